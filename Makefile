@@ -1,0 +1,47 @@
+# Every target builds what it needs: only Python 3.11+ and make have to be there.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+
+.PHONY: demo test study lint format types contract check bench clean
+
+demo: $(VENV)/.ready
+	$(BIN)/multikernel demo
+
+test: $(VENV)/.ready
+	$(BIN)/python -m pytest
+
+study: $(VENV)/.ready
+	$(BIN)/python -m pytest -m study
+
+lint: $(VENV)/.ready
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+
+format: $(VENV)/.ready
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+types: $(VENV)/.ready
+	$(BIN)/mypy
+
+contract: $(VENV)/.ready
+	$(BIN)/lint-imports
+
+check: lint types contract test
+
+bench: $(VENV)/.bench
+	$(BIN)/python benchmarks/easymkl.py
+
+clean:
+	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+
+$(VENV)/.ready: pyproject.toml
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --upgrade pip
+	$(BIN)/python -m pip install --quiet --editable '.[app]' --group dev
+	touch $@
+
+$(VENV)/.bench: $(VENV)/.ready
+	$(BIN)/python -m pip install --quiet --group bench
+	touch $@

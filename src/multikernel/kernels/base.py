@@ -1,0 +1,157 @@
+"""The kernel: a specification of one similarity measure, free of data."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, fields
+from typing import Any, Self
+
+import numpy as np
+import numpy.typing as npt
+
+from multikernel.kernels.facts import Fact
+
+Array = npt.NDArray[Any]
+Columns = Sequence[int | str]
+
+
+@dataclass(frozen=True)
+class Features:
+    """The columns of a data set: how many there are and, where known, their names."""
+
+    n: int
+    names: tuple[str, ...] | None = None
+
+    @classmethod
+    def of(cls, X: Any) -> Features:
+        """Read them off an array, a sparse matrix or a data frame."""
+        columns = getattr(X, "columns", None)
+        return cls(int(X.shape[1]), None if columns is None else tuple(str(c) for c in columns))
+
+    def index(self, columns: Columns) -> tuple[int, ...]:
+        """Positions of the columns, given by index or by name; ValueError names the one that is unknown."""
+        known = {name: i for i, name in enumerate(self.names or ())}
+        return tuple(self._position(c, known) for c in columns)
+
+    def _position(self, column: int | str, known: dict[str, int]) -> int:
+        if isinstance(column, str):
+            if column not in known:
+                have = ", ".join(known) if known else "no names: pass a data frame, or give columns by index"
+                raise ValueError(f"unknown column {column!r}; the data have {have}")
+            return known[column]
+        if not -self.n <= column < self.n:
+            raise ValueError(f"column {column} is out of range: the data have {self.n} columns")
+        return int(column) % self.n
+
+
+class Specification:
+    """Parameters as scikit-learn handles them (clone, grid search), for a dataclass.
+
+    Values are meant to be frozen, but ``set_params`` of scikit-learn changes its (cloned) object in place; hence
+    dataclasses that are compared by value and not hashed.
+    """
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name, those of nested specifications as ``part__name``."""
+        params = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+        if deep:
+            nested = {k: v for k, v in params.items() if isinstance(v, Specification)}
+            for name, part in nested.items():
+                params |= {f"{name}__{k}": v for k, v in part.get_params().items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters in place; ValueError for a name that does not exist."""
+        own = self.get_params(deep=False)
+        for key, value in params.items():
+            name, _, rest = key.partition("__")
+            if name not in own or (rest and not isinstance(own[name], Specification)):
+                raise ValueError(f"{type(self).__name__} has no parameter {key!r}; it has {', '.join(own) or 'none'}")
+            if rest:
+                own[name].set_params(**{rest: value})
+            else:
+                setattr(self, name, value)
+        self.__post_init__()
+        return self
+
+    def __post_init__(self) -> None:
+        """Check the parameters; specifications that have something to check override this."""
+
+
+class Kernel(Specification, ABC):
+    """One positive semi-definite kernel k(x, z).
+
+    Call it on samples: ``kernel(X, Z)`` is the matrix of shape (len(X), len(Z)); Z is the reference sample (the
+    training set) and defaults to X. Kernels combine: ``k1 + k2``, ``k1 * k2``, ``k ** 2``, ``2.0 * k`` are kernels.
+    """
+
+    # -- must define ---------------------------------------------------------------------------------------------
+
+    @abstractmethod
+    def __call__(self, X: Any, Z: Any = None) -> Array:
+        """K(X, Z) of shape (len(X), len(Z)); floats of X's precision."""
+
+    @abstractmethod
+    def diagonal(self, X: Any) -> Array:
+        """The self-values k(x, x), shape (len(X),)."""
+
+    # -- may override --------------------------------------------------------------------------------------------
+
+    def facts(self) -> tuple[Fact, ...]:
+        """What is known of its structure."""
+        return ()
+
+    def map_parts(self, change: Callable[[Kernel], Kernel]) -> Kernel:
+        """The same kernel with every kernel it is made of changed; kernels without parts are returned as they are."""
+        return self
+
+    def resolve(self, features: Features) -> Kernel:
+        """The same kernel with columns given by position."""
+        return self.map_parts(lambda part: part.resolve(features))
+
+    # -- views and algebra ---------------------------------------------------------------------------------------
+
+    def on(self, columns: int | str | Columns) -> Kernel:
+        """The kernel restricted to columns, by index or by data-frame name.
+
+        Examples
+        --------
+        >>> from multikernel import kernels
+        >>> kernels.RBF(gamma=0.5).on(["age", "weight"])
+        RBF(gamma=0.5).on(['age', 'weight'])
+        """
+        from multikernel.kernels.views import Restricted
+
+        return Restricted(self, (columns,) if isinstance(columns, int | str) else tuple(columns))
+
+    def normalized(self) -> Kernel:
+        """k(x, z) / sqrt(k(x, x) k(z, z)); samples with k(x, x) = 0 get zeros."""
+        from multikernel.kernels.views import Normalized
+
+        return Normalized(self)
+
+    def centered(self) -> Kernel:
+        """The kernel of the features minus their mean over the training sample."""
+        from multikernel.kernels.views import Centered
+
+        return Centered(self)
+
+    def __add__(self, other: object) -> Kernel:
+        from multikernel.kernels.algebra import Sum, parts
+
+        return Sum((*parts(self, Sum), *parts(other, Sum))) if isinstance(other, Kernel) else NotImplemented
+
+    def __mul__(self, other: object) -> Kernel:
+        from multikernel.kernels.algebra import Product, Scaled, parts
+
+        if isinstance(other, Kernel):
+            return Product((*parts(self, Product), *parts(other, Product)))
+        return Scaled(self, float(other)) if isinstance(other, int | float | np.number) else NotImplemented
+
+    __rmul__ = __mul__
+
+    def __pow__(self, degree: object) -> Kernel:
+        from multikernel.kernels.algebra import Power
+
+        return Power(self, int(degree)) if isinstance(degree, int | np.integer) else NotImplemented

@@ -1,0 +1,46 @@
+"""Kernels of categories and of binary fingerprints."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from multikernel.kernels.base import Array, Kernel
+from multikernel.kernels.dot import Linear
+
+
+@dataclass
+class Hamming(Kernel):
+    """k(x, z) = share of the columns in which x and z agree, in [0, 1]; for categories coded as numbers."""
+
+    def __call__(self, X: Any, Z: Any = None) -> Array:
+        Z = X if Z is None else Z
+        K = np.zeros((X.shape[0], Z.shape[0]))
+        for j in range(X.shape[1]):
+            K += X[:, j, None] == Z[None, :, j]
+        K /= X.shape[1]
+        return K
+
+    def diagonal(self, X: Any) -> Array:
+        return np.ones(X.shape[0])
+
+
+@dataclass
+class Tanimoto(Kernel):
+    """k(x, z) = x'z / (|x|^2 + |z|^2 - x'z), the share of common bits of two binary fingerprints.
+
+    Two empty fingerprints have k = 0. For non-binary data the formula is a kernel for entries >= 0 only.
+    """
+
+    def __call__(self, X: Any, Z: Any = None) -> Array:
+        dot: Array = Linear()(X, Z).astype(float)
+        union = Linear().diagonal(X)[:, None] + Linear().diagonal(X if Z is None else Z)[None, :] - dot
+        K = np.zeros_like(dot)
+        np.divide(dot, union, out=K, where=union > 0)
+        return K
+
+    def diagonal(self, X: Any) -> Array:
+        ones: Array = (Linear().diagonal(X) > 0).astype(float)
+        return ones

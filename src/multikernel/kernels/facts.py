@@ -1,0 +1,49 @@
+"""What a kernel states about itself, so that a bank can be chosen without asking for its class.
+
+A kernel may state several facts; ``banks.bind`` uses the one that leads to the cheapest bank for the whole family.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from multikernel.kernels.base import Columns, Kernel
+
+
+@dataclass(frozen=True)
+class PowerOf:
+    """K(X, Z) is the elementwise power ``base(X, Z) ** degree``."""
+
+    base: Kernel
+    degree: int
+
+
+@dataclass(frozen=True)
+class OfDistance:
+    """K(X, Z) = exp(-gamma D), D the squared Euclidean distances of the columns (None: all of them)."""
+
+    gamma: float
+    columns: Columns | None = None
+
+
+@dataclass(frozen=True)
+class ExplicitFeatures:
+    """K(X, Z) = X_c Z_c' with the columns c (None: all of them): of rank at most the number of columns."""
+
+    columns: Columns | None = None
+
+
+@dataclass(frozen=True)
+class Wrapped:
+    """The kernel is a scaled, normalised or centred form of ``kernel``.
+
+    ``by`` is the factor of a scaled kernel, or the word "normalized" or "centered".
+    """
+
+    kernel: Kernel
+    by: float | str
+
+
+Fact = PowerOf | OfDistance | ExplicitFeatures | Wrapped

@@ -1,0 +1,162 @@
+"""A kernel seen through its columns, its cosine, or its centre."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from multikernel.kernels.algebra import Power, Product, Scaled, Sum
+from multikernel.kernels.base import Array, Columns, Features, Kernel
+from multikernel.kernels.facts import ExplicitFeatures, Fact, OfDistance, PowerOf, Wrapped
+
+
+def _repr(kernel: Kernel) -> str:
+    return f"({kernel!r})" if isinstance(kernel, Sum | Product | Power | Scaled) else repr(kernel)
+
+
+@dataclass(repr=False)
+class Restricted(Kernel):
+    """k(x, z) = kernel(x_c, z_c) with the columns c, by index or by data-frame name."""
+
+    kernel: Kernel
+    columns: Columns
+
+    def __post_init__(self) -> None:
+        if len(self.columns) == 0:
+            raise ValueError(f"{self.kernel!r}.on(...) needs at least one column")
+
+    def _take(self, X: Any) -> Any:
+        if any(isinstance(c, str) for c in self.columns):
+            raise ValueError(
+                f"{self!r} names its columns: bind it to a data frame, or resolve(Features.of(frame)) it first"
+            )
+        return X[:, list(self.columns)]
+
+    def __call__(self, X: Any, Z: Any = None) -> Array:
+        return self.kernel(self._take(X), None if Z is None or Z is X else self._take(Z))
+
+    def diagonal(self, X: Any) -> Array:
+        return self.kernel.diagonal(self._take(X))
+
+    def facts(self) -> tuple[Fact, ...]:
+        return tuple(moved for fact in self.kernel.facts() if (moved := self._moved(fact)) is not None)
+
+    def _moved(self, fact: Fact) -> Fact | None:
+        """The fact about the kernel, told of the kernel on these columns."""
+        columns = tuple(self.columns)
+        match fact:
+            case PowerOf(base, degree):
+                return PowerOf(Restricted(base, columns), degree)
+            case OfDistance(gamma, None):
+                return OfDistance(gamma, columns)
+            case ExplicitFeatures(None):
+                return ExplicitFeatures(columns)
+            case Wrapped(kernel, by):
+                return Wrapped(Restricted(kernel, columns), by)
+        return None  # a restriction of a restriction: nothing is lost but speed
+
+    def map_parts(self, change: Callable[[Kernel], Kernel]) -> Kernel:
+        return Restricted(change(self.kernel), self.columns)
+
+    def resolve(self, features: Features) -> Kernel:
+        index = features.index(self.columns)
+        names = tuple(features.names[i] for i in index) if features.names else None
+        return Restricted(self.kernel.resolve(Features(len(index), names)), index)
+
+    def __repr__(self) -> str:
+        columns = list(self.columns)
+        return f"{_repr(self.kernel)}.on({columns[0] if len(columns) == 1 else columns!r})"
+
+
+@dataclass(repr=False)
+class Normalized(Kernel):
+    """k(x, z) = kernel(x, z) / sqrt(kernel(x, x) kernel(z, z)), and 0 where a self-value is 0."""
+
+    kernel: Kernel
+
+    def __call__(self, X: Any, Z: Any = None) -> Array:
+        same = Z is None or Z is X
+        explicit = [f for f in self.kernel.facts() if isinstance(f, ExplicitFeatures) and f.columns is None]
+        left = _inverse_root(self.kernel.diagonal(X))
+        right = left if same else _inverse_root(self.kernel.diagonal(Z))
+        if explicit:  # unit rows first: one product, and no second pass over K
+            U = _scale_rows(X, left)
+            K = self.kernel(U, None if same else _scale_rows(Z, right))
+        else:
+            K = self.kernel(X, Z)
+            K *= left[:, None]
+            K *= right
+        np.clip(K, -1.0, 1.0, out=K)
+        if same:
+            np.fill_diagonal(K, (left > 0).astype(K.dtype))
+        return K
+
+    def diagonal(self, X: Any) -> Array:
+        d = self.kernel.diagonal(X)
+        ones: Array = (d > 0).astype(d.dtype)
+        return ones
+
+    def facts(self) -> tuple[Fact, ...]:
+        """The normalised power is the power of the normalised; a function of the distance is normalised already."""
+        inner = self.kernel.facts()
+        kept: list[Fact] = [PowerOf(Normalized(f.base), f.degree) for f in inner if isinstance(f, PowerOf)]
+        kept += [f for f in inner if isinstance(f, OfDistance)]
+        return tuple(kept) or (Wrapped(self.kernel, "normalized"),)
+
+    def map_parts(self, change: Callable[[Kernel], Kernel]) -> Kernel:
+        return Normalized(change(self.kernel))
+
+    def __repr__(self) -> str:
+        return f"{_repr(self.kernel)}.normalized()"
+
+
+@dataclass(repr=False)
+class Centered(Kernel):
+    """k(x, z) = <phi(x) - c, phi(z) - c> with c the mean of phi over the reference sample Z.
+
+    With J = I - 11'/n the matrix on the reference sample itself is J K J (METHODS of the field; Cortes et al. 2012).
+    """
+
+    kernel: Kernel
+
+    def __call__(self, X: Any, Z: Any = None) -> Array:
+        same = Z is None or Z is X
+        K = self.kernel(X, Z)
+        reference = K if same else self.kernel(Z)
+        means = reference.mean(axis=0)
+        K = K - K.mean(axis=1, keepdims=True)
+        K -= means
+        K += means.mean()
+        return K
+
+    def diagonal(self, X: Any) -> Array:
+        """Self-values with X itself as the reference sample."""
+        d: Array = np.diagonal(self(X)).copy()
+        return d
+
+    def facts(self) -> tuple[Fact, ...]:
+        return (Wrapped(self.kernel, "centered"),)
+
+    def map_parts(self, change: Callable[[Kernel], Kernel]) -> Kernel:
+        return Centered(change(self.kernel))
+
+    def __repr__(self) -> str:
+        return f"{_repr(self.kernel)}.centered()"
+
+
+def _inverse_root(diagonal: Array) -> Array:
+    """1 / sqrt(d), and 0 where d = 0."""
+    positive = diagonal > 0
+    root: Array = np.where(positive, 1.0 / np.sqrt(np.where(positive, diagonal, 1.0)), 0.0).astype(diagonal.dtype)
+    return root
+
+
+def _scale_rows(X: Any, factors: Array) -> Any:
+    """diag(factors) X, dense or sparse."""
+    if hasattr(X, "multiply"):
+        return X.multiply(factors[:, None]).tocsr()
+    scaled: Array = X * factors[:, None]
+    return scaled
