@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import reduce
 from typing import Any
@@ -18,6 +18,13 @@ def parts(kernel: Kernel, kind: type[Sum] | type[Product]) -> tuple[Kernel, ...]
     return kernel.kernels if isinstance(kernel, kind) else (kernel,)
 
 
+def _refuse_centred(kernels: Iterable[Kernel], what: str) -> None:
+    """A fold of a training sample has a centre of its own, which only a kernel centred as a whole can follow."""
+    for kernel in kernels:
+        if kernel.follows_sample:
+            raise ValueError(f"{kernel!r} cannot be part of a {what}: centre the {what} instead, (...).centered()")
+
+
 def _within(kernel: Kernel) -> str:
     """Written inside a product or a power."""
     return f"({kernel!r})" if isinstance(kernel, Sum | Product | Power | Scaled) else repr(kernel)
@@ -28,6 +35,9 @@ class Sum(Kernel):
     """k(x, z) = k_1(x, z) + ... + k_q(x, z)."""
 
     kernels: tuple[Kernel, ...]
+
+    def __post_init__(self) -> None:
+        _refuse_centred(self.kernels, "sum")
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         return reduce(np.add, (k(X, Z) for k in self.kernels))
@@ -47,6 +57,9 @@ class Product(Kernel):
     """k(x, z) = k_1(x, z) ... k_q(x, z)."""
 
     kernels: tuple[Kernel, ...]
+
+    def __post_init__(self) -> None:
+        _refuse_centred(self.kernels, "product")
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         return reduce(np.multiply, (k(X, Z) for k in self.kernels))
@@ -71,6 +84,7 @@ class Power(Kernel):
     def __post_init__(self) -> None:
         if self.degree < 0 or self.degree != int(self.degree):
             raise ValueError(f"the power of a kernel must be a whole number >= 0, got {self.degree}")
+        _refuse_centred((self.kernel,), "power")
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         K: Array = self.kernel(X, Z) ** int(self.degree)
@@ -114,8 +128,12 @@ class Scaled(Kernel):
     def facts(self) -> tuple[Fact, ...]:
         return (Wrapped(self.kernel, float(self.factor)),)
 
+    @property
+    def follows_sample(self) -> bool:
+        return self.kernel.follows_sample
+
     def map_parts(self, change: Callable[[Kernel], Kernel]) -> Kernel:
         return Scaled(change(self.kernel), self.factor)
 
     def __repr__(self) -> str:
-        return f"{self.factor:g} * {_within(self.kernel)}"
+        return f"{self.factor!r} * {_within(self.kernel)}"

@@ -106,6 +106,11 @@ class Kernel(Specification, ABC):
         """The same kernel with every kernel it is made of changed; kernels without parts are returned as they are."""
         return self
 
+    @property
+    def follows_sample(self) -> bool:
+        """Whether k(x, z) depends on the training sample (a centred kernel does)."""
+        return False
+
     def resolve(self, features: Features) -> Kernel:
         """The same kernel with columns given by position."""
         return self.map_parts(lambda part: part.resolve(features))

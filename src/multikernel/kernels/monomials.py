@@ -56,7 +56,7 @@ class MonomialSum(Kernel):
         return d
 
     def __repr__(self) -> str:
-        return f"MonomialSum({self.index})"
+        return f"MonomialSum({self.index}, {self.draw})"
 
 
 @dataclass

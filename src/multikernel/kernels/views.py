@@ -58,6 +58,10 @@ class Restricted(Kernel):
                 return Wrapped(Restricted(kernel, columns), by)
         return None  # a restriction of a restriction: nothing is lost but speed
 
+    @property
+    def follows_sample(self) -> bool:
+        return self.kernel.follows_sample
+
     def map_parts(self, change: Callable[[Kernel], Kernel]) -> Kernel:
         return Restricted(change(self.kernel), self.columns)
 
@@ -101,10 +105,16 @@ class Normalized(Kernel):
 
     def facts(self) -> tuple[Fact, ...]:
         """The normalised power is the power of the normalised; a function of the distance is normalised already."""
+        if self.follows_sample:
+            return (Wrapped(self.kernel, "normalized"),)
         inner = self.kernel.facts()
         kept: list[Fact] = [PowerOf(Normalized(f.base), f.degree) for f in inner if isinstance(f, PowerOf)]
         kept += [f for f in inner if isinstance(f, OfDistance)]
-        return tuple(kept) or (Wrapped(self.kernel, "normalized"),)
+        return tuple(kept)
+
+    @property
+    def follows_sample(self) -> bool:
+        return self.kernel.follows_sample
 
     def map_parts(self, change: Callable[[Kernel], Kernel]) -> Kernel:
         return Normalized(change(self.kernel))
@@ -117,7 +127,7 @@ class Normalized(Kernel):
 class Centered(Kernel):
     """k(x, z) = <phi(x) - c, phi(z) - c> with c the mean of phi over the reference sample Z.
 
-    With J = I - 11'/n the matrix on the reference sample itself is J K J (METHODS of the field; Cortes et al. 2012).
+    With J = I - 11'/n the matrix on the reference sample itself is J K J (Cortes et al. 2012, section 2).
     """
 
     kernel: Kernel
@@ -127,7 +137,7 @@ class Centered(Kernel):
         K = self.kernel(X, Z)
         reference = K if same else self.kernel(Z)
         means = reference.mean(axis=0)
-        K = K - K.mean(axis=1, keepdims=True)
+        K: Array = K - K.mean(axis=1, keepdims=True)
         K -= means
         K += means.mean()
         return K
@@ -139,6 +149,10 @@ class Centered(Kernel):
 
     def facts(self) -> tuple[Fact, ...]:
         return (Wrapped(self.kernel, "centered"),)
+
+    @property
+    def follows_sample(self) -> bool:
+        return True
 
     def map_parts(self, change: Callable[[Kernel], Kernel]) -> Kernel:
         return Centered(change(self.kernel))

@@ -1,0 +1,152 @@
+"""A bank: m kernel matrices on fixed samples, as one operator.
+
+The matrices are r x c: on the training set r = c and they are symmetric (``square``); a bank of new samples against
+the training set is rectangular. A (m, r, c) array exists only in a bank for which that is the fastest form.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+import numpy as np
+
+from multikernel.banks.gram import Gram
+from multikernel.kernels.base import Array
+
+Index = Any  # what selects samples: an integer array, a boolean mask or a slice
+
+
+class KernelBank(ABC):
+    """m kernel matrices of shape (r, c) on fixed samples.
+
+    ``len(bank)`` is m, ``bank.shape`` is (r, c). Scikit-learn's cross-validation slices a bank like a square matrix of
+    similarities (``bank[np.ix_(rows, columns)]``), so a bank can stand where X stands.
+    """
+
+    # -- must define ---------------------------------------------------------------------------------------------
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns of each matrix."""
+
+    @abstractmethod
+    def __len__(self) -> int:
+        """How many kernels."""
+
+    @property
+    @abstractmethod
+    def square(self) -> bool:
+        """Whether the rows and the columns are the same samples."""
+
+    @abstractmethod
+    def combine(self, weights: Array) -> Gram:
+        """sum_k w_k K_k."""
+
+    @abstractmethod
+    def apply(self, C: Array) -> Array:
+        """K_k C for every k: shape (m, r, t) for C of shape (c, t)."""
+
+    @abstractmethod
+    def quad(self, A: Array) -> Array:
+        """tr A' K_k A for every k: shape (m,) for A of shape (n,) or (n, t); square banks only."""
+
+    @abstractmethod
+    def inner(self, M: Array) -> Array:
+        """<K_k, M>_F for every k: shape (m,) for M of shape (r, c)."""
+
+    @abstractmethod
+    def diagonal(self) -> Array:
+        """The diagonals of a square bank: shape (m, n)."""
+
+    @abstractmethod
+    def block(self, rows: Index, columns: Index) -> KernelBank:
+        """The bank of some rows against some columns: a fold (rows the same as columns) or a held-out part.
+
+        Statistics of the training sample (centring) are taken anew from the chosen columns.
+        """
+
+    @abstractmethod
+    def select(self, index: Index) -> KernelBank:
+        """The bank of some of the kernels."""
+
+    @abstractmethod
+    def cross(self, X: Any) -> KernelBank:
+        """The rectangular bank of new samples against the columns; statistics of the training sample are kept.
+
+        X are samples, or for precomputed kernels their matrices against the columns, shape (m, len(X), c).
+        """
+
+    @abstractmethod
+    def reference(self, columns: Index = slice(None)) -> KernelBank:
+        """The bank with these columns and no rows: all that ``cross`` needs, and none of the stored n x n matrices."""
+
+    @abstractmethod
+    def self_values(self, X: Any) -> Array:
+        """k_k(x, x) of new samples: shape (m, len(X))."""
+
+    # -- may override --------------------------------------------------------------------------------------------
+
+    def matrix(self, k: int) -> Array:
+        """K_k, dense."""
+        return self.combine(np.eye(1, len(self), k)[0]).dense()
+
+    def matrices(self) -> Array:
+        """All matrices, dense: shape (m, r, c). For small problems and for looking at."""
+        return np.stack([self.matrix(k) for k in range(len(self))])
+
+    def traces(self) -> Array:
+        """tr K_k: shape (m,)."""
+        traces: Array = self.diagonal().sum(axis=1)
+        return traces
+
+    def pairs(self) -> Array:
+        """<K_j, K_k>_F for every pair: shape (m, m); one matrix is formed at a time."""
+        return np.stack([self.inner(self.matrix(k)) for k in range(len(self))])
+
+    # -- the same for all ----------------------------------------------------------------------------------------
+
+    def __getitem__(self, index: Any) -> KernelBank:
+        """``bank[np.ix_(rows, columns)]`` or ``bank[rows, columns]``: a block."""
+        if not (isinstance(index, tuple) and len(index) == 2):
+            raise TypeError("a kernel bank is indexed by rows and columns: bank[rows, columns]")
+        rows, columns = (np.ravel(i) if isinstance(i, np.ndarray | list) else i for i in index)
+        return self.block(rows, columns)
+
+    def normalized(self) -> KernelBank:
+        """K_ij / sqrt(K_ii K_jj) in every kernel; new samples are scaled by their own self-values."""
+        from multikernel.banks.wrappers import NormalizedBank
+
+        return NormalizedBank.of(self)
+
+    def centered(self) -> KernelBank:
+        """J K J in every kernel, J = I - 11'/n; new samples are centred by the training means."""
+        from multikernel.banks.centered import CenteredBank
+
+        return CenteredBank.of(self)
+
+    def scaled(self, factors: Array) -> KernelBank:
+        """s_k K_k."""
+        from multikernel.banks.wrappers import ScaledBank
+
+        return ScaledBank(self, np.asarray(factors, dtype=float))
+
+
+def positions(index: Index, n: int) -> Array:
+    """Any index of samples as integer positions."""
+    chosen: Array = np.arange(n)[index]
+    return chosen
+
+
+def as_columns(A: Array) -> Array:
+    """A vector as a matrix of one column."""
+    return A[:, None] if A.ndim == 1 else A
+
+
+def same_samples(bank: KernelBank, rows: Array, columns: Array) -> bool:
+    """Whether a block of these rows and columns is square again."""
+    return bank.square and (rows is columns or np.array_equal(rows, columns))
+
+
+__all__ = ["Index", "KernelBank", "as_columns", "positions", "same_samples"]

@@ -1,0 +1,105 @@
+"""Centring in feature space, with the means of the training sample.
+
+With m_k the column means of K_k on the training set and J = I - 11'/c, both the training bank (r = c) and a bank of new
+samples are
+
+    (K_k - 1 m_k') J,
+
+which on the training set is J K_k J.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from multikernel.banks.base import Index, KernelBank, as_columns
+from multikernel.banks.gram import DenseGram
+from multikernel.banks.indexed import IndexedBank
+from multikernel.kernels.base import Array
+
+
+@dataclass(frozen=True, eq=False)
+class CenteredBank(KernelBank):
+    """(K_k - 1 m_k') J for every kernel.
+
+    Parameters
+    ----------
+    bank : the kernels as they are
+    means : array (m, c), the column means of each kernel over the training sample
+    """
+
+    bank: KernelBank
+    means: Array
+
+    @classmethod
+    def of(cls, bank: KernelBank) -> CenteredBank:
+        """Centre a square bank."""
+        return cls(bank, _column_means(bank))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.bank.shape
+
+    def __len__(self) -> int:
+        return len(self.bank)
+
+    @property
+    def square(self) -> bool:
+        return self.bank.square
+
+    def combine(self, weights: Array) -> DenseGram:
+        K = self.bank.combine(weights).dense() - np.asarray(weights) @ self.means
+        K -= K.mean(axis=1, keepdims=True)
+        return DenseGram(K)
+
+    def apply(self, C: Array) -> Array:
+        JC = C - C.mean(axis=0)
+        value: Array = self.bank.apply(JC) - (self.means @ JC)[:, None, :]
+        return value
+
+    def quad(self, A: Array) -> Array:
+        A = as_columns(A)
+        return self.bank.quad(A - A.mean(axis=0))
+
+    def inner(self, M: Array) -> Array:
+        MJ = M - M.mean(axis=1, keepdims=True)
+        value: Array = self.bank.inner(MJ) - self.means @ MJ.sum(axis=0)
+        return value
+
+    def diagonal(self) -> Array:
+        value: Array = self.bank.diagonal() - 2.0 * self.means + self.means.mean(axis=1, keepdims=True)
+        return value
+
+    def block(self, rows: Index, columns: Index) -> CenteredBank:
+        block = self.bank.block(rows, columns)
+        if block.square:
+            return CenteredBank.of(block)
+        if not self.bank.square:
+            raise ValueError("only the training bank of centred kernels can be sliced: new samples keep its means")
+        return CenteredBank(block, _column_means(self.bank.block(columns, columns)))
+
+    def select(self, index: Index) -> CenteredBank:
+        return CenteredBank(self.bank.select(index), self.means[index])
+
+    def cross(self, X: Any) -> CenteredBank:
+        return replace(self, bank=self.bank.cross(X))
+
+    def reference(self, columns: Index = slice(None)) -> KernelBank:
+        """All columns are kept, for the mean of a new row; a view leaves out those that were not asked for."""
+        whole = replace(self, bank=self.bank.reference())
+        return whole if columns == slice(None) else IndexedBank.of(whole, slice(0), columns)
+
+    def self_values(self, X: Any) -> Array:
+        c = self.shape[1]
+        row_means = self.bank.cross(X).apply(np.full((c, 1), 1.0 / c))[:, :, 0]
+        value: Array = self.bank.self_values(X) - 2.0 * row_means + self.means.mean(axis=1, keepdims=True)
+        return value
+
+
+def _column_means(bank: KernelBank) -> Array:
+    n = bank.shape[1]
+    means: Array = bank.apply(np.full((n, 1), 1.0 / n))[:, :, 0]
+    return means

@@ -1,0 +1,93 @@
+"""Several banks on the same samples, as one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from multikernel.banks.base import Index, KernelBank, positions
+from multikernel.banks.gram import DenseGram
+from multikernel.kernels.base import Array
+
+
+@dataclass(frozen=True, eq=False)
+class ConcatenatedBank(KernelBank):
+    """Kernel k is number ``order[k]`` of the banks' kernels, counted through."""
+
+    banks: tuple[KernelBank, ...]
+    order: Array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.banks[0].shape
+
+    def __len__(self) -> int:
+        return len(self.order)
+
+    @property
+    def square(self) -> bool:
+        return self.banks[0].square
+
+    def _gather(self, primitive: Callable[[KernelBank], Array]) -> Array:
+        """A primitive of every bank, one after the other, in the order of the kernels."""
+        values: Array = np.concatenate([primitive(bank) for bank in self.banks])[self.order]
+        return values
+
+    def _shares(self, values: Array) -> list[Array]:
+        """One value for each kernel, as each bank's own."""
+        counted = np.zeros(len(values), dtype=np.asarray(values).dtype)
+        counted[self.order] = values
+        return np.split(counted, np.cumsum([len(bank) for bank in self.banks])[:-1])
+
+    def combine(self, weights: Array) -> DenseGram:
+        total: Array | None = None
+        for bank, share in zip(self.banks, self._shares(weights), strict=True):
+            if share.any():
+                K = bank.combine(share).dense()
+                total = K if total is None else np.add(total, K, out=total)
+        return DenseGram(np.zeros(self.shape) if total is None else total)
+
+    def apply(self, C: Array) -> Array:
+        return self._gather(lambda bank: bank.apply(C))
+
+    def quad(self, A: Array) -> Array:
+        return self._gather(lambda bank: bank.quad(A))
+
+    def inner(self, M: Array) -> Array:
+        return self._gather(lambda bank: bank.inner(M))
+
+    def diagonal(self) -> Array:
+        return self._gather(lambda bank: bank.diagonal())
+
+    def matrix(self, k: int) -> Array:
+        ends = np.cumsum([len(bank) for bank in self.banks])
+        which = int(np.searchsorted(ends, self.order[k], side="right"))
+        return self.banks[which].matrix(int(self.order[k] - (ends[which] - len(self.banks[which]))))
+
+    def _each(self, change: Callable[[KernelBank], KernelBank]) -> ConcatenatedBank:
+        return ConcatenatedBank(tuple(change(bank) for bank in self.banks), self.order)
+
+    def block(self, rows: Index, columns: Index) -> ConcatenatedBank:
+        return self._each(lambda bank: bank.block(rows, columns))
+
+    def select(self, index: Index) -> ConcatenatedBank:
+        chosen = self.order[positions(index, len(self))]
+        starts = np.cumsum([0, *(len(bank) for bank in self.banks)])
+        inside = [np.unique(chosen[(chosen >= a) & (chosen < b)]) for a, b in pairwise(starts)]
+        kept = [(bank, own, a) for bank, own, a in zip(self.banks, inside, starts, strict=False) if len(own)]
+        counted = np.concatenate([own for _, own, _ in kept] or [np.arange(0)])
+        banks = tuple(bank.select(own - a) for bank, own, a in kept) or (self.banks[0].select(np.arange(0)),)
+        return ConcatenatedBank(banks, np.searchsorted(counted, chosen))
+
+    def cross(self, X: Any) -> ConcatenatedBank:
+        return self._each(lambda bank: bank.cross(X))
+
+    def reference(self, columns: Index = slice(None)) -> ConcatenatedBank:
+        return self._each(lambda bank: bank.reference(columns))
+
+    def self_values(self, X: Any) -> Array:
+        return self._gather(lambda bank: bank.self_values(X))

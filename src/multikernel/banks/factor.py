@@ -1,0 +1,109 @@
+"""Kernels given by explicit features: K_k = F_k H_k', F_k some columns of F.
+
+With one column each these are rank-one kernels, one for each feature: nothing larger than X is ever stored, and
+
+    sum_k w_k K_k = F diag(w) H'      u'K_k u = |F_k'u|^2      <K_k, M> = colsum(F o (M H)) over the columns of k
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from multikernel.banks.base import Index, KernelBank, as_columns, positions, same_samples
+from multikernel.banks.gram import FactorGram
+from multikernel.kernels.base import Array
+
+
+@dataclass(frozen=True, eq=False)
+class FactorBank(KernelBank):
+    """K_k = F_k H_k' with consecutive columns of F (r, q) and H (c, q), dense or sparse.
+
+    Parameters
+    ----------
+    F, H : features of the row and of the column samples; ``F is H`` makes the bank square
+    sizes : integer array (m,), how many columns each kernel has; they add up to q
+    features : integer array (q,), the columns of a data set that F is made of, for new samples
+    """
+
+    F: Any
+    H: Any
+    sizes: Array
+    features: Array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.F.shape[0], self.H.shape[0]
+
+    def __len__(self) -> int:
+        return len(self.sizes)
+
+    @property
+    def square(self) -> bool:
+        return self.F is self.H
+
+    def combine(self, weights: Array) -> FactorGram:
+        return FactorGram(self.F, np.repeat(np.asarray(weights, dtype=float), self.sizes), self.H)
+
+    def apply(self, C: Array) -> Array:
+        inner = self.H.T @ C
+        ends = np.cumsum(self.sizes)
+        return np.stack(
+            [np.asarray(self.F[:, e - s : e] @ inner[e - s : e]) for s, e in zip(self.sizes, ends, strict=True)]
+        )
+
+    def quad(self, A: Array) -> Array:
+        return self._by_kernel(((self.F.T @ as_columns(A)) ** 2).sum(axis=1))
+
+    def inner(self, M: Array) -> Array:
+        MH = (self.H.T @ M.T).T
+        products = self.F.multiply(MH).sum(axis=0) if hasattr(self.F, "multiply") else (self.F * MH).sum(axis=0)
+        return self._by_kernel(np.asarray(products).ravel())
+
+    def _by_kernel(self, values: Array) -> Array:
+        """Sums over the columns of each kernel, along the first axis."""
+        if (self.sizes == 1).all():
+            return values
+        sums: Array = np.add.reduceat(values, np.cumsum(self.sizes) - self.sizes, axis=0)
+        return sums
+
+    def diagonal(self) -> Array:
+        return self._self_values(self.F)
+
+    def _self_values(self, F: Any) -> Array:
+        squares = F.multiply(F).toarray() if hasattr(F, "multiply") else F * F
+        return self._by_kernel(squares.T)
+
+    def traces(self) -> Array:
+        squares = self.F.multiply(self.F).sum(axis=0) if hasattr(self.F, "multiply") else (self.F**2).sum(axis=0)
+        return self._by_kernel(np.asarray(squares).ravel())
+
+    def pairs(self) -> Array:
+        """<F_j F_j', F_k F_k'> = |F_j'F_k|^2."""
+        product = self.F.T @ self.F
+        squares = np.asarray(product.toarray() if hasattr(product, "toarray") else product) ** 2
+        return self._by_kernel(self._by_kernel(squares).T)
+
+    def block(self, rows: Index, columns: Index) -> FactorBank:
+        r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])
+        H = self.H[c]
+        return replace(self, F=H if same_samples(self, r, c) else self.F[r], H=H)
+
+    def select(self, index: Index) -> FactorBank:
+        chosen = positions(index, len(self))
+        starts = np.cumsum(self.sizes) - self.sizes
+        columns = np.concatenate([np.arange(starts[k], starts[k] + self.sizes[k]) for k in chosen] or [np.arange(0)])
+        F = self.F[:, columns]
+        H = F if self.square else self.H[:, columns]
+        return replace(self, F=F, H=H, sizes=self.sizes[chosen], features=self.features[columns])
+
+    def cross(self, X: Any) -> FactorBank:
+        return replace(self, F=X[:, self.features])
+
+    def reference(self, columns: Index = slice(None)) -> FactorBank:
+        return replace(self, F=self.F[:0], H=self.H[columns])
+
+    def self_values(self, X: Any) -> Array:
+        return self._self_values(X[:, self.features])

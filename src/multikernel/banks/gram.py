@@ -1,0 +1,130 @@
+"""A combined kernel matrix that knows its structure.
+
+    DenseGram    an array
+    FactorGram   F diag(w) H', with F of shape (r, q) and H of shape (c, q): its cost follows q, not r c
+
+A Gram on the training set is square and symmetric; one of new samples against the training set is rectangular.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from multikernel.kernels.base import Array
+
+
+class Gram(ABC):
+    """sum_k w_k K_k as an operator."""
+
+    @property
+    @abstractmethod
+    def shape(self) -> tuple[int, int]:
+        """Rows and columns."""
+
+    @abstractmethod
+    def multiply(self, V: Array) -> Array:
+        """K V for V of shape (c,) or (c, t)."""
+
+    @abstractmethod
+    def rows(self, index: Any) -> Array:
+        """The rows of the index, dense."""
+
+    @abstractmethod
+    def diagonal(self) -> Array:
+        """K_ii of a square Gram, shape (n,)."""
+
+    @abstractmethod
+    def dense(self) -> Array:
+        """The whole matrix; not to be written into, it may be the Gram's own."""
+
+    @abstractmethod
+    def solve_shifted(self, shift: float, B: Array) -> Array:
+        """(K + shift I)^{-1} B for a square positive semi-definite K and shift > 0."""
+
+
+@dataclass(frozen=True, eq=False)
+class DenseGram(Gram):
+    """An array of shape (r, c)."""
+
+    K: Array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.K.shape
+
+    def multiply(self, V: Array) -> Array:
+        product: Array = self.K @ V
+        return product
+
+    def rows(self, index: Any) -> Array:
+        rows: Array = self.K[index]
+        return rows
+
+    def diagonal(self) -> Array:
+        return np.diagonal(self.K)
+
+    def dense(self) -> Array:
+        return self.K
+
+    def solve_shifted(self, shift: float, B: Array) -> Array:
+        shifted = self.K.astype(np.float64)
+        shifted.flat[:: len(shifted) + 1] += shift
+        solution: Array = linalg.cho_solve(linalg.cho_factor(shifted, lower=True, overwrite_a=True), B)
+        return solution
+
+
+@dataclass(frozen=True, eq=False)
+class FactorGram(Gram):
+    """F diag(weights) H' with F (r, q) and H (c, q), dense or sparse; H is F itself on the training set."""
+
+    F: Any
+    weights: Array
+    H: Any
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.F.shape[0], self.H.shape[0]
+
+    def multiply(self, V: Array) -> Array:
+        inner = self.H.T @ V
+        product: Array = self.F @ (inner * (self.weights if V.ndim == 1 else self.weights[:, None]))
+        return product
+
+    def rows(self, index: Any) -> Array:
+        product: Array = _dense(_weighted(self.F[index], self.weights) @ self.H.T)
+        return product
+
+    def diagonal(self) -> Array:
+        squares = self.F.multiply(self.F) if hasattr(self.F, "multiply") else self.F * self.F
+        product: Array = np.asarray(squares @ self.weights)
+        return product
+
+    def dense(self) -> Array:
+        product: Array = _dense(_weighted(self.F, self.weights) @ self.H.T)
+        return product
+
+    def solve_shifted(self, shift: float, B: Array) -> Array:
+        """By Woodbury where q < n: (G G' + s I)^{-1} B = (B - G (s I + G'G)^{-1} G'B) / s with G = F W^{1/2}."""
+        n, q = self.F.shape
+        if q >= n or (self.weights < 0).any():
+            return DenseGram(self.dense()).solve_shifted(shift, B)
+        G = _weighted(self.F, np.sqrt(self.weights))
+        small = _dense(G.T @ G).astype(np.float64)
+        small.flat[:: q + 1] += shift
+        solution: Array = (B - G @ linalg.cho_solve(linalg.cho_factor(small, lower=True), G.T @ B)) / shift
+        return solution
+
+
+def _weighted(F: Any, weights: Array) -> Any:
+    """F diag(weights)."""
+    return F.multiply(weights).tocsr() if hasattr(F, "multiply") else F * weights
+
+
+def _dense(K: Any) -> Array:
+    matrix: Array = K.toarray() if hasattr(K, "toarray") else K
+    return matrix

@@ -1,0 +1,94 @@
+"""A view of some rows and columns of a stored bank: a fold without a copy of the stack."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from multikernel.banks.base import Index, KernelBank, as_columns, positions, same_samples
+from multikernel.banks.gram import DenseGram
+from multikernel.kernels.base import Array
+
+
+@dataclass(frozen=True, eq=False)
+class IndexedBank(KernelBank):
+    """Rows and columns of ``parent`` by position; every pass goes over the parent's whole stack."""
+
+    parent: KernelBank
+    rows: Array
+    columns: Array
+    same: bool
+
+    @classmethod
+    def of(cls, parent: KernelBank, rows: Index, columns: Index) -> IndexedBank:
+        """A view of a bank, or of a view: never a view of a view."""
+        r, c = positions(rows, parent.shape[0]), positions(columns, parent.shape[1])
+        square = same_samples(parent, r, c)
+        if isinstance(parent, IndexedBank):
+            return cls(parent.parent, parent.rows[r], parent.columns[c], square)
+        return cls(parent, r, c, square)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.rows), len(self.columns)
+
+    def __len__(self) -> int:
+        return len(self.parent)
+
+    @property
+    def square(self) -> bool:
+        return self.same
+
+    def combine(self, weights: Array) -> DenseGram:
+        return DenseGram(self.parent.combine(weights).dense()[np.ix_(self.rows, self.columns)])
+
+    def apply(self, C: Array) -> Array:
+        return self.parent.apply(_scatter(C, self.columns, self.parent.shape[1]))[:, self.rows]
+
+    def quad(self, A: Array) -> Array:
+        return self.parent.quad(_scatter(as_columns(A), self.rows, self.parent.shape[0]))
+
+    def inner(self, M: Array) -> Array:
+        whole = np.zeros(self.parent.shape, dtype=M.dtype)
+        whole[np.ix_(self.rows, self.columns)] = M
+        return self.parent.inner(whole)
+
+    def diagonal(self) -> Array:
+        return self.parent.diagonal()[:, self.rows]
+
+    def matrix(self, k: int) -> Array:
+        K: Array = self.parent.matrix(k)[np.ix_(self.rows, self.columns)]
+        return K
+
+    def block(self, rows: Index, columns: Index) -> IndexedBank:
+        return IndexedBank.of(self, rows, columns)
+
+    def select(self, index: Index) -> IndexedBank:
+        return replace(self, parent=self.parent.select(index))
+
+    def cross(self, X: Any) -> KernelBank:
+        new = self.parent.cross(X)
+        return (
+            new
+            if len(self.columns) == new.shape[1] and _is_range(self.columns)
+            else new.block(slice(None), self.columns)
+        )
+
+    def reference(self, columns: Index = slice(None)) -> KernelBank:
+        return self.parent.reference(self.columns[columns])
+
+    def self_values(self, X: Any) -> Array:
+        return self.parent.self_values(X)
+
+
+def _is_range(index: Array) -> bool:
+    return np.array_equal(index, np.arange(len(index)))
+
+
+def _scatter(A: Array, index: Array, n: int) -> Array:
+    """A at the positions of the index, zeros elsewhere."""
+    whole = np.zeros((n, *A.shape[1:]), dtype=A.dtype)
+    whole[index] = A
+    return whole

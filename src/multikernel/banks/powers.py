@@ -1,0 +1,144 @@
+"""Powers of one matrix: K_k = B^{o d_k} (elementwise), B the Gram matrix of one base kernel.
+
+    sum_k w_k K_k       one pass by Horner's rule
+    u'K_k u, all k      one pass with a running power
+    <K_j, K_k>          depends on d_j + d_k only: 2 D + 1 sums
+
+No matrix per degree is ever stored. The homogeneous polynomials of Donini and Aiolli (2017) are of this form, with B
+the matrix of cosines (their equation 12).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from multikernel.banks.base import Index, KernelBank, as_columns, positions, same_samples
+from multikernel.banks.gram import DenseGram
+from multikernel.banks.threads import over_rows
+from multikernel.kernels.base import Array, Kernel
+
+_ROWS = 64  # rows handed to a thread at a time
+
+
+@dataclass(frozen=True, eq=False)
+class PowersBank(KernelBank):
+    """K_k = B^{o d_k}.
+
+    Parameters
+    ----------
+    B : array (r, c), the base kernel's matrix
+    degrees : integer array (m,)
+    base : Kernel, to meet new samples
+    Z : the column samples
+    same : whether the rows are the columns
+    """
+
+    B: Array
+    degrees: Array
+    base: Kernel
+    Z: Any
+    same: bool
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.B.shape
+
+    def __len__(self) -> int:
+        return len(self.degrees)
+
+    @property
+    def square(self) -> bool:
+        return self.same
+
+    @property
+    def _top(self) -> int:
+        return int(self.degrees.max(initial=0))
+
+    def combine(self, weights: Array) -> DenseGram:
+        from multikernel.banks import _powers
+
+        coef = np.bincount(self.degrees, weights=weights, minlength=1)
+        coef = np.trim_zeros(coef, "b") if coef.any() else coef[:1]
+        coef = coef.astype(self.B.dtype)
+        out = np.empty_like(self.B)
+        over_rows(lambda r: _powers.horner(self.B, coef, out, r.start, r.stop), len(out), _ROWS)
+        return DenseGram(out)
+
+    def apply(self, C: Array) -> Array:
+        products = np.empty((len(self), self.shape[0], C.shape[1]))
+
+        def rows(r: slice) -> None:
+            power, d = np.ones_like(self.B[r]), 0
+            for k in np.argsort(self.degrees, kind="stable"):
+                while d < self.degrees[k]:
+                    power *= self.B[r]
+                    d += 1
+                products[k, r] = power @ C
+
+        over_rows(rows, self.shape[0], _ROWS)
+        return products
+
+    def quad(self, A: Array) -> Array:
+        from multikernel.banks import _powers
+
+        A = np.ascontiguousarray(as_columns(A), dtype=np.float64)
+        support = np.flatnonzero(A.any(axis=1))
+        if len(support) > 0.7 * len(A):
+
+            def rows(r: slice) -> Array:
+                forms: Array = _powers.outer_forms(self.B, A, A, True, self._top, r.start, r.stop)
+                return forms
+
+            parts = over_rows(rows, len(A), _ROWS)
+        else:  # only the samples that take part are read, a few rows at a time: no second n x n matrix
+            L = np.ascontiguousarray(A[support])
+
+            def some(r: slice) -> Array:
+                B = self.B[np.ix_(support[r], support[r.start :])]
+                forms: Array = _powers.outer_forms(B, L[r.start :], L[r.start :], True, self._top, 0, len(B))
+                return forms
+
+            parts = over_rows(some, len(support), _ROWS)
+        return self._of_degrees(parts)
+
+    def inner(self, M: Array) -> Array:
+        from multikernel.banks import _powers
+
+        return self._of_degrees(
+            over_rows(lambda r: _powers.matrix_forms(self.B, M, self._top, r.start, r.stop), len(self.B), _ROWS)
+        )
+
+    def _of_degrees(self, parts: list[Array]) -> Array:
+        forms: Array = np.sum(parts, axis=0) if parts else np.zeros(self._top + 1)
+        return forms[self.degrees]
+
+    def diagonal(self) -> Array:
+        powers: Array = np.diagonal(self.B)[None, :] ** self.degrees[:, None]
+        return powers
+
+    def pairs(self) -> Array:
+        sums = replace(self, degrees=np.arange(2 * self._top + 1)).inner(np.ones_like(self.B))
+        products: Array = sums[self.degrees[:, None] + self.degrees[None, :]]
+        return products
+
+    def block(self, rows: Index, columns: Index) -> PowersBank:
+        r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])
+        return replace(self, B=self.B[np.ix_(r, c)], Z=self.Z[c], same=same_samples(self, r, c))
+
+    def select(self, index: Index) -> PowersBank:
+        return replace(self, degrees=self.degrees[index])
+
+    def cross(self, X: Any) -> PowersBank:
+        B = self.base(X, self.Z).astype(self.B.dtype, copy=False)
+        return replace(self, B=np.ascontiguousarray(B), same=False)
+
+    def reference(self, columns: Index = slice(None)) -> PowersBank:
+        Z = self.Z[columns]
+        return replace(self, B=np.empty((0, Z.shape[0]), dtype=self.B.dtype), Z=Z, same=False)
+
+    def self_values(self, X: Any) -> Array:
+        powers: Array = self.base.diagonal(X)[None, :] ** self.degrees[:, None]
+        return powers

@@ -1,0 +1,101 @@
+"""Matrices that the user computed, checked and packed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from multikernel.banks.base import KernelBank
+from multikernel.banks.dense import DenseBank, PackedBank
+from multikernel.banks.origin import Precomputed
+from multikernel.kernels.base import Array
+
+
+def precomputed(K: Any) -> KernelBank:
+    """A bank of precomputed training matrices.
+
+    Parameters
+    ----------
+    K : KernelBank, array of shape (m, n, n), or a list of m matrices of shape (n, n)
+        Symmetric positive semi-definite; float32 is kept, anything else becomes float64.
+
+    Raises
+    ------
+    ValueError : where a matrix is not square, not finite, not symmetric or not positive semi-definite (eigenvalues down
+        to -1e-10 of the trace are rounding); the message names the kernel and the entry.
+    """
+    if isinstance(K, KernelBank):
+        return K
+    matrices = list(_matrices(K))
+    n = matrices[0].shape[0]
+    for k, matrix in enumerate(matrices):
+        if matrix.shape != (n, n):
+            raise ValueError(
+                f"kernel {k} has shape {matrix.shape}; precomputed kernels must be square, here ({n}, {n})"
+            )
+        _check_symmetric(matrix, k)
+        _check_positive(matrix, k)
+    dtype = np.result_type(*matrices)
+    return PackedBank.of(iter(matrices), len(matrices), n, dtype, Precomputed(len(matrices), n))
+
+
+def rectangular(K: Any, m: int, n: int) -> KernelBank:
+    """A bank of precomputed matrices of new samples against n training samples: shape (m, n_new, n)."""
+    if isinstance(K, KernelBank):
+        if len(K) != m or K.shape[1] != n:
+            raise ValueError(f"expected {m} kernels against {n} training samples, got {len(K)} against {K.shape[1]}")
+        return K
+    matrices = list(_matrices(K))
+    if len(matrices) != m or any(matrix.shape != (matrices[0].shape[0], n) for matrix in matrices):
+        raise ValueError(
+            f"expected precomputed kernels of shape ({m}, n_new, {n}): {m} kernels, new samples against {n} training "
+            f"samples; got {len(matrices)} of shape {', '.join(sorted({str(matrix.shape) for matrix in matrices}))}"
+        )
+    return DenseBank(np.stack(matrices), Precomputed(m, n))
+
+
+def _matrices(K: Any) -> Iterator[Array]:
+    """The matrices one by one, floating and finite."""
+    if isinstance(K, np.ndarray) and K.ndim != 3:
+        raise ValueError(f"precomputed kernels must be an array (m, n, n) or a list of matrices, got shape {K.shape}")
+    if len(K) == 0:
+        raise ValueError("precomputed kernels: got an empty list, at least one matrix is needed")
+    for k, matrix in enumerate(K):
+        array = np.asarray(matrix)
+        array = array if array.dtype == np.float32 else array.astype(np.float64, copy=False)
+        if array.ndim != 2:
+            raise ValueError(f"kernel {k} is not a matrix: it has shape {array.shape}")
+        if not np.isfinite(array).all():
+            i, j = np.argwhere(~np.isfinite(array))[0]
+            raise ValueError(f"kernel {k} has a NaN or infinity at row {i}, column {j}")
+        yield array
+
+
+def _check_symmetric(K: Array, k: int) -> None:
+    scale = np.abs(K).max(initial=0.0)
+    difference = np.abs(K - K.T)
+    tolerance = (1e-5 if K.dtype == np.float32 else 1e-10) * scale
+    if difference.max(initial=0.0) > tolerance:
+        i, j = np.unravel_index(difference.argmax(), K.shape)
+        raise ValueError(
+            f"kernel {k} is not symmetric: entry ({i}, {j}) is {K[i, j]:.6g} and entry ({j}, {i}) is {K[j, i]:.6g}"
+        )
+
+
+def _check_positive(K: Array, k: int) -> None:
+    """By a Cholesky factorisation of K shifted by what counts as rounding; eigenvalues only to say what is wrong."""
+    tolerance = (1e-5 if K.dtype == np.float32 else 1e-10) * max(float(np.trace(K)), np.finfo(float).tiny)
+    shifted = K.astype(np.float64)
+    shifted.flat[:: len(K) + 1] += tolerance
+    try:
+        linalg.cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
+    except linalg.LinAlgError:
+        smallest = float(linalg.eigvalsh(K.astype(np.float64), subset_by_index=(0, 0))[0])
+        if smallest < -tolerance:
+            raise ValueError(
+                f"kernel {k} is not positive semi-definite: its smallest eigenvalue is {smallest:.3g} "
+                f"(its trace is {np.trace(K):.3g}); shift or clip its spectrum before you pass it"
+            ) from None

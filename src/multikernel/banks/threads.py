@@ -1,0 +1,40 @@
+"""Rows of a matrix shared out among threads: for passes whose inner code holds no lock (numpy, BLAS, nogil numba)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import cache
+from typing import TypeVar
+
+import joblib
+
+T = TypeVar("T")
+
+
+def n_threads() -> int:
+    """As many as the environment allows BLAS (OMP_NUM_THREADS), else the processors of this process."""
+    asked = os.environ.get("OMP_NUM_THREADS", "")
+    return max(1, int(asked)) if asked.isdigit() else int(joblib.cpu_count())
+
+
+@cache
+def _pool(process: int, workers: int) -> ThreadPoolExecutor:
+    """One pool for each process: a forked child must not wait for its parent's threads."""
+    return ThreadPoolExecutor(workers, thread_name_prefix="multikernel")
+
+
+def slices(n: int, size: int) -> Iterator[slice]:
+    """0..n in pieces of at most ``size``."""
+    for start in range(0, n, size):
+        yield slice(start, min(start + size, n))
+
+
+def over_rows(work: Callable[[slice], T], n: int, size: int) -> list[T]:
+    """``work(rows)`` for every slice of at most ``size`` of n rows, in order; threads where there is more than one."""
+    pieces = list(slices(n, size))
+    workers = min(n_threads(), len(pieces))
+    if workers <= 1:
+        return [work(piece) for piece in pieces]
+    return list(_pool(os.getpid(), workers).map(work, pieces))

@@ -1,0 +1,151 @@
+"""Banks seen through a factor for each kernel, or through the cosine of each kernel."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from multikernel.banks.base import Index, KernelBank, as_columns, positions
+from multikernel.banks.gram import DenseGram, Gram
+from multikernel.kernels.base import Array
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledBank(KernelBank):
+    """s_k K_k with fixed factors s of shape (m,)."""
+
+    bank: KernelBank
+    factors: Array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.bank.shape
+
+    def __len__(self) -> int:
+        return len(self.bank)
+
+    @property
+    def square(self) -> bool:
+        return self.bank.square
+
+    def combine(self, weights: Array) -> Gram:
+        return self.bank.combine(self.factors * weights)
+
+    def apply(self, C: Array) -> Array:
+        return self.factors[:, None, None] * self.bank.apply(C)
+
+    def quad(self, A: Array) -> Array:
+        return self.factors * self.bank.quad(A)
+
+    def inner(self, M: Array) -> Array:
+        return self.factors * self.bank.inner(M)
+
+    def diagonal(self) -> Array:
+        return self.factors[:, None] * self.bank.diagonal()
+
+    def pairs(self) -> Array:
+        return self.factors[:, None] * self.bank.pairs() * self.factors
+
+    def block(self, rows: Index, columns: Index) -> ScaledBank:
+        return replace(self, bank=self.bank.block(rows, columns))
+
+    def select(self, index: Index) -> ScaledBank:
+        return ScaledBank(self.bank.select(index), self.factors[index])
+
+    def cross(self, X: Any) -> ScaledBank:
+        return replace(self, bank=self.bank.cross(X))
+
+    def reference(self, columns: Index = slice(None)) -> ScaledBank:
+        return replace(self, bank=self.bank.reference(columns))
+
+    def self_values(self, X: Any) -> Array:
+        return self.factors[:, None] * self.bank.self_values(X)
+
+
+@dataclass(frozen=True, eq=False)
+class NormalizedBank(KernelBank):
+    """diag(l_k) K_k diag(r_k), l and r the inverse roots of the self-values of the rows and of the columns.
+
+    A sample with self-value 0 has a row of zeros. Each kernel has factors of its own, so passes go kernel by kernel.
+    """
+
+    bank: KernelBank
+    left: Array
+    right: Array
+
+    @classmethod
+    def of(cls, bank: KernelBank) -> NormalizedBank:
+        """Normalise a square bank."""
+        roots = _inverse_root(bank.diagonal())
+        return cls(bank, roots, roots)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.bank.shape
+
+    def __len__(self) -> int:
+        return len(self.bank)
+
+    @property
+    def square(self) -> bool:
+        return self.bank.square
+
+    def matrix(self, k: int) -> Array:
+        K: Array = self.bank.matrix(k) * self.left[k][:, None]
+        K *= self.right[k]
+        np.clip(K, -1.0, 1.0, out=K)
+        return K
+
+    def combine(self, weights: Array) -> DenseGram:
+        total = np.zeros(self.shape)
+        for k in np.flatnonzero(weights):
+            total += weights[k] * self.matrix(int(k))
+        return DenseGram(total)
+
+    def apply(self, C: Array) -> Array:
+        products = [self.bank.select([k]).apply(self.right[k][:, None] * C)[0] for k in range(len(self))]
+        scaled: Array = self.left[:, :, None] * np.stack(products)
+        return scaled
+
+    def quad(self, A: Array) -> Array:
+        A = as_columns(A)
+        return np.array([self.bank.select([k]).quad(self.left[k][:, None] * A)[0] for k in range(len(self))])
+
+    def inner(self, M: Array) -> Array:
+        return np.array([np.vdot(self.matrix(k), M) for k in range(len(self))])
+
+    def diagonal(self) -> Array:
+        ones: Array = (self.left > 0).astype(float)
+        return ones
+
+    def block(self, rows: Index, columns: Index) -> NormalizedBank:
+        block = self.bank.block(rows, columns)
+        if block.square:  # a centred bank has new self-values on a fold
+            return NormalizedBank.of(block)
+        if self.bank.square:
+            columns_anew = NormalizedBank.of(self.bank.block(columns, columns)).right
+            return replace(self, bank=block, left=self.left[:, positions(rows, self.shape[0])], right=columns_anew)
+        left, right = self.left[:, positions(rows, self.shape[0])], self.right[:, positions(columns, self.shape[1])]
+        return NormalizedBank(block, left, right)
+
+    def select(self, index: Index) -> NormalizedBank:
+        return NormalizedBank(self.bank.select(index), self.left[index], self.right[index])
+
+    def cross(self, X: Any) -> NormalizedBank:
+        return replace(self, bank=self.bank.cross(X), left=_inverse_root(self.bank.self_values(X)))
+
+    def reference(self, columns: Index = slice(None)) -> NormalizedBank:
+        return NormalizedBank(self.bank.reference(columns), self.left[:, :0], self.right[:, columns])
+
+    def self_values(self, X: Any) -> Array:
+        ones: Array = (self.bank.self_values(X) > 0).astype(float)
+        return ones
+
+
+def _inverse_root(values: Array) -> Array:
+    """1 / sqrt(v), and 0 where v <= 0."""
+    positive = values > 0
+    roots: Array = np.where(positive, 1.0 / np.sqrt(np.where(positive, values, 1.0)), 0.0)
+    return roots

@@ -1,0 +1,100 @@
+"""Where a name is looked up: the data directory, then scikit-learn, then OpenML where it is asked for."""
+
+from __future__ import annotations
+
+import difflib
+import os
+
+from multikernel.datasets.bundled import BUNDLED, bundled_entries, load_bundled
+from multikernel.datasets.dataset import Dataset, Entry
+from multikernel.datasets.directory import VARIABLE, DataDirectory
+from multikernel.datasets.openml import PREFIX, load_openml
+
+
+def load(name: str, data_dir: str | os.PathLike[str] | None = None) -> Dataset:
+    """Load a data set by name.
+
+    Parameters
+    ----------
+    name : str
+        A name of `available`, or ``"openml:NAME"`` or ``"openml:ID"`` to fetch (once, it is cached)
+        from openml.org.
+    data_dir : path, default=None
+        A directory of ``NAME.csv.gz``, ``NAME.jsonl.gz``, ``NAME.npz`` and idx files, with or without a
+        ``manifest.csv``. None: the environment variable ``MULTIKERNEL_DATA``, and where that is unset
+        no directory.
+
+    Returns
+    -------
+    Dataset
+
+    Raises
+    ------
+    ValueError
+        The name is unknown, or a file is not what its format or its sha256 says.
+    FileNotFoundError
+        The directory, or a file that its manifest lists, does not exist.
+    ConnectionError
+        OpenML cannot be reached.
+
+    Notes
+    -----
+    The directory comes before scikit-learn. Rows with an empty cell are left out, and the description
+    says how many. A name that is not found is an error, never a synthetic stand-in.
+    Of a set of OpenML the source's declaration decides: a nominal target is classification, a numeric one
+    regression.
+
+    Examples
+    --------
+    >>> from multikernel.datasets import load
+    >>> data = load("breast_cancer")
+    >>> data.X.shape, data.y[:3].tolist(), data.task, data.origin
+    ((569, 30), [0, 0, 0], 'classification', 'scikit-learn')
+    """
+    if not isinstance(name, str):
+        raise TypeError(f"name must be a string such as 'breast_cancer', got {type(name).__name__}")
+    if name.startswith(PREFIX):
+        return load_openml(name)
+    directory = DataDirectory.find(data_dir)
+    if directory is not None and name in directory.sources:
+        return directory.load(name)
+    if name in BUNDLED:
+        return load_bundled(name)
+    raise ValueError(_unknown(name, directory))
+
+
+def available(data_dir: str | os.PathLike[str] | None = None) -> list[Entry]:
+    """List what `load` finds without the network.
+
+    Parameters
+    ----------
+    data_dir : path, default=None
+        As in `load`.
+
+    Returns
+    -------
+    list of Entry
+        The sets of the directory, then those of scikit-learn; each name once, as `load` resolves it.
+
+    Examples
+    --------
+    >>> from multikernel.datasets import available
+    >>> {"breast_cancer", "wine", "iris", "digits", "diabetes"} <= {entry.name for entry in available()}
+    True
+    """
+    directory = DataDirectory.find(data_dir)
+    if directory is None:
+        return bundled_entries()
+    return directory.entries() + [entry for entry in bundled_entries() if entry.name not in directory.sources]
+
+
+def _unknown(name: str, directory: DataDirectory | None) -> str:
+    names = [*(directory.sources if directory is not None else ()), *BUNDLED]
+    close = difflib.get_close_matches(name.lower(), names, n=1, cutoff=0.5)
+    meant = f"; did you mean {close[0]!r}?" if close else "."
+    where = f"in {directory.path} and " if directory is not None else "in no directory (none was given), only "
+    return (
+        f"unknown data set {name!r}{meant} Looked {where}among the sets of scikit-learn. "
+        f"Available: {', '.join(dict.fromkeys(names))}. Another directory of data files is named by data_dir or by "
+        f"the environment variable {VARIABLE}; 'openml:NAME' or 'openml:ID' fetches from openml.org."
+    )

@@ -1,0 +1,107 @@
+"""A directory of data files: which sets it holds, and how each is read."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from multikernel.datasets.dataset import Content, Dataset, Entry
+from multikernel.datasets.idx import IDX_FILES, read_idx
+from multikernel.datasets.manifest import Source, read_manifest
+from multikernel.datasets.source_file import SourceFile
+from multikernel.datasets.sparse import read_npz
+from multikernel.datasets.tabular import read_csv
+from multikernel.datasets.texts import read_jsonl
+
+VARIABLE = "MULTIKERNEL_DATA"
+_READERS = {".csv.gz": read_csv, ".jsonl.gz": read_jsonl, ".npz": read_npz}
+
+
+@dataclass(frozen=True)
+class DataDirectory:
+    """The files under ``path``; its sets are ``sources``, those of the manifest first."""
+
+    path: Path
+    sources: dict[str, Source]
+
+    @staticmethod
+    def find(data_dir: str | os.PathLike[str] | None) -> DataDirectory | None:
+        """The directory of the argument, else of the environment variable, else None."""
+        named = data_dir if data_dir is not None else os.environ.get(VARIABLE) or None
+        if named is None:
+            return None
+        path = Path(named).expanduser()
+        if not path.is_dir():
+            who = "data_dir" if data_dir is not None else f"the environment variable {VARIABLE}"
+            raise FileNotFoundError(f"{who} names {str(path)!r}, which is not an existing directory")
+        listed = read_manifest(path)
+        claimed = {file.path.name for source in listed.values() for file in source.files}
+        return DataDirectory(path, listed | _unlisted(path, claimed, set(listed)))
+
+    def load(self, name: str) -> Dataset:
+        """One of the ``sources``."""
+        source = self.sources[name]
+        content = _read(source)
+        about = " ".join(f"{source.about} {content.remark}".split())  # one paragraph
+        return Dataset(
+            name=name,
+            X=content.X,
+            y=content.y,
+            feature_names=content.feature_names,
+            task=content.task,
+            description=about or f"Read from {source.files[0].path.name}; there is no manifest entry for it.",
+            split=content.split,
+            origin="directory",
+        )
+
+    def entries(self) -> list[Entry]:
+        """The sets whose files are there; one that the manifest does not describe is read for it."""
+        there = (source for source in self.sources.values() if all(file.path.is_file() for file in source.files))
+        return [_entry(source) for source in there]
+
+
+def _entry(source: Source) -> Entry:
+    if source.task is not None and source.n is not None:
+        return Entry(source.name, source.task, source.n, source.d, "directory")
+    content = _read(source)
+    return Entry(source.name, content.task, content.n, content.d, "directory")
+
+
+def _read(source: Source) -> Content:
+    content = _parse(source)
+    where = source.files[0]
+    if source.n is not None and content.n != source.n:
+        raise ValueError(f"{where}: {content.n} rows, the manifest says {source.n}")
+    if source.d is not None and content.d != source.d:
+        raise ValueError(f"{where}: {content.d} feature columns, the manifest says {source.d}")
+    return content
+
+
+def _parse(source: Source) -> Content:
+    ending = _ending(source.files[0].path.name)
+    if ending is not None and len(source.files) == 1:
+        return _READERS[ending](source.files[0], source.task)
+    if all(file.path.name.endswith(IDX_FILES) for file in source.files):
+        return read_idx(source.files, source.task)
+    files = ", ".join(file.path.name for file in source.files)
+    raise ValueError(f"data set {source.name!r}: no reader for {files}; known are {', '.join(_READERS)} and idx files")
+
+
+def _unlisted(path: Path, claimed: set[str], taken: set[str]) -> dict[str, Source]:
+    """Files in the format that the manifest, if any, does not mention."""
+    names = sorted(file.name for file in path.iterdir() if file.is_file() and file.name not in claimed)
+    found: dict[str, Source] = {}
+    for name in names:
+        ending = _ending(name)
+        if ending is not None and (stem := name.removesuffix(ending)) not in taken:
+            found.setdefault(stem, Source(stem, (SourceFile(path / name),)))
+    idx = [f"mnist-{ending}" for ending in IDX_FILES]
+    # One of the four is enough to list the set: reading it then says which file is missing.
+    if "mnist" not in taken and any(name in idx for name in names):
+        found["mnist"] = Source("mnist", tuple(SourceFile(path / name) for name in idx))
+    return found
+
+
+def _ending(name: str) -> str | None:
+    return next((ending for ending in _READERS if name.endswith(ending)), None)

@@ -1,0 +1,89 @@
+"""manifest.csv: what a data directory says about its files."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import cast, get_args
+
+from multikernel.datasets.dataset import Task
+from multikernel.datasets.source_file import SourceFile, decode
+
+MANIFEST = "manifest.csv"
+_NEEDED = ("name", "file", "task", "n", "d")
+
+
+@dataclass(frozen=True)
+class Source:
+    """The files of one data set, with what is known about them before they are read."""
+
+    name: str
+    files: tuple[SourceFile, ...]
+    task: Task | None = None
+    n: int | None = None
+    d: int | None = None
+    about: str = ""
+
+
+def read_manifest(directory: Path) -> dict[str, Source]:
+    """The sources by name in the order of the manifest; empty where there is no manifest."""
+    path = directory / MANIFEST
+    if not path.is_file():
+        return {}
+    reader = csv.reader(io.StringIO(decode(path.read_bytes(), path), newline=""), strict=True)
+    try:
+        records = [(row, cells) for row, cells in enumerate(reader, start=1) if cells]
+    except csv.Error as error:
+        raise ValueError(f"{path}: row {reader.line_num} is not CSV ({error})") from None
+    header = records[0][1] if records else []
+    for column in _NEEDED:
+        if column not in header:
+            raise ValueError(f"{path}: row 1 has no column {column!r}")
+    sources: dict[str, Source] = {}
+    for row, cells in records[1:]:
+        if len(cells) != len(header):
+            raise ValueError(f"{path}: row {row} has {len(cells)} cells, the header has {len(header)}")
+        source = _source(path, row, dict(zip(header, cells, strict=True)))
+        if source.name in sources:
+            raise ValueError(f"{path}: row {row}, column 'name': {source.name!r} occurs twice")
+        sources[source.name] = source
+    return sources
+
+
+def _source(path: Path, row: int, line: dict[str, str]) -> Source:
+    task = line["task"]
+    if task not in get_args(Task):
+        raise ValueError(f"{path}: row {row}, column 'task': {task!r} is neither {' nor '.join(get_args(Task))}")
+    d = None if line["d"] == "text" else _count(path, row, line, "d")
+    files = _files(path, row, line)
+    return Source(line["name"], files, cast(Task, task), _count(path, row, line, "n"), d, _about(line))
+
+
+def _files(path: Path, row: int, line: dict[str, str]) -> tuple[SourceFile, ...]:
+    names = line["file"].split(";")
+    sums = line.get("sha256", "").split(";") if line.get("sha256") else [""] * len(names)
+    if len(sums) != len(names):
+        raise ValueError(f"{path}: row {row}, column 'sha256': {len(sums)} sums for {len(names)} files")
+    for name in names:
+        if not name or Path(name).name != name:  # a manifest must not point out of its directory
+            raise ValueError(
+                f"{path}: row {row}, column 'file': {name!r} is not the name of a file beside the manifest"
+            )
+    return tuple(SourceFile(path.parent / name, digest or None) for name, digest in zip(names, sums, strict=True))
+
+
+def _count(path: Path, row: int, line: dict[str, str], column: str) -> int:
+    if not line[column].isdecimal():
+        raise ValueError(f"{path}: row {row}, column {column!r}: {line[column]!r} is not a number of things")
+    return int(line[column])
+
+
+def _about(line: dict[str, str]) -> str:
+    parts = (
+        f"Source: {line['source']}." if line.get("source") else "",
+        f"Target: {line['target']}." if line.get("target") else "",
+        line.get("note", ""),
+    )
+    return " ".join(part for part in parts if part)
