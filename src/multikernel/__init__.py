@@ -1,6 +1,28 @@
 """Multiple kernel learning with a certificate of optimality, in the manner of scikit-learn."""
 
-from multikernel import kernels
-from multikernel.banks import KernelBank, bind
+from multikernel import datasets, kernels
+from multikernel.banks import KernelBank, bind, precomputed
+from multikernel.estimators import (
+    AlignmentMKLClassifier,
+    AlignmentMKLRegressor,
+    AverageMKLClassifier,
+    AverageMKLRegressor,
+    BestKernelClassifier,
+    BestKernelRegressor,
+    EasyMKLClassifier,
+)
 
-__all__ = ["KernelBank", "bind", "kernels"]
+__all__ = [
+    "AlignmentMKLClassifier",
+    "AlignmentMKLRegressor",
+    "AverageMKLClassifier",
+    "AverageMKLRegressor",
+    "BestKernelClassifier",
+    "BestKernelRegressor",
+    "EasyMKLClassifier",
+    "KernelBank",
+    "bind",
+    "datasets",
+    "kernels",
+    "precomputed",
+]

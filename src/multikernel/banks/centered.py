@@ -73,12 +73,12 @@ class CenteredBank(KernelBank):
         value: Array = self.bank.diagonal() - 2.0 * self.means + self.means.mean(axis=1, keepdims=True)
         return value
 
-    def block(self, rows: Index, columns: Index) -> CenteredBank:
+    def block(self, rows: Index, columns: Index) -> KernelBank:
+        if not self.bank.square:  # new samples keep the means of the training sample
+            return IndexedBank.of(self, rows, columns)
         block = self.bank.block(rows, columns)
         if block.square:
             return CenteredBank.of(block)
-        if not self.bank.square:
-            raise ValueError("only the training bank of centred kernels can be sliced: new samples keep its means")
         return CenteredBank(block, _column_means(self.bank.block(columns, columns)))
 
     def select(self, index: Index) -> CenteredBank:

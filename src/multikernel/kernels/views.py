@@ -135,9 +135,8 @@ class Centered(Kernel):
     def __call__(self, X: Any, Z: Any = None) -> Array:
         same = Z is None or Z is X
         K = self.kernel(X, Z)
-        reference = K if same else self.kernel(Z)
-        means = reference.mean(axis=0)
-        K: Array = K - K.mean(axis=1, keepdims=True)
+        means = (K if same else self.kernel(Z)).mean(axis=0)
+        K -= K.mean(axis=1, keepdims=True)
         K -= means
         K += means.mean()
         return K

@@ -1,0 +1,8 @@
+"""Algorithms with a shape of their own: how kernel weights are found."""
+
+from multikernel.procedures.base import Weights
+from multikernel.procedures.baselines import alignf, alignment, average
+from multikernel.procedures.best import best_kernel
+from multikernel.procedures.easymkl import easymkl
+
+__all__ = ["Weights", "alignf", "alignment", "average", "best_kernel", "easymkl"]

@@ -1,0 +1,197 @@
+"""What all estimators share: from X to a bank, from weights and coefficients to predictions."""
+
+from __future__ import annotations
+
+import warnings
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from multikernel.banks import KernelBank, bind_kernels, precomputed
+from multikernel.banks.threads import slices
+from multikernel.kernels import Features, KernelFamily, as_family
+from multikernel.kernels.base import Array
+from multikernel.machines import DualSolution
+from multikernel.procedures import Weights
+
+_CHUNK_VALUES = 1 << 25  # kernel values of new samples in memory at a time: 256 MB
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """One problem (a regression, or one class against others), solved.
+
+    ``rows`` are the training samples that took part; the coefficients are over all of them.
+    """
+
+    rows: Array
+    weights: Weights
+    solution: DualSolution
+
+    def over_all(self, n: int) -> Fitted:
+        """The coefficients over all n training samples, zero where a sample took no part."""
+        coef = np.zeros(n)
+        coef[self.rows] = self.solution.coef
+        return replace(self, solution=replace(self.solution, coef=coef))
+
+
+class KernelEstimator(BaseEstimator, ABC):  # type: ignore[misc]
+    """An estimator that learns weights of kernels and a predictor on the weighted sum.
+
+    It is fitted on X or on a bank that is already bound; with ``kernels="precomputed"`` on matrices (m, n, n).
+    """
+
+    kernels: Any
+
+    @abstractmethod
+    def _default_kernels(self) -> KernelFamily:
+        """The family used where ``kernels`` is None."""
+
+    @abstractmethod
+    def _learn(self, bank: KernelBank, target: Array, warm: Fitted | None) -> tuple[Weights, DualSolution]:
+        """Solve one problem: a target of -1 and +1, or of real numbers."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        given = isinstance(self.kernels, str) and self.kernels == "precomputed"
+        tags.input_tags.pairwise = given
+        tags.input_tags.sparse = not given
+        return tags
+
+    # -- from X to a bank ----------------------------------------------------------------------------------------
+
+    def _bind(self, X: Any, y: Any, **checks: Any) -> tuple[KernelBank, Array]:
+        """The training bank and the checked target."""
+        if isinstance(X, KernelBank) or self._is_precomputed():
+            bank = precomputed(X)
+            if not bank.square:
+                raise ValueError(f"a training bank must be square, got shape {bank.shape}")
+            self.kernel_names_ = self._names(len(bank))
+            y = self._check_target(y, bank.shape[0], **checks)
+            return bank, y
+        X, y = validate_data(
+            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2, **checks
+        )
+        names = getattr(self, "feature_names_in_", None)
+        features = Features(X.shape[1], None if names is None else tuple(names))
+        family = self._family().resolve(features)
+        self.kernel_names_ = np.array(family.names, dtype=object)
+        return bind_kernels(family.kernels, X), y
+
+    def _is_precomputed(self) -> bool:
+        if isinstance(self.kernels, str) and self.kernels != "precomputed":
+            raise ValueError(f"kernels must be kernels or 'precomputed', got {self.kernels!r}")
+        return isinstance(self.kernels, str)
+
+    def _family(self) -> KernelFamily:
+        return self._default_kernels() if self.kernels is None else as_family(self.kernels)
+
+    def _names(self, m: int) -> Array:
+        """Names for a bank that is already bound, where the family can tell them."""
+        if not self._is_precomputed():
+            try:
+                names = self._family().names
+            except TypeError:  # the family follows the number of features, which a bank does not tell
+                names = ()
+            if len(names) == m:
+                return np.array(names, dtype=object)
+        return np.array([f"kernel {k}" for k in range(m)], dtype=object)
+
+    def _check_target(self, y: Any, n: int, **checks: Any) -> Array:
+        from sklearn.utils import check_consistent_length, column_or_1d
+
+        target: Array = column_or_1d(y, warn=True)
+        check_consistent_length(target, np.empty(n))
+        if checks.get("y_numeric"):
+            target = target.astype(float)
+            if not np.isfinite(target).all():
+                raise ValueError(f"y has a NaN or infinity at row {int(np.flatnonzero(~np.isfinite(target))[0])}")
+        return target
+
+    # -- after fitting -------------------------------------------------------------------------------------------
+
+    def _keep(self, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
+        """Set the fitted attributes; one problem gives vectors and numbers, several give a row each."""
+        n = bank.shape[1]
+        whole = [f.over_all(n) for f in fitted]
+        coef = np.stack([f.solution.coef for f in whole])
+        weights = np.stack([f.weights.values for f in whole])
+        intercept = np.array([f.solution.intercept for f in whole])
+        objective = [f.weights.objective for f in whole]
+        gaps = [f.weights.gap for f in whole if f.weights.gap is not None]
+        self.weights_ = weights[0] if single else weights
+        self.dual_coef_ = coef[0] if single else coef
+        self.intercept_ = float(intercept[0]) if single else intercept
+        self.n_iter_ = max(1, *(f.weights.n_iter + f.solution.n_iter for f in whole))
+        self.converged_ = all(f.weights.converged and f.solution.converged for f in whole)
+        self.history_ = [f.weights.history or f.solution.history for f in whole]
+        self.objective_: Any = objective[0] if single else np.array(objective)
+        self.duality_gap_ = max(gaps) if gaps else max(f.solution.gap for f in whole)
+        self._support = np.flatnonzero(coef.any(axis=0))
+        self._reference = bank.reference(self._support)
+        self._n_train = n
+        if not self.converged_:
+            warnings.warn(
+                f"{type(self).__name__} did not converge: it reached a relative duality gap of "
+                f"{max([self.duality_gap_, *(f.solution.gap for f in whole)]):.2g} in {self.n_iter_} iterations. "
+                "The model is usable; raise max_iter or tol, or scale the data.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+    def _decide(self, X: Any) -> Array:
+        """f(x) of every problem: shape (len(X), problems)."""
+        check_is_fitted(self)
+        if isinstance(X, KernelBank):
+            if X.shape[1] != self._n_train or len(X) != self.weights_.shape[-1]:
+                raise ValueError(
+                    f"a bank of new samples must hold {self.weights_.shape[-1]} kernels against the {self._n_train} "
+                    f"training samples, got {len(X)} kernels against {X.shape[1]}"
+                )
+            return self._decide_bank(X.block(slice(None), self._support))
+        if self._is_precomputed() or not hasattr(self, "n_features_in_"):
+            return self._decide_bank(self._reference.cross(X))
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        height = max(1, _CHUNK_VALUES // max(1, len(self._support)))
+        parts = [self._decide_bank(self._reference.cross(X[rows])) for rows in slices(X.shape[0], height)]
+        return np.concatenate(parts)
+
+    def _decide_bank(self, bank: KernelBank) -> Array:
+        coef = np.atleast_2d(self.dual_coef_)[:, self._support]
+        values = np.empty((bank.shape[0], len(coef)))
+        for p, (weights, a, b) in enumerate(
+            zip(np.atleast_2d(self.weights_), coef, np.atleast_1d(self.intercept_), strict=True)
+        ):
+            own = np.flatnonzero(a)  # of one-vs-one problems: only the columns of two classes
+            part = bank if len(own) > 0.7 * len(a) else bank.block(slice(None), own)
+            values[:, p] = part.combine(weights).multiply(a[own] if part is not bank else a) + b
+        return values
+
+    def weights_frame(self) -> Any:
+        """Kernel names and weights as a pandas data frame, one column for each problem; needs pandas."""
+        import pandas as pd
+
+        check_is_fitted(self)
+        weights = np.atleast_2d(self.weights_)
+        columns = ["weight"] if len(weights) == 1 else [f"weight of problem {p}" for p in range(len(weights))]
+        return pd.DataFrame(weights.T, index=pd.Index(self.kernel_names_, name="kernel"), columns=columns)
+
+    def plot_weights(self, ax: Any = None) -> Any:
+        """Bars of the kernel weights (their mean over the problems); needs matplotlib. Returns the axes."""
+        import matplotlib.pyplot as plt
+
+        check_is_fitted(self)
+        if ax is None:
+            _, ax = plt.subplots(figsize=(6, 0.6 + 0.24 * min(len(self.kernel_names_), 40)), layout="constrained")
+        weights = np.atleast_2d(self.weights_).mean(axis=0)
+        shown = np.argsort(-weights, kind="stable")[:40] if len(weights) > 40 else np.arange(len(weights))
+        ax.barh([str(self.kernel_names_[k]) for k in shown], weights[shown])
+        ax.invert_yaxis()
+        ax.set_xlabel("weight" if len(weights) == len(shown) else "weight (the 40 largest)")
+        return ax
