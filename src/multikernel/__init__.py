@@ -11,12 +11,15 @@ from multikernel.estimators import (
     BestKernelRegressor,
     EasyMKLClassifier,
 )
+from multikernel.persistence import load, save
+from multikernel.selection import BankSearchCV
 
 __all__ = [
     "AlignmentMKLClassifier",
     "AlignmentMKLRegressor",
     "AverageMKLClassifier",
     "AverageMKLRegressor",
+    "BankSearchCV",
     "BestKernelClassifier",
     "BestKernelRegressor",
     "EasyMKLClassifier",
@@ -24,5 +27,7 @@ __all__ = [
     "bind",
     "datasets",
     "kernels",
+    "load",
     "precomputed",
+    "save",
 ]

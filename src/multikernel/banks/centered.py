@@ -90,7 +90,8 @@ class CenteredBank(KernelBank):
     def reference(self, columns: Index = slice(None)) -> KernelBank:
         """All columns are kept, for the mean of a new row; a view leaves out those that were not asked for."""
         whole = replace(self, bank=self.bank.reference())
-        return whole if columns == slice(None) else IndexedBank.of(whole, slice(0), columns)
+        everything = isinstance(columns, slice) and columns == slice(None)
+        return whole if everything else IndexedBank.of(whole, slice(0), columns)
 
     def self_values(self, X: Any) -> Array:
         c = self.shape[1]

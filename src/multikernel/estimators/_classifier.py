@@ -57,7 +57,7 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
                 f"{type(self).__name__} needs samples of at least two classes, got one class: {self.classes_[0]!r}"
             )
         problems = list(binary_problems(labels, len(self.classes_), self.multiclass))
-        starts = warm if warm is not None else [None] * len(problems)
+        starts = warm if warm is not None and len(warm) == len(problems) else [None] * len(problems)
         solve = delayed(self._solve)
         fitted = Parallel(n_jobs=self.n_jobs, prefer="threads", verbose=self.verbose)(
             solve(bank, rows, target, start) for (rows, target), start in zip(problems, starts, strict=True)
@@ -67,6 +67,7 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
 
     def _solve(self, bank: KernelBank, rows: Array, target: Array, warm: Fitted | None) -> Fitted:
         own = bank if len(rows) == bank.shape[0] else bank.block(rows, rows)
+        warm = warm if warm is not None and np.array_equal(warm.rows, rows) else None
         return Fitted(rows, *self._learn(own, target, warm))
 
     def decision_function(self, X: Any) -> Array:
