@@ -1,6 +1,6 @@
 """Multiple kernel learning with a certificate of optimality, in the manner of scikit-learn."""
 
-from multikernel import datasets, kernels
+from multikernel import datasets, diagnostics, kernels
 from multikernel.banks import KernelBank, bind, precomputed
 from multikernel.estimators import (
     AlignmentMKLClassifier,
@@ -26,6 +26,7 @@ __all__ = [
     "KernelBank",
     "bind",
     "datasets",
+    "diagnostics",
     "kernels",
     "load",
     "precomputed",

@@ -16,6 +16,7 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import blas
 
+from multikernel.banks.threads import over_rows
 from multikernel.kernels.base import Array
 
 
@@ -48,7 +49,8 @@ class Gram(ABC):
         """(K + shift I)^{-1} B for a square positive semi-definite K and shift > 0.
 
         With ``on`` the system of these samples only: (K_SS + shift I)^{-1} B with B of shape (len(on), t). ``work``, a
-        flat float64 array of at least len(on)^2 values, spares repeated solves the cost of fresh memory.
+        flat array of at least len(on)^2 values, spares repeated solves the cost of fresh memory; a float32 one makes
+        the factorisation float32.
         LinAlgError where the matrix is not positive definite in floating point.
         """
 
@@ -64,11 +66,16 @@ class DenseGram(Gram):
         return self.K.shape
 
     def multiply(self, V: Array) -> Array:
+        if V.ndim == 1 and self.K.dtype == np.float32:  # sums in double precision: certificates are differences of them
+            from multikernel.banks import _dense
+
+            sums, v = np.empty(len(self.K)), V.astype(np.float64)
+            over_rows(lambda r: _dense.multiply(self.K, v, sums, r.start, r.stop), len(sums), 64)
+            return sums
         if V.ndim == 1 and self.K.flags.c_contiguous and self.K.size:
             # SciPy's BLAS, as for the factorisations: the idle threads of NumPy's own would spin beside them, which
             # was measured to double the time of both on two cores
-            gemv = blas.sgemv if self.K.dtype == np.float32 else blas.dgemv
-            result: Array = gemv(1.0, self.K.T, V, trans=1)
+            result: Array = blas.dgemv(1.0, self.K.T, V, trans=1)
             return result
         product: Array = self.K @ V
         return product
@@ -84,14 +91,16 @@ class DenseGram(Gram):
         return self.K
 
     def solve_shifted(self, shift: float, B: Array, on: Array | None = None, work: Array | None = None) -> Array:
+        from multikernel.banks import _dense
+
         S = np.arange(len(self.K)) if on is None else on
         n = len(S)
         shifted = (np.empty(n * n) if work is None else work[: n * n]).reshape(n, n)
-        for row, i in zip(shifted, S, strict=True):
-            row[:] = self.K[i] if on is None else self.K[i].take(S)
+        over_rows(lambda r: _dense.lower_triangle(self.K, S, shifted, r.start, r.stop), n, 64)
         shifted.flat[:: n + 1] += shift
-        # the transpose is Fortran-ordered: LAPACK factors it where it stands
-        solution: Array = linalg.cho_solve(linalg.cho_factor(shifted.T, overwrite_a=True, check_finite=False), B)
+        # the transpose is Fortran-ordered: LAPACK factors it where it stands, and reads our lower triangle only
+        factor = linalg.cho_factor(shifted.T, overwrite_a=True, check_finite=False)
+        solution: Array = linalg.cho_solve(factor, B.astype(shifted.dtype, copy=False), check_finite=False)
         return solution
 
 
@@ -113,7 +122,7 @@ class FactorGram(Gram):
         return product
 
     def rows(self, index: Any) -> Array:
-        product: Array = _dense(_weighted(self.F[index], self.weights) @ self.H.T)
+        product: Array = _array(_weighted(self.F[index], self.weights) @ self.H.T)
         return product
 
     def diagonal(self) -> Array:
@@ -122,7 +131,7 @@ class FactorGram(Gram):
         return product
 
     def dense(self) -> Array:
-        product: Array = _dense(_weighted(self.F, self.weights) @ self.H.T)
+        product: Array = _array(_weighted(self.F, self.weights) @ self.H.T)
         return product
 
     def solve_shifted(self, shift: float, B: Array, on: Array | None = None, work: Array | None = None) -> Array:
@@ -130,9 +139,9 @@ class FactorGram(Gram):
         F = self.F if on is None else self.F[on]
         n, q = F.shape
         if q >= n or (self.weights < 0).any():
-            return DenseGram(_dense(_weighted(F, self.weights) @ F.T)).solve_shifted(shift, B)
+            return DenseGram(_array(_weighted(F, self.weights) @ F.T)).solve_shifted(shift, B)
         G = _weighted(F, np.sqrt(self.weights))
-        small = _dense(G.T @ G).astype(np.float64)
+        small = _array(G.T @ G).astype(np.float64)
         small.flat[:: q + 1] += shift
         solution: Array = (B - G @ linalg.cho_solve(linalg.cho_factor(small, lower=True), G.T @ B)) / shift
         return solution
@@ -143,6 +152,6 @@ def _weighted(F: Any, weights: Array) -> Any:
     return F.multiply(weights).tocsr() if hasattr(F, "multiply") else F * weights
 
 
-def _dense(K: Any) -> Array:
+def _array(K: Any) -> Array:
     matrix: Array = K.toarray() if hasattr(K, "toarray") else K
     return matrix

@@ -27,9 +27,12 @@ from multikernel.kernels.base import Array
 from multikernel.machines.base import DualSolution, Machine, check_signs
 
 _RIDGE = 1e-12  # of the mean self-value, at lam = 0: without it the minimiser need not be unique
-_FLOOR = 1e-9  # of the mean self-value: a smaller margin is none, the hulls meet
+_FLOOR = 1e-9  # of the spread of the samples: a smaller squared margin is none, the hulls meet
+_SMALL = 800  # up to this many samples pairs alone are faster than linear systems
+_ROUGH = 2.5e-7  # of the trace: a ridge above it (four units of single precision) survives a float32 factorisation
+_ROUNDS = 5  # of pairwise steps, each from a fresh gradient
 _NEWTON_STEPS = 30
-_NEWTON_VALUES = 1 << 26  # the largest linear system is 8192 x 8192, half a gigabyte
+_NEWTON_VALUES = 1 << 25  # room for linear systems of 5792 unknowns (8192 in single precision): 256 MB
 _THINNED = 100  # samples below which a thinned start is not worth its systems
 _SETTLED = 0.05  # of the support: with fewer changes a thinned sample has told all, and a full one may be optimal
 
@@ -63,11 +66,14 @@ class MarginMachine(Machine):
         mean_self_value = float(gram.diagonal().mean())
         ridge = self.lam / (1.0 - self.lam) if self.lam > 0 else _RIDGE * mean_self_value
         g = means if warm is None else _balanced(np.maximum(warm, 0.0), y)
-        start = g > 0 if warm is not None else None
-        g, steps = _newton(gram, y, ridge, start, lambda g: self._solution(gram, y, g, 0).converged)
+        steps = 0
+        if len(y) > _SMALL:
+            start = g > 0 if warm is not None else None
+            rough = ridge > _ROUGH * mean_self_value * len(y)
+            g, steps = _newton(gram, y, ridge, start, rough, lambda g: self._solution(gram, y, g, 0).converged)
         found = self._solution(gram, y, g, steps)
         if not found.converged:
-            g, pairs = self._pairwise(gram, y, g, _FLOOR * mean_self_value)
+            g, pairs = self._pairwise(gram, y, g, _floor(gram))
             found = self._solution(gram, y, g, steps + pairs, found.gap)
         return found
 
@@ -77,14 +83,20 @@ class MarginMachine(Machine):
     def _pairwise(self, gram: Gram, y: Array, g: Array, floor: float) -> tuple[Array, int]:
         from multikernel.machines import _smo
 
-        K, g = gram.dense(), g.copy()
-        gradient = self._gradient(gram, y, g)
-        group = (y < 0).astype(np.int64)
+        """Pairwise steps from g; rounds of them, since rounding drifts into a gradient that is updated step by step."""
+        K, s = gram.dense(), 1.0 - self.lam
         ridge = self.lam if self.lam > 0 else _RIDGE * float(np.diagonal(K).mean())
-        steps, _ = _smo.solve(
-            K, y, group, 2, np.zeros(len(y)), 1.0 - self.lam, ridge, g, gradient, floor, self.tol, self.max_iter
-        )
-        return _balanced(g, y), steps
+        group, no_linear_term = (y < 0).astype(np.int64), np.zeros(len(y))
+        g, steps = g.copy(), 0
+        for _ in range(_ROUNDS):
+            gradient = self._gradient(gram, y, g)
+            left = self.max_iter - steps
+            made, _ = _smo.solve(K, y, group, 2, no_linear_term, s, ridge, g, gradient, floor, self.tol, left)
+            g = _balanced(g, y)
+            steps += made
+            if made == 0 or made == left:
+                break
+        return g, steps
 
     def _solution(self, gram: Gram, y: Array, g: Array, n_iter: int, *before: float) -> DualSolution:
         """The certificate and the predictor at g, from a fresh gradient."""
@@ -92,8 +104,7 @@ class MarginMachine(Machine):
         q = 2.0 * ((1.0 - self.lam) * y * Kyg + self.lam * g)
         value = 0.5 * float(g @ q)
         gap = max(float(g @ q) - float(q[y > 0].min()) - float(q[y < 0].min()), 0.0)
-        floor = _FLOOR * float(gram.diagonal().mean()) if self.lam < 1.0 else 0.0
-        scale = max(value, floor)
+        scale = max(value, _floor(gram) if self.lam == 0.0 else 0.0)
         relative = 0.0 if self.lam == 1.0 or scale == 0.0 else gap / scale
         coef = y * g
         return DualSolution(
@@ -109,6 +120,12 @@ class MarginMachine(Machine):
         )
 
 
+def _floor(gram: Gram) -> float:
+    """A squared distance that is none: far below the samples' mean squared distance from their centre."""
+    n = gram.shape[0]
+    return _FLOOR * float(gram.diagonal().mean() - gram.multiply(np.full(n, 1.0 / n)).mean())
+
+
 def _balanced(g: Array, y: Array) -> Array:
     """g with each class summing to 1; a class without mass gets equal shares."""
     balanced = np.asarray(g, dtype=float).copy()
@@ -119,7 +136,7 @@ def _balanced(g: Array, y: Array) -> Array:
 
 
 def _newton(
-    gram: Gram, y: Array, ridge: float, start: Array | None, good: Callable[[Array], bool]
+    gram: Gram, y: Array, ridge: float, start: Array | None, rough: bool, good: Callable[[Array], bool]
 ) -> tuple[Array, int]:
     """A proposal for g that is ``good``, or the last one, and how many linear systems it took.
 
@@ -132,27 +149,35 @@ def _newton(
     support = universes[0] if start is None else start
     g, steps = _balanced(support.astype(float), y), 0
     work = np.empty(min(n * n, _NEWTON_VALUES))
+    half = work.view(np.float32)  # where the ridge allows it, enough to tell who is in the support, at half the cost
     for universe in universes:
-        for _ in range(_NEWTON_STEPS):
+        precise = not rough
+        while True:
             S = np.flatnonzero(support & universe)
-            if len(S) ** 2 > len(work) or len(np.unique(y[S])) < 2:
+            room = work if precise else half
+            if steps == _NEWTON_STEPS or len(S) ** 2 > len(room) or len(np.unique(y[S])) < 2:
                 return g, steps
             try:
-                b, c = _on_support(gram, y, ridge, S, work)
+                b, c = _on_support(gram, y, ridge, S, room)
             except LinAlgError:
-                return g, steps
+                if precise:
+                    return g, steps
+                precise = True
+                continue
             steps += 1
             coef = np.zeros(n)
             coef[S] = b
             before = support & universe
             support = y * (gram.multiply(coef) + c) < 1.0
             changed = int((before != (support & universe)).sum())
-            if changed <= _SETTLED * len(S):
-                if universe is not universes[-1]:
-                    break
+            settled = changed <= _SETTLED * len(S)
+            if settled:
                 g = _balanced(np.maximum(y * coef, 0.0), y)
-                if changed == 0 or good(g):
-                    return g, steps
+            if settled and universe is not universes[-1]:
+                break
+            if settled and precise and (changed == 0 or good(g)):
+                return g, steps
+            precise = precise or settled
     return g, steps
 
 

@@ -1,0 +1,25 @@
+"""Numbers about a kernel matrix: its scale, its complexity, its fit to a target, and bounds on the error."""
+
+from multikernel.diagnostics.ball import MEB, meb_radius
+from multikernel.diagnostics.complexity import rademacher_bound, spectral_rademacher_bound
+from multikernel.diagnostics.mass import center_of_mass
+from multikernel.diagnostics.montecarlo import Estimate, empirical_rademacher
+from multikernel.diagnostics.radius_margin import radius_margin_bound
+from multikernel.diagnostics.report import KernelReport, check_kernel
+from multikernel.diagnostics.similarity import alignment
+from multikernel.diagnostics.spectrum import spectral_ratio
+
+__all__ = [
+    "MEB",
+    "Estimate",
+    "KernelReport",
+    "alignment",
+    "center_of_mass",
+    "check_kernel",
+    "empirical_rademacher",
+    "meb_radius",
+    "rademacher_bound",
+    "radius_margin_bound",
+    "spectral_rademacher_bound",
+    "spectral_ratio",
+]

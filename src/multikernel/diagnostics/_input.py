@@ -1,0 +1,108 @@
+"""What the diagnostics accept, and what they say about the rest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from multikernel.banks import KernelBank, precomputed
+from multikernel.kernels.base import Array
+
+ROUNDING = 1e-10  # of the trace or of the largest entry: what counts as rounding
+ROUNDING_SINGLE = 1e-5  # the same for a matrix of single precision
+
+
+def rounding(K: Any) -> float:
+    """What counts as rounding in a matrix of this precision."""
+    return ROUNDING_SINGLE if getattr(K, "dtype", None) == np.float32 else ROUNDING
+
+
+def square(K: Any, name: str = "K") -> Array:
+    """K as a square float64 array, finite or not."""
+    matrix = np.asarray(K)
+    if not (np.issubdtype(matrix.dtype, np.number) or matrix.dtype == bool) or np.iscomplexobj(matrix):
+        raise ValueError(f"{name} must be a matrix of real numbers, got an array of dtype {matrix.dtype}")
+    if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) == 0:
+        raise ValueError(f"{name} must be a square kernel matrix, got shape {matrix.shape}")
+    return matrix.astype(np.float64, copy=False)
+
+
+def symmetric(K: Any, name: str = "K") -> Array:
+    """K as a square, finite and symmetric float64 array."""
+    matrix = square(K, name)
+    if not np.isfinite(matrix).all():
+        i, j = np.argwhere(~np.isfinite(matrix))[0]
+        raise ValueError(f"{name} has a NaN or infinity at row {i}, column {j}")
+    difference = np.abs(matrix - matrix.T)
+    if difference.max() > rounding(np.asarray(K)) * np.abs(matrix).max():
+        i, j = np.unravel_index(difference.argmax(), matrix.shape)
+        raise ValueError(
+            f"{name} is not symmetric: entry ({i}, {j}) is {matrix[i, j]:.6g}, entry ({j}, {i}) is {matrix[j, i]:.6g}"
+        )
+    return matrix
+
+
+def positive(K: Any, name: str = "K") -> Array:
+    """K as a symmetric positive semi-definite float64 array."""
+    matrix = symmetric(K, name)
+    trace = float(np.trace(matrix))
+    tolerance = rounding(np.asarray(K)) * max(trace, np.finfo(float).tiny)
+    shifted = matrix.copy()
+    shifted.flat[:: len(matrix) + 1] += tolerance
+    try:
+        linalg.cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
+    except linalg.LinAlgError:
+        smallest = float(linalg.eigvalsh(matrix, subset_by_index=(0, 0))[0])
+        if smallest < -tolerance:
+            raise ValueError(
+                f"{name} is not positive semi-definite: smallest eigenvalue {smallest:.3g}, trace {trace:.3g}"
+            ) from None
+    return matrix
+
+
+def centered(K: Array) -> Array:
+    """J K J with J = I - 11'/n: the kernel of the features minus their mean."""
+    mean = K.mean(axis=0)
+    C: Array = K - mean
+    C -= mean[:, None]
+    C += mean.mean()
+    return C
+
+
+def as_bank(K: Any) -> KernelBank:
+    """A bank: K itself, a matrix as a bank of one, or a stack or sequence of matrices."""
+    if isinstance(K, KernelBank):
+        if not K.square:
+            raise ValueError(f"the bank must be square, its matrices have shape {K.shape}")
+        return K
+    if isinstance(K, list | tuple) and len(K) > 0 and np.ndim(K[0]) > 1:
+        return precomputed(list(K))
+    array = np.asarray(K)
+    return precomputed(array) if array.ndim == 3 else precomputed([positive(array)])
+
+
+def target(y: Any, n: int) -> Array:
+    """y as n finite numbers."""
+    values = np.asarray(y)
+    if not (np.issubdtype(values.dtype, np.number) or values.dtype == bool) or np.iscomplexobj(values):
+        raise ValueError(f"y must hold real numbers, got dtype {values.dtype}")
+    if values.shape != (n,):
+        raise ValueError(f"y must have one value for each of the {n} samples, got shape {values.shape}")
+    if not np.isfinite(values).all():
+        raise ValueError(f"y has a NaN or infinity at position {np.flatnonzero(~np.isfinite(values))[0]}")
+    return values.astype(np.float64, copy=False)
+
+
+def signs(y: Any, n: int) -> Array:
+    """Labels of two classes as -1 and +1, the larger label +1."""
+    labels = np.asarray(y)
+    if labels.shape != (n,):
+        raise ValueError(f"y must have one label for each of the {n} samples, got shape {labels.shape}")
+    if np.issubdtype(labels.dtype, np.floating):
+        target(labels, n)
+    classes, member = np.unique(labels, return_inverse=True)
+    if len(classes) != 2:
+        raise ValueError(f"y must have two classes, got {len(classes)}: {', '.join(map(str, classes[:5]))}")
+    return 2.0 * member - 1.0

@@ -1,0 +1,57 @@
+"""Where the weights of a polynomial kernel lie."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from multikernel.kernels.base import Array
+
+
+def center_of_mass(weights: Any, degrees: Any = None) -> float:
+    """W = (1/D) sum_s s eta_s: the mean degree as a share of the largest degree D, for weights scaled to sum 1.
+
+    0: all weight on the constant kernel; 1: all weight on the highest degree. Weights of EasyMKL, in which the constant
+    kernel has none, give at least 1/D.
+
+    Parameters
+    ----------
+    weights : array-like (m,), non-negative and not all zero
+    degrees : array-like (m,), the degree of each kernel; None for 0, 1, ..., m - 1
+
+    Returns
+    -------
+    float in [0, 1]; 0 where degree 0 is the only one
+
+    References
+    ----------
+    Donini and Aiolli (2017), Learning deep kernels in the space of dot product polynomials, section 5.5.
+
+    Examples
+    --------
+    >>> from multikernel.diagnostics import center_of_mass
+    >>> center_of_mass([0.0, 1.0, 1.0])
+    0.75
+    >>> center_of_mass([0.5, 0.5], degrees=[1, 4])
+    0.625
+    """
+    eta = _non_negative(weights, "weights")
+    s = np.arange(len(eta), dtype=float) if degrees is None else _non_negative(degrees, "degrees")
+    if len(s) != len(eta):
+        raise ValueError(f"each weight needs a degree, got {len(eta)} weights and {len(s)} degrees")
+    if eta.max() == 0.0:
+        raise ValueError("weights are all zero: they have no centre of mass")
+    largest = float(s.max())
+    eta = eta / eta.max()
+    return float((eta / eta.sum()) @ (s / largest)) if largest > 0 else 0.0
+
+
+def _non_negative(values: Any, name: str) -> Array:
+    array = np.asarray(values, dtype=float)
+    if array.ndim != 1 or len(array) == 0:
+        raise ValueError(f"{name} must be a vector with at least one value, got shape {array.shape}")
+    wrong = np.flatnonzero(~((array >= 0) & np.isfinite(array)))
+    if len(wrong):
+        raise ValueError(f"{name} must be finite and non-negative, got {array[wrong[0]]} at position {wrong[0]}")
+    return array

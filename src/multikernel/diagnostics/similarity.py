@@ -1,0 +1,90 @@
+"""Alignment of a kernel matrix with a target, or with another kernel matrix."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from multikernel.diagnostics import _input
+from multikernel.kernels.base import Array
+
+_VANISHED = 1e-12  # of the norm before centring: what centring leaves of a constant
+
+
+def alignment(K: Any, y: Any, centered: bool = True) -> float:
+    """The cosine <K, L>_F / (|K|_F |L|_F) of two kernel matrices, with L = yy' for a target y.
+
+    Parameters
+    ----------
+    K : array-like (n, n), a kernel matrix
+    y : array-like (n,), labels -1 and +1 or real numbers; or (n, n), another kernel matrix L
+    centered : bool, JKJ and JLJ with J = I - 11'/n instead of K and L: without this, unbalanced classes and constants
+        in the kernel make the alignment large or small for no good reason
+
+    Returns
+    -------
+    float in [-1, 1], in [0, 1] for positive semi-definite matrices; nan with a RuntimeWarning where a matrix is zero
+    (after centring, constant)
+
+    Raises
+    ------
+    ValueError : where K or L is not square, not symmetric or not finite, y has the wrong length, or y is constant
+
+    References
+    ----------
+    Cristianini, Shawe-Taylor, Elisseeff and Kandola (2002), On kernel-target alignment (not centred).
+    Cortes, Mohri and Rostamizadeh (2012), Algorithms for learning kernels based on centered alignment, section 2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel.diagnostics import alignment
+    >>> y = np.array([-1.0, -1.0, 1.0, 1.0])
+    >>> round(alignment(np.outer(y, y), y), 12)
+    1.0
+    >>> round(alignment(np.eye(4), y), 4)
+    0.5774
+    """
+    matrix = _unit(_input.symmetric(K))
+    other = np.asarray(y)
+    if other.ndim != 2:
+        other = _outer(_input.target(y, len(matrix)), centered)
+    else:
+        other = _unit(_input.symmetric(y, "the second kernel matrix"))
+        if other.shape != matrix.shape:
+            raise ValueError(f"the kernel matrices must have the same shape, got {matrix.shape} and {other.shape}")
+    if centered:
+        matrix, other = _without_mean(matrix), _without_mean(other)
+    norms = np.linalg.norm(matrix) * np.linalg.norm(other)
+    if norms == 0.0:
+        what = "after centring constant" if centered else "zero"
+        warnings.warn(f"the alignment is undefined: a matrix is {what}", RuntimeWarning, stacklevel=2)
+        return float("nan")
+    return float(np.clip(np.vdot(matrix, other) / norms, -1.0, 1.0))
+
+
+def _unit(K: Array) -> Array:
+    """K with largest entry 1: squares neither overflow nor vanish."""
+    scale = float(np.abs(K).max())
+    return K / scale if scale > 0 else K
+
+
+def _outer(y: Array, centered: bool) -> Array:
+    """yy' of a target that is not constant (not zero, where nothing is centred)."""
+    rest = y - y.mean() if centered else y
+    if np.abs(rest).max() <= _VANISHED * np.abs(y).max():
+        raise ValueError(
+            f"y is constant ({y[0]:.6g}): an alignment needs both classes or varying values"
+            if centered
+            else "y is zero everywhere: there is nothing to align with"
+        )
+    unit = rest / np.abs(rest).max()
+    return np.outer(unit, unit)
+
+
+def _without_mean(K: Array) -> Array:
+    """JKJ, exactly zero where K was constant up to rounding."""
+    C = _input.centered(K)
+    return C if np.linalg.norm(C) > _VANISHED * np.linalg.norm(K) else np.zeros_like(C)
