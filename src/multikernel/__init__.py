@@ -1,18 +1,43 @@
-"""Multiple kernel learning with a certificate of optimality, in the manner of scikit-learn."""
+"""Multiple kernel learning with a certificate of optimality, in the manner of scikit-learn.
 
-from multikernel import datasets, diagnostics, kernels
-from multikernel.banks import KernelBank, bind, precomputed
-from multikernel.estimators import (
-    AlignmentMKLClassifier,
-    AlignmentMKLRegressor,
-    AverageMKLClassifier,
-    AverageMKLRegressor,
-    BestKernelClassifier,
-    BestKernelRegressor,
-    EasyMKLClassifier,
-)
-from multikernel.persistence import load, save
-from multikernel.selection import BankSearchCV
+Names are imported when they are first asked for, so that ``import multikernel`` costs next to nothing.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from multikernel import datasets, diagnostics, kernels
+    from multikernel.banks import KernelBank, bind, precomputed
+    from multikernel.estimators import (
+        AlignmentMKLClassifier,
+        AlignmentMKLRegressor,
+        AverageMKLClassifier,
+        AverageMKLRegressor,
+        BestKernelClassifier,
+        BestKernelRegressor,
+        EasyMKLClassifier,
+    )
+    from multikernel.persistence import load, save
+    from multikernel.selection import BankSearchCV
+
+_ROOMS = {
+    "banks": ("KernelBank", "bind", "precomputed"),
+    "estimators": (
+        "AlignmentMKLClassifier",
+        "AlignmentMKLRegressor",
+        "AverageMKLClassifier",
+        "AverageMKLRegressor",
+        "BestKernelClassifier",
+        "BestKernelRegressor",
+        "EasyMKLClassifier",
+    ),
+    "persistence": ("load", "save"),
+    "selection": ("BankSearchCV",),
+}
+_ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
 __all__ = [
     "AlignmentMKLClassifier",
@@ -32,3 +57,19 @@ __all__ = [
     "precomputed",
     "save",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    if name in _ROOM_OF:
+        return getattr(import_module(f"{__name__}.{_ROOM_OF[name]}"), name)
+    if name in ("datasets", "diagnostics", "kernels"):
+        return import_module(f"{__name__}.{name}")
+    if name == "__version__":
+        from importlib.metadata import version
+
+        return version("multikernel")
+    raise AttributeError(f"module 'multikernel' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return [*__all__, "__version__"]

@@ -13,8 +13,8 @@ FEW = kernels.rbf_grid([0.1, 1.0])  # for estimators that fit each kernel many t
 
 ESTIMATORS = {
     name: cls()
-    for name, cls in vars(multikernel).items()
-    if inspect.isclass(cls) and issubclass(cls, BaseEstimator) and cls is not BankSearchCV
+    for name in multikernel.__all__
+    if inspect.isclass(cls := getattr(multikernel, name)) and issubclass(cls, BaseEstimator) and cls is not BankSearchCV
 } | {
     "BestKernelClassifier": multikernel.BestKernelClassifier(FEW, cv=2),
     "BestKernelRegressor": multikernel.BestKernelRegressor(FEW, cv=2),

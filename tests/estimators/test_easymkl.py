@@ -145,7 +145,9 @@ def test_ends_of_lam(cancer):
     bank = bind(kernels.homogeneous_polynomials(3), X)
     ones = EasyMKLClassifier("precomputed", lam=1.0).fit(bank, y)
     pos, neg = y == 1, y == 0
-    means = [np.sqrt(K[pos][:, pos].mean() + K[neg][:, neg].mean() - 2 * K[pos][:, neg].mean()) for K in bank.matrices()[1:]]
+    means = [
+        np.sqrt(K[pos][:, pos].mean() + K[neg][:, neg].mean() - 2 * K[pos][:, neg].mean()) for K in bank.matrices()[1:]
+    ]
     np.testing.assert_allclose(ones.weights_[1:], np.square(means) / np.square(means).sum(), rtol=1e-9)
     assert ones.objective_ == pytest.approx(1 / pos.sum() + 1 / neg.sum())
     assert EasyMKLClassifier("precomputed", lam=0.0).fit(bank, y).duality_gap_ <= 1e-6
@@ -188,7 +190,7 @@ def test_bad_data(cancer):
     with pytest.raises(ValueError, match="at least two classes"):
         EasyMKLClassifier().fit(X, np.ones(len(y)))
     with pytest.raises(ValueError, match="NaN"):
-        EasyMKLClassifier().fit(np.where(X == X.max(), np.nan, X), y)
+        EasyMKLClassifier().fit(np.where(X.max() == X, np.nan, X), y)
     with pytest.raises(ValueError, match="inconsistent numbers of samples"):
         EasyMKLClassifier("precomputed").fit(np.eye(5)[None], y)
     K = np.stack([kernels.RBF(1.0)(X[:20])] * 2)

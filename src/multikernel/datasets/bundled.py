@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
-
-from sklearn.datasets import load_breast_cancer, load_diabetes, load_digits, load_iris, load_wine
 
 from multikernel.datasets.dataset import Dataset, Entry, Task
 
@@ -15,7 +12,7 @@ from multikernel.datasets.dataset import Dataset, Entry, Task
 class Bundled:
     """One of scikit-learn's sets: its size is stated so that listing them reads none."""
 
-    fetch: Callable[[], Any]
+    loader: str  # its name in sklearn.datasets, which takes long to import and is imported when a set is read
     task: Task
     n: int
     d: int
@@ -24,7 +21,7 @@ class Bundled:
 
 BUNDLED = {
     "breast_cancer": Bundled(
-        load_breast_cancer,
+        "load_breast_cancer",
         "classification",
         569,
         30,
@@ -32,7 +29,7 @@ BUNDLED = {
         "Target: 0 = malignant (212), 1 = benign (357).",
     ),
     "wine": Bundled(
-        load_wine,
+        "load_wine",
         "classification",
         178,
         13,
@@ -40,14 +37,14 @@ BUNDLED = {
         "Target: cultivar 0, 1, 2 (59, 71, 48).",
     ),
     "iris": Bundled(
-        load_iris,
+        "load_iris",
         "classification",
         150,
         4,
         "Fisher's iris, as in the paper of 1936. Target: 0 = setosa, 1 = versicolor, 2 = virginica (50 each).",
     ),
     "digits": Bundled(
-        load_digits,
+        "load_digits",
         "classification",
         1797,
         64,
@@ -55,7 +52,7 @@ BUNDLED = {
         "Target: digit 0-9. Not MNIST.",
     ),
     "diabetes": Bundled(
-        load_diabetes,
+        "load_diabetes",
         "regression",
         442,
         10,
@@ -68,8 +65,10 @@ BUNDLED = {
 
 def load_bundled(name: str) -> Dataset:
     """One of ``BUNDLED``."""
+    from sklearn import datasets
+
     entry = BUNDLED[name]
-    bunch = entry.fetch()
+    bunch: Any = getattr(datasets, entry.loader)()
     return Dataset(
         name=name,
         X=bunch.data,

@@ -1,0 +1,36 @@
+"""Importing the package stays cheap: what takes long is imported where it is used."""
+
+import subprocess
+import sys
+
+import pytest
+
+
+def loaded_by(code):
+    report = f"{code}; import sys; print(*sorted({{m.split('.')[0] for m in sys.modules}}))"
+    return set(
+        subprocess.run([sys.executable, "-c", report], capture_output=True, text=True, check=True).stdout.split()
+    )
+
+
+def test_import_alone_loads_no_dependency():
+    loaded = loaded_by("import multikernel")
+    assert "multikernel" in loaded
+    assert not loaded & {"numpy", "scipy", "sklearn", "numba"}
+
+
+@pytest.mark.parametrize("name", ["EasyMKLClassifier", "BankSearchCV", "datasets", "diagnostics"])
+def test_names_load_no_more_than_scikit_learn_does(name):
+    more = loaded_by(f"from multikernel import {name}") - loaded_by("import sklearn.model_selection, sklearn.svm")
+    assert not more & {"numba", "llvmlite", "pandas", "matplotlib", "typer", "rich", "jinja2", "torch", "cvxpy"}
+
+
+def test_every_public_name_exists():
+    import multikernel
+
+    for name in multikernel.__all__:
+        assert getattr(multikernel, name) is not None
+    assert set(multikernel.__all__) <= set(dir(multikernel))
+    assert multikernel.__version__
+    with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+        _ = multikernel.nothing

@@ -1,0 +1,106 @@
+"""Models on disk."""
+
+import json
+import zipfile
+
+import numpy as np
+import pytest
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, minmax_scale
+
+import multikernel as mk
+from multikernel import kernels
+from multikernel.persistence import read
+
+X, Y = load_breast_cancer(return_X_y=True)
+X, Y = minmax_scale(X)[::3], Y[::3]
+FAMILIES = {
+    "powers": kernels.homogeneous_polynomials(4),
+    "features": kernels.linear_features(),
+    "stack": kernels.rbf_grid([0.1, 1.0]) + kernels.per_feature(kernels.Polynomial(2)),
+    "wrapped": [kernels.RBF(0.5).centered(), 2.0 * kernels.Linear().normalized(), kernels.Laplacian(0.1).centered()],
+    "monomials": kernels.random_monomials(3, 500, random_state=0),
+}
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_round_trip_of_every_kind_of_bank(name, tmp_path):
+    model = mk.EasyMKLClassifier(FAMILIES[name], lam=0.3).fit(X, Y)
+    mk.save(model, tmp_path / "model.mk")
+    again = mk.load(tmp_path / "model.mk")
+    assert again.get_params()["kernels"] == FAMILIES[name]
+    np.testing.assert_allclose(again.decision_function(X), model.decision_function(X), atol=1e-14)
+    np.testing.assert_array_equal(again.weights_, model.weights_)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        make_pipeline(MinMaxScaler(), mk.EasyMKLClassifier(multiclass="ovo", learner="svc")),
+        mk.BankSearchCV(mk.EasyMKLClassifier(), {"lam": [0.1, 0.5]}, cv=3),
+        mk.AlignmentMKLClassifier(),
+    ],
+    ids=["pipeline", "search", "alignment"],
+)
+def test_pipelines_searches_and_text_labels(model, tmp_path):
+    data, y = load_iris(return_X_y=True)
+    names = np.array(["setosa", "versicolor", "virginica"])[y]
+    mk.save(model.fit(data, names), tmp_path / "m.mk")
+    again = mk.load(tmp_path / "m.mk")
+    np.testing.assert_array_equal(again.predict(data), model.predict(data))
+
+
+def test_sparse_samples_and_regressors(tmp_path):
+    thin = sparse.csr_array(np.where(X > 0.3, X, 0.0))
+    model = mk.EasyMKLClassifier(kernels.linear_features()).fit(thin, Y)
+    mk.save(model, tmp_path / "a.mk")
+    np.testing.assert_array_equal(mk.load(tmp_path / "a.mk").decision_function(thin), model.decision_function(thin))
+    data, y = load_diabetes(return_X_y=True)
+    ridge = mk.AverageMKLRegressor().fit(data, y)
+    mk.save(ridge, tmp_path / "b.mk", metadata={"target": "progression"})
+    again, metadata = read(tmp_path / "b.mk")
+    assert metadata == {"target": "progression"}
+    np.testing.assert_array_equal(again.predict(data), ridge.predict(data))
+
+
+def test_no_pickle_inside(tmp_path):
+    mk.save(mk.EasyMKLClassifier().fit(X, Y), tmp_path / "m.mk")
+    with zipfile.ZipFile(tmp_path / "m.mk") as archive:
+        assert json.loads(archive.read("header.json"))["format"] == "multikernel model"
+        for name in archive.namelist():
+            if name.endswith(".npy"):
+                np.lib.format.read_array(archive.open(name), allow_pickle=False)
+
+
+def test_what_cannot_be_saved_leaves_nothing_behind(tmp_path):
+    model = make_pipeline(FunctionTransformer(lambda x: x), mk.EasyMKLClassifier()).fit(X, Y)
+    with pytest.raises(TypeError, match=r"cannot save model.steps\[0\].*function has no form"):
+        mk.save(model, tmp_path / "m.mk")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_files_that_are_no_models(tmp_path):
+    text = tmp_path / "notes.txt"
+    text.write_text("hello")
+    with pytest.raises(ValueError, match=r"notes\.txt is not a model saved by multikernel"):
+        mk.load(text)
+    with pytest.raises(FileNotFoundError):
+        mk.load(tmp_path / "missing.mk")
+    other = tmp_path / "other.zip"
+    with zipfile.ZipFile(other, "w") as archive:
+        archive.writestr("header.json", json.dumps({"format": "something"}))
+    with pytest.raises(ValueError, match="not a model saved by multikernel"):
+        mk.load(other)
+
+
+@pytest.mark.parametrize(
+    "name", ["os:system", "multikernel.persistence:save", "sklearn.utils:Bunch", "multikernel.nowhere:X"]
+)
+def test_foreign_classes_are_refused(name, tmp_path):
+    header = {"format": "multikernel model", "version": 1, "metadata": {}, "model": {"estimator": name, "state": {}}}
+    with zipfile.ZipFile(tmp_path / "evil.mk", "w") as archive:
+        archive.writestr("header.json", json.dumps(header))
+    with pytest.raises(ValueError, match="cannot be loaded"):
+        mk.load(tmp_path / "evil.mk")

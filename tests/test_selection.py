@@ -1,0 +1,93 @@
+"""Searches on one bank."""
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.model_selection import GridSearchCV, PredefinedSplit, StratifiedKFold, cross_val_score
+from sklearn.preprocessing import minmax_scale
+
+import multikernel.estimators._base as base
+from multikernel import AverageMKLClassifier, AverageMKLRegressor, BankSearchCV, EasyMKLClassifier, bind, kernels
+
+GRID = {"lam": [0.05, 0.2, 0.6]}
+
+
+@pytest.fixture(scope="module")
+def cancer():
+    X, y = load_breast_cancer(return_X_y=True)
+    return minmax_scale(X)[::2], y[::2]
+
+
+def test_same_table_as_grid_search(cancer):
+    folds = StratifiedKFold(4, shuffle=True, random_state=0)
+    own = BankSearchCV(EasyMKLClassifier(), GRID, cv=folds, scoring="roc_auc").fit(*cancer)
+    other = GridSearchCV(EasyMKLClassifier(), GRID, cv=folds, scoring="roc_auc", error_score="raise").fit(*cancer)
+    assert own.best_params_ == other.best_params_
+    for key in ("mean_test_score", "std_test_score", "split2_test_score", "rank_test_score"):
+        np.testing.assert_allclose(own.cv_results_[key], other.cv_results_[key], atol=1e-6)
+    np.testing.assert_allclose(own.decision_function(cancer[0]), other.decision_function(cancer[0]), atol=1e-5)
+    assert own.score(*cancer) == pytest.approx(other.score(*cancer))
+
+
+def test_binds_once_for_each_set_of_kernels(cancer, monkeypatch):
+    calls = []
+    monkeypatch.setattr(base, "bind_kernels", lambda family, X: calls.append(X.shape) or bind(list(family), X))
+    BankSearchCV(EasyMKLClassifier(), GRID, cv=3).fit(*cancer)
+    assert calls == [cancer[0].shape]
+    calls.clear()
+    grid = {"kernels": [kernels.RBF(0.1), kernels.homogeneous_polynomials(3)], "lam": [0.1, 0.3]}
+    search = BankSearchCV(EasyMKLClassifier(), grid, cv=3).fit(*cancer)
+    assert calls == [cancer[0].shape] * 2
+    assert len(search.cv_results_["params"]) == 4
+
+
+def test_nested_on_data_and_on_a_bank(cancer):
+    X, y = cancer
+    outer = StratifiedKFold(3, shuffle=True, random_state=1)
+    on_data = cross_val_score(BankSearchCV(EasyMKLClassifier(), GRID, cv=3), X, y, cv=outer, error_score="raise")
+    bank = bind(kernels.homogeneous_polynomials(10), X)
+    search = BankSearchCV(EasyMKLClassifier("precomputed"), GRID, cv=3)
+    on_bank = cross_val_score(search, bank, y, cv=outer, error_score="raise")
+    np.testing.assert_allclose(on_bank, on_data)
+
+
+def test_given_folds_and_threads(cancer):
+    X, y = cancer
+    split = PredefinedSplit(np.arange(len(y)) % 3)
+    one = BankSearchCV(EasyMKLClassifier(), GRID, cv=split).fit(X, y)
+    two = BankSearchCV(EasyMKLClassifier(), GRID, cv=list(split.split()), n_jobs=2).fit(X, y)
+    assert one.n_splits_ == 3
+    np.testing.assert_allclose(one.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"])
+
+
+def test_one_standard_error_takes_a_simpler_model(cancer):
+    grid = {"lam": [0.0, 0.1, 0.3, 0.6, 0.9, 1.0]}
+    best = BankSearchCV(EasyMKLClassifier(), grid, cv=5, scoring="roc_auc").fit(*cancer)
+    simple = BankSearchCV(EasyMKLClassifier(), grid, cv=5, scoring="roc_auc", one_standard_error=True).fit(*cancer)
+    table = best.cv_results_
+    error = np.array([table[f"split{s}_test_score"][best.best_index_] for s in range(5)]).std(ddof=1) / np.sqrt(5)
+    within = [
+        lam for lam, mean in zip(grid["lam"], table["mean_test_score"], strict=True) if mean >= best.best_score_ - error
+    ]
+    assert simple.best_params_["lam"] == max(within)
+    X, y = load_diabetes(return_X_y=True)
+    ridge = BankSearchCV(AverageMKLRegressor(), {"alpha": np.logspace(-3, 2, 8)}, one_standard_error=True).fit(X, y)
+    assert ridge.best_score_ > 0.4
+    with pytest.raises(ValueError, match="exactly one of lam, alpha, C"):
+        BankSearchCV(EasyMKLClassifier(), {"learner": ["margin", "svc"]}, one_standard_error=True).fit(*cancer)
+
+
+def test_other_parameters_of_the_grid(cancer):
+    grid = [{"learner": ["svc"], "C": [0.1, 10.0]}, {"learner": ["margin"], "lam": [0.1]}]
+    search = BankSearchCV(AverageMKLClassifier(), grid, cv=3).fit(*cancer)
+    assert search.cv_results_["param_C"] == [0.1, 10.0, None]
+    assert search.best_estimator_.learner == search.best_params_["learner"]
+
+
+def test_bad_use(cancer):
+    from sklearn.svm import SVC
+
+    with pytest.raises(TypeError, match="BankSearchCV searches estimators of multikernel, got SVC"):
+        BankSearchCV(SVC(), {"C": [1.0]}).fit(*cancer)
+    with pytest.raises(ValueError, match="lam must be in"):
+        BankSearchCV(EasyMKLClassifier(), {"lam": [2.0]}).fit(*cancer)
