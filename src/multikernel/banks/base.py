@@ -105,6 +105,14 @@ class KernelBank(ABC):
         """<K_j, K_k>_F for every pair: shape (m, m); one matrix is formed at a time."""
         return np.stack([self.inner(self.matrix(k)) for k in range(len(self))])
 
+    def held_out_self_values(self, rows: Index, columns: Index) -> Array:
+        """k_k(x, x) of these rows of a square bank, these columns being the training sample: shape (m, len(rows)).
+
+        A bank whose statistics follow the training sample (centring) overrides this, and so do its wrappers.
+        """
+        values: Array = self.diagonal()[:, rows]
+        return values
+
     # -- the same for all ----------------------------------------------------------------------------------------
 
     def __getitem__(self, index: Any) -> KernelBank:

@@ -37,7 +37,7 @@ class CenteredBank(KernelBank):
     @classmethod
     def of(cls, bank: KernelBank) -> CenteredBank:
         """Centre a square bank."""
-        return cls(bank, _column_means(bank))
+        return cls(bank, _row_means(bank))
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -79,7 +79,13 @@ class CenteredBank(KernelBank):
         block = self.bank.block(rows, columns)
         if block.square:
             return CenteredBank.of(block)
-        return CenteredBank(block, _column_means(self.bank.block(columns, columns)))
+        return CenteredBank(block, _row_means(self.bank.block(columns, columns)))
+
+    def held_out_self_values(self, rows: Index, columns: Index) -> Array:
+        row_means = _row_means(self.bank.block(rows, columns))
+        mean = _row_means(self.bank.block(columns, columns)).mean(axis=1, keepdims=True)
+        value: Array = self.bank.held_out_self_values(rows, columns) - 2.0 * row_means + mean
+        return value
 
     def select(self, index: Index) -> CenteredBank:
         return CenteredBank(self.bank.select(index), self.means[index])
@@ -94,13 +100,13 @@ class CenteredBank(KernelBank):
         return whole if everything else IndexedBank.of(whole, slice(0), columns)
 
     def self_values(self, X: Any) -> Array:
-        c = self.shape[1]
-        row_means = self.bank.cross(X).apply(np.full((c, 1), 1.0 / c))[:, :, 0]
+        row_means = _row_means(self.bank.cross(X))
         value: Array = self.bank.self_values(X) - 2.0 * row_means + self.means.mean(axis=1, keepdims=True)
         return value
 
 
-def _column_means(bank: KernelBank) -> Array:
-    n = bank.shape[1]
-    means: Array = bank.apply(np.full((n, 1), 1.0 / n))[:, :, 0]
+def _row_means(bank: KernelBank) -> Array:
+    """The mean of every row; of a square bank these are the column means too."""
+    c = bank.shape[1]
+    means: Array = bank.apply(np.full((c, 1), 1.0 / c))[:, :, 0]
     return means

@@ -38,10 +38,10 @@ class ConcatenatedBank(KernelBank):
         return values
 
     def _shares(self, values: Array) -> list[Array]:
-        """One value for each kernel, as each bank's own."""
-        counted = np.zeros(len(values), dtype=np.asarray(values).dtype)
-        counted[self.order] = values
-        return np.split(counted, np.cumsum([len(bank) for bank in self.banks])[:-1])
+        """One value for each kernel, as each bank's own; a kernel that stands here twice gets the sum."""
+        ends = np.cumsum([len(bank) for bank in self.banks])
+        counted = np.bincount(self.order, weights=values, minlength=ends[-1])
+        return np.split(counted, ends[:-1])
 
     def combine(self, weights: Array) -> DenseGram:
         total: Array | None = None
@@ -62,6 +62,9 @@ class ConcatenatedBank(KernelBank):
 
     def diagonal(self) -> Array:
         return self._gather(lambda bank: bank.diagonal())
+
+    def held_out_self_values(self, rows: Index, columns: Index) -> Array:
+        return self._gather(lambda bank: bank.held_out_self_values(rows, columns))
 
     def matrix(self, k: int) -> Array:
         ends = np.cumsum([len(bank) for bank in self.banks])

@@ -81,10 +81,10 @@ class FactorBank(KernelBank):
         return self._by_kernel(np.asarray(squares).ravel())
 
     def pairs(self) -> Array:
-        """<F_j F_j', F_k F_k'> = |F_j'F_k|^2."""
-        product = self.F.T @ self.F
-        squares = np.asarray(product.toarray() if hasattr(product, "toarray") else product) ** 2
-        return self._by_kernel(self._by_kernel(squares).T)
+        """<F_j H_j', F_k H_k'> = <F_j'F_k, H_j'H_k>."""
+        left = _products(self.F)
+        right = left if self.square else _products(self.H)
+        return self._by_kernel(self._by_kernel(left * right).T)
 
     def block(self, rows: Index, columns: Index) -> FactorBank:
         r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])
@@ -107,3 +107,9 @@ class FactorBank(KernelBank):
 
     def self_values(self, X: Any) -> Array:
         return self._self_values(X[:, self.features])
+
+
+def _products(F: Any) -> Array:
+    """F'F, dense."""
+    product = F.T @ F
+    return np.asarray(product.toarray() if hasattr(product, "toarray") else product)

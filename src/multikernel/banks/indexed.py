@@ -51,9 +51,8 @@ class IndexedBank(KernelBank):
         return self.parent.quad(_scatter(as_columns(A), self.rows, self.parent.shape[0]))
 
     def inner(self, M: Array) -> Array:
-        whole = np.zeros(self.parent.shape, dtype=M.dtype)
-        whole[np.ix_(self.rows, self.columns)] = M
-        return self.parent.inner(whole)
+        rows = _scatter(M, self.rows, self.parent.shape[0])
+        return self.parent.inner(_scatter(rows.T, self.columns, self.parent.shape[1]).T)
 
     def diagonal(self) -> Array:
         return self.parent.diagonal()[:, self.rows]
@@ -88,7 +87,10 @@ def _is_range(index: Array) -> bool:
 
 
 def _scatter(A: Array, index: Array, n: int) -> Array:
-    """A at the positions of the index, zeros elsewhere."""
+    """A at the positions of the index, zeros elsewhere; where a position comes twice, the sum."""
     whole = np.zeros((n, *A.shape[1:]), dtype=A.dtype)
-    whole[index] = A
+    if np.bincount(index, minlength=1).max() > 1:
+        np.add.at(whole, index, A)
+    else:
+        whole[index] = A
     return whole

@@ -17,7 +17,8 @@ from multikernel.banks.streaming import Stream
 from multikernel.kernels.base import Array, Columns
 from multikernel.kernels.distance import squared_distances
 
-_LARGEST_POWER = 8  # beyond it an exp is as cheap, and rounding in a power grows with the power
+_LARGEST_POWER = 8  # beyond it an exp is as cheap
+_LONGEST_CHAIN = 32  # rounding grows with the product of the powers since the last exp
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,12 +54,16 @@ class RBFGridBank(KernelBank):
     def _tiles(self, rows: slice) -> Iterator[Array]:
         D = self.D[rows]
         K = np.empty_like(D)
+        chain = 1
         for k, gamma in enumerate(self.gammas):
             ratio = gamma / self.gammas[k - 1] if k else 0.0
             power = round(ratio)
-            if 1 <= power <= _LARGEST_POWER and abs(ratio - power) <= 1e-14 * power:
+            whole = 1 <= power <= _LARGEST_POWER and abs(ratio - power) <= 1e-14 * power
+            if whole and chain * power <= _LONGEST_CHAIN:
+                chain *= power
                 _raise(K, power)
             else:
+                chain = 1
                 np.multiply(D, D.dtype.type(-gamma), out=K)
                 np.exp(K, out=K)
             yield K

@@ -45,6 +45,9 @@ class ScaledBank(KernelBank):
     def diagonal(self) -> Array:
         return self.factors[:, None] * self.bank.diagonal()
 
+    def held_out_self_values(self, rows: Index, columns: Index) -> Array:
+        return self.factors[:, None] * self.bank.held_out_self_values(rows, columns)
+
     def pairs(self) -> Array:
         return self.factors[:, None] * self.bank.pairs() * self.factors
 
@@ -125,8 +128,8 @@ class NormalizedBank(KernelBank):
         if block.square:  # a centred bank has new self-values on a fold
             return NormalizedBank.of(block)
         if self.bank.square:
-            columns_anew = NormalizedBank.of(self.bank.block(columns, columns)).right
-            return replace(self, bank=block, left=self.left[:, positions(rows, self.shape[0])], right=columns_anew)
+            rows_anew = _inverse_root(self.bank.held_out_self_values(rows, columns))
+            return NormalizedBank(block, rows_anew, NormalizedBank.of(self.bank.block(columns, columns)).right)
         left, right = self.left[:, positions(rows, self.shape[0])], self.right[:, positions(columns, self.shape[1])]
         return NormalizedBank(block, left, right)
 

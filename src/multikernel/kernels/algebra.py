@@ -125,6 +125,10 @@ class Scaled(Kernel):
         d: Array = self.factor * self.kernel.diagonal(X)
         return d
 
+    def self_values(self, X: Any, Z: Any) -> Array:
+        d: Array = self.factor * self.kernel.self_values(X, Z)
+        return d
+
     def facts(self) -> tuple[Fact, ...]:
         return (Wrapped(self.kernel, float(self.factor)),)
 

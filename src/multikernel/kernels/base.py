@@ -45,6 +45,12 @@ class Features:
         return int(column) % self.n
 
 
+def as_floats(X: Any) -> Any:
+    """X itself where it holds floats, else as float64: integer products wrap around, and integers cannot be scaled."""
+    X = X if hasattr(X, "dtype") else np.asarray(X)
+    return X if X.dtype.kind == "f" else X.astype(np.float64)
+
+
 class Specification:
     """Parameters as scikit-learn handles them (clone, grid search), for a dataclass.
 
@@ -77,6 +83,16 @@ class Specification:
 
     def __post_init__(self) -> None:
         """Check the parameters; specifications that have something to check override this."""
+
+    def __repr__(self) -> str:
+        """As a user would write it, with plain numbers for those of numpy."""
+        parameters = (f"{name}={_plain(value)!r}" for name, value in self.get_params(deep=False).items())
+        return f"{type(self).__name__}({', '.join(parameters)})"
+
+
+def _plain(value: Any) -> Any:
+    """A number of numpy as a number of Python; anything else as it is."""
+    return value.item() if isinstance(value, np.generic) else value
 
 
 class Kernel(Specification, ABC):
@@ -111,6 +127,10 @@ class Kernel(Specification, ABC):
         """Whether k(x, z) depends on the training sample (a centred kernel does)."""
         return False
 
+    def self_values(self, X: Any, Z: Any) -> Array:
+        """k(x, x) with Z as the training sample, shape (len(X),); kernels that follow the sample override this."""
+        return self.diagonal(X)
+
     def resolve(self, features: Features) -> Kernel:
         """The same kernel with columns given by position."""
         return self.map_parts(lambda part: part.resolve(features))
@@ -128,7 +148,8 @@ class Kernel(Specification, ABC):
         """
         from multikernel.kernels.views import Restricted
 
-        return Restricted(self, (columns,) if isinstance(columns, int | str) else tuple(columns))
+        several = (columns,) if isinstance(columns, int | str | np.integer) else columns
+        return Restricted(self, tuple(_plain(c) for c in several))
 
     def normalized(self) -> Kernel:
         """k(x, z) / sqrt(k(x, x) k(z, z)); samples with k(x, x) = 0 get zeros."""

@@ -19,7 +19,7 @@ class Hamming(Kernel):
         Z = X if Z is None else Z
         K = np.zeros((X.shape[0], Z.shape[0]))
         for j in range(X.shape[1]):
-            K += X[:, j, None] == Z[None, :, j]
+            K += _column(X, j)[:, None] == _column(Z, j)
         K /= X.shape[1]
         return K
 
@@ -44,3 +44,9 @@ class Tanimoto(Kernel):
     def diagonal(self, X: Any) -> Array:
         ones: Array = (Linear().diagonal(X) > 0).astype(float)
         return ones
+
+
+def _column(X: Any, j: int) -> Array:
+    """Column j, dense."""
+    column: Array = X[:, [j]].toarray()[:, 0] if hasattr(X, "tocsr") else X[:, j]
+    return column

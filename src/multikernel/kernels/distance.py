@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 
-from multikernel.kernels.base import Array, Kernel
+from multikernel.kernels.base import Array, Kernel, as_floats
 from multikernel.kernels.facts import Fact, OfDistance
 
 
@@ -18,7 +18,8 @@ def squared_distances(X: Any, Z: Any = None) -> Array:
     A single column is subtracted directly: there the expansion |x|^2 + |z|^2 - 2 x'z would lose digits for nothing.
     """
     if X.shape[1] == 1 and not hasattr(X, "tocsr"):
-        difference: Array = X - (X if Z is None else Z).T
+        X = as_floats(X)
+        difference: Array = X - (X if Z is None else as_floats(Z)).T
         difference *= difference
         return difference
     D: Array = euclidean_distances(X, Z, squared=True)
@@ -34,7 +35,7 @@ def _ones(X: Any) -> Array:
     return np.ones(X.shape[0], dtype=X.dtype if X.dtype.kind == "f" else np.float64)
 
 
-@dataclass
+@dataclass(repr=False)
 class RBF(Kernel):
     """k(x, z) = exp(-gamma |x - z|^2), |.| the Euclidean norm.
 
@@ -61,7 +62,7 @@ class RBF(Kernel):
         return (OfDistance(float(self.gamma)),)
 
 
-@dataclass
+@dataclass(repr=False)
 class Laplacian(Kernel):
     """k(x, z) = exp(-gamma |x - z|_1).
 

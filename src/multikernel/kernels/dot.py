@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from multikernel.kernels.base import Array, Kernel
+from multikernel.kernels.base import Array, Kernel, as_floats
 from multikernel.kernels.facts import ExplicitFeatures, Fact, PowerOf
 
 
@@ -22,18 +22,19 @@ class Linear(Kernel):
     """k(x, z) = x'z."""
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
-        K: Array = safe_sparse_dot(X, (X if Z is None else Z).T, dense_output=True)
+        X = as_floats(X)
+        K: Array = safe_sparse_dot(X, (X if Z is None else as_floats(Z)).T, dense_output=True)
         return K
 
     def diagonal(self, X: Any) -> Array:
-        d: Array = row_norms(X, squared=True)
+        d: Array = row_norms(as_floats(X), squared=True)
         return d
 
     def facts(self) -> tuple[Fact, ...]:
         return (ExplicitFeatures(), PowerOf(self, 1))
 
 
-@dataclass
+@dataclass(repr=False)
 class HomogeneousPolynomial(Kernel):
     """k(x, z) = (x'z)^degree.
 
@@ -59,7 +60,7 @@ class HomogeneousPolynomial(Kernel):
         return (PowerOf(Linear(), int(self.degree)),)
 
 
-@dataclass
+@dataclass(repr=False)
 class Polynomial(Kernel):
     """k(x, z) = (gamma x'z + coef0)^degree.
 

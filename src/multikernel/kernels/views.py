@@ -41,6 +41,9 @@ class Restricted(Kernel):
     def diagonal(self, X: Any) -> Array:
         return self.kernel.diagonal(self._take(X))
 
+    def self_values(self, X: Any, Z: Any) -> Array:
+        return self.kernel.self_values(self._take(X), self._take(Z))
+
     def facts(self) -> tuple[Fact, ...]:
         return tuple(moved for fact in self.kernel.facts() if (moved := self._moved(fact)) is not None)
 
@@ -84,7 +87,7 @@ class Normalized(Kernel):
     def __call__(self, X: Any, Z: Any = None) -> Array:
         same = Z is None or Z is X
         explicit = [f for f in self.kernel.facts() if isinstance(f, ExplicitFeatures) and f.columns is None]
-        left = _inverse_root(self.kernel.diagonal(X))
+        left = _inverse_root(self.kernel.diagonal(X) if same else self.kernel.self_values(X, Z))
         right = left if same else _inverse_root(self.kernel.diagonal(Z))
         if explicit:  # unit rows first: one product, and no second pass over K
             U = _scale_rows(X, left)
@@ -95,13 +98,14 @@ class Normalized(Kernel):
             K *= right
         np.clip(K, -1.0, 1.0, out=K)
         if same:
-            np.fill_diagonal(K, (left > 0).astype(K.dtype))
+            np.fill_diagonal(K, _signs(left))
         return K
 
     def diagonal(self, X: Any) -> Array:
-        d = self.kernel.diagonal(X)
-        ones: Array = (d > 0).astype(d.dtype)
-        return ones
+        return _signs(self.kernel.diagonal(X))
+
+    def self_values(self, X: Any, Z: Any) -> Array:
+        return _signs(self.kernel.self_values(X, Z))
 
     def facts(self) -> tuple[Fact, ...]:
         """The normalised power is the power of the normalised; a function of the distance is normalised already."""
@@ -146,6 +150,11 @@ class Centered(Kernel):
         d: Array = np.diagonal(self(X)).copy()
         return d
 
+    def self_values(self, X: Any, Z: Any) -> Array:
+        """k(x, x) - 2 mean_j k(x, z_j) + mean_jl k(z_j, z_l)."""
+        d: Array = self.kernel.self_values(X, Z) - 2.0 * self.kernel(X, Z).mean(axis=1) + self.kernel(Z).mean()
+        return d
+
     def facts(self) -> tuple[Fact, ...]:
         return (Wrapped(self.kernel, "centered"),)
 
@@ -165,6 +174,12 @@ def _inverse_root(diagonal: Array) -> Array:
     positive = diagonal > 0
     root: Array = np.where(positive, 1.0 / np.sqrt(np.where(positive, diagonal, 1.0)), 0.0).astype(diagonal.dtype)
     return root
+
+
+def _signs(diagonal: Array) -> Array:
+    """1, and 0 where d = 0: the self-values of a normalised kernel."""
+    signs: Array = (diagonal > 0).astype(diagonal.dtype)
+    return signs
 
 
 def _scale_rows(X: Any, factors: Array) -> Any:
