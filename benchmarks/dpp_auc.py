@@ -3,9 +3,9 @@
     python benchmarks/dpp_auc.py [--max-degree 10] [--data-dir DIR] [--seeds 1]
 
 The protocol of Donini and Aiolli (2017, section 5.2): stratified outer folds test; on the other nine an inner
-stratified 10-fold chooses lam in {0, 0.1, ..., 1} by the area under the curve; the chosen model is fitted anew. K_MKL is
-EasyMKL on degrees 0..D, K_D the degree D alone, K_sum the mean of all degrees, each followed by the margin machine. The
-paper is silent on how features are scaled before samples are brought to unit length, so two ways are run and named:
+stratified 10-fold chooses lam in {0, 0.1, ..., 1} by the area under the curve; the chosen model is fitted anew. K_MKL
+is EasyMKL on degrees 0..D, K_D the degree D alone, K_sum the mean of all degrees, each followed by the margin machine.
+The paper is silent on how features are scaled before samples are brought to unit length, so two ways are run and named:
 "standardised" (mean 0, deviation 1) and "unit interval" ([0, 1]), both with the statistics of the nine folds.
 
 The data sets are those of the directory MULTIKERNEL_DATA (default ../shared/data).

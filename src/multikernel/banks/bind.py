@@ -56,8 +56,8 @@ def bind(family: KernelFamily | Kernel | list[Kernel], X: Any, *, memory: int = 
     >>> len(bank), bank.shape
     (11, (20, 20))
     """
-    features = Features.of(X) if hasattr(X, "shape") else Features.of(np.asarray(X))
     samples = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
+    features = Features.of(X if hasattr(X, "columns") else samples)
     return bind_kernels(as_family(family).resolve(features).kernels, samples, memory)
 
 

@@ -14,7 +14,7 @@ import numpy as np
 
 from multikernel.banks.base import Index, KernelBank, as_columns, positions, same_samples
 from multikernel.banks.gram import FactorGram
-from multikernel.kernels.base import Array
+from multikernel.kernels.base import Array, as_floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +100,7 @@ class FactorBank(KernelBank):
         return replace(self, F=F, H=H, sizes=self.sizes[chosen], features=self.features[columns])
 
     def cross(self, X: Any) -> FactorBank:
-        return replace(self, F=X[:, self.features])
+        return replace(self, F=as_floats(X)[:, self.features])
 
     def reference(self, columns: Index = slice(None)) -> FactorBank:
         return replace(self, F=self.F[:0], H=self.H[columns])

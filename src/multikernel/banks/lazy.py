@@ -11,7 +11,7 @@ import numpy as np
 from multikernel.banks.base import Index, KernelBank, as_columns, positions, same_samples
 from multikernel.banks.gram import DenseGram
 from multikernel.banks.streaming import Stream
-from multikernel.kernels.base import Array, Kernel
+from multikernel.kernels.base import Array, Kernel, as_floats
 
 
 @dataclass(frozen=True, eq=False)
@@ -69,7 +69,7 @@ class LazyBank(KernelBank):
         return replace(self, kernels=tuple(self.kernels[k] for k in positions(index, len(self))))
 
     def cross(self, X: Any) -> LazyBank:
-        return replace(self, X=X)
+        return replace(self, X=as_floats(X))
 
     def reference(self, columns: Index = slice(None)) -> LazyBank:
         return replace(self, X=self.X[:0], Z=self.Z[columns])

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from multikernel.kernels.base import Array, Kernel
+from multikernel.kernels.base import Array, Kernel, as_floats
 
 if TYPE_CHECKING:
     from multikernel.banks.base import Index, KernelBank
@@ -48,7 +48,7 @@ class Samples(Origin):
     def cross(self, X: Any) -> KernelBank:
         from multikernel.banks.lazy import LazyBank
 
-        return LazyBank(self.kernels, X, self.Z)
+        return LazyBank(self.kernels, as_floats(X), self.Z)
 
     def reference(self, columns: Index) -> KernelBank:
         from multikernel.banks.lazy import LazyBank

@@ -18,7 +18,7 @@ import numpy as np
 from multikernel.banks.base import Index, KernelBank, as_columns, positions, same_samples
 from multikernel.banks.gram import DenseGram
 from multikernel.banks.threads import over_rows
-from multikernel.kernels.base import Array, Kernel
+from multikernel.kernels.base import Array, Kernel, as_floats
 
 _ROWS = 64  # rows handed to a thread at a time
 
@@ -132,7 +132,7 @@ class PowersBank(KernelBank):
         return replace(self, degrees=self.degrees[index])
 
     def cross(self, X: Any) -> PowersBank:
-        B = self.base(X, self.Z).astype(self.B.dtype, copy=False)
+        B = self.base(as_floats(X), self.Z).astype(self.B.dtype, copy=False)
         return replace(self, B=np.ascontiguousarray(B), same=False)
 
     def reference(self, columns: Index = slice(None)) -> PowersBank:

@@ -14,7 +14,7 @@ import numpy as np
 from multikernel.banks.base import Index, KernelBank, as_columns, positions, same_samples
 from multikernel.banks.gram import DenseGram
 from multikernel.banks.streaming import Stream
-from multikernel.kernels.base import Array, Columns
+from multikernel.kernels.base import Array, Columns, as_floats
 from multikernel.kernels.distance import squared_distances
 
 _LARGEST_POWER = 8  # beyond it an exp is as cheap
@@ -108,7 +108,9 @@ class RBFGridBank(KernelBank):
         return replace(self, gammas=self.gammas[index])
 
     def cross(self, X: Any) -> RBFGridBank:
-        return replace(self, D=distances(X, self.Z, self.columns).astype(self.D.dtype, copy=False), same=False)
+        return replace(
+            self, D=distances(as_floats(X), self.Z, self.columns).astype(self.D.dtype, copy=False), same=False
+        )
 
     def reference(self, columns: Index = slice(None)) -> RBFGridBank:
         Z = self.Z[columns]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -27,8 +28,8 @@ def squared_distances(X: Any, Z: Any = None) -> Array:
 
 
 def _check_gamma(gamma: float, name: str) -> None:
-    if not (gamma > 0 and np.isfinite(gamma)):
-        raise ValueError(f"{name}: gamma must be a finite number > 0, got {gamma}")
+    if not (isinstance(gamma, Real) and gamma > 0 and np.isfinite(gamma)):
+        raise ValueError(f"{name}: gamma must be a finite number > 0, got {gamma!r}")
 
 
 def _ones(X: Any) -> Array:

@@ -24,6 +24,8 @@ def homogeneous_polynomials(max_degree: int = 10, normalize: bool = True) -> Ker
     >>> len(kernels.homogeneous_polynomials(10))
     11
     """
+    if max_degree < 0:
+        raise ValueError(f"homogeneous_polynomials: max_degree must be a whole number >= 0, got {max_degree}")
     kernels: list[Kernel] = [HomogeneousPolynomial(d) for d in range(max_degree + 1)]
     return Kernels(tuple(k.normalized() for k in kernels) if normalize else tuple(kernels))
 

@@ -31,7 +31,7 @@ def extremes(grad, g, group, lowest, highest, low):  # type: ignore[no-untyped-d
 def solve(K, y, group, n_groups, p, s, v, g, grad, floor, tol, max_iter):  # type: ignore[no-untyped-def]
     """Move g (in place, with its gradient) to the optimum.
 
-    Stops where the duality gap g'grad - sum_c (sum of g in c) min_c grad is at most tol max(|value|, floor).
+    Stops where the duality gap g'grad - sum_c (sum of g in c) min_c grad is at most tol |value|, or |value| <= floor.
     Returns the number of steps and the gap; the caller recomputes the gap from a fresh gradient.
     """
     lowest, highest = np.empty(n_groups), np.empty(n_groups)
@@ -53,7 +53,7 @@ def solve(K, y, group, n_groups, p, s, v, g, grad, floor, tol, max_iter):  # typ
             value = 0.5 * (gap - linear)  # g'grad = g'Hg - p'g
             for c in range(n_groups):
                 gap -= mass[c] * lowest[c]
-            if gap <= tol * max(abs(value), floor) or step == max_iter:
+            if gap <= tol * abs(value) or abs(value) <= floor or step == max_iter:
                 return step, gap
         worst = np.argmax(highest - lowest)
         if not highest[worst] > lowest[worst]:

@@ -17,6 +17,8 @@ from multikernel.banks import KernelBank
 from multikernel.kernels.base import Array
 from multikernel.procedures.base import Weights
 
+_ROUNDING = 1e-10  # of a kernel's trace, which is at least its norm
+
 
 def average(bank: KernelBank) -> Weights:
     """1 / m for each kernel."""
@@ -26,7 +28,7 @@ def average(bank: KernelBank) -> Weights:
 def alignment(bank: KernelBank, y: Array) -> Weights:
     """Weights proportional to each kernel's centred alignment with the target, where positive."""
     centered = bank.centered()
-    norms = np.sqrt(np.maximum(np.diagonal(centered.pairs()), 0.0))
+    norms = _norms(bank, centered.pairs())
     forms = centered.quad(np.asarray(y, dtype=float))
     scores = np.divide(forms, norms, out=np.zeros(len(bank)), where=norms > 0)
     return Weights(_shares(scores))
@@ -40,7 +42,7 @@ def alignf(bank: KernelBank, y: Array) -> Weights:
     """
     centered = bank.centered()
     M, a = centered.pairs(), centered.quad(np.asarray(y, dtype=float))
-    scale = np.sqrt(np.maximum(np.diagonal(M), 0.0))
+    scale = _norms(bank, M)
     inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)  # kernels of norm 1: M well scaled
     values, vectors = np.linalg.eigh(M * inverse[:, None] * inverse)
     kept = values > 1e-12 * max(values.max(), np.finfo(float).tiny)
@@ -50,6 +52,13 @@ def alignf(bank: KernelBank, y: Array) -> Weights:
     size = float(np.linalg.norm(right)) or 1.0
     v = nnls(factor, right / size)[0] * inverse
     return Weights(_shares(v))
+
+
+def _norms(bank: KernelBank, pairs: Array) -> Array:
+    """|K_kc| of every kernel; 0 where it is the rounding that centring left of a constant kernel."""
+    norms = np.sqrt(np.maximum(np.diagonal(pairs), 0.0))
+    kept: Array = np.where(norms > _ROUNDING * bank.traces(), norms, 0.0)
+    return kept
 
 
 def _shares(scores: Array) -> Array:

@@ -1,0 +1,19 @@
+"""The command line as a fixture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from csv_tables import Invoke
+from typer.testing import CliRunner
+
+from multikernel.app.commands import app
+
+
+@pytest.fixture
+def invoke(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Invoke:
+    """Run the command line in an empty directory, without the data directory of the environment."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.delenv("MULTIKERNEL_DATA", raising=False)
+    return lambda *words: CliRunner().invoke(app, [str(word) for word in words])

@@ -1,0 +1,167 @@
+"""Which bank a family gets, and that no choice changes the kernels or their order."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from multikernel import KernelBank, bind, kernels
+from multikernel.banks.centered import CenteredBank
+from multikernel.banks.concatenated import ConcatenatedBank
+from multikernel.banks.dense import PackedBank
+from multikernel.banks.factor import FactorBank
+from multikernel.banks.lazy import LazyBank
+from multikernel.banks.powers import PowersBank
+from multikernel.banks.rbf import RBFGridBank
+from multikernel.banks.wrappers import NormalizedBank, ScaledBank
+from multikernel.kernels import RBF, Features, HomogeneousPolynomial, Laplacian, Linear, Polynomial
+
+X = np.random.default_rng(0).normal(size=(24, 3))
+LARGE = np.random.default_rng(1).normal(size=(1500, 2))
+WIDTHS = np.geomspace(0.01, 1.0, 32)  # 32 packed matrices of 1500 samples are more than a pass should move
+
+CHOICES: dict[str, tuple[Any, Any, type[KernelBank]]] = {
+    "powers": (kernels.homogeneous_polynomials(10), X, PowersBank),
+    "powers-raw": (kernels.homogeneous_polynomials(10, normalize=False), X, PowersBank),
+    "powers-with-constant": (kernels.polynomials([1, 2, 3, 4], 0.5), X, PowersBank),
+    "powers-on-columns": ([Polynomial(d).on([0, 1]) for d in range(1, 5)], X, PowersBank),
+    "powers-of-powers": ([RBF(0.3) ** d for d in (1, 2, 3, 4)], X, PowersBank),
+    "few-powers": (kernels.polynomials([1, 2, 3]), X, PackedBank),
+    "features": (kernels.linear_features(), X, FactorBank),
+    "features-sparse": (kernels.linear_features(), sparse.csr_array(X), FactorBank),
+    "feature-groups": (kernels.column_groups({"a": [0], "b": [1, 2]}, Linear()), X, FactorBank),
+    "more-features-than-samples": ([Linear()], X[:3], PackedBank),
+    "widths": (kernels.rbf_grid(WIDTHS), X, PackedBank),
+    "widths-of-many-samples": (kernels.rbf_grid(WIDTHS), LARGE, RBFGridBank),
+    "widths-of-many-samples-on-columns": ([RBF(g).on([1]) for g in WIDTHS], LARGE, RBFGridBank),
+    "unrelated": ([Laplacian(0.1), RBF(0.1)], X, PackedBank),
+    "scaled": ([2.0 * Laplacian(0.1)], X, ScaledBank),
+    "centered": ([Laplacian(0.1).centered()], X, CenteredBank),
+    "normalized-centered": ([Laplacian(0.1).centered().normalized()], X, NormalizedBank),
+    "mixture": ([Laplacian(0.1), *kernels.homogeneous_polynomials(4), Linear()], X, ConcatenatedBank),
+}
+
+
+@pytest.mark.parametrize(("family", "samples", "kind"), CHOICES.values(), ids=CHOICES)
+def test_bank_is_chosen_by_what_the_kernels_state(family: Any, samples: Any, kind: type[KernelBank]) -> None:
+    bank = bind(family, samples)
+    assert type(bank) is kind
+    assert bank.shape == (samples.shape[0], samples.shape[0])
+    assert bank.square
+
+
+@pytest.mark.parametrize("family", [kernels.homogeneous_polynomials(5), kernels.smkl_basis()], ids=["powers", "stack"])
+def test_beyond_the_memory_kernels_are_made_on_demand(family: Any) -> None:
+    stored, lazy = bind(family, X), bind(family, X, memory=1)
+    assert type(lazy) is LazyBank
+    np.testing.assert_allclose(lazy.matrices(), stored.matrices(), atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("family", "samples"),
+    [(kernels.homogeneous_polynomials(5), X), (kernels.rbf_grid(WIDTHS), LARGE)],
+    ids=["powers", "widths"],
+)
+def test_one_matrix_that_does_not_fit_is_stored_in_float32(family: Any, samples: Any) -> None:
+    values = len(samples) ** 2
+    whole, half = bind(family, samples, memory=8 * values), bind(family, samples, memory=4 * values)
+    assert type(half) is type(whole)
+    w = np.full(len(whole), 1.0 / len(whole))
+    assert whole.combine(w).dense().dtype == np.float64
+    assert half.combine(w).dense().dtype == np.float32
+    assert np.abs(half.combine(w).dense() - whole.combine(w).dense()).max() < 1e-5
+    assert type(bind(family, samples, memory=4 * values - 1)) is LazyBank
+
+
+def test_memory_bounds_the_stack_of_all_kernels() -> None:
+    stack = 2 * (24 * 25 // 2) * 8
+    family = [Laplacian(0.1), RBF(0.1)]
+    assert type(bind(family, X, memory=stack)) is PackedBank
+    assert type(bind(family, X, memory=stack - 1)) is LazyBank
+    assert type(bind(family, X.astype(np.float32), memory=stack // 2)) is PackedBank
+
+
+def test_precision_of_the_samples_is_kept() -> None:
+    for family in (kernels.homogeneous_polynomials(5), [Laplacian(0.1)], kernels.linear_features()):
+        ones = np.ones(len(kernels.as_family(family).resolve(Features(3))))
+        assert bind(family, X).combine(ones).dense().dtype == np.float64
+    single = X.astype(np.float32)
+    for family in (kernels.homogeneous_polynomials(5), [Laplacian(0.1)]):
+        assert bind(family, single).combine(np.ones(len(kernels.as_family(family)))).dense().dtype == np.float32
+    assert bind([Linear()], (10 * X).astype(int)).combine(np.ones(1)).dense().dtype == np.float64
+
+
+def test_mixture_keeps_the_order_of_the_kernels() -> None:
+    family = [
+        HomogeneousPolynomial(3).normalized(),
+        Laplacian(0.1),
+        Linear().on([2]),
+        HomogeneousPolynomial(1).normalized(),
+        2.0 * RBF(0.2),
+        RBF(0.3).centered(),
+        HomogeneousPolynomial(2).normalized(),
+        Linear().on([0, 1]),
+        0.5 * Laplacian(0.3),
+        HomogeneousPolynomial(4).normalized(),
+        RBF(0.2).centered().normalized(),
+    ]
+    bank = bind(family, X)
+    assert type(bank) is ConcatenatedBank
+    for found, kernel in zip(bank.matrices(), family, strict=True):
+        np.testing.assert_allclose(found, kernel(X), atol=1e-12)
+    new = X[:4] + 0.5
+    for found, kernel in zip(bank.cross(new).matrices(), family, strict=True):
+        np.testing.assert_allclose(found, kernel(new, X), atol=1e-12)
+
+
+def test_data_frame_with_named_columns() -> None:
+    frame = pd.DataFrame(X, columns=["age", "dose", "weight"])
+    family = [RBF(0.3).on(["weight", "age"]), Linear().on("dose"), RBF(0.1)]
+    want = [RBF(0.3).on([2, 0])(X), Linear().on(1)(X), RBF(0.1)(X)]
+    np.testing.assert_allclose(bind(family, frame).matrices(), want, atol=1e-12)
+    with pytest.raises(ValueError, match="unknown column 'size'; the data have age, dose, weight"):
+        bind([RBF(0.3).on("size")], frame)
+    with pytest.raises(ValueError, match="no names: pass a data frame"):
+        bind([RBF(0.3).on("age")], X)
+
+
+def test_data_frame_of_whole_numbers_and_floats() -> None:
+    frame = pd.DataFrame({"count": [1, 2, 300], "size": [0.5, 1.5, 2.5]})
+    np.testing.assert_allclose(bind([Linear()], frame).matrices()[0], frame.to_numpy() @ frame.to_numpy().T)
+
+
+def test_lists_and_other_sparse_formats_are_taken() -> None:
+    want = RBF(0.3)(X)
+    np.testing.assert_allclose(bind(RBF(0.3), X.tolist()).matrices()[0], want, atol=1e-12)
+    np.testing.assert_allclose(bind(RBF(0.3), sparse.csc_array(X)).matrices()[0], want, atol=1e-12)
+
+
+BAD_SAMPLES = {
+    "nan": (np.array([[1.0, np.nan]]), "NaN"),
+    "infinite": (np.array([[1.0, np.inf]]), "infinity"),
+    "empty": (np.empty((0, 2)), "0 sample"),
+    "no-features": (np.empty((2, 0)), "0 feature"),
+    "words": (np.array([["a", "b"]]), "could not convert"),
+}
+
+
+@pytest.mark.parametrize(("samples", "message"), BAD_SAMPLES.values(), ids=BAD_SAMPLES)
+def test_bad_samples_are_refused(samples: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        bind([RBF(0.1)], samples)
+
+
+def test_lists_and_frames_are_samples_too():
+    rng = np.random.default_rng(0)
+    X, new = rng.normal(size=(12, 3)), rng.normal(size=(4, 3))
+    for family in (kernels.homogeneous_polynomials(4), kernels.linear_features(), kernels.RBF(0.5)):
+        bank = bind(family, X.tolist())
+        wanted = bind(family, X).cross(new).matrices()
+        np.testing.assert_allclose(bank.cross(new.tolist()).matrices(), wanted)
+        np.testing.assert_allclose(bank.cross(pd.DataFrame(new)).matrices(), wanted)
+    with pytest.raises(ValueError, match="Expected 2D array"):
+        bind(kernels.RBF(), [1, 2, 3])

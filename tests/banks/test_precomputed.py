@@ -1,0 +1,128 @@
+"""Matrices that the user computed: what is taken, and what is said of the rest."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from multikernel import bind, precomputed
+from multikernel.kernels import RBF, Laplacian
+
+X = np.random.default_rng(0).normal(size=(8, 3))
+STACK = np.array([(K + K.T) / 2.0 for K in (RBF(0.3)(X), Laplacian(0.2)(X))])
+
+
+def changed(*entries: tuple[int, int, int, float]) -> np.ndarray:
+    """The stack with some entries (kernel, row, column) set."""
+    K = STACK.copy()
+    for k, i, j, value in entries:
+        K[k, i, j] = value
+    return K
+
+
+def with_eigenvalue(value: float) -> np.ndarray:
+    """A matrix of trace about 1 whose smallest eigenvalue is this."""
+    Q = np.linalg.qr(np.random.default_rng(1).normal(size=(8, 8)))[0]
+    K = (Q * np.array([value, *[1.0 / 7.0] * 7])) @ Q.T
+    return np.asarray((K + K.T) / 2.0)
+
+
+@pytest.mark.parametrize(
+    "form", [np.asarray, list, tuple, np.ndarray.tolist], ids=["array", "list", "tuple", "numbers"]
+)
+def test_arrays_and_lists_of_matrices_are_taken(form: Any) -> None:
+    bank = precomputed(form(STACK))
+    assert (len(bank), bank.shape, bank.square) == (2, (8, 8), True)
+    np.testing.assert_array_equal(bank.matrices(), STACK)
+
+
+def test_float32_is_kept() -> None:
+    bank = precomputed(STACK.astype(np.float32))
+    assert bank.combine(np.ones(2)).dense().dtype == np.float32
+    assert precomputed([STACK[0].astype(np.float32), STACK[1]]).combine(np.ones(2)).dense().dtype == np.float64
+
+
+def test_whole_numbers_become_floats() -> None:
+    bank = precomputed(np.array([np.eye(3, dtype=int)]))
+    assert bank.combine(np.array([0.5])).dense()[0, 0] == 0.5
+
+
+def test_a_bank_is_taken_as_it_is() -> None:
+    bank = bind([RBF(0.3)], X)
+    assert precomputed(bank) is bank
+
+
+def test_the_matrices_given_are_not_shared() -> None:
+    K = STACK.copy()
+    bank = precomputed(K)
+    K[:] = 0.0
+    np.testing.assert_array_equal(bank.matrices(), STACK)
+
+
+def test_rounding_is_tolerated() -> None:
+    precomputed([with_eigenvalue(-1e-13), with_eigenvalue(0.0)])
+    precomputed(with_eigenvalue(-1e-13).astype(np.float32)[None])
+    precomputed(changed((0, 1, 2, STACK[0, 1, 2] + 1e-12)))
+    precomputed(np.zeros((1, 4, 4)))
+    precomputed(np.ones((1, 1, 1)))
+
+
+REFUSED = {
+    "one-matrix": (STACK[0], r"an array \(m, n, n\) or a list of matrices, got shape \(8, 8\)"),
+    "no-matrix": ([], "at least one matrix is needed"),
+    "not-square": ([STACK[0], STACK[1][:, :5]], r"kernel 1 has shape \(8, 5\); .* square, here \(8, 8\)"),
+    "first-not-square": ([STACK[0][:, :5]], r"kernel 0 has shape \(8, 5\)"),
+    "different-sizes": ([STACK[0], STACK[1][:5, :5]], r"kernel 1 has shape \(5, 5\); .* \(8, 8\)"),
+    "vectors": ([np.ones(3)], r"kernel 0 is not a matrix: it has shape \(3,\)"),
+    "nan": (changed((1, 3, 2, np.nan)), "kernel 1 has a NaN or infinity at row 3, column 2"),
+    "infinite": (changed((0, 7, 0, np.inf)), "kernel 0 has a NaN or infinity at row 7, column 0"),
+    "asymmetric": (changed((1, 2, 5, 9.0)), r"kernel 1 is not symmetric: entry \((2, 5|5, 2)\) is .* and entry"),
+    "indefinite": (
+        [STACK[0], with_eigenvalue(-0.25)],
+        "kernel 1 is not positive semi-definite: .* eigenvalue is -0.25",
+    ),
+    "slightly-indefinite": ([with_eigenvalue(-1e-8)], "smallest eigenvalue is -1e-08"),
+    "negative": ([-np.eye(3)], "smallest eigenvalue is -1"),
+}
+
+
+@pytest.mark.parametrize(("K", "message"), REFUSED.values(), ids=REFUSED)
+def test_refused_with_the_kernel_and_the_entry(K: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        precomputed(K)
+
+
+def test_new_samples_come_as_matrices() -> None:
+    new = np.array([RBF(0.3)(X[:3] + 1.0, X), Laplacian(0.2)(X[:3] + 1.0, X)])
+    cross = precomputed(STACK).cross(new)
+    assert cross.shape == (3, 8)
+    np.testing.assert_array_equal(cross.matrices(), new)
+    assert precomputed(STACK).cross(cross) is cross
+
+
+MISMATCHED = {
+    "kernels": np.ones((3, 4, 8)),
+    "columns": np.ones((2, 4, 7)),
+    "transposed": np.ones((2, 8, 4)),
+    "rows-differ": [np.ones((4, 8)), np.ones((5, 8))],
+}
+
+
+@pytest.mark.parametrize("new", MISMATCHED.values(), ids=MISMATCHED)
+def test_matrices_of_new_samples_that_do_not_fit(new: Any) -> None:
+    with pytest.raises(ValueError, match=r"expected precomputed kernels of shape \(2, n_new, 8\)"):
+        precomputed(STACK).cross(new)
+
+
+def test_bank_of_new_samples_that_does_not_fit() -> None:
+    with pytest.raises(ValueError, match="expected 2 kernels against 8 training samples, got 1 against 8"):
+        precomputed(STACK).cross(bind([RBF(0.3)], X))
+
+
+def test_new_samples_cannot_be_normalised() -> None:
+    bank = precomputed(STACK).normalized()
+    np.testing.assert_allclose(bank.matrices(), STACK, atol=1e-14)
+    with pytest.raises(ValueError, match="self-values are not known"):
+        bank.cross(np.ones((2, 3, 8)))

@@ -1,0 +1,157 @@
+"""Families: how many kernels, which, in what order, under what names."""
+
+from __future__ import annotations
+
+from itertools import product
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone
+
+import reference as ref
+from multikernel import kernels
+from multikernel.kernels import RBF, Features, HomogeneousPolynomial, KernelFamily, Linear, Polynomial
+
+X = 0.6 * np.random.default_rng(0).normal(size=(9, 3))
+THREE = Features(3)
+FAMILIES = {
+    "homogeneous": kernels.homogeneous_polynomials(4),
+    "homogeneous-raw": kernels.homogeneous_polynomials(4, normalize=False),
+    "rbf-grid": kernels.rbf_grid([0.1, 1.0]),
+    "polynomials": kernels.polynomials([1, 3], coef0=0.5),
+    "per-feature": kernels.per_feature([RBF(0.1), Linear()]),
+    "linear-features": kernels.linear_features(),
+    "rls2": kernels.rls2_basis(),
+    "smkl": kernels.smkl_basis(),
+    "monomials": kernels.random_monomials(3, 50, random_state=0),
+    "groups": kernels.column_groups({"first": [0], "rest": [1, 2]}, RBF(0.1)),
+    "sum": kernels.rbf_grid([0.1]) + kernels.linear_features(),
+}
+SIZES = dict(zip(FAMILIES, (5, 5, 2, 2, 6, 3, 52, 39, 4, 2, 4), strict=True))
+families = pytest.mark.parametrize("family", FAMILIES.values(), ids=FAMILIES)
+
+
+@pytest.mark.parametrize(("name", "size"), SIZES.items(), ids=SIZES)
+def test_resolved_family_has_as_many_kernels_as_names(name: str, size: int) -> None:
+    resolved = FAMILIES[name].resolve(THREE)
+    assert (len(resolved), len(resolved.names), len(list(resolved))) == (size, size, size)
+    assert len(set(resolved.names)) == size
+
+
+@families
+def test_family_is_cloned_by_value(family: KernelFamily) -> None:
+    assert clone(family) == family
+    assert clone(family) is not family
+    assert clone(family).resolve(THREE) == family.resolve(THREE)
+
+
+def test_homogeneous_polynomials_are_powers_of_the_cosine() -> None:
+    cosines = ref.gram(ref.cosine(ref.linear()), X, X)
+    for d, kernel in enumerate(kernels.homogeneous_polynomials(6)):
+        np.testing.assert_allclose(kernel(X), cosines**d, atol=1e-13)
+    for d, kernel in enumerate(kernels.homogeneous_polynomials(6, normalize=False)):
+        np.testing.assert_allclose(kernel(X), (X @ X.T) ** d, atol=1e-13)
+
+
+def test_per_feature_goes_feature_by_feature() -> None:
+    resolved = kernels.per_feature([RBF(0.1), Linear()]).resolve(THREE)
+    assert list(resolved) == [k.on(j) for j in range(3) for k in (RBF(0.1), Linear())]
+    assert resolved.names[2:4] == ("RBF(gamma=0.1).on(1)", "Linear().on(1)")
+
+
+def test_names_of_features_name_the_kernels() -> None:
+    frame = pd.DataFrame(X, columns=["age", "dose", "weight"])
+    resolved = kernels.linear_features().resolve(Features.of(frame))
+    assert resolved.names == ("Linear().on('age')", "Linear().on('dose')", "Linear().on('weight')")
+    assert list(resolved) == [Linear().on(j) for j in range(3)]
+    view = kernels.column_groups({"body": ["weight", "age"]}, RBF(0.1)).resolve(Features.of(frame))
+    assert (view.names, list(view)) == (("body",), [RBF(0.1).on([2, 0])])
+
+
+def test_rls2_basis_is_thirteen_on_each_feature_and_thirteen_on_all() -> None:
+    thirteen = [Polynomial(d) for d in (1, 2, 3)] + [RBF(float(g)) for g in np.logspace(-3, 3, 10)]
+    want = [k.on(j) for j in range(3) for k in thirteen] + thirteen
+    assert list(kernels.rls2_basis().resolve(THREE)) == want
+
+
+def test_smkl_basis_is_thirteen_on_each_feature() -> None:
+    widths = [2.0**s for s in range(-3, 7)]
+    x, z = X[:, 1], X[:, 1]
+    want = [np.exp(-((x[:, None] - z) ** 2) / (2.0 * s**2)) for s in widths]
+    want += [(1.0 + np.outer(x, z)) ** d for d in (1, 2, 3)]
+    found = list(kernels.smkl_basis().resolve(THREE))[13:26]
+    for kernel, K in zip(found, want, strict=True):
+        np.testing.assert_allclose(kernel(X), K, atol=1e-13)
+
+
+def test_families_add_in_order() -> None:
+    family = kernels.rbf_grid([0.1, 1.0]) + kernels.polynomials([2]) + kernels.rbf_grid([5.0])
+    assert list(family) == [RBF(0.1), RBF(1.0), Polynomial(2), RBF(5.0)]
+    assert len(family) == 4
+
+
+def test_kernels_and_lists_are_families() -> None:
+    assert list(kernels.as_family(RBF(0.1))) == [RBF(0.1)]
+    assert list(kernels.as_family([Linear(), RBF(0.1)])) == [Linear(), RBF(0.1)]
+    assert kernels.as_family(FAMILIES["rls2"]) is FAMILIES["rls2"]
+
+
+# -- random monomials --------------------------------------------------------------------------------------------------
+
+
+def _matrices(family: KernelFamily, Z: np.ndarray = X) -> np.ndarray:
+    return np.array([kernel(Z) for kernel in family.resolve(Features.of(Z))])
+
+
+def test_monomials_are_those_of_their_seed() -> None:
+    def draw(seed: int) -> np.ndarray:
+        return _matrices(kernels.random_monomials(3, 40, random_state=seed))
+
+    assert np.array_equal(draw(1), draw(1))
+    assert not np.allclose(draw(1), draw(2))
+
+
+def test_monomials_of_two_variables_are_the_explicit_expansion() -> None:
+    """Of degree 1 in two variables there are x_1 and x_2: the kernel is a x_1 z_1 + b x_2 z_2, a and b their counts."""
+    Z = X[:, :2]
+    K = _matrices(kernels.random_monomials(1, 31, random_state=0), Z)
+    assert np.array_equal(K[0], np.ones((9, 9)))  # the empty product, normalised
+    shares = {a / (a + b) for a, b in product(range(32), repeat=2) if 0 < a + b <= 31}
+    errors = [np.abs(K[1] - _mix_of_two(Z, share)).max() for share in shares]
+    assert min(errors) < 1e-12
+
+
+def _mix_of_two(Z: np.ndarray, share: float) -> np.ndarray:
+    K = share * np.outer(Z[:, 0], Z[:, 0]) + (1.0 - share) * np.outer(Z[:, 1], Z[:, 1])
+    return K / np.sqrt(np.outer(np.diag(K), np.diag(K)))
+
+
+def test_monomials_of_one_variable_are_powers() -> None:
+    Z = np.abs(X[:, :1]) + 0.1
+    K = _matrices(kernels.random_monomials(3, 200, random_state=0), Z)
+    np.testing.assert_allclose(K, np.ones((4, 9, 9)), atol=1e-12)  # cosines of one positive feature
+
+
+def test_many_monomials_come_near_the_homogeneous_polynomial() -> None:
+    K = _matrices(kernels.random_monomials(2, 200_000, random_state=0))
+    assert np.abs(K[2] - HomogeneousPolynomial(2).normalized()(X)).max() < 0.02
+
+
+def test_degrees_that_were_not_drawn_stay_as_zero_kernels() -> None:
+    Z = np.random.default_rng(1).normal(size=(6, 30))
+    family = kernels.random_monomials(8, 20, random_state=0).resolve(Features.of(Z))
+    K = _matrices(family, Z)
+    assert len(family) == 9
+    assert (K[:4] == 0.0).all()
+    np.testing.assert_allclose(np.diagonal(K[8]), 1.0)
+    assert np.isfinite(K).all()
+    assert (family.kernels[0].diagonal(Z) == 0.0).all()
+
+
+def test_random_grouping_spreads_the_monomials() -> None:
+    Z = np.random.default_rng(1).normal(size=(6, 30))
+    K = _matrices(kernels.random_monomials(3, 400, grouping="random", random_state=0), Z)
+    np.testing.assert_allclose(np.diagonal(K, axis1=1, axis2=2), 1.0)
+    by_degree = _matrices(kernels.random_monomials(3, 400, random_state=0), Z)
+    assert np.abs(K[0] - by_degree[0]).max() > 0.1

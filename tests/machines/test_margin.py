@@ -1,0 +1,312 @@
+"""Machines against a conic solver, against closed forms, and against finite differences of their own values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import reference as ref
+from multikernel.banks import DenseGram, FactorGram
+from multikernel.machines import HingeMachine, Machine, MarginMachine, RidgeMachine
+from zoo import PROBLEMS, optimum
+
+Array = Any
+LAMBDAS = [0.0, 0.01, 0.1, 0.5, 0.9, 1.0]
+problems = pytest.mark.parametrize("name", PROBLEMS)
+lambdas = pytest.mark.parametrize("lam", LAMBDAS)
+
+
+def sum_of(name: str) -> tuple[Array, Array]:
+    """The sum of a problem's kernels, and its labels."""
+    problem = PROBLEMS[name]()
+    return problem.K.sum(axis=0), problem.y
+
+
+def small(n: int = 12, rank: int = 20) -> tuple[Array, Array]:
+    """A matrix of full rank whose classes are apart, and labels."""
+    y = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
+    F = np.random.default_rng(7).normal(size=(n, rank)) + 0.3 * y[:, None]
+    return F @ F.T / rank, y
+
+
+# -- the margin machine against the conic solution ---------------------------------------------------------------------
+
+
+@problems
+@lambdas
+def test_reference_solution_knows_the_optimum(name: str, lam: float) -> None:
+    """Or else the comparison below would mean little."""
+    best = optimum(name, lam)
+    assert best.bound <= best.value <= best.bound + 1e-8 * max(best.value, 1e-6 * np.trace(sum_of(name)[0]))
+
+
+@problems
+@lambdas
+def test_value_is_that_of_the_conic_solution(name: str, lam: float) -> None:
+    K, y = sum_of(name)
+    found, best = MarginMachine(lam, tol=1e-7).solve(DenseGram(K), y), optimum(name, lam)
+    scale = max(best.value, 1e-9 * float(np.diag(K).mean()))
+    assert found.converged
+    assert best.bound - 1e-9 * scale <= -found.value <= best.value + 1e-6 * scale
+
+
+@problems
+@lambdas
+def test_certificate_is_a_bound_that_the_points_prove(name: str, lam: float) -> None:
+    K, y = sum_of(name)
+    found, best = MarginMachine(lam, tol=1e-4).solve(DenseGram(K), y), optimum(name, lam)
+    g = y * found.coef
+    assert g.min() >= 0.0
+    np.testing.assert_allclose([g[y > 0].sum(), g[y < 0].sum()], 1.0, rtol=1e-12)
+    value, bound = ref.hull_value(K, y, lam, g), ref.hull_bound(K, y, lam, g)
+    rounding = 1e-12 * float(np.diag(K).mean() + 1.0)
+    assert abs(value + found.value) <= rounding
+    assert bound <= best.value + rounding
+    assert value - bound <= found.gap * max(value, 1e-9 * float(np.diag(K).mean())) + rounding
+    assert found.gap <= 1e-4
+
+
+@problems
+def test_all_ridge_gives_the_class_means(name: str) -> None:
+    K, y = sum_of(name)
+    found = MarginMachine(1.0).solve(DenseGram(K), y)
+    want = np.where(y > 0, 1.0 / (y > 0).sum(), 1.0 / (y < 0).sum())
+    np.testing.assert_allclose(y * found.coef, want, rtol=1e-14)
+    assert (found.converged, found.gap) == (True, 0.0)
+    assert found.value == pytest.approx(-(want @ want), rel=1e-14)
+
+
+@problems
+@pytest.mark.parametrize("lam", [0.0, 0.1, 0.9])
+def test_warm_start_leads_to_the_same(name: str, lam: float) -> None:
+    K, y = sum_of(name)
+    machine, gram = MarginMachine(lam, tol=1e-8), DenseGram(K)
+    cold = machine.solve(gram, y)
+    scale = max(-cold.value, 1e-9 * float(np.diag(K).mean()))
+    starts = [cold.warm, MarginMachine(0.5).solve(gram, y).warm, np.zeros(len(y)), np.eye(len(y))[0], np.ones(len(y))]
+    for start in starts:
+        kept = start.copy()
+        warm = machine.solve(gram, y, warm=start)
+        assert warm.converged
+        assert abs(warm.value - cold.value) <= 1e-7 * scale
+        np.testing.assert_array_equal(start, kept)
+
+
+@pytest.mark.parametrize("lam", [0.0, 0.1, 1.0])
+@pytest.mark.parametrize("distance", [2.0, 0.0], ids=["apart", "together"])
+def test_two_samples(lam: float, distance: float) -> None:
+    x = np.array([0.0, distance])
+    K, y = np.outer(x, x) + 1.0, np.array([1.0, -1.0])
+    found = MarginMachine(lam).solve(DenseGram(K), y)
+    np.testing.assert_array_equal(found.coef, y)
+    assert found.converged
+    assert -found.value == pytest.approx((1.0 - lam) * distance**2 + 2.0 * lam, abs=1e-12)
+
+
+def test_one_sample_against_many() -> None:
+    K, _ = small()
+    y = np.where(np.arange(len(K)) == 3, 1.0, -1.0)
+    found, best = MarginMachine(0.1).solve(DenseGram(K), y), ref.hulls(K, y, 0.1)
+    assert found.coef[3] == 1.0
+    assert -found.value == pytest.approx(best.value, rel=1e-6)
+
+
+@pytest.mark.parametrize("lam", [0.0, 1e-6])
+@pytest.mark.parametrize("n", [12, 150])
+def test_overlapping_hulls_have_no_distance(n: int, lam: float) -> None:
+    X = np.random.default_rng(0).normal(size=(n, 2))
+    y = np.where(np.arange(n) % 2 == 0, 1.0, -1.0)
+    found = MarginMachine(lam).solve(DenseGram(X @ X.T), y)
+    assert found.converged
+    assert 0.0 <= -found.value <= 1e-8 + lam
+
+
+def test_zero_matrix_is_solved() -> None:
+    y = np.array([1.0, 1.0, -1.0, -1.0, -1.0])
+    for lam in (0.0, 0.1, 1.0):
+        found = MarginMachine(lam).solve(DenseGram(np.zeros((5, 5))), y)
+        assert found.converged
+        assert -found.value == pytest.approx(lam * (1 / 2 + 1 / 3), rel=1e-6, abs=1e-12)
+
+
+@pytest.mark.parametrize("lam", [0.0, 0.1, 0.9])
+def test_repeated_samples_do_not_matter(lam: float) -> None:
+    """At lam = 0 the hulls of twice the samples are the same; with a ridge the copies share, which halves it."""
+    K, y = small()
+    twice = np.tile(np.arange(len(y)), 2)
+    found = MarginMachine(lam, tol=1e-8).solve(DenseGram(K[np.ix_(twice, twice)]), y[twice])
+    ridge = lam / 2.0 / (1.0 - lam / 2.0)
+    once = MarginMachine(ridge, tol=1e-8).solve(DenseGram(K), y)
+    assert found.value == pytest.approx(once.value * (1.0 - lam / 2.0), rel=1e-6)
+
+
+@pytest.mark.parametrize("lam", [0.01, 0.5])
+def test_float32_is_solved_in_its_precision(lam: float) -> None:
+    K, y = small()
+    found = MarginMachine(lam, tol=1e-4).solve(DenseGram(K.astype(np.float32)), y)
+    assert found.converged
+    assert -found.value == pytest.approx(ref.hulls(K, y, lam).value, rel=1e-4)
+
+
+@pytest.mark.parametrize("lam", LAMBDAS)
+def test_factored_matrix_gives_what_the_dense_one_gives(lam: float) -> None:
+    X = np.random.default_rng(3).normal(size=(40, 5))
+    y, w = np.where(X[:, 0] + 0.3 * X[:, 1] > 0, 1.0, -1.0), np.array([2.0, 1.0, 0.0, 0.5, 1.0])
+    machine = MarginMachine(lam, tol=1e-8)
+    dense, factored = machine.solve(DenseGram((X * w) @ X.T), y), machine.solve(FactorGram(X, w, X), y)
+    assert factored.value == pytest.approx(dense.value, rel=1e-7, abs=1e-9)
+
+
+@problems
+def test_decision_is_the_middle_of_the_hull_points(name: str) -> None:
+    K, y = sum_of(name)
+    found = MarginMachine(0.1).solve(DenseGram(K), y)
+    f = K @ found.coef + found.intercept
+    g = y * found.coef
+    assert g[y > 0] @ f[y > 0] == pytest.approx(-(g[y < 0] @ f[y < 0]), rel=1e-9, abs=1e-9)
+
+
+def test_classes_change_places() -> None:
+    K, y = small()
+    found, swapped = (MarginMachine(0.1, tol=1e-9).solve(DenseGram(K), s * y) for s in (1.0, -1.0))
+    assert swapped.value == pytest.approx(found.value, rel=1e-8)
+    np.testing.assert_allclose(swapped.coef, -found.coef, atol=1e-6)
+
+
+# -- gradients ---------------------------------------------------------------------------------------------------------
+
+MACHINES: dict[str, Machine] = {
+    **{f"margin-{lam}": MarginMachine(lam, tol=1e-12) for lam in (0.0, 0.1, 0.5, 1.0)},
+    "ridge": RidgeMachine(0.3),
+    "ridge-without-intercept": RidgeMachine(0.3, fit_intercept=False),
+    "hinge": HingeMachine(0.7, tol=1e-9),
+    "hinge-hard": HingeMachine(1e3, tol=1e-9),
+}
+
+
+@pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES)
+def test_derivative_of_the_value_is_minus_the_outer_product_of_the_factor(machine: Machine) -> None:
+    K, y = small()
+    A = machine.solve(DenseGram(K), y).factor
+    A = A[:, None] if A.ndim == 1 else A
+    rng, step = np.random.default_rng(5), 1e-5
+    for _ in range(3):
+        E = rng.normal(size=K.shape)
+        E = E + E.T
+        up, down = (machine.solve(DenseGram(K + s * step * E), y).value for s in (1.0, -1.0))
+        want = -float(np.vdot(E, A @ A.T))
+        assert (up - down) / (2.0 * step) == pytest.approx(want, rel=1e-4, abs=1e-5 * float(np.vdot(A, A)))
+
+
+@pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES)
+def test_value_falls_when_the_kernel_grows(machine: Machine) -> None:
+    K, y = small()
+    more = K + 0.1 * np.outer(y, y)
+    value, lower = machine.solve(DenseGram(K), y).value, machine.solve(DenseGram(more), y).value
+    assert lower <= value + 1e-9 * abs(value)
+
+
+@pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES)
+def test_solution_repeats_and_leaves_the_matrix_alone(machine: Machine) -> None:
+    K, y = small()
+    gram = DenseGram(K.copy())
+    first, second = machine.solve(gram, y), machine.solve(gram, y)
+    np.testing.assert_array_equal(first.coef, second.coef)
+    np.testing.assert_array_equal(gram.K, K)
+
+
+# -- ridge -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alpha", [1e-3, 1.0, 1e4])
+@pytest.mark.parametrize("fit_intercept", [True, False])
+def test_ridge_is_its_formula(alpha: float, fit_intercept: bool) -> None:
+    K, _ = small()
+    y = np.random.default_rng(8).normal(size=len(K)) + 3.0
+    r = y - y.mean() if fit_intercept else y
+    want = np.linalg.inv(K + alpha * np.eye(len(K))) @ r
+    found = RidgeMachine(alpha, fit_intercept).solve(DenseGram(K), y)
+    np.testing.assert_allclose(found.coef, want, rtol=1e-8, atol=1e-12)
+    assert found.value == pytest.approx(float(r @ want), rel=1e-10)
+    assert found.intercept == (y.mean() if fit_intercept else 0.0)
+    assert 0.0 <= found.gap <= 1e-8
+
+
+@pytest.mark.parametrize("shape", [(30, 4), (8, 20)], ids=["few-features", "many-features"])
+def test_ridge_on_features_is_ridge_on_the_matrix(shape: tuple[int, int]) -> None:
+    rng = np.random.default_rng(9)
+    X, w, y = rng.normal(size=shape), rng.random(shape[1]), rng.normal(size=shape[0])
+    w[0] = 0.0
+    dense, factored = (RidgeMachine(0.5).solve(gram, y) for gram in (DenseGram((X * w) @ X.T), FactorGram(X, w, X)))
+    np.testing.assert_allclose(factored.coef, dense.coef, rtol=1e-9, atol=1e-12)
+    assert factored.value == pytest.approx(dense.value, rel=1e-10)
+
+
+def test_ridge_of_a_constant_target_is_its_mean() -> None:
+    K, y = small()
+    found = RidgeMachine(1.0).solve(DenseGram(K), np.full(len(y), 2.5))
+    assert (found.intercept, found.value, found.gap) == (2.5, 0.0, 0.0)
+    assert not found.coef.any()
+
+
+# -- hinge -------------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("name", ["random", "low-rank", "rank-one"])
+def test_hinge_value_is_that_of_the_conic_solution(name: str, C: float) -> None:
+    K, y = sum_of(name)
+    found, best = HingeMachine(C, tol=1e-8).solve(DenseGram(K), y), ref.svm_value(K, y, C)
+    assert found.value == pytest.approx(best, rel=1e-6)
+    assert found.value <= best * (1.0 + 1e-8) <= found.value / (1.0 - found.gap) * (1.0 + 2e-8)
+    a = y * found.coef
+    assert a.min() >= 0.0
+    assert a.max() <= C * (1.0 + 1e-12)
+    assert abs(y @ a) <= 1e-9 * C * len(y)
+
+
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("name", ["random", "low-rank", "rank-one"])
+def test_hinge_reaches_the_gap_asked_for(name: str, C: float) -> None:
+    K, y = sum_of(name)
+    found = HingeMachine(C).solve(DenseGram(K), y)
+    assert found.converged
+    assert found.value == pytest.approx(ref.svm_value(K, y, C), rel=1e-2)
+
+
+# -- mistakes ----------------------------------------------------------------------------------------------------------
+
+PARAMETERS = {
+    "lam-negative": (lambda: MarginMachine(-0.1), r"lam must be in \[0, 1\], got -0.1"),
+    "lam-large": (lambda: MarginMachine(1.5), r"lam must be in \[0, 1\], got 1.5"),
+    "lam-nan": (lambda: MarginMachine(float("nan")), "got nan"),
+    "alpha-zero": (lambda: RidgeMachine(0.0), "alpha must be a finite number > 0, got 0.0"),
+    "C-negative": (lambda: HingeMachine(-1.0), "C must be a finite number > 0, got -1.0"),
+}
+
+
+@pytest.mark.parametrize(("make", "message"), PARAMETERS.values(), ids=PARAMETERS)
+def test_parameters_out_of_range_are_refused(make: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        make()
+
+
+@pytest.mark.parametrize("target", [[1.0, 1.0, 1.0], [-1.0, -1.0, -1.0], [0.0, 1.0, 1.0], [1.0, 2.0, -1.0]], ids=str)
+@pytest.mark.parametrize("machine", [MarginMachine(), HingeMachine()], ids=["margin", "hinge"])
+def test_classification_needs_both_signs(machine: Machine, target: list[float]) -> None:
+    with pytest.raises(ValueError, match=r"targets -1 and \+1 with both classes"):
+        machine.solve(DenseGram(np.eye(3)), np.array(target))
+
+
+def test_too_few_steps_are_told() -> None:
+    """The point is usable and says what it is."""
+    X = np.random.default_rng(2).normal(size=(80, 3))
+    K, y = X @ X.T, np.where(np.arange(80) % 2 == 0, 1.0, -1.0)
+    found = MarginMachine(0.0, tol=1e-30, max_iter=1).solve(DenseGram(K), y)
+    g = y * found.coef
+    assert not found.converged
+    assert found.gap > 0.0
+    assert g.min() >= 0.0
+    np.testing.assert_allclose([g[y > 0].sum(), g[y < 0].sum()], 1.0)

@@ -1,0 +1,171 @@
+"""EasyMKL against the conic solution of its own problem, and what must hold for any kernels."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from sklearn.datasets import make_classification
+
+import reference as ref
+from multikernel import bind, kernels, precomputed
+from multikernel.banks.dense import PackedBank
+from multikernel.machines import MarginMachine
+from multikernel.procedures import easymkl
+from zoo import PROBLEMS, optimum
+
+Array = Any
+problems = pytest.mark.parametrize("name", PROBLEMS)
+lambdas = pytest.mark.parametrize("lam", [0.0, 0.01, 0.1, 0.5, 0.9, 1.0])
+
+
+def solved(K: Array, y: Array, lam: float) -> Array:
+    return easymkl(precomputed(K), y, MarginMachine(lam, tol=1e-10)).values
+
+
+def reference_weights(name: str, lam: float) -> Array:
+    problem = PROBLEMS[name]()
+    d = np.maximum(ref.quad(problem.K, problem.y * optimum(name, lam).g), 0.0)
+    return d / d.sum()
+
+
+@problems
+@lambdas
+def test_weights_are_those_of_the_conic_solution(name: str, lam: float) -> None:
+    """The hull points in the space of the sum are unique, hence in the space of each kernel, also where g is not."""
+    problem = PROBLEMS[name]()
+    weights = solved(problem.K, problem.y, lam)
+    assert weights.sum() == pytest.approx(1.0, rel=1e-12)
+    assert weights.min() >= 0.0
+    np.testing.assert_allclose(weights, reference_weights(name, lam), atol=1e-4)
+
+
+@problems
+@lambdas
+def test_certificate_is_that_of_the_sum_of_the_kernels(name: str, lam: float) -> None:
+    problem = PROBLEMS[name]()
+    found, best = easymkl(precomputed(problem.K), problem.y, MarginMachine(lam)), optimum(name, lam)
+    scale = max(best.value, 1e-9 * float(np.einsum("kii->i", problem.K).mean()))
+    assert found.converged
+    assert found.gap is not None
+    assert found.gap <= 1e-6
+    assert found.objective is not None
+    assert best.bound - 1e-9 * scale <= found.objective <= best.value + 2e-6 * scale
+
+
+def test_all_ridge_weighs_by_the_distance_of_the_class_means() -> None:
+    problem = PROBLEMS["random"]()
+    y = problem.y
+    means = np.where(y > 0, 1.0 / (y > 0).sum(), -1.0 / (y < 0).sum())
+    d = np.array([means @ K @ means for K in problem.K])
+    np.testing.assert_allclose(solved(problem.K, y, 1.0), d / d.sum(), rtol=1e-12)
+
+
+@lambdas
+def test_constant_kernel_has_no_weight(lam: float) -> None:
+    problem = PROBLEMS["constant"]()
+    assert solved(problem.K, problem.y, lam)[2] < 1e-12
+    hpk = PROBLEMS["breast-cancer"]()
+    assert solved(hpk.K, hpk.y, lam)[0] < 1e-12
+
+
+@lambdas
+def test_constant_kernel_does_not_change_the_other_weights(lam: float) -> None:
+    problem = PROBLEMS["constant"]()
+    without = solved(problem.K[:2], problem.y, lam)
+    np.testing.assert_allclose(solved(problem.K, problem.y, lam)[:2], without, atol=1e-6)
+
+
+@lambdas
+def test_zero_kernel_has_no_weight_and_changes_nothing(lam: float) -> None:
+    problem = PROBLEMS["zero"]()
+    weights = solved(problem.K, problem.y, lam)
+    assert weights[1] == 0.0
+    np.testing.assert_allclose(weights[[0, 2]], solved(problem.K[[0, 2]], problem.y, lam), atol=1e-6)
+
+
+@lambdas
+def test_copies_of_a_kernel_have_equal_weights(lam: float) -> None:
+    problem = PROBLEMS["duplicated"]()
+    weights = solved(problem.K, problem.y, lam)
+    np.testing.assert_allclose(weights[[2, 4]], weights[0], rtol=1e-12)
+
+
+@pytest.mark.parametrize("lam", [0.0, 0.1, 1.0])
+def test_names_of_the_classes_do_not_matter(lam: float) -> None:
+    problem = PROBLEMS["random"]()
+    np.testing.assert_allclose(solved(problem.K, -problem.y, lam), solved(problem.K, problem.y, lam), atol=1e-5)
+
+
+@pytest.mark.parametrize("lam", [0.0, 0.1, 1.0])
+@given(seed=st.integers(0, 2**32 - 1))
+def test_orders_of_samples_and_of_kernels_do_not_matter(lam: float, seed: int) -> None:
+    problem, rng = PROBLEMS["random"](), np.random.default_rng(seed)
+    samples, order = rng.permutation(len(problem.y)), rng.permutation(len(problem.K))
+    moved = problem.K[np.ix_(order, samples, samples)]
+    want = solved(problem.K, problem.y, lam)[order]
+    np.testing.assert_allclose(solved(moved, problem.y[samples], lam), want, atol=1e-5)
+
+
+@pytest.mark.parametrize("factor", [1e-8, 1e8])
+def test_hard_margin_does_not_see_the_scale(factor: float) -> None:
+    problem = PROBLEMS["random"]()
+    np.testing.assert_allclose(solved(factor * problem.K, problem.y, 0.0), solved(problem.K, problem.y, 0.0), atol=1e-5)
+
+
+@pytest.mark.parametrize("lam", [0.01, 0.5])
+def test_scale_of_all_kernels_is_a_scale_of_the_ridge(lam: float) -> None:
+    """(1 - lam) s K + lam I is a multiple of (1 - lam') K + lam' I with lam' / (1 - lam') = lam / (1 - lam) / s."""
+    problem = PROBLEMS["random"]()
+    ridge = lam / (1.0 - lam) / 10.0
+    want = solved(problem.K, problem.y, ridge / (1.0 + ridge))
+    np.testing.assert_allclose(solved(10.0 * problem.K, problem.y, lam), want, atol=1e-5)
+
+
+@pytest.mark.parametrize(
+    "family", [kernels.homogeneous_polynomials(6), kernels.linear_features()], ids=["powers", "factor"]
+)
+@pytest.mark.parametrize("lam", [0.0, 0.1, 1.0])
+def test_form_in_which_the_bank_is_stored_does_not_matter(family: Any, lam: float) -> None:
+    X, labels = make_classification(60, 8, class_sep=2.0, random_state=0)
+    y, bank = np.where(labels > 0, 1.0, -1.0), bind(family, X)
+    stored = precomputed(bank.matrices())
+    assert type(stored) is PackedBank
+    machine = MarginMachine(lam, tol=1e-10)
+    np.testing.assert_allclose(easymkl(bank, y, machine).values, easymkl(stored, y, machine).values, atol=1e-5)
+
+
+def test_warm_start_gives_the_same_weights() -> None:
+    problem = PROBLEMS["breast-cancer"]()
+    bank, machine = precomputed(problem.K), MarginMachine(0.1, tol=1e-10)
+    cold = easymkl(bank, problem.y, machine)
+    for warm in (cold.warm, easymkl(bank, problem.y, MarginMachine(0.5)).warm):
+        np.testing.assert_allclose(easymkl(bank, problem.y, machine, warm).values, cold.values, atol=1e-5)
+
+
+MEETING = {
+    "zero-kernels": np.zeros((3, 6, 6)),
+    "constant-kernels": np.ones((3, 6, 6)),
+    "same-samples": np.tile(np.kron(np.eye(3), np.ones((2, 2))), (3, 1, 1)),
+}
+
+
+@pytest.mark.parametrize("K", MEETING.values(), ids=MEETING)
+@pytest.mark.parametrize("lam", [0.0, 0.5, 1.0])
+def test_hulls_that_meet_in_every_kernel_leave_uniform_weights(K: Array, lam: float) -> None:
+    y = np.array([1.0, -1.0, 1.0, -1.0, 1.0, -1.0])
+    with pytest.warns(UserWarning, match="hulls of the two classes meet in every kernel"):
+        weights = easymkl(precomputed(K), y, MarginMachine(lam)).values
+    np.testing.assert_array_equal(weights, np.full(3, 1.0 / 3.0))
+
+
+def test_hulls_apart_in_one_kernel_are_no_reason_to_warn() -> None:
+    y = np.array([1.0, -1.0, 1.0, -1.0])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        weights = solved(np.array([np.ones((4, 4)), np.outer(y, y)]), y, 0.1)
+    np.testing.assert_allclose(weights, [0.0, 1.0], atol=1e-12)

@@ -1,0 +1,309 @@
+"""Slow, obviously right: what the package computes, written as the formula says and as nothing else.
+
+Kernels are functions of two samples, kernel matrices are double loops over them, stacks of kernels are arrays
+(m, r, c), and optima come from a conic solver with bounds that are recomputed here.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+
+Array = Any
+Function = Callable[[Array, Array], float]  # k(x, z)
+
+
+# -- kernels of two samples --------------------------------------------------------------------------------------------
+
+
+def linear() -> Function:
+    return lambda x, z: sum(a * b for a, b in zip(x, z, strict=True))
+
+
+def polynomial(degree: int, coef0: float = 1.0, gamma: float = 1.0) -> Function:
+    return lambda x, z: (gamma * linear()(x, z) + coef0) ** degree
+
+
+def homogeneous(degree: int) -> Function:
+    return polynomial(degree, coef0=0.0)
+
+
+def rbf(gamma: float) -> Function:
+    return lambda x, z: np.exp(-gamma * sum((a - b) ** 2 for a, b in zip(x, z, strict=True)))
+
+
+def laplacian(gamma: float) -> Function:
+    return lambda x, z: np.exp(-gamma * sum(abs(a - b) for a, b in zip(x, z, strict=True)))
+
+
+def hamming() -> Function:
+    return lambda x, z: sum(a == b for a, b in zip(x, z, strict=True)) / len(x)
+
+
+def tanimoto() -> Function:
+    def k(x: Array, z: Array) -> float:
+        dot = linear()
+        union = dot(x, x) + dot(z, z) - dot(x, z)
+        return dot(x, z) / union if union > 0 else 0.0
+
+    return k
+
+
+def plus(*parts: Function) -> Function:
+    return lambda x, z: sum(k(x, z) for k in parts)
+
+
+def times(*parts: Function) -> Function:
+    return lambda x, z: np.prod([k(x, z) for k in parts])
+
+
+def to_the(k: Function, degree: int) -> Function:
+    return lambda x, z: k(x, z) ** degree
+
+
+def scaled(k: Function, factor: float) -> Function:
+    return lambda x, z: factor * k(x, z)
+
+
+def on(k: Function, columns: Sequence[int]) -> Function:
+    return lambda x, z: k([x[c] for c in columns], [z[c] for c in columns])
+
+
+def cosine(k: Function) -> Function:
+    def normalised(x: Array, z: Array) -> float:
+        size = np.sqrt(k(x, x) * k(z, z))
+        return k(x, z) / size if size > 0 else 0.0
+
+    return normalised
+
+
+# -- kernels of two samples, given the training sample -----------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Truth:
+    """A stack of kernels on samples X, with Z the training sample."""
+
+    matrices: Callable[[Array, Array], Array]  # (m, len(X), len(Z))
+    self_values: Callable[[Array, Array], Array]  # (m, len(X))
+
+
+def gram(k: Function, X: Array, Z: Array) -> Array:
+    """K(X, Z) by two loops."""
+    K = np.empty((len(X), len(Z)))
+    for i, x in enumerate(X):
+        for j, z in enumerate(Z):
+            K[i, j] = k(x, z)
+    return K
+
+
+def stack(*kernels: Function) -> Truth:
+    """Kernels that do not depend on the training sample."""
+    return Truth(
+        lambda X, Z: np.array([gram(k, X, Z) for k in kernels]),
+        lambda X, Z: np.array([[k(x, x) for x in X] for k in kernels]),
+    )
+
+
+def both(*truths: Truth) -> Truth:
+    """Stacks one after the other."""
+    return Truth(
+        lambda X, Z: np.concatenate([t.matrices(X, Z) for t in truths]),
+        lambda X, Z: np.concatenate([t.self_values(X, Z) for t in truths]),
+    )
+
+
+def reordered(truth: Truth, order: Sequence[int]) -> Truth:
+    """Kernel k is number order[k] of the truth's."""
+    index = list(order)
+    return Truth(lambda X, Z: truth.matrices(X, Z)[index], lambda X, Z: truth.self_values(X, Z)[index])
+
+
+def multiplied(truth: Truth, factors: Sequence[float]) -> Truth:
+    s = np.asarray(factors)
+    return Truth(
+        lambda X, Z: s[:, None, None] * truth.matrices(X, Z), lambda X, Z: s[:, None] * truth.self_values(X, Z)
+    )
+
+
+def centred(truth: Truth) -> Truth:
+    """<phi(x) - c, phi(z) - c> with c the mean of phi over Z, multiplied out."""
+
+    def matrices(X: Array, Z: Array) -> Array:
+        K, T = truth.matrices(X, Z), truth.matrices(Z, Z)
+        return K - K.mean(axis=2, keepdims=True) - T.mean(axis=1)[:, None, :] + T.mean(axis=(1, 2), keepdims=True)
+
+    def self_values(X: Array, Z: Array) -> Array:
+        K, T = truth.matrices(X, Z), truth.matrices(Z, Z)
+        return truth.self_values(X, Z) - 2.0 * K.mean(axis=2) + T.mean(axis=(1, 2))[:, None]
+
+    return Truth(matrices, self_values)
+
+
+def normalised(truth: Truth) -> Truth:
+    """k(x, z) / sqrt(k(x, x) k(z, z)), and 0 where a self-value is 0."""
+
+    def matrices(X: Array, Z: Array) -> Array:
+        K, left, right = truth.matrices(X, Z), truth.self_values(X, Z), truth.self_values(Z, Z)
+        size = np.sqrt(np.maximum(left[:, :, None] * right[:, None, :], 0.0))
+        return np.divide(K, size, out=np.zeros_like(K), where=size > 0)
+
+    return Truth(matrices, lambda X, Z: (truth.self_values(X, Z) > 0).astype(float))
+
+
+# -- what a bank computes, on a stack (m, r, c) ------------------------------------------------------------------------
+
+
+def combine(K: Array, weights: Array) -> Array:
+    total = np.zeros(K.shape[1:])
+    for w, matrix in zip(weights, K, strict=True):
+        total = total + w * matrix
+    return total
+
+
+def apply(K: Array, C: Array) -> Array:
+    return np.array([matrix @ C for matrix in K])
+
+
+def quad(K: Array, A: Array) -> Array:
+    A = A[:, None] if A.ndim == 1 else A
+    return np.array([np.trace(A.T @ matrix @ A) for matrix in K])
+
+
+def inner(K: Array, M: Array) -> Array:
+    return np.array([np.sum(matrix * M) for matrix in K])
+
+
+def pairs(K: Array) -> Array:
+    return np.array([[np.sum(a * b) for b in K] for a in K])
+
+
+def diagonal(K: Array) -> Array:
+    return np.array([np.diag(matrix) for matrix in K])
+
+
+def traces(K: Array) -> Array:
+    return np.array([np.trace(matrix) for matrix in K])
+
+
+# -- optima ------------------------------------------------------------------------------------------------------------
+
+
+def conic(problem: cp.Problem) -> float:
+    """Solve by Clarabel as far as it gets: more is asked than it can reach, and it is not believed that it did."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return float(
+            problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-13, tol_gap_rel=1e-13, tol_feas=1e-13, max_iter=200)
+        )
+
+
+def root(K: Array) -> Array:
+    """F with F'F = K, from the eigenvalues that are not rounding."""
+    values, vectors = np.linalg.eigh(K)
+    kept = values > 1e-13 * max(values.max(), np.finfo(float).tiny)
+    return np.sqrt(values[kept])[:, None] * vectors[:, kept].T
+
+
+def hull_value(K: Array, y: Array, lam: float, g: Array) -> float:
+    """(1 - lam) g'Y K Y g + lam |g|^2."""
+    return float((1.0 - lam) * (y * g) @ K @ (y * g) + lam * g @ g)
+
+
+def hull_bound(K: Array, y: Array, lam: float, g: Array) -> float:
+    """A lower bound of the smallest hull value, from any g: the plane that touches the value at g lies below it."""
+    gradient = 2.0 * ((1.0 - lam) * y * (K @ (y * g)) + lam * g)
+    return float(gradient[y > 0].min() + gradient[y < 0].min()) - hull_value(K, y, lam, g)
+
+
+@dataclass(frozen=True)
+class Hulls:
+    """A feasible g, its value, and a lower bound of the optimum."""
+
+    g: Array
+    value: float
+    bound: float
+
+
+def hulls(K: Array, y: Array, lam: float) -> Hulls:
+    """min_g (1 - lam) g'Y K Y g + lam |g|^2 over a probability vector on each class, by Clarabel.
+
+    The matrix is scaled to size one, the solution is made feasible and polished on its support, and both bounds are
+    recomputed: nothing that the solver says of its accuracy is believed.
+    """
+    n = len(y)
+    scale = max((1.0 - lam) * float(np.abs(K).max()), lam, np.finfo(float).tiny)
+    F = np.vstack([root((1.0 - lam) * K / scale) * y, np.sqrt(lam / scale) * np.eye(n)])
+    g = cp.Variable(n, nonneg=True)
+    problem = cp.Problem(cp.Minimize(cp.sum_squares(F @ g)), [cp.sum(g[y > 0]) == 1, cp.sum(g[y < 0]) == 1])
+    conic(problem)
+    points = [feasible(np.asarray(g.value), y)]
+    points += [polished(K, y, lam, points[0], share) for share in (1e-3, 1e-5, 1e-7)]
+    best = min(points, key=lambda point: hull_value(K, y, lam, point) - hull_bound(K, y, lam, point))
+    value = max(hull_value(K, y, lam, best), 0.0)
+    return Hulls(best, value, min(max(hull_bound(K, y, lam, best), 0.0), value))
+
+
+def feasible(g: Array, y: Array) -> Array:
+    """Not negative, and of sum one in each class."""
+    g = np.maximum(g, 0.0)
+    return np.where(y > 0, g / g[y > 0].sum(), g / g[y < 0].sum())
+
+
+def polished(K: Array, y: Array, lam: float, g: Array, share: float) -> Array:
+    """The optimum where only the samples with more than this share take part, if it is feasible; else g itself."""
+    S = np.flatnonzero(g > share * g.max())
+    if len(np.unique(y[S])) < 2:
+        return g
+    H = 2.0 * ((1.0 - lam) * np.outer(y[S], y[S]) * K[np.ix_(S, S)] + lam * np.eye(len(S)))
+    sums = np.array([(y[S] > 0).astype(float), (y[S] < 0).astype(float)])
+    system = np.block([[H, sums.T], [sums, np.zeros((2, 2))]])
+    solution = np.linalg.lstsq(system, np.concatenate([np.zeros(len(S)), np.ones(2)]), rcond=None)[0][: len(S)]
+    whole = np.zeros(len(y))
+    whole[S] = solution
+    return feasible(whole, y) if (solution >= 0).all() else g
+
+
+def easymkl_weights(K: Array, y: Array, lam: float) -> Array:
+    """The squared distances of the two hull points in the feature space of each kernel, with sum 1."""
+    coef = y * hulls(K.sum(axis=0), y, lam).g
+    d = np.maximum(quad(K, coef), 0.0)
+    return d / d.sum()
+
+
+def svm_value(K: Array, y: Array, C: float) -> float:
+    """max_a sum a - 1/2 a'Y K Y a over 0 <= a <= C, y'a = 0, by Clarabel."""
+    F = root(K) * y
+    a = cp.Variable(len(y))
+    problem = cp.Problem(cp.Maximize(cp.sum(a) - 0.5 * cp.sum_squares(F @ a)), [a >= 0, a <= C, y @ a == 0])
+    return conic(problem)
+
+
+def centred_matrix(K: Array) -> Array:
+    """J K J."""
+    J = np.eye(len(K)) - 1.0 / len(K)
+    return J @ K @ J
+
+
+def centred_alignment(K: Array, y: Array) -> float:
+    """<JKJ, yy'> / (|JKJ| |Jy|^2)."""
+    Kc, yc = centred_matrix(K), y - y.mean()
+    return float(yc @ Kc @ yc / (np.linalg.norm(Kc) * (yc @ yc)))
+
+
+def best_alignment(K: Array, y: Array) -> float:
+    """The largest centred alignment of a non-negative mix: max v'a / |yc|^2 over v'M v <= 1, v >= 0, by Clarabel."""
+    centre = np.array([centred_matrix(matrix) for matrix in K])
+    sizes = np.array([np.linalg.norm(matrix) for matrix in centre])
+    sizes[sizes <= 1e-12 * np.abs(K).max(axis=(1, 2)) * K.shape[1]] = np.inf  # a constant kernel has no centred part
+    flat = (centre / sizes[:, None, None]).reshape(len(K), -1).T
+    R = np.linalg.qr(flat)[1]
+    yc = y - y.mean()
+    v = cp.Variable(len(K), nonneg=True)
+    problem = cp.Problem(cp.Maximize((quad(centre, yc) / sizes / (yc @ yc)) @ v), [cp.norm(R @ v) <= 1])
+    return conic(problem)

@@ -1,0 +1,361 @@
+"""Banks, kernels and problems that every conformance suite runs over. A new one is one line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.datasets import load_breast_cancer
+from sklearn.preprocessing import StandardScaler
+
+import reference as ref
+from multikernel import KernelBank, bind, kernels, precomputed
+from multikernel.banks.rbf import RBFGridBank, distances
+from multikernel.kernels import RBF, HomogeneousPolynomial, Kernel, Laplacian, Linear, Polynomial
+
+Array = Any
+
+# -- samples -----------------------------------------------------------------------------------------------------------
+
+
+@cache
+def samples() -> tuple[Array, Array]:
+    """Training samples (17, 4) and new samples (5, 4), exact in float32, with zeros and one sample of zeros in each."""
+    rng = np.random.default_rng(3)
+    X = (0.6 * rng.normal(size=(22, 4))).astype(np.float32).astype(np.float64)
+    X[rng.random(X.shape) < 0.25] = 0.0
+    X[4] = X[19] = 0.0
+    return X[:17], X[17:]
+
+
+def as_is(X: Array) -> Array:
+    return X
+
+
+def single(X: Array) -> Array:
+    return X.astype(np.float32)
+
+
+def csr(X: Array) -> Any:
+    return sparse.csr_array(X)
+
+
+# -- banks -------------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class BankCase:
+    """How to make a bank on samples, and the dense truth."""
+
+    make: Callable[[Any], KernelBank]
+    truth: ref.Truth
+    given: Callable[[Array], Any] = as_is  # the form in which it takes samples
+    tol: float = 1e-11
+    centred: bool = False  # whether a block has statistics of its own
+    given_as: ref.Truth | None = None  # new samples come as these matrices against the training set
+
+    def new(self, X: Array, Z: Array) -> Any:
+        """New samples X, in the form in which ``cross`` takes them when the bank is on Z."""
+        return self.given_as.matrices(X, Z) if self.given_as else self.given(X)
+
+
+def _mixed() -> list[Kernel]:
+    return [Laplacian(0.4), RBF(0.3), Polynomial(2, 0.5, 0.7), Laplacian(0.1).on([2, 0])]
+
+
+_MIXED = ref.stack(ref.laplacian(0.4), ref.rbf(0.3), ref.polynomial(2, 0.5, 0.7), ref.on(ref.laplacian(0.1), [2, 0]))
+_FEATURES = ref.stack(*(ref.on(ref.linear(), [j]) for j in range(4)))
+_GROUPS = ref.stack(ref.on(ref.linear(), [1, 3]), ref.linear(), ref.on(ref.linear(), [2]))
+_COSINES = ref.normalised(ref.stack(*(ref.homogeneous(d) for d in range(6))))
+_POLYNOMIALS = ref.stack(*(ref.polynomial(d, 0.5) for d in (3, 0, 2, 3, 1)))
+_INTERLEAVED_KERNELS = [
+    Polynomial(2, 0.5),
+    RBF(0.3),
+    Linear().on([1, 3]),
+    Polynomial(1, 0.5),
+    Laplacian(0.2),
+    Polynomial(3, 0.5),
+    Linear().on([0]),
+    Polynomial(4, 0.5),
+]
+_INTERLEAVED = ref.stack(
+    ref.polynomial(2, 0.5),
+    ref.rbf(0.3),
+    ref.on(ref.linear(), [1, 3]),
+    ref.polynomial(1, 0.5),
+    ref.laplacian(0.2),
+    ref.polynomial(3, 0.5),
+    ref.on(ref.linear(), [0]),
+    ref.polynomial(4, 0.5),
+)
+_FACTORS = [0.5, 2.0, 0.0, 3.0]
+_DOUBLING = 0.002 * 2.0 ** np.arange(15)
+_UNEVEN = np.array([0.3, 0.9, 5.4, 0.1, 0.77, 0.77, 0.11])
+
+
+def _groups() -> list[Kernel]:
+    return [Linear().on([1, 3]), Linear(), Linear().on([2])]
+
+
+def _unsorted_polynomials() -> list[Kernel]:
+    return [Polynomial(d, 0.5) for d in (3, 0, 2, 3, 1)]
+
+
+def _grid(gammas: Array) -> Callable[[Any], KernelBank]:
+    return lambda X: RBFGridBank(distances(X, None, None), gammas, X, None, True)
+
+
+def _grid_on(gammas: Array, columns: tuple[int, ...]) -> Callable[[Any], KernelBank]:
+    return lambda X: RBFGridBank(distances(X, None, columns), gammas, X, columns, True)
+
+
+def _rbfs(gammas: Array) -> ref.Truth:
+    return ref.stack(*(ref.rbf(g) for g in gammas))
+
+
+def _fold(X: Array) -> KernelBank:
+    """The same samples, as an unsorted part of a larger stack."""
+    more = np.vstack([X[::-1], X[:3] + 1.0])
+    return bind(_mixed(), more).block(np.arange(len(X))[::-1], np.arange(len(X))[::-1])
+
+
+def _centred_then_normalised(X: Array) -> KernelBank:
+    return bind(_mixed(), X).centered().normalized()
+
+
+BANKS: dict[str, BankCase] = {
+    "packed": BankCase(lambda X: bind(_mixed(), X), _MIXED),
+    "packed-float32": BankCase(lambda X: bind(_mixed(), X), _MIXED, single, 2e-6),
+    "factor": BankCase(lambda X: bind(kernels.linear_features(), X), _FEATURES),
+    "factor-float32": BankCase(lambda X: bind(kernels.linear_features(), X), _FEATURES, single, 2e-6),
+    "factor-sparse": BankCase(lambda X: bind(kernels.linear_features(), X), _FEATURES, csr),
+    "factor-groups": BankCase(lambda X: bind(_groups(), X), _GROUPS),
+    "factor-groups-sparse": BankCase(lambda X: bind(_groups(), X), _GROUPS, csr),
+    "powers-cosines": BankCase(lambda X: bind(kernels.homogeneous_polynomials(5), X), _COSINES),
+    "powers-unsorted": BankCase(lambda X: bind(_unsorted_polynomials(), X), _POLYNOMIALS),
+    "powers-float32": BankCase(lambda X: bind(_unsorted_polynomials(), X), _POLYNOMIALS, single, 2e-6),
+    "powers-sparse": BankCase(lambda X: bind(kernels.homogeneous_polynomials(5), X), _COSINES, csr),
+    "rbf-doubling": BankCase(_grid(_DOUBLING), _rbfs(_DOUBLING)),
+    "rbf-doubling-float32": BankCase(_grid(_DOUBLING), _rbfs(_DOUBLING), single, 5e-6),
+    "rbf-uneven": BankCase(_grid(_UNEVEN), _rbfs(_UNEVEN)),
+    "rbf-columns": BankCase(_grid_on(_UNEVEN, (3, 1)), ref.stack(*(ref.on(ref.rbf(g), [3, 1]) for g in _UNEVEN))),
+    "rbf-sparse": BankCase(_grid(_UNEVEN), _rbfs(_UNEVEN), csr),
+    "lazy": BankCase(lambda X: bind(_mixed(), X, memory=1), _MIXED),
+    "lazy-powers": BankCase(lambda X: bind(kernels.homogeneous_polynomials(5), X, memory=1), _COSINES),
+    "lazy-sparse": BankCase(
+        lambda X: bind([RBF(0.3), Polynomial(2), Laplacian(0.4)], X, memory=1),
+        ref.stack(ref.rbf(0.3), ref.polynomial(2), ref.laplacian(0.4)),
+        csr,
+    ),
+    "precomputed": BankCase(lambda X: precomputed(_MIXED.matrices(X, X)), _MIXED, given_as=_MIXED),
+    "fold": BankCase(_fold, _MIXED),
+    "scaled": BankCase(lambda X: bind(_mixed(), X).scaled(_FACTORS), ref.multiplied(_MIXED, _FACTORS)),
+    "scaled-factor": BankCase(
+        lambda X: bind(kernels.linear_features(), X).scaled(_FACTORS), ref.multiplied(_FEATURES, _FACTORS)
+    ),
+    "normalized": BankCase(lambda X: bind(_mixed(), X).normalized(), ref.normalised(_MIXED)),
+    "normalized-factor": BankCase(lambda X: bind(_groups(), X).normalized(), ref.normalised(_GROUPS)),
+    "centered": BankCase(lambda X: bind(_mixed(), X).centered(), ref.centred(_MIXED), centred=True),
+    "centered-factor": BankCase(lambda X: bind(_groups(), X).centered(), ref.centred(_GROUPS), centred=True),
+    "centered-sparse": BankCase(lambda X: bind(_groups(), X).centered(), ref.centred(_GROUPS), csr, centred=True),
+    "centered-powers": BankCase(
+        lambda X: bind(_unsorted_polynomials(), X).centered(), ref.centred(_POLYNOMIALS), centred=True
+    ),
+    "centered-lazy": BankCase(lambda X: bind(_mixed(), X, memory=1).centered(), ref.centred(_MIXED), centred=True),
+    "centered-fold": BankCase(lambda X: _fold(X).centered(), ref.centred(_MIXED), centred=True),
+    "centered-precomputed": BankCase(
+        lambda X: precomputed(_MIXED.matrices(X, X)).centered(), ref.centred(_MIXED), centred=True, given_as=_MIXED
+    ),
+    "centered-normalized": BankCase(
+        lambda X: bind(_mixed(), X).normalized().centered(), ref.centred(ref.normalised(_MIXED)), centred=True
+    ),
+    "normalized-centered": BankCase(_centred_then_normalised, ref.normalised(ref.centred(_MIXED)), centred=True),
+    "normalized-scaled-centered": BankCase(
+        lambda X: bind(_mixed(), X).centered().scaled([1.0, 2.0, 3.0, 4.0]).normalized(),
+        ref.normalised(ref.centred(_MIXED)),
+        centred=True,
+    ),
+    "concatenated": BankCase(lambda X: bind(list(_INTERLEAVED_KERNELS), X), _INTERLEAVED),
+    "normalized-concatenated": BankCase(
+        lambda X: bind(list(_INTERLEAVED_KERNELS), X).centered().normalized(),
+        ref.normalised(ref.centred(_INTERLEAVED)),
+        centred=True,
+    ),
+    "centered-concatenated": BankCase(
+        lambda X: bind(list(_INTERLEAVED_KERNELS), X).centered(), ref.centred(_INTERLEAVED), centred=True
+    ),
+    "concatenated-views": BankCase(
+        lambda X: bind([k for pair in zip(_mixed(), _mixed(), strict=True) for k in (pair[0], pair[1].centered())], X),
+        ref.reordered(ref.both(_MIXED, ref.centred(_MIXED)), [0, 4, 1, 5, 2, 6, 3, 7]),
+        centred=True,
+    ),
+}
+
+
+@cache
+def bank(name: str) -> KernelBank:
+    """The bank of that name on the training samples."""
+    case = BANKS[name]
+    return case.make(case.given(samples()[0]))
+
+
+# -- problems of two classes -------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Kernel matrices (m, n, n) and labels -1, +1."""
+
+    K: Array
+    y: Array
+
+
+def _labels(n: int) -> Array:
+    return np.where(np.arange(n) % 3 == 0, 1.0, -1.0)
+
+
+def _random_matrices(m: int, n: int, rank: int, seed: int) -> Array:
+    """Random features, with the classes a little apart."""
+    F = np.random.default_rng(seed).normal(size=(m, n, rank)) + 0.4 * _labels(n)[:, None]
+    return F @ F.transpose(0, 2, 1) / rank
+
+
+def _random() -> Problem:
+    return Problem(_random_matrices(4, 30, 40, 0), _labels(30))
+
+
+def _low_rank() -> Problem:
+    """The hulls overlap in some of the spaces."""
+    return Problem(_random_matrices(5, 40, 2, 1), _labels(40))
+
+
+def _duplicated() -> Problem:
+    K = _random_matrices(3, 30, 20, 2)
+    return Problem(K[[0, 1, 0, 2, 0]], _labels(30))
+
+
+def _zero() -> Problem:
+    K = _random_matrices(3, 30, 20, 3)
+    K[1] = 0.0
+    return Problem(K, _labels(30))
+
+
+def _constant() -> Problem:
+    K = _random_matrices(3, 30, 20, 4)
+    K[2] = 1.0
+    return Problem(K, _labels(30))
+
+
+def _rank_one() -> Problem:
+    X = np.random.default_rng(5).normal(size=(30, 40)) + 0.5 * _labels(30)[:, None]
+    return Problem(np.einsum("ik,jk->kij", X, X), _labels(30))
+
+
+def _badly_scaled() -> Problem:
+    return Problem(_random_matrices(3, 30, 20, 6) * np.array([1e-6, 1.0, 1e6])[:, None, None], _labels(30))
+
+
+def _breast_cancer() -> Problem:
+    X, labels = load_breast_cancer(return_X_y=True)
+    X = StandardScaler().fit_transform(X)[:120]
+    return Problem(bind(kernels.homogeneous_polynomials(10), X).matrices(), np.where(labels[:120] == 1, 1.0, -1.0))
+
+
+PROBLEMS: dict[str, Callable[[], Problem]] = {
+    "random": cache(_random),
+    "low-rank": cache(_low_rank),
+    "duplicated": cache(_duplicated),
+    "zero": cache(_zero),
+    "constant": cache(_constant),
+    "rank-one": cache(_rank_one),
+    "badly-scaled": cache(_badly_scaled),
+    "breast-cancer": cache(_breast_cancer),
+}
+
+
+@cache
+def optimum(name: str, lam: float) -> ref.Hulls:
+    """The conic solution for the sum of a problem's kernels."""
+    problem = PROBLEMS[name]()
+    return ref.hulls(problem.K.sum(axis=0), problem.y, lam)
+
+
+# -- kernels -----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class KernelCase:
+    """A kernel, its formula, and how far one may be from the other."""
+
+    kernel: Kernel
+    truth: ref.Truth
+    tol: float = 1e-12
+
+
+def _case(kernel: Kernel, function: ref.Function) -> KernelCase:
+    return KernelCase(kernel, ref.stack(function))
+
+
+_SUM = RBF(0.4) + Linear()
+_SUM_TRUTH = ref.plus(ref.rbf(0.4), ref.linear())
+
+KERNELS: dict[str, KernelCase] = {
+    "linear": _case(Linear(), ref.linear()),
+    "polynomial": _case(Polynomial(3, 0.5, 0.7), ref.polynomial(3, 0.5, 0.7)),
+    "polynomial-0": _case(Polynomial(0), ref.polynomial(0)),
+    "homogeneous-0": _case(HomogeneousPolynomial(0), ref.homogeneous(0)),
+    "homogeneous-1": _case(HomogeneousPolynomial(1), ref.homogeneous(1)),
+    "homogeneous-3": _case(HomogeneousPolynomial(3), ref.homogeneous(3)),
+    "rbf": _case(RBF(0.4), ref.rbf(0.4)),
+    "laplacian": _case(Laplacian(0.4), ref.laplacian(0.4)),
+    "hamming": _case(kernels.Hamming(), ref.hamming()),
+    "tanimoto": _case(kernels.Tanimoto(), ref.tanimoto()),
+    "sum": _case(_SUM, _SUM_TRUTH),
+    "product": _case(RBF(0.4) * Polynomial(2), ref.times(ref.rbf(0.4), ref.polynomial(2))),
+    "sum-of-products": _case(
+        RBF(0.4) * Linear() + Linear() * Linear(),
+        ref.plus(ref.times(ref.rbf(0.4), ref.linear()), ref.times(ref.linear(), ref.linear())),
+    ),
+    "product-of-sums": _case(_SUM * _SUM, ref.times(_SUM_TRUTH, _SUM_TRUTH)),
+    "power": _case(RBF(0.4) ** 3, ref.to_the(ref.rbf(0.4), 3)),
+    "power-of-sum": _case(_SUM**2, ref.to_the(_SUM_TRUTH, 2)),
+    "power-of-power": _case((Linear() ** 2) ** 2, ref.homogeneous(4)),
+    "power-0": _case(Linear() ** 0, ref.homogeneous(0)),
+    "scaled": _case(2.5 * RBF(0.4), ref.scaled(ref.rbf(0.4), 2.5)),
+    "scaled-sum": _case(
+        0.5 * _SUM + 3 * Laplacian(0.2), ref.plus(ref.scaled(_SUM_TRUTH, 0.5), ref.scaled(ref.laplacian(0.2), 3))
+    ),
+    "scaled-0": _case(0.0 * RBF(0.4), ref.scaled(ref.rbf(0.4), 0.0)),
+    "on-one": _case(RBF(0.4).on(2), ref.on(ref.rbf(0.4), [2])),
+    "on-last": _case(RBF(0.4).on(-1), ref.on(ref.rbf(0.4), [3])),
+    "on-several": _case(Polynomial(2).on([3, 1]), ref.on(ref.polynomial(2), [3, 1])),
+    "on-on": _case(Linear().on([1]).on([3, 0]), ref.on(ref.on(ref.linear(), [1]), [3, 0])),
+    "on-sum": _case(_SUM.on([0, 2]), ref.on(_SUM_TRUTH, [0, 2])),
+    "normalized": _case(Polynomial(2).normalized(), ref.cosine(ref.polynomial(2))),
+    "normalized-linear": _case(Linear().normalized(), ref.cosine(ref.linear())),
+    "normalized-on": _case(Linear().on([0, 1]).normalized(), ref.cosine(ref.on(ref.linear(), [0, 1]))),
+    "on-normalized": _case(Linear().normalized().on([0, 1]), ref.on(ref.cosine(ref.linear()), [0, 1])),
+    "normalized-sum": _case(_SUM.normalized(), ref.cosine(_SUM_TRUTH)),
+    "power-normalized": _case(Linear().normalized() ** 3, ref.to_the(ref.cosine(ref.linear()), 3)),
+    "centered": KernelCase(Polynomial(2).centered(), ref.centred(ref.stack(ref.polynomial(2)))),
+    "centered-on": KernelCase(RBF(0.4).on([0, 1]).centered(), ref.centred(ref.stack(ref.on(ref.rbf(0.4), [0, 1])))),
+    "on-centered": KernelCase(RBF(0.4).centered().on([0, 1]), ref.centred(ref.stack(ref.on(ref.rbf(0.4), [0, 1])))),
+    "scaled-centered": KernelCase(
+        3.0 * RBF(0.4).centered(), ref.multiplied(ref.centred(ref.stack(ref.rbf(0.4))), [3.0])
+    ),
+    "centered-sum": KernelCase(_SUM.centered(), ref.centred(ref.stack(_SUM_TRUTH))),
+    "centered-normalized": KernelCase(
+        Linear().normalized().centered(), ref.centred(ref.normalised(ref.stack(ref.linear())))
+    ),
+    "normalized-centered": KernelCase(
+        Polynomial(2).centered().normalized(), ref.normalised(ref.centred(ref.stack(ref.polynomial(2))))
+    ),
+    "nested": KernelCase(
+        (2.0 * RBF(0.4).centered().normalized().on([0, 1, 3])).centered(),
+        ref.multiplied(ref.centred(ref.normalised(ref.centred(ref.stack(ref.on(ref.rbf(0.4), [0, 1, 3]))))), [2.0]),
+    ),
+}
