@@ -22,10 +22,11 @@ from multikernel.banks import Gram
 from multikernel.kernels.base import Array
 
 _STEPS = 50
-_VALUES = 1 << 25  # room for linear systems of 5792 unknowns (8192 in single precision): 256 MB
+_VALUES = 60_000_000  # room for linear systems of 7745 unknowns (10954 in single precision): 480 MB
 _THINNED = 100  # samples below which a thinned start is not worth its systems
 _SETTLED = 0.05  # of the support: with fewer changes a stage has told all, and the last one may be optimal
-_ROUGH = 2.5e-7  # of the trace: a ridge above it (four units of single precision) survives a float32 factorisation
+_ROUGH = 1.5e-7  # of the trace: a ridge above it survives a factorisation in single precision
+_ROUGH_STEPS = 8  # in a stage, lest rounding keeps the support from settling
 _RIDGES = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10)  # of the mean self-value: the way down to a small ridge
 
 
@@ -53,8 +54,10 @@ def newton(
     half = work.view(np.float32)  # enough to tell who is in the support, at half the cost
     stages = list(_stages(y, ridge, scale, cold=start is None))
     for stage, (universe, own_ridge) in enumerate(stages):
-        precise = own_ridge <= _ROUGH * scale * n
+        last_rough = steps + _ROUGH_STEPS if own_ridge > _ROUGH * scale * n else steps
+        precise = False
         while True:
+            precise = precise or steps >= last_rough
             S = np.flatnonzero(support & universe)
             room = work if precise else half
             if steps == _STEPS or len(S) ** 2 > len(room) or len(np.unique(y[S])) < 2:
