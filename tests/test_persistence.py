@@ -88,6 +88,13 @@ def test_files_that_are_no_models(tmp_path):
         mk.load(text)
     with pytest.raises(FileNotFoundError):
         mk.load(tmp_path / "missing.mk")
+    whole = tmp_path / "model.mk"
+    mk.save(mk.EasyMKLClassifier().fit(X, Y), whole)
+    content = whole.read_bytes()
+    for cut in (content[: len(content) // 2], content[:100] + bytes(200) + content[300:]):
+        (tmp_path / "damaged.mk").write_bytes(cut)
+        with pytest.raises(ValueError, match=r"damaged\.mk is not a model saved by multikernel, or is damaged"):
+            mk.load(tmp_path / "damaged.mk")
     other = tmp_path / "other.zip"
     with zipfile.ZipFile(other, "w") as archive:
         archive.writestr("header.json", json.dumps({"format": "something"}))

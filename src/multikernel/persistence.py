@@ -12,6 +12,7 @@ import json
 import os
 import tempfile
 import zipfile
+import zlib
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
 from pathlib import Path
@@ -96,7 +97,7 @@ def read(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
             if header["version"] > VERSION:
                 raise ValueError(f"{os.fspath(path)} was saved by a newer multikernel (format {header['version']})")
             return _Reader(archive).decode(header["model"]), header["metadata"]
-    except (zipfile.BadZipFile, KeyError, json.JSONDecodeError, EOFError) as error:
+    except (zipfile.BadZipFile, zlib.error, KeyError, json.JSONDecodeError, EOFError) as error:
         raise ValueError(f"{os.fspath(path)} is not a model saved by multikernel, or is damaged: {error}") from None
 
 

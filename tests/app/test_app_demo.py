@@ -17,7 +17,8 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
 from multikernel import EasyMKLClassifier, kernels
-from multikernel.app.study import SVC_GRID, Plan
+from multikernel.app.results import Plan
+from multikernel.app.study import SVC_GRID
 
 FOLDS, DEGREE = 2, 3
 

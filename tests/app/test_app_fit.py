@@ -61,7 +61,7 @@ def test_numbers_are_predicted_and_the_ridge_is_chosen(invoke: Invoke) -> None:
     train, new = write_table(Path("train.csv"), "real"), write_table(Path("new.csv"), "real", 12, seed=1)
     done = invoke("fit", train, "--target", "target", "--kernels", "poly:1", "--kernels", "features")
     assert done.exit_code == 0, done.output
-    assert "AlignmentMKLRegressor" in done.stdout
+    assert "AverageMKLRegressor" in done.stdout
     assert "alpha, chosen by 3 folds" in done.stdout
     columns = _predictions(invoke("predict", "model.mk", new).stdout)  # its target column is not in the way
     assert list(columns) == ["prediction"]

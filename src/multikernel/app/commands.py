@@ -1,0 +1,207 @@
+"""The commands of ``multikernel``. Heavy libraries are imported where they are used, so that --help is quick."""
+
+from __future__ import annotations
+
+import os
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from multikernel.app.console import one_line_failures, show_table, steps
+from multikernel.app.files import check_writable, write_whole
+from multikernel.app.kernel_language import WORDS, parse
+
+if TYPE_CHECKING:
+    from multikernel.datasets.dataset import Task
+    from multikernel.kernels import KernelFamily
+
+# Plain help and plain usage errors: the same words on a terminal, in a pipe and in a log.
+app = typer.Typer(
+    name="multikernel",
+    help="Multiple kernel learning with a certificate of optimality.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+_BESIDE = Path("../shared/data")  # data files kept beside the working directory are found unasked
+
+DataDir = Annotated[
+    Path | None,
+    typer.Option(help="Directory of data files [default: $MULTIKERNEL_DATA, else ../shared/data where it exists]."),
+]
+_WORDS = "\n\n\b\nKernels (repeat --kernels to join several):\n" + "\n".join(
+    f"  {word.form:16}{word.about}" for word in WORDS.values()
+)
+
+
+class TaskName(StrEnum):
+    """What the target is; ``auto``: words and few distinct integers are classes."""
+
+    auto = "auto"
+    classification = "classification"
+    regression = "regression"
+
+
+class MethodName(StrEnum):
+    """How the kernels are weighted."""
+
+    easymkl = "easymkl"
+    average = "average"
+    alignment = "alignment"
+    best = "best"
+
+
+def _data_dir(given: Path | None) -> Path | None:
+    if given is not None or os.environ.get("MULTIKERNEL_DATA"):
+        return given
+    return _BESIDE if _BESIDE.is_dir() else None
+
+
+def _kernels(words: list[str] | None) -> KernelFamily | None:
+    try:
+        return parse(words or [])
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--kernels") from None
+
+
+def _task(name: TaskName) -> Task | None:
+    tasks: dict[TaskName, Task] = {
+        TaskName.classification: "classification",
+        TaskName.regression: "regression",
+    }
+    return tasks.get(name)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(f"multikernel {version('multikernel')}")
+        raise typer.Exit()
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+@app.command()
+def demo(
+    data: Annotated[
+        list[str] | None,
+        typer.Option(help="Data set, repeatable [default: breast_cancer, and ionosphere where it is found]."),
+    ] = None,
+    data_dir: DataDir = None,
+    out: Annotated[Path, typer.Option(help="The report to write.")] = Path("report.html"),
+    folds: Annotated[int, typer.Option(min=2, help="Outer folds, which test.")] = 10,
+    seed: Annotated[int, typer.Option(min=0, help="Shuffles the folds.")] = 0,
+    max_degree: Annotated[int, typer.Option(min=1, help="Largest degree of the polynomial kernels.")] = 10,
+) -> None:
+    """Compare EasyMKL with its baselines; write a report.
+
+    The main job on real data: nested cross-validation of the area under the curve, and one self-contained HTML file.
+    """
+    with one_line_failures():
+        check_writable(out)
+        from multikernel import datasets
+        from multikernel.app.report import render, summary_rows
+        from multikernel.app.results import Plan
+        from multikernel.app.study import compare
+
+        where = _data_dir(data_dir)
+        names = data or ["breast_cancer"]
+        if not data and any(entry.name == "ionosphere" for entry in datasets.available(where)):
+            names.append("ionosphere")
+        loaded = [datasets.load(name, where) for name in dict.fromkeys(names)]  # all, before the first is worked on
+        plan = Plan(folds=folds, seed=seed, max_degree=max_degree)
+        studies = []
+        for dataset in loaded:
+            with steps(folds, dataset.name) as observe:
+                studies.append(compare(dataset, plan, observe))
+            header, rows = summary_rows(studies[-1])
+            show_table(f"{dataset.name}: area under the ROC curve, {folds} folds", header, rows)
+        write_whole(out, render(studies, plan, out, where).encode())
+        typer.echo(f"report written to {out}")
+
+
+@app.command(epilog=_WORDS)
+def fit(
+    table: Annotated[Path, typer.Argument(metavar="DATA.CSV", help="CSV file (.gz too) with column names in row 1.")],
+    target: Annotated[str, typer.Option(help="The column to predict.")],
+    method: Annotated[
+        MethodName | None, typer.Option(help="[default: easymkl for classes, average for numbers]")
+    ] = None,
+    task: Annotated[TaskName, typer.Option(help="auto: words and few distinct integers are classes.")] = TaskName.auto,
+    kernels: Annotated[
+        list[str] | None,
+        typer.Option(metavar="WORD", help="Kernels to combine, repeatable; the words are listed below."),
+    ] = None,
+    lam: Annotated[float | None, typer.Option(min=0, max=1, help="Margin machine: 0 hard, 1 class means.")] = None,
+    c: Annotated[float | None, typer.Option("--C", help="Support vector machine: weight of the loss.")] = None,
+    alpha: Annotated[float | None, typer.Option(help="Regression: the ridge.")] = None,
+    seed: Annotated[int, typer.Option(min=0, help="Shuffles the folds of the cross-validation.")] = 0,
+    out: Annotated[Path, typer.Option(help="The model file to write.")] = Path("model.mk"),
+) -> None:
+    """Learn from a CSV file and write a model.
+
+    Text columns are spread over one 0/1 column for each category, and all features are scaled to [0, 1]. Columns whose
+    name begins with an underscore are left out. Missing cells are refused. Where none of --lam, --C and --alpha is
+    given, three inner folds choose it.
+    """
+    family = _kernels(kernels)
+    with one_line_failures():
+        check_writable(out)
+        from multikernel.app.models import Wish
+        from multikernel.app.training import describe, train
+        from multikernel.persistence import save
+
+        wish = Wish(target, method, _task(task), family, lam, c, alpha, seed)
+        trained = train(table, wish)
+        save(trained.model, out, metadata={"table": trained.encoding.to_json()})
+        for title, header, rows in describe(trained):
+            show_table(title, header, rows)
+        typer.echo(f"model written to {out}")
+
+
+@app.command()
+def predict(
+    model: Annotated[Path, typer.Argument(metavar="MODEL.MK", help="A model that fit has written.")],
+    table: Annotated[Path, typer.Argument(metavar="NEW.CSV", help="CSV file with the columns of the training file.")],
+    out: Annotated[Path | None, typer.Option(help="CSV file to write [default: standard output].")] = None,
+) -> None:
+    """Predict the rows of a CSV file.
+
+    Writes a CSV file with a column "prediction" and, for classes, decision values, in the order of the rows.
+    """
+    with one_line_failures():
+        if out is not None:
+            check_writable(out)
+        from multikernel.app.training import predictions
+
+        text, count = predictions(model, table)
+        if out is None:
+            typer.echo(text, nl=False)
+        else:
+            write_whole(out, text.encode())
+            typer.echo(f"{count} predictions written to {out}")
+
+
+@app.command()
+def datasets(data_dir: DataDir = None) -> None:
+    """List the data sets that can be loaded by name."""
+    with one_line_failures():
+        from multikernel.datasets import available
+
+        rows = [
+            [e.name, e.task, e.origin, str(e.n), "text" if e.d is None else str(e.d)]
+            for e in available(_data_dir(data_dir))
+        ]
+        show_table("Data sets", ["name", "task", "from", "rows", "features"], rows, text=(0, 1, 2))

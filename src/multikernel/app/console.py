@@ -1,0 +1,87 @@
+"""What a user sees while a job runs: one line for a failure, a bar on a terminal, plain lines in a pipe."""
+
+from __future__ import annotations
+
+import io
+import sys
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import typer
+
+Observe = Callable[[str], None]
+_PIPE_WIDTH = 240  # a pipe has no edge to wrap at; lines are as long as their table
+
+
+@contextmanager
+def one_line_failures() -> Iterator[None]:
+    """Turn what the library raises into one line on stderr and exit status 1, and its warnings into plain lines."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("default")
+        warnings.showwarning = _show_warning
+        try:
+            yield
+        except BrokenPipeError:  # the reader of our output has seen enough; typer ends quietly
+            raise
+        except (ValueError, OSError, KeyError, MemoryError) as error:
+            typer.echo(f"error: {sentence(error)}", err=True)
+            raise typer.Exit(1) from None
+
+
+def sentence(error: BaseException) -> str:
+    """The message of an error on one line, without error numbers and without the quotes of a KeyError."""
+    if isinstance(error, MemoryError):
+        return "there is not enough memory for this job"
+    if isinstance(error, OSError) and error.strerror is not None and error.filename is not None:
+        return f"{error.filename}: {error.strerror}"
+    text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
+    return " ".join(text.split()) or type(error).__name__
+
+
+def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
+    typer.echo(f"warning: {' '.join(str(message).split())}", err=True)
+
+
+@contextmanager
+def steps(total: int, title: str) -> Iterator[Observe]:
+    """Count the steps of a long job: call what is yielded once for each step done, with a word about it."""
+    if not sys.stderr.isatty():
+        yield _plain_steps(total, title)
+        return
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
+        task = progress.add_task(title, total=total)
+        yield lambda what: progress.update(task, advance=1, description=f"{title}, {what}")
+
+
+def _plain_steps(total: int, title: str) -> Observe:
+    return lambda what: typer.echo(f"{title}: {what} of {total}", err=True)
+
+
+def show_table(
+    title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, text: Sequence[int] = (0,)
+) -> None:
+    """Print a table on stdout: ruled on a terminal, aligned words in a pipe. ``text`` columns are set flush left."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
+
+    terminal = sys.stdout.isatty()
+    table = Table(box=box.SIMPLE_HEAD if terminal else None, pad_edge=False, show_header=any(columns))
+    for j, name in enumerate(columns):
+        table.add_column(name, justify="left" if j in text else "right", no_wrap=not terminal)
+    for row in rows:
+        table.add_row(*map(Text, row))  # Text: brackets in a name are not markup
+    if terminal:
+        Console(highlight=False).print(Text(title, style="bold"), table)
+        return
+    plain = Console(file=io.StringIO(), width=_PIPE_WIDTH, color_system=None, force_terminal=False)
+    plain.print(table)
+    lines = [line.rstrip() for line in plain.file.getvalue().splitlines()]  # type: ignore[attr-defined]
+    typer.echo("\n".join([title, *lines]))

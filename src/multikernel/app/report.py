@@ -1,0 +1,142 @@
+"""The report: one HTML file that needs nothing else."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shlex
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from statistics import median
+from typing import Any
+
+import numpy as np
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from multikernel.app import figures
+from multikernel.app.results import Plan, Score, Study
+
+_LIBRARIES = ("multikernel", "numpy", "scipy", "scikit-learn", "numba")
+
+
+@dataclass(frozen=True)
+class Row:
+    """One method as the table shows it."""
+
+    score: Score
+    auc: str
+    highest: bool
+    difference: str
+    chosen: str
+    search: str
+    fit: str
+    gap: str
+
+
+def rows(study: Study) -> list[Row]:
+    """The table of a study."""
+    learned = np.array([o.auc for o in study.score("easymkl").outcomes])
+    top = max(score.mean for score in study.scores)
+    return [_row(score, learned, score.mean == top) for score in study.scores]
+
+
+def _row(score: Score, learned: np.ndarray[Any, Any], highest: bool) -> Row:
+    behind = learned - np.array([o.auc for o in score.outcomes])
+    return Row(
+        score=score,
+        auc=f"{score.mean:.4f} ± {score.std:.4f}",
+        highest=highest,
+        difference="" if score.key == "easymkl" else f"{_signed(behind.mean())} ± {behind.std(ddof=1):.4f}",
+        chosen=_chosen(score),
+        search=figures.duration(score.search_seconds),
+        fit=figures.duration(score.fit_seconds),
+        gap="none stated" if score.worst_gap is None else f"{score.worst_gap:.1e}",
+    )
+
+
+def _signed(value: float) -> str:
+    return f"{value:+.4f}".replace("-", "−")
+
+
+def _chosen(score: Score) -> str:
+    """What the inner folds chose: the median of lam with its range, and the commonest other choice."""
+    parts = []
+    if score.lams:
+        low, high = min(score.lams), max(score.lams)
+        parts.append(f"lam {median(score.lams):g}" + (f" ({low:g} to {high:g})" if high > low else ""))
+    choices = [o.choice for o in score.outcomes if o.choice]
+    if choices and score.key != "top":
+        commonest = max(dict.fromkeys(choices), key=choices.count)
+        parts.append(f"{commonest} ({choices.count(commonest)} of {len(choices)} folds)")
+    return ", ".join(parts)
+
+
+def summary_rows(study: Study) -> tuple[list[str], list[list[str]]]:
+    """The header and the cells for the console: what fits on 80 columns."""
+    header = ["method", "AUC", "lam", "choice", "one fit", "gap"]
+    return header, [
+        [
+            row.score.label,
+            row.auc,
+            f"{median(row.score.lams):g}" if row.score.lams else "-",
+            row.search,
+            row.fit,
+            "-" if row.score.worst_gap is None else row.gap,
+        ]
+        for row in rows(study)
+    ]
+
+
+def headline(study: Study) -> str:
+    """What came out, in two sentences that claim no more than the folds show."""
+    learned, average = study.score("easymkl"), study.score("average")
+    rival = max((s for s in study.scores if s.key != "easymkl"), key=lambda s: s.mean)
+    difference = np.array([a.auc - b.auc for a, b in zip(learned.outcomes, average.outcomes, strict=True)])
+    ahead, behind = int((difference > 1e-12).sum()), int((difference < -1e-12).sum())
+    return (
+        f"EasyMKL reaches an area under the curve of {learned.mean:.3f} ± {learned.std:.3f}; the best of the others, "
+        f"{rival.label}, {rival.mean:.3f} ± {rival.std:.3f}. Against the plain average of the kernels it is ahead in "
+        f"{ahead} of {len(difference)} folds, level in {len(difference) - ahead - behind} and behind in {behind}."
+    )
+
+
+def command(studies: Sequence[Study], plan: Plan, out: Path, data_dir: Path | None) -> str:
+    """What to type to make this report again."""
+    where = data_dir or os.environ.get("MULTIKERNEL_DATA")
+    words = ["multikernel", "demo", *(word for study in studies for word in ("--data", study.name))]
+    words += ["--data-dir", str(where)] if where else []
+    words += ["--folds", str(plan.folds), "--seed", str(plan.seed), "--max-degree", str(plan.max_degree)]
+    return shlex.join([*words, "--out", str(out)])
+
+
+def render(studies: Sequence[Study], plan: Plan, out: Path, data_dir: Path | None) -> str:
+    """The report as HTML text."""
+    environment = Environment(
+        loader=PackageLoader("multikernel.app"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals |= {"rows": rows, "headline": headline, "draw": _draw}
+    return environment.get_template("report.html.j2").render(
+        studies=studies,
+        plan=plan,
+        command=command(studies, plan, out, data_dir),
+        versions={name: version(name) for name in _LIBRARIES},
+        machine=f"Python {platform.python_version()}, {platform.system()} {platform.machine()}, {os.cpu_count()} CPUs",
+        made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        worst_gap=max(
+            max((s.worst_gap for s in study.scores if s.worst_gap is not None), default=0.0) for study in studies
+        ),
+        colors={"learned": figures.LEARNED, "baseline": figures.BASELINE, "outside": figures.OUTSIDE},
+    )
+
+
+def _draw(name: str, study: Study) -> Markup:
+    drawn: str = getattr(figures, name)(study)
+    return Markup(drawn)

@@ -1,0 +1,136 @@
+"""``fit`` and ``predict``: from files to a model and from a model to predictions."""
+
+from __future__ import annotations
+
+import csv
+import io
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone
+from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+
+from multikernel.app.console import steps
+from multikernel.app.models import INNER_FOLDS, Wish, make_model, with_search
+from multikernel.app.tables import Encoding, read_table
+from multikernel.datasets.dataset import Task
+from multikernel.kernels.base import Array
+from multikernel.persistence import read
+
+_FOLDS = 5
+_SHOWN = 10  # weights in the table
+
+
+@dataclass(frozen=True)
+class Trained:
+    """A model with its encoding, its score on the training data, and its scores on held-out folds.
+
+    ``chosen`` is the regularisation that inner folds chose, where the user left it open; ``left_out`` are columns of
+    the file that are no features.
+    """
+
+    model: Any
+    encoding: Encoding
+    n: int
+    left_out: tuple[str, ...]
+    chosen: dict[str, float]
+    score: float
+    fold_scores: tuple[float, ...]
+
+
+def train(path: Path, wish: Wish) -> Trained:
+    """Fit the model that was asked for, and cross-validate it."""
+    table = read_table(path)
+    encoding, raw, y = Encoding.learn(table, wish.target, wish.task)
+    model = with_search(make_model(wish, encoding.task), wish, y)
+    if encoding.task == "classification" and len(np.unique(y)) < 2:
+        raise ValueError(f"{path}: column {wish.target!r} holds one class only, {y[0]}")
+    fold_scores = _cross_validate(model, raw, y, encoding.task, wish.seed)  # first: it is the longer part
+    X = encoding.scale(raw)
+    model.fit(X, y)
+    return Trained(
+        model=getattr(model, "best_estimator_", model),
+        encoding=encoding,
+        n=len(y),
+        left_out=tuple(name for name in table.columns if name not in table.features and name != wish.target),
+        chosen=getattr(model, "best_params_", {}),
+        score=float(model.score(X, y)),
+        fold_scores=fold_scores,
+    )
+
+
+def _cross_validate(model: Any, raw: Any, y: Array, task: Task, seed: int) -> tuple[float, ...]:
+    """Scores on held-out folds, the scaling learned on the others; none where a class is too small."""
+    if task == "classification":
+        folds = min(_FOLDS, int(np.unique(y, return_counts=True)[1].min()))
+        splitter: Any = StratifiedKFold
+    else:
+        folds, splitter = min(_FOLDS, len(y) // 2), KFold
+    if folds < 2:
+        return ()
+    pipeline = make_pipeline(MinMaxScaler().set_output(transform="pandas"), model)
+    scores = []
+    with steps(folds, "cross-validation") as observe:
+        for k, (fit, held) in enumerate(splitter(folds, shuffle=True, random_state=seed).split(raw, y)):
+            fold = clone(pipeline).fit(raw.iloc[fit], y[fit])
+            scores.append(float(fold.score(raw.iloc[held], y[held])))
+            observe(f"fold {k + 1}")
+    return tuple(scores)
+
+
+def describe(trained: Trained) -> list[tuple[str, list[str], list[list[str]]]]:
+    """What ``fit`` prints: tables of title, header and rows."""
+    model, classify = trained.model, trained.encoding.task == "classification"
+    measure = "accuracy" if classify else "R2"
+    cv = np.array(trained.fold_scores)
+    if len(cv):
+        held_out = [f"{measure}, cross-validated", f"{cv.mean():.4f} +- {cv.std(ddof=1):.4f} ({len(cv)} folds)"]
+    else:
+        held_out = [f"{measure}, cross-validated", "not available: too few samples"]
+    facts = [
+        ["method", type(model).__name__],
+        ["task", trained.encoding.task],
+        ["samples", str(trained.n)],
+        ["features", str(len(trained.encoding.low))],
+        *([["left out", ", ".join(trained.left_out)]] if trained.left_out else []),
+        ["kernels", str(len(model.kernel_names_))],
+        [f"{measure}, training", f"{trained.score:.4f}"],
+        held_out,
+        *([f"{name}, chosen by {INNER_FOLDS} folds", f"{value:g}"] for name, value in trained.chosen.items()),
+        ["relative duality gap", f"{model.duality_gap_:.1e}"],
+    ]
+    weights = np.atleast_2d(model.weights_).mean(axis=0)
+    top = np.argsort(-weights, kind="stable")[:_SHOWN]
+    problems = np.atleast_2d(model.weights_).shape[0]
+    title = f"Largest weights ({len(top)} of {len(weights)})" + (
+        f", mean of {problems} problems" if problems > 1 else ""
+    )
+    rows = [[str(model.kernel_names_[k]), f"{weights[k]:.4f}"] for k in top]
+    return [("Model", ["", ""], facts), (title, ["kernel", "weight"], rows)]
+
+
+def predictions(model_path: Path, table_path: Path) -> tuple[str, int]:
+    """The predictions for a file as CSV text, and how many: ``prediction`` and, for classes, decision values."""
+    model, metadata = read(model_path)
+    if "table" not in metadata:
+        raise ValueError(
+            f"{model_path} holds a model without a table's columns; predict needs one that fit has written"
+        )
+    encoding = Encoding.from_json(metadata["table"])
+    X = encoding.samples(read_table(table_path))
+    columns: dict[str, list[Any]] = {"prediction": model.predict(X).tolist()}
+    if encoding.task == "classification":
+        decision = model.decision_function(X)
+        if decision.ndim == 1:
+            columns["decision"] = decision.tolist()
+        else:
+            columns |= {f"decision {label}": decision[:, k].tolist() for k, label in enumerate(model.classes_.tolist())}
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(zip(*columns.values(), strict=True))
+    return out.getvalue(), len(X)
