@@ -33,7 +33,8 @@ class EasyMKLClassifier(KernelClassifier):
     multiclass : {"ovr", "ovo"}, default "ovr"
         One problem for each class or for each pair; all problems share one bank, each learns weights of its own.
     tol : float, default 1e-6
-        Relative duality gap at which the margin problem stops.
+        Relative duality gap at which the margin problem stops (at ``lam=0`` relative to 1e-5 of the samples' spread in
+        feature space, where the squared margin is smaller than that).
     max_iter : int, default 1_000_000
         Pairwise steps at most.
     n_jobs : int or None

@@ -7,8 +7,8 @@ the class means. lam = 0: the hull distance (hard margin); lam = 1: the class me
 (2015), EasyMKL, section 3; Donini and Aiolli (2017), section 3.1.
 
 Certificate: with the gradient q = 2 ((1 - lam) Y K Y g + lam g), convexity bounds the excess of g by
-gap = g'q - min_{y=+1} q - min_{y=-1} q. At lam = 0 the hulls may meet; then Q = 0, and a value far below the spread of
-the samples is the certificate.
+gap = g'q - min_{y=+1} q - min_{y=-1} q, stated relative to Q. At lam = 0, where Q can be 0 because the hulls meet, it
+is relative to 1e-5 of the samples' mean squared distance from their centre, where that is larger.
 
 Two methods. Newton steps on the support propose (``support_newton``): up to scale the problem is the support vector
 machine with squared hinge loss. Pairwise steps (``_smo``) from that proposal dispose: they find it optimal at once, or
@@ -27,7 +27,8 @@ from multikernel.machines.base import DualSolution, Machine, check_signs
 from multikernel.machines.support_newton import balanced, newton
 
 _RIDGE = 1e-12  # of the mean self-value, at lam = 0: without it the minimiser need not be unique
-_FLOOR = 1e-9  # of the spread of the samples: a smaller squared margin is none, the hulls meet
+_FLOOR = 1e-11  # of the spread of the samples: a smaller squared margin is none, the hulls meet
+_PART = 1e-5  # of the spread: squared margins below it are known to this accuracy only, for the rounding of K
 _SMALL = 800  # up to this many samples pairs alone are faster than linear systems,
 _PAIRS = 20  # unless they need more than so many steps a sample
 _ROUNDS = 5  # of pairwise steps, each from a fresh gradient
@@ -130,7 +131,9 @@ class MarginMachine(Machine):
         )
 
     def _relative(self, gap: float, value: float, floor: float) -> float:
-        """The gap relative to the value; where the hulls meet, the value relative to the spread of the samples."""
-        if value > floor:
-            return gap / value
-        return _FLOOR * max(value, 0.0) / floor if floor > 0.0 else 0.0
+        """The gap relative to the value; at lam = 0 to a part of the spread of the samples, where that is larger.
+
+        Where the hulls meet, the value itself is the gap.
+        """
+        spread = floor / _FLOOR
+        return (gap if value > floor else max(value, 0.0)) / (max(value, _PART * spread) or 1.0)
