@@ -21,12 +21,14 @@ from sklearn.model_selection import ParameterGrid, check_cv
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
 
 from multikernel.banks import KernelBank
 from multikernel.estimators._base import KernelEstimator
 from multikernel.kernels.base import Array
 
 SIMPLER = {"lam": 1, "alpha": 1, "C": -1}  # the direction in which a parameter makes a model simpler
+_FEW = 1000  # samples up to which BLAS threads cost more than they bring: the idle ones spin between small products
 
 
 def _has(method: str) -> Any:
@@ -120,10 +122,11 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 check_cv(self.cv, target, classifier=is_classifier(model)).split(np.empty((len(target), 1)), target)
             )
             splits = len(folds)
-            done = Parallel(n_jobs=self.n_jobs, prefer="threads", verbose=self.verbose)(
-                delayed(self._run_fold)(bank, target, train, test, [candidates[c] for c in members])
-                for train, test in folds
-            )
+            with threadpool_limits(1 if len(target) <= _FEW or self.n_jobs else None, user_api="blas"):
+                done = Parallel(n_jobs=self.n_jobs, prefer="threads", verbose=self.verbose)(
+                    delayed(self._run_fold)(bank, target, train, test, [candidates[c] for c in members])
+                    for train, test in folds
+                )
             for position, c in enumerate(members):
                 scores[c] = [fold.scores[position] for fold in done]
                 seconds[c] = [fold.seconds[position] for fold in done]
