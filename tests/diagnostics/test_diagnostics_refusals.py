@@ -35,7 +35,7 @@ def test_bad_matrices_are_refused_by_all(function: Callable[[Any], Any]) -> None
         function(np.ones((3, 2)))
     with pytest.raises(ValueError, match="NaN or infinity at row 1, column 2"):
         function(with_entry(1, 2, np.nan))
-    with pytest.raises(ValueError, match=r"not symmetric: entry \(0, 2\) is 0.5, entry \(2, 0\) is 0"):
+    with pytest.raises(ValueError, match=r"not symmetric: entry \(0, 2\) is 0.5 and entry \(2, 0\) is 0"):
         function(with_entry(0, 2, 0.5))
     with pytest.raises(ValueError, match="real numbers"):
         function(np.full((3, 3), "a"))
@@ -45,7 +45,7 @@ def test_bad_matrices_are_refused_by_all(function: Callable[[Any], Any]) -> None
 
 @pytest.mark.parametrize("name", sorted(set(FUNCTIONS) - {"spectral_ratio", "alignment"}))
 def test_indefinite_matrices_are_refused_where_positivity_is_needed(name: str) -> None:
-    with pytest.raises(ValueError, match="not positive semi-definite: smallest eigenvalue -1"):
+    with pytest.raises(ValueError, match="not positive semi-definite: its smallest eigenvalue is -1"):
         FUNCTIONS[name]([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])
 
 

@@ -18,11 +18,12 @@ import numpy as np
 from multikernel.banks.base import Index, KernelBank, as_columns
 from multikernel.banks.gram import DenseGram
 from multikernel.banks.indexed import IndexedBank
+from multikernel.banks.wrappers import WrapperBank
 from multikernel.kernels.base import Array
 
 
 @dataclass(frozen=True, eq=False)
-class CenteredBank(KernelBank):
+class CenteredBank(WrapperBank):
     """(K_k - 1 m_k') J for every kernel.
 
     Parameters
@@ -31,24 +32,12 @@ class CenteredBank(KernelBank):
     means : array (m, c), the column means of each kernel over the training sample
     """
 
-    bank: KernelBank
     means: Array
 
     @classmethod
     def of(cls, bank: KernelBank) -> CenteredBank:
         """Centre a square bank."""
         return cls(bank, _row_means(bank))
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.bank.shape
-
-    def __len__(self) -> int:
-        return len(self.bank)
-
-    @property
-    def square(self) -> bool:
-        return self.bank.square
 
     def combine(self, weights: Array) -> DenseGram:
         K = self.bank.combine(weights).dense() - np.asarray(weights) @ self.means

@@ -21,19 +21,37 @@ from multikernel.kernels.base import Array
 
 
 @dataclass(frozen=True, eq=False)
-class PackedBank(KernelBank):
+class StoredBank(KernelBank):
+    """A stored stack: its blocks are views of it, and new samples meet the columns where these came from."""
+
+    origin: Origin
+
+    def block(self, rows: Index, columns: Index) -> KernelBank:
+        return IndexedBank.of(self, rows, columns)
+
+    def cross(self, X: Any) -> KernelBank:
+        return self.origin.cross(X)
+
+    def reference(self, columns: Index = slice(None)) -> KernelBank:
+        return self.origin.reference(columns)
+
+    def self_values(self, X: Any) -> Array:
+        return self.origin.self_values(X)
+
+
+@dataclass(frozen=True, eq=False)
+class PackedBank(StoredBank):
     """m symmetric n x n matrices, the half of each stored once.
 
     Parameters
     ----------
+    origin : where the columns come from, for new samples
     packed : array (m, n (n + 1) / 2), float64 or float32, rows in LAPACK's packed order
     n : int
-    origin : where the columns come from, for new samples
     """
 
     packed: Array
     n: int
-    origin: Origin
 
     @classmethod
     def of(cls, matrices: Iterable[Array], m: int, n: int, dtype: Any, origin: Origin) -> PackedBank:
@@ -41,7 +59,7 @@ class PackedBank(KernelBank):
         packed = np.empty((m, n * (n + 1) // 2), dtype=dtype)
         for row, K in zip(packed, matrices, strict=True):
             row[:] = pack(K)
-        return cls(packed, n, origin)
+        return cls(origin, packed, n)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -80,28 +98,15 @@ class PackedBank(KernelBank):
     def matrix(self, k: int) -> Array:
         return unpack(self.packed[k], self.n)
 
-    def block(self, rows: Index, columns: Index) -> KernelBank:
-        return IndexedBank.of(self, rows, columns)
-
     def select(self, index: Index) -> PackedBank:
         return replace(self, packed=self.packed[index], origin=self.origin.select(index))
 
-    def cross(self, X: Any) -> KernelBank:
-        return self.origin.cross(X)
-
-    def reference(self, columns: Index = slice(None)) -> KernelBank:
-        return self.origin.reference(columns)
-
-    def self_values(self, X: Any) -> Array:
-        return self.origin.self_values(X)
-
 
 @dataclass(frozen=True, eq=False)
-class DenseBank(KernelBank):
+class DenseBank(StoredBank):
     """A stack of m matrices of shape (r, c), usually new samples against the training set."""
 
     stack: Array
-    origin: Origin
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -132,20 +137,8 @@ class DenseBank(KernelBank):
     def diagonal(self) -> Array:
         raise ValueError("a rectangular bank has no diagonal; self-values come from self_values(X)")
 
-    def block(self, rows: Index, columns: Index) -> KernelBank:
-        return IndexedBank.of(self, rows, columns)
-
     def select(self, index: Index) -> DenseBank:
         return replace(self, stack=self.stack[index], origin=self.origin.select(index))
-
-    def cross(self, X: Any) -> KernelBank:
-        return self.origin.cross(X)
-
-    def reference(self, columns: Index = slice(None)) -> KernelBank:
-        return self.origin.reference(columns)
-
-    def self_values(self, X: Any) -> Array:
-        return self.origin.self_values(X)
 
 
 def _weighted_sum(rows: Array, weights: Array) -> Array:

@@ -78,7 +78,7 @@ class Precomputed(Origin):
         from multikernel.banks.dense import DenseBank
         from multikernel.banks.indexed import IndexedBank
 
-        return IndexedBank.of(DenseBank(np.empty((self.m, 0, self.n)), self), slice(0), columns)
+        return IndexedBank.of(DenseBank(self, np.empty((self.m, 0, self.n))), slice(0), columns)
 
     def select(self, index: Index) -> Precomputed:
         return Precomputed(len(np.arange(self.m)[index]), self.n)

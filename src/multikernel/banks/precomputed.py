@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from scipy import linalg
 
 from multikernel.banks.base import KernelBank
+from multikernel.banks.checks import check_finite, check_positive, check_symmetric
 from multikernel.banks.dense import DenseBank, PackedBank
 from multikernel.banks.origin import Precomputed
 from multikernel.kernels.base import Array
@@ -36,8 +36,8 @@ def precomputed(K: Any) -> KernelBank:
             raise ValueError(
                 f"kernel {k} has shape {matrix.shape}; precomputed kernels must be square, here ({n}, {n})"
             )
-        _check_symmetric(matrix, k)
-        _check_positive(matrix, k)
+        check_symmetric(matrix, f"kernel {k}")
+        check_positive(matrix, f"kernel {k}")
     dtype = np.result_type(*matrices)
     return PackedBank.of(iter(matrices), len(matrices), n, dtype, Precomputed(len(matrices), n))
 
@@ -54,7 +54,7 @@ def rectangular(K: Any, m: int, n: int) -> KernelBank:
             f"expected precomputed kernels of shape ({m}, n_new, {n}): {m} kernels, new samples against {n} training "
             f"samples; got {len(matrices)} of shape {', '.join(sorted({str(matrix.shape) for matrix in matrices}))}"
         )
-    return DenseBank(np.stack(matrices), Precomputed(m, n))
+    return DenseBank(Precomputed(m, n), np.stack(matrices))
 
 
 def _matrices(K: Any) -> Iterator[Array]:
@@ -68,34 +68,5 @@ def _matrices(K: Any) -> Iterator[Array]:
         array = array if array.dtype == np.float32 else array.astype(np.float64, copy=False)
         if array.ndim != 2:
             raise ValueError(f"kernel {k} is not a matrix: it has shape {array.shape}")
-        if not np.isfinite(array).all():
-            i, j = np.argwhere(~np.isfinite(array))[0]
-            raise ValueError(f"kernel {k} has a NaN or infinity at row {i}, column {j}")
+        check_finite(array, f"kernel {k}")
         yield array
-
-
-def _check_symmetric(K: Array, k: int) -> None:
-    scale = np.abs(K).max(initial=0.0)
-    difference = np.abs(K - K.T)
-    tolerance = (1e-5 if K.dtype == np.float32 else 1e-10) * scale
-    if difference.max(initial=0.0) > tolerance:
-        i, j = np.unravel_index(difference.argmax(), K.shape)
-        raise ValueError(
-            f"kernel {k} is not symmetric: entry ({i}, {j}) is {K[i, j]:.6g} and entry ({j}, {i}) is {K[j, i]:.6g}"
-        )
-
-
-def _check_positive(K: Array, k: int) -> None:
-    """By a Cholesky factorisation of K shifted by what counts as rounding; eigenvalues only to say what is wrong."""
-    tolerance = (1e-5 if K.dtype == np.float32 else 1e-10) * max(float(np.trace(K)), np.finfo(float).tiny)
-    shifted = K.astype(np.float64)
-    shifted.flat[:: len(K) + 1] += tolerance
-    try:
-        linalg.cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
-    except linalg.LinAlgError:
-        smallest = float(linalg.eigvalsh(K.astype(np.float64), subset_by_index=(0, 0))[0])
-        if smallest < -tolerance:
-            raise ValueError(
-                f"kernel {k} is not positive semi-definite: its smallest eigenvalue is {smallest:.3g} "
-                f"(its trace is {np.trace(K):.3g}); shift or clip its spectrum before you pass it"
-            ) from None

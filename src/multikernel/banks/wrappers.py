@@ -13,11 +13,10 @@ from multikernel.kernels.base import Array
 
 
 @dataclass(frozen=True, eq=False)
-class ScaledBank(KernelBank):
-    """s_k K_k with fixed factors s of shape (m,)."""
+class WrapperBank(KernelBank):
+    """Another bank seen in some way: on the same samples, with as many kernels."""
 
     bank: KernelBank
-    factors: Array
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -29,6 +28,13 @@ class ScaledBank(KernelBank):
     @property
     def square(self) -> bool:
         return self.bank.square
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledBank(WrapperBank):
+    """s_k K_k with fixed factors s of shape (m,)."""
+
+    factors: Array
 
     def combine(self, weights: Array) -> Gram:
         return self.bank.combine(self.factors * weights)
@@ -68,13 +74,12 @@ class ScaledBank(KernelBank):
 
 
 @dataclass(frozen=True, eq=False)
-class NormalizedBank(KernelBank):
+class NormalizedBank(WrapperBank):
     """diag(l_k) K_k diag(r_k), l and r the inverse roots of the self-values of the rows and of the columns.
 
     A sample with self-value 0 has a row of zeros. Each kernel has factors of its own, so passes go kernel by kernel.
     """
 
-    bank: KernelBank
     left: Array
     right: Array
 
@@ -83,17 +88,6 @@ class NormalizedBank(KernelBank):
         """Normalise a square bank."""
         roots = _inverse_root(bank.diagonal())
         return cls(bank, roots, roots)
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.bank.shape
-
-    def __len__(self) -> int:
-        return len(self.bank)
-
-    @property
-    def square(self) -> bool:
-        return self.bank.square
 
     def matrix(self, k: int) -> Array:
         K: Array = self.bank.matrix(k) * self.left[k][:, None]

@@ -5,18 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import linalg
 
 from multikernel.banks import KernelBank, precomputed
+from multikernel.banks.checks import check_finite, check_positive, check_symmetric
 from multikernel.kernels.base import Array
-
-ROUNDING = 1e-10  # of the trace or of the largest entry: what counts as rounding
-ROUNDING_SINGLE = 1e-5  # the same for a matrix of single precision
-
-
-def rounding(K: Any) -> float:
-    """What counts as rounding in a matrix of this precision."""
-    return ROUNDING_SINGLE if getattr(K, "dtype", None) == np.float32 else ROUNDING
 
 
 def square(K: Any, name: str = "K") -> Array:
@@ -32,34 +24,21 @@ def square(K: Any, name: str = "K") -> Array:
 def symmetric(K: Any, name: str = "K") -> Array:
     """K as a square, finite and symmetric float64 array."""
     matrix = square(K, name)
-    if not np.isfinite(matrix).all():
-        i, j = np.argwhere(~np.isfinite(matrix))[0]
-        raise ValueError(f"{name} has a NaN or infinity at row {i}, column {j}")
-    difference = np.abs(matrix - matrix.T)
-    if difference.max() > rounding(np.asarray(K)) * np.abs(matrix).max():
-        i, j = np.unravel_index(difference.argmax(), matrix.shape)
-        raise ValueError(
-            f"{name} is not symmetric: entry ({i}, {j}) is {matrix[i, j]:.6g}, entry ({j}, {i}) is {matrix[j, i]:.6g}"
-        )
+    check_finite(matrix, name)
+    check_symmetric(_as_given(K, matrix), name)
     return matrix
 
 
 def positive(K: Any, name: str = "K") -> Array:
     """K as a symmetric positive semi-definite float64 array."""
     matrix = symmetric(K, name)
-    trace = float(np.trace(matrix))
-    tolerance = rounding(np.asarray(K)) * max(trace, np.finfo(float).tiny)
-    shifted = matrix.copy()
-    shifted.flat[:: len(matrix) + 1] += tolerance
-    try:
-        linalg.cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
-    except linalg.LinAlgError:
-        smallest = float(linalg.eigvalsh(matrix, subset_by_index=(0, 0))[0])
-        if smallest < -tolerance:
-            raise ValueError(
-                f"{name} is not positive semi-definite: smallest eigenvalue {smallest:.3g}, trace {trace:.3g}"
-            ) from None
+    check_positive(_as_given(K, matrix), name)
     return matrix
+
+
+def _as_given(K: Any, matrix: Array) -> Array:
+    """In single precision where K is: more then counts as rounding."""
+    return np.asarray(K) if getattr(K, "dtype", None) == np.float32 else matrix
 
 
 def centered(K: Array) -> Array:

@@ -95,6 +95,7 @@ def spectral_rademacher_bound(K: Any, factor: float = 2.0) -> float:
 
 
 def check_class(norm: float, q: float, factor: float) -> None:
+    """Refuse parameters that name no class of functions."""
     if not (norm > 0 and np.isfinite(norm)):
         raise ValueError(f"norm must be a finite number > 0, got {norm}")
     if not q >= 1:

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from multikernel.banks import checks
 from multikernel.diagnostics import _input
 from multikernel.diagnostics.spectrum import spectral_ratio
 from multikernel.kernels.base import Array
@@ -110,8 +111,9 @@ def check_kernel(K: Any) -> KernelReport:
     matrix = _input.square(K)
     if not np.isfinite(matrix).all():
         return KernelReport(len(matrix), False, _first(~np.isfinite(matrix)))
-    rounding = _input.rounding(np.asarray(K))
-    eps = float(np.finfo(np.float32 if rounding == _input.ROUNDING_SINGLE else np.float64).eps)
+    given = np.asarray(K)
+    rounding = checks.rounding(given)
+    eps = float(np.finfo(np.float32 if given.dtype == np.float32 else np.float64).eps)
     difference = np.abs(matrix - matrix.T)
     asymmetry, trace = float(difference.max()), float(np.trace(matrix))
     even = 0.5 * (matrix + matrix.T)

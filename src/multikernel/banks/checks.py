@@ -1,0 +1,49 @@
+"""What a matrix must be to be a kernel, and the sentence that says where it is not."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+
+from multikernel.kernels.base import Array
+
+
+def rounding(K: Array) -> float:
+    """What counts as rounding, as a part of the largest entry or of the trace, in a matrix of this precision."""
+    return 1e-5 if K.dtype == np.float32 else 1e-10
+
+
+def check_finite(K: Array, name: str) -> None:
+    """ValueError with the position of a NaN or infinity."""
+    if not np.isfinite(K).all():
+        i, j = np.argwhere(~np.isfinite(K))[0]
+        raise ValueError(f"{name} has a NaN or infinity at row {i}, column {j}")
+
+
+def check_symmetric(K: Array, name: str) -> None:
+    """ValueError with the pair of entries that differ most."""
+    difference = np.abs(K - K.T)
+    if difference.max(initial=0.0) > rounding(K) * np.abs(K).max(initial=0.0):
+        i, j = np.unravel_index(difference.argmax(), K.shape)
+        raise ValueError(
+            f"{name} is not symmetric: entry ({i}, {j}) is {K[i, j]:.6g} and entry ({j}, {i}) is {K[j, i]:.6g}"
+        )
+
+
+def check_positive(K: Array, name: str) -> None:
+    """ValueError with the smallest eigenvalue, where it is negative beyond rounding.
+
+    By a Cholesky factorisation of K shifted by what counts as rounding; eigenvalues only to say what is wrong.
+    """
+    tolerance = rounding(K) * max(float(np.trace(K)), np.finfo(float).tiny)
+    shifted = K.astype(np.float64)
+    shifted.flat[:: len(K) + 1] += tolerance
+    try:
+        linalg.cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
+    except linalg.LinAlgError:
+        smallest = float(linalg.eigvalsh(K.astype(np.float64), subset_by_index=(0, 0))[0])
+        if smallest < -tolerance:
+            raise ValueError(
+                f"{name} is not positive semi-definite: its smallest eigenvalue is {smallest:.3g} "
+                f"(its trace is {np.trace(K):.3g}); shift or clip its spectrum before you pass it"
+            ) from None
