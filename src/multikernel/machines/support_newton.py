@@ -27,6 +27,7 @@ _LENGTHS = (0.7, 0.5, 0.35, 0.2, 0.1, 0.05, 0.02, 0.01)  # of steps that are tri
 _VALUES = 60_000_000  # room for linear systems of 7745 unknowns (10954 in single precision): 480 MB
 _THINNED = 100  # samples below which a thinned start is not worth its systems
 _SETTLED = 0.05  # of the support: with fewer changes a stage has told all, and the last one may be optimal
+_LAST = 0.003  # of the support: with fewer changes a system in double precision is likely the last
 _ROUGH = 1.5e-7  # of the trace: a ridge above it survives a factorisation in single precision
 _ROUGH_STEPS = 8  # in a stage, lest rounding keeps the support from settling
 _RIDGES = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10)  # of the mean self-value: the way down to a small ridge
@@ -87,7 +88,7 @@ def newton(
                 break
             if settled and precise and (changed == 0 or good(g)):
                 return g, steps
-            precise = precise or settled
+            precise = precise or (whole and changed <= _LAST * len(S))
     return g, steps
 
 
