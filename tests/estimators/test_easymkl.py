@@ -46,7 +46,6 @@ def test_fitted_attributes(cancer):
     assert model.duality_gap_ <= 1e-6
     assert model.history_[0][-1] == model.duality_gap_
     assert list(model.kernel_names_) == list(kernels.homogeneous_polynomials(10).names)
-    # the objective at the returned point, with hull weights recovered for learner="margin" by refitting on the sum
     frame = model.weights_frame()
     assert list(frame.index) == list(model.kernel_names_)
     assert frame["weight"].sum() == pytest.approx(1.0)

@@ -1,7 +1,7 @@
 """Compiled passes over the powers of one matrix. Tiles of a row stay in the first-level cache; no lock is held.
 
-Sums may be reassociated (fastmath "reassoc", "contract"): the terms are of one sign for quadratic forms of powers of
-non-negative matrices, and the order of a sum of n^2 products changes its last digits only.
+Sums may be reassociated (fastmath "reassoc", "contract"): the order of a sum changes rounding only, and no stopping
+test is computed here.
 """
 
 from __future__ import annotations

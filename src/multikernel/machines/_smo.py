@@ -12,6 +12,8 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+_FLAT = 1e-300  # a curvature below it is none: the step goes as far as it can
+
 
 @njit(nogil=True, cache=True)
 def extremes(grad, g, group, lowest, highest, low):  # type: ignore[no-untyped-def]
@@ -25,6 +27,20 @@ def extremes(grad, g, group, lowest, highest, low):  # type: ignore[no-untyped-d
             low[c] = i
         if g[i] > 0.0 and grad[i] > highest[c]:
             highest[c] = grad[i]
+
+
+@njit(nogil=True, cache=True)
+def partner(grad, g, group, i, row, diagonal, s):  # type: ignore[no-untyped-def]
+    """The sample of i's group from which a full second-order step to i decreases the objective most."""
+    j, best = -1, 0.0
+    for t in range(len(g)):
+        if group[t] == group[i] and g[t] > 0.0:
+            rise = grad[t] - grad[i]
+            if rise > 0.0:
+                decrease = rise * rise / max(diagonal[i] + diagonal[t] - 4.0 * s * row[t], _FLAT)
+                if decrease > best:
+                    best, j = decrease, t
+    return j
 
 
 @njit(nogil=True, cache=True)
@@ -60,17 +76,9 @@ def solve(K, y, group, n_groups, p, s, v, g, grad, floor, tol, max_iter):  # typ
             return step, gap
         i = low[worst]
         row = K[i]
-        j, best = -1, 0.0
-        for t in range(len(g)):
-            if group[t] == worst and g[t] > 0.0:
-                rise = grad[t] - grad[i]
-                if rise > 0.0:
-                    curvature = max(diagonal[i] + diagonal[t] - 4.0 * s * row[t], 1e-300)
-                    decrease = rise * rise / curvature
-                    if decrease > best:
-                        best, j = decrease, t
+        j = partner(grad, g, group, i, row, diagonal, s)
         other = K[j]
-        curvature = max(diagonal[i] + diagonal[j] - 4.0 * s * row[j], 1e-300)
+        curvature = max(diagonal[i] + diagonal[j] - 4.0 * s * row[j], _FLAT)
         step_length = (grad[j] - grad[i]) / curvature
         if step_length >= g[j]:
             step_length = g[j]
