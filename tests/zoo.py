@@ -15,6 +15,7 @@ from sklearn.preprocessing import StandardScaler
 import reference as ref
 from multikernel import KernelBank, bind, kernels, precomputed
 from multikernel.banks.rbf import RBFGridBank, distances
+from multikernel.banks.subset_rbf import SubsetRBFBank
 from multikernel.kernels import RBF, HomogeneousPolynomial, Kernel, Laplacian, Linear, Polynomial
 
 Array = Any
@@ -57,6 +58,7 @@ class BankCase:
     tol: float = 1e-11
     centred: bool = False  # whether a block has statistics of its own
     given_as: ref.Truth | None = None  # new samples come as these matrices against the training set
+    definite: bool = True  # whether the matrices are positive semi-definite
 
     def new(self, X: Array, Z: Array) -> Any:
         """New samples X, in the form in which ``cross`` takes them when the bank is on Z."""
@@ -113,6 +115,18 @@ def _grid_on(gammas: Array, columns: tuple[int, ...]) -> Callable[[Any], KernelB
     return lambda X: RBFGridBank(distances(X, None, columns), gammas, X, columns, True)
 
 
+_SUBSETS = ((2,), (0, 3), (1, 0, 2))
+_SUBSET_RBFS = ref.stack(*(ref.on(ref.rbf(g), list(s)) for s in _SUBSETS for g in _UNEVEN))
+
+
+def _subset_family() -> kernels.KernelFamily:
+    return kernels.rbf_subsets(_SUBSETS, _UNEVEN)
+
+
+def _subsets(X: Array) -> KernelBank:
+    return SubsetRBFBank.of(X, np.array([[2, -1, -1], [0, 3, -1], [1, 0, 2]]), _UNEVEN)
+
+
 def _rbfs(gammas: Array) -> ref.Truth:
     return ref.stack(*(ref.rbf(g) for g in gammas))
 
@@ -121,6 +135,16 @@ def _fold(X: Array) -> KernelBank:
     """The same samples, as an unsorted part of a larger stack."""
     more = np.vstack([X[::-1], X[:3] + 1.0])
     return bind(_mixed(), more).block(np.arange(len(X))[::-1], np.arange(len(X))[::-1])
+
+
+def _distances(truth: ref.Truth) -> ref.Truth:
+    """|phi(x) - phi(z)|^2 of every kernel."""
+
+    def matrices(X: Array, Z: Array) -> Array:
+        rows, columns = truth.self_values(X, Z), truth.self_values(Z, Z)
+        return rows[:, :, None] + columns[:, None, :] - 2.0 * truth.matrices(X, Z)
+
+    return ref.Truth(matrices, lambda X, Z: 0.0 * truth.self_values(X, Z))
 
 
 def _centred_then_normalised(X: Array) -> KernelBank:
@@ -144,6 +168,13 @@ BANKS: dict[str, BankCase] = {
     "rbf-uneven": BankCase(_grid(_UNEVEN), _rbfs(_UNEVEN)),
     "rbf-columns": BankCase(_grid_on(_UNEVEN, (3, 1)), ref.stack(*(ref.on(ref.rbf(g), [3, 1]) for g in _UNEVEN))),
     "rbf-sparse": BankCase(_grid(_UNEVEN), _rbfs(_UNEVEN), csr),
+    "subset-rbf": BankCase(_subsets, _SUBSET_RBFS),
+    "subset-rbf-float32": BankCase(_subsets, _SUBSET_RBFS, single),
+    "subset-rbf-sparse": BankCase(_subsets, _SUBSET_RBFS, csr),
+    "subset-rbf-stored": BankCase(lambda X: bind(_subset_family(), X), _SUBSET_RBFS),
+    "stored-in-float32": BankCase(
+        lambda X: bind(list(_INTERLEAVED_KERNELS), X, dtype=np.float32), _INTERLEAVED, tol=2e-6
+    ),
     "lazy": BankCase(lambda X: bind(_mixed(), X, memory=1), _MIXED),
     "lazy-powers": BankCase(lambda X: bind(kernels.homogeneous_polynomials(5), X, memory=1), _COSINES),
     "lazy-sparse": BankCase(
@@ -193,6 +224,17 @@ BANKS: dict[str, BankCase] = {
         ref.reordered(ref.both(_MIXED, ref.centred(_MIXED)), [0, 4, 1, 5, 2, 6, 3, 7]),
         centred=True,
     ),
+    "distances": BankCase(lambda X: bind(_mixed(), X).distances(), _distances(_MIXED), definite=False),
+    "distances-factor": BankCase(
+        lambda X: bind(kernels.linear_features(), X).distances(), _distances(_FEATURES), definite=False
+    ),
+    "distances-groups-sparse": BankCase(
+        lambda X: bind(_groups(), X).distances(), _distances(_GROUPS), csr, definite=False
+    ),
+    "distances-centered": BankCase(  # of points moved by the same vector
+        lambda X: bind(_mixed(), X).centered().distances(), _distances(_MIXED), definite=False
+    ),
+    "distances-fold": BankCase(lambda X: _fold(X).distances(), _distances(_MIXED), definite=False),
 }
 
 

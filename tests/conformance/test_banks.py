@@ -116,6 +116,8 @@ def test_training_bank_is_the_dense_stack(name: str) -> None:
 
 @names
 def test_shifted_systems_are_solved(name: str) -> None:
+    if not BANKS[name].definite:
+        pytest.skip("the systems of a matrix that is not positive semi-definite are not solved")
     rng = np.random.default_rng(4)
     K, w, B = truth(name), rng.random(len(bank(name))), rng.normal(size=(N, 2))
     gram, some = bank(name).combine(w), np.array([7, 2, 3])

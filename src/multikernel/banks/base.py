@@ -88,6 +88,24 @@ class KernelBank(ABC):
 
     # -- may override --------------------------------------------------------------------------------------------
 
+    def combine_all(self, W: Array) -> list[Gram]:
+        """sum_k W_sk K_k for every row s of W, shape (s, m)."""
+        return [self.combine(weights) for weights in np.atleast_2d(W)]
+
+    def quads(self, A: Array) -> Array:
+        """a_t'K_k a_t for every k and every column of A: shape (m, t) for A of shape (n, t); square banks only."""
+        forms = [self.quad(a) for a in as_columns(A).T]
+        return np.stack(forms, axis=1) if forms else np.zeros((len(self), 0))
+
+    @property
+    def rounding(self) -> float:
+        """Unit roundoff of the stored entries: 2^-53, or 2^-24 where they are stored in single precision."""
+        return 2.0**-53
+
+    def exact(self, index: Index = slice(None)) -> KernelBank:
+        """These kernels in double precision, stored where that fits: for many passes over few kernels."""
+        return self.select(index)
+
     def matrix(self, k: int) -> Array:
         """K_k, dense."""
         return self.combine(np.eye(1, len(self), k)[0]).dense()
@@ -134,6 +152,12 @@ class KernelBank(ABC):
 
         return CenteredBank.of(self)
 
+    def distances(self) -> KernelBank:
+        """K_ii + K_jj - 2 K_ij for every kernel: squared distances in its feature space, no longer kernel matrices."""
+        from multikernel.banks.distances import DistanceBank
+
+        return DistanceBank.of(self)
+
     def scaled(self, factors: Array) -> KernelBank:
         """s_k K_k."""
         from multikernel.banks.wrappers import ScaledBank
@@ -152,9 +176,14 @@ def as_columns(A: Array) -> Array:
     return A[:, None] if A.ndim == 1 else A
 
 
+def unit_roundoff(dtype: np.dtype[Any]) -> float:
+    """2^-53 for double precision, 2^-24 for single."""
+    return float(np.finfo(dtype).eps) / 2.0
+
+
 def same_samples(bank: KernelBank, rows: Array, columns: Array) -> bool:
     """Whether a block of these rows and columns is square again."""
     return bank.square and (rows is columns or np.array_equal(rows, columns))
 
 
-__all__ = ["Index", "KernelBank", "as_columns", "positions", "same_samples"]
+__all__ = ["Index", "KernelBank", "as_columns", "positions", "same_samples", "unit_roundoff"]

@@ -4,6 +4,7 @@ powers of one matrix (four or more)   PowersBank: one matrix, never one for each
 explicit features                     FactorBank, where they are fewer than the samples
 multiples, centred kernels            a wrapper around the bank of the kernels inside
 functions of one distance             RBFGridBank, where a stack of all that is left would be large
+Gaussians on described subsets        SubsetRBFBank, where a stack of them would be large
 anything else                         PackedBank; LazyBank beyond the memory budget
 """
 
@@ -18,22 +19,24 @@ from sklearn.utils import check_array
 
 from multikernel.banks.base import KernelBank
 from multikernel.banks.concatenated import ConcatenatedBank
-from multikernel.banks.dense import PackedBank
 from multikernel.banks.factor import FactorBank
 from multikernel.banks.lazy import LazyBank
-from multikernel.banks.origin import Samples
 from multikernel.banks.powers import PowersBank
 from multikernel.banks.rbf import RBFGridBank, distances
+from multikernel.banks.stack import MEMORY, in_double, stack
+from multikernel.banks.subset_rbf import SubsetRBFBank
 from multikernel.kernels.base import Array, Columns, Features, Kernel
 from multikernel.kernels.facts import ExplicitFeatures, OfDistance, PowerOf, Wrapped
-from multikernel.kernels.family import KernelFamily, as_family
+from multikernel.kernels.family import Concatenation, KernelFamily, as_family
+from multikernel.kernels.subsets import RBFSubsets
 
-MEMORY = 2 << 30  # bytes: the largest thing a bank stores by default
 _SMALL_STACK = 256 << 20  # bytes: up to here a pass over a stored stack is faster than exp on the fly
 _FEW = 4  # fewer powers (or widths) than this take no more room in a packed stack than their common matrix
 
 
-def bind(family: KernelFamily | Kernel | list[Kernel], X: Any, *, memory: int = MEMORY) -> KernelBank:
+def bind(
+    family: KernelFamily | Kernel | list[Kernel], X: Any, *, memory: int = MEMORY, dtype: Any = None
+) -> KernelBank:
     """Bind kernels to a sample: the bank of their matrices on X.
 
     Parameters
@@ -42,6 +45,9 @@ def bind(family: KernelFamily | Kernel | list[Kernel], X: Any, *, memory: int = 
     X : array or CSR matrix of shape (n, p), or data frame of numbers; float32 is kept, anything else becomes float64
     memory : bytes that the largest stored thing may take. A fused bank (powers, distances) whose one n x n matrix
         exceeds it is stored in float32, and beyond that made on demand; so is a stack of unrelated kernels.
+    dtype : the precision in which matrices are stored, float64 or float32; X's own by default. float32 takes half
+        the memory and half the time of a pass; kernels are evaluated in X's precision and rounded, and
+        ``bank.exact(index)`` gives chosen ones in double precision.
 
     Returns
     -------
@@ -58,14 +64,38 @@ def bind(family: KernelFamily | Kernel | list[Kernel], X: Any, *, memory: int = 
     """
     samples = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
     features = Features.of(X if hasattr(X, "columns") else samples)
-    return bind_kernels(as_family(family).resolve(features).kernels, samples, memory)
+    return bind_kernels(as_family(family).resolve(features), samples, memory, dtype)
 
 
-def bind_kernels(kernels: tuple[Kernel, ...], X: Any, memory: int = MEMORY) -> KernelBank:
-    """Bind resolved kernels to a checked sample."""
-    groups = _groups(kernels, X.shape[0], X.shape[1], X.dtype.itemsize)
+def bind_kernels(
+    kernels: KernelFamily | tuple[Kernel, ...], X: Any, memory: int = MEMORY, dtype: Any = None
+) -> KernelBank:
+    """Bind a resolved family, or resolved kernels, to a checked sample."""
+    room = _Room(memory, np.dtype(X.dtype if dtype is None else dtype))
+    if room.dtype not in (np.float64, np.float32):
+        raise ValueError(f"bind: matrices are stored in float64 or float32, got dtype {room.dtype}")
+    samples = in_double(X) if room.dtype == np.float64 else X
+    match kernels:
+        case Concatenation(families):
+            banks = tuple(bind_kernels(family, X, memory, dtype) for family in families)
+            return ConcatenatedBank(banks, np.arange(sum(map(len, banks))))
+        case RBFSubsets(subsets, gammas) if not isinstance(subsets, int):
+            return _rbf_subsets(subsets, gammas, samples, room)
+    return _bind(tuple(kernels), samples, room)
+
+
+@dataclass(frozen=True)
+class _Room:
+    """How matrices are stored: bytes for the largest thing, and precision."""
+
+    memory: int
+    dtype: np.dtype[Any]
+
+
+def _bind(kernels: tuple[Kernel, ...], X: Any, room: _Room) -> KernelBank:
+    groups = _groups(kernels, X.shape[0], X.shape[1], room.dtype.itemsize)
     order = np.argsort(np.concatenate([group.members for group in groups]))
-    banks = tuple(group.bank(tuple(kernels[k] for k in group.members), X, memory) for group in groups)
+    banks = tuple(group.bank(tuple(kernels[k] for k in group.members), X, room) for group in groups)
     return banks[0] if len(banks) == 1 else ConcatenatedBank(banks, order)
 
 
@@ -74,7 +104,7 @@ class _Group:
     """Kernels, by position, that one bank serves."""
 
     members: list[int]
-    bank: Callable[[tuple[Kernel, ...], Any, int], KernelBank]
+    bank: Callable[[tuple[Kernel, ...], Any, _Room], KernelBank]
 
 
 def _groups(kernels: tuple[Kernel, ...], n: int, p: int, itemsize: int) -> list[_Group]:
@@ -113,9 +143,9 @@ def _fact(kernel: Kernel, kind: type) -> Any:
     return next(fact for fact in kernel.facts() if isinstance(fact, kind))
 
 
-def _wrapped(kernels: tuple[Kernel, ...], X: Any, memory: int) -> KernelBank:
+def _wrapped(kernels: tuple[Kernel, ...], X: Any, room: _Room) -> KernelBank:
     facts = [_fact(kernel, Wrapped) for kernel in kernels]
-    bank = bind_kernels(tuple(fact.kernel for fact in facts), X, memory)
+    bank = _bind(tuple(fact.kernel for fact in facts), X, room)
     match facts[0].by:
         case "normalized":
             return bank.normalized()
@@ -124,17 +154,17 @@ def _wrapped(kernels: tuple[Kernel, ...], X: Any, memory: int) -> KernelBank:
     return bank.scaled(np.array([fact.by for fact in facts]))
 
 
-def _powers(kernels: tuple[Kernel, ...], X: Any, memory: int) -> KernelBank:
+def _powers(kernels: tuple[Kernel, ...], X: Any, room: _Room) -> KernelBank:
     facts = [_fact(kernel, PowerOf) for kernel in kernels]
-    dtype = _storage(X, memory)
+    dtype = _storage(X, room)
     if dtype is None:
         return LazyBank(kernels, X, X)
     base = facts[0].base
-    B = np.ascontiguousarray(base(_as_dtype(X, dtype)), dtype=dtype)
+    B = np.ascontiguousarray(base(_evaluated(X, room)), dtype=dtype)
     return PowersBank(B, np.array([fact.degree for fact in facts]), base, X, True)
 
 
-def _factors(kernels: tuple[Kernel, ...], X: Any, memory: int) -> KernelBank:
+def _factors(kernels: tuple[Kernel, ...], X: Any, room: _Room) -> KernelBank:
     columns = [_columns(_fact(kernel, ExplicitFeatures).columns, X) for kernel in kernels]
     features = np.concatenate(columns)
     F = X if np.array_equal(features, np.arange(X.shape[1])) else X[:, features]
@@ -145,28 +175,35 @@ def _columns(columns: Columns | None, X: Any) -> Array:
     return np.arange(X.shape[1]) if columns is None else np.asarray(columns, dtype=int)
 
 
-def _rbf_grid(kernels: tuple[Kernel, ...], X: Any, memory: int) -> KernelBank:
+def _rbf_grid(kernels: tuple[Kernel, ...], X: Any, room: _Room) -> KernelBank:
     facts = [_fact(kernel, OfDistance) for kernel in kernels]
-    dtype = _storage(X, memory)
+    dtype = _storage(X, room)
     if dtype is None:
         return LazyBank(kernels, X, X)
     columns = facts[0].columns
-    D = distances(_as_dtype(X, dtype), None, columns).astype(dtype, copy=False)
+    D = distances(_evaluated(X, room), None, columns).astype(dtype, copy=False)
     return RBFGridBank(D, np.array([fact.gamma for fact in facts]), X, columns, True)
 
 
-def _stack(kernels: tuple[Kernel, ...], X: Any, memory: int) -> KernelBank:
-    n = X.shape[0]
-    if len(kernels) * n * (n + 1) // 2 * X.dtype.itemsize > memory:
-        return LazyBank(kernels, X, X)
-    return PackedBank.of((kernel(X) for kernel in kernels), len(kernels), n, X.dtype, Samples(kernels, X))
+def _rbf_subsets(subsets: tuple[Columns, ...], gammas: tuple[float, ...], X: Any, room: _Room) -> KernelBank:
+    table = np.full((len(subsets), max(map(len, subsets))), -1)
+    for row, columns in zip(table, subsets, strict=True):
+        row[: len(columns)] = columns
+    bank = SubsetRBFBank.of(X, table, np.array(gammas))
+    stack = len(bank) * X.shape[0] * (X.shape[0] + 1) // 2 * room.dtype.itemsize
+    return bank.stored(room.dtype) if stack <= min(room.memory, _SMALL_STACK) else bank
 
 
-def _storage(X: Any, memory: int) -> Any:
-    """The precision in which one n x n matrix fits the budget: X's own, else float32, else None."""
-    fitting = (dtype for dtype in (X.dtype, np.dtype(np.float32)) if X.shape[0] ** 2 * dtype.itemsize <= memory)
+def _stack(kernels: tuple[Kernel, ...], X: Any, room: _Room) -> KernelBank:
+    return stack(kernels, X, room.memory, room.dtype)
+
+
+def _storage(X: Any, room: _Room) -> Any:
+    """The precision in which one n x n matrix fits the budget: the one asked for, else float32, else None."""
+    fitting = (dtype for dtype in (room.dtype, np.dtype(np.float32)) if X.shape[0] ** 2 * dtype.itemsize <= room.memory)
     return next(fitting, None)
 
 
-def _as_dtype(X: Any, dtype: Any) -> Any:
-    return X if X.dtype == dtype else X.astype(dtype)
+def _evaluated(X: Any, room: _Room) -> Any:
+    """The samples in the precision in which one n x n matrix is evaluated: their own where that fits the budget."""
+    return X if X.shape[0] ** 2 * X.dtype.itemsize <= room.memory else X.astype(np.float32)

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from multikernel.banks.base import Index, KernelBank, as_columns
-from multikernel.banks.gram import DenseGram
+from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indexed import IndexedBank
 from multikernel.banks.wrappers import WrapperBank
 from multikernel.kernels.base import Array
@@ -39,10 +39,16 @@ class CenteredBank(WrapperBank):
         """Centre a square bank."""
         return cls(bank, _row_means(bank))
 
-    def combine(self, weights: Array) -> DenseGram:
-        K = self.bank.combine(weights).dense() - np.asarray(weights) @ self.means
-        K -= K.mean(axis=1, keepdims=True)
-        return DenseGram(K)
+    def combine(self, weights: Array) -> Gram:
+        return self.combine_all(np.asarray(weights)[None, :])[0]
+
+    def combine_all(self, W: Array) -> list[Gram]:
+        grams: list[Gram] = []
+        for weights, gram in zip(W, self.bank.combine_all(W), strict=True):
+            K = gram.dense() - weights @ self.means
+            K -= K.mean(axis=1, keepdims=True)
+            grams.append(DenseGram(K))
+        return grams
 
     def apply(self, C: Array) -> Array:
         JC = C - C.mean(axis=0)
@@ -52,6 +58,9 @@ class CenteredBank(WrapperBank):
     def quad(self, A: Array) -> Array:
         A = as_columns(A)
         return self.bank.quad(A - A.mean(axis=0))
+
+    def quads(self, A: Array) -> Array:
+        return self.bank.quads(A - A.mean(axis=0))
 
     def inner(self, M: Array) -> Array:
         MJ = M - M.mean(axis=1, keepdims=True)
@@ -78,6 +87,11 @@ class CenteredBank(WrapperBank):
 
     def select(self, index: Index) -> CenteredBank:
         return CenteredBank(self.bank.select(index), self.means[index])
+
+    def exact(self, index: Index = slice(None)) -> CenteredBank:
+        """The means anew: those at hand are as exact as the entries they were taken from."""
+        bank = self.bank.exact(index)
+        return CenteredBank.of(bank) if bank.square else CenteredBank(bank, self.means[index])
 
     def cross(self, X: Any) -> CenteredBank:
         return replace(self, bank=self.bank.cross(X))

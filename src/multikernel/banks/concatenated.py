@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from multikernel.banks.base import Index, KernelBank, positions
-from multikernel.banks.gram import DenseGram
+from multikernel.banks.gram import DenseGram, Gram
 from multikernel.kernels.base import Array
 
 
@@ -32,24 +32,31 @@ class ConcatenatedBank(KernelBank):
     def square(self) -> bool:
         return self.banks[0].square
 
+    @property
+    def rounding(self) -> float:
+        return max(bank.rounding for bank in self.banks)
+
     def _gather(self, primitive: Callable[[KernelBank], Array]) -> Array:
         """A primitive of every bank, one after the other, in the order of the kernels."""
         values: Array = np.concatenate([primitive(bank) for bank in self.banks])[self.order]
         return values
 
-    def _shares(self, values: Array) -> list[Array]:
-        """One value for each kernel, as each bank's own; a kernel that stands here twice gets the sum."""
+    def _shares(self, W: Array) -> list[Array]:
+        """Rows of one value for each kernel, as each bank's own; a kernel that stands here twice gets the sum."""
         ends = np.cumsum([len(bank) for bank in self.banks])
-        counted = np.bincount(self.order, weights=values, minlength=ends[-1])
-        return np.split(counted, ends[:-1])
+        counted = np.stack([np.bincount(self.order, weights=row, minlength=ends[-1]) for row in W])
+        return np.split(counted, ends[:-1], axis=1)
 
-    def combine(self, weights: Array) -> DenseGram:
-        total: Array | None = None
-        for bank, share in zip(self.banks, self._shares(weights), strict=True):
-            if share.any():
-                K = bank.combine(share).dense()
-                total = K if total is None else np.add(total, K, out=total)
-        return DenseGram(np.zeros(self.shape) if total is None else total)
+    def combine(self, weights: Array) -> Gram:
+        return self.combine_all(np.asarray(weights)[None, :])[0]
+
+    def combine_all(self, W: Array) -> list[Gram]:
+        totals: list[Array | None] = [None] * len(W)
+        for bank, shares in zip(self.banks, self._shares(W), strict=True):
+            if shares.any():
+                for t, gram in enumerate(bank.combine_all(shares)):
+                    totals[t] = _added(totals[t], gram.dense())
+        return [DenseGram(np.zeros(self.shape) if total is None else total) for total in totals]
 
     def apply(self, C: Array) -> Array:
         return self._gather(lambda bank: bank.apply(C))
@@ -57,11 +64,17 @@ class ConcatenatedBank(KernelBank):
     def quad(self, A: Array) -> Array:
         return self._gather(lambda bank: bank.quad(A))
 
+    def quads(self, A: Array) -> Array:
+        return self._gather(lambda bank: bank.quads(A))
+
     def inner(self, M: Array) -> Array:
         return self._gather(lambda bank: bank.inner(M))
 
     def diagonal(self) -> Array:
         return self._gather(lambda bank: bank.diagonal())
+
+    def traces(self) -> Array:
+        return self._gather(lambda bank: bank.traces())
 
     def held_out_self_values(self, rows: Index, columns: Index) -> Array:
         return self._gather(lambda bank: bank.held_out_self_values(rows, columns))
@@ -78,12 +91,19 @@ class ConcatenatedBank(KernelBank):
         return self._each(lambda bank: bank.block(rows, columns))
 
     def select(self, index: Index) -> ConcatenatedBank:
+        return self._chosen(index, lambda bank, own: bank.select(own))
+
+    def exact(self, index: Index = slice(None)) -> ConcatenatedBank:
+        return self._chosen(index, lambda bank, own: bank.exact(own))
+
+    def _chosen(self, index: Index, take: Callable[[KernelBank, Array], KernelBank]) -> ConcatenatedBank:
+        """The kernels of the index, each bank's own taken by ``take``."""
         chosen = self.order[positions(index, len(self))]
         starts = np.cumsum([0, *(len(bank) for bank in self.banks)])
         inside = [np.unique(chosen[(chosen >= a) & (chosen < b)]) for a, b in pairwise(starts)]
         kept = [(bank, own, a) for bank, own, a in zip(self.banks, inside, starts, strict=False) if len(own)]
         counted = np.concatenate([own for _, own, _ in kept] or [np.arange(0)])
-        banks = tuple(bank.select(own - a) for bank, own, a in kept) or (self.banks[0].select(np.arange(0)),)
+        banks = tuple(take(bank, own - a) for bank, own, a in kept) or (take(self.banks[0], np.arange(0)),)
         return ConcatenatedBank(banks, np.searchsorted(counted, chosen))
 
     def cross(self, X: Any) -> ConcatenatedBank:
@@ -94,3 +114,11 @@ class ConcatenatedBank(KernelBank):
 
     def self_values(self, X: Any) -> Array:
         return self._gather(lambda bank: bank.self_values(X))
+
+
+def _added(total: Array | None, K: Array) -> Array:
+    """total + K in the higher precision of the two, in the place of the total where that has it."""
+    if total is None:
+        return K
+    added: Array = np.add(total, K, out=total if total.dtype == np.result_type(total, K) else None)
+    return added

@@ -1,23 +1,33 @@
 """Stored stacks: the symmetric half of each matrix on the training set, or whole rectangular matrices.
 
-PackedBank   (m, n (n + 1) / 2): one BLAS gemv for a sum and one for all quadratic forms
+PackedBank   (m, n (n + 1) / 2): sums, forms and products read every stored entry once, at the speed of memory
 DenseBank    (m, r, c)
+
+Entries may be stored in single precision. Passes then multiply and add in double precision, so that sums, forms and
+products are those of the rounded matrices, exactly as far as double precision goes: they agree with each other.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from multikernel.banks.base import Index, KernelBank, as_columns
-from multikernel.banks.gram import DenseGram
+from multikernel.banks.base import Index, KernelBank, as_columns, unit_roundoff
+from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indexed import IndexedBank
 from multikernel.banks.origin import Origin
 from multikernel.banks.packing import pack, unpack, weights_of_pairs
+from multikernel.banks.threads import over_rows, slices
 from multikernel.kernels.base import Array
+
+_PIECE = 1 << 21  # entries handed to a thread at a time: half a millisecond
+_SHORTEST = 1 << 13  # entries of a sum that a thread works on, however many matrices
+_DENSE = 0.3  # where more of the rows take part, reading on is faster than leaving rows out
+_FEW_COLUMNS = 2  # up to here one form for each column is faster than the inner product with A A'
+_WIDE = 1 << 13  # columns widened to double precision at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,34 +82,83 @@ class PackedBank(StoredBank):
     def square(self) -> bool:
         return True
 
-    def combine(self, weights: Array) -> DenseGram:
-        return DenseGram(unpack(_weighted_sum(self.packed, weights), self.n))
+    @property
+    def rounding(self) -> float:
+        return unit_roundoff(self.packed.dtype)
+
+    def combine(self, weights: Array) -> Gram:
+        return self.combine_all(np.asarray(weights)[None, :])[0]
+
+    def combine_all(self, W: Array) -> list[Gram]:
+        from multikernel.banks import _packed
+
+        chosen = np.flatnonzero(W.any(axis=0))  # matrices of weight 0 are not read
+        own, length = np.ascontiguousarray(W[:, chosen], dtype=np.float64), self.packed.shape[1]
+        sums = np.empty((len(W), length))
+        over_rows(
+            lambda r: _packed.sums(self.packed, chosen, own, sums, r.start, r.stop),
+            length,
+            max(_SHORTEST, _PIECE // max(1, own.size)),
+        )
+        dtype = np.result_type(self.packed.dtype, self.origin.dtype)
+        return [DenseGram(unpack(total, self.n, dtype)) for total in sums]
 
     def apply(self, C: Array) -> Array:
-        return np.stack([unpack(row, self.n) @ C for row in self.packed])
+        from multikernel.banks import _packed
+
+        Ct = np.ascontiguousarray(C.T, dtype=np.float64)
+        out = np.empty((len(self), *Ct.shape))
+        self._over_kernels(lambda r: _packed.products(self.packed, Ct, out, r.start, r.stop), len(Ct))
+        return out.transpose(0, 2, 1)
 
     def quad(self, A: Array) -> Array:
         A = as_columns(A)
-        return self.inner(A @ A.T)
+        return self.quads(A).sum(axis=1) if A.shape[1] <= _FEW_COLUMNS else self.inner(A @ A.T)
+
+    def quads(self, A: Array) -> Array:
+        from multikernel.banks import _packed
+
+        At = np.ascontiguousarray(A.T, dtype=np.float64)
+        rows = np.flatnonzero(At.any(axis=0))
+        if len(rows) > _DENSE * self.n:
+            rows = np.arange(self.n)
+        out = np.empty((len(self), len(At)))
+        self._over_kernels(lambda r: _packed.forms(self.packed, At, rows, out, r.start, r.stop), len(At))
+        return out
 
     def inner(self, M: Array) -> Array:
-        forms: Array = self.packed @ weights_of_pairs(M).astype(self.packed.dtype, copy=False)
-        return forms.astype(np.float64, copy=False)
+        from multikernel.banks import _packed
+
+        p, out = weights_of_pairs(M.astype(np.float64, copy=False)), np.empty(len(self))
+        self._over_kernels(lambda r: _packed.inner(self.packed, p, out, r.start, r.stop), 1)
+        return out
+
+    def _over_kernels(self, work: Callable[[slice], None], columns: int) -> None:
+        """Threads over the kernels, as many at a time as make a thread worth its start."""
+        over_rows(work, len(self), max(1, _PIECE // max(1, columns * self.packed.shape[1])))
 
     def diagonal(self) -> Array:
         return self.packed[:, np.cumsum(np.arange(self.n) + 1) - 1]
 
+    def traces(self) -> Array:
+        traces: Array = self.diagonal().sum(axis=1, dtype=np.float64)
+        return traces
+
     def pairs(self) -> Array:
-        """One GEMM: off-diagonal entries count twice, so <K_j, K_k> = 2 p_j'p_k - diag_j'diag_k."""
-        d = self.diagonal()
-        product: Array = 2.0 * (self.packed @ self.packed.T) - d @ d.T
+        """Off-diagonal entries count twice: <K_j, K_k> = 2 p_j'p_k - diag_j'diag_k."""
+        d = self.diagonal().astype(np.float64, copy=False)
+        product: Array = 2.0 * _products(self.packed) - d @ d.T
         return product
 
     def matrix(self, k: int) -> Array:
         return unpack(self.packed[k], self.n)
 
     def select(self, index: Index) -> PackedBank:
-        return replace(self, packed=self.packed[index], origin=self.origin.select(index))
+        return replace(self, packed=np.ascontiguousarray(self.packed[index]), origin=self.origin.select(index))
+
+    def exact(self, index: Index = slice(None)) -> KernelBank:
+        chosen = self.select(index)
+        return chosen if self.packed.dtype == np.float64 else chosen.origin.exact(chosen)
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,6 +177,10 @@ class DenseBank(StoredBank):
     @property
     def square(self) -> bool:
         return False
+
+    @property
+    def rounding(self) -> float:
+        return unit_roundoff(self.stack.dtype)
 
     def combine(self, weights: Array) -> DenseGram:
         flat = self.stack.reshape(len(self.stack), -1)
@@ -140,10 +203,26 @@ class DenseBank(StoredBank):
     def select(self, index: Index) -> DenseBank:
         return replace(self, stack=self.stack[index], origin=self.origin.select(index))
 
+    def exact(self, index: Index = slice(None)) -> DenseBank:
+        chosen = self.select(index)
+        return replace(chosen, stack=chosen.stack.astype(np.float64, copy=False))
+
+
+def _products(packed: Array) -> Array:
+    """P P' in double precision; of single precision a few columns are widened at a time."""
+    if packed.dtype == np.float64:
+        product: Array = packed @ packed.T
+        return product
+    total = np.zeros((len(packed), len(packed)))
+    for part in slices(packed.shape[1], _WIDE):
+        P = packed[:, part].astype(np.float64)
+        total += P @ P.T
+    return total
+
 
 def _weighted_sum(rows: Array, weights: Array) -> Array:
     """sum_k w_k rows_k; where most weights are zero only the others are read."""
-    weights = np.asarray(weights, dtype=rows.dtype)
+    weights = np.asarray(weights).astype(rows.dtype, copy=False)
     active = np.flatnonzero(weights)
     if len(active) > len(weights) // 3:
         total: Array = weights @ rows

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.banks.base import Index, KernelBank, as_columns, positions, same_samples
+from multikernel.banks.base import Index, KernelBank, as_columns, positions, same_samples, unit_roundoff
 from multikernel.banks.gram import FactorGram
 from multikernel.kernels.base import Array, as_floats
 
@@ -44,6 +44,10 @@ class FactorBank(KernelBank):
     def square(self) -> bool:
         return self.F is self.H
 
+    @property
+    def rounding(self) -> float:
+        return unit_roundoff(self.F.dtype)
+
     def combine(self, weights: Array) -> FactorGram:
         return FactorGram(self.F, np.repeat(np.asarray(weights, dtype=float), self.sizes), self.H)
 
@@ -56,6 +60,9 @@ class FactorBank(KernelBank):
 
     def quad(self, A: Array) -> Array:
         return self._by_kernel(((self.F.T @ as_columns(A)) ** 2).sum(axis=1))
+
+    def quads(self, A: Array) -> Array:
+        return self._by_kernel((self.F.T @ A) ** 2)
 
     def inner(self, M: Array) -> Array:
         MH = (self.H.T @ M.T).T
@@ -98,6 +105,11 @@ class FactorBank(KernelBank):
         F = self.F[:, columns]
         H = F if self.square else self.H[:, columns]
         return replace(self, F=F, H=H, sizes=self.sizes[chosen], features=self.features[columns])
+
+    def exact(self, index: Index = slice(None)) -> FactorBank:
+        chosen = self.select(index)
+        F = chosen.F.astype(np.float64, copy=False)
+        return replace(chosen, F=F, H=F if self.square else chosen.H.astype(np.float64, copy=False))
 
     def cross(self, X: Any) -> FactorBank:
         return replace(self, F=as_floats(X)[:, self.features])

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from multikernel.banks.base import Index, KernelBank, as_columns, positions, same_samples
-from multikernel.banks.gram import DenseGram
+from multikernel.banks.gram import DenseGram, Gram
 from multikernel.kernels.base import Array
 
 
@@ -41,14 +41,24 @@ class IndexedBank(KernelBank):
     def square(self) -> bool:
         return self.same
 
-    def combine(self, weights: Array) -> DenseGram:
-        return DenseGram(self.parent.combine(weights).dense()[np.ix_(self.rows, self.columns)])
+    @property
+    def rounding(self) -> float:
+        return self.parent.rounding
+
+    def combine(self, weights: Array) -> Gram:
+        return self.combine_all(np.asarray(weights)[None, :])[0]
+
+    def combine_all(self, W: Array) -> list[Gram]:
+        return [DenseGram(whole.dense()[np.ix_(self.rows, self.columns)]) for whole in self.parent.combine_all(W)]
 
     def apply(self, C: Array) -> Array:
         return self.parent.apply(_scatter(C, self.columns, self.parent.shape[1]))[:, self.rows]
 
     def quad(self, A: Array) -> Array:
         return self.parent.quad(_scatter(as_columns(A), self.rows, self.parent.shape[0]))
+
+    def quads(self, A: Array) -> Array:
+        return self.parent.quads(_scatter(A, self.rows, self.parent.shape[0]))
 
     def inner(self, M: Array) -> Array:
         rows = _scatter(M, self.rows, self.parent.shape[0])
@@ -66,6 +76,9 @@ class IndexedBank(KernelBank):
 
     def select(self, index: Index) -> IndexedBank:
         return replace(self, parent=self.parent.select(index))
+
+    def exact(self, index: Index = slice(None)) -> KernelBank:
+        return self.parent.exact(index).block(self.rows, self.columns)
 
     def cross(self, X: Any) -> KernelBank:
         new = self.parent.cross(X)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.banks.base import Index, KernelBank, as_columns, positions, same_samples
+from multikernel.banks.base import Index, KernelBank, as_columns, positions, same_samples, unit_roundoff
 from multikernel.banks.gram import DenseGram
 from multikernel.banks.streaming import Stream
 from multikernel.kernels.base import Array, Kernel, as_floats
@@ -36,6 +36,10 @@ class LazyBank(KernelBank):
     def square(self) -> bool:
         return self.X is self.Z
 
+    @property
+    def rounding(self) -> float:
+        return unit_roundoff(self.X.dtype)
+
     def _tiles(self, rows: slice) -> Iterator[Array]:
         X = self.X[rows]
         return (kernel(X, self.Z) for kernel in self.kernels)
@@ -54,6 +58,9 @@ class LazyBank(KernelBank):
     def quad(self, A: Array) -> Array:
         return self._stream.quad(as_columns(A))
 
+    def quads(self, A: Array) -> Array:
+        return self._stream.quads(A)
+
     def inner(self, M: Array) -> Array:
         return self._stream.inner(M)
 
@@ -67,6 +74,14 @@ class LazyBank(KernelBank):
 
     def select(self, index: Index) -> LazyBank:
         return replace(self, kernels=tuple(self.kernels[k] for k in positions(index, len(self))))
+
+    def exact(self, index: Index = slice(None)) -> KernelBank:
+        from multikernel.banks.stack import in_double, stack
+
+        chosen = self.select(index)
+        if self.square:
+            return stack(chosen.kernels, in_double(self.X))
+        return replace(chosen, X=in_double(self.X), Z=in_double(self.Z))
 
     def cross(self, X: Any) -> LazyBank:
         return replace(self, X=as_floats(X))

@@ -1,25 +1,31 @@
 """Where the columns of a stored bank come from: what it needs to meet new samples.
 
-Samples       kernels and the training samples
+OnDemand      samples: the kernels are evaluated against them
 Precomputed   matrices the user computed: new samples come as matrices too
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from multikernel.kernels.base import Array, Kernel, as_floats
+from multikernel.kernels.base import Array
 
 if TYPE_CHECKING:
     from multikernel.banks.base import Index, KernelBank
+    from multikernel.banks.dense import PackedBank
 
 
 class Origin(ABC):
     """The columns of a bank without their matrices."""
+
+    @property
+    @abstractmethod
+    def dtype(self) -> np.dtype[Any]:
+        """The precision in which sums of the matrices are wanted, at the least."""
 
     @abstractmethod
     def cross(self, X: Any) -> KernelBank:
@@ -34,32 +40,38 @@ class Origin(ABC):
         """The same columns for some of the kernels."""
 
     @abstractmethod
+    def exact(self, stored: PackedBank) -> KernelBank:
+        """The training bank in double precision, where its entries are ``stored`` in single."""
+
+    @abstractmethod
     def self_values(self, X: Any) -> Array:
         """k_k(x, x) of new samples, shape (m, len(X))."""
 
 
 @dataclass(frozen=True, eq=False)
-class Samples(Origin):
-    """Training samples Z and the kernels to be evaluated against them."""
+class OnDemand(Origin):
+    """The training bank that evaluates the same kernels from the samples and stores no matrix."""
 
-    kernels: tuple[Kernel, ...]
-    Z: Any
+    bank: KernelBank
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(np.float64 if self.bank.rounding <= 2.0**-53 else np.float32)
 
     def cross(self, X: Any) -> KernelBank:
-        from multikernel.banks.lazy import LazyBank
-
-        return LazyBank(self.kernels, as_floats(X), self.Z)
+        return self.bank.cross(X)
 
     def reference(self, columns: Index) -> KernelBank:
-        from multikernel.banks.lazy import LazyBank
+        return self.bank.reference(columns)
 
-        return LazyBank(self.kernels, self.Z[:0], self.Z[columns])
+    def select(self, index: Index) -> OnDemand:
+        return OnDemand(self.bank.select(index))
 
-    def select(self, index: Index) -> Samples:
-        return Samples(tuple(self.kernels[k] for k in np.arange(len(self.kernels))[index]), self.Z)
+    def exact(self, stored: PackedBank) -> KernelBank:
+        return self.bank.exact()
 
     def self_values(self, X: Any) -> Array:
-        return np.stack([k.diagonal(X) for k in self.kernels])
+        return self.bank.self_values(X)
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +80,10 @@ class Precomputed(Origin):
 
     m: int
     n: int
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(np.float32)
 
     def cross(self, X: Any) -> KernelBank:
         from multikernel.banks.precomputed import rectangular
@@ -82,6 +98,10 @@ class Precomputed(Origin):
 
     def select(self, index: Index) -> Precomputed:
         return Precomputed(len(np.arange(self.m)[index]), self.n)
+
+    def exact(self, stored: PackedBank) -> KernelBank:
+        """The matrices are what they are: nothing is known beyond single precision."""
+        return replace(stored, packed=stored.packed.astype(np.float64))
 
     def self_values(self, X: Any) -> Array:
         raise ValueError(

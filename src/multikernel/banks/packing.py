@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy.linalg import lapack
 
 from multikernel.kernels.base import Array
-
-_TILE = 256  # rows mirrored at a time: two tiles stay in the cache
 
 
 def pack(K: Array) -> Array:
@@ -18,16 +18,12 @@ def pack(K: Array) -> Array:
     return packed
 
 
-def unpack(packed: Array, n: int) -> Array:
-    """The full symmetric matrix, C-ordered."""
-    tpttr = lapack.stpttr if packed.dtype == np.float32 else lapack.dtpttr
-    K: Array = tpttr(n, packed, uplo="U")[0].T  # its lower triangle is filled
-    for start in range(0, n, _TILE):
-        stop = min(start + _TILE, n)
-        K[:start, start:stop] = K[start:stop, :start].T
-        tile = K[start:stop, start:stop]
-        upper = np.triu_indices(stop - start, 1)
-        tile[upper] = tile.T[upper]
+def unpack(packed: Array, n: int, dtype: Any = None) -> Array:
+    """The full symmetric matrix, C-ordered, in ``dtype`` (None: as stored)."""
+    from multikernel.banks import _packed
+
+    K = np.empty((n, n), dtype=packed.dtype if dtype is None else dtype)
+    _packed.unpack(packed, K)
     return K
 
 

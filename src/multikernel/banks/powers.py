@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.banks.base import Index, KernelBank, as_columns, positions, same_samples
+from multikernel.banks.base import Index, KernelBank, as_columns, positions, same_samples, unit_roundoff
 from multikernel.banks.gram import DenseGram
 from multikernel.banks.threads import over_rows
 from multikernel.kernels.base import Array, Kernel, as_floats
@@ -52,6 +52,10 @@ class PowersBank(KernelBank):
     @property
     def square(self) -> bool:
         return self.same
+
+    @property
+    def rounding(self) -> float:
+        return unit_roundoff(self.B.dtype)
 
     @property
     def _top(self) -> int:
@@ -130,6 +134,12 @@ class PowersBank(KernelBank):
 
     def select(self, index: Index) -> PowersBank:
         return replace(self, degrees=self.degrees[index])
+
+    def exact(self, index: Index = slice(None)) -> PowersBank:
+        chosen = self.select(index)
+        if self.B.dtype == np.float64 or not self.same:
+            return chosen
+        return replace(chosen, B=np.ascontiguousarray(self.base(self.Z.astype(np.float64))))
 
     def cross(self, X: Any) -> PowersBank:
         B = self.base(as_floats(X), self.Z).astype(self.B.dtype, copy=False)

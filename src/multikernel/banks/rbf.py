@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.banks.base import Index, KernelBank, as_columns, positions, same_samples
+from multikernel.banks.base import Index, KernelBank, as_columns, positions, same_samples, unit_roundoff
 from multikernel.banks.gram import DenseGram
 from multikernel.banks.streaming import Stream
 from multikernel.kernels.base import Array, Columns, as_floats
@@ -51,22 +51,12 @@ class RBFGridBank(KernelBank):
     def square(self) -> bool:
         return self.same
 
+    @property
+    def rounding(self) -> float:
+        return unit_roundoff(self.D.dtype)
+
     def _tiles(self, rows: slice) -> Iterator[Array]:
-        D = self.D[rows]
-        K = np.empty_like(D)
-        chain = 1
-        for k, gamma in enumerate(self.gammas):
-            ratio = gamma / self.gammas[k - 1] if k else 0.0
-            power = round(ratio)
-            whole = 1 <= power <= _LARGEST_POWER and abs(ratio - power) <= 1e-14 * power
-            if whole and chain * power <= _LONGEST_CHAIN:
-                chain *= power
-                _raise(K, power)
-            else:
-                chain = 1
-                np.multiply(D, D.dtype.type(-gamma), out=K)
-                np.exp(K, out=K)
-            yield K
+        return gaussians(self.D[rows], self.gammas)
 
     @property
     def _stream(self) -> Stream:
@@ -85,11 +75,20 @@ class RBFGridBank(KernelBank):
             return self.block(support, support)._stream.quad(A[support])
         return self._stream.quad(A)
 
+    def quads(self, A: Array) -> Array:
+        support = np.flatnonzero(A.any(axis=1))
+        if len(support) < 0.7 * len(A):
+            return self.block(support, support)._stream.quads(A[support])
+        return self._stream.quads(A)
+
     def inner(self, M: Array) -> Array:
         return self._stream.inner(M)
 
     def diagonal(self) -> Array:
         return np.ones((len(self), self.shape[0]), dtype=self.D.dtype)
+
+    def traces(self) -> Array:
+        return np.full(len(self), float(self.shape[0]))
 
     def pairs(self) -> Array:
         """exp(-(g_j + g_k) D) summed over the entries."""
@@ -106,6 +105,12 @@ class RBFGridBank(KernelBank):
 
     def select(self, index: Index) -> RBFGridBank:
         return replace(self, gammas=self.gammas[index])
+
+    def exact(self, index: Index = slice(None)) -> RBFGridBank:
+        chosen = self.select(index)
+        if self.D.dtype == np.float64 or not self.same:
+            return chosen
+        return replace(chosen, D=distances(self.Z.astype(np.float64), None, self.columns))
 
     def cross(self, X: Any) -> RBFGridBank:
         return replace(
@@ -126,6 +131,24 @@ def distances(X: Any, Z: Any, columns: Columns | None) -> Array:
         return squared_distances(X, Z)
     index = list(columns)
     return squared_distances(X[:, index], None if Z is None else Z[:, index])
+
+
+def gaussians(D: Array, gammas: Array) -> Iterator[Array]:
+    """exp(-gamma D) for every gamma in turn; each is written over the one before."""
+    K = np.empty_like(D)
+    chain = 1
+    for k, gamma in enumerate(gammas):
+        ratio = gamma / gammas[k - 1] if k else 0.0
+        power = round(ratio)
+        whole = 1 <= power <= _LARGEST_POWER and abs(ratio - power) <= 1e-14 * power
+        if whole and chain * power <= _LONGEST_CHAIN:
+            chain *= power
+            _raise(K, power)
+        else:
+            chain = 1
+            np.multiply(D, D.dtype.type(-gamma), out=K)
+            np.exp(K, out=K)
+        yield K
 
 
 def _raise(K: Array, power: int) -> None:

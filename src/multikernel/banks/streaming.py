@@ -58,6 +58,14 @@ class Stream:
 
         return self._sum(over_rows(rows, self.shape[0], self._height))
 
+    def quads(self, A: Array) -> Array:
+        def rows(r: slice) -> Array:
+            return np.array([((K @ A) * A[r]).sum(axis=0) for K in self.tiles(r)])
+
+        parts = over_rows(rows, self.shape[0], self._height)
+        total: Array = np.sum(parts, axis=0) if parts else np.zeros((self.m, A.shape[1]))
+        return total
+
     def inner(self, M: Array) -> Array:
         def rows(r: slice) -> Array:
             return np.array([np.vdot(K, M[r]) for K in self.tiles(r)])

@@ -29,6 +29,10 @@ class WrapperBank(KernelBank):
     def square(self) -> bool:
         return self.bank.square
 
+    @property
+    def rounding(self) -> float:
+        return self.bank.rounding
+
 
 @dataclass(frozen=True, eq=False)
 class ScaledBank(WrapperBank):
@@ -45,11 +49,20 @@ class ScaledBank(WrapperBank):
     def quad(self, A: Array) -> Array:
         return self.factors * self.bank.quad(A)
 
+    def quads(self, A: Array) -> Array:
+        return self.factors[:, None] * self.bank.quads(A)
+
+    def combine_all(self, W: Array) -> list[Gram]:
+        return self.bank.combine_all(self.factors * W)
+
     def inner(self, M: Array) -> Array:
         return self.factors * self.bank.inner(M)
 
     def diagonal(self) -> Array:
         return self.factors[:, None] * self.bank.diagonal()
+
+    def traces(self) -> Array:
+        return self.factors * self.bank.traces()
 
     def held_out_self_values(self, rows: Index, columns: Index) -> Array:
         return self.factors[:, None] * self.bank.held_out_self_values(rows, columns)
@@ -62,6 +75,9 @@ class ScaledBank(WrapperBank):
 
     def select(self, index: Index) -> ScaledBank:
         return ScaledBank(self.bank.select(index), self.factors[index])
+
+    def exact(self, index: Index = slice(None)) -> ScaledBank:
+        return ScaledBank(self.bank.exact(index), self.factors[index])
 
     def cross(self, X: Any) -> ScaledBank:
         return replace(self, bank=self.bank.cross(X))
@@ -129,6 +145,11 @@ class NormalizedBank(WrapperBank):
 
     def select(self, index: Index) -> NormalizedBank:
         return NormalizedBank(self.bank.select(index), self.left[index], self.right[index])
+
+    def exact(self, index: Index = slice(None)) -> NormalizedBank:
+        """The factors anew: those at hand are as exact as the entries they were taken from."""
+        bank = self.bank.exact(index)
+        return NormalizedBank.of(bank) if self.square else NormalizedBank(bank, self.left[index], self.right[index])
 
     def cross(self, X: Any) -> NormalizedBank:
         return replace(self, bank=self.bank.cross(X), left=_inverse_root(self.bank.self_values(X)))

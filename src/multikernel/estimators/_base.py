@@ -20,6 +20,7 @@ from multikernel.kernels.base import Array
 from multikernel.machines import DualSolution
 from multikernel.procedures import Weights
 
+_MANY = 100_000  # kernels
 _CHUNK_VALUES = 1 << 25  # kernel values of new samples in memory at a time: 256 MB
 
 
@@ -69,20 +70,41 @@ class KernelEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     def _bind(self, X: Any, y: Any, **checks: Any) -> tuple[KernelBank, Array]:
         """The training bank and the checked target."""
         if isinstance(X, KernelBank) or self._is_precomputed():
-            bank = precomputed(X)
-            if not bank.square:
-                raise ValueError(f"a training bank must be square, got shape {bank.shape}")
-            self.kernel_names_ = self._names(len(bank))
+            bank = self._given(X)
             y = self._check_target(y, bank.shape[0], **checks)
             return bank, y
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2, **checks
         )
+        return self._bound(X), y
+
+    def _bind_samples(self, X: Any) -> KernelBank:
+        """The training bank where there is no target."""
+        if isinstance(X, KernelBank) or self._is_precomputed():
+            return self._given(X)
+        return self._bound(
+            validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
+        )
+
+    def _given(self, X: Any) -> KernelBank:
+        """A training bank that the user bound or computed."""
+        bank = precomputed(X)
+        if not bank.square:
+            raise ValueError(f"a training bank must be square, got shape {bank.shape}")
+        self.kernel_names_ = self._names(len(bank))
+        return bank
+
+    def _bound(self, X: Any) -> KernelBank:
         names = getattr(self, "feature_names_in_", None)
         features = Features(X.shape[1], None if names is None else tuple(names))
         family = self._family().resolve(features)
-        self.kernel_names_ = np.array(family.names, dtype=object)
-        return bind_kernels(family.kernels, X), y
+        # the names of very many kernels stay what they are, a sequence that makes them when they are asked for
+        self.kernel_names_ = np.array(family.names, dtype=object) if len(family) <= _MANY else family.names
+        return bind_kernels(family, X, dtype=self._precision(len(family), X.shape[0]))
+
+    def _precision(self, m: int, n: int) -> Any:
+        """The precision in which a bank may store m matrices of n samples; None is that of the samples."""
+        return None
 
     def _is_precomputed(self) -> bool:
         if isinstance(self.kernels, str) and self.kernels != "precomputed":

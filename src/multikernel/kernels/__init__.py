@@ -16,6 +16,7 @@ from multikernel.kernels.families import (
 )
 from multikernel.kernels.family import KernelFamily, Kernels, as_family
 from multikernel.kernels.monomials import random_monomials
+from multikernel.kernels.subsets import rbf_subsets
 
 __all__ = [
     "RBF",
@@ -37,6 +38,7 @@ __all__ = [
     "polynomials",
     "random_monomials",
     "rbf_grid",
+    "rbf_subsets",
     "rls2_basis",
     "smkl_basis",
 ]

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any
 
 from multikernel.kernels.base import Features, Kernel, Specification
@@ -17,25 +18,28 @@ class KernelFamily(Specification, ABC):
     """
 
     @abstractmethod
-    def resolve(self, features: Features) -> Kernels:
-        """The kernels one by one, for data with these features."""
+    def resolve(self, features: Features) -> KernelFamily:
+        """The same kernels for data with these features: columns by position, and a number of kernels.
+
+        Kernels listed one by one, a family that describes its kernels, or a concatenation of such.
+        """
 
     @property
-    def names(self) -> tuple[str, ...]:
+    def names(self) -> Sequence[str]:
         """The kernels' names; TypeError where they depend on the data."""
-        return self._explicit().names
+        raise self._unresolved()
 
     def __len__(self) -> int:
-        return len(self._explicit().kernels)
+        raise self._unresolved()
 
     def __iter__(self) -> Iterator[Kernel]:
-        return iter(self._explicit().kernels)
+        raise self._unresolved()
 
     def __add__(self, other: object) -> KernelFamily:
         return Concatenation((self, other)) if isinstance(other, KernelFamily) else NotImplemented
 
-    def _explicit(self) -> Kernels:
-        raise TypeError(
+    def _unresolved(self) -> TypeError:
+        return TypeError(
             f"how many kernels {self!r} holds depends on the number of features: "
             "use resolve(Features.of(X)) or bind(family, X) first"
         )
@@ -55,15 +59,18 @@ class Kernels(KernelFamily):
             if not isinstance(k, Kernel):
                 raise TypeError(f"kernels[{i}] is a {type(k).__name__}; a family is made of kernels such as RBF(0.1)")
 
+    def __len__(self) -> int:
+        return len(self.kernels)
+
+    def __iter__(self) -> Iterator[Kernel]:
+        return iter(self.kernels)
+
     @property
     def names(self) -> tuple[str, ...]:
         return self.labels if self.labels is not None else tuple(map(repr, self.kernels))
 
     def resolve(self, features: Features) -> Kernels:
         return Kernels(tuple(k.resolve(features) for k in self.kernels), self.names)
-
-    def _explicit(self) -> Kernels:
-        return self
 
     def __repr__(self) -> str:
         shown = ", ".join(self.names[:3]) + (f", ... {len(self.kernels)} kernels" if len(self.kernels) > 3 else "")
@@ -89,18 +96,28 @@ class Concatenation(KernelFamily):
 
     families: tuple[KernelFamily, ...]
 
-    def resolve(self, features: Features) -> Kernels:
-        return _joined(f.resolve(features) for f in self.families)
+    def resolve(self, features: Features) -> KernelFamily:
+        """Neighbours that list their kernels become one list."""
+        parts: list[KernelFamily] = []
+        for family in self.families:
+            part = family.resolve(features)
+            for one in part.families if isinstance(part, Concatenation) else (part,):
+                last = parts[-1] if parts else None
+                if isinstance(last, Kernels) and isinstance(one, Kernels):
+                    parts[-1] = Kernels(last.kernels + one.kernels, last.names + one.names)
+                else:
+                    parts.append(one)
+        return parts[0] if len(parts) == 1 else Concatenation(tuple(parts))
 
-    def _explicit(self) -> Kernels:
-        return _joined(f._explicit() for f in self.families)
+    @property
+    def names(self) -> Sequence[str]:
+        return tuple(name for family in self.families for name in family.names)
 
+    def __len__(self) -> int:
+        return sum(len(family) for family in self.families)
 
-def _joined(parts: Iterable[Kernels]) -> Kernels:
-    explicit = list(parts)
-    return Kernels(
-        tuple(k for part in explicit for k in part.kernels), tuple(n for part in explicit for n in part.names)
-    )
+    def __iter__(self) -> Iterator[Kernel]:
+        return chain.from_iterable(self.families)
 
 
 def as_family(kernels: Any) -> KernelFamily:

@@ -1,9 +1,8 @@
 """The support vector machine with hinge loss.
 
-    J(K) = max_a sum a - 1/2 a'Y K Y a,    0 <= a <= C,    y'a = 0
+    J(K) = max_a sum a - 1/2 a'Y K Y a,    0 <= a <= C,    y'a = 0        (Y = diag(y))
 
-whose primal is min 1/2 |f|^2 + C sum max(0, 1 - y (f + b)). The quadratic problem is solved by libsvm through
-scikit-learn; the certificate is ours: primal minus dual value at the returned point, relative to the primal.
+whose primal is min 1/2 |f|^2 + C sum max(0, 1 - y (f + b)). Without an intercept b, y'a is free.
 """
 
 from __future__ import annotations
@@ -12,61 +11,39 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from multikernel.banks import Gram
 from multikernel.kernels.base import Array
-from multikernel.machines.base import DualSolution, Machine, check_signs
-
-_VIOLATIONS = (1e-3, 1e-5, 1e-7, 1e-9)  # of a sample's optimality condition: what libsvm stops at; the gap adds them up
+from multikernel.machines.base import check_signs
+from multikernel.machines.program import SupportProgram
+from multikernel.machines.support import SupportMachine, positive, weights_of_samples
 
 
 @dataclass(frozen=True)
-class HingeMachine(Machine):
-    """C-SVM with intercept.
+class HingeMachine(SupportMachine):
+    """max_a sum a - 1/2 a'YKYa over 0 <= a_i <= C w_i, y'a = 0; w_i the weight of i's class times its own, if given.
 
     Parameters
     ----------
     C : float > 0, weight of the hinge losses
+    fit_intercept : bool, whether there is an intercept, and the equality y'a = 0
+    class_weight : (float, float) > 0 or None, what C is multiplied with for the classes -1 and +1
     tol : float, the relative duality gap to reach
+    max_iter : int, how many steps at most
     """
 
     C: float = 1.0
-    tol: float = 1e-3
+    fit_intercept: bool = True
+    class_weight: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
-        if not (self.C > 0 and np.isfinite(self.C)):
-            raise ValueError(f"C must be a finite number > 0, got {self.C}")
+        positive("C", self.C)
+        for weight in self.class_weight or ():
+            positive("a class weight", weight)
 
-    def solve(self, gram: Gram, target: Array, warm: Array | None = None) -> DualSolution:
-        """Solve for labels -1, +1; libsvm starts cold, so ``warm`` is not used."""
-        from sklearn.svm import SVC
-
+    def program(self, target: Array, sample_weight: Array | None = None) -> SupportProgram:
+        """The program for labels -1 and +1; weights of samples multiply their upper bounds."""
         check_signs(target)
         y = np.asarray(target, dtype=float)
-        K, steps = gram.dense(), 0
-        for violation in _VIOLATIONS:
-            svc = SVC(C=self.C, kernel="precomputed", tol=violation, cache_size=500).fit(K, y)
-            coef = np.zeros(len(y))
-            coef[svc.support_] = svc.dual_coef_[0]
-            steps += int(svc.n_iter_[0])
-            found = self._solution(gram, y, coef, float(svc.intercept_[0]), steps)
-            if found.converged:
-                break
-        return found
-
-    def _solution(self, gram: Gram, y: Array, coef: Array, intercept: float, n_iter: int) -> DualSolution:
-        f = gram.multiply(coef)
-        norm = float(coef @ f)
-        dual = float(np.abs(coef).sum()) - 0.5 * norm
-        primal = 0.5 * norm + self.C * float(np.maximum(0.0, 1.0 - y * (f + intercept)).sum())
-        gap = max(primal - dual, 0.0) / max(abs(primal), np.finfo(float).tiny)
-        return DualSolution(
-            coef=coef,
-            intercept=intercept,
-            value=dual,
-            factor=np.sqrt(0.5) * coef,
-            gap=gap,
-            converged=gap <= self.tol,
-            n_iter=n_iter,
-            warm=np.abs(coef),
-            history=(gap,),
-        )
+        upper = self.C * weights_of_samples(sample_weight, len(y))
+        if self.class_weight is not None:
+            upper = upper * np.where(y < 0, *self.class_weight)
+        return SupportProgram(n=len(y), sign=y, linear=np.ones(len(y)), upper=upper, intercept=self.fit_intercept)

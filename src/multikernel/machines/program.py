@@ -2,21 +2,28 @@
 
     J(K) = scale * max_a  p'a - rho/2 |a|^2 - 1/2 b'K b,        b = E a,   0 <= a <= u,   1'b = total
 
-A variable a_j belongs to one sample and enters its coefficient b_i = sum_j sign_j a_j with a sign. Classification has one
-variable for each sample (the sign is the label), regression two (a residual above, a residual below); the equality is
-there where an intercept is fitted, and its multiplier is the intercept. The primal is, with f = K b + intercept,
+A variable a_j belongs to one sample and enters its coefficient b_i = sum_j sign_j a_j with a sign. Classification has
+one variable for each sample (the sign is the label), regression two (a residual above, a residual below); the equality
+is there where an intercept is fitted, and its multiplier is the intercept. The primal is, with f = K b + intercept,
 
-    J(K) = scale * min_f  1/2 |f|^2 + sum_j loss_j(f),    loss_j = max_{0 <= a_j <= u_j} (p_j - sign_j f_i) a_j - rho/2 a_j^2
-(+ total * intercept; f in the losses includes it.)
+    J(K) = scale * min_f  1/2 |f|^2 + sum_j loss_j(f) + total * intercept,
+    loss_j = max_{0 <= x <= u_j} s_j x - rho/2 x^2,        s_j = p_j - sign_j f_i
+
+and the difference of the two values is a sum of terms that are not negative, free of cancellation:
+
+    gap = scale * sum_j max_{0 <= x <= u_j} (s_j - rho a_j) (x - a_j) - rho/2 (x - a_j)^2
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
 from multikernel.kernels.base import Array
+
+_SNAP = 1e-9  # of a variable's range: what an interior point method leaves between a variable and its bound
 
 
 @dataclass(frozen=True, eq=False)
@@ -26,8 +33,7 @@ class SupportProgram:
     Parameters
     ----------
     n : int, how many samples
-    sample : int array (N,), the sample of each variable
-    sign : array (N,) of -1 and +1
+    sign : array (N,) of -1 and +1, N = n or 2 n; variable j belongs to sample j mod n
     linear : array (N,), p
     upper : array (N,), u > 0, infinite where there is no upper bound
     ridge : float >= 0, rho; > 0 where an upper bound is infinite
@@ -37,7 +43,6 @@ class SupportProgram:
     """
 
     n: int
-    sample: Array
     sign: Array
     linear: Array
     upper: Array
@@ -46,12 +51,25 @@ class SupportProgram:
     total: float = 0.0
     scale: float = 1.0
 
+    @cached_property
+    def sample(self) -> Array:
+        """The sample of each variable, int array (N,)."""
+        return np.arange(len(self.sign)) % self.n
+
+    @cached_property
+    def low(self) -> Array:
+        """The smallest value of sign_j a_j."""
+        return np.where(self.sign > 0, 0.0, -self.upper)
+
+    @cached_property
+    def high(self) -> Array:
+        """The largest value of sign_j a_j."""
+        return np.where(self.sign > 0, self.upper, 0.0)
+
     def coef(self, a: Array) -> Array:
         """b = E a, shape (n,)."""
-        if len(self.sample) == self.n:
-            b: Array = self.sign * a
-            return b
-        return np.bincount(self.sample, self.sign * a, minlength=self.n)
+        b: Array = (self.sign * a).reshape(-1, self.n).sum(axis=0)
+        return b
 
     def dual(self, a: Array, norm: float) -> float:
         """scale (p'a - rho/2 |a|^2 - norm/2), with norm = b'K b."""
@@ -59,19 +77,92 @@ class SupportProgram:
 
     def losses(self, f: Array) -> Array:
         """loss_j at the function values f (intercept included), shape (N,)."""
-        slack = self.linear - self.sign * f[self.sample]
-        best = np.minimum(np.maximum(slack / self.ridge, 0.0), self.upper) if self.ridge else None
-        if best is not None:
-            losses: Array = slack * best - 0.5 * self.ridge * best**2
+        slack = np.maximum(self.linear - self.sign * f[self.sample], 0.0)
+        if self.ridge == 0.0:
+            losses: Array = self.upper * slack
             return losses
-        return self.upper * np.maximum(slack, 0.0)
+        best = np.minimum(slack / self.ridge, self.upper)
+        return slack * best - 0.5 * self.ridge * best**2
 
     def primal(self, f: Array, norm: float, intercept: float) -> float:
-        """scale (norm/2 + sum_j loss_j(f + intercept) - total intercept), with norm = |f|^2 and f without intercept."""
+        """scale (norm/2 + sum_j loss_j(f + intercept) + total intercept), with norm = |f|^2 and f without intercept."""
         return self.scale * (0.5 * norm + float(self.losses(f + intercept).sum()) + self.total * intercept)
 
+    def gap(self, a: Array, f: Array, intercept: float) -> float:
+        """Primal value at f = K b and the intercept minus dual value at a >= 0, without cancellation."""
+        slope = self.linear - self.sign * (f + intercept)[self.sample] - self.ridge * a
+        bound = np.where(slope > 0.0, self.upper, 0.0) - a
+        if self.ridge == 0.0:
+            return self.scale * float(slope @ bound)
+        step = np.where(slope > 0.0, np.minimum(slope / self.ridge, bound), np.maximum(slope / self.ridge, bound))
+        return self.scale * float(step @ (slope - 0.5 * self.ridge * step))
+
     def best_intercept(self, f: Array) -> float:
-        """The intercept that makes the primal smallest at the function values f: a convex function of one number."""
+        """The intercept that makes the primal smallest at the function values f: a convex function of one number.
+
+        At the best losses' multipliers the coefficients sum to ``total``. Where a whole interval is best, its middle.
+        """
         if not self.intercept:
             return 0.0
-        raise NotImplementedError
+        return level(self.sign * self.linear - f[self.sample], self.low, self.high, self.ridge, self.total)
+
+    def feasible(self, start: Array | None) -> Array:
+        """Variables within their bounds that keep the equality, near a start of shape (N,), else zero or few.
+
+        A start from a program with other upper bounds (many variables at a common largest value, which must have been
+        the bound) is scaled, so that what was at its bound still is.
+        """
+        if start is None or np.shape(start) != self.upper.shape or not np.isfinite(start).all():
+            if self.total == 0.0:
+                return np.zeros(len(self.upper))
+            filled: Array = np.clip(self.total - (np.cumsum(self.upper) - self.upper), 0.0, self.upper)
+            return filled
+        a = np.maximum(start, 0.0)
+        bounded = bool(np.isfinite(self.upper).all())
+        if bounded and a.any():
+            parts = a / self.upper
+            largest = float(parts.max())
+            if int((parts >= largest * (1.0 - _SNAP)).sum()) > 1:
+                a = a / largest
+        size = self.upper if bounded else np.full(len(a), a.max())
+        a = np.where(a < _SNAP * size, 0.0, np.where(a > (1.0 - _SNAP) * self.upper, self.upper, a))
+        feasible: Array = self.sign * self.balanced(self.sign * a) if self.intercept else a
+        return feasible
+
+    def balanced(self, b: Array) -> Array:
+        """The point nearest to b that keeps the equality and moves only what is between its bounds, if that can do."""
+        free = (self.low < b) & (b < self.high)
+        for moved in (free, np.ones(len(b), dtype=bool)):
+            rest, low, high = self.total - float(b[~moved].sum()), self.low[moved], self.high[moved]
+            if moved.any() and float(low.sum()) <= rest <= float(high.sum()):
+                b = b.copy()
+                b[moved] = np.clip(b[moved] - level(b[moved], low, high, 1.0, rest), low, high)
+                break
+        return b
+
+
+def level(t: Array, low: Array, high: Array, ridge: float, total: float) -> float:
+    """The number v at which sum_j clip((t_j - v) / ridge, low_j, high_j) = total; ridge 0 means a jump at t_j.
+
+    The sum falls in v. The middle where an interval of numbers does.
+    """
+    if ridge == 0.0:
+        order = np.argsort(-t)
+        sums = float(low.sum()) + np.cumsum((high - low)[order])
+        rounding = 1e-12 * float(np.abs(sums).max())
+        k = min(int(np.searchsorted(sums, total - rounding)), len(t) - 1)
+        equal = abs(sums[k] - total) <= rounding and k + 1 < len(t)
+        return float(0.5 * (t[order[k]] + t[order[k + 1]]) if equal else t[order[k]])
+    reach = float(np.ptp(t)) / ridge + abs(total)  # between the smallest and the largest t no part is larger
+    low, high = np.maximum(low, -reach), np.minimum(high, reach)
+    events = np.concatenate([t - ridge * low, t - ridge * high])  # where a part starts to grow, and where it stops
+    order = np.argsort(-events)
+    growing = np.cumsum(np.where(order < len(t), 1, -1))
+    events = events[order]
+    sums = float(low.sum()) + np.concatenate([[0.0], np.cumsum(growing[:-1] * -np.diff(events))]) / ridge
+    k = min(int(np.searchsorted(sums, total - 1e-12 * float(np.abs(sums).max()))), len(sums) - 1)
+    if growing[k] == 0 and k + 1 < len(events):
+        return float(0.5 * (events[k] + events[k + 1]))
+    if k == 0:
+        return float(events[0])
+    return float(events[k - 1] - (total - sums[k - 1]) * ridge / growing[k - 1])

@@ -4,5 +4,6 @@ from multikernel.procedures.base import Weights
 from multikernel.procedures.baselines import alignf, alignment, average
 from multikernel.procedures.best import best_kernel
 from multikernel.procedures.easymkl import easymkl
+from multikernel.procedures.support_mkl import support_mkl
 
-__all__ = ["Weights", "alignf", "alignment", "average", "best_kernel", "easymkl"]
+__all__ = ["Weights", "alignf", "alignment", "average", "best_kernel", "easymkl", "support_mkl"]

@@ -1,0 +1,117 @@
+"""Compiled passes over packed symmetric matrices; each stored entry is read once, no lock is held.
+
+Row i of a packed matrix is the stretch of i + 1 entries K_i0 .. K_ii that starts at i (i + 1) / 2. Sums are taken in
+double precision whatever the storage, so a form of matrices in single precision is exact for the rounded entries.
+Sums may be reassociated: the order of a sum changes rounding only, and no stopping test is computed here.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+_FAST = {"reassoc", "contract", "nsz"}
+_STRETCH = 4096  # entries worked on at a time: they stay in the cache while several matrices are summed
+_TILE = 32  # rows mirrored at a time
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST)
+def forms(packed, A, rows, out, first, last):  # type: ignore[no-untyped-def]
+    """out[k, t] = a_t'K_k a_t for the matrices first..last; A is (t, n), zero outside the rows."""
+    for k in range(first, last):
+        K = packed[k]
+        out[k] = 0.0
+        for i in rows:
+            start = i * (i + 1) // 2
+            row, diagonal = K[start : start + i], K[start + i]
+            for t in range(len(A)):
+                a, total = A[t], 0.0
+                for j in range(len(row)):
+                    total += row[j] * a[j]
+                out[k, t] += a[i] * (2.0 * total + diagonal * a[i])
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST)
+def inner(packed, p, out, first, last):  # type: ignore[no-untyped-def]
+    """out[k] = packed[k]'p for the matrices first..last, four at a time."""
+    out[first:last] = 0.0
+    for start in range(0, len(p), _STRETCH):
+        v = p[start : start + _STRETCH]
+        stop = start + len(v)
+        k = first
+        while k + 4 <= last:
+            K0, K1 = packed[k, start:stop], packed[k + 1, start:stop]
+            K2, K3 = packed[k + 2, start:stop], packed[k + 3, start:stop]
+            s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
+            for j in range(len(v)):
+                s0 += K0[j] * v[j]
+                s1 += K1[j] * v[j]
+                s2 += K2[j] * v[j]
+                s3 += K3[j] * v[j]
+            out[k] += s0
+            out[k + 1] += s1
+            out[k + 2] += s2
+            out[k + 3] += s3
+            k += 4
+        while k < last:
+            K0, s0 = packed[k, start:stop], 0.0
+            for j in range(len(v)):
+                s0 += K0[j] * v[j]
+            out[k] += s0
+            k += 1
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST)
+def sums(packed, chosen, W, out, first, last):  # type: ignore[no-untyped-def]
+    """out[t] = sum_k W[t, k] packed[chosen[k]], for the entries first..last; four matrices at a time."""
+    for start in range(first, last, _STRETCH):
+        stop = min(start + _STRETCH, last)
+        out[:, start:stop] = 0.0
+        k = 0
+        while k + 4 <= len(chosen):
+            K0, K1 = packed[chosen[k], start:stop], packed[chosen[k + 1], start:stop]
+            K2, K3 = packed[chosen[k + 2], start:stop], packed[chosen[k + 3], start:stop]
+            for t in range(len(W)):
+                w0, w1, w2, w3 = W[t, k], W[t, k + 1], W[t, k + 2], W[t, k + 3]
+                total = out[t, start:stop]
+                for j in range(len(total)):
+                    total[j] += w0 * K0[j] + w1 * K1[j] + w2 * K2[j] + w3 * K3[j]
+            k += 4
+        while k < len(chosen):
+            K0 = packed[chosen[k], start:stop]
+            for t in range(len(W)):
+                w0, total = W[t, k], out[t, start:stop]
+                for j in range(len(total)):
+                    total[j] += w0 * K0[j]
+            k += 1
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST)
+def products(packed, C, out, first, last):  # type: ignore[no-untyped-def]
+    """out[k, t] = K_k c_t for the matrices first..last; C is (t, n)."""
+    for k in range(first, last):
+        K = packed[k]
+        out[k] = 0.0
+        for i in range(C.shape[1]):
+            start = i * (i + 1) // 2
+            row, diagonal = K[start : start + i], K[start + i]
+            for t in range(len(C)):
+                c, y = C[t], out[k, t, :i]
+                ci = c[i]
+                total = diagonal * ci
+                for j in range(len(row)):
+                    total += row[j] * c[j]
+                    y[j] += row[j] * ci
+                out[k, t, i] = total
+
+
+@njit(nogil=True, cache=True)
+def unpack(packed, K):  # type: ignore[no-untyped-def]
+    """The whole matrix, tile by tile: a tile and its mirror stay in the cache."""
+    n = len(K)
+    for top in range(0, n, _TILE):
+        for left in range(0, top + 1, _TILE):
+            for i in range(top, min(top + _TILE, n)):
+                start = i * (i + 1) // 2
+                for j in range(left, min(left + _TILE, i + 1)):
+                    K[i, j] = packed[start + j]
+                    K[j, i] = packed[start + j]

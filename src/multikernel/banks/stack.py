@@ -1,0 +1,92 @@
+"""Kernels evaluated and stored: a packed stack within the memory budget, made on demand beyond it.
+
+Gaussians over the same features share one matrix of distances, powers of one kernel its matrix; of each only the half
+that is stored is raised or exponentiated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from multikernel.banks.base import KernelBank
+from multikernel.banks.dense import PackedBank
+from multikernel.banks.lazy import LazyBank
+from multikernel.banks.origin import OnDemand
+from multikernel.banks.packing import pack
+from multikernel.banks.rbf import distances, gaussians
+from multikernel.banks.threads import over_rows
+from multikernel.kernels.base import Array, Kernel
+from multikernel.kernels.facts import OfDistance, PowerOf
+
+MEMORY = 2 << 30  # bytes: the largest thing a bank stores by default
+_SMALL_MATRIX = 1 << 22  # values: larger ones are formed one at a time, not one for each thread
+
+
+def stack(kernels: tuple[Kernel, ...], X: Any, memory: int = MEMORY, dtype: Any = None) -> KernelBank:
+    """The bank of kernels on samples X: evaluated in X's precision, stored in ``dtype`` (None: X's own)."""
+    n, stored = X.shape[0], np.dtype(X.dtype if dtype is None else dtype)
+    length = n * (n + 1) // 2
+    if len(kernels) * length * stored.itemsize > memory:
+        return LazyBank(kernels, X, X)
+    packed = np.empty((len(kernels), length), dtype=stored)
+    shared = _shared(kernels)
+
+    def fill(part: slice) -> None:
+        for group in shared[part]:
+            for k, K in zip(group.members, group.halves(X), strict=True):
+                packed[k] = K
+
+    over_rows(fill, len(shared), 1 if n * n <= _SMALL_MATRIX else len(shared))
+    for k in set(range(len(kernels))).difference(*(group.members for group in shared)):
+        packed[k] = pack(kernels[k](X))
+    return PackedBank(OnDemand(LazyBank(kernels, X, X)), packed, n)
+
+
+def in_double(X: Any) -> Any:
+    """Samples in double precision; themselves where they are."""
+    return X if X.dtype == np.float64 else X.astype(np.float64)
+
+
+@dataclass(frozen=True)
+class _Shared:
+    """Kernels, by position, that are made of one matrix; their facts."""
+
+    members: list[int]
+    facts: list[OfDistance | PowerOf]
+
+    def halves(self, X: Any) -> Iterator[Array]:
+        """The packed halves of the kernels in turn, one written over the other."""
+        first = self.facts[0]
+        if isinstance(first, OfDistance):
+            D = pack(distances(X, None, first.columns))
+            return gaussians(D, np.array([fact.gamma for fact in self.facts if isinstance(fact, OfDistance)]))
+        degrees = [fact.degree for fact in self.facts if isinstance(fact, PowerOf)]
+        return _powers(pack(first.base(X)), degrees)
+
+
+def _shared(kernels: tuple[Kernel, ...]) -> list[_Shared]:
+    """Each kernel in one group at most; a kernel alone is better evaluated as it stands."""
+    groups: dict[Any, _Shared] = {}
+    for k, kernel in enumerate(kernels):
+        fact = next((fact for fact in kernel.facts() if isinstance(fact, OfDistance | PowerOf)), None)
+        if fact is not None:
+            key = ("distance", fact.columns) if isinstance(fact, OfDistance) else ("power", repr(fact.base))
+            group = groups.setdefault(key, _Shared([], []))
+            group.members.append(k)
+            group.facts.append(fact)
+    return [group for group in groups.values() if len(group.members) > 1]
+
+
+def _powers(B: Array, degrees: list[int]) -> Iterator[Array]:
+    """B^d elementwise for every d in turn, each from the one before where that is smaller."""
+    power, reached = np.ones_like(B), 0
+    for degree in degrees:
+        if degree < reached:
+            power, reached = np.ones_like(B), 0
+        power *= B ** (degree - reached)
+        reached = degree
+        yield power

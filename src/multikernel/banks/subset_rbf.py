@@ -1,0 +1,223 @@
+"""Gaussian kernels of many widths on many subsets of the features, up to a million of them: nothing is stored.
+
+    K_k = exp(-gamma_k D_s),   D_s = sum over the features j of subset s of (x_j - z_j)^2
+
+A pass forms the squared differences of every feature for some pairs of samples, and from them every kernel, tile by
+tile in the first-level cache (``_gaussians``). A quadratic form needs only the pairs of samples that take part in it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from multikernel.banks.base import Index, KernelBank, as_columns, positions, same_samples
+from multikernel.banks.dense import DenseBank, PackedBank, StoredBank
+from multikernel.banks.gram import DenseGram, Gram
+from multikernel.banks.origin import OnDemand
+from multikernel.banks.packing import unpack, weights_of_pairs
+from multikernel.banks.threads import over_rows, slices
+from multikernel.kernels.base import Array
+
+_DIFFERENCES = 1 << 21  # squared differences of the features in memory at a time: 16 MB
+_PIECE = 1 << 22  # kernel values handed to a thread at a time
+_STORED = 1 << 23  # kernel values stored at a time, where a pass needs them stored: 64 MB
+_LARGEST = 2 << 30  # bytes: the largest exact stack
+
+Pairs = Callable[[Array], tuple[Array, Array]]  # rows and columns of numbered pairs of samples
+
+
+@dataclass(frozen=True, eq=False)
+class SubsetRBFBank(KernelBank):
+    """exp(-gamma_k D_s) with s = owner_k.
+
+    Parameters
+    ----------
+    X, Z : arrays (r, u) and (c, u), the features of the row and of the column samples; ``X is Z`` makes the bank square
+    features : integer array (u,), the columns of a data set that X and Z are made of, for new samples
+    subsets : integer array (S, q), columns of X and Z; -1 is none
+    owner : integer array (m,), the subset of each kernel; fastest where kernels of one subset are neighbours
+    gammas : array (m,); fastest where one is a small whole multiple of the one before
+    """
+
+    X: Array
+    Z: Array
+    features: Array
+    subsets: Array
+    owner: Array
+    gammas: Array
+
+    @classmethod
+    def of(cls, X: Any, subsets: Array, gammas: Array) -> SubsetRBFBank:
+        """Every gamma on every subset of X's columns, subset by subset."""
+        features = np.unique(subsets[subsets >= 0])
+        own = np.where(subsets >= 0, np.searchsorted(features, subsets), -1)
+        owner = np.repeat(np.arange(len(subsets), dtype=np.int32), len(gammas))
+        Z = _taken(X, features)
+        return cls(Z, Z, features, own, owner, np.tile(gammas, len(subsets)))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.X), len(self.Z)
+
+    def __len__(self) -> int:
+        return len(self.owner)
+
+    @property
+    def square(self) -> bool:
+        return self.X is self.Z
+
+    # -- pairs of samples ----------------------------------------------------------------------------------------
+
+    def _pairs(self, numbers: Array) -> tuple[Array, Array]:
+        """The entries of a packed half, or of a whole rectangle row by row."""
+        if self.square:
+            return packed_pairs(numbers)
+        rows, columns = np.divmod(numbers, max(1, len(self.Z)))
+        return rows, columns
+
+    @property
+    def _n_pairs(self) -> int:
+        r, c = self.shape
+        return r * (r + 1) // 2 if self.square else r * c
+
+    def _differences(self, rows: Array, columns: Array) -> Array:
+        """Squared differences of every feature, shape (u, pairs)."""
+        Q = np.take(np.ascontiguousarray(self.X.T), rows, axis=1)
+        Q -= np.take(np.ascontiguousarray(self.Z.T), columns, axis=1)
+        Q *= Q
+        return Q
+
+    @property
+    def _chunk(self) -> int:
+        return max(1, _DIFFERENCES // max(1, len(self.features)))
+
+    def _forms(self, pairs: Pairs, W: Array) -> Array:
+        """sum_c W[t, c] K_k[c] over the numbered pairs c: shape (m, t)."""
+        from multikernel.banks import _gaussians
+
+        out = np.zeros((len(self), len(W)))
+        for part in slices(W.shape[1], self._chunk):
+            Q = self._differences(*pairs(np.arange(part.start, part.stop)))
+            w = np.ascontiguousarray(W[:, part])
+
+            def kernels(r: slice, Q: Array = Q, w: Array = w) -> None:
+                _gaussians.forms(Q, w, self.subsets, self.owner, self.gammas, out, r.start, r.stop)
+
+            over_rows(kernels, len(self), max(1, _PIECE // Q.shape[1]))
+        return out
+
+    # -- passes --------------------------------------------------------------------------------------------------
+
+    def quad(self, A: Array) -> Array:
+        A = as_columns(A)
+        support = np.flatnonzero(A.any(axis=1))
+        B = A[support]
+        return self._forms(_among(support), weights_of_pairs(B @ B.T)[None, :])[:, 0]
+
+    def quads(self, A: Array) -> Array:
+        support = np.flatnonzero(A.any(axis=1))
+        W = [weights_of_pairs(np.outer(b, b)) for b in A[support].T]
+        return self._forms(_among(support), np.reshape(W, (A.shape[1], -1)))
+
+    def inner(self, M: Array) -> Array:
+        W = weights_of_pairs(M.astype(np.float64)) if self.square else M.astype(np.float64).ravel()
+        return self._forms(self._pairs, W[None, :])[:, 0]
+
+    def combine(self, weights: Array) -> Gram:
+        return self.combine_all(np.asarray(weights)[None, :])[0]
+
+    def combine_all(self, W: Array) -> list[Gram]:
+        from multikernel.banks import _gaussians
+
+        active = np.flatnonzero(W.any(axis=0))  # a kernel of weight 0 is not evaluated
+        some, own = self.select(active), np.ascontiguousarray(W[:, active], dtype=np.float64)
+        sums = np.empty((len(W), self._n_pairs))
+
+        def entries(part: slice) -> None:
+            Q = some._differences(*self._pairs(np.arange(part.start, part.stop)))
+            _gaussians.sums(Q, own, some.subsets, some.owner, some.gammas, sums[:, part])
+
+        over_rows(entries, self._n_pairs, max(1, min(self._chunk, _PIECE // max(1, len(active)))))
+        return [DenseGram(unpack(s, len(self.X)) if self.square else s.reshape(self.shape)) for s in sums]
+
+    def apply(self, C: Array) -> Array:
+        parts = [part.apply(C) for part in self._stored_parts()]
+        return np.concatenate(parts) if parts else np.zeros((0, len(self.X), C.shape[1]))
+
+    def diagonal(self) -> Array:
+        return np.ones((len(self), len(self.X)))
+
+    def traces(self) -> Array:
+        return np.full(len(self), float(len(self.X)))
+
+    # -- stored --------------------------------------------------------------------------------------------------
+
+    def _stored_parts(self) -> Iterator[StoredBank]:
+        return (self.select(part).stored() for part in slices(len(self), max(1, _STORED // max(1, self._n_pairs))))
+
+    def stored(self, dtype: Any = np.float64) -> StoredBank:
+        """The same kernels with their matrices."""
+        from multikernel.banks import _gaussians
+
+        out = np.empty((len(self), self._n_pairs), dtype=dtype)
+        for part in slices(self._n_pairs, self._chunk):
+            Q = self._differences(*self._pairs(np.arange(part.start, part.stop)))
+
+            def kernels(r: slice, Q: Array = Q, entries: Array = out[:, part]) -> None:
+                _gaussians.values(Q, self.subsets, self.owner, self.gammas, entries, r.start, r.stop)
+
+            over_rows(kernels, len(self), max(1, _PIECE // Q.shape[1]))
+        if self.square:
+            return PackedBank(OnDemand(self), out, len(self.X))
+        return DenseBank(OnDemand(self), out.reshape(len(self), *self.shape))
+
+    def exact(self, index: Index = slice(None)) -> KernelBank:
+        chosen = self.select(index)
+        return chosen.stored() if 8 * len(chosen) * self._n_pairs <= _LARGEST else chosen
+
+    # -- other samples, other kernels ----------------------------------------------------------------------------
+
+    def block(self, rows: Index, columns: Index) -> SubsetRBFBank:
+        r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])
+        Z = self.Z[c]
+        return replace(self, X=Z if same_samples(self, r, c) else self.X[r], Z=Z)
+
+    def select(self, index: Index) -> SubsetRBFBank:
+        used, owner = np.unique(self.owner[index], return_inverse=True)
+        return replace(self, subsets=self.subsets[used], owner=owner.astype(np.int32), gammas=self.gammas[index])
+
+    def cross(self, X: Any) -> SubsetRBFBank:
+        return replace(self, X=_taken(X, self.features))
+
+    def reference(self, columns: Index = slice(None)) -> SubsetRBFBank:
+        return replace(self, X=self.X[:0], Z=self.Z[columns])
+
+    def self_values(self, X: Any) -> Array:
+        return np.ones((len(self), X.shape[0]))
+
+
+def packed_pairs(numbers: Array) -> tuple[Array, Array]:
+    """Row i and column j <= i of the entries of a packed half: entry i (i + 1) / 2 + j."""
+    rows = ((np.sqrt(8.0 * numbers + 1.0) - 1.0) / 2.0).astype(np.intp)
+    return rows, numbers - rows * (rows + 1) // 2
+
+
+def _among(samples: Array) -> Pairs:
+    """The pairs of some of the samples."""
+
+    def pairs(numbers: Array) -> tuple[Array, Array]:
+        rows, columns = packed_pairs(numbers)
+        return samples[rows], samples[columns]
+
+    return pairs
+
+
+def _taken(X: Any, features: Array) -> Array:
+    """Some of the columns, dense and in double precision."""
+    taken = X[:, features] if hasattr(X, "shape") else np.asarray(X)[:, features]
+    dense: Array = taken.toarray() if hasattr(taken, "toarray") else np.asarray(taken)
+    return np.array(dense, dtype=np.float64)

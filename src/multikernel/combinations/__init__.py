@@ -1,0 +1,8 @@
+"""How weights make a kernel: the value for a bank, and the gradient of a quadratic form in it."""
+
+from multikernel.combinations.base import Combination
+from multikernel.combinations.linear import Linear
+from multikernel.combinations.polynomial import HadamardPower
+from multikernel.combinations.product import ProductOfRBF
+
+__all__ = ["Combination", "HadamardPower", "Linear", "ProductOfRBF"]

@@ -1,0 +1,33 @@
+"""How weights make a kernel.
+
+A combination turns parameters theta into one kernel matrix K(theta) made of the matrices of a bank, on the training set
+and, with the same theta, on new samples. For the gradient of a machine's value, dJ/dK = -AA', it supplies
+
+    q = d/dtheta tr A'K(theta)A        at fixed A        (so that dJ/dtheta = -q).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import ClassVar
+
+from multikernel.banks import Gram, KernelBank
+from multikernel.kernels.base import Array
+
+
+class Combination(ABC):
+    """A family of kernels K(theta), theta >= 0; a frozen dataclass of what is fixed in it."""
+
+    linear: ClassVar[bool] = False  # whether K is linear in theta: J is convex then, and a stationary point optimal
+
+    @abstractmethod
+    def gram(self, bank: KernelBank, theta: Array) -> Gram:
+        """K(theta) for theta of shape (d,), of a square or a rectangular bank."""
+
+    @abstractmethod
+    def pullback(self, bank: KernelBank, theta: Array, A: Array) -> Array:
+        """d/dtheta tr A'K(theta)A, shape (d,), for A of shape (n,) or (n, t); square banks only."""
+
+    def n_parameters(self, bank: KernelBank) -> int:
+        """d, the length of theta: one weight for each kernel unless a combination says otherwise."""
+        return len(bank)

@@ -1,0 +1,9 @@
+"""Where kernel weights live: a set, a penalty, and what an algorithm needs to know of them."""
+
+from multikernel.domains.ball import NormBall
+from multikernel.domains.base import Domain, HasBlockUpdate
+from multikernel.domains.entropy import EntropySimplex
+from multikernel.domains.orthant import Orthant
+from multikernel.domains.simplex import Simplex
+
+__all__ = ["Domain", "EntropySimplex", "HasBlockUpdate", "NormBall", "Orthant", "Simplex"]

@@ -1,0 +1,130 @@
+"""Weights in a ball of some norm around a centre: d >= 0, |d - center|_p <= radius.
+
+    h(q) = center'q + radius |q|_{p*},        1/p + 1/p* = 1, q >= 0
+    d_k - center_k = radius q_k^{1/(p-1)} / |q^{1/(p-1)}|_p      attains it for p > 1; for p = 1 the largest q_k has all
+
+Cortes, Mohri and Rostamizadeh (2009); Kloft, Brefeld, Sonnenburg and Zien (2011) with centre 0.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from multikernel.domains.base import Domain, Jet
+from multikernel.domains.projection import dual_exponent, norm_of, project_ball
+from multikernel.kernels.base import Array
+
+
+@dataclass(frozen=True, eq=False)
+class NormBall(Domain):
+    """d >= 0, |d - center|_norm <= radius.
+
+    Scores may be negative (for kernels that are not linear in the weights). With centre 0 the support is exact then,
+    too; with another centre it is an upper bound.
+
+    Parameters
+    ----------
+    norm : finite float >= 1
+    radius : float >= 0; with 0 the domain is the one point ``center``, and ``constraint`` has no meaning
+    center : float >= 0 or array (m,) of such
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel.domains import NormBall
+    >>> ball, q = NormBall(norm=2.0, radius=0.5, center=1.0), np.array([3.0, 4.0])
+    >>> ball.maximiser(q)
+    array([1.3, 1.4])
+    >>> ball.support(q)
+    9.5
+    """
+
+    norm: float = 1.0
+    radius: float = 1.0
+    center: float | Array = 0.0
+
+    def __post_init__(self) -> None:
+        if not (self.norm >= 1 and np.isfinite(self.norm)):
+            raise ValueError(
+                f"the norm of the ball must be a finite number >= 1, got {self.norm}; "
+                "in the limit of large norms the best weights are all equal to center + radius"
+            )
+        if not (self.radius >= 0 and np.isfinite(self.radius)):
+            raise ValueError(f"the radius of the ball must be a finite number >= 0, got {self.radius}")
+        center = np.asarray(self.center, dtype=float)
+        if center.ndim > 1 or not (np.isfinite(center) & (center >= 0)).all():
+            raise ValueError("the centre of the ball must be a number or a vector, finite and >= 0 in every entry")
+
+    def check(self, m: int) -> None:
+        if np.ndim(self.center) == 1 and len(np.asarray(self.center)) != m:
+            raise ValueError(f"the centre of the ball has {np.size(self.center)} entries for {m} kernels")
+
+    def offset(self, m: int) -> Array:
+        self.check(m)
+        center: Array = np.full(m, self.center, dtype=float)
+        return center
+
+    def start(self, m: int) -> Array:
+        start: Array = self.offset(m) + self.radius * m ** (-1.0 / self.norm)
+        return start
+
+    def project(self, z: Array) -> Array:
+        return project_ball(z, self.norm, self.radius, self.offset(len(z)))
+
+    def feasible(self, d: Array) -> Array:
+        center = self.offset(len(d))
+        delta = np.maximum(d, 0.0) - center
+        size = norm_of(delta, self.norm)
+        repaired: Array = center + delta * (self.radius / size) if size > self.radius else np.maximum(d, 0.0)
+        return repaired
+
+    def contains(self, d: Array, tol: float = 1e-9) -> bool:
+        center = self.offset(len(d))
+        slack = tol * (self.radius + float(center.max()))
+        return bool((d >= -slack).all() and norm_of(d - center, self.norm) <= self.radius + slack)
+
+    def support(self, q: Array) -> float:
+        q = np.maximum(q, 0.0)
+        return float(self.offset(len(q)) @ q) + self.radius * norm_of(q, dual_exponent(self.norm))
+
+    def maximiser(self, q: Array) -> Array:
+        if not q.any():
+            return self.start(len(q))
+        d: Array = self.offset(len(q)) + self.radius * self._direction(np.maximum(q, 0.0))
+        return d
+
+    def _direction(self, q: Array) -> Array:
+        """The maximiser of delta'q over |delta|_p <= 1, for q >= 0; 0 for q = 0."""
+        peak = float(q.max())
+        if peak == 0.0:
+            return np.zeros(len(q))
+        if self.norm == 1:
+            best: Array = np.eye(1, len(q), int(np.argmax(q)))[0]
+            return best
+        delta = (q / peak) ** (1.0 / (self.norm - 1.0))
+        unit: Array = delta / norm_of(delta, self.norm)
+        return unit
+
+    def constraint(self, delta: Array) -> Jet:
+        p, t = self.norm, delta / self.radius
+        if p == 1:
+            return t, np.full(len(t), 1.0 / self.radius), np.zeros(len(t))
+        with np.errstate(divide="ignore"):  # infinite curvature at 0 for p < 2
+            curvature = p * (p - 1.0) * t ** (p - 2.0) / self.radius**2
+        return t**p, p * t ** (p - 1.0) / self.radius, curvature
+
+    def block_update(self, norms: Array) -> Array:
+        """argmin over the ball around 0 of sum_k c_k^2 / d_k: d_k proportional to c_k^{2/(p+1)}.
+
+        ValueError where the centre is not 0.
+        """
+        m, peak = len(norms), float(norms.max())
+        if self.offset(m).any():
+            raise ValueError("the update in closed form holds for a ball around 0 only: choose center=0")
+        if peak == 0.0:
+            return self.start(m)
+        d = (norms / peak) ** (2.0 / (self.norm + 1.0))
+        updated: Array = self.radius * d / norm_of(d, self.norm)
+        return updated

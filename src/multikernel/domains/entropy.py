@@ -1,0 +1,87 @@
+"""Weights with sum 1 and the price of being uneven: strength sum_k d_k log d_k, with 0 log 0 = 0.
+
+    h(q) = strength log sum_k exp(q_k / strength),        attained by the softmax of q / strength
+
+Xu, Jin, Zhu, Lyu and King (2010).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from multikernel.domains.base import Domain, Jet
+from multikernel.domains.simplex import project_simplex, share
+from multikernel.kernels.base import Array
+
+
+@dataclass(frozen=True)
+class EntropySimplex(Domain):
+    """d >= 0, sum d = 1, with the penalty strength sum_k d_k log d_k.
+
+    Parameters
+    ----------
+    strength : float > 0; towards 0 the penalty vanishes, towards infinity the weights become equal
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel.domains import EntropySimplex
+    >>> EntropySimplex(strength=2.0).maximiser(2.0 * np.log([1.0, 2.0, 5.0]))
+    array([0.125, 0.25 , 0.625])
+    """
+
+    strength: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not (self.strength > 0 and np.isfinite(self.strength)):
+            raise ValueError(f"the strength of the entropy must be a finite number > 0, got {self.strength}")
+
+    def start(self, m: int) -> Array:
+        return np.full(m, 1.0 / m)
+
+    def project(self, z: Array) -> Array:
+        return project_simplex(z, 1.0)
+
+    def feasible(self, d: Array) -> Array:
+        return share(d, 1.0)
+
+    def contains(self, d: Array, tol: float = 1e-9) -> bool:
+        return bool((d >= -tol).all() and abs(d.sum() - 1.0) <= tol)
+
+    def penalty(self, d: Array) -> float:
+        return self.strength * float(d @ _log(d))
+
+    def penalty_gradient(self, d: Array) -> Array:
+        gradient: Array = self.strength * (_log(d) + 1.0)
+        return gradient
+
+    def support(self, q: Array) -> float:
+        peak = float(q.max())
+        return peak + self.strength * float(np.log(self._relative(q).sum()))
+
+    def maximiser(self, q: Array) -> Array:
+        shares = self._relative(q)
+        d: Array = shares / shares.sum()
+        return d
+
+    def _relative(self, q: Array) -> Array:
+        """exp((q - max q) / strength)."""
+        with np.errstate(over="ignore"):  # -inf is the right quotient: its exponential is 0
+            powers: Array = np.exp((q - q.max()) / self.strength)
+        return powers
+
+    def constraint(self, delta: Array) -> Jet:
+        return delta, np.ones(len(delta)), np.zeros(len(delta))
+
+    def separable_penalty(self, delta: Array) -> Jet:
+        log = _log(delta)
+        floor = np.maximum(delta, np.finfo(float).tiny)
+        return self.strength * delta * log, self.strength * (log + 1.0), self.strength / floor
+
+
+def _log(d: Array) -> Array:
+    """log d, at 0 that of the smallest normal number, which makes 0 log 0 = 0 and the slope there finite."""
+    logarithm: Array = np.log(np.maximum(d, np.finfo(float).tiny))
+    return logarithm

@@ -1,0 +1,88 @@
+"""Weights that only a penalty keeps small: d >= 0 with strength sum_k d_k^norm, norm 1 or 2.
+
+h(q) = sum_k q_k^2 / (4 strength)                       for norm 2 and q >= 0
+h(q) = 0 where max_k q_k <= strength, else infinite     for norm 1
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar, Literal
+
+import numpy as np
+
+from multikernel.domains.base import Domain, Jet
+from multikernel.kernels.base import Array
+
+
+@dataclass(frozen=True)
+class Orthant(Domain):
+    """d >= 0 with the penalty strength sum_k d_k^norm.
+
+    With norm 1 the support is infinite as soon as one score exceeds the strength: a gap is known only at points where
+    none does. There the maximiser is d = 0, elsewhere there is none.
+
+    Parameters
+    ----------
+    strength : float > 0
+    norm : 1 or 2
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel.domains import Orthant
+    >>> Orthant(strength=0.5).maximiser(np.array([3.0, 1.0]))
+    array([3., 1.])
+    """
+
+    strength: float = 1.0
+    norm: Literal[1, 2] = 2
+
+    constrained: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        if not (self.strength > 0 and np.isfinite(self.strength)):
+            raise ValueError(f"the strength of the penalty must be a finite number > 0, got {self.strength}")
+        if self.norm not in (1, 2):
+            raise ValueError(f"the norm of the penalty must be 1 or 2, got {self.norm}")
+
+    def start(self, m: int) -> Array:
+        return np.full(m, 1.0 / m)
+
+    def project(self, z: Array) -> Array:
+        d: Array = np.maximum(z, 0.0)
+        return d
+
+    def feasible(self, d: Array) -> Array:
+        return self.project(d)
+
+    def contains(self, d: Array, tol: float = 1e-9) -> bool:
+        return bool((d >= -tol * float(np.abs(d).max())).all())
+
+    def penalty(self, d: Array) -> float:
+        return self.strength * float((d**self.norm).sum())
+
+    def penalty_gradient(self, d: Array) -> Array:
+        gradient: Array = self.strength * (2.0 * d if self.norm == 2 else np.ones(len(d)))
+        return gradient
+
+    def support(self, q: Array) -> float:
+        if self.norm == 1:
+            return 0.0 if q.max() <= self.strength else np.inf
+        half = np.maximum(q, 0.0) / (2.0 * self.strength)
+        return self.strength * float(half @ half)
+
+    def maximiser(self, q: Array) -> Array:
+        if self.norm == 1:
+            if q.max() > self.strength:
+                raise ValueError("no weights attain the support of a 1-norm penalty: a score exceeds its strength")
+            return np.zeros(len(q))
+        d: Array = np.maximum(q, 0.0) / (2.0 * self.strength)
+        return d
+
+    def constraint(self, delta: Array) -> Jet:
+        return np.zeros(len(delta)), np.zeros(len(delta)), np.zeros(len(delta))
+
+    def separable_penalty(self, delta: Array) -> Jet:
+        curvature = 2.0 * self.strength * (self.norm == 2)
+        return self.strength * delta**self.norm, self.penalty_gradient(delta), np.full(len(delta), curvature)

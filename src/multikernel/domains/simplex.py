@@ -1,0 +1,83 @@
+"""Weights that share a fixed total: d >= 0, sum d = total.
+
+h(q) = total max_k q_k
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from multikernel.domains.base import Domain, Jet
+from multikernel.kernels.base import Array
+
+
+@dataclass(frozen=True)
+class Simplex(Domain):
+    """d >= 0, sum d = total.
+
+    Parameters
+    ----------
+    total : float > 0
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel.domains import Simplex
+    >>> Simplex().project(np.array([0.5, 0.9, -1.0]))
+    array([0.3, 0.7, 0. ])
+    >>> Simplex().support(np.array([1.0, 4.0, 2.0]))
+    4.0
+    """
+
+    total: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not (self.total > 0 and np.isfinite(self.total)):
+            raise ValueError(f"the total of the weights must be a finite number > 0, got {self.total}")
+
+    def start(self, m: int) -> Array:
+        return np.full(m, self.total / m)
+
+    def project(self, z: Array) -> Array:
+        return project_simplex(z, self.total)
+
+    def feasible(self, d: Array) -> Array:
+        return share(d, self.total)
+
+    def contains(self, d: Array, tol: float = 1e-9) -> bool:
+        return bool((d >= -tol * self.total).all() and abs(d.sum() - self.total) <= tol * self.total)
+
+    def support(self, q: Array) -> float:
+        return self.total * float(q.max())
+
+    def maximiser(self, q: Array) -> Array:
+        d = np.zeros(len(q))
+        d[np.argmax(q)] = self.total
+        return d
+
+    def constraint(self, delta: Array) -> Jet:
+        return delta / self.total, np.full(len(delta), 1.0 / self.total), np.zeros(len(delta))
+
+    def block_update(self, norms: Array) -> Array:
+        """argmin of sum_k c_k^2 / d_k: d proportional to c."""
+        return share(norms / max(float(norms.max()), float(np.finfo(float).tiny)), self.total)
+
+
+def project_simplex(z: Array, total: float) -> Array:
+    """max(z - t, 0) with the t for which the sum is the total: the largest prefix of the sorted z that stays > 0."""
+    z = z - z.max()  # a shift changes nothing but t, and keeps large entries from swallowing the total
+    falling = np.sort(z)[::-1]
+    thresholds = (np.cumsum(falling) - total) / np.arange(1, len(z) + 1)
+    last = np.flatnonzero(falling > thresholds)[-1]
+    d: Array = np.maximum(z - thresholds[last], 0.0)
+    return d
+
+
+def share(d: Array, total: float) -> Array:
+    """The positive part of d, scaled to the total; equal shares where there is none."""
+    d = np.maximum(d, 0.0)
+    size = float(d.sum())
+    shares: Array = d * (total / size) if size > 0 else np.full(len(d), total / len(d))
+    return shares

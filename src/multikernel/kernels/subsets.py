@@ -1,0 +1,127 @@
+"""Gaussian kernels of many widths on many subsets of the features: a family that is described, never listed.
+
+    k(x, z) = exp(-gamma sum over j in s of (x_j - z_j)^2)    for every subset s and every gamma
+
+Kernel number i G + g has subset i and gamma g, of G gammas.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import chain, combinations
+from typing import overload
+
+import numpy as np
+
+from multikernel.kernels.base import Columns, Features, Kernel
+from multikernel.kernels.distance import RBF
+from multikernel.kernels.family import KernelFamily
+
+
+@dataclass(repr=False)
+class RBFSubsets(KernelFamily):
+    """Every gamma on every subset of the features.
+
+    Parameters
+    ----------
+    subsets : the columns of each subset, or a number q: all subsets of one to q features
+    gammas : numbers > 0
+    labels : the features' names, for the kernels' names, once the columns are given by position
+    """
+
+    subsets: int | tuple[tuple[int | str, ...], ...]
+    gammas: tuple[float, ...]
+    labels: tuple[str, ...] | None = None
+
+    def __post_init__(self) -> None:
+        if isinstance(self.subsets, int) and self.subsets < 1:
+            raise ValueError(f"rbf_subsets: the largest subset needs at least one feature, got {self.subsets}")
+        if not isinstance(self.subsets, int) and (not self.subsets or not all(self.subsets)):
+            raise ValueError("rbf_subsets needs at least one subset, and at least one column in each")
+        if not self.gammas:
+            raise ValueError("rbf_subsets needs at least one gamma, got none")
+        for gamma in self.gammas:
+            RBF(gamma)  # says what is wrong with it
+
+    def resolve(self, features: Features) -> RBFSubsets:
+        if isinstance(self.subsets, int):
+            sizes = range(1, min(self.subsets, features.n) + 1)
+            every = tuple(chain.from_iterable(combinations(range(features.n), size) for size in sizes))
+            return RBFSubsets(every, self.gammas, features.names)
+        return RBFSubsets(tuple(map(features.index, self.subsets)), self.gammas, features.names)
+
+    def __len__(self) -> int:
+        return len(self._listed()) * len(self.gammas)
+
+    def __iter__(self) -> Iterator[Kernel]:
+        return (RBF(gamma).on(subset) for subset in self._listed() for gamma in self.gammas)
+
+    @property
+    def names(self) -> Sequence[str]:
+        return _Names(self._listed(), self.gammas, self.labels)
+
+    def _listed(self) -> tuple[tuple[int | str, ...], ...]:
+        if isinstance(self.subsets, int):
+            raise self._unresolved()
+        return self.subsets
+
+    def __repr__(self) -> str:
+        subsets = self.subsets if isinstance(self.subsets, int) else f"<{len(self.subsets)} subsets>"
+        return f"RBFSubsets({subsets}, <{len(self.gammas)} gammas>)"
+
+
+@dataclass(frozen=True)
+class _Names(Sequence[str]):
+    """The names of the kernels, each made when it is asked for."""
+
+    subsets: tuple[tuple[int | str, ...], ...]
+    gammas: tuple[float, ...]
+    labels: tuple[str, ...] | None
+
+    def __len__(self) -> int:
+        return len(self.subsets) * len(self.gammas)
+
+    @overload
+    def __getitem__(self, k: int) -> str: ...
+
+    @overload
+    def __getitem__(self, k: slice) -> tuple[str, ...]: ...
+
+    def __getitem__(self, k: int | slice) -> str | tuple[str, ...]:
+        numbers = range(len(self))[k]
+        if isinstance(numbers, range):
+            return tuple(self[i] for i in numbers)
+        subset, gamma = divmod(numbers, len(self.gammas))
+        columns = self.subsets[subset]
+        named = [self.labels[c] if self.labels and isinstance(c, int) else c for c in columns]
+        return repr(RBF(self.gammas[gamma]).on(named))
+
+
+def rbf_subsets(subsets: int | Sequence[Columns], gammas: Sequence[float]) -> KernelFamily:
+    """Gaussian kernels exp(-gamma |x_s - z_s|^2), every gamma on every subset s of the features.
+
+    The family can have a million kernels: it is described, and neither the kernels nor their matrices are ever listed.
+    Passes are fastest where the gammas rise and each is a small whole multiple of the one before.
+
+    Parameters
+    ----------
+    subsets : int, or sequence of columns (by index or by data-frame name)
+        A number q stands for all subsets of one to q features.
+    gammas : numbers > 0
+
+    Raises
+    ------
+    ValueError : where there is no subset or no gamma, a subset is empty, or a gamma is not a finite number > 0.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import bind, kernels
+    >>> X = np.random.default_rng(0).normal(size=(50, 60))
+    >>> bank = bind(kernels.rbf_subsets(3, 2.0 ** np.arange(-10, 4)), X)
+    >>> len(bank)
+    504700
+    """
+    chosen = int(subsets) if isinstance(subsets, int | np.integer) else tuple(tuple(columns) for columns in subsets)
+    return RBFSubsets(chosen, tuple(float(gamma) for gamma in gammas))

@@ -1,0 +1,51 @@
+"""Support vector regression: the machine with epsilon-insensitive loss.
+
+    J(K) = max_b y'b - epsilon |b|_1 - 1/2 b'K b,    |b_i| <= C,    1'b = 0
+
+whose primal is min 1/2 |f|^2 + C sum max(0, |y - f - c| - epsilon). Without an intercept c, 1'b is free. As a program
+in a >= 0 each sample has two variables, b_i = a_i - a_{n+i}.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from multikernel.kernels.base import Array
+from multikernel.machines.program import SupportProgram
+from multikernel.machines.support import SupportMachine, positive, weights_of_samples
+
+
+@dataclass(frozen=True)
+class EpsilonMachine(SupportMachine):
+    """max_b y'b - epsilon |b|_1 - 1/2 b'Kb over |b_i| <= C w_i, 1'b = 0; w_i the weight of sample i, if given.
+
+    Parameters
+    ----------
+    C : float > 0, weight of the losses
+    epsilon : float >= 0, the residual that costs nothing
+    fit_intercept : bool, whether there is an intercept, and the equality 1'b = 0
+    tol : float, the relative duality gap to reach
+    max_iter : int, how many steps at most
+    """
+
+    C: float = 1.0
+    epsilon: float = 0.1
+    fit_intercept: bool = True
+
+    def __post_init__(self) -> None:
+        positive("C", self.C)
+        if not (self.epsilon >= 0 and np.isfinite(self.epsilon)):
+            raise ValueError(f"epsilon must be a finite number >= 0, got {self.epsilon}")
+
+    def program(self, target: Array, sample_weight: Array | None = None) -> SupportProgram:
+        """The program for real targets; weights of samples multiply their upper bounds."""
+        y = np.asarray(target, dtype=float)
+        return SupportProgram(
+            n=len(y),
+            sign=np.repeat([1.0, -1.0], len(y)),
+            linear=np.concatenate([y - self.epsilon, -y - self.epsilon]),
+            upper=np.tile(self.C * weights_of_samples(sample_weight, len(y)), 2),
+            intercept=self.fit_intercept,
+        )

@@ -1,0 +1,46 @@
+"""The one-class support vector machine: a region that holds most samples (Schoelkopf and others 2001).
+
+    J(K) = max_a -1/2 a'K a,    0 <= a <= 1 / (nu n),    sum a = 1
+
+whose primal is min 1/2 |f|^2 + 1/(nu n) sum max(0, -(f + c)) + c over f and the intercept c: f + c >= 0 inside.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from multikernel.kernels.base import Array
+from multikernel.machines.program import SupportProgram
+from multikernel.machines.support import SupportMachine, weights_of_samples
+
+
+@dataclass(frozen=True)
+class OneClassMachine(SupportMachine):
+    """max_a -1/2 a'Ka over 0 <= a_i <= w_i / (nu sum w), sum a = 1; w_i the weight of sample i, else 1.
+
+    Parameters
+    ----------
+    nu : float in (0, 1], at most this part of the samples is outside
+    tol : float, the relative duality gap to reach
+    max_iter : int, how many steps at most
+    """
+
+    nu: float = 0.5
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.nu <= 1.0:
+            raise ValueError(f"nu must be in (0, 1], got {self.nu}")
+
+    def program(self, target: Array, sample_weight: Array | None = None) -> SupportProgram:
+        """The program for n samples; only the target's length is looked at."""
+        n = len(target)
+        weight = weights_of_samples(sample_weight, n)
+        return SupportProgram(
+            n=n,
+            sign=np.ones(n),
+            linear=np.zeros(n),
+            upper=weight / (self.nu * float(weight.sum())),
+            total=1.0,
+        )

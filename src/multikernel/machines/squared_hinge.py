@@ -1,0 +1,53 @@
+"""The support vector machine with squared hinge loss, or 2-norm soft margin.
+
+    J(K) = max_a 2 sum a - a'(Y K Y + I / C) a,    a >= 0,    y'a = 0        (Y = diag(y))
+
+whose primal is min |f|^2 + C sum max(0, 1 - y (f + b))^2. Without an intercept b, y'a is free. As a function of K it
+is bounded by the ridge machine's J with alpha = 1 / C.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from multikernel.kernels.base import Array
+from multikernel.machines.base import check_signs
+from multikernel.machines.program import SupportProgram
+from multikernel.machines.support import SupportMachine, positive
+
+
+@dataclass(frozen=True)
+class SquaredHingeMachine(SupportMachine):
+    """max_a 2 sum a - a'(YKY + I/C)a over a >= 0, y'a = 0.
+
+    Parameters
+    ----------
+    C : float > 0, weight of the squared losses
+    fit_intercept : bool, whether there is an intercept, and the equality y'a = 0
+    tol : float, the relative duality gap to reach
+    max_iter : int, how many steps at most
+    """
+
+    C: float = 1.0
+    fit_intercept: bool = True
+
+    def __post_init__(self) -> None:
+        positive("C", self.C)
+
+    def program(self, target: Array, sample_weight: Array | None = None) -> SupportProgram:
+        """The program for labels -1 and +1."""
+        if sample_weight is not None:
+            raise ValueError("the squared hinge machine knows no weights of samples; use the hinge machine for them")
+        check_signs(target)
+        y = np.asarray(target, dtype=float)
+        return SupportProgram(
+            n=len(y),
+            sign=y,
+            linear=np.ones(len(y)),
+            upper=np.full(len(y), np.inf),
+            ridge=1.0 / self.C,
+            intercept=self.fit_intercept,
+            scale=2.0,
+        )

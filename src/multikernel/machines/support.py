@@ -1,0 +1,159 @@
+"""Support vector machines: one way to solve the quadratic program that they share.
+
+Steps of pairs (``_pairs``) find which coefficients lie between their bounds; Newton steps on these (``free_newton``)
+find their values. Neither knows when the other is better, so they take turns, and pairs go on for about as long as
+the next Newton step will take: whichever is right, the other costs no more than as much again.
+
+Certificate: with a fresh gradient, the difference of primal and dual value at the intercept that makes the primal
+smallest, relative to the primal.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from multikernel.banks import Gram
+from multikernel.kernels.base import Array
+from multikernel.machines.base import DualSolution, Machine
+from multikernel.machines.free_newton import newton_step
+from multikernel.machines.program import SupportProgram
+
+_VALUES = 60_000_000  # room for linear systems of 7745 unknowns: 480 MB
+_PROGRESS = 0.9  # of the last gap: more is no progress
+_STALLED = 5  # rounds without progress until giving up
+_ROUGH = 0.1  # a gap at which so much will still change that few Newton steps are worth their time
+_PATIENCE = 16  # times as long as the next Newton step, at most, where the last ones were of no use
+_TURNS = 30  # until the score is taken afresh
+_TINY = float(np.finfo(float).tiny)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SupportMachine(Machine):
+    """A machine whose inner problem is a ``SupportProgram``.
+
+    Parameters
+    ----------
+    tol : float, the relative duality gap to reach
+    max_iter : int, how many steps of pairs and Newton steps at most
+    """
+
+    tol: float = 1e-3
+    max_iter: int = 10_000_000
+
+    @abstractmethod
+    def program(self, target: Array, sample_weight: Array | None = None) -> SupportProgram:
+        """The program for a target of shape (n,), with weights of the samples' losses."""
+
+    def solve(self, gram: Gram, target: Array, warm: Array | None = None) -> DualSolution:
+        """Solve for a target of shape (n,); ``warm`` holds the program's variables at an earlier solution."""
+        return self.solve_program(gram, self.program(target), warm)
+
+    def solve_program(self, gram: Gram, program: SupportProgram, warm: Array | None = None) -> DualSolution:
+        """Solve a program that ``program`` made, from variables of shape (N,); others start it afresh."""
+        K = np.ascontiguousarray(gram.dense())
+        b = program.sign * program.feasible(warm)
+        found, score = self._certified(K, program, b)
+        best, stalled, work = found, 0, np.empty(0)
+        while not best.converged and found.n_iter < self.max_iter:
+            work = work if len(work) else np.empty(min(len(b) ** 2, _VALUES))
+            b, made = _ascent(K, program, b, score, self.tol, self.max_iter - found.n_iter, work)
+            found, score = self._certified(K, program, b, found.n_iter + made, found.history)
+            stalled = 0 if found.gap < _PROGRESS * best.gap else stalled + 1
+            best = replace(found if found.gap <= best.gap else best, n_iter=found.n_iter, history=found.history)
+            rounding = _within_rounding(K, program, best)
+            if made == 0 or stalled >= (1 if rounding else _STALLED):
+                return replace(best, converged=best.converged or rounding)
+        return best
+
+    def _certified(
+        self, K: Array, program: SupportProgram, b: Array, n_iter: int = 0, before: tuple[float, ...] = ()
+    ) -> tuple[DualSolution, Array]:
+        """The solution and its certificate at the signed variables b, and the score there, all from a fresh product."""
+        from multikernel.machines import _pairs
+
+        a = program.sign * b
+        coef = program.coef(a)
+        f, support = np.empty(program.n), np.flatnonzero(coef)
+        _pairs.products(K, support, coef[support], f)
+        intercept = program.best_intercept(f)
+        value = program.dual(a, float(coef @ f))
+        gap = max(program.gap(a, f, intercept), 0.0)
+        relative = gap / max(abs(value + gap), _TINY)
+        solution = DualSolution(
+            coef=coef,
+            intercept=intercept,
+            value=value,
+            factor=np.sqrt(0.5 * program.scale) * coef,
+            gap=relative,
+            converged=relative <= self.tol,
+            n_iter=n_iter,
+            warm=a,
+            history=(*before, relative),
+        )
+        return solution, program.sign * program.linear - f[program.sample] - program.ridge * b
+
+
+def _ascent(
+    K: Array, program: SupportProgram, b: Array, score: Array, tol: float, max_iter: int, work: Array
+) -> tuple[Array, int]:
+    """Turns of pairs and Newton steps until the gap is likely at most tol, or the score should be taken afresh."""
+    from multikernel.machines import _pairs
+
+    c, low, high, ridge = program.sign * program.linear, program.low, program.high, program.ridge
+    ascend = _pairs.ascend if program.intercept else _pairs.ascend_singly
+    every, cold = max(32, len(b) // 32), not b.any()
+    steps, patience, before = 0, 1, np.inf
+    for turn in range(_TURNS):
+        length = max(patience * _newton_cost(program, b), len(b) if cold and turn == 0 else every)
+        made, first, gap = ascend(K, c, low, high, ridge, b, score, tol, every, min(length, max_iter - steps))
+        steps += made
+        if gap <= tol or steps >= max_iter:
+            break
+        patience = min(2 * patience, _PATIENCE) if first > 0.5 * before else 1
+        before = np.inf
+        worth = patience * (2 if gap < _ROUGH else 20) * _newton_cost(program, b)
+        if gap < first and made * np.log(gap / tol) <= worth * np.log(first / gap):
+            continue  # at this rate pairs are there sooner
+        intercept = _pairs.middle(score, b, low, high) if program.intercept else 0.0
+        proposal = newton_step(K, program, b, score, intercept, work, patience)
+        if proposal is not None:
+            b, score = proposal
+            before, steps = gap, steps + 1
+        elif made < length:
+            break
+    return b, steps
+
+
+def _newton_cost(program: SupportProgram, b: Array) -> int:
+    """How many steps of pairs take about as long as a Newton step."""
+    free = int(((program.low < b) & (b < program.high)).sum())
+    nanoseconds = 3e5 + 4.0 * free**2 + free**3 / 30.0
+    return int(nanoseconds / (150.0 + len(b)))
+
+
+def _within_rounding(K: Array, program: SupportProgram, found: DualSolution) -> bool:
+    """Whether the gap is no larger than what rounding of the values f = K b may add to the losses."""
+    size = np.sqrt(np.maximum(np.diagonal(K), 0.0)).astype(float)
+    error = np.finfo(float).eps * float(size @ np.abs(found.coef)) * size[program.sample]
+    reach = np.where(np.isfinite(program.upper), program.upper, found.warm)
+    gap = found.gap * abs(found.value) / max(1.0 - found.gap, _TINY)
+    return gap <= program.scale * float(reach @ error)
+
+
+def positive(name: str, value: float) -> None:
+    """Refuse what is not a finite number > 0."""
+    if not (value > 0 and np.isfinite(value)):
+        raise ValueError(f"{name} must be a finite number > 0, got {value}")
+
+
+def weights_of_samples(weight: Array | None, n: int) -> Array:
+    """Weights of the samples' losses, shape (n,); None means 1."""
+    if weight is None:
+        return np.ones(n)
+    weights = np.asarray(weight, dtype=float)
+    if weights.shape != (n,) or not (np.isfinite(weights) & (weights > 0)).all():
+        raise ValueError(f"sample weights must be {n} finite numbers > 0, one for each sample; leave out the others")
+    return weights

@@ -1,0 +1,115 @@
+"""The outer problem of kernel learning, and its certificate, written once.
+
+    min_{theta in D}  J(K(theta)) + r(theta),        J(K) = max_a L(a, K)
+
+The combination says how theta makes K, the machine solves the inner problem, the domain holds theta and its penalty r.
+J is decreasing in K with dJ/dK = -A A', A the factor of the inner solution, so with the scores
+
+    q = d/dtheta tr A'K(theta)A,        d/dtheta (J + r) = -q + r'(theta)
+
+and, h(q) = max_{theta in D} theta'q - r(theta) being the domain's support function, where K is linear in theta
+
+    max_a min_theta  >=  J + theta'q - h(q)      at any feasible a, which bounds the optimum from below.
+
+Elsewhere the same difference h(q) - (theta'q - r(theta)) >= 0 is zero exactly at the stationary points.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from multikernel.banks import KernelBank
+from multikernel.combinations import Combination
+from multikernel.domains import Domain
+from multikernel.kernels.base import Array
+from multikernel.machines import DualSolution, Machine
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluation:
+    """The problem at one theta.
+
+    Parameters
+    ----------
+    theta : array (d,)
+    value : float, J(K(theta)) + r(theta) at the inner solution found, which is not above the true one
+    upper : float, at least the true value at theta
+    bound : float, at most the optimum of the problem; -inf where K is not linear in theta
+    stationarity : float >= 0, h(q) - (theta'q - r(theta))
+    scores : array (d,), q
+    gradient : array (d,)
+    dual : the inner solution
+    """
+
+    theta: Array
+    value: float
+    upper: float
+    bound: float
+    stationarity: float
+    scores: Array
+    gradient: Array
+    dual: DualSolution
+
+    @property
+    def certificate(self) -> float:
+        """Relative: the duality gap where the problem is convex, else the stationarity with the inner gap."""
+        gap = self.upper - self.bound if np.isfinite(self.bound) else self.stationarity + self.upper - self.value
+        return max(gap, 0.0) / max(abs(self.upper), float(np.finfo(float).tiny))
+
+
+@dataclass(frozen=True, eq=False)
+class Problem:
+    """min over theta in the domain of J(K(theta)) + r(theta).
+
+    Parameters
+    ----------
+    bank : the kernels on the training set
+    combination : how theta makes a kernel of them
+    machine : the inner problem
+    domain : where theta lives, with its penalty
+    target : array (n,), as the machine wants it
+    """
+
+    bank: KernelBank
+    combination: Combination
+    machine: Machine
+    domain: Domain
+    target: Array
+    linear: bool = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "linear", self.combination.linear)
+
+    @property
+    def size(self) -> int:
+        """How many parameters theta has."""
+        return self.combination.n_parameters(self.bank)
+
+    def start(self) -> Array:
+        """The domain's central point."""
+        return self.domain.start(self.size)
+
+    def evaluate(self, theta: Array, warm: Any = None, machine: Machine | None = None) -> Evaluation:
+        """Solve the inner problem at theta, starting from an earlier solution's ``warm``.
+
+        Another machine may stand in for the problem's own, to solve less or more accurately.
+        """
+        gram = self.combination.gram(self.bank, theta)
+        dual = (machine or self.machine).solve(gram, self.target, warm)
+        q = self.combination.pullback(self.bank, theta, dual.factor)
+        penalty, inner = self.domain.penalty(theta), float(theta @ q)
+        support = self.domain.support(q)
+        slack = dual.gap * abs(dual.value) / (1.0 - dual.gap) if dual.gap < 1.0 else np.inf
+        return Evaluation(
+            theta=theta,
+            value=dual.value + penalty,
+            upper=dual.value + slack + penalty,
+            bound=dual.value + inner - support if self.linear else -np.inf,
+            stationarity=max(support - (inner - penalty), 0.0),
+            scores=q,
+            gradient=self.domain.penalty_gradient(theta) - q,
+            dual=dual,
+        )

@@ -1,0 +1,110 @@
+"""Domains of weights as a conic solver sees them, and points of them drawn at random."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+
+import reference as ref
+from multikernel.domains import Domain, EntropySimplex, NormBall, Orthant, Simplex
+
+Array = Any
+
+
+@dataclass(frozen=True)
+class DomainCase:
+    """How to make a domain for m kernels, its constraints and its penalty, and some of its points."""
+
+    make: Callable[[int], Domain]
+    constraints: Callable[[Any, int], list[Any]]  # of a variable, besides d >= 0
+    points: Callable[[Any, int], Array]  # of a generator: one feasible point
+    penalty: Callable[[Any], Any] = lambda d: 0.0
+
+
+def _shares(total: float) -> Callable[[Any, int], Array]:
+    """Weights with that sum; some of them are zero, now and then all but one."""
+
+    def draw(rng: Any, m: int) -> Array:
+        d = rng.dirichlet(np.full(m, 0.5)) * (rng.random(m) < rng.random())
+        return total * (d / d.sum() if d.any() else np.eye(m)[rng.integers(m)])
+
+    return draw
+
+
+def centre(m: int) -> Array:
+    """Centre of a ball: different in every entry, one of them zero."""
+    return np.arange(m) / 2.0
+
+
+def _in_ball(norm: float, radius: float, center: Callable[[int], Array]) -> Callable[[Any, int], Array]:
+    def draw(rng: Any, m: int) -> Array:
+        delta = rng.normal(size=m) * (rng.random(m) < 0.8)
+        delta /= max(np.linalg.norm(delta, norm), 1e-12)
+        return np.maximum(center(m) + radius * rng.choice([0.3, 1.0]) * delta, 0.0)
+
+    return draw
+
+
+def ball(norm: float, radius: float = 1.5, center: Callable[[int], Array] = np.zeros) -> DomainCase:
+    return DomainCase(
+        lambda m: NormBall(norm, radius, center(m)),
+        lambda d, m: [cp.pnorm(d - center(m), norm) <= radius],
+        _in_ball(norm, radius, center),
+    )
+
+
+DOMAINS: dict[str, DomainCase] = {
+    "simplex": DomainCase(lambda m: Simplex(), lambda d, m: [cp.sum(d) == 1.0], _shares(1.0)),
+    "simplex-total": DomainCase(lambda m: Simplex(2.5), lambda d, m: [cp.sum(d) == 2.5], _shares(2.5)),
+    "ball-1": ball(1.0),
+    "ball-1.25": ball(1.25),
+    "ball-1.5": ball(1.5),
+    "ball-2": ball(2.0),
+    "ball-4": ball(4.0),
+    "ball-1-centre": ball(1.0, center=centre),
+    "ball-1.5-centre": ball(1.5, center=centre),
+    "ball-2-centre": ball(2.0, center=centre),
+    "ball-3-centre": ball(3.0, center=centre),
+    "ball-2-ones": ball(2.0, center=np.ones),
+    "ball-point": ball(2.0, radius=0.0, center=centre),
+    "orthant-1": DomainCase(
+        lambda m: Orthant(0.7, 1), lambda d, m: [], lambda rng, m: rng.exponential(size=m), lambda d: 0.7 * cp.sum(d)
+    ),
+    "orthant-2": DomainCase(
+        lambda m: Orthant(0.7, 2),
+        lambda d, m: [],
+        lambda rng, m: rng.exponential(size=m),
+        lambda d: 0.7 * cp.sum_squares(d),
+    ),
+    "entropy": DomainCase(
+        lambda m: EntropySimplex(0.4),
+        lambda d, m: [cp.sum(d) == 1.0],
+        _shares(1.0),
+        lambda d: -0.4 * cp.sum(cp.entr(d)),
+    ),
+}
+BALLS = [name for name in DOMAINS if name.startswith("ball")]
+
+
+def nearest(case: DomainCase, z: Array) -> Array:
+    """The projection by Clarabel."""
+    d = cp.Variable(len(z), nonneg=True)
+    ref.conic(cp.Problem(cp.Minimize(cp.sum_squares(d - z)), case.constraints(d, len(z))))
+    return np.maximum(d.value, 0.0)
+
+
+def support(case: DomainCase, q: Array) -> float:
+    """max d'q - r(d) by Clarabel."""
+    d = cp.Variable(len(q), nonneg=True)
+    return ref.conic(cp.Problem(cp.Maximize(d @ q - case.penalty(d)), case.constraints(d, len(q))))
+
+
+def least_blocks(case: DomainCase, norms: Array) -> float:
+    """min sum_k c_k^2 / d_k by Clarabel."""
+    d = cp.Variable(len(norms), nonneg=True)
+    value = cp.sum(cp.multiply(norms**2, cp.inv_pos(d)))
+    return ref.conic(cp.Problem(cp.Minimize(value), case.constraints(d, len(norms))))
