@@ -31,7 +31,9 @@ def test_same_table_as_grid_search(cancer):
 
 def test_binds_once_for_each_set_of_kernels(cancer, monkeypatch):
     calls = []
-    monkeypatch.setattr(base, "bind_kernels", lambda family, X: calls.append(X.shape) or bind(list(family), X))
+    monkeypatch.setattr(
+        base, "bind_kernels", lambda family, X, **how: calls.append(X.shape) or bind(list(family), X, **how)
+    )
     BankSearchCV(EasyMKLClassifier(), GRID, cv=3).fit(*cancer)
     assert calls == [cancer[0].shape]
     calls.clear()

@@ -19,7 +19,14 @@ if TYPE_CHECKING:
         BestKernelClassifier,
         BestKernelRegressor,
         EasyMKLClassifier,
+        L1MKLClassifier,
+        L1MKLRegressor,
+        LpMKLClassifier,
+        LpMKLRegressor,
+        OneClassMKL,
+        SMKLClassifier,
     )
+    from multikernel.paths import Path, path
     from multikernel.persistence import load, save
     from multikernel.selection import BankSearchCV
 
@@ -33,7 +40,14 @@ _ROOMS = {
         "BestKernelClassifier",
         "BestKernelRegressor",
         "EasyMKLClassifier",
+        "L1MKLClassifier",
+        "L1MKLRegressor",
+        "LpMKLClassifier",
+        "LpMKLRegressor",
+        "OneClassMKL",
+        "SMKLClassifier",
     ),
+    "paths": ("Path", "path"),
     "persistence": ("load", "save"),
     "selection": ("BankSearchCV",),
 }
@@ -49,11 +63,19 @@ __all__ = [
     "BestKernelRegressor",
     "EasyMKLClassifier",
     "KernelBank",
+    "L1MKLClassifier",
+    "L1MKLRegressor",
+    "LpMKLClassifier",
+    "LpMKLRegressor",
+    "OneClassMKL",
+    "Path",
+    "SMKLClassifier",
     "bind",
     "datasets",
     "diagnostics",
     "kernels",
     "load",
+    "path",
     "precomputed",
     "save",
 ]

@@ -69,7 +69,9 @@ def values(Q, subsets, owner, gammas, out, first, last):  # type: ignore[no-unty
             if k == first or owner[k] != owner[k - 1]:
                 chain = _distance(Q, subsets[owner[k]], begin, d)
             chain = _gaussian(d, gammas[k], gammas[k - 1], chain, tile, spare)
-            out[k, begin:end] = tile
+            entries = out[k, begin:end]
+            for t in range(len(tile)):
+                entries[t] = tile[t]
 
 
 @njit(nogil=True, cache=True)
@@ -133,7 +135,12 @@ def _exp(factor, d, E, spare):  # type: ignore[no-untyped-def]
 @njit(nogil=True, cache=True)
 def _raise(K, power, base):  # type: ignore[no-untyped-def]
     """K = K^power in place."""
-    base[:] = K
+    if power == 2:
+        for t in range(len(K)):
+            K[t] *= K[t]
+        return
+    for t in range(len(K)):
+        base[t] = K[t]
     for _ in range(power - 1):
         for t in range(len(K)):
             K[t] *= base[t]

@@ -103,8 +103,24 @@ class KernelBank(ABC):
         return 2.0**-53
 
     def exact(self, index: Index = slice(None)) -> KernelBank:
-        """These kernels in double precision, stored where that fits: for many passes over few kernels."""
+        """These kernels in double precision, stored where that fits: for many passes over few kernels.
+
+        Of a square bank; one of new samples may stay in the precision in which it is stored.
+        """
         return self.select(index)
+
+    @property
+    def local(self) -> bool:
+        """Whether the matrices of a block are blocks of the matrices: false for what follows the sample (centring)."""
+        return True
+
+    def principal(self, rows: Array) -> KernelBank:
+        """The block of these rows against themselves, not as a view of this bank: for many passes over few samples."""
+        return self.block(rows, rows)
+
+    def compact(self) -> KernelBank:
+        """The same bank, not as a view of a larger one: for many passes over a fold."""
+        return self
 
     def matrix(self, k: int) -> Array:
         """K_k, dense."""

@@ -39,6 +39,10 @@ class CenteredBank(WrapperBank):
         """Centre a square bank."""
         return cls(bank, _row_means(bank))
 
+    @property
+    def local(self) -> bool:
+        return False
+
     def combine(self, weights: Array) -> Gram:
         return self.combine_all(np.asarray(weights)[None, :])[0]
 

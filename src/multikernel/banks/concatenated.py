@@ -36,6 +36,13 @@ class ConcatenatedBank(KernelBank):
     def rounding(self) -> float:
         return max(bank.rounding for bank in self.banks)
 
+    @property
+    def local(self) -> bool:
+        return all(bank.local for bank in self.banks)
+
+    def compact(self) -> ConcatenatedBank:
+        return self._each(lambda bank: bank.compact())
+
     def _gather(self, primitive: Callable[[KernelBank], Array]) -> Array:
         """A primitive of every bank, one after the other, in the order of the kernels."""
         values: Array = np.concatenate([primitive(bank) for bank in self.banks])[self.order]

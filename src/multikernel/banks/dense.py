@@ -156,6 +156,19 @@ class PackedBank(StoredBank):
     def select(self, index: Index) -> PackedBank:
         return replace(self, packed=np.ascontiguousarray(self.packed[index]), origin=self.origin.select(index))
 
+    def principal(self, rows: Array) -> PackedBank:
+        i, j = np.tril_indices(len(rows))
+        high, low = np.maximum(rows[i], rows[j]), np.minimum(rows[i], rows[j])
+        entries = high * (high + 1) // 2 + low
+        packed = np.empty((len(self), len(entries)), dtype=self.packed.dtype)
+
+        def gather(part: slice) -> None:
+            for k in range(part.start, part.stop):
+                np.take(self.packed[k], entries, out=packed[k])
+
+        over_rows(gather, len(self), max(1, _PIECE // max(1, len(entries))))
+        return PackedBank(self.origin.part(rows), packed, len(rows))
+
     def exact(self, index: Index = slice(None)) -> KernelBank:
         chosen = self.select(index)
         return chosen if self.packed.dtype == np.float64 else chosen.origin.exact(chosen)

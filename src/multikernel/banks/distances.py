@@ -42,6 +42,11 @@ class DistanceBank(WrapperBank):
         values = bank.diagonal()
         return cls(bank, values, values)
 
+    @property
+    def local(self) -> bool:
+        """Whatever the centre: distances do not know it."""
+        return True
+
     def combine(self, weights: Array) -> DenseGram:
         weights = np.asarray(weights, dtype=float)
         D = -2.0 * self.bank.combine(weights).dense()

@@ -80,6 +80,13 @@ class IndexedBank(KernelBank):
     def exact(self, index: Index = slice(None)) -> KernelBank:
         return self.parent.exact(index).block(self.rows, self.columns)
 
+    @property
+    def local(self) -> bool:
+        return self.parent.local
+
+    def compact(self) -> KernelBank:
+        return self.parent.principal(self.rows) if self.same else self
+
     def cross(self, X: Any) -> KernelBank:
         new = self.parent.cross(X)
         return (

@@ -40,6 +40,10 @@ class Origin(ABC):
         """The same columns for some of the kernels."""
 
     @abstractmethod
+    def part(self, columns: Array) -> Origin:
+        """Some of the columns."""
+
+    @abstractmethod
     def exact(self, stored: PackedBank) -> KernelBank:
         """The training bank in double precision, where its entries are ``stored`` in single."""
 
@@ -67,6 +71,9 @@ class OnDemand(Origin):
     def select(self, index: Index) -> OnDemand:
         return OnDemand(self.bank.select(index))
 
+    def part(self, columns: Array) -> OnDemand:
+        return OnDemand(self.bank.block(columns, columns))
+
     def exact(self, stored: PackedBank) -> KernelBank:
         return self.bank.exact()
 
@@ -76,10 +83,11 @@ class OnDemand(Origin):
 
 @dataclass(frozen=True, eq=False)
 class Precomputed(Origin):
-    """m matrices over ``n`` training samples that the user computed."""
+    """m matrices over ``n`` training samples that the user computed; ``columns`` are those of a part of them."""
 
     m: int
     n: int
+    columns: Array | None = None
 
     @property
     def dtype(self) -> np.dtype[Any]:
@@ -88,16 +96,21 @@ class Precomputed(Origin):
     def cross(self, X: Any) -> KernelBank:
         from multikernel.banks.precomputed import rectangular
 
-        return rectangular(X, self.m, self.n)
+        whole = rectangular(X, self.m, self.n)
+        return whole if self.columns is None else whole.block(slice(None), self.columns)
 
     def reference(self, columns: Index) -> KernelBank:
         from multikernel.banks.dense import DenseBank
         from multikernel.banks.indexed import IndexedBank
 
-        return IndexedBank.of(DenseBank(self, np.empty((self.m, 0, self.n))), slice(0), columns)
+        own = columns if self.columns is None else self.columns[columns]
+        return IndexedBank.of(DenseBank(replace(self, columns=None), np.empty((self.m, 0, self.n))), slice(0), own)
 
     def select(self, index: Index) -> Precomputed:
-        return Precomputed(len(np.arange(self.m)[index]), self.n)
+        return replace(self, m=len(np.arange(self.m)[index]))
+
+    def part(self, columns: Array) -> Precomputed:
+        return replace(self, columns=columns if self.columns is None else self.columns[columns])
 
     def exact(self, stored: PackedBank) -> KernelBank:
         """The matrices are what they are: nothing is known beyond single precision."""

@@ -33,3 +33,9 @@ def weights_of_pairs(M: Array) -> Array:
     ends = np.cumsum(np.arange(len(M)) + 1) - 1
     p[ends] /= 2.0
     return p
+
+
+def packed_pairs(numbers: Array) -> tuple[Array, Array]:
+    """Row i and column j <= i of the entries of a packed half: entry i (i + 1) / 2 + j."""
+    rows = ((np.sqrt(8.0 * numbers + 1.0) - 1.0) / 2.0).astype(np.intp)
+    return rows, numbers - rows * (rows + 1) // 2

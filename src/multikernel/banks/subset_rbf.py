@@ -18,14 +18,15 @@ from multikernel.banks.base import Index, KernelBank, as_columns, positions, sam
 from multikernel.banks.dense import DenseBank, PackedBank, StoredBank
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.origin import OnDemand
-from multikernel.banks.packing import unpack, weights_of_pairs
+from multikernel.banks.packing import packed_pairs, unpack, weights_of_pairs
+from multikernel.banks.stack import MEMORY
 from multikernel.banks.threads import over_rows, slices
 from multikernel.kernels.base import Array
 
 _DIFFERENCES = 1 << 21  # squared differences of the features in memory at a time: 16 MB
 _PIECE = 1 << 22  # kernel values handed to a thread at a time
+_SHORTEST = 1 << 9  # pairs that a thread works on, however many kernels
 _STORED = 1 << 23  # kernel values stored at a time, where a pass needs them stored: 64 MB
-_LARGEST = 2 << 30  # bytes: the largest exact stack
 
 Pairs = Callable[[Array], tuple[Array, Array]]  # rows and columns of numbered pairs of samples
 
@@ -120,8 +121,10 @@ class SubsetRBFBank(KernelBank):
 
     def quads(self, A: Array) -> Array:
         support = np.flatnonzero(A.any(axis=1))
-        W = [weights_of_pairs(np.outer(b, b)) for b in A[support].T]
-        return self._forms(_among(support), np.reshape(W, (A.shape[1], -1)))
+        W = np.empty((A.shape[1], len(support) * (len(support) + 1) // 2))
+        for w, b in zip(W, A[support].T, strict=True):
+            w[:] = weights_of_pairs(np.outer(b, b))
+        return self._forms(_among(support), W)
 
     def inner(self, M: Array) -> Array:
         W = weights_of_pairs(M.astype(np.float64)) if self.square else M.astype(np.float64).ravel()
@@ -141,7 +144,7 @@ class SubsetRBFBank(KernelBank):
             Q = some._differences(*self._pairs(np.arange(part.start, part.stop)))
             _gaussians.sums(Q, own, some.subsets, some.owner, some.gammas, sums[:, part])
 
-        over_rows(entries, self._n_pairs, max(1, min(self._chunk, _PIECE // max(1, len(active)))))
+        over_rows(entries, self._n_pairs, min(self._chunk, max(_SHORTEST, _PIECE // max(1, len(active)))))
         return [DenseGram(unpack(s, len(self.X)) if self.square else s.reshape(self.shape)) for s in sums]
 
     def apply(self, C: Array) -> Array:
@@ -149,7 +152,8 @@ class SubsetRBFBank(KernelBank):
         return np.concatenate(parts) if parts else np.zeros((0, len(self.X), C.shape[1]))
 
     def diagonal(self) -> Array:
-        return np.ones((len(self), len(self.X)))
+        """A single one, seen as an array that is not to be written into: a million rows take no memory."""
+        return np.broadcast_to(1.0, (len(self), len(self.X)))
 
     def traces(self) -> Array:
         return np.full(len(self), float(len(self.X)))
@@ -177,7 +181,7 @@ class SubsetRBFBank(KernelBank):
 
     def exact(self, index: Index = slice(None)) -> KernelBank:
         chosen = self.select(index)
-        return chosen.stored() if 8 * len(chosen) * self._n_pairs <= _LARGEST else chosen
+        return chosen.stored() if 8 * len(chosen) * self._n_pairs <= MEMORY else chosen
 
     # -- other samples, other kernels ----------------------------------------------------------------------------
 
@@ -197,13 +201,7 @@ class SubsetRBFBank(KernelBank):
         return replace(self, X=self.X[:0], Z=self.Z[columns])
 
     def self_values(self, X: Any) -> Array:
-        return np.ones((len(self), X.shape[0]))
-
-
-def packed_pairs(numbers: Array) -> tuple[Array, Array]:
-    """Row i and column j <= i of the entries of a packed half: entry i (i + 1) / 2 + j."""
-    rows = ((np.sqrt(8.0 * numbers + 1.0) - 1.0) / 2.0).astype(np.intp)
-    return rows, numbers - rows * (rows + 1) // 2
+        return np.broadcast_to(1.0, (len(self), X.shape[0]))
 
 
 def _among(samples: Array) -> Pairs:

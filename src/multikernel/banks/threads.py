@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from functools import cache
 from typing import TypeVar
 
 import joblib
+from threadpoolctl import ThreadpoolController
 
 T = TypeVar("T")
+_SMALL_ORDER = 800
 
 
 def n_threads() -> int:
@@ -38,3 +41,19 @@ def over_rows(work: Callable[[slice], T], n: int, size: int) -> list[T]:
     if workers <= 1:
         return [work(piece) for piece in pieces]
     return list(_pool(os.getpid(), workers).map(work, pieces))
+
+
+@cache
+def _libraries(process: int) -> ThreadpoolController:
+    """The BLAS libraries in use: found once, it takes milliseconds."""
+    return ThreadpoolController()
+
+
+@contextmanager
+def one_blas_thread(n: int) -> Iterator[None]:
+    """BLAS with one thread for matrices of order n <= 800: a second brings little, and spins between the products."""
+    if n > _SMALL_ORDER:
+        yield
+        return
+    with _libraries(os.getpid()).limit(limits=1, user_api="blas"):
+        yield

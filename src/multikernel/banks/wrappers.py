@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -32,6 +32,13 @@ class WrapperBank(KernelBank):
     @property
     def rounding(self) -> float:
         return self.bank.rounding
+
+    @property
+    def local(self) -> bool:
+        return self.bank.local
+
+    def compact(self) -> Self:
+        return replace(self, bank=self.bank.compact())
 
 
 @dataclass(frozen=True, eq=False)

@@ -9,6 +9,10 @@ from multikernel.estimators.baselines import (
     BestKernelRegressor,
 )
 from multikernel.estimators.easymkl import EasyMKLClassifier
+from multikernel.estimators.l1mkl import L1MKLClassifier, L1MKLRegressor
+from multikernel.estimators.lpmkl import LpMKLClassifier, LpMKLRegressor
+from multikernel.estimators.one_class import OneClassMKL
+from multikernel.estimators.smkl import SMKLClassifier
 
 __all__ = [
     "AlignmentMKLClassifier",
@@ -18,4 +22,10 @@ __all__ = [
     "BestKernelClassifier",
     "BestKernelRegressor",
     "EasyMKLClassifier",
+    "L1MKLClassifier",
+    "L1MKLRegressor",
+    "LpMKLClassifier",
+    "LpMKLRegressor",
+    "OneClassMKL",
+    "SMKLClassifier",
 ]

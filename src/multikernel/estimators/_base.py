@@ -49,6 +49,7 @@ class KernelEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     """
 
     kernels: Any
+    kernel_names_: Any
 
     @abstractmethod
     def _default_kernels(self) -> KernelFamily:

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
-from typing import Any
+from typing import Any, overload
 
 from multikernel.kernels.base import Features, Kernel, Specification
 
@@ -29,6 +29,10 @@ class KernelFamily(Specification, ABC):
         """The kernels' names; TypeError where they depend on the data."""
         raise self._unresolved()
 
+    def name(self, k: int) -> str:
+        """The name of kernel k."""
+        return self.names[k]
+
     def __len__(self) -> int:
         raise self._unresolved()
 
@@ -43,6 +47,26 @@ class KernelFamily(Specification, ABC):
             f"how many kernels {self!r} holds depends on the number of features: "
             "use resolve(Features.of(X)) or bind(family, X) first"
         )
+
+
+@dataclass(frozen=True)
+class Names(Sequence[str]):
+    """The names of very many kernels, each made when it is asked for."""
+
+    family: KernelFamily
+
+    def __len__(self) -> int:
+        return len(self.family)
+
+    @overload
+    def __getitem__(self, k: int) -> str: ...
+
+    @overload
+    def __getitem__(self, k: slice) -> tuple[str, ...]: ...
+
+    def __getitem__(self, k: int | slice) -> str | tuple[str, ...]:
+        chosen = range(len(self))[k]
+        return tuple(map(self.family.name, chosen)) if isinstance(chosen, range) else self.family.name(chosen)
 
 
 @dataclass(repr=False)
@@ -111,7 +135,17 @@ class Concatenation(KernelFamily):
 
     @property
     def names(self) -> Sequence[str]:
-        return tuple(name for family in self.families for name in family.names)
+        parts = [family.names for family in self.families]
+        if all(isinstance(part, tuple) for part in parts):
+            return tuple(chain.from_iterable(parts))
+        return Names(self)
+
+    def name(self, k: int) -> str:
+        for family in self.families:
+            if k < len(family):
+                return family.name(k)
+            k -= len(family)
+        raise IndexError(f"{self!r} has no kernel {k}")
 
     def __len__(self) -> int:
         return sum(len(family) for family in self.families)

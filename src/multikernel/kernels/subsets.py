@@ -10,13 +10,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
-from typing import overload
 
 import numpy as np
 
 from multikernel.kernels.base import Columns, Features, Kernel
 from multikernel.kernels.distance import RBF
-from multikernel.kernels.family import KernelFamily
+from multikernel.kernels.family import KernelFamily, Names
 
 
 @dataclass(repr=False)
@@ -59,7 +58,14 @@ class RBFSubsets(KernelFamily):
 
     @property
     def names(self) -> Sequence[str]:
-        return _Names(self._listed(), self.gammas, self.labels)
+        self._listed()
+        return Names(self)
+
+    def name(self, k: int) -> str:
+        subset, gamma = divmod(k, len(self.gammas))
+        columns = self._listed()[subset]
+        named = [self.labels[c] if self.labels and isinstance(c, int) else c for c in columns]
+        return repr(RBF(self.gammas[gamma]).on(named))
 
     def _listed(self) -> tuple[tuple[int | str, ...], ...]:
         if isinstance(self.subsets, int):
@@ -69,33 +75,6 @@ class RBFSubsets(KernelFamily):
     def __repr__(self) -> str:
         subsets = self.subsets if isinstance(self.subsets, int) else f"<{len(self.subsets)} subsets>"
         return f"RBFSubsets({subsets}, <{len(self.gammas)} gammas>)"
-
-
-@dataclass(frozen=True)
-class _Names(Sequence[str]):
-    """The names of the kernels, each made when it is asked for."""
-
-    subsets: tuple[tuple[int | str, ...], ...]
-    gammas: tuple[float, ...]
-    labels: tuple[str, ...] | None
-
-    def __len__(self) -> int:
-        return len(self.subsets) * len(self.gammas)
-
-    @overload
-    def __getitem__(self, k: int) -> str: ...
-
-    @overload
-    def __getitem__(self, k: slice) -> tuple[str, ...]: ...
-
-    def __getitem__(self, k: int | slice) -> str | tuple[str, ...]:
-        numbers = range(len(self))[k]
-        if isinstance(numbers, range):
-            return tuple(self[i] for i in numbers)
-        subset, gamma = divmod(numbers, len(self.gammas))
-        columns = self.subsets[subset]
-        named = [self.labels[c] if self.labels and isinstance(c, int) else c for c in columns]
-        return repr(RBF(self.gammas[gamma]).on(named))
 
 
 def rbf_subsets(subsets: int | Sequence[Columns], gammas: Sequence[float]) -> KernelFamily:

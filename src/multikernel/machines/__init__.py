@@ -9,6 +9,7 @@ from multikernel.machines.program import SupportProgram
 from multikernel.machines.ridge import RidgeMachine
 from multikernel.machines.squared_hinge import SquaredHingeMachine
 from multikernel.machines.support import SupportMachine
+from multikernel.machines.weighted import SampleWeighted
 
 __all__ = [
     "DualSolution",
@@ -18,6 +19,7 @@ __all__ = [
     "MarginMachine",
     "OneClassMachine",
     "RidgeMachine",
+    "SampleWeighted",
     "SquaredHingeMachine",
     "SupportMachine",
     "SupportProgram",

@@ -133,8 +133,10 @@ def middle(score, b, low, high):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True)
-def ascend(K, c, low, high, ridge, b, score, tol, every, max_iter):  # type: ignore[no-untyped-def]
-    """Move b (in place, with its score) uphill: at most max_iter steps, or until the relative gap is at most tol.
+def ascend(K, c, low, high, ridge, b, score, floor, tol, every, max_iter):  # type: ignore[no-untyped-def]
+    """Move b (in place, with its score) uphill: at most max_iter steps, or until the gap is small.
+
+    Small is at most tol times the primal value, or times ``floor`` where that is larger.
 
     The gap is looked at ``every`` so many steps. Returns the number of steps, the first and the last gap seen.
     """
@@ -155,7 +157,7 @@ def ascend(K, c, low, high, ridge, b, score, tol, every, max_iter):  # type: ign
                 top, up = best, k + where
         if step % every == 0 or step == max_iter:
             excess, value = gap(score, b, c, low, high, ridge, middle(score, b, low, high))
-            relative = excess / max(abs(value + excess), 1e-300)
+            relative = excess / max(abs(value + excess), floor, 1e-300)
             first = relative if step == 0 else first
             if relative <= tol or step == max_iter:
                 return step, first, relative
@@ -221,7 +223,7 @@ def steepest(score, rise, fall, diagonal, row, step, lanes):  # type: ignore[no-
 
 
 @njit(nogil=True, cache=True)
-def ascend_singly(K, c, low, high, ridge, b, score, tol, every, max_iter):  # type: ignore[no-untyped-def]
+def ascend_singly(K, c, low, high, ridge, b, score, floor, tol, every, max_iter):  # type: ignore[no-untyped-def]
     """``ascend`` without the equality: a step moves one variable."""
     n, N = len(K), len(b)
     lanes, first, relative = np.empty(LANES), np.inf, np.inf
@@ -241,7 +243,7 @@ def ascend_singly(K, c, low, high, ridge, b, score, tol, every, max_iter):  # ty
                 gain, best_i = best, k + where
         if step % every == 0 or step == max_iter:
             excess, value = gap(score, b, c, low, high, ridge, 0.0)
-            relative = excess / max(abs(value + excess), 1e-300)
+            relative = excess / max(abs(value + excess), floor, 1e-300)
             first = relative if step == 0 else first
             if relative <= tol or step == max_iter:
                 return step, first, relative

@@ -2,9 +2,9 @@
 
     max_x  s'x - 1/2 x'(K + ridge I) x    over moves x on a set F within bounds,    1'x = 0, if there is an intercept
 
-with s the score. F is what lies between its bounds, and what lies at a bound but wants to leave it. Without bounds it is
-one linear system, (K_FF + ridge I) x + v 1 = s_F. Bounds are kept in two ways, and the better one is taken: the nearest
-point to the whole step, with a search on the way there (for many bounds at once), or bound after bound (``_free``).
+with s the score. F is what lies between its bounds, and what lies at a bound but wants to leave it. Without bounds it
+is one linear system, (K_FF + ridge I) x + v 1 = s_F. Bounds are kept in two ways: by the point nearest to the whole
+step, with a search on the way there, which meets many bounds at once; where that brings little, bound after bound.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ _BOUNDS = 1e6  # over m^2 and m / 30 more are met one after the other in a syste
 
 
 def newton_step(
-    K: Array, program: SupportProgram, b: Array, score: Array, intercept: float, work: Array, patience: int = 1
+    K: Array, program: SupportProgram, b: Array, score: Array, intercept: float, F: Array, work: Array, patience: int
 ) -> tuple[Array, Array] | None:
     """The next b and its score, or None where there is no way up or no room for the system.
 
@@ -32,12 +32,12 @@ def newton_step(
     program : its bounds and ridge
     b, score : arrays (N,), signed variables and the derivative there
     intercept : float, an estimate
+    F : int array, the ``candidates``
     work : flat array, room for the system
     patience : int, how many times the usual number of bounds to meet one after the other
     """
     from multikernel.machines import _pairs
 
-    F = candidates(program, b, score, intercept)
     if len(F) == 0 or len(F) ** 2 > len(work):
         return None
     factor, jitter = _factor(K, program.sample[F], program.ridge, work)

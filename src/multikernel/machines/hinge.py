@@ -28,6 +28,14 @@ class HingeMachine(SupportMachine):
     class_weight : (float, float) > 0 or None, what C is multiplied with for the classes -1 and +1
     tol : float, the relative duality gap to reach
     max_iter : int, how many steps at most
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel.banks import DenseGram
+    >>> found = HingeMachine(C=10.0).solve(DenseGram(np.eye(2)), np.array([1.0, -1.0]))
+    >>> found.coef, found.value, found.converged
+    (array([ 1., -1.]), 1.0, True)
     """
 
     C: float = 1.0

@@ -16,7 +16,7 @@ and the difference of the two values is a sum of terms that are not negative, fr
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -54,17 +54,30 @@ class SupportProgram:
     @cached_property
     def sample(self) -> Array:
         """The sample of each variable, int array (N,)."""
-        return np.arange(len(self.sign)) % self.n
+        sample: Array = np.arange(len(self.sign)) % self.n
+        return sample
 
     @cached_property
     def low(self) -> Array:
         """The smallest value of sign_j a_j."""
-        return np.where(self.sign > 0, 0.0, -self.upper)
+        low: Array = np.where(self.sign > 0, 0.0, -self.upper)
+        return low
 
     @cached_property
     def high(self) -> Array:
         """The largest value of sign_j a_j."""
-        return np.where(self.sign > 0, self.upper, 0.0)
+        high: Array = np.where(self.sign > 0, self.upper, 0.0)
+        return high
+
+    def restricted(self, rows: Array) -> SupportProgram:
+        """The program of some samples; the variables of the others are zero."""
+        own = self.variables(rows)
+        return replace(self, n=len(rows), sign=self.sign[own], linear=self.linear[own], upper=self.upper[own])
+
+    def variables(self, rows: Array) -> Array:
+        """The positions of the variables of some samples."""
+        own: Array = np.arange(len(self.sign)).reshape(-1, self.n)[:, rows].ravel()
+        return own
 
     def coef(self, a: Array) -> Array:
         """b = E a, shape (n,)."""
@@ -119,7 +132,7 @@ class SupportProgram:
             return filled
         a = np.maximum(start, 0.0)
         bounded = bool(np.isfinite(self.upper).all())
-        if bounded and a.any():
+        if bounded and self.total == 0.0 and a.any():
             parts = a / self.upper
             largest = float(parts.max())
             if int((parts >= largest * (1.0 - _SNAP)).sum()) > 1:
@@ -131,6 +144,8 @@ class SupportProgram:
 
     def balanced(self, b: Array) -> Array:
         """The point nearest to b that keeps the equality and moves only what is between its bounds, if that can do."""
+        if abs(float(b.sum()) - self.total) <= 1e-14 * float(np.abs(b).sum()):
+            return b
         free = (self.low < b) & (b < self.high)
         for moved in (free, np.ones(len(b), dtype=bool)):
             rest, low, high = self.total - float(b[~moved].sum()), self.low[moved], self.high[moved]
@@ -160,9 +175,11 @@ def level(t: Array, low: Array, high: Array, ridge: float, total: float) -> floa
     growing = np.cumsum(np.where(order < len(t), 1, -1))
     events = events[order]
     sums = float(low.sum()) + np.concatenate([[0.0], np.cumsum(growing[:-1] * -np.diff(events))]) / ridge
-    k = min(int(np.searchsorted(sums, total - 1e-12 * float(np.abs(sums).max()))), len(sums) - 1)
-    if growing[k] == 0 and k + 1 < len(events):
-        return float(0.5 * (events[k] + events[k + 1]))
+    rounding = 1e-12 * float(np.abs(sums).max())
+    k = min(int(np.searchsorted(sums, total - rounding)), len(sums) - 1)
+    last = int(np.searchsorted(sums, total + rounding, side="right")) - 1
+    if last > k:
+        return float(0.5 * (events[k] + events[last]))
     if k == 0:
         return float(events[0])
     return float(events[k - 1] - (total - sums[k - 1]) * ridge / growing[k - 1])

@@ -18,13 +18,15 @@ import numpy as np
 from multikernel.banks import Gram
 from multikernel.kernels.base import Array
 from multikernel.machines.base import DualSolution, Machine
-from multikernel.machines.free_newton import newton_step
+from multikernel.machines.free_newton import candidates, newton_step
 from multikernel.machines.program import SupportProgram
 
 _VALUES = 60_000_000  # room for linear systems of 7745 unknowns: 480 MB
+_PART = 1e-5  # of half the mean self-value: one-class values below it are known to this accuracy only
 _PROGRESS = 0.9  # of the last gap: more is no progress
 _STALLED = 5  # rounds without progress until giving up
 _ROUGH = 0.1  # a gap at which so much will still change that few Newton steps are worth their time
+_JUMP = 0.1  # of the gap: more left by a Newton step says that bounds still change
 _PATIENCE = 16  # times as long as the next Newton step, at most, where the last ones were of no use
 _TURNS = 30  # until the score is taken afresh
 _TINY = float(np.finfo(float).tiny)
@@ -53,7 +55,8 @@ class SupportMachine(Machine):
 
     def solve_program(self, gram: Gram, program: SupportProgram, warm: Array | None = None) -> DualSolution:
         """Solve a program that ``program`` made, from variables of shape (N,); others start it afresh."""
-        K = np.ascontiguousarray(gram.dense())
+        K = gram.dense()
+        K = np.ascontiguousarray(K, dtype=np.float32 if K.dtype == np.float32 else np.float64)
         b = program.sign * program.feasible(warm)
         found, score = self._certified(K, program, b)
         best, stalled, work = found, 0, np.empty(0)
@@ -63,7 +66,7 @@ class SupportMachine(Machine):
             found, score = self._certified(K, program, b, found.n_iter + made, found.history)
             stalled = 0 if found.gap < _PROGRESS * best.gap else stalled + 1
             best = replace(found if found.gap <= best.gap else best, n_iter=found.n_iter, history=found.history)
-            rounding = _within_rounding(K, program, best)
+            rounding = stalled > 0 and _within_rounding(K, program, found, score)
             if made == 0 or stalled >= (1 if rounding else _STALLED):
                 return replace(best, converged=best.converged or rounding)
         return best
@@ -81,7 +84,7 @@ class SupportMachine(Machine):
         intercept = program.best_intercept(f)
         value = program.dual(a, float(coef @ f))
         gap = max(program.gap(a, f, intercept), 0.0)
-        relative = gap / max(abs(value + gap), _TINY)
+        relative = gap / max(abs(value + gap), _floor(K, program), _TINY)
         solution = DualSolution(
             coef=coef,
             intercept=intercept,
@@ -104,21 +107,21 @@ def _ascent(
 
     c, low, high, ridge = program.sign * program.linear, program.low, program.high, program.ridge
     ascend = _pairs.ascend if program.intercept else _pairs.ascend_singly
-    every, cold = max(32, len(b) // 32), not b.any()
-    steps, patience, before = 0, 1, np.inf
-    for turn in range(_TURNS):
-        length = max(patience * _newton_cost(program, b), len(b) if cold and turn == 0 else every)
-        made, first, gap = ascend(K, c, low, high, ridge, b, score, tol, every, min(length, max_iter - steps))
+    every, floor = max(32, len(b) // 32), _floor(K, program) / program.scale
+    steps, patience, before, length = 0, 1, np.inf, len(b)
+    for _ in range(_TURNS):
+        made, first, gap = ascend(K, c, low, high, ridge, b, score, floor, tol, every, min(length, max_iter - steps))
         steps += made
         if gap <= tol or steps >= max_iter:
             break
-        patience = min(2 * patience, _PATIENCE) if first > 0.5 * before else 1
+        patience = min(2 * patience, _PATIENCE) if first > _JUMP * before else 1
         before = np.inf
-        worth = patience * (2 if gap < _ROUGH else 20) * _newton_cost(program, b)
-        if gap < first and made * np.log(gap / tol) <= worth * np.log(first / gap):
-            continue  # at this rate pairs are there sooner
         intercept = _pairs.middle(score, b, low, high) if program.intercept else 0.0
-        proposal = newton_step(K, program, b, score, intercept, work, patience)
+        F = candidates(program, b, score, intercept)
+        length = patience * _newton_cost(len(F), len(b))
+        if _sooner(made, first, gap, tol, length if gap < _ROUGH else 20 * length):
+            continue
+        proposal = newton_step(K, program, b, score, intercept, F, work, patience)
         if proposal is not None:
             b, score = proposal
             before, steps = gap, steps + 1
@@ -127,20 +130,29 @@ def _ascent(
     return b, steps
 
 
-def _newton_cost(program: SupportProgram, b: Array) -> int:
+def _sooner(made: int, first: float, last: float, tol: float, room: int) -> bool:
+    """Whether pairs would be there in fewer steps than there is room for, at the rate of the last ones."""
+    return made > 0 and last < first and made * np.log(last / tol) <= room * np.log(first / last)
+
+
+def _newton_cost(unknowns: int, variables: int) -> int:
     """How many steps of pairs take about as long as a Newton step."""
-    free = int(((program.low < b) & (b < program.high)).sum())
-    nanoseconds = 3e5 + 4.0 * free**2 + free**3 / 30.0
-    return int(nanoseconds / (150.0 + len(b)))
+    nanoseconds = 3e5 + 4.0 * unknowns**2 + unknowns**3 / 30.0 + unknowns * variables
+    return int(nanoseconds / (150.0 + variables))
 
 
-def _within_rounding(K: Array, program: SupportProgram, found: DualSolution) -> bool:
+def _floor(K: Array, program: SupportProgram) -> float:
+    """A value that is none, where the coefficients' sum is given and K alone says how large the value is."""
+    return _PART * 0.5 * program.scale * program.total**2 * float(np.diagonal(K).mean()) if program.total else 0.0
+
+
+def _within_rounding(K: Array, program: SupportProgram, found: DualSolution, score: Array) -> bool:
     """Whether the gap is no larger than what rounding of the values f = K b may add to the losses."""
+    f = program.sign * program.linear - score - program.ridge * program.sign * found.warm
     size = np.sqrt(np.maximum(np.diagonal(K), 0.0)).astype(float)
-    error = np.finfo(float).eps * float(size @ np.abs(found.coef)) * size[program.sample]
+    error = 4.0 * np.finfo(float).eps * float(size @ np.abs(found.coef)) * size[program.sample]
     reach = np.where(np.isfinite(program.upper), program.upper, found.warm)
-    gap = found.gap * abs(found.value) / max(1.0 - found.gap, _TINY)
-    return gap <= program.scale * float(reach @ error)
+    return program.gap(found.warm, f[: program.n], found.intercept) <= program.scale * float(reach @ error)
 
 
 def positive(name: str, value: float) -> None:

@@ -2,10 +2,12 @@
 
     min_{d in D}  J(sum_k d_k K_k) + r(d),        J the value of a support vector machine
 
-The interior point method finds weights and support vectors at once; the machine is then solved once more at the weights
-found, without those that are zero, which gives exact zeros among the coefficients as well. That pair carries the
-certificate; where it proves less than the interior point itself, the latter is returned. Beyond some thousand samples,
-where a factorisation of order n costs more than many machines, an optimizer over machines takes the interior's place.
+The interior point method finds weights and support vectors at once, on the samples that may become support vectors: at
+first those that are, or nearly are, at equal weights. The machine is then solved at the weights found, on all samples,
+without the kernels of weight zero; that pair has exact zeros and carries the certificate. Samples that it makes support
+vectors join the next round, of which there are seldom more than two; once all samples take part the interior point
+itself, if it proves more, is the answer. Where more samples take part than a factorisation should have rows, an optimizer
+over machines takes over.
 """
 
 from __future__ import annotations
@@ -16,15 +18,23 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from multikernel.banks import KernelBank
-from multikernel.domains import Domain
+from multikernel.banks.threads import one_blas_thread
+from multikernel.combinations import Linear
+from multikernel.domains import Domain, NormBall, Simplex
 from multikernel.kernels.base import Array
 from multikernel.machines import DualSolution, SupportMachine, SupportProgram
+from multikernel.optimizers import BlockNorm, LevelMethod, Optimizer, ProjectedGradient, Result
+from multikernel.problem import Problem
 from multikernel.procedures.base import Weights
-from multikernel.procedures.interior import InteriorPoint, Saddle, WorkingSet, interior_point, lets_vanish
+from multikernel.procedures.interior import InteriorPoint, Saddle, WorkingSet, interior_point
 
-_SHARE = 0.05  # of the gap asked for: what the interior point method leaves where weights follow the scores smoothly
+_SHARE = 0.05  # of the gap asked for: what the interior point method leaves at most
 _INNER = 1e-6  # of the gap asked for: the machine's own gap enters the scores by its square root
 _FINEST = 1e-11
+_LARGE = 8000  # samples beyond which a factorisation costs more than the machines that an optimizer solves
+_FEW_SAMPLES = 1000  # up to here all samples take part
+_MOST = 0.7  # of the samples: where more would take part, all do
+_ROUGH = 1e-2  # gap of the machine that chooses the first samples
 
 
 def support_mkl(
@@ -49,15 +59,70 @@ def support_mkl(
     observe : called with the step and the relative gap reached
     """
     domain.check(len(bank))
+    with one_blas_thread(bank.shape[0]):
+        return _solved(bank, machine, domain, target, max_iter, start, observe)
+
+
+def _solved(
+    bank: KernelBank,
+    machine: SupportMachine,
+    domain: Domain,
+    target: Array,
+    max_iter: int,
+    start: Array | None,
+    observe: Callable[[int, float], None] | None,
+) -> tuple[Weights, DualSolution]:
     program = machine.program(target)
-    # where weights vanish the machine's scores differ from the interior point's by the square root of its gap
-    tol = max(machine.tol**2, _FINEST) if lets_vanish(domain, len(bank)) else _SHARE * machine.tol
-    found = interior_point(Saddle(bank, program, domain), min(tol, _SHARE * machine.tol), max_iter, start, observe)
     pairs = _Pairs(bank, machine, program, domain)
-    best = pairs.of_machine(found)
+    # the machine's scores differ from the interior point's by the square root of its gap; digits cost a step or two
+    tol = min(max(0.01 * machine.tol**2, _FINEST), _SHARE * machine.tol)
+    rows, best = pairs.first_rows(start), None
+    history: list[float] = []
+    trial = len(rows) < program.n  # whether the samples that take part are a guess
+    while True:
+        if len(rows) > _LARGE:
+            optimizer = _optimizer(domain)(tol=machine.tol, max_iter=max_iter)
+            return outcome(optimizer.minimise(Problem(bank, Linear(), machine, domain, target), start))
+        found = pairs.interior(rows, _ROUGH if trial else tol, max_iter - len(history), start, observe)
+        history += found.history
+        pair = pairs.of_machine(found)
+        best = pair if best is None or pair.gap < best.gap else best
+        if best.gap <= machine.tol or len(rows) == program.n or len(history) >= max_iter:
+            break
+        start = found.weights if found.weights.any() else start
+        more = pairs.more_rows(rows, pair)
+        rows = more if trial or len(more) > len(rows) else np.arange(program.n)
+        trial = False
     if best.gap > machine.tol:
         best = min(best, pairs.of_interior(found), key=lambda pair: pair.gap)
-    return best.answer(machine.tol, found)
+    return best.answer(machine.tol, history)
+
+
+def _optimizer(domain: Domain) -> type[Optimizer]:
+    """The optimizer over machines that needs the fewest of them."""
+    if isinstance(domain, Simplex):
+        return LevelMethod
+    around_zero = isinstance(domain, NormBall) and not np.any(domain.center)
+    return BlockNorm if around_zero else ProjectedGradient
+
+
+def outcome(result: Result) -> tuple[Weights, DualSolution]:
+    """What an optimizer over machines found, as weights with their certificate and the machine's solution."""
+    weights = Weights(
+        values=result.theta,
+        objective=result.evaluation.value,
+        gap=result.certificate,
+        converged=result.converged,
+        n_iter=result.n_iter,
+        history=result.history,
+        warm=result.theta,
+    )
+    return weights, replace(result.evaluation.dual, converged=result.converged)
+
+
+def finely(machine: SupportMachine) -> SupportMachine:
+    """The machine for a last solution from a start that is almost one: digits cost little there."""
+    return replace(machine, tol=max(_INNER * machine.tol, 1e-3 * _FINEST))
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,15 +139,15 @@ class _Pair:
     def gap(self) -> float:
         return max(self.upper - self.bound, 0.0) / max(abs(self.upper), float(np.finfo(float).tiny))
 
-    def answer(self, tol: float, found: InteriorPoint) -> tuple[Weights, DualSolution]:
+    def answer(self, tol: float, history: list[float]) -> tuple[Weights, DualSolution]:
         converged = self.gap <= tol
         weights = Weights(
             values=self.weights,
             objective=self.value,
             gap=self.gap,
             converged=converged,
-            n_iter=found.n_iter,
-            history=(*found.history, self.gap),
+            n_iter=len(history),
+            history=(*history, self.gap),
             warm=self.weights,
         )
         return weights, replace(self.dual, converged=converged)
@@ -90,20 +155,61 @@ class _Pair:
 
 @dataclass(frozen=True, eq=False)
 class _Pairs:
-    """The two pairs that an interior point offers."""
+    """The samples that take part in the interior point method, and the two pairs that its result offers."""
 
     bank: KernelBank
     machine: SupportMachine
     program: SupportProgram
     domain: Domain
 
+    def first_rows(self, start: Array | None) -> Array:
+        """The support vectors at a neighbour's or at equal weights, and half as many samples that are nearly so."""
+        n = self.program.n
+        if n <= _FEW_SAMPLES or not self.bank.local:
+            return np.arange(n)
+        weights = start if start is not None and start.any() else self.domain.start(len(self.bank))
+        gram = self.bank.combine(weights)
+        rough = replace(self.machine, tol=_ROUGH).solve_program(gram, self.program)
+        return self._near(rough, gram.multiply(rough.coef))
+
+    def more_rows(self, rows: Array, pair: _Pair) -> Array:
+        """These samples and those that matter at the pair."""
+        own = np.flatnonzero(pair.weights)
+        f = self.bank.exact(own).combine(pair.weights[own]).multiply(pair.dual.coef)
+        near = self._near(pair.dual, f)
+        return np.union1d(rows, near) if len(near) < self.program.n else near
+
+    def _near(self, dual: DualSolution, f: Array) -> Array:
+        """The samples with the largest losses to come, at least half as many again as there are support vectors."""
+        n, program = self.program.n, self.program
+        slack = (program.linear - program.sign * (f + dual.intercept)[program.sample]).reshape(-1, n).max(axis=0)
+        slack[dual.coef != 0] = np.inf
+        most = int(1.5 * np.count_nonzero(dual.coef)) + _FEW_SAMPLES // 10
+        return np.arange(n) if most > _MOST * n else np.sort(np.argsort(-slack, kind="stable")[:most])
+
+    def interior(
+        self,
+        rows: Array,
+        tol: float,
+        max_iter: int,
+        start: Array | None,
+        observe: Callable[[int, float], None] | None,
+    ) -> InteriorPoint:
+        """The interior point method on these samples; the others' variables are zero."""
+        if len(rows) == self.program.n:
+            return interior_point(Saddle(self.bank, self.program, self.domain), tol, max_iter, start, observe)
+        few = Saddle(self.bank.block(rows, rows).compact(), self.program.restricted(rows), self.domain)
+        found = interior_point(few, tol, max_iter, start, observe)
+        a = np.zeros(len(self.program.sign))
+        a[self.program.variables(rows)] = found.a
+        return replace(found, a=a)
+
     def of_machine(self, found: InteriorPoint) -> _Pair:
         """The machine's solution at the weights that are not zero."""
         weights = self.domain.feasible(np.where(found.active, found.weights, 0.0))
         working = self._working(weights)
-        machine = replace(self.machine, tol=max(_INNER * self.machine.tol, 1e-3 * _FINEST))
         gram = working.work.combine(weights[working.index])
-        return self._pair(weights, working, machine.solve_program(gram, self.program, found.a))
+        return self._pair(weights, working, finely(self.machine).solve_program(gram, self.program, found.a))
 
     def of_interior(self, found: InteriorPoint) -> _Pair:
         """The interior point itself: no coefficient is zero."""

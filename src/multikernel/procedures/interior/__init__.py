@@ -1,6 +1,6 @@
 """A primal-dual interior point method for kernel weights and support vectors together."""
 
 from multikernel.procedures.interior.method import InteriorPoint, Saddle, interior_point
-from multikernel.procedures.interior.working import WorkingSet, lets_vanish
+from multikernel.procedures.interior.working import WorkingSet
 
-__all__ = ["InteriorPoint", "Saddle", "WorkingSet", "interior_point", "lets_vanish"]
+__all__ = ["InteriorPoint", "Saddle", "WorkingSet", "interior_point"]

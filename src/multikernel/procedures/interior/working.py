@@ -76,7 +76,7 @@ class WorkingSet:
         return whole
 
     def forms(self, b: Array, v: Array) -> Array:
-        """At least b'K_k b for every kernel, v being those of the working set; the others with what rounding may hide."""
+        """At least b'K_k b for every kernel: v in the working set, elsewhere with what rounding may hide."""
         if self.complete:
             return v
         forms: Array = self.bank.quad(b)

@@ -1,0 +1,157 @@
+"""L1-MKL: kernel weights of sum one, learned together with a support vector machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from multikernel.domains import Domain, Simplex
+from multikernel.estimators._support import SupportClassifier, SupportEstimator, SupportRegressor
+from multikernel.optimizers import CuttingPlane, LevelMethod, Optimizer, ReducedGradient, Subgradient
+
+_SOLVERS: Mapping[str, type[Optimizer]] = {
+    "reduced_gradient": ReducedGradient,
+    "cutting_plane": CuttingPlane,
+    "level": LevelMethod,
+    "subgradient": Subgradient,
+}
+
+
+class _Simplex(SupportEstimator):
+    """Weights of sum one."""
+
+    def _domain(self) -> Domain:
+        return Simplex()
+
+    def _optimizers(self) -> Mapping[str, type[Optimizer]]:
+        return _SOLVERS
+
+
+class L1MKLClassifier(_Simplex, SupportClassifier):
+    """Sparse kernel weights and a support vector classifier, learned together.
+
+    Solves min over d >= 0, sum d = 1 of max over a of sum a - 1/2 a'Y K(d) Y a, 0 <= a <= C, y'a = 0, with
+    K(d) = sum_k d_k K_k: the multiple kernel learning of Lanckriet and Bach, in SimpleMKL's form. ``objective_`` is the
+    value of this problem. Kernels of different size (polynomials beside Gaussians) should be normalised first.
+
+    Parameters
+    ----------
+    kernels : kernel, list of kernels, KernelFamily or "precomputed"
+        By default polynomials of degrees 1 to 3 and nine widths of the Gaussian, on all features, normalised.
+    C : float > 0, default 1.0
+        Weight of the hinge losses.
+    solver : {"auto", "reduced_gradient", "cutting_plane", "level", "subgradient"}, default "auto"
+        "auto" is an interior point method over weights and support vectors together, by far the fastest; the others
+        are SimpleMKL, SILP, the level method and projected subgradients, which solve a support vector machine a step.
+    class_weight : None, "balanced" or dict from labels to weights, default None
+        What C is multiplied with for the samples of each class, as in scikit-learn.
+    multiclass : {"ovr", "ovo"}, default "ovr"
+        One problem for each class or for each pair; all problems share one bank, each learns weights of its own.
+    tol : float, default 1e-4
+        Relative duality gap at which to stop.
+    max_iter : int, default 1000
+        Newton steps of "auto", support vector machines of the other solvers, at most.
+    n_jobs : int or None
+        Threads over the binary problems.
+    verbose : int
+        Progress over the binary problems, as in joblib.
+
+    Attributes
+    ----------
+    weights_ : array (m,), or (problems, m) with more than two classes
+    kernel_names_ : array (m,)
+    dual_coef_ : array (n,) or (problems, n); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_
+    intercept_ : float or array (problems,)
+    classes_ : array
+    objective_ : float or array (problems,)
+    duality_gap_ : float, the largest relative gap of ``objective_`` over the problems
+    converged_ : bool
+    n_iter_ : int
+    history_ : list, the gaps along the way of each problem
+
+    References
+    ----------
+    Rakotomamonjy, Bach, Canu and Grandvalet (2008), SimpleMKL, JMLR 9.
+    Sonnenburg, Raetsch, Schaefer and Schoelkopf (2006), Large scale multiple kernel learning, JMLR 7.
+    Xu, Jin, King and Lyu (2008), An extended level method for efficient multiple kernel learning, NIPS 21.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from multikernel import L1MKLClassifier, kernels
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> views = kernels.per_feature([kernels.RBF(0.1), kernels.RBF(1.0)])
+    >>> model = make_pipeline(StandardScaler(), L1MKLClassifier(views, C=10)).fit(X, y)
+    >>> bool(model.score(X, y) > 0.97), bool((model[-1].weights_ > 0).sum() < 30), bool(model[-1].duality_gap_ < 1e-4)
+    (True, True, True)
+    """
+
+    def __init__(
+        self,
+        kernels: Any = None,
+        *,
+        C: float = 1.0,
+        solver: str = "auto",
+        class_weight: Any = None,
+        multiclass: str = "ovr",
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernels = kernels
+        self.C = C
+        self.solver = solver
+        self.class_weight = class_weight
+        self.multiclass = multiclass
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class L1MKLRegressor(_Simplex, SupportRegressor):
+    """Sparse kernel weights and support vector regression, learned together.
+
+    Solves min over d >= 0, sum d = 1 of max over b of y'b - epsilon |b|_1 - 1/2 b'K(d) b, |b| <= C, sum b = 0.
+
+    Parameters
+    ----------
+    C : float > 0, default 1.0
+        Weight of the losses, in units of 1 / the target: scale the target, or C with it.
+    epsilon : float >= 0, default 0.1
+        Residuals up to it cost nothing, in units of the target.
+    kernels, solver, tol, max_iter : as in L1MKLClassifier
+
+    Attributes
+    ----------
+    As those of L1MKLClassifier, without ``classes_``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from multikernel import L1MKLRegressor, kernels
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = L1MKLRegressor(kernels.per_feature(kernels.RBF(100.0)), C=100.0, epsilon=10.0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.4)
+    True
+    """
+
+    def __init__(
+        self,
+        kernels: Any = None,
+        *,
+        C: float = 1.0,
+        epsilon: float = 0.1,
+        solver: str = "auto",
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+    ) -> None:
+        self.kernels = kernels
+        self.C = C
+        self.epsilon = epsilon
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter

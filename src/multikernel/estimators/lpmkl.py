@@ -1,0 +1,134 @@
+"""Lp-MKL: kernel weights in a ball of any norm, learned together with a support vector machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from multikernel.domains import Domain, NormBall
+from multikernel.estimators._support import SupportClassifier, SupportEstimator, SupportRegressor
+from multikernel.optimizers import BlockNorm, Optimizer, ProjectedGradient
+
+
+class _Ball(SupportEstimator):
+    """Weights of p-norm at most one."""
+
+    p: float
+
+    def _domain(self) -> Domain:
+        if not self.p >= 1:
+            raise ValueError(
+                f"{type(self).__name__}: p must be a number >= 1, got {self.p}; below 1 the problem is not convex"
+            )
+        return NormBall(norm=self.p)
+
+    def _optimizers(self) -> Mapping[str, type[Optimizer]]:
+        return {"block_norm": BlockNorm, "projected_gradient": ProjectedGradient}
+
+
+class LpMKLClassifier(_Ball, SupportClassifier):
+    """Kernel weights of bounded p-norm and a support vector classifier, learned together.
+
+    Solves min over d >= 0, |d|_p <= 1 of max over a of sum a - 1/2 a'Y K(d) Y a, 0 <= a <= C, y'a = 0, with
+    K(d) = sum_k d_k K_k. p = 1 selects few kernels, larger p spread the weights over all; towards infinity every weight
+    is 1. ``objective_`` is the value of this problem.
+
+    Parameters
+    ----------
+    kernels : kernel, list of kernels, KernelFamily or "precomputed"
+        By default polynomials of degrees 1 to 3 and nine widths of the Gaussian, on all features, normalised.
+    p : finite float >= 1, default 2.0
+        The norm of the ball.
+    C : float > 0, default 1.0
+        Weight of the hinge losses.
+    solver : {"auto", "block_norm", "projected_gradient"}, default "auto"
+        "auto" is an interior point method over weights and support vectors together; "block_norm" the update in closed
+        form of Kloft and others.
+    class_weight, multiclass, tol, max_iter, n_jobs, verbose : as in L1MKLClassifier
+
+    Attributes
+    ----------
+    As those of L1MKLClassifier.
+
+    References
+    ----------
+    Kloft, Brefeld, Sonnenburg and Zien (2011), Lp-norm multiple kernel learning, JMLR 12.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from sklearn.preprocessing import StandardScaler
+    >>> from multikernel import LpMKLClassifier, kernels
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = make_pipeline(StandardScaler(), LpMKLClassifier(kernels.per_feature(kernels.RBF(0.1)), p=1.5)).fit(X, y)
+    >>> bool(model.score(X, y) > 0.97), round(float((model[-1].weights_ ** 1.5).sum()), 4)
+    (True, 1.0)
+    """
+
+    def __init__(
+        self,
+        kernels: Any = None,
+        *,
+        p: float = 2.0,
+        C: float = 1.0,
+        solver: str = "auto",
+        class_weight: Any = None,
+        multiclass: str = "ovr",
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernels = kernels
+        self.p = p
+        self.C = C
+        self.solver = solver
+        self.class_weight = class_weight
+        self.multiclass = multiclass
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+
+class LpMKLRegressor(_Ball, SupportRegressor):
+    """Kernel weights of bounded p-norm and support vector regression, learned together.
+
+    Solves min over d >= 0, |d|_p <= 1 of max over b of y'b - epsilon |b|_1 - 1/2 b'K(d) b, |b| <= C, sum b = 0.
+
+    Parameters
+    ----------
+    p : finite float >= 1, default 2.0
+        The norm of the ball.
+    C, epsilon : as in L1MKLRegressor
+    kernels, solver, tol, max_iter : as in LpMKLClassifier
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from multikernel import LpMKLRegressor, kernels
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = LpMKLRegressor(kernels.per_feature(kernels.RBF(100.0)), C=100.0, epsilon=10.0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.4)
+    True
+    """
+
+    def __init__(
+        self,
+        kernels: Any = None,
+        *,
+        p: float = 2.0,
+        C: float = 1.0,
+        epsilon: float = 0.1,
+        solver: str = "auto",
+        tol: float = 1e-4,
+        max_iter: int = 1000,
+    ) -> None:
+        self.kernels = kernels
+        self.p = p
+        self.C = C
+        self.epsilon = epsilon
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter

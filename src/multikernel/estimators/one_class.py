@@ -1,0 +1,100 @@
+"""One-class MKL: kernel weights learned together with a region that holds most samples."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import OutlierMixin
+
+from multikernel.banks import KernelBank
+from multikernel.domains import Domain, Simplex
+from multikernel.estimators._base import Fitted
+from multikernel.estimators._support import SupportEstimator
+from multikernel.kernels.base import Array
+from multikernel.machines import OneClassMachine, SupportMachine
+from multikernel.optimizers import CuttingPlane, LevelMethod, Optimizer, ReducedGradient
+
+
+class OneClassMKL(OutlierMixin, SupportEstimator):  # type: ignore[misc]
+    """Kernel weights of sum one and a one-class support vector machine, learned together.
+
+    Solves min over d >= 0, sum d = 1 of max over a of -1/2 a'K(d) a, 0 <= a <= 1 / (nu n), sum a = 1: among all mixes
+    the one whose samples are farthest from the origin of feature space. It prefers kernels with large values; normalise
+    kernels of different size.
+
+    Parameters
+    ----------
+    kernels : kernel, list of kernels, KernelFamily or "precomputed"
+        By default polynomials of degrees 1 to 3 and nine widths of the Gaussian, on all features, normalised.
+    nu : float in (0, 1], default 0.1
+        At most this part of the training samples is outside the region, at least this part are support vectors.
+    solver : {"auto", "reduced_gradient", "cutting_plane", "level"}, default "auto"
+    tol, max_iter : as in L1MKLClassifier
+
+    Attributes
+    ----------
+    offset_ : float, decision_function = score_samples - offset_
+    Others : as those of L1MKLClassifier.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import OneClassMKL, kernels
+    >>> X = np.random.default_rng(0).normal(size=(100, 2))
+    >>> model = OneClassMKL(kernels.rbf_grid([0.1, 1.0])).fit(X)
+    >>> model.predict([[0.0, 0.0], [9.0, 9.0]])
+    array([ 1, -1])
+    """
+
+    def __init__(
+        self, kernels: Any = None, *, nu: float = 0.1, solver: str = "auto", tol: float = 1e-4, max_iter: int = 1000
+    ) -> None:
+        self.kernels = kernels
+        self.nu = nu
+        self.solver = solver
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def _domain(self) -> Domain:
+        return Simplex()
+
+    def _machine(self) -> SupportMachine:
+        return OneClassMachine(nu=self.nu, tol=self.tol)
+
+    def _optimizers(self) -> Mapping[str, type[Optimizer]]:
+        return {"reduced_gradient": ReducedGradient, "cutting_plane": CuttingPlane, "level": LevelMethod}
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the kernel weights and the region; y is ignored.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n, p); or a KernelBank; or, with ``kernels="precomputed"``,
+            matrices of shape (m, n, n)
+        """
+        self._check_parameters()
+        bank = self._bind_samples(X)
+        self._fit_bound(bank, np.zeros(bank.shape[0]))
+        return self
+
+    def _fit_bound(self, bank: KernelBank, y: Array, warm: list[Fitted] | None = None) -> list[Fitted]:
+        """Fit on a bank, starting from an earlier fit."""
+        fitted = [Fitted(np.arange(bank.shape[0]), *self._learn(bank, y, warm[0] if warm else None))]
+        self._keep(bank, fitted, single=True)
+        self.offset_ = -self.intercept_
+        return fitted
+
+    def score_samples(self, X: Any) -> Array:
+        """Scores of samples, shape (len(X),); larger is more usual."""
+        scores: Array = self._decide(X)[:, 0] + self.offset_
+        return scores
+
+    def decision_function(self, X: Any) -> Array:
+        """Positive inside the region, negative outside, shape (len(X),)."""
+        return self._decide(X)[:, 0]
+
+    def predict(self, X: Any) -> Array:
+        """+1 inside the region, -1 outside."""
+        return np.where(self.decision_function(X) >= 0, 1, -1)

@@ -1,0 +1,237 @@
+"""Algorithms for the outer problem that see nothing but the problem.
+
+    min_{theta in D} J(K(theta)) + r(theta)
+
+An algorithm proposes a point, is told what was found there, and proposes the next one. All else is done once, here:
+the inner problems are solved from one another's solutions and no more accurately than the outer gap is worth, the
+best point and the best bound are kept, and the run ends as soon as these enclose the optimum closely enough:
+
+    certificate = (upper value at the point returned - best bound) / |upper value|
+
+Any bound stays valid wherever it was found. Where K is not linear in theta there are no bounds; the certificate of a
+point is then its stationarity, and says nothing about other points.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Generator
+from dataclasses import dataclass, fields, is_dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+
+from multikernel.kernels.base import Array
+from multikernel.machines import Machine
+from multikernel.problem import Evaluation, Problem
+
+_DOMINANT = 0.1  # an inner gap that is this part of the outer one has to shrink first
+
+
+@dataclass(frozen=True, eq=False)
+class Event:
+    """What an observer is told after each solution of an inner problem.
+
+    Parameters
+    ----------
+    iteration : int, counts from 1
+    value, upper : float, bounds of the objective at this theta
+    bound : float, the best bound of the optimum so far
+    theta : array (d,)
+    certificate : float, of the best point so far
+    """
+
+    iteration: int
+    value: float
+    upper: float
+    bound: float
+    theta: Array
+    certificate: float
+
+
+@dataclass(frozen=True, eq=False)
+class Result:
+    """The best point found.
+
+    Parameters
+    ----------
+    theta : array (d,), feasible
+    evaluation : the problem at theta
+    certificate : float, the relative duality gap, or the stationarity where K is not linear in theta
+    converged : bool, whether the certificate asked for was reached
+    n_iter : int, how many inner problems were solved
+    history : the certificate after each of them
+    """
+
+    theta: Array
+    evaluation: Evaluation
+    certificate: float
+    converged: bool
+    n_iter: int
+    history: tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class State:
+    """What is known so far.
+
+    Parameters
+    ----------
+    latest : the problem at the point proposed last
+    best : the problem at the best point
+    bound : float, the best bound of the optimum
+    history : the certificate after each evaluation
+    """
+
+    latest: Evaluation
+    best: Evaluation
+    bound: float
+    history: tuple[float, ...] = ()
+
+    @property
+    def gap(self) -> float:
+        """Upper value minus bound."""
+        return max(self.best.upper - self.bound, 0.0)
+
+    def told(self, evaluation: Evaluation, tol: float) -> State:
+        """The state after a further evaluation; the best point has the lowest value, or is the first stationary one."""
+        stationary = not np.isfinite(evaluation.bound) and evaluation.certificate <= tol
+        better = stationary or evaluation.upper < self.best.upper
+        bound = max(self.bound, evaluation.bound)
+        return State(evaluation, evaluation if better else self.best, bound, self.history)
+
+
+@dataclass(frozen=True, eq=False)
+class Proposal:
+    """A feasible point, and a bound of the optimum where the algorithm knows one."""
+
+    theta: Array
+    bound: float = -np.inf
+
+
+Search = Generator[Proposal, State, None]
+Observer = Callable[[Event], Any]
+
+
+@dataclass(frozen=True)
+class Optimizer(ABC):
+    """An algorithm with its parameters.
+
+    Parameters
+    ----------
+    tol : float > 0, the certificate to reach, relative to the value
+    max_iter : int >= 1, how many inner problems at most are solved
+    """
+
+    tol: float = 1e-3
+    max_iter: int = 1000
+
+    inner: ClassVar[float] = 1e-2  # the inner gap that is asked for, as a part of the outer one
+
+    def __post_init__(self) -> None:
+        if not self.tol > 0:
+            raise ValueError(f"tol must be > 0, got {self.tol}")
+        if not self.max_iter >= 1:
+            raise ValueError(f"max_iter must be at least 1, got {self.max_iter}")
+
+    @abstractmethod
+    def check(self, problem: Problem) -> None:
+        """TypeError or ValueError, with a sentence, where the algorithm cannot solve this problem."""
+
+    @abstractmethod
+    def search(self, problem: Problem, state: State) -> Search:
+        """Propose points, being sent the state after each; ends where the algorithm knows no better point."""
+
+    def first(self, problem: Problem, start: Array | None) -> Array:
+        """The first point: the domain's central one, or a start made feasible."""
+        if start is None:
+            return problem.start()
+        if np.shape(start) != (problem.size,):
+            raise ValueError(f"start has shape {np.shape(start)}, the problem has {problem.size} parameters")
+        return problem.domain.feasible(np.asarray(start, dtype=float))
+
+    def certificate(self, problem: Problem, state: State) -> float:
+        """How far the best point may be from the optimum, or from being stationary, relative to its value."""
+        if np.isfinite(state.bound):
+            return state.gap / max(abs(state.best.upper), float(np.finfo(float).tiny))
+        return state.best.certificate
+
+    def minimise(
+        self,
+        problem: Problem,
+        start: Array | None = None,
+        warm: Array | None = None,
+        observe: Observer | None = None,
+    ) -> Result:
+        """Minimise until the certificate is at most ``tol``, or as far as the algorithm gets.
+
+        Parameters
+        ----------
+        problem : Problem
+        start : array (d,), where to begin; the domain's central point if not given
+        warm : what the first inner problem may start from: ``evaluation.dual.warm`` of an earlier result
+        observe : called with an ``Event`` after each solution of an inner problem
+        """
+        self.check(problem)
+        state = self._evaluated(problem, self.first(problem, start), warm, None, observe)
+        if not self._finished(state):
+            state = self._continued(problem, state, observe)
+        return Result(
+            theta=state.best.theta,
+            evaluation=state.best,
+            certificate=state.history[-1],
+            converged=state.history[-1] <= self.tol,
+            n_iter=len(state.history),
+            history=state.history,
+        )
+
+    def _finished(self, state: State) -> bool:
+        return state.history[-1] <= self.tol or len(state.history) >= self.max_iter
+
+    def _continued(self, problem: Problem, state: State, observe: Observer | None) -> State:
+        """Evaluate what the search proposes; a proposal's bound alone may end it."""
+        search = self.search(problem, state)
+        proposal = next(search, None)
+        while proposal is not None:
+            state = replace(state, bound=max(state.bound, proposal.bound))
+            state = replace(state, history=(*state.history[:-1], self.certificate(problem, state)))
+            if not self._finished(state):
+                state = self._evaluated(problem, proposal.theta, state.latest.dual.warm, state, observe)
+            proposal = None if self._finished(state) else _answer(search, state)
+        return state
+
+    def _evaluated(
+        self, problem: Problem, theta: Array, warm: Any, state: State | None, observe: Observer | None
+    ) -> State:
+        """The state after an evaluation at theta, made more accurate as long as the inner gap is what remains."""
+        gap = state.history[-1] if state is not None else 1.0
+        while True:
+            machine = _accurate(problem.machine, self.inner * min(max(gap, self.tol), 1.0))
+            found = problem.evaluate(theta, warm, machine)
+            state = State(found, found, found.bound) if state is None else state.told(found, self.tol)
+            gap = self.certificate(problem, state)
+            state = replace(state, history=(*state.history, gap))
+            if observe is not None:
+                observe(Event(len(state.history), found.value, found.upper, state.bound, theta, gap))
+            sharp = found is not state.best or found.dual.gap <= _DOMINANT * gap or not found.dual.converged
+            if self._finished(state) or sharp:
+                return state
+            warm = found.dual.warm
+
+
+def _answer(search: Search, state: State) -> Proposal | None:
+    """The next proposal, or None where the search ends."""
+    try:
+        return search.send(state)
+    except StopIteration:
+        return None
+
+
+def _accurate(machine: Machine, tol: float) -> Machine:
+    """The machine with this tolerance, if it has one."""
+    if is_dataclass(machine) and any(field.name == "tol" for field in fields(machine)):
+        return replace(machine, tol=tol)
+    return machine
+
+
+__all__ = ["Event", "Optimizer", "Proposal", "Result", "Search", "State"]

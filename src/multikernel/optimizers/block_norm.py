@@ -1,0 +1,71 @@
+"""Alternation in closed form (Kloft, Brefeld, Sonnenburg and Zien 2011), for balls around 0 of any norm p >= 1.
+
+With the predictor's parts held fixed, c_k = |f_k| = d_k |w_k| their norms, the weights that minimise sum_k c_k^2 / d_k
+are known, d_k proportional to c_k^{2 / (p + 1)}; with the weights held fixed the inner problem gives the parts. Neither
+can raise the value. The steps get short as p approaches 1; then they are stretched,
+
+    d' proportional to d (dhat / d)^stretch,        stretch >= 1,
+
+further after each success, and taken as they are where stretching raised the value: the sequence stays monotone.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from multikernel.domains import Domain
+from multikernel.kernels.base import Array
+from multikernel.optimizers.base import Optimizer, Proposal, Search, State
+from multikernel.optimizers.needs import need_block_update, need_linear
+from multikernel.problem import Problem
+
+_INSIDE = 1e-3  # of the central point is mixed into a start with zeros: a weight of zero would stay zero
+_FURTHER = 1.5
+_MOST = 100.0  # a single weight's factor in one stretched step
+
+
+@dataclass(frozen=True)
+class BlockNorm(Optimizer):
+    """Updates of the weights in closed form; linear kernels over a NormBall around 0 or a Simplex.
+
+    Parameters
+    ----------
+    tol : float > 0, the relative duality gap to reach
+    max_iter : int >= 1, how many inner problems at most are solved
+    """
+
+    inner: ClassVar[float] = 1e-4  # values are compared, of points that are close
+
+    def check(self, problem: Problem) -> None:
+        need_linear(self, problem)
+        need_block_update(self, problem)
+
+    def first(self, problem: Problem, start: Array | None) -> Array:
+        theta = super().first(problem, start)
+        return theta if (theta > 0).all() else (1.0 - _INSIDE) * theta + _INSIDE * problem.start()
+
+    def search(self, problem: Problem, state: State) -> Search:
+        domain, stretch = need_block_update(self, problem), 1.0
+        while True:
+            at = state.best
+            plain = domain.block_update(at.theta * np.sqrt(np.maximum(at.scores, 0.0)))
+            if np.array_equal(plain, at.theta):
+                return
+            state = yield Proposal(_stretched(problem.domain, at.theta, plain, stretch))
+            if state.best is not at:
+                stretch *= _FURTHER
+            elif stretch > 1.0:
+                stretch = 1.0
+                state = yield Proposal(plain)
+
+
+def _stretched(domain: Domain, d: Array, plain: Array, stretch: float) -> Array:
+    if stretch == 1.0:
+        return plain
+    ratio = np.divide(plain, d, out=np.ones_like(d), where=d > 0)
+    factor = np.clip(ratio ** (stretch - 1.0), 1.0 / _MOST, _MOST)
+    # no entry below the plain one: the result is outside, and the domain scales it back to its boundary
+    return domain.feasible(plain * (factor / factor.min()))

@@ -1,0 +1,38 @@
+"""Cutting planes, or semi-infinite linear programming (Sonnenburg, Raetsch, Schaefer and Schoelkopf 2006).
+
+    theta' = argmin over the simplex of max_j c_j - q_j'theta
+
+one linear program and one inner problem in turn. The next point is a corner of the model and may be far from the last:
+many kernels need many planes. The level method steadies it.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from multikernel.optimizers.base import Optimizer, Proposal, Search, State
+from multikernel.optimizers.cuts import Cuts
+from multikernel.optimizers.needs import need_linear, need_simplex
+from multikernel.problem import Problem
+
+
+@dataclass(frozen=True)
+class CuttingPlane(Optimizer):
+    """The minimiser of the cutting plane model, again and again; linear kernels over a Simplex.
+
+    Parameters
+    ----------
+    tol : float > 0, the relative duality gap to reach
+    max_iter : int >= 1, how many inner problems at most are solved
+    """
+
+    def check(self, problem: Problem) -> None:
+        need_linear(self, problem)
+        need_simplex(self, problem)
+
+    def search(self, problem: Problem, state: State) -> Search:
+        cuts = Cuts.of(state.latest, need_simplex(self, problem))
+        while True:
+            theta, bound, _ = cuts.minimum()
+            state = yield Proposal(theta, bound)
+            cuts = cuts.with_plane(state.latest)

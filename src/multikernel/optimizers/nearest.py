@@ -1,0 +1,73 @@
+"""The point of a level set of a cutting plane model that is nearest to a given one.
+
+    min 1/2 |x - z|^2    over the simplex,    q_j'x >= b_j = c_j - level for every plane
+
+By its dual in the planes' multipliers u >= 0, a concave function of few variables with pieces that are quadratic:
+
+    phi(u) = 1/2 |x - z|^2 + u'(b - Q x),    x = x(u) = projection of z + Q'u on the simplex,    phi' = b - Q x
+
+Newton steps on the multipliers that are free, with a ridge that grows where a step does not lead up (Levenberg). The
+point is on the simplex whatever the accuracy.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.linalg import lapack
+
+from multikernel.domains import Simplex
+from multikernel.kernels.base import Array
+from multikernel.optimizers.cuts import Cuts
+
+_ACCURATE = 1e-9  # of the planes' heights above the level at z: what a plane may still be above it
+_STEPS = 200
+_LEAST = 1e-12  # ridge, the planes' slopes being of size one
+
+
+def nearest(z: Array, cuts: Cuts, level: float) -> tuple[Array, Array]:
+    """The point and the planes' multipliers, which are zero for planes that do not touch."""
+    # the simplex does not feel what is common to all entries of a plane's slope
+    Q = cuts.slope - cuts.slope.mean(axis=1, keepdims=True)
+    b = cuts.constant - level - cuts.total * cuts.slope.mean(axis=1)
+    size = np.sqrt((Q**2).sum(axis=1))
+    tilted = size > 0
+    u = np.zeros(len(b))
+    Q, b = Q[tilted] / size[tilted, None], b[tilted] / size[tilted]
+    x, u[tilted] = _ascend(z, Q, b, Simplex(cuts.total))
+    return x, u
+
+
+def _ascend(z: Array, Q: Array, b: Array, simplex: Simplex) -> tuple[Array, Array]:
+    u, x, ridge = np.zeros(len(b)), z, 1e-6
+    value, slope = _phi(z, x, u, Q, b)
+    accuracy = _ACCURATE * max(float(slope.max(initial=0.0)), float(np.finfo(float).tiny))
+    for _ in range(_STEPS):
+        free = (u > 0) | (slope > 0)
+        if float(np.where(u > 0, np.abs(slope), slope).max(initial=0.0)) <= accuracy:
+            break
+        up = np.maximum(u + _newton(Q[free], slope, free, x > 0, ridge), 0.0)
+        there = simplex.project(z + up @ Q)
+        higher, next_slope = _phi(z, there, up, Q, b)
+        if higher >= value + 1e-4 * float(slope @ (up - u)) and (up != u).any():
+            u, x, value, slope, ridge = up, there, higher, next_slope, max(0.1 * ridge, _LEAST)
+        elif ridge > 1e12:
+            break
+        else:
+            ridge *= 10.0
+    return x, u
+
+
+def _phi(z: Array, x: Array, u: Array, Q: Array, b: Array) -> tuple[float, Array]:
+    slope: Array = b - Q @ x
+    return 0.5 * float((x - z) @ (x - z)) + float(u @ slope), slope
+
+
+def _newton(Q: Array, slope: Array, free: Array, support: Array, ridge: float) -> Array:
+    """The step for the free multipliers: the curvature is that of the simplex's face in which x lies."""
+    S = Q[:, support]
+    S = S - S.mean(axis=1, keepdims=True)
+    H = S @ S.T
+    H.flat[:: len(H) + 1] += ridge
+    step = np.zeros(len(free))
+    _, step[free], _ = lapack.dposv(H, slope[free])  # definite: the ridge is far above rounding
+    return step

@@ -1,0 +1,48 @@
+"""What an algorithm needs of a problem, said in one sentence where it is missing."""
+
+from __future__ import annotations
+
+from multikernel.domains import HasBlockUpdate, Simplex
+from multikernel.problem import Problem
+
+
+def need_simplex(algorithm: object, problem: Problem) -> float:
+    """The simplex's total; TypeError where the domain is none."""
+    if not isinstance(problem.domain, Simplex):
+        raise TypeError(
+            f"{_name(algorithm)} works on a Simplex, and the domain is {_name(problem.domain)}; "
+            "ProjectedGradient works on every domain"
+        )
+    return problem.domain.total
+
+
+def need_linear(algorithm: object, problem: Problem) -> None:
+    """TypeError where K is not linear in theta: bounds that come from tangents do not hold then."""
+    if not problem.linear:
+        raise TypeError(
+            f"{_name(algorithm)} needs a kernel that is linear in its weights, and the combination is "
+            f"{_name(problem.combination)}; ProjectedGradient works with every combination"
+        )
+
+
+def need_block_update(algorithm: object, problem: Problem) -> HasBlockUpdate:
+    """The domain with its update in closed form; TypeError where it has none, ValueError where it is off centre."""
+    domain = problem.domain
+    if not isinstance(domain, HasBlockUpdate):
+        raise TypeError(
+            f"{_name(algorithm)} needs a domain with a block_update (NormBall or Simplex), and the domain is "
+            f"{_name(domain)}; ProjectedGradient works on every domain"
+        )
+    if domain.offset(problem.size).any():
+        raise ValueError(
+            f"{_name(algorithm)} needs a ball around 0, and the center of this {_name(domain)} is another one; "
+            "ProjectedGradient works with every center"
+        )
+    return domain
+
+
+def _name(thing: object) -> str:
+    return type(thing).__name__
+
+
+__all__ = ["need_block_update", "need_linear", "need_simplex"]

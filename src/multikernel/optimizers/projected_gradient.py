@@ -1,0 +1,90 @@
+"""Spectral projected gradient (Birgin, Martinez and Raydan 2000).
+
+    D = P(theta - t g) - theta,    theta' = theta + s D
+
+The length t of a step is the inverse of the curvature that the last two gradients show (Barzilai and Borwein 1988); the
+part s of it that is taken makes the value at least somewhat lower than the highest of the last few. Any domain with a
+projection, any combination. Where K is linear the gap is certified; elsewhere the certificate is the stationarity.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from multikernel.kernels.base import Array
+from multikernel.optimizers.base import Optimizer, Proposal, Search, State
+from multikernel.problem import Evaluation, Problem
+
+_MEMORY = 8  # values; the highest of them is what a new one is compared with
+_FALL = 1e-4  # of what the slope promises
+_LEAST = 1e-12  # part of a step: no lower value is found along it
+_RANGE = 1e10  # how much longer or shorter than the first a step may be
+_TINY = float(np.finfo(float).tiny)
+
+
+@dataclass(frozen=True)
+class ProjectedGradient(Optimizer):
+    """Projected gradient with spectral steps and a nonmonotone search.
+
+    Parameters
+    ----------
+    tol : float > 0, the relative duality gap to reach, or the relative stationarity where K is not linear
+    max_iter : int >= 1, how many inner problems at most are solved
+    """
+
+    inner: ClassVar[float] = 1e-4  # values are compared, of points that are close
+
+    def check(self, problem: Problem) -> None:
+        problem.domain.check(problem.size)
+
+    def certificate(self, problem: Problem, state: State) -> float:
+        """As elsewhere; where nothing bounds the optimum, at most what a step as long as theta gains to first order.
+
+        The domain's support is infinite where a penalty bounds the weights no more than the scores do, and an upper
+        bound only for scores that are negative in a ball around another point than 0.
+        """
+        known = super().certificate(problem, state)
+        if np.isfinite(state.bound):
+            return known
+        at = state.best
+        reach = float(np.linalg.norm(at.theta) + np.linalg.norm(problem.start()))
+        gain = -float(at.gradient @ _step(problem, at, reach / max(float(np.linalg.norm(at.gradient)), _TINY)))
+        return min(known, (gain + at.upper - at.value) / max(abs(at.upper), _TINY))
+
+    def search(self, problem: Problem, state: State) -> Search:
+        at, values = state.latest, [state.latest.upper]
+        first = length = float(np.linalg.norm(at.theta)) / max(float(np.linalg.norm(at.gradient)), _TINY)
+        while True:
+            step, part = _step(problem, at, length), 1.0
+            slope = float(at.gradient @ step)
+            while True:
+                if not (slope < 0.0 and part > _LEAST):
+                    return
+                state = yield Proposal(problem.domain.feasible(at.theta + part * step))
+                found = state.latest
+                if found.value <= max(values) + _FALL * part * slope:
+                    break
+                part *= _shorter(part * slope, found.value - at.value)
+            length = min(max(_spectral(at, found, length), first / _RANGE), first * _RANGE)
+            at, values = found, [*values[1 - _MEMORY :], found.upper]
+
+
+def _step(problem: Problem, at: Evaluation, length: float) -> Array:
+    step: Array = problem.domain.project(at.theta - length * at.gradient) - at.theta
+    return step
+
+
+def _shorter(slope: float, rise: float) -> float:
+    """Where the parabola through value, slope and the value found is lowest, as a part of this step."""
+    curvature = rise - slope
+    return min(max(-0.5 * slope / curvature, 0.1), 0.5) if curvature > 0.0 else 0.5
+
+
+def _spectral(at: Evaluation, found: Evaluation, length: float) -> float:
+    """|step|^2 / step'(change of gradient); longer where the value is concave along the step."""
+    step = found.theta - at.theta
+    curvature = float(step @ (found.gradient - at.gradient))
+    return float(step @ step) / curvature if curvature > 0.0 else 4.0 * length

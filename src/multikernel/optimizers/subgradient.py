@@ -1,0 +1,90 @@
+"""Projected subgradient steps of Polyak's length.
+
+    theta' = P(theta - t g),    t the step at which the tangent would reach the target
+
+with the target halfway between the best value and the best bound. On the simplex and on balls the projection bends
+the path, and t is where the bent path reaches it; it exists because the target is above the tangent's minimum.
+
+The iterates' own bounds converge slowly. A mean of the tangents J >= c - q'theta is a bound of J as well, and its
+minimum over the domain a bound of the optimum: c - h(q), with c and q weighted by the steps and by their age.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import brentq
+
+from multikernel.domains import Domain
+from multikernel.kernels.base import Array
+from multikernel.optimizers.base import Optimizer, Proposal, Search, State
+from multikernel.optimizers.needs import need_linear
+from multikernel.problem import Evaluation, Problem
+
+_FORGETTING = 3.0  # tangents are weighted by this power of their number: the first ones say little of the optimum
+_GROWTH = 4.0
+
+
+@dataclass(frozen=True)
+class Subgradient(Optimizer):
+    """Projected subgradient method with Polyak's steps; linear kernels over any domain.
+
+    Parameters
+    ----------
+    tol : float > 0, the relative duality gap to reach
+    max_iter : int >= 1, how many inner problems at most are solved
+    """
+
+    def check(self, problem: Problem) -> None:
+        need_linear(self, problem)
+
+    def search(self, problem: Problem, state: State) -> Search:
+        domain, mean = problem.domain, _Tangent(0.0, 0.0, np.zeros(problem.size))
+        number = 0
+        while True:
+            at, number = state.latest, number + 1
+            target = 0.5 * (state.best.upper + max(state.bound, -abs(state.best.upper)))
+            length = _length(domain, at, at.upper - target)
+            if length == 0.0:
+                return
+            mean = mean.plus(domain, at, length * number**_FORGETTING)
+            state = yield Proposal(_along(domain, at, length), mean.constant - domain.support(mean.slope))
+
+
+@dataclass(frozen=True, eq=False)
+class _Tangent:
+    """A weighted mean of tangents of J: constant - slope'theta."""
+
+    weight: float
+    constant: float
+    slope: Array
+
+    def plus(self, domain: Domain, at: Evaluation, weight: float) -> _Tangent:
+        constant = at.value - domain.penalty(at.theta) + float(at.scores @ at.theta)
+        total = self.weight + weight
+        part = weight / total
+        return _Tangent(
+            total, self.constant + part * (constant - self.constant), self.slope + part * (at.scores - self.slope)
+        )
+
+
+def _along(domain: Domain, at: Evaluation, length: float) -> Array:
+    return domain.project(at.theta - length * at.gradient)
+
+
+def _length(domain: Domain, at: Evaluation, fall: float) -> float:
+    """The step at which the tangent has fallen so far on the projected path; 0 where there is no way down."""
+
+    def left(t: float) -> float:
+        return fall - float(at.gradient @ (at.theta - _along(domain, at, t)))
+
+    size = float(at.gradient @ at.gradient)
+    if not (size > 0.0 and fall > 0.0):
+        return 0.0
+    length = fall / size
+    for _ in range(100):
+        if left(length) <= 0.0:
+            return float(brentq(left, 0.0, length, rtol=1e-3, xtol=np.finfo(float).tiny))
+        length *= _GROWTH
+    return length

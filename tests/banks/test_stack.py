@@ -1,0 +1,77 @@
+"""Kernels that share a matrix are evaluated together: the stack is what each of them gives alone."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from multikernel import bind, kernels
+from multikernel.banks.dense import PackedBank
+from multikernel.banks.stack import stack
+from multikernel.kernels import RBF, Kernel, Laplacian, Linear, Polynomial
+
+X = np.random.default_rng(0).normal(size=(30, 4))
+X[7] = 0.0
+
+STACKS: dict[str, list[Kernel]] = {
+    "widths": [RBF(0.1), RBF(0.2), RBF(7.0), RBF(0.05), RBF(0.05)],
+    "widths-on-columns": [RBF(g).on(c) for g in (0.1, 0.3) for c in ([0], [2, 1], [0, 1, 2, 3])],
+    "powers": [Polynomial(d) for d in (3, 1, 0, 2, 2)],
+    "powers-on-columns": [Polynomial(d).on([c]) for d in (1, 2, 3) for c in (0, 3)],
+    "cosines": [(Linear().normalized() ** d) for d in (4, 2, 3)],
+    "high-powers": [Linear().normalized() ** d for d in (1, 40, 1000)],
+    "powers-of-widths": [RBF(0.3) ** 2, RBF(0.3), (RBF(0.3) ** 3).on([1, 2])],
+    "mixture": [Laplacian(0.1), RBF(0.1), Polynomial(2), RBF(0.4), Laplacian(0.2), Polynomial(3), RBF(0.1).on([1])],
+    "sums-and-products": [RBF(0.1) + Linear(), RBF(0.1) * Linear(), RBF(0.2), RBF(0.1)],
+}
+
+
+@pytest.mark.parametrize("name", STACKS)
+@pytest.mark.parametrize("given", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_stack_is_every_kernel_on_its_own(name: str, given: Any) -> None:
+    samples, members = given(X), tuple(STACKS[name])
+    if name == "sums-and-products" and given is sparse.csr_array:
+        samples = X
+    bank = stack(members, samples)
+    assert isinstance(bank, PackedBank)
+    for found, kernel in zip(bank.matrices(), members, strict=True):
+        np.testing.assert_allclose(found, kernel(samples), rtol=1e-13, atol=1e-13)
+
+
+def test_basis_of_many_kernels_in_single_precision() -> None:
+    bank = bind(kernels.rls2_basis(), X, dtype=np.float32)
+    resolved = kernels.rls2_basis().resolve(kernels.Features(4))
+    for found, kernel in zip(bank.matrices(), resolved, strict=True):
+        want = kernel(X)
+        assert (np.abs(found - want) <= 2.0**-23 * np.abs(want) + 1e-15).all()
+
+
+MEMORY = """
+import tracemalloc
+import numpy as np
+from multikernel import bind, kernels
+
+def work(X):
+    bank = bind(kernels.rls2_basis(), X, dtype=np.float32)
+    a = np.cos(np.arange(len(X)))
+    return bank.combine(np.ones(len(bank))), bank.quad(a), bank.quads(X[:, :2]), bank.apply(X[:, :1])
+
+X = np.random.default_rng(0).normal(size=(400, 7))
+work(X[:40])  # compiled code and threads are there from now on
+tracemalloc.start()
+work(X)
+print(tracemalloc.get_traced_memory()[1])
+"""
+
+
+def test_single_precision_halves_the_memory_of_everything() -> None:
+    environment = os.environ | {"OMP_NUM_THREADS": "2"}
+    done = subprocess.run([sys.executable, "-c", MEMORY], capture_output=True, text=True, check=True, env=environment)
+    stored, matrix = 13 * 8 * (400 * 401 // 2) * 4, 400 * 400 * 8
+    assert stored <= int(done.stdout) <= stored + 2 * 4 * matrix
