@@ -92,6 +92,7 @@ class PackedBank(StoredBank):
     def combine_all(self, W: Array) -> list[Gram]:
         from multikernel.banks import _packed
 
+        self._check("weights", W.shape[1], len(self), "kernels")
         chosen = np.flatnonzero(W.any(axis=0))  # matrices of weight 0 are not read
         own, length = np.ascontiguousarray(W[:, chosen], dtype=np.float64), self.packed.shape[1]
         sums = np.empty((len(W), length))
@@ -106,6 +107,7 @@ class PackedBank(StoredBank):
     def apply(self, C: Array) -> Array:
         from multikernel.banks import _packed
 
+        self._check("rows", len(C), self.n, "samples")
         Ct = np.ascontiguousarray(C.T, dtype=np.float64)
         out = np.empty((len(self), *Ct.shape))
         self._over_kernels(lambda r: _packed.products(self.packed, Ct, out, r.start, r.stop), len(Ct))
@@ -118,6 +120,7 @@ class PackedBank(StoredBank):
     def quads(self, A: Array) -> Array:
         from multikernel.banks import _packed
 
+        self._check("rows", len(A), self.n, "samples")
         At = np.ascontiguousarray(A.T, dtype=np.float64)
         rows = np.flatnonzero(At.any(axis=0))
         if len(rows) > _DENSE * self.n:
@@ -129,9 +132,16 @@ class PackedBank(StoredBank):
     def inner(self, M: Array) -> Array:
         from multikernel.banks import _packed
 
+        self._check("rows", len(M), self.n, "samples")
         p, out = weights_of_pairs(M.astype(np.float64, copy=False)), np.empty(len(self))
         self._over_kernels(lambda r: _packed.inner(self.packed, p, out, r.start, r.stop), 1)
         return out
+
+    @staticmethod
+    def _check(what: str, given: int, wanted: int, of: str) -> None:
+        """Compiled passes read what they are told to; a wrong length must not reach them."""
+        if given != wanted:
+            raise ValueError(f"a pass over a bank of {wanted} {of} got an array of shape {given} in its {what}")
 
     def _over_kernels(self, work: Callable[[slice], None], columns: int) -> None:
         """Threads over the kernels, as many at a time as make a thread worth its start."""

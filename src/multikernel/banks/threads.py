@@ -6,8 +6,10 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from functools import cache
-from typing import TypeVar
+from threading import Lock
+from typing import Any, TypeVar
 
 import joblib
 from threadpoolctl import ThreadpoolController
@@ -43,10 +45,31 @@ def over_rows(work: Callable[[slice], T], n: int, size: int) -> list[T]:
     return list(_pool(os.getpid(), workers).map(work, pieces))
 
 
+@dataclass(eq=False)
+class _OneThread:
+    """BLAS limited to one thread while anyone asks for it; problems in several threads ask independently."""
+
+    libraries: ThreadpoolController = field(default_factory=ThreadpoolController)  # found once, it takes milliseconds
+    lock: Lock = field(default_factory=Lock)
+    users: int = 0
+    limit: Any = None
+
+    def enter(self) -> None:
+        with self.lock:
+            if self.users == 0:
+                self.limit = self.libraries.limit(limits=1, user_api="blas")
+            self.users += 1
+
+    def leave(self) -> None:
+        with self.lock:
+            self.users -= 1
+            if self.users == 0:
+                self.limit.restore_original_limits()
+
+
 @cache
-def _libraries(process: int) -> ThreadpoolController:
-    """The BLAS libraries in use: found once, it takes milliseconds."""
-    return ThreadpoolController()
+def _one_thread(process: int) -> _OneThread:
+    return _OneThread()
 
 
 @contextmanager
@@ -55,5 +78,9 @@ def one_blas_thread(n: int) -> Iterator[None]:
     if n > _SMALL_ORDER:
         yield
         return
-    with _libraries(os.getpid()).limit(limits=1, user_api="blas"):
+    limit = _one_thread(os.getpid())
+    limit.enter()
+    try:
         yield
+    finally:
+        limit.leave()
