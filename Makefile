@@ -32,6 +32,8 @@ check: lint types contract test
 
 bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/easymkl.py
+	$(BIN)/python benchmarks/svm.py
+	$(BIN)/python benchmarks/svm_mkl.py cancer
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -3,10 +3,10 @@
     python benchmarks/smkl_table2.py --data-dir DIR [--out smkl_table2.jsonl] [ionosphere sonar]
 
 Their protocol: 20 random splits with 20 % of the samples for training, features standardised by the training samples,
-ten Gaussians and three polynomials on every single feature, C by 5-fold cross-validation over 2^-5..2^10. What they do not
-say is chosen here: every kernel has trace n; the smoothing is s = t median_k a'G_k a at the solution for equal weights,
-with t by the same cross-validation ("cross-validated"), or the s that minimises their bound for N = 500 steps ("as in
-the paper"), at which the weights are nearly equal. Finished repetitions are kept in the output file and not run again.
+ten Gaussians and three polynomials on every single feature, C by 5-fold cross-validation over 2^-5..2^10. What they do
+not say is chosen here: every kernel has trace n; the smoothing is s = t median_k a'G_k a at the solution for equal
+weights, with t by the same cross-validation ("SMKL"), or the s that minimises their bound for N = 500 steps ("SMKL, as
+in the paper"), at which the weights are nearly equal. Finished repetitions are kept in the output file.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Several problems on one bank, each pass over the stored matrices made once for all of them.
 
-Every problem runs in a thread of its own and sees a bank like any other. Where it asks for a sum, a form or a product it
-waits until all problems that still run have asked for something; then one pass answers all of them.
+Every problem runs in a thread of its own and sees a bank like any other. Where it asks for a sum, a form or a product,
+it waits until all problems that still run have asked for something; then one pass answers all of them.
 """
 
 from __future__ import annotations

@@ -91,6 +91,10 @@ class Domain(ABC):
         """r'(d)."""
         return np.zeros(len(d))
 
+    def reach(self, q: Array) -> float:
+        """The largest factor <= 1 at which the support of factor q is finite."""
+        return 1.0
+
     def separable_penalty(self, delta: Array) -> Jet:
         """R, R' and R'' at each delta_k, with r = sum_k R(delta_k); finite for delta > 0."""
         return np.zeros_like(delta), np.zeros_like(delta), np.zeros_like(delta)

@@ -77,7 +77,7 @@ class EntropySimplex(Domain):
 
     def separable_penalty(self, delta: Array) -> Jet:
         log = _log(delta)
-        floor = np.maximum(delta, np.finfo(float).tiny)
+        floor = np.maximum(delta, max(self.strength, 1.0) * np.finfo(float).tiny)
         return self.strength * delta * log, self.strength * (log + 1.0), self.strength / floor
 
 

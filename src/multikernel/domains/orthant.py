@@ -14,6 +14,8 @@ import numpy as np
 from multikernel.domains.base import Domain, Jet
 from multikernel.kernels.base import Array
 
+_ROUNDING = 4.0 * float(np.finfo(float).eps)  # what may make a product exceed the strength that it was scaled to
+
 
 @dataclass(frozen=True)
 class Orthant(Domain):
@@ -71,6 +73,11 @@ class Orthant(Domain):
             return 0.0 if q.max() <= self.strength else np.inf
         half = np.maximum(q, 0.0) / (2.0 * self.strength)
         return self.strength * float(half @ half)
+
+    def reach(self, q: Array) -> float:
+        if self.norm == 2 or q.max() <= self.strength:
+            return 1.0
+        return (1.0 - _ROUNDING) * self.strength / float(q.max())
 
     def maximiser(self, q: Array) -> Array:
         if self.norm == 1:

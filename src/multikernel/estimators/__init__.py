@@ -9,6 +9,7 @@ from multikernel.estimators.baselines import (
     BestKernelRegressor,
 )
 from multikernel.estimators.easymkl import EasyMKLClassifier
+from multikernel.estimators.gmkl import GMKLClassifier, GMKLRegressor
 from multikernel.estimators.l1mkl import L1MKLClassifier, L1MKLRegressor
 from multikernel.estimators.lpmkl import LpMKLClassifier, LpMKLRegressor
 from multikernel.estimators.one_class import OneClassMKL
@@ -22,6 +23,8 @@ __all__ = [
     "BestKernelClassifier",
     "BestKernelRegressor",
     "EasyMKLClassifier",
+    "GMKLClassifier",
+    "GMKLRegressor",
     "L1MKLClassifier",
     "L1MKLRegressor",
     "LpMKLClassifier",

@@ -13,7 +13,7 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from multikernel.banks import KernelBank, bind_kernels, precomputed
+from multikernel.banks import Gram, KernelBank, bind_kernels, precomputed
 from multikernel.banks.threads import slices
 from multikernel.kernels import Features, KernelFamily, as_family
 from multikernel.kernels.base import Array
@@ -147,7 +147,6 @@ class KernelEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         weights = np.stack([f.weights.values for f in whole])
         intercept = np.array([f.solution.intercept for f in whole])
         objective = [f.weights.objective for f in whole]
-        gaps = [f.weights.gap for f in whole if f.weights.gap is not None]
         self.weights_ = weights[0] if single else weights
         self.dual_coef_ = coef[0] if single else coef
         self.intercept_ = float(intercept[0]) if single else intercept
@@ -155,18 +154,30 @@ class KernelEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         self.converged_ = all(f.weights.converged and f.solution.converged for f in whole)
         self.history_ = [f.weights.history or f.solution.history for f in whole]
         self.objective_: Any = objective[0] if single else np.array(objective)
-        self.duality_gap_ = max(gaps) if gaps else max(f.solution.gap for f in whole)
+        measure, reached = self._keep_certificate(whole)
         self._support = np.flatnonzero(coef.any(axis=0))
         self._reference = bank.reference(self._support)
         self._n_train = n
         if not self.converged_:
             warnings.warn(
-                f"{type(self).__name__} did not converge: it reached a relative duality gap of "
-                f"{max([self.duality_gap_, *(f.solution.gap for f in whole)]):.2g} in {self.n_iter_} iterations. "
-                "The model is usable; raise max_iter or tol, or scale the data.",
+                f"{type(self).__name__} did not converge: it reached a relative {measure} of {reached:.2g} in "
+                f"{self.n_iter_} iterations. The model is usable; raise max_iter or tol, or scale the data.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
+
+    def _keep_certificate(self, whole: Sequence[Fitted]) -> tuple[str, float]:
+        """Set ``duality_gap_``, or ``stationarity_`` where the problem is not convex; its name, and the worst gap."""
+        gaps = [f.weights.gap for f in whole if f.weights.gap is not None]
+        inner = [f.solution.gap for f in whole]
+        stationary = [f.weights.stationarity for f in whole if f.weights.stationarity is not None]
+        for name in {"duality_gap_", "stationarity_"} & set(vars(self)):  # of an earlier fit
+            delattr(self, name)
+        if stationary:
+            self.stationarity_ = max(stationary)
+            return "stationarity", max(stationary + inner)
+        self.duality_gap_ = max(gaps or inner)
+        return "duality gap", max(gaps + inner)
 
     def _decide(self, X: Any) -> Array:
         """f(x) of every problem: shape (len(X), problems)."""
@@ -193,8 +204,12 @@ class KernelEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         ):
             own = np.flatnonzero(a)  # of one-vs-one problems: only the columns of two classes
             part = bank if len(own) > 0.7 * len(a) else bank.block(slice(None), own)
-            values[:, p] = part.combine(weights).multiply(a[own] if part is not bank else a) + b
+            values[:, p] = self._combined(part, weights).multiply(a[own] if part is not bank else a) + b
         return values
+
+    def _combined(self, bank: KernelBank, weights: Array) -> Gram:
+        """How the weights make a kernel: the weighted sum unless an estimator says otherwise."""
+        return bank.combine(weights)
 
     def weights_frame(self) -> Any:
         """Kernel names and weights as a pandas data frame, one column for each problem; needs pandas."""

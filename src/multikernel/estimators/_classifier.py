@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -58,12 +59,19 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
             )
         problems = list(binary_problems(labels, len(self.classes_), self.multiclass))
         starts = warm if warm is not None and len(warm) == len(problems) else [None] * len(problems)
+        fitted = self._solve_all(bank, problems, starts)
+        self._keep(bank, fitted, single=len(problems) == 1)
+        return fitted
+
+    def _solve_all(
+        self, bank: KernelBank, problems: Sequence[tuple[Array, Array]], starts: Sequence[Fitted | None]
+    ) -> list[Fitted]:
+        """Every binary problem, given by its rows and targets, from where it may start."""
         solve = delayed(self._solve)
-        fitted = Parallel(n_jobs=self.n_jobs, prefer="threads", verbose=self.verbose)(
+        fitted: list[Fitted] = Parallel(n_jobs=self.n_jobs, prefer="threads", verbose=self.verbose)(
             solve(bank, rows, target, start) for (rows, target), start in zip(problems, starts, strict=True)
         )
-        self._keep(bank, fitted, single=len(problems) == 1)
-        return fitted  # type: ignore[no-any-return]
+        return fitted
 
     def _solve(self, bank: KernelBank, rows: Array, target: Array, warm: Fitted | None) -> Fitted:
         own = bank if len(rows) == bank.shape[0] else bank.block(rows, rows)

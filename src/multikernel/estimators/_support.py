@@ -14,13 +14,15 @@ max_iter : int, default 1000, steps of the solver at most
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from sklearn.utils.class_weight import compute_sample_weight
 
 from multikernel.banks import KernelBank
+from multikernel.banks.shared import together
 from multikernel.combinations import Linear
 from multikernel.domains import Domain
 from multikernel.estimators._base import Fitted, KernelEstimator
@@ -34,6 +36,8 @@ from multikernel.problem import Problem
 from multikernel.procedures import Weights, support_mkl
 from multikernel.procedures.support_mkl import outcome
 
+_ROOM = 2 << 30  # bytes for the matrices of the problems that are solved together
+_MATRICES = 4  # of n x n double-precision values that one problem has at a time
 _LARGE_STACK = 64 << 20  # bytes of a double-precision stack beyond which passes are made in single precision
 
 
@@ -56,6 +60,10 @@ class SupportEstimator(KernelEstimator):
     def _optimizers(self) -> Mapping[str, type[Optimizer]]:
         """The solvers by name, other than "auto"."""
 
+    def _solvers(self) -> tuple[str, ...]:
+        """The names that ``solver`` may have."""
+        return ("auto", *self._optimizers())
+
     def _default_kernels(self) -> KernelFamily:
         each = polynomials((1, 2, 3)) + rbf_grid(np.logspace(-3, 1, 9))
         return Kernels(tuple(kernel.normalized() for kernel in each))
@@ -65,8 +73,8 @@ class SupportEstimator(KernelEstimator):
         return np.float32 if 4 * m * n * (n + 1) > _LARGE_STACK else None
 
     def _check_parameters(self) -> None:
-        if self.solver != "auto" and self.solver not in self._optimizers():
-            known = ", ".join(repr(name) for name in ("auto", *self._optimizers()))
+        if self.solver not in self._solvers():
+            known = ", ".join(map(repr, self._solvers()))
             raise ValueError(f"{type(self).__name__}: solver must be one of {known}, got {self.solver!r}")
         if not (self.tol > 0 and np.isfinite(self.tol)):
             raise ValueError(f"{type(self).__name__}: tol must be a finite number > 0, got {self.tol}")
@@ -97,7 +105,7 @@ class SupportEstimator(KernelEstimator):
             kept = weight[rows] > 0
             rows, target = rows[kept], target[kept]
             machine = SampleWeighted(machine=machine, sample_weight=weight[rows], tol=machine.tol)
-        own = bank if len(rows) == bank.shape[0] else bank.block(rows, rows)
+        own = bank if len(rows) == bank.shape[0] else bank.block(rows, rows).compact()
         warm = warm if warm is not None and np.array_equal(warm.rows, rows) else None
         return Fitted(rows, *self._learn_with(machine, own, target, warm))
 
@@ -135,6 +143,18 @@ class SupportClassifier(SupportEstimator, KernelClassifier):
             weight = of_class if weight is None else weight * of_class
         self._sample_weight = weight
         return super()._fit_bound(bank, y, warm)
+
+    def _solve_all(
+        self, bank: KernelBank, problems: Sequence[tuple[Array, Array]], starts: Sequence[Fitted | None]
+    ) -> list[Fitted]:
+        """One-vs-rest problems make their passes together, as many as memory allows; pairs have banks of their own."""
+        n = bank.shape[0]
+        if len(problems) == 1 or self.multiclass != "ovr":
+            return super()._solve_all(bank, problems, starts)
+        most = max(1, _ROOM // (_MATRICES * 8 * n * n))
+        calls = [partial(self._solve, rows=r, target=t, warm=s) for (r, t), s in zip(problems, starts, strict=True)]
+        groups = [calls[first : first + most] for first in range(0, len(calls), most)]
+        return [fitted for group in groups for fitted in together(bank, group)]
 
     def _solve(self, bank: KernelBank, rows: Array, target: Array, warm: Fitted | None) -> Fitted:
         return self._weighted(bank, rows, target, self._sample_weight, warm)

@@ -52,7 +52,7 @@ class L1MKLClassifier(_Simplex, SupportClassifier):
     max_iter : int, default 1000
         Newton steps of "auto", support vector machines of the other solvers, at most.
     n_jobs : int or None
-        Threads over the binary problems.
+        Threads over the binary problems of "ovo"; those of "ovr" run together, each pass made once for all of them.
     verbose : int
         Progress over the binary problems, as in joblib.
 

@@ -13,7 +13,7 @@ from multikernel.estimators._support import SupportClassifier
 from multikernel.kernels.base import Array
 from multikernel.machines import DualSolution, SampleWeighted, SupportMachine
 from multikernel.optimizers import Optimizer
-from multikernel.procedures import Weights
+from multikernel.procedures import Weights, smoothed
 from multikernel.procedures.support_mkl import finely
 
 
@@ -83,10 +83,8 @@ class SMKLClassifier(SupportClassifier):
         self.n_jobs = n_jobs
         self.verbose = verbose
 
-    def _check_parameters(self) -> None:
-        if self.solver not in ("auto", "accelerated"):
-            raise ValueError(f"SMKLClassifier: solver must be 'auto' or 'accelerated', got {self.solver!r}")
-        super()._check_parameters()
+    def _solvers(self) -> tuple[str, ...]:
+        return ("auto", "accelerated")
 
     def _domain(self) -> Domain:
         if not self.smoothing > 0:
@@ -101,9 +99,18 @@ class SMKLClassifier(SupportClassifier):
     def _learn_with(
         self, machine: SupportMachine, bank: KernelBank, target: Array, warm: Fitted | None
     ) -> tuple[Weights, DualSolution]:
+        weights, a = self._weigh(machine, bank, target, warm)
+        return weights, finely(machine).solve(bank.combine(weights.values), target, a)
+
+    def _weigh(
+        self, machine: SupportMachine, bank: KernelBank, target: Array, warm: Fitted | None
+    ) -> tuple[Weights, Array]:
+        """The weights, and the variables of the machine without intercept."""
+        if self.solver == "accelerated":
+            found = smoothed(bank, target, machine.program(target).upper, self.smoothing, self.tol, self.max_iter)
+            return found, found.a
         weights, dual = super()._learn_with(_without_intercept(machine), bank, target, warm)
-        weights = replace(weights, objective=-float(weights.objective or 0.0))  # a maximum, as a minimum over a
-        return weights, finely(machine).solve(bank.combine(weights.values), target, dual.warm)
+        return replace(weights, objective=-float(weights.objective or 0.0)), dual.warm  # a maximum, as a minimum over a
 
 
 def _without_intercept(machine: Any) -> SupportMachine:

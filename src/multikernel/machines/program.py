@@ -91,11 +91,9 @@ class SupportProgram:
     def losses(self, f: Array) -> Array:
         """loss_j at the function values f (intercept included), shape (N,)."""
         slack = np.maximum(self.linear - self.sign * f[self.sample], 0.0)
-        if self.ridge == 0.0:
-            losses: Array = self.upper * slack
-            return losses
-        best = np.minimum(slack / self.ridge, self.upper)
-        return slack * best - 0.5 * self.ridge * best**2
+        best = np.minimum(slack / self.ridge, self.upper) if self.ridge else self.upper
+        losses: Array = best * (slack - 0.5 * self.ridge * best)
+        return losses
 
     def primal(self, f: Array, norm: float, intercept: float) -> float:
         """scale (norm/2 + sum_j loss_j(f + intercept) + total intercept), with norm = |f|^2 and f without intercept."""

@@ -17,7 +17,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +25,8 @@ from multikernel.kernels.base import Array
 from multikernel.machines import Machine
 from multikernel.problem import Evaluation, Problem
 
+_INNER = 1e-2  # the inner gap that is asked for, as a part of the outer one
+_FINEST = 1e-13  # inner gaps that rounding allows
 _DOMINANT = 0.1  # an inner gap that is this part of the outer one has to shrink first
 
 
@@ -126,8 +128,6 @@ class Optimizer(ABC):
     tol: float = 1e-3
     max_iter: int = 1000
 
-    inner: ClassVar[float] = 1e-2  # the inner gap that is asked for, as a part of the outer one
-
     def __post_init__(self) -> None:
         if not self.tol > 0:
             raise ValueError(f"tol must be > 0, got {self.tol}")
@@ -149,6 +149,10 @@ class Optimizer(ABC):
         if np.shape(start) != (problem.size,):
             raise ValueError(f"start has shape {np.shape(start)}, the problem has {problem.size} parameters")
         return problem.domain.feasible(np.asarray(start, dtype=float))
+
+    def inner_gap(self, gap: float) -> float:
+        """The gap to ask of the inner problems while the outer one is ``gap``."""
+        return _INNER * gap
 
     def certificate(self, problem: Problem, state: State) -> float:
         """How far the best point may be from the optimum, or from being stationary, relative to its value."""
@@ -206,7 +210,7 @@ class Optimizer(ABC):
         """The state after an evaluation at theta, made more accurate as long as the inner gap is what remains."""
         gap = state.history[-1] if state is not None else 1.0
         while True:
-            machine = _accurate(problem.machine, self.inner * min(max(gap, self.tol), 1.0))
+            machine = _accurate(problem.machine, max(self.inner_gap(min(max(gap, self.tol), 1.0)), _FINEST))
             found = problem.evaluate(theta, warm, machine)
             state = State(found, found, found.bound) if state is None else state.told(found, self.tol)
             gap = self.certificate(problem, state)
@@ -217,6 +221,14 @@ class Optimizer(ABC):
             if self._finished(state) or sharp:
                 return state
             warm = found.dual.warm
+
+
+class Descent(Optimizer):
+    """An algorithm that compares values of points that are close, and relies on their gradients."""
+
+    def inner_gap(self, gap: float) -> float:
+        """An inner gap enters the gradient, and the bound that comes of it, by its square root."""
+        return _INNER * gap * min(_INNER, gap)
 
 
 def _answer(search: Search, state: State) -> Proposal | None:
@@ -234,4 +246,4 @@ def _accurate(machine: Machine, tol: float) -> Machine:
     return machine
 
 
-__all__ = ["Event", "Optimizer", "Proposal", "Result", "Search", "State"]
+__all__ = ["Descent", "Event", "Optimizer", "Proposal", "Result", "Search", "State"]

@@ -12,13 +12,12 @@ further after each success, and taken as they are where stretching raised the va
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from multikernel.domains import Domain
 from multikernel.kernels.base import Array
-from multikernel.optimizers.base import Optimizer, Proposal, Search, State
+from multikernel.optimizers.base import Descent, Proposal, Search, State
 from multikernel.optimizers.needs import need_block_update, need_linear
 from multikernel.problem import Problem
 
@@ -28,16 +27,29 @@ _MOST = 100.0  # a single weight's factor in one stretched step
 
 
 @dataclass(frozen=True)
-class BlockNorm(Optimizer):
+class BlockNorm(Descent):
     """Updates of the weights in closed form; linear kernels over a NormBall around 0 or a Simplex.
 
     Parameters
     ----------
     tol : float > 0, the relative duality gap to reach
     max_iter : int >= 1, how many inner problems at most are solved
-    """
 
-    inner: ClassVar[float] = 1e-4  # values are compared, of points that are close
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import bind, kernels
+    >>> from multikernel.combinations import Linear
+    >>> from multikernel.domains import NormBall
+    >>> from multikernel.machines import HingeMachine
+    >>> from multikernel.optimizers import BlockNorm
+    >>> from multikernel.problem import Problem
+    >>> X, y = np.array([[0.0, 1.0], [0.2, -1.0], [1.0, 0.9], [1.2, -1.1]]), np.array([-1.0, -1.0, 1.0, 1.0])
+    >>> bank = bind(kernels.per_feature(kernels.RBF(1.0)), X)
+    >>> found = BlockNorm(tol=1e-4).minimise(Problem(bank, Linear(), HingeMachine(C=10.0), NormBall(1.5), y))
+    >>> found.converged, found.theta.round(2)
+    (True, X)
+    """
 
     def check(self, problem: Problem) -> None:
         need_linear(self, problem)

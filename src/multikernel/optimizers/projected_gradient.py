@@ -10,12 +10,11 @@ projection, any combination. Where K is linear the gap is certified; elsewhere t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from multikernel.kernels.base import Array
-from multikernel.optimizers.base import Optimizer, Proposal, Search, State
+from multikernel.optimizers.base import Descent, Proposal, Search, State
 from multikernel.problem import Evaluation, Problem
 
 _MEMORY = 8  # values; the highest of them is what a new one is compared with
@@ -26,16 +25,29 @@ _TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True)
-class ProjectedGradient(Optimizer):
+class ProjectedGradient(Descent):
     """Projected gradient with spectral steps and a nonmonotone search.
 
     Parameters
     ----------
     tol : float > 0, the relative duality gap to reach, or the relative stationarity where K is not linear
     max_iter : int >= 1, how many inner problems at most are solved
-    """
 
-    inner: ClassVar[float] = 1e-4  # values are compared, of points that are close
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import bind, kernels
+    >>> from multikernel.combinations import HadamardPower
+    >>> from multikernel.domains import NormBall
+    >>> from multikernel.machines import SquaredHingeMachine
+    >>> from multikernel.optimizers import ProjectedGradient
+    >>> from multikernel.problem import Problem
+    >>> X, y = np.array([[0.0, 1.0], [0.2, -1.0], [1.0, 0.9], [1.2, -1.1]]), np.array([-1.0, -1.0, 1.0, 1.0])
+    >>> bank = bind(kernels.per_feature(kernels.RBF(1.0)), X)
+    >>> found = ProjectedGradient(tol=1e-4).minimise(Problem(bank, HadamardPower(2), SquaredHingeMachine(C=10.0), NormBall(2.0), y))
+    >>> found.converged, found.theta.round(2)
+    (True, X)
+    """
 
     def check(self, problem: Problem) -> None:
         problem.domain.check(problem.size)

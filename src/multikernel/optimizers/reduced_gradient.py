@@ -14,12 +14,11 @@ from __future__ import annotations
 
 from collections.abc import Generator
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from multikernel.kernels.base import Array
-from multikernel.optimizers.base import Optimizer, Proposal, Search, State
+from multikernel.optimizers.base import Descent, Proposal, Search, State
 from multikernel.optimizers.needs import need_simplex
 from multikernel.problem import Evaluation, Problem
 
@@ -33,7 +32,7 @@ Point = tuple[float, Evaluation]  # how far along the line, and what was found t
 
 
 @dataclass(frozen=True)
-class ReducedGradient(Optimizer):
+class ReducedGradient(Descent):
     """SimpleMKL: reduced gradient steps over a Simplex.
 
     Parameters
@@ -41,8 +40,6 @@ class ReducedGradient(Optimizer):
     tol : float > 0, the relative duality gap to reach
     max_iter : int >= 1, how many inner problems at most are solved
     """
-
-    inner: ClassVar[float] = 1e-4  # values are compared, of points that are close
 
     def check(self, problem: Problem) -> None:
         need_simplex(self, problem)

@@ -4,6 +4,18 @@ from multikernel.procedures.base import Weights
 from multikernel.procedures.baselines import alignf, alignment, average
 from multikernel.procedures.best import best_kernel
 from multikernel.procedures.easymkl import easymkl
+from multikernel.procedures.generalized import generalized_mkl
+from multikernel.procedures.smoothed import smoothed
 from multikernel.procedures.support_mkl import support_mkl
 
-__all__ = ["Weights", "alignf", "alignment", "average", "best_kernel", "easymkl", "support_mkl"]
+__all__ = [
+    "Weights",
+    "alignf",
+    "alignment",
+    "average",
+    "best_kernel",
+    "easymkl",
+    "generalized_mkl",
+    "smoothed",
+    "support_mkl",
+]

@@ -20,6 +20,8 @@ class Weights:
     n_iter : steps taken
     history : the gap along the way
     warm : what a later run may start from
+    stationarity : where the problem is not convex, in place of the gap: what other weights could gain to first order,
+        relative to the value
     """
 
     values: Array
@@ -29,3 +31,4 @@ class Weights:
     n_iter: int = 0
     history: tuple[float, ...] = ()
     warm: Array | None = None
+    stationarity: float | None = None

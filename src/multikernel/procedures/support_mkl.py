@@ -6,8 +6,8 @@ The interior point method finds weights and support vectors at once, on the samp
 first those that are, or nearly are, at equal weights. The machine is then solved at the weights found, on all samples,
 without the kernels of weight zero; that pair has exact zeros and carries the certificate. Samples that it makes support
 vectors join the next round, of which there are seldom more than two; once all samples take part the interior point
-itself, if it proves more, is the answer. Where more samples take part than a factorisation should have rows, an optimizer
-over machines takes over.
+itself, if it proves more, is the answer. Where more samples take part than a factorisation should have rows, an
+optimizer over machines takes over.
 """
 
 from __future__ import annotations
@@ -127,17 +127,12 @@ def finely(machine: SupportMachine) -> SupportMachine:
 
 @dataclass(frozen=True, eq=False)
 class _Pair:
-    """Weights and coefficients, feasible, with the values that enclose the optimum."""
+    """Weights and coefficients, feasible, with their value and how far it may be from the optimum."""
 
     weights: Array
     dual: DualSolution
     value: float
-    upper: float
-    bound: float
-
-    @property
-    def gap(self) -> float:
-        return max(self.upper - self.bound, 0.0) / max(abs(self.upper), float(np.finfo(float).tiny))
+    gap: float
 
     def answer(self, tol: float, history: list[float]) -> tuple[Weights, DualSolution]:
         converged = self.gap <= tol
@@ -209,32 +204,28 @@ class _Pairs:
         weights = self.domain.feasible(np.where(found.active, found.weights, 0.0))
         working = self._working(weights)
         gram = working.work.combine(weights[working.index])
-        return self._pair(weights, working, finely(self.machine).solve_program(gram, self.program, found.a))
+        dual = finely(self.machine).solve_program(gram, self.program, found.a)
+        return self._pair(weights, working, dual, gram.multiply(dual.coef))
 
     def of_interior(self, found: InteriorPoint) -> _Pair:
         """The interior point itself: no coefficient is zero."""
         working = self._working(found.weights)
-        gram = working.work.combine(found.weights[working.index])
         coef = self.program.coef(found.a)
-        f = gram.multiply(coef)
+        f = working.work.combine(found.weights[working.index]).multiply(coef)
         intercept = self.program.best_intercept(f)
         value = self.program.dual(found.a, float(coef @ f))
         gap = max(self.program.gap(found.a, f, intercept), 0.0) / max(abs(value), float(np.finfo(float).tiny))
         factor = np.sqrt(0.5 * self.program.scale) * coef
         dual = DualSolution(coef, intercept, value, factor, gap, True, found.n_iter, found.a)
-        return self._pair(found.weights, working, dual)
+        return self._pair(found.weights, working, dual, f)
 
     def _working(self, weights: Array) -> WorkingSet:
         return WorkingSet.of(self.bank, np.flatnonzero(weights), True)
 
-    def _pair(self, weights: Array, working: WorkingSet, dual: DualSolution) -> _Pair:
-        q = 0.5 * self.program.scale * working.forms(dual.coef, working.work.quad(dual.coef))
-        penalty = self.domain.penalty(weights)
-        slack = dual.gap * abs(dual.value) / max(1.0 - dual.gap, float(np.finfo(float).tiny))
-        return _Pair(
-            weights=weights,
-            dual=dual,
-            value=dual.value + penalty,
-            upper=dual.value + slack + penalty,
-            bound=dual.value + float(weights @ q) - self.domain.support(q),
-        )
+    def _pair(self, weights: Array, working: WorkingSet, dual: DualSolution, f: Array) -> _Pair:
+        """The solution at these weights, with f = sum_k weights_k K_k coef."""
+        saddle = Saddle(self.bank, self.program, self.domain)
+        value = dual.value + self.domain.penalty(weights)
+        upper = value + max(self.program.gap(dual.warm, f, dual.intercept), 0.0)
+        bound = saddle.bound(dual.warm, working.forms(dual.coef, working.work.quad(dual.coef)))
+        return _Pair(weights, dual, value, saddle.gap(upper, bound))

@@ -14,7 +14,8 @@ The certificate is over all kernels, also over those that were left out of the s
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy import linalg
@@ -29,7 +30,13 @@ from multikernel.procedures.interior.working import WorkingSet
 
 _STAY = 0.995  # of the way to the boundary that a step may go
 _FIRST_LOOK = 1e-2  # gap of the working set at which all kernels are looked at for the first time
+_PART = 1e-5  # of the value at equal coefficients for uncorrelated samples: less is known to this accuracy only
 _SHORT = 1e-6  # steps this short lead nowhere: rounding has the better of the system
+_FAR_BELOW = 1e-3  # of the gap asked for: where the products alone promise so little, rounding is all that is left
+_NOTHING = 1e-20  # of the first products: the same where the optimum is zero
+_PINNED = 1e-12  # of the largest total: with less room there is one feasible point
+_EXTREME, _HALVINGS = 500.0, 20  # exponents of two between which first weights are sought, to a factor of 2^0.001
+_ROUNDING = 4.0 * float(np.finfo(float).eps)
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,6 +46,30 @@ class Saddle:
     bank: KernelBank
     program: SupportProgram
     domain: Domain
+
+    def bound(self, a: Array, forms: Array) -> float:
+        """A lower bound of the optimum by a feasible a with the forms b'K_k b.
+
+        Where the domain's support is infinite, by the part of a at which it is not; it has to be feasible, too.
+        """
+        q = 0.5 * self.program.scale * forms
+        reach = self.domain.reach(q)
+        if reach < 1.0 and self.program.total != 0.0:
+            return -np.inf
+        return self.program.dual(np.sqrt(reach) * a, 0.0) - self.domain.support(reach * q)
+
+    def gap(self, upper: float, bound: float) -> float:
+        """upper - bound relative to upper."""
+        return max(upper - bound, 0.0) / max(abs(upper), self.floor, float(np.finfo(float).tiny))
+
+    @cached_property
+    def floor(self) -> float:
+        """A value that is none, as in the machine: where the coefficients' sum is given the optimum may be zero."""
+        program, m = self.program, len(self.bank)
+        if program.total == 0.0:
+            return 0.0
+        size = float(self.domain.start(m) @ self.bank.traces()) / program.n
+        return _PART * 0.5 * program.scale * program.total**2 * size
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,7 +83,7 @@ class InteriorPoint:
     active : bool array (m,), the kernels whose weight the optimality conditions hold above zero
     intercept : float
     upper, bound : the values that enclose the optimum
-    gap : float, upper - bound relative to upper
+    gap : float, upper - bound relative to upper (``Saddle.gap``)
     converged : bool
     n_iter : int
     history : the relative gap along the way, over the kernels that took part
@@ -87,30 +118,35 @@ def interior_point(
     start : array (m,), weights of a neighbouring problem: the kernels that matter there take part first
     observe : called with the step and the relative gap over the kernels that take part
     """
+    known = _known(saddle)
+    if known is not None:
+        return known
     program, domain = saddle.program, saddle.domain
     a = _central(program)
     working = WorkingSet.first(saddle.bank, domain, program.coef(a), start)
     point = _first_point(saddle, working, a)
+    first, best = point.left(), None
     history: list[float] = []
     look_at, stuck = max(_FIRST_LOOK, tol), 0
     for step in range(max_iter + 1):
         products = working.products(_weights(domain, point.delta), program.coef(point.a))
         found = _read(saddle, point, products)
+        best = found if best is None or not found.gap >= best.gap else best
         history.append(found.gap)
         if observe is not None:
             observe(step, found.gap)
-        last = step == max_iter or stuck >= 3
+        last = step == max_iter or stuck >= 3 or _spent(saddle, first, found, tol)
         if found.gap <= look_at or last:
-            forms = working.forms(program.coef(point.a), products.v)
+            found = best if last else found
+            b = program.coef(found.a)
+            forms = working.forms(b, working.work.quad(b))
             found = found.against(saddle, forms)
             if found.gap <= tol or last:
-                return _result(saddle, working, found, point, tol, history)
-            revised, point = working.revised(
-                point, forms, _limit(saddle, point.level), point.complementarity(program.upper)
-            )
+                return _result(saddle, working, found, tol, history)
+            revised, point = working.revised(point, forms, _limit(saddle, point.level), point.complementarity())
             look_at = max(0.1 * min(found.gap, look_at), 0.5 * tol) if not revised.complete else tol
             if revised is not working:
-                working = revised
+                working, best = revised, None
                 continue
         length, point = _advance(saddle, point, products)
         stuck = stuck + 1 if length < _SHORT else 0
@@ -121,19 +157,18 @@ def interior_point(
 class _Found:
     """A feasible pair read off an interior point, with its two values."""
 
+    point: Point
     a: Array
     weights: Array
     intercept: float
     upper: float
     bound: float
-
-    @property
-    def gap(self) -> float:
-        return max(self.upper - self.bound, 0.0) / max(abs(self.upper), float(np.finfo(float).tiny))
+    gap: float
 
     def against(self, saddle: Saddle, forms: Array) -> _Found:
         """The same pair with its bound over all kernels."""
-        return _Found(self.a, self.weights, self.intercept, self.upper, _bound(saddle, self.a, forms))
+        bound = saddle.bound(self.a, forms)
+        return replace(self, bound=bound, gap=saddle.gap(self.upper, bound))
 
 
 def _read(saddle: Saddle, point: Point, products: Products) -> _Found:
@@ -144,7 +179,15 @@ def _read(saddle: Saddle, point: Point, products: Products) -> _Found:
     intercept = program.best_intercept(f)
     upper = program.primal(f, norm, intercept) + domain.penalty(weights)
     a = _feasible(program, point.a)
-    return _Found(a, weights, intercept, upper, _bound(saddle, a, products.v))
+    bound = saddle.bound(a, products.v)
+    return _Found(point, a, weights, intercept, upper, bound, saddle.gap(upper, bound))
+
+
+def _spent(saddle: Saddle, first: float, found: _Found, tol: float) -> bool:
+    """Whether the products that the steps make smaller promise a gap far below tol: what is seen is rounding."""
+    left = found.point.left()
+    size = max(abs(found.upper), saddle.floor)
+    return saddle.program.scale * left <= _FAR_BELOW * tol * size or left <= _NOTHING * first
 
 
 def _feasible(program: SupportProgram, a: Array) -> Array:
@@ -154,12 +197,10 @@ def _feasible(program: SupportProgram, a: Array) -> Array:
         return a
     side = program.sign * np.sign(excess) > 0
     if not side.any():  # one side only, with too little
-        return np.minimum(a * (program.total / float(program.sign @ a)), program.upper)
+        room = program.upper - a
+        more: Array = a + room * (abs(excess) / float(room.sum()))
+        return more
     return np.where(side, a * (1.0 - abs(excess) / float(a[side].sum())), a)
-
-
-def _bound(saddle: Saddle, a: Array, forms: Array) -> float:
-    return saddle.program.dual(a, 0.0) - saddle.domain.support(0.5 * saddle.program.scale * forms)
 
 
 def _weights(domain: Domain, delta: Array) -> Array:
@@ -169,16 +210,15 @@ def _weights(domain: Domain, delta: Array) -> Array:
 
 def _advance(saddle: Saddle, point: Point, products: Products) -> tuple[float, Point]:
     """A predictor to see how far the products could shrink, then the step that shrinks them so."""
-    upper = saddle.program.upper
     try:
         newton = Newton(saddle.program, saddle.domain, point, products)
     except linalg.LinAlgError:
         return 0.0, point
-    mu = point.complementarity(upper)
+    mu = point.complementarity()
     predictor = newton.step(0.0)
-    aimed = point.moved(predictor, point.longest(predictor, upper)).complementarity(upper)
+    aimed = point.moved(predictor, newton.longest(predictor)).complementarity()
     step = newton.step((aimed / mu) ** 3 * mu, bent=predictor)
-    length = min(1.0, _STAY * point.longest(step, upper))
+    length = min(1.0, _STAY * newton.longest(step))
     return length, point.moved(step, length)
 
 
@@ -190,6 +230,31 @@ def _limit(saddle: Saddle, level: float) -> float:
 
 
 # -- where to start ----------------------------------------------------------------------------------------------------
+
+
+def _known(saddle: Saddle) -> InteriorPoint | None:
+    """The answer where it takes no steps: a = 0 loses nothing, or the equality leaves a single a."""
+    program, domain, m = saddle.program, saddle.domain, len(saddle.bank)
+    if program.total == 0.0:
+        f = np.zeros(program.n)
+        if program.primal(f, 0.0, program.best_intercept(f)) > _ROUNDING * program.primal(f, 0.0, 0.0):
+            return None
+        a, forms = np.zeros(len(program.sign)), np.zeros(m)
+    else:
+        side = program.sign * program.total > 0
+        if abs(program.total) < (1.0 - _PINNED) * float(program.upper[side].sum()):
+            return None
+        a = np.where(side, program.upper, 0.0)
+        forms = saddle.bank.quad(program.coef(a))
+    weights = domain.start(m)
+    if forms.any() or domain.penalty(weights) > 0.0:
+        weights = domain.maximiser(0.5 * program.scale * forms)
+    f = saddle.bank.combine(weights).multiply(program.coef(a))
+    intercept = program.best_intercept(f)
+    upper = program.primal(f, float(program.coef(a) @ f), intercept) + domain.penalty(weights)
+    bound = saddle.bound(a, forms)
+    gap = saddle.gap(upper, bound)
+    return InteriorPoint(a, weights, np.ones(m, dtype=bool), intercept, upper, bound, gap, True, 0, (gap,))
 
 
 def _central(program: SupportProgram) -> Array:
@@ -219,24 +284,40 @@ def _first_point(saddle: Saddle, working: WorkingSet, a: Array) -> Point:
         quadratic = max(curved, float(_weights(domain, delta) @ v)) + program.ridge * float(a @ a)
         size = min(1.0, linear / quadratic) if quadratic > 0 else 1.0
         a, v = size * a, size**2 * v
+    reach = domain.reach(program.scale * v)  # twice the scores: half of what the support allows
+    a, v = np.sqrt(reach) * a, reach * v
     count = len(a) + int(np.isfinite(program.upper).sum()) + m
     mu = max(float(np.abs(program.linear) @ a), 0.5 * float(_weights(domain, delta) @ v), 1e-300) / count
     level = 0.0
     if domain.constrained:
         level = max(0.55 * float(v.max()) / float(domain.constraint(delta)[1].max()), mu)
-    return Point(a, mu / a, mu / (program.upper - a), 0.0, delta, mu / delta, level)
+    else:
+        delta = _balanced(saddle, mu, 0.5 * v)
+    room = program.upper - a
+    return Point(a, room, mu / a, mu / room, 0.0, delta, mu / delta, level)
+
+
+def _balanced(saddle: Saddle, mu: float, score: Array) -> Array:
+    """Weights that only a penalty bounds, where its slope holds the score and a slack of mu / delta: by bisection."""
+    low, high = np.full(len(score), -_EXTREME), np.full(len(score), _EXTREME)
+    for _ in range(_HALVINGS):
+        exponent = 0.5 * (low + high)
+        delta = np.exp2(exponent)
+        above = saddle.domain.separable_penalty(delta)[1] / saddle.program.scale > score + mu / delta
+        low, high = np.where(above, low, exponent), np.where(above, exponent, high)
+    weights: Array = np.exp2(low)
+    return weights
 
 
 # -- what to return ----------------------------------------------------------------------------------------------------
 
 
-def _result(
-    saddle: Saddle, working: WorkingSet, found: _Found, point: Point, tol: float, history: list[float]
-) -> InteriorPoint:
+def _result(saddle: Saddle, working: WorkingSet, found: _Found, tol: float, history: list[float]) -> InteriorPoint:
     """A weight is active where it is larger, as a part of the largest, than its slack as a part of the limit."""
-    active = np.ones(len(point.delta), dtype=bool)
-    if working.sparse:
-        active = point.delta / point.delta.max() > point.slack / _limit(saddle, point.level)
+    point, active = found.point, np.ones(len(found.weights), dtype=bool)
+    limit = _limit(saddle, point.level)
+    if working.sparse and limit > 0.0:
+        active = point.delta / point.delta.max() > point.slack / limit
     return InteriorPoint(
         a=found.a,
         weights=working.spread(found.weights),

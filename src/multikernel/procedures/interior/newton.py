@@ -59,14 +59,13 @@ class Newton:
         a, n = at.a, program.n
         c, c1, c2 = domain.constraint(at.delta)
         _, r1, r2 = domain.separable_penalty(at.delta)
-        self.room = program.upper - a  # infinite where there is no upper bound
         slope = program.linear - program.ridge * a - program.sign * (products.f + at.intercept)[program.sample]
         self.F_a = slope + at.below - at.above
         self.F_b = float(program.sign @ a) - program.total
         self.F_delta = -0.5 * products.v + r1 / program.scale + at.level * c1 - at.slack
         self.F_c = float(c.sum()) - 1.0
-        self.theta = program.ridge + at.below / a + at.above / self.room
-        self.c1, self.constrained = c1, domain.constrained
+        self.theta = program.ridge + at.below / a + at.above / at.room
+        self.c1, self.constrained, self.curved = c1, domain.constrained, bool(c2.any())
         self.T = r2 / program.scale + at.level * c2 + at.slack / at.delta
         self.barrier = 1.0 / np.maximum((1.0 / self.theta).reshape(-1, n).sum(axis=0), 1e-300)
         self._factor()
@@ -104,9 +103,9 @@ class Newton:
         """The step towards complementarity mu; ``bent``, an earlier step, corrects for the products' curvature."""
         at, program, Z = self.at, self.program, self.products.Z
         below = mu - (bent.a * bent.below if bent else 0.0)
-        above = np.where(np.isfinite(self.room), mu + (bent.a * bent.above if bent else 0.0), 0.0)
+        above = np.where(np.isfinite(at.room), mu + (bent.a * bent.above if bent else 0.0), 0.0)
         slack = mu - (bent.delta * bent.slack if bent else 0.0)
-        r_a = self.F_a + (below / at.a - at.below) - (above / self.room - at.above)
+        r_a = self.F_a + (below / at.a - at.below) - (above / at.room - at.above)
         r_delta = -self.F_delta + slack / at.delta - at.slack
         soft = np.where(self.stiff, 0.0, r_delta / self.T)
         rhs = self.barrier * program.coef(r_a / self.theta) - soft @ Z
@@ -121,13 +120,19 @@ class Newton:
         da = self._variables(db, r_a, self.products.K @ db + ddelta @ Z + intercept)
         return Point(
             a=da,
+            room=-da,
             below=below / at.a - at.below - at.below / at.a * da,
-            above=above / self.room - at.above + at.above / self.room * da,
+            above=above / at.room - at.above + at.above / at.room * da,
             intercept=intercept,
             delta=ddelta,
             slack=slack / at.delta - at.slack - at.slack / at.delta * ddelta,
             level=level,
         )
+
+    def longest(self, step: Point) -> float:
+        """The largest length, at most 1, that stays inside; of a level that T needs, too."""
+        longest = self.at.longest(step)
+        return min(longest, -self.at.level / step.level) if self.curved and step.level < 0 else longest
 
     def _variables(self, db: Array, r_a: Array, change: Array) -> Array:
         """The step of the variables from that of the coefficients and of the function values.

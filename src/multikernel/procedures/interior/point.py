@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -16,14 +16,16 @@ class Point:
     Parameters
     ----------
     a : array (N,), the variables of the support program, 0 < a < u
+    room : array (N,), u - a, to the accuracy that the difference of the two does not have; infinite where u is
     below, above : arrays (N,), multipliers of a >= 0 and of a <= u (0 where u is infinite)
     intercept : float, multiplier of 1'b = total
     delta : array (m,), the weights above the domain's offset, > 0
     slack : array (m,), multipliers of delta >= 0
-    level : float, multiplier of the domain's constraint, >= 0
+    level : float, multiplier of the domain's constraint
     """
 
     a: Array
+    room: Array
     below: Array
     above: Array
     intercept: float
@@ -35,6 +37,7 @@ class Point:
         """self + length step."""
         return Point(
             self.a + length * step.a,
+            self.room + length * step.room,
             self.below + length * step.below,
             self.above + length * step.above,
             self.intercept + length * step.intercept,
@@ -43,14 +46,13 @@ class Point:
             self.level + length * step.level,
         )
 
-    def longest(self, step: Point, upper: Array) -> float:
+    def longest(self, step: Point) -> float:
         """The largest length, at most 1, for which self + length step stays inside."""
-        free = np.isfinite(upper)
         pairs = (
             (self.a, step.a),
             (self.below, step.below),
-            ((upper - self.a)[free], -step.a[free]),
-            (self.above[free], step.above[free]),
+            (self.room, step.room),
+            (self.above, step.above),
             (self.delta, step.delta),
             (self.slack, step.slack),
         )
@@ -59,28 +61,21 @@ class Point:
             falling = dx < 0
             if falling.any():
                 longest = min(longest, float((-x[falling] / dx[falling]).min()))
-        if step.level < 0:
-            longest = min(longest, -self.level / step.level)
         return longest
 
-    def complementarity(self, upper: Array) -> float:
-        """The mean of all products that are zero at the optimum."""
-        free = np.isfinite(upper)
-        products = self.a @ self.below + (upper - self.a)[free] @ self.above[free] + self.delta @ self.slack
-        return float(products) / (len(self.a) + int(free.sum()) + len(self.delta))
+    def left(self) -> float:
+        """The sum of all products that are zero at the optimum."""
+        free = np.isfinite(self.room)
+        return float(self.a @ self.below + self.room[free] @ self.above[free] + self.delta @ self.slack)
+
+    def complementarity(self) -> float:
+        """Their mean."""
+        return self.left() / (len(self.a) + int(np.isfinite(self.room).sum()) + len(self.delta))
 
     def on(self, kept: Array) -> Point:
         """The point with only some of the kernels."""
-        return Point(self.a, self.below, self.above, self.intercept, self.delta[kept], self.slack[kept], self.level)
+        return replace(self, delta=self.delta[kept], slack=self.slack[kept])
 
     def with_kernels(self, delta: Array, slack: Array) -> Point:
         """The point with further kernels."""
-        return Point(
-            self.a,
-            self.below,
-            self.above,
-            self.intercept,
-            np.concatenate([self.delta, delta]),
-            np.concatenate([self.slack, slack]),
-            self.level,
-        )
+        return replace(self, delta=np.concatenate([self.delta, delta]), slack=np.concatenate([self.slack, slack]))

@@ -1,0 +1,114 @@
+"""A path as figures: weights, number of kernels, errors and cost against the parameter."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from multikernel.kernels.base import Array
+
+if TYPE_CHECKING:
+    from multikernel.paths.solution_path import Path
+
+_NAMED = 8  # kernels with a colour and a name
+_DRAWN = 200  # kernels with a line
+_LONGEST = 52  # characters of a name
+_COLORS = ("#4a7fe0", "#dd8a33", "#3f9c6b", "#b5526b", "#7d66c4", "#2fa3b5", "#a58a2c", "#6b7387")
+_OTHERS = "#c3c8d2"
+
+
+def draw(path: Path, what: str, ax: Any = None) -> Any:
+    """One kind of figure on the axes, or on new ones; returns the axes."""
+    if what not in _KINDS:
+        raise ValueError(f"a path draws {', '.join(repr(kind) for kind in _KINDS)}; got {what!r}")
+    import matplotlib.pyplot as plt
+
+    if ax is None:
+        _, ax = plt.subplots(figsize=(8.0 if what == "weights" else 5.6, 3.6), layout="constrained")
+    values = np.asarray(path.values, dtype=float)
+    order = np.argsort(values, kind="stable")
+    if _geometric(values):
+        ax.set_xscale("log")
+    ax.set_xlabel(path.parameter)
+    ax.spines[["top", "right"]].set_visible(False)
+    _KINDS[what](path, values, order, ax)
+    return ax
+
+
+def _geometric(values: Array) -> bool:
+    """Whether values over a decade or more have their middle nearer to the geometric mean of the ends."""
+    low, high = float(values.min()), float(values.max())
+    return 0 < 10 * low <= high and float(np.median(values)) ** 2 < np.sqrt(low * high) * 0.5 * (low + high)
+
+
+def _weights(path: Path, values: Array, order: Array, ax: Any) -> None:
+    """A line for each kernel, the largest on top and with names; the rest in grey."""
+    weights = path.weights.reshape(len(path), -1, len(path.kernel_names)).mean(axis=1)
+    largest = np.argsort(-weights.max(axis=0), kind="stable")
+    largest = largest[weights[:, largest].max(axis=0) > 0]
+    for k in largest[_NAMED:_DRAWN]:
+        ax.plot(values[order], weights[order, k], color=_OTHERS, linewidth=0.8, zorder=1)
+    names = _short([str(path.kernel_names[k]) for k in largest[:_NAMED]])
+    for color, k, name in zip(_COLORS, largest, names, strict=False):
+        ax.plot(values[order], weights[order, k], "o-", color=color, markersize=3, label=name)
+    if len(largest) > _NAMED:
+        ax.plot([], [], color=_OTHERS, linewidth=0.8, label=f"{len(largest) - _NAMED} others")
+    ax.set_ylabel("weight" if path.weights.ndim == 2 else "weight, mean over the problems")
+    ax.set_ylim(bottom=0)
+    ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize="small")
+
+
+def _error(path: Path, values: Array, order: Array, ax: Any) -> None:
+    """One minus the score, of training and validation samples."""
+    if path.train_score is None:
+        raise ValueError(f"{type(path.models[0]).__name__} has no score, so a path of it has no error to draw")
+    ax.plot(values[order], 1.0 - path.train_score[order], "o-", color=_COLORS[0], markersize=4, label="training")
+    if path.validation_score is not None:
+        error = 1.0 - path.validation_score
+        ax.plot(values[order], error[order], "o-", color=_COLORS[1], markersize=4, label="validation")
+        chosen = path.best().get_params()[path.parameter]
+        label = f"best, {path.parameter} = {chosen:.3g}"
+        ax.axvline(chosen, color=_OTHERS, linestyle="--", linewidth=1, zorder=0, label=label)
+    ax.set_ylabel("error rate" if is_classifier(path.models[0]) else "squared error / variance")
+    ax.set_ylim(bottom=0)
+    ax.legend(frameon=False)
+
+
+def _line(label: str, numbers: Callable[[Path], Array], log: bool = False) -> Callable[..., None]:
+    """One number for each step, from zero up or on a logarithmic scale."""
+
+    def kind(path: Path, values: Array, order: Array, ax: Any) -> None:
+        ax.plot(values[order], numbers(path)[order], "o-", color=_COLORS[0], markersize=4)
+        ax.set_ylabel(label)
+        if log and (numbers(path) > 0).all():
+            ax.set_yscale("log")
+        else:
+            ax.set_ylim(bottom=0)
+        if numbers(path).dtype.kind == "i":
+            ax.yaxis.get_major_locator().set_params(integer=True)
+
+    return kind
+
+
+def _short(names: list[str]) -> list[str]:
+    """Names to be read: numbers with four digits, no ending that all have, the middle left out of long ones."""
+    names = [re.sub(r"\d+\.\d{4,}", lambda number: f"{float(number[0]):.4g}", name) for name in names]
+    for ending in (".normalized()", ".centered()"):
+        if all(name.endswith(ending) for name in names):
+            names = [name.removesuffix(ending) for name in names]
+    half = _LONGEST // 2
+    return [name if len(name) <= _LONGEST else f"{name[:half]}…{name[1 - half :]}" for name in names]
+
+
+_KINDS: Mapping[str, Callable[..., None]] = {
+    "weights": _weights,
+    "kernels": _line("kernels with positive weight", lambda path: path.n_kernels),
+    "error": _error,
+    "iterations": _line("iterations", lambda path: path.n_iter),
+    "seconds": _line("seconds of a fit", lambda path: path.seconds),
+    "gap": _line("relative gap", lambda path: path.duality_gap, log=True),
+}

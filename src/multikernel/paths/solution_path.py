@@ -1,0 +1,224 @@
+"""The solutions along a parameter, as one result.
+
+At step s with weights w_s and coefficients c_s the predictor is f_s(x) = sum_k w_sk sum_i c_si k_k(x_i, x) + b_s. For
+new samples all steps are one pass: the kernels against the training samples that any step needs, summed with every w_s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from copy import copy
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.utils.validation import validate_data
+
+from multikernel.banks import KernelBank
+from multikernel.banks.precomputed import rectangular
+from multikernel.banks.threads import slices
+from multikernel.estimators._base import KernelEstimator
+from multikernel.kernels.base import Array
+
+_DESCENDING = ("alpha", "lam", "nu", "penalty", "smoothing")  # parameters whose large values make simple models
+_POSITIVE = 1e-6  # of the largest weight: what counts as a positive weight
+_CHUNK_VALUES = 1 << 25  # values of summed kernels in memory at a time: 256 MB
+
+
+def simplest_first(parameter: str, values: Array) -> Array:
+    """The positions of the values from the simplest model to the most flexible one: the way warm starts help."""
+    order: Array = np.argsort(-values if parameter in _DESCENDING else values, kind="stable")
+    return order
+
+
+def n_positive(weights: Array) -> int:
+    """How many kernels have a positive weight in some problem; shape (m,) or (problems, m)."""
+    positive = weights > _POSITIVE * weights.max(axis=-1, keepdims=True)
+    return int(np.atleast_2d(positive).any(axis=0).sum())
+
+
+def certificate(model: Any) -> float:
+    """The relative duality gap; the relative stationarity where the problem is not convex."""
+    return float(model.stationarity_ if hasattr(model, "stationarity_") else model.duality_gap_)
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """Fitted models along one parameter, in the order in which its values were given.
+
+    Parameters
+    ----------
+    parameter : str
+    values : array (steps,)
+    models : tuple of fitted estimators, one for each value; they share what they keep of the training samples
+    seconds : array (steps,), the time of each fit
+    train_score : array (steps,), the estimator's ``score`` on the training sample; None where it has none
+    validation_score : array (steps,), the score on the validation sample; None where there is none
+    """
+
+    parameter: str
+    values: Array
+    models: tuple[Any, ...]
+    seconds: Array
+    train_score: Array | None = None
+    validation_score: Array | None = None
+
+    def __len__(self) -> int:
+        return len(self.models)
+
+    # -- what the steps found ------------------------------------------------------------------------------------
+
+    def _each(self, attribute: str) -> Array:
+        """A fitted attribute of every model; NaN where there is none, as for the objective of a rule."""
+        values = [getattr(model, attribute, None) for model in self.models]
+        return np.array([np.nan if value is None else value for value in values])
+
+    @property
+    def weights(self) -> Array:
+        """Kernel weights: shape (steps, m), or (steps, problems, m) with more than two classes."""
+        return self._each("weights_")
+
+    @property
+    def kernel_names(self) -> Sequence[str]:
+        """The names of the m kernels."""
+        names: Sequence[str] = self.models[0].kernel_names_
+        return names
+
+    @property
+    def dual_coef(self) -> Array:
+        """Dual coefficients: shape (steps, n) or (steps, problems, n)."""
+        return self._each("dual_coef_")
+
+    @property
+    def intercept(self) -> Array:
+        """Intercepts: shape (steps,) or (steps, problems)."""
+        return self._each("intercept_")
+
+    @property
+    def objective(self) -> Array:
+        """The value of the problem: shape (steps,) or (steps, problems); NaN for a rule that solves no problem."""
+        return self._each("objective_")
+
+    @property
+    def duality_gap(self) -> Array:
+        """The relative duality gap of every step; the relative stationarity where the problem is not convex."""
+        return np.array([certificate(model) for model in self.models])
+
+    @property
+    def converged(self) -> Array:
+        """Whether each step reached the gap asked for."""
+        return self._each("converged_")
+
+    @property
+    def n_iter(self) -> Array:
+        """The iterations of every step."""
+        return self._each("n_iter_")
+
+    @property
+    def n_kernels(self) -> Array:
+        """How many kernels have a positive weight (above 1e-6 of the problem's largest) in some problem of a step."""
+        return np.array([n_positive(model.weights_) for model in self.models])
+
+    def frame(self) -> Any:
+        """A pandas data frame with a row for each value; needs pandas."""
+        import pandas as pd
+
+        columns = {
+            "kernels": self.n_kernels,
+            "objective": self.objective if self.objective.ndim == 1 else self.objective.mean(axis=1),
+            "duality gap": self.duality_gap,
+            "iterations": self.n_iter,
+            "seconds": self.seconds,
+            "train score": self.train_score,
+            "validation score": self.validation_score,
+        }
+        index = pd.Index(self.values, name=self.parameter)
+        return pd.DataFrame({name: column for name, column in columns.items() if column is not None}, index=index)
+
+    def plot(self, what: str = "weights", ax: Any = None) -> Any:
+        """Draw something against the parameter; needs matplotlib. Returns the axes.
+
+        Parameters
+        ----------
+        what : {"weights", "kernels", "error", "iterations", "seconds", "gap"}
+            The weights (their mean over the problems), the largest with names; the number of kernels with a positive
+            weight; training and validation error (of classifiers the error rate, of regressors the squared error
+            relative to the target's variance); or what the solutions cost, and their relative duality gap.
+        ax : matplotlib axes; new ones by default
+        """
+        from multikernel.paths.plots import draw
+
+        return draw(self, what, ax)
+
+    # -- all steps at new samples --------------------------------------------------------------------------------
+
+    def predict(self, X: Any) -> Array:
+        """Predictions of every step, shape (steps, len(X)).
+
+        X are samples like those of ``fit``, or a bank of them against the training samples; with
+        ``kernels="precomputed"`` matrices (m, len(X), n).
+        """
+        return np.stack([model.predict(X) for model in self.informed(X)])
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores of every step, shape (steps, len(X)), or (steps, len(X), n_classes) with more than two classes."""
+        return np.stack([model.decision_function(X) for model in self.informed(X)])
+
+    def score(self, X: Any, y: Any) -> Array:
+        """The estimator's score of every step: accuracy, or R^2 for regressors; shape (steps,)."""
+        return np.array([model.score(X, y) for model in self.informed(X)])
+
+    def best(self, X: Any = None, y: Any = None) -> Any:
+        """The model of the best score on (X, y), or on the validation sample; among equals the simplest."""
+        scores = self.validation_score if X is None else self.score(X, y)
+        if scores is None:
+            raise ValueError("best needs samples and targets, or a path that was computed with validation=(X, y)")
+        order = simplest_first(self.parameter, self.values)
+        return self.models[order[int(np.argmax(scores[order]))]]
+
+    def informed(self, X: Any) -> list[Any]:
+        """The models, knowing already what their functions are at X: all of them from one pass over the kernels."""
+        if not _is_weighted_sum(type(self.models[0])):
+            return list(self.models)
+        weights, coef = (a.reshape(-1, a.shape[-1]) for a in (self.weights, self.dual_coef))
+        parts = [self._sums(bank, weights, coef) for bank in self._against(X, len(weights))]
+        values = np.concatenate(parts) + self.intercept.ravel()
+        return [_knowing(m, v) for m, v in zip(self.models, np.split(values, len(self), axis=1), strict=True)]
+
+    def _against(self, X: Any, problems: int) -> Iterator[KernelBank]:
+        """Samples against the support, in parts that leave room for a matrix of each problem."""
+        model = self.models[0]
+        if isinstance(X, KernelBank):
+            bank = rectangular(X, len(self.kernel_names), model.dual_coef_.shape[-1])
+            yield bank if bank.square else bank.block(slice(None), model._support)
+        elif model._is_precomputed() or not hasattr(model, "n_features_in_"):
+            yield model._reference.cross(X)
+        else:
+            X = validate_data(model, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+            height = max(1, _CHUNK_VALUES // max(1, problems * len(model._support)))
+            yield from (model._reference.cross(X[rows]) for rows in slices(X.shape[0], height))
+
+    def _sums(self, bank: KernelBank, weights: Array, coef: Array) -> Array:
+        """Function values without intercepts, shape (rows, problems); equal weights share a matrix."""
+        if bank.shape[1] < coef.shape[1]:
+            coef = coef[:, self.models[0]._support]
+        distinct, which = np.unique(weights, axis=0, return_inverse=True)
+        values = np.empty((bank.shape[0], len(coef)))
+        for part in slices(len(distinct), max(1, _CHUNK_VALUES // max(1, bank.shape[0] * bank.shape[1]))):
+            for s, gram in enumerate(bank.combine_all(distinct[part]), part.start):
+                for p in np.flatnonzero(which.ravel() == s):
+                    values[:, p] = gram.multiply(coef[p])
+        return values
+
+
+def _is_weighted_sum(estimator: type[KernelEstimator]) -> bool:
+    """Whether the predictor is the one at this file's head: the estimator has no way of its own."""
+    steps = ("_decide", "_decide_bank", "_combined")
+    return all(getattr(estimator, step) is getattr(KernelEstimator, step) for step in steps)
+
+
+def _knowing(model: Any, values: Array) -> Any:
+    """The model with its function values, shape (len(X), problems), for whatever samples it is asked about."""
+    known = copy(model)
+    vars(known)["_decide"] = lambda X: values
+    return known

@@ -1,0 +1,147 @@
+"""A path: the same problem at many values of one parameter, each started from its neighbour's solution."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from copy import copy
+from dataclasses import replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from sklearn.base import clone, is_classifier, is_regressor
+
+from multikernel.banks import KernelBank
+from multikernel.banks.threads import one_blas_thread
+from multikernel.estimators._base import KernelEstimator
+from multikernel.kernels.base import Array
+from multikernel.paths.solution_path import Path, certificate, n_positive, simplest_first
+
+_OF_THE_BANK = ("kernels", "approximation", "rank")  # parameters that change the kernel matrices
+
+
+def path(
+    estimator: Any,
+    X: Any,
+    y: Any,
+    parameter: str,
+    values: Iterable[float],
+    *,
+    validation: tuple[Any, Any] | None = None,
+    verbose: int = 0,
+) -> Path:
+    """Fit an estimator at many values of one parameter: on one bank, each fit started from its neighbour.
+
+    The values are solved from the simplest model to the most flexible one (large alpha, lam or smoothing first, small C
+    or p first) and returned in the order given. ``BankSearchCV`` chooses among them by cross-validation.
+
+    Parameters
+    ----------
+    estimator : an estimator of this package; it is not changed
+    X, y : as for the estimator's ``fit``: samples, a bank, or precomputed matrices; and the target
+    parameter : str, a parameter of the estimator that is a number and does not change the kernels: alpha, C, lam, p,
+        smoothing, epsilon, ...
+    values : the numbers that it takes
+    validation : (X, y), samples and target to score every step on
+    verbose : int, 1 prints a line for each step
+
+    Returns
+    -------
+    Path
+
+    Raises
+    ------
+    TypeError : where the estimator is not one of this package
+    ValueError : where the estimator has no such parameter, where the parameter changes the kernels, and where the
+        values are not numbers, none at all, or not allowed by the estimator
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> from multikernel import L1MKLClassifier, kernels, path
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X, y = scale(X), y
+    >>> model = L1MKLClassifier(kernels.per_feature(kernels.RBF(0.1)))
+    >>> found = path(model, X[::2], y[::2], "C", np.logspace(-2, 2, 5), validation=(X[1::2], y[1::2]))
+    >>> found.weights.shape, found.predict(X).shape
+    ((5, 30), (5, 569))
+    >>> bool(found.best().score(X, y) > 0.95), bool((found.duality_gap < 1e-4).all())
+    (True, True)
+    """
+    numbers = _checked(estimator, parameter, values)
+    if validation is not None and len(validation) != 2:
+        raise ValueError("path: validation must be a pair of samples and their target")
+    private = clone(estimator)
+    for value in numbers:
+        private.set_params(**{parameter: value.item()})._check_parameters()
+    bank, target = _bound(private, X, y)
+    models = [copy(private).set_params(**{parameter: value.item()}) for value in numbers]
+    seconds, warm = np.empty(len(numbers)), None
+    with one_blas_thread(bank.shape[0]):
+        for count, s in enumerate(simplest_first(parameter, numbers), 1):
+            start = perf_counter()
+            warm = models[s]._fit_bound(bank, target, warm)
+            seconds[s] = perf_counter() - start
+            if verbose:
+                print(
+                    f"{parameter} = {numbers[s]:g}: {_line(models[s], seconds[s])} [{count}/{len(numbers)}]", flush=True
+                )
+    _share(models, bank)
+    found = Path(parameter, numbers, tuple(models), seconds)
+    if not hasattr(private, "score"):
+        return found
+    return replace(
+        found,
+        train_score=found.score(bank, target),
+        validation_score=None if validation is None else found.score(*validation),
+    )
+
+
+def _checked(estimator: Any, parameter: str, values: Iterable[float]) -> Array:
+    """The values as an array of numbers, for a parameter that a path can follow."""
+    if not isinstance(estimator, KernelEstimator):
+        raise TypeError(
+            f"path follows estimators of multikernel, got {type(estimator).__name__}; of a pipeline apply the other "
+            "steps to X first and pass its last one"
+        )
+    name = type(estimator).__name__
+    if parameter not in estimator.get_params():
+        raise ValueError(
+            f"path: {name} has no parameter {parameter!r}; it has {', '.join(estimator.get_params(deep=False))}"
+        )
+    if parameter.split("__")[0] in _OF_THE_BANK:
+        raise ValueError(
+            f"path: {parameter!r} changes the kernels, and a path has one set of them; "
+            "use BankSearchCV to compare kernels"
+        )
+    numbers = np.array(list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [])
+    if numbers.ndim != 1 or numbers.size == 0 or numbers.dtype.kind not in "iuf" or not np.isfinite(numbers).all():
+        raise ValueError(
+            f"path: values of {parameter!r} must be a list of finite numbers, at least one; got {values!r}"
+        )
+    return numbers
+
+
+def _bound(estimator: KernelEstimator, X: Any, y: Any) -> tuple[KernelBank, Array]:
+    """The training bank and the target, as the estimator's ``fit`` has them."""
+    if is_classifier(estimator):
+        return estimator._bind(X, y)
+    if is_regressor(estimator):
+        bank, y = estimator._bind(X, y, y_numeric=True)
+        return bank, np.asarray(y, dtype=float)
+    bank = estimator._bind_samples(X)
+    return bank, np.zeros(bank.shape[0])
+
+
+def _share(models: list[Any], bank: KernelBank) -> None:
+    """One reference to the training samples for all models, in place of one for each."""
+    support = np.unique(np.concatenate([model._support for model in models]))
+    reference = bank.reference(support)
+    for model in models:
+        model._support, model._reference = support, reference
+
+
+def _line(model: Any, seconds: float) -> str:
+    return f"{n_positive(model.weights_)} kernels, gap {certificate(model):.1e}, {seconds:.2f} s"

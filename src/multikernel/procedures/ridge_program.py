@@ -1,0 +1,48 @@
+"""Kernel ridge regression as a support program, for the interior point method.
+
+    y'(K + alpha I)^{-1} y = max_b 2 b'y - b'(K + alpha I) b,        b = a+ - a-,   a+, a- >= 0
+
+A coefficient above zero and one below it for each sample, of which one is zero at the optimum: a program without upper
+bounds and without the equality. What has a mean, the targets, loses it before.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from multikernel.banks import Gram
+from multikernel.kernels.base import Array
+from multikernel.machines import DualSolution, RidgeMachine, SupportMachine, SupportProgram
+
+
+@dataclass(frozen=True)
+class RidgeSupport(SupportMachine):
+    """The ridge machine without intercept, as a support vector machine that one factorisation solves.
+
+    Parameters
+    ----------
+    alpha : float > 0
+    tol : float, the relative duality gap of the whole problem, weights included
+    """
+
+    alpha: float = 1.0
+
+    def program(self, target: Array, sample_weight: Array | None = None) -> SupportProgram:
+        if sample_weight is not None:
+            raise ValueError("the ridge machine knows no weights of samples")
+        n = len(target)
+        return SupportProgram(
+            n=n,
+            sign=np.repeat([1.0, -1.0], n),
+            linear=np.concatenate([target, -target]),
+            upper=np.full(2 * n, np.inf),
+            ridge=self.alpha,
+            intercept=False,
+            scale=2.0,
+        )
+
+    def solve_program(self, gram: Gram, program: SupportProgram, warm: Array | None = None) -> DualSolution:
+        solution = RidgeMachine(self.alpha, fit_intercept=False).solve(gram, program.linear[: program.n])
+        return replace(solution, warm=np.maximum(np.concatenate([solution.coef, -solution.coef]), 0.0))

@@ -1,0 +1,276 @@
+"""Smoothed multiple kernel learning (Xu, Jin, Zhu, Lyu and King 2010), by accelerated projected gradient.
+
+    min_a  f_s(a) = -1'a + (s/2) log sum_k exp(q_k / s),    q_k = a'Y K_k Y a,    0 <= a <= C        (Y = diag(y))
+
+is L1-MKL without an intercept, f_0(a) = -1'a + 1/2 max_k q_k, with its maximum smoothed: 0 <= f_s - f_0 <= (s/2) log m.
+The published formula has exp(q_k / s - 1), which is lower by s/2 and no upper bound of f_0. With the weights
+
+    theta = softmax(q / s),        grad f_s(a) = -1 + Y (sum_k theta_k K_k) Y a
+
+(published with a factor 1/2 that does not belong there). Minus the minimum is the minimum over the simplex of
+max_a 1'a - 1/2 a'Y K(theta) Y a + (s/2) sum_k theta_k log theta_k.
+
+The method is FISTA (Beck and Teboulle 2009) with the step length found on the way and a restart where the momentum
+leads uphill (O'Donoghue and Candes 2015). The guaranteed step is thousands of times shorter: see ``nesterov``.
+
+Certificates: a tangent at any z, feasible or not, lies below f_s, so f_s* >= f_s(z) + min_u g'(u - z) over the box;
+and at the point returned a'g + sum_i C_i max(0, -g_i), the same at z = a. Against the unsmoothed problem: primal minus
+dual value of L1-MKL at (theta, a), 1/2 theta'q + sum_i C_i max(0, -g_i) - 1'a + 1/2 max_k q_k.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from multikernel.banks import KernelBank
+from multikernel.kernels.base import Array
+from multikernel.machines import HingeMachine
+from multikernel.machines.base import check_signs
+from multikernel.procedures.base import Weights
+
+_LONGER = 0.8  # what the curvature is multiplied with after each step: it need not be the largest anywhere
+_SHORTER = 2.0  # and after a step that was too long
+_ROUNDING = 1e-13  # of the terms of a value: values that differ less are the same
+_TINY = float(np.finfo(float).tiny)
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SmoothedWeights(Weights):
+    """Weights theta with ``objective`` f_s and its ``gap``; ``warm`` is a.
+
+    Parameters
+    ----------
+    a : array (n,), the dual point, feasible
+    unsmoothed_gap : float, what (theta, a) leave between the values of L1-MKL without intercept, relative to the primal
+    """
+
+    a: Array
+    unsmoothed_gap: float
+
+
+@dataclass(frozen=True, eq=False)
+class SmoothedProblem:
+    """f_s over a box.
+
+    Parameters
+    ----------
+    bank : KernelBank of shape (n, n)
+    y : array (n,) of -1 and +1
+    upper : array (n,), C for each sample
+    smoothing : float > 0, s
+    """
+
+    bank: KernelBank
+    y: Array
+    upper: Array
+    smoothing: float
+
+    @classmethod
+    def of(cls, bank: KernelBank, target: Array, C: float | Array, smoothing: float) -> SmoothedProblem:
+        """The problem after a look at its parameters; ValueError where they make no sense."""
+        check_signs(target)
+        upper = np.broadcast_to(np.asarray(C, dtype=float), (len(target),))
+        if not (np.isfinite(upper) & (upper > 0)).all():
+            raise ValueError(f"C must be finite and > 0, got {C}")
+        if not (smoothing > 0 and np.isfinite(smoothing)):
+            raise ValueError(f"smoothing must be a finite number > 0, got {smoothing}; without it this is L1-MKL")
+        return cls(bank, np.asarray(target, dtype=float), upper, smoothing)
+
+    def first(self, given: Array | None) -> Array:
+        """A start brought into the box; that of the paper if none is given, the machine on the mean of the kernels."""
+        if given is None:
+            return self._on_the_mean()
+        if np.shape(given) != self.y.shape:
+            raise ValueError(f"the start has shape {np.shape(given)} for {len(self.y)} samples")
+        return self.clip(np.asarray(given, dtype=float))
+
+    def _on_the_mean(self) -> Array:
+        m = len(self.bank)
+        machine = HingeMachine(C=1.0, fit_intercept=False, tol=1e-2)
+        program = machine.program(self.y, self.upper)
+        return machine.solve_program(self.bank.combine(np.full(m, 1.0 / m)), program).warm
+
+    def forms(self, *points: Array) -> Array:
+        """q at each of these points, in one pass over the kernels: shape (points, m)."""
+        q: Array = self.bank.quads(np.stack([self.y * a for a in points], axis=1)).T
+        return q
+
+    def value(self, a: Array, q: Array) -> float:
+        """f_s."""
+        peak = float(q.max())
+        s = self.smoothing
+        with np.errstate(under="ignore"):
+            return -float(a.sum()) + 0.5 * peak + 0.5 * s * float(np.log(np.exp((q - peak) / s).sum()))
+
+    def weights(self, q: Array) -> Array:
+        """theta."""
+        with np.errstate(under="ignore"):
+            shares = np.exp((q - q.max()) / self.smoothing)
+        theta: Array = shares / shares.sum()
+        return theta
+
+    def gradient(self, a: Array, q: Array) -> Array:
+        """-1 + Y K(theta) Y a."""
+        g: Array = self.y * self.bank.combine(self.weights(q)).multiply(self.y * a) - 1.0
+        return g
+
+    def clip(self, a: Array) -> Array:
+        """The nearest point of the box."""
+        return np.clip(a, 0.0, self.upper)
+
+    def fall(self, a: Array, g: Array) -> float:
+        """max over the box of g'(a - u)."""
+        return float(np.where(g > 0.0, g * a, g * (a - self.upper)).sum())
+
+    def unsmoothed_gap(self, a: Array, q: Array, g: Array) -> float:
+        """Primal minus dual value of L1-MKL without intercept, relative to the primal."""
+        primal = 0.5 * float(self.weights(q) @ q) + float(self.upper @ np.maximum(-g, 0.0))
+        dual = float(a.sum()) - 0.5 * float(q.max())
+        return max(primal - dual, 0.0) / max(primal, _TINY)
+
+
+def smoothed(
+    bank: KernelBank,
+    target: Array,
+    C: float | Array,
+    smoothing: float,
+    tol: float = 1e-4,
+    max_iter: int = 10_000,
+    warm: Array | None = None,
+    observe: Callable[[int, float, float], Any] | None = None,
+) -> SmoothedWeights:
+    """The weights of smoothed multiple kernel learning.
+
+    Each step costs one pass over the kernels for their quadratic forms and one for their sum.
+
+    Parameters
+    ----------
+    bank : KernelBank of shape (n, n)
+    target : array (n,) of -1 and +1
+    C : float > 0 or array (n,), the upper bounds of a
+    smoothing : float > 0, s, in units of a'Y K_k Y a
+    tol : float, the gap to reach, relative to |f_s|
+    max_iter : int, steps at most
+    warm : array (n,), a of a neighbouring problem; the machine on the mean of the kernels if not given
+    observe : called with the step, the value and the relative gap
+
+    Raises
+    ------
+    ValueError
+        For labels other than -1 and +1 or of one class only, for C or smoothing that are not > 0, and for a ``warm``
+        of another length.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import bind, kernels
+    >>> from multikernel.procedures.smoothed import smoothed
+    >>> X = np.array([[0.0, 1.0], [0.2, -1.0], [1.0, 0.9], [1.2, -1.1]])
+    >>> y = np.array([-1.0, -1.0, 1.0, 1.0])
+    >>> found = smoothed(bind(kernels.per_feature(kernels.RBF(1.0)), X), y, C=10.0, smoothing=1.0)
+    >>> found.converged, found.values.round(2)  # the second feature says nothing
+    (True, array([0.89, 0.11]))
+    """
+    problem = SmoothedProblem.of(bank, target, C, smoothing)
+    a = problem.first(warm)
+    state = _State.at(problem, a, problem.forms(a)[0])
+    history: list[float] = []
+    for step in range(max_iter):
+        g = problem.gradient(state.z, state.z_forms)
+        state = replace(state, bound=max(state.bound, state.z_value - problem.fall(state.z, g)))
+        history.append(state.gap)
+        if observe is not None:
+            observe(step, state.value, state.gap)
+        if state.gap <= tol:
+            break
+        state = state.advanced(problem, g)
+    return _result(problem, state, tol, tuple(history))
+
+
+@dataclass(frozen=True, eq=False)
+class _State:
+    """The point a, the point z ahead of it at which the gradient is taken, and what is known at both."""
+
+    a: Array
+    forms: Array
+    value: float
+    z: Array
+    z_forms: Array
+    z_value: float
+    momentum: float
+    curvature: float
+    bound: float
+
+    @classmethod
+    def at(cls, problem: SmoothedProblem, a: Array, q: Array) -> _State:
+        value = problem.value(a, q)
+        return cls(a, q, value, a, q, value, 1.0, 0.0, -np.inf)
+
+    @property
+    def gap(self) -> float:
+        return max(self.value - self.bound, 0.0) / max(abs(self.value), _TINY)
+
+    def advanced(self, problem: SmoothedProblem, g: Array) -> _State:
+        """A projected gradient step from z, and the next z ahead of it."""
+        x, forms, difference, curvature = self._step(problem, g)
+        step = x - self.a
+        if float(g @ step) > 0.0:
+            momentum, ahead = 1.0, 0.0
+        else:
+            momentum = 0.5 + float(np.sqrt(0.25 + self.momentum**2))
+            ahead = (self.momentum - 1.0) / momentum
+        # q is a quadratic form: known at a, at x and at their difference, it is known on the line through both
+        z_forms = np.maximum(forms + ahead * (forms + difference - self.forms) + ahead**2 * difference, 0.0)
+        z = x + ahead * step
+        return _State(
+            a=x,
+            forms=forms,
+            value=problem.value(x, forms),
+            z=z,
+            z_forms=z_forms,
+            z_value=problem.value(z, z_forms),
+            momentum=momentum,
+            curvature=curvature * _LONGER,
+            bound=self.bound,
+        )
+
+    def _step(self, problem: SmoothedProblem, g: Array) -> tuple[Array, Array, Array, float]:
+        """The longest step tried below whose parabola the value stays; with the forms at its end and of x - a."""
+        curvature = self.curvature or _curvature_along(problem, self, g)
+        rounding = _ROUNDING * (abs(self.z_value) + float(self.z.sum()) + float(self.z_forms.max()))
+        while True:
+            x = problem.clip(self.z - g / curvature)
+            moved = x - self.z
+            forms, difference = problem.forms(x, x - self.a)
+            parabola = self.z_value + float(g @ moved) + 0.5 * curvature * float(moved @ moved)
+            if problem.value(x, forms) <= parabola + rounding:
+                return x, forms, difference, curvature
+            curvature *= _SHORTER
+
+
+def _curvature_along(problem: SmoothedProblem, state: _State, g: Array) -> float:
+    """g'Y K(theta) Y g / |g|^2, a part of the curvature; a first guess."""
+    along = float(problem.weights(state.z_forms) @ problem.forms(g)[0])
+    return max(along, _ROUNDING * float(state.z_forms.max()), _TINY) / max(float(g @ g), _TINY)
+
+
+def _result(problem: SmoothedProblem, state: _State, tol: float, history: tuple[float, ...]) -> SmoothedWeights:
+    """With the certificates of the point itself, from a gradient of its own."""
+    a, q = state.a, state.forms
+    g = problem.gradient(a, q)
+    gap = min(state.gap, problem.fall(a, g) / max(abs(state.value), _TINY))
+    return SmoothedWeights(
+        values=problem.weights(q),
+        objective=state.value,
+        gap=gap,
+        converged=gap <= tol,
+        n_iter=len(history),
+        history=history,
+        warm=a,
+        a=a,
+        unsmoothed_gap=problem.unsmoothed_gap(a, q, g),
+    )

@@ -1,0 +1,190 @@
+"""Smoothed multiple kernel learning: against Clarabel, against its theorem, and with bounds recomputed here."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+import mkl_reference as mkl
+import reference as ref
+from multikernel import precomputed
+from multikernel.procedures.nesterov import lipschitz_constant, nesterov_as_published
+from multikernel.procedures.smoothed import SmoothedProblem, smoothed
+from zoo import PROBLEMS
+
+Array = Any
+CASES = [(name, C, s) for name in ("random", "duplicated", "zero", "constant") for C in (0.01, 1.0) for s in (0.1, 3.0)]
+CASES += [("low-rank", 1.0, 1.0), ("rank-one", 1.0, 1.0), ("random", 100.0, 1.0), ("rank-one", 0.01, 0.1)]
+cases = pytest.mark.parametrize(("name", "C", "s"), CASES)
+
+
+@cache
+def solved(name: str, C: float, s: float) -> Any:
+    problem = PROBLEMS[name]()
+    return smoothed(precomputed(problem.K), problem.y, C, s, tol=1e-8)
+
+
+@cases
+def test_optimum(name: str, C: float, s: float) -> None:
+    problem, found = PROBLEMS[name](), solved(name, C, s)
+    lower, upper = mkl.smoothed(problem.K, problem.y, C, s)
+    assert found.converged
+    assert lower - 1e-9 * abs(lower) <= found.objective <= upper + 1e-6 * abs(upper)
+    assert found.objective == pytest.approx(mkl.smoothed_value(problem.K, problem.y, C, s), rel=1e-6)
+
+
+@cases
+def test_what_is_claimed_follows_from_the_point_alone(name: str, C: float, s: float) -> None:
+    problem, found = PROBLEMS[name](), solved(name, C, s)
+    K, y, a = problem.K, problem.y, found.a
+    assert ((a >= 0) & (a <= C)).all()
+    value, gradient = mkl.smoothed_objective(K, y, s, a)
+    assert found.objective == pytest.approx(value, rel=1e-10)
+    q = ref.quad(K, y * a)
+    softmax = np.exp((q - q.max()) / s) / np.exp((q - q.max()) / s).sum()
+    np.testing.assert_allclose(found.values, softmax, atol=1e-9)
+    assert found.objective - found.gap * abs(found.objective) <= mkl.smoothed(K, y, C, s)[1] + 1e-10 * abs(value)
+    losses = mkl.classification(y, C, intercept=False)
+    primal = 0.5 * softmax @ q + C * np.maximum(-gradient, 0.0).sum()
+    dual = a.sum() - 0.5 * q.max()
+    assert found.unsmoothed_gap == pytest.approx((primal - dual) / primal, rel=1e-6)
+    truth = mkl.mkl(K, losses)
+    assert dual <= truth.upper * (1.0 + 1e-9)
+    assert truth.lower <= primal * (1.0 + 1e-9)
+
+
+@pytest.mark.parametrize("tol", [1e-1, 1e-3, 1e-6])
+@pytest.mark.parametrize("name", ["random", "low-rank"])
+def test_every_gap_is_a_bound(name: str, tol: float) -> None:
+    problem = PROBLEMS[name]()
+    best = solved(name, 1.0, 1.0).objective
+    seen: list[tuple[float, float]] = []
+    found = smoothed(
+        precomputed(problem.K), problem.y, 1.0, 1.0, tol=tol, observe=lambda _, value, gap: seen.append((value, gap))
+    )
+    assert found.converged
+    assert found.gap <= tol
+    assert len(seen) == found.n_iter == len(found.history)
+    for value, gap in seen:
+        assert value - gap * abs(value) <= best + 1e-9 * abs(best)
+        assert best <= value + 1e-7 * abs(best)
+
+
+def test_stopped_early_it_knows_how_far_it_got() -> None:
+    problem = PROBLEMS["rank-one"]()
+    found = smoothed(precomputed(problem.K), problem.y, 1.0, 0.1, tol=1e-10, max_iter=5)
+    assert not found.converged
+    assert found.n_iter == 5
+    value = mkl.smoothed_value(problem.K, problem.y, 1.0, 0.1)
+    assert found.objective - found.gap * abs(found.objective) <= value + 1e-9 * abs(value)
+
+
+def test_a_start_at_the_optimum_ends_at_once() -> None:
+    problem = PROBLEMS["random"]()
+    again = smoothed(precomputed(problem.K), problem.y, 1.0, 0.1, tol=1e-6, warm=solved("random", 1.0, 0.1).warm)
+    assert again.n_iter <= 2
+
+
+def test_smoothing_goes_from_l1_to_equal_weights() -> None:
+    problem = PROBLEMS["random"]()
+    bank, m = precomputed(problem.K), len(problem.K)
+    l1 = -mkl.l1_value(problem.K, problem.y, 1.0, intercept=False)
+    above = []
+    for s in (10.0, 1.0, 0.1, 0.01):
+        found = smoothed(bank, problem.y, 1.0, s, tol=1e-7, max_iter=50_000)
+        above.append(found.objective - l1)
+        assert -1e-6 * abs(l1) <= above[-1] <= 0.5 * s * np.log(m) + 1e-6 * abs(l1)
+    assert (np.diff(above) < 0).all()
+    np.testing.assert_allclose(smoothed(bank, problem.y, 1.0, 1e6).values, 1.0 / m, rtol=1e-3)
+
+
+def test_duplicates_have_the_same_weight() -> None:
+    values = solved("duplicated", 1.0, 0.1).values
+    np.testing.assert_allclose(values[[2, 4]], values[0], rtol=1e-9)
+
+
+def test_bounds_of_samples() -> None:
+    problem = PROBLEMS["random"]()
+    upper = np.where(problem.y > 0, 0.02, 0.05)
+    found = smoothed(precomputed(problem.K), problem.y, upper, 1.0, tol=1e-8)
+    assert found.converged
+    assert ((found.a >= 0) & (found.a <= upper)).all()
+    same = smoothed(precomputed(problem.K), problem.y, np.full(len(upper), 0.05), 1.0, tol=1e-8)
+    assert same.objective == pytest.approx(
+        smoothed(precomputed(problem.K), problem.y, 0.05, 1.0, tol=1e-8).objective, rel=1e-7
+    )
+    assert same.objective < found.objective
+
+
+# -- the published method ----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(("name", "C", "s"), [("random", 1.0, 1.0), ("low-rank", 0.1, 0.5), ("rank-one", 1.0, 10.0)])
+@pytest.mark.parametrize("zero", [True, False])
+def test_guarantee(name: str, C: float, s: float, zero: bool) -> None:
+    """From the paper's start and from 0."""
+    problem = PROBLEMS[name]()
+    bank, best = precomputed(problem.K), solved(name, C, s)
+    run = nesterov_as_published(bank, problem.y, C, s, 500, np.zeros(len(problem.y)) if zero else None)
+    errors = run.values - best.objective
+    assert (errors <= run.guarantee(best.a) + 1e-8 * abs(best.objective)).all()
+    assert (errors >= -1e-7 * abs(best.objective)).all()
+    assert errors[-1] < errors[0]
+    assert run.values[-1] == pytest.approx(mkl.smoothed_objective(problem.K, problem.y, s, run.a)[0])
+
+
+@pytest.mark.parametrize("name", ["random", "rank-one", "constant"])
+def test_the_lipschitz_constant_bounds_the_curvature(name: str) -> None:
+    case = PROBLEMS[name]()
+    problem = SmoothedProblem.of(precomputed(case.K), case.y, 1.0, 0.5)
+    L, rng = lipschitz_constant(problem), np.random.default_rng(0)
+    for _ in range(50):
+        a, b = rng.random((2, len(case.y)))
+        ga, gb = (mkl.smoothed_objective(case.K, case.y, 0.5, x)[1] for x in (a, b))
+        assert np.linalg.norm(ga - gb) <= L * np.linalg.norm(a - b)
+
+
+def test_gradient() -> None:
+    case = PROBLEMS["low-rank"]()
+    problem = SmoothedProblem.of(precomputed(case.K), case.y, 1.0, 0.5)
+    a = np.random.default_rng(0).random(len(case.y))
+    value, gradient = mkl.smoothed_objective(case.K, case.y, 0.5, a)
+    q = problem.forms(a)[0]
+    assert problem.value(a, q) == pytest.approx(value)
+    np.testing.assert_allclose(problem.gradient(a, q), gradient, atol=1e-10)
+    step = 1e-6
+    slopes = [
+        (mkl.smoothed_objective(case.K, case.y, 0.5, a + e)[0] - mkl.smoothed_objective(case.K, case.y, 0.5, a - e)[0])
+        / (2.0 * step)
+        for e in step * np.eye(len(a))
+    ]
+    np.testing.assert_allclose(gradient, slopes, rtol=1e-5, atol=1e-6)
+
+
+# -- refusals ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("C", "s", "message"),
+    [
+        (0.0, 1.0, "C must be finite and > 0"),
+        (np.inf, 1.0, "C must be finite and > 0"),
+        (1.0, 0.0, "smoothing must be a finite number > 0"),
+        (1.0, np.nan, "smoothing must be a finite number > 0"),
+    ],
+)
+def test_parameters(C: float, s: float, message: str) -> None:
+    problem = PROBLEMS["random"]()
+    with pytest.raises(ValueError, match=message):
+        smoothed(precomputed(problem.K), problem.y, C, s)
+
+
+def test_labels_and_steps() -> None:
+    problem = PROBLEMS["random"]()
+    with pytest.raises(ValueError, match="both classes present"):
+        smoothed(precomputed(problem.K), np.ones(len(problem.y)), 1.0, 1.0)
+    with pytest.raises(ValueError, match="steps must be at least 1"):
+        nesterov_as_published(precomputed(problem.K), problem.y, 1.0, 1.0, 0)
