@@ -12,7 +12,8 @@ import mkl_reference as mkl
 import reference as ref
 from multikernel import precomputed
 from multikernel.procedures.nesterov import lipschitz_constant, nesterov_as_published
-from multikernel.procedures.smoothed import SmoothedProblem, smoothed
+from multikernel.procedures.smoothed import smoothed
+from multikernel.procedures.smoothed_problem import SmoothedProblem
 from zoo import PROBLEMS
 
 Array = Any

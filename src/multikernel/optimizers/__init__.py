@@ -1,11 +1,12 @@
 """Algorithms that see only the problem: value, gradient, certificate."""
 
-from multikernel.optimizers.base import Event, Optimizer, Result
+from multikernel.optimizers.base import Optimizer
 from multikernel.optimizers.block_norm import BlockNorm
 from multikernel.optimizers.cutting_plane import CuttingPlane
 from multikernel.optimizers.level import LevelMethod
 from multikernel.optimizers.projected_gradient import ProjectedGradient
 from multikernel.optimizers.reduced_gradient import ReducedGradient
+from multikernel.optimizers.state import Event, Result
 from multikernel.optimizers.subgradient import Subgradient
 
 __all__ = [

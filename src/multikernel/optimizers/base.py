@@ -17,98 +17,17 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Generator
 from dataclasses import dataclass, fields, is_dataclass, replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from multikernel.kernels.base import Array
 from multikernel.machines import Machine
-from multikernel.problem import Evaluation, Problem
+from multikernel.optimizers.state import Event, Proposal, Result, State
+from multikernel.problem import Problem
 
-_INNER = 1e-2  # the inner gap that is asked for, as a part of the outer one
 _FINEST = 1e-13  # inner gaps that rounding allows
 _DOMINANT = 0.1  # an inner gap that is this part of the outer one has to shrink first
-
-
-@dataclass(frozen=True, eq=False)
-class Event:
-    """What an observer is told after each solution of an inner problem.
-
-    Parameters
-    ----------
-    iteration : int, counts from 1
-    value, upper : float, bounds of the objective at this theta
-    bound : float, the best bound of the optimum so far
-    theta : array (d,)
-    certificate : float, of the best point so far
-    """
-
-    iteration: int
-    value: float
-    upper: float
-    bound: float
-    theta: Array
-    certificate: float
-
-
-@dataclass(frozen=True, eq=False)
-class Result:
-    """The best point found.
-
-    Parameters
-    ----------
-    theta : array (d,), feasible
-    evaluation : the problem at theta
-    certificate : float, the relative duality gap, or the stationarity where K is not linear in theta
-    converged : bool, whether the certificate asked for was reached
-    n_iter : int, how many inner problems were solved
-    history : the certificate after each of them
-    """
-
-    theta: Array
-    evaluation: Evaluation
-    certificate: float
-    converged: bool
-    n_iter: int
-    history: tuple[float, ...]
-
-
-@dataclass(frozen=True, eq=False)
-class State:
-    """What is known so far.
-
-    Parameters
-    ----------
-    latest : the problem at the point proposed last
-    best : the problem at the best point
-    bound : float, the best bound of the optimum
-    history : the certificate after each evaluation
-    """
-
-    latest: Evaluation
-    best: Evaluation
-    bound: float
-    history: tuple[float, ...] = ()
-
-    @property
-    def gap(self) -> float:
-        """Upper value minus bound."""
-        return max(self.best.upper - self.bound, 0.0)
-
-    def told(self, evaluation: Evaluation, tol: float) -> State:
-        """The state after a further evaluation; the best point has the lowest value, or is the first stationary one."""
-        stationary = not np.isfinite(evaluation.bound) and evaluation.certificate <= tol
-        better = stationary or evaluation.upper < self.best.upper
-        bound = max(self.bound, evaluation.bound)
-        return State(evaluation, evaluation if better else self.best, bound, self.history)
-
-
-@dataclass(frozen=True, eq=False)
-class Proposal:
-    """A feasible point, and a bound of the optimum where the algorithm knows one."""
-
-    theta: Array
-    bound: float = -np.inf
 
 
 Search = Generator[Proposal, State, None]
@@ -127,6 +46,8 @@ class Optimizer(ABC):
 
     tol: float = 1e-3
     max_iter: int = 1000
+
+    inner: ClassVar[float] = 1e-2  # the inner gap that is asked for, as a part of the outer one
 
     def __post_init__(self) -> None:
         if not self.tol > 0:
@@ -152,7 +73,7 @@ class Optimizer(ABC):
 
     def inner_gap(self, gap: float) -> float:
         """The gap to ask of the inner problems while the outer one is ``gap``."""
-        return _INNER * gap
+        return self.inner * gap
 
     def certificate(self, problem: Problem, state: State) -> float:
         """How far the best point may be from the optimum, or from being stationary, relative to its value."""
@@ -228,7 +149,7 @@ class Descent(Optimizer):
 
     def inner_gap(self, gap: float) -> float:
         """An inner gap enters the gradient, and the bound that comes of it, by its square root."""
-        return _INNER * gap * min(_INNER, gap)
+        return self.inner * gap * min(self.inner, gap)
 
 
 def _answer(search: Search, state: State) -> Proposal | None:

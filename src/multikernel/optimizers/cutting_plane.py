@@ -10,9 +10,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from multikernel.optimizers.base import Optimizer, Proposal, Search, State
+from multikernel.optimizers.base import Optimizer, Search
 from multikernel.optimizers.cuts import Cuts
 from multikernel.optimizers.needs import need_linear, need_simplex
+from multikernel.optimizers.state import Proposal, State
 from multikernel.problem import Problem
 
 

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from multikernel.optimizers.base import Optimizer, Proposal, Search, State
+from multikernel.optimizers.base import Optimizer, Search
 from multikernel.optimizers.cuts import Cuts
 from multikernel.optimizers.nearest import nearest
 from multikernel.optimizers.needs import need_linear, need_simplex
+from multikernel.optimizers.state import Proposal, State
 from multikernel.problem import Problem
 
 _PATIENCE = 20  # rounds
@@ -28,8 +29,8 @@ class LevelMethod(Optimizer):
     ----------
     tol : float > 0, the relative duality gap to reach
     max_iter : int >= 1, how many inner problems at most are solved
-    level : float in (0, 1), tau; nearer to 1 for shorter steps. Published with 0.9; with 0.5 it took half as many
-        inner problems wherever it was measured
+    level : float in (0, 1), tau; nearer to 1 for shorter steps. Published with 0.9; on a problem of 24 kernels 0.5 took
+        about half as many inner problems, for C from 0.1 to 100
 
     Examples
     --------
@@ -44,7 +45,7 @@ class LevelMethod(Optimizer):
     >>> bank = bind(kernels.per_feature(kernels.RBF(1.0)), X)
     >>> found = LevelMethod(tol=1e-4).minimise(Problem(bank, Linear(), HingeMachine(C=10.0), Simplex(), y))
     >>> found.converged, found.theta.round(2)
-    (True, X)
+    (True, array([0.92, 0.08]))
     """
 
     level: float = 0.5

@@ -14,7 +14,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from multikernel.kernels.base import Array
-from multikernel.optimizers.base import Descent, Proposal, Search, State
+from multikernel.optimizers.base import Descent, Search
+from multikernel.optimizers.state import Proposal, State
 from multikernel.problem import Evaluation, Problem
 
 _MEMORY = 8  # values; the highest of them is what a new one is compared with
@@ -44,9 +45,10 @@ class ProjectedGradient(Descent):
     >>> from multikernel.problem import Problem
     >>> X, y = np.array([[0.0, 1.0], [0.2, -1.0], [1.0, 0.9], [1.2, -1.1]]), np.array([-1.0, -1.0, 1.0, 1.0])
     >>> bank = bind(kernels.per_feature(kernels.RBF(1.0)), X)
-    >>> found = ProjectedGradient(tol=1e-4).minimise(Problem(bank, HadamardPower(2), SquaredHingeMachine(C=10.0), NormBall(2.0), y))
+    >>> problem = Problem(bank, HadamardPower(2), SquaredHingeMachine(C=10.0), NormBall(2.0), y)
+    >>> found = ProjectedGradient(tol=1e-4).minimise(problem)
     >>> found.converged, found.theta.round(2)
-    (True, X)
+    (True, array([0.94, 0.34]))
     """
 
     def check(self, problem: Problem) -> None:

@@ -18,8 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 
 from multikernel.kernels.base import Array
-from multikernel.optimizers.base import Descent, Proposal, Search, State
+from multikernel.optimizers.base import Descent, Search
 from multikernel.optimizers.needs import need_simplex
+from multikernel.optimizers.state import Proposal, State
 from multikernel.problem import Evaluation, Problem
 
 _ZERO = 1e-8  # of the total: a smaller weight is none

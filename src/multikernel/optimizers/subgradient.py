@@ -18,8 +18,9 @@ from scipy.optimize import brentq
 
 from multikernel.domains import Domain
 from multikernel.kernels.base import Array
-from multikernel.optimizers.base import Optimizer, Proposal, Search, State
+from multikernel.optimizers.base import Optimizer, Search
 from multikernel.optimizers.needs import need_linear
+from multikernel.optimizers.state import Proposal, State
 from multikernel.problem import Evaluation, Problem
 
 _FORGETTING = 3.0  # tangents are weighted by this power of their number: the first ones say little of the optimum

@@ -4,26 +4,19 @@
 
 The value has a gradient wherever the machine's solution is unique, so projected quasi-Newton steps solve the problem,
 each with one machine. Where K is linear in theta the interior point method over weights and machine is faster.
-
-A penalty of norm 1 bounds no weights by itself, and its support h(q) is infinite as soon as a score exceeds the
-strength s: no dual bound. But J >= 0, so at an optimum s sum(theta) is at most the value anywhere; with the weights of
-larger sum left out, h is finite and the bound holds at every point:
-
-    h(q) = total max(0, max_k q_k - s),        total = (J + r)(start) / s.
 """
 
 from __future__ import annotations
 
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
 from multikernel.banks.threads import one_blas_thread
 from multikernel.combinations import ProductOfRBF
-from multikernel.domains import Orthant
 from multikernel.kernels.base import Array
 from multikernel.machines import DualSolution, RidgeMachine, SupportMachine
 from multikernel.optimizers.base import Observer
@@ -32,8 +25,6 @@ from multikernel.procedures.base import Weights
 from multikernel.procedures.quasi_newton import QuasiNewton
 from multikernel.procedures.ridge_program import RidgeSupport
 from multikernel.procedures.support_mkl import outcome, support_mkl
-
-_SLACK = 0.1  # interior points start with weights of this part of 1 / strength: where slacks agree with the penalty
 
 
 def generalized_mkl(
@@ -56,12 +47,13 @@ def generalized_mkl(
     observe : called with an ``Event`` after each machine of the quasi-Newton method
     """
     problem.domain.check(problem.size)
-    begins = [problem.domain.feasible(start) for start in starts] or [central_start(problem)]
+    central = central_start(problem)
+    begins = [problem.domain.feasible(start) for start in starts] or [central]
     with one_blas_thread(problem.bank.shape[0]):
         if problem.linear and isinstance(problem.machine, RidgeMachine | SupportMachine):
             weights, dual = _linear(problem, problem.machine, tol, max_iter, begins[0])
         else:
-            optimizer = QuasiNewton(tol=tol, max_iter=max_iter, typical=begins[0])
+            optimizer = QuasiNewton(tol=tol, max_iter=max_iter, typical=central)
             results = [optimizer.minimise(problem, begin, warm, observe) for begin in begins]
             weights, dual = outcome(min(results, key=lambda result: result.evaluation.upper))
             weights = replace(weights, n_iter=sum(result.n_iter for result in results))
@@ -92,33 +84,11 @@ def central_start(problem: Problem) -> Array:
     return problem.domain.feasible(parts / int(used.sum()))
 
 
-@dataclass(frozen=True)
-class BoundedPenalty(Orthant):
-    """d >= 0 with a penalty, where no optimum has a larger sum of weights than ``total``.
-
-    Parameters
-    ----------
-    total : float > 0
-    central : float > 0, the weight of every kernel at the start
-    """
-
-    total: float = 1.0
-    central: float = 1.0
-
-    def start(self, m: int) -> Array:
-        return np.full(m, self.central)
-
-    def support(self, q: Array) -> float:
-        return super().support(q) if self.norm == 2 else self.total * max(0.0, float(q.max()) - self.strength)
-
-
 def _linear(
     problem: Problem, machine: RidgeMachine | SupportMachine, tol: float, max_iter: int, start: Array
 ) -> tuple[Weights, DualSolution]:
     """A sum of kernels, by the interior point method."""
     bank, domain, target = problem.bank, problem.domain, problem.target
-    if isinstance(domain, Orthant):
-        domain = _bounded(problem, domain, start)
     if isinstance(machine, SupportMachine):
         return support_mkl(bank, replace(machine, tol=tol), domain, target, max_iter, start)
     mean = float(target.mean()) if machine.fit_intercept else 0.0
@@ -126,13 +96,3 @@ def _linear(
         bank, RidgeSupport(alpha=machine.alpha, tol=tol), domain, target - mean, max_iter, start
     )
     return weights, replace(dual, intercept=mean)
-
-
-def _bounded(problem: Problem, domain: Orthant, start: Array) -> BoundedPenalty:
-    """The domain with the bound on the weights that the value at ``start`` gives."""
-    return BoundedPenalty(
-        strength=domain.strength,
-        norm=domain.norm,
-        total=problem.evaluate(start).upper / domain.strength,
-        central=min(float(start.mean()), _SLACK / domain.strength),
-    )

@@ -13,8 +13,8 @@ start), and
 
     L = b + n C^2 b^2 / (2 s),    b = max_k of the largest eigenvalue of K_k
 
-(published: half the largest diagonal entry for the first term). L is a worst case, most often thousands of times the
-curvature that the iterates meet: this is here to show the theorem, and ``smoothed`` is the method to use.
+(published: half the largest diagonal entry for the first term). L is a worst case, far above the curvature that the
+iterates meet: this is here to show the theorem, and ``smoothed`` is the method to use.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from scipy import linalg
 
 from multikernel.banks import KernelBank
 from multikernel.kernels.base import Array
-from multikernel.procedures.smoothed import SmoothedProblem
+from multikernel.procedures.smoothed_problem import SmoothedProblem
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,14 +13,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
 from multikernel.kernels.base import Array
-from multikernel.optimizers.base import Optimizer, Proposal, Search, State
+from multikernel.optimizers.base import Optimizer, Search
+from multikernel.optimizers.state import Proposal, State
 from multikernel.problem import Problem
 
+_INNER = 0.1  # of the stationarity asked for: errors of the scores
 _MEMORY = 50  # pairs of steps and changes of the gradient
 _CURVED = 1e-10  # cosine of such a pair, below which it tells nothing of the curvature
 _FALL = 1e-4  # of what the slope promises
@@ -50,7 +51,9 @@ class QuasiNewton(Optimizer):
 
     typical: Array | None = None
 
-    inner: ClassVar[float] = 1e-6  # scores err by the square root of a gap
+    def inner_gap(self, gap: float) -> float:
+        """The finest from the beginning: B is made of differences of scores, which err by the square root of a gap."""
+        return (_INNER * self.tol) ** 2
 
     def check(self, problem: Problem) -> None:
         problem.domain.check(problem.size)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -31,6 +32,7 @@ from multikernel.procedures.interior import InteriorPoint, Saddle, WorkingSet, i
 _SHARE = 0.05  # of the gap asked for: what the interior point method leaves at most
 _INNER = 1e-6  # of the gap asked for: the machine's own gap enters the scores by its square root
 _FINEST = 1e-11
+_POLISH = 1000  # steps for each variable that a last solution may take: rounding may keep the digits from it
 _LARGE = 8000  # samples beyond which a factorisation costs more than the machines that an optimizer solves
 _FEW_SAMPLES = 1000  # up to here all samples take part
 _MOST = 0.7  # of the samples: where more would take part, all do
@@ -157,6 +159,11 @@ class _Pairs:
     program: SupportProgram
     domain: Domain
 
+    @cached_property
+    def saddle(self) -> Saddle:
+        """The problem on all samples."""
+        return Saddle(self.bank, self.program, self.domain)
+
     def first_rows(self, start: Array | None) -> Array:
         """The support vectors at a neighbour's or at equal weights, and half as many samples that are nearly so."""
         n = self.program.n
@@ -192,7 +199,7 @@ class _Pairs:
     ) -> InteriorPoint:
         """The interior point method on these samples; the others' variables are zero."""
         if len(rows) == self.program.n:
-            return interior_point(Saddle(self.bank, self.program, self.domain), tol, max_iter, start, observe)
+            return interior_point(self.saddle, tol, max_iter, start, observe)
         few = Saddle(self.bank.block(rows, rows).compact(), self.program.restricted(rows), self.domain)
         found = interior_point(few, tol, max_iter, start, observe)
         a = np.zeros(len(self.program.sign))
@@ -204,7 +211,9 @@ class _Pairs:
         weights = self.domain.feasible(np.where(found.active, found.weights, 0.0))
         working = self._working(weights)
         gram = working.work.combine(weights[working.index])
-        dual = finely(self.machine).solve_program(gram, self.program, found.a)
+        machine = finely(self.machine)
+        machine = replace(machine, max_iter=min(machine.max_iter, _POLISH * len(found.a)))
+        dual = machine.solve_program(gram, self.program, found.a)
         return self._pair(weights, working, dual, gram.multiply(dual.coef))
 
     def of_interior(self, found: InteriorPoint) -> _Pair:
@@ -224,8 +233,7 @@ class _Pairs:
 
     def _pair(self, weights: Array, working: WorkingSet, dual: DualSolution, f: Array) -> _Pair:
         """The solution at these weights, with f = sum_k weights_k K_k coef."""
-        saddle = Saddle(self.bank, self.program, self.domain)
         value = dual.value + self.domain.penalty(weights)
         upper = value + max(self.program.gap(dual.warm, f, dual.intercept), 0.0)
-        bound = saddle.bound(dual.warm, working.forms(dual.coef, working.work.quad(dual.coef)))
-        return _Pair(weights, dual, value, saddle.gap(upper, bound))
+        bound = self.saddle.bound(dual.warm, working.forms(dual.coef, working.work.quad(dual.coef)))
+        return _Pair(weights, dual, value, self.saddle.gap(upper, bound))

@@ -15,61 +15,26 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cached_property
 
 import numpy as np
 from scipy import linalg
 
-from multikernel.banks import KernelBank
-from multikernel.domains import Domain
 from multikernel.kernels.base import Array
 from multikernel.machines.program import SupportProgram
 from multikernel.procedures.interior.newton import Newton, Products
 from multikernel.procedures.interior.point import Point
+from multikernel.procedures.interior.saddle import Saddle
+from multikernel.procedures.interior.start import central, first_point
 from multikernel.procedures.interior.working import WorkingSet
 
 _STAY = 0.995  # of the way to the boundary that a step may go
+_DROP = 0.1  # of the level: what a step leaves of it at least
 _FIRST_LOOK = 1e-2  # gap of the working set at which all kernels are looked at for the first time
-_PART = 1e-5  # of the value at equal coefficients for uncorrelated samples: less is known to this accuracy only
 _SHORT = 1e-6  # steps this short lead nowhere: rounding has the better of the system
 _FAR_BELOW = 1e-3  # of the gap asked for: where the products alone promise so little, rounding is all that is left
 _NOTHING = 1e-20  # of the first products: the same where the optimum is zero
-_PINNED = 1e-12  # of the largest total: with less room there is one feasible point
-_EXTREME, _HALVINGS = 500.0, 20  # exponents of two between which first weights are sought, to a factor of 2^0.001
+_PINNED = 1e-12  # of the variables: with less room there is one feasible point
 _ROUNDING = 4.0 * float(np.finfo(float).eps)
-
-
-@dataclass(frozen=True, eq=False)
-class Saddle:
-    """The problem: kernels, support program, domain."""
-
-    bank: KernelBank
-    program: SupportProgram
-    domain: Domain
-
-    def bound(self, a: Array, forms: Array) -> float:
-        """A lower bound of the optimum by a feasible a with the forms b'K_k b.
-
-        Where the domain's support is infinite, by the part of a at which it is not; it has to be feasible, too.
-        """
-        q = 0.5 * self.program.scale * forms
-        reach = self.domain.reach(q)
-        if reach < 1.0 and self.program.total != 0.0:
-            return -np.inf
-        return self.program.dual(np.sqrt(reach) * a, 0.0) - self.domain.support(reach * q)
-
-    def gap(self, upper: float, bound: float) -> float:
-        """upper - bound relative to upper."""
-        return max(upper - bound, 0.0) / max(abs(upper), self.floor, float(np.finfo(float).tiny))
-
-    @cached_property
-    def floor(self) -> float:
-        """A value that is none, as in the machine: where the coefficients' sum is given the optimum may be zero."""
-        program, m = self.program, len(self.bank)
-        if program.total == 0.0:
-            return 0.0
-        size = float(self.domain.start(m) @ self.bank.traces()) / program.n
-        return _PART * 0.5 * program.scale * program.total**2 * size
 
 
 @dataclass(frozen=True, eq=False)
@@ -122,14 +87,14 @@ def interior_point(
     if known is not None:
         return known
     program, domain = saddle.program, saddle.domain
-    a = _central(program)
+    a = central(program)
     working = WorkingSet.first(saddle.bank, domain, program.coef(a), start)
-    point = _first_point(saddle, working, a)
+    point = first_point(saddle, working, a)
     first, best = point.left(), None
     history: list[float] = []
     look_at, stuck = max(_FIRST_LOOK, tol), 0
     for step in range(max_iter + 1):
-        products = working.products(_weights(domain, point.delta), program.coef(point.a))
+        products = working.products(saddle.weights(point.delta), program.coef(point.a))
         found = _read(saddle, point, products)
         best = found if best is None or not found.gap >= best.gap else best
         history.append(found.gap)
@@ -143,7 +108,7 @@ def interior_point(
             found = found.against(saddle, forms)
             if found.gap <= tol or last:
                 return _result(saddle, working, found, tol, history)
-            revised, point = working.revised(point, forms, _limit(saddle, point.level), point.complementarity())
+            revised, point = working.revised(point, forms, saddle.limit(point.level), point.complementarity())
             look_at = max(0.1 * min(found.gap, look_at), 0.5 * tol) if not revised.complete else tol
             if revised is not working:
                 working, best = revised, None
@@ -174,7 +139,7 @@ class _Found:
 def _read(saddle: Saddle, point: Point, products: Products) -> _Found:
     """Any coefficients make a primal point; a dual point has to satisfy the equality, which the steps approach."""
     program, domain = saddle.program, saddle.domain
-    weights = domain.feasible(_weights(domain, point.delta))
+    weights = domain.feasible(saddle.weights(point.delta))
     f, norm = weights @ products.Z, float(weights @ products.v)
     intercept = program.best_intercept(f)
     upper = program.primal(f, norm, intercept) + domain.penalty(weights)
@@ -203,11 +168,6 @@ def _feasible(program: SupportProgram, a: Array) -> Array:
     return np.where(side, a * (1.0 - abs(excess) / float(a[side].sum())), a)
 
 
-def _weights(domain: Domain, delta: Array) -> Array:
-    weights: Array = domain.offset(len(delta)) + delta
-    return weights
-
-
 def _advance(saddle: Saddle, point: Point, products: Products) -> tuple[float, Point]:
     """A predictor to see how far the products could shrink, then the step that shrinks them so."""
     try:
@@ -216,24 +176,20 @@ def _advance(saddle: Saddle, point: Point, products: Products) -> tuple[float, P
         return 0.0, point
     mu = point.complementarity()
     predictor = newton.step(0.0)
-    aimed = point.moved(predictor, newton.longest(predictor)).complementarity()
+    aimed = point.moved(predictor, point.longest(predictor)).complementarity()
     step = newton.step((aimed / mu) ** 3 * mu, bent=predictor)
-    length = min(1.0, _STAY * newton.longest(step))
-    return length, point.moved(step, length)
+    length = min(1.0, _STAY * point.longest(step))
+    moved = point.moved(step, length)
+    if newton.curved:  # the system is definite while the level is not negative; no product keeps it so
+        moved = replace(moved, level=max(moved.level, _DROP * point.level))
+    return length, moved
 
 
-def _limit(saddle: Saddle, level: float) -> float:
-    """What v / 2 may not exceed where a weight is zero."""
-    zero, domain = np.zeros(1), saddle.domain
-    slope = level * float(domain.constraint(zero)[1][0]) if domain.constrained else 0.0
-    return slope + float(domain.separable_penalty(zero)[1][0]) / saddle.program.scale
-
-
-# -- where to start ----------------------------------------------------------------------------------------------------
+# -- what is known beforehand, and what to return ----------------------------------------------------------------------
 
 
 def _known(saddle: Saddle) -> InteriorPoint | None:
-    """The answer where it takes no steps: a = 0 loses nothing, or the equality leaves a single a."""
+    """The answer where there is nothing to do: a = 0 loses nothing, the equality leaves one a, or all kernels are 0."""
     program, domain, m = saddle.program, saddle.domain, len(saddle.bank)
     if program.total == 0.0:
         f = np.zeros(program.n)
@@ -241,10 +197,9 @@ def _known(saddle: Saddle) -> InteriorPoint | None:
             return None
         a, forms = np.zeros(len(program.sign)), np.zeros(m)
     else:
-        side = program.sign * program.total > 0
-        if abs(program.total) < (1.0 - _PINNED) * float(program.upper[side].sum()):
+        a = np.minimum(central(program), program.upper)
+        if saddle.floor > 0.0 and float((program.upper - a).max()) > _PINNED * float(a.max()):
             return None
-        a = np.where(side, program.upper, 0.0)
         forms = saddle.bank.quad(program.coef(a))
     weights = domain.start(m)
     if forms.any() or domain.penalty(weights) > 0.0:
@@ -257,65 +212,10 @@ def _known(saddle: Saddle) -> InteriorPoint | None:
     return InteriorPoint(a, weights, np.ones(m, dtype=bool), intercept, upper, bound, gap, True, 0, (gap,))
 
 
-def _central(program: SupportProgram) -> Array:
-    """A point inside the box that satisfies the equality."""
-    g = np.minimum(program.upper, 1.0)
-    if not program.intercept:
-        return 0.5 * g
-    plus = program.sign > 0
-    sums = np.array([g[~plus].sum(), g[plus].sum()])
-    if program.total != 0.0:
-        inside: Array = g * abs(program.total) / sums[int(program.total > 0)]
-        return inside
-    inside = 0.5 * g * sums.min() / np.where(plus, sums[1], sums[0])
-    return inside
-
-
-def _first_point(saddle: Saddle, working: WorkingSet, a: Array) -> Point:
-    """The central point, brought to the size at which the linear and the quadratic part of the program agree."""
-    program, domain = saddle.program, saddle.domain
-    m = len(working.index)
-    delta = domain.start(m) - domain.offset(m)
-    products = working.products(_weights(domain, delta), program.coef(a))
-    v = products.v
-    if program.total == 0.0:
-        linear = float(np.abs(program.linear) @ a)
-        curved = float(np.diagonal(products.K)[program.sample] @ a**2 if linear > program.linear @ a else 0.0)
-        quadratic = max(curved, float(_weights(domain, delta) @ v)) + program.ridge * float(a @ a)
-        size = min(1.0, linear / quadratic) if quadratic > 0 else 1.0
-        a, v = size * a, size**2 * v
-    reach = domain.reach(program.scale * v)  # twice the scores: half of what the support allows
-    a, v = np.sqrt(reach) * a, reach * v
-    count = len(a) + int(np.isfinite(program.upper).sum()) + m
-    mu = max(float(np.abs(program.linear) @ a), 0.5 * float(_weights(domain, delta) @ v), 1e-300) / count
-    level = 0.0
-    if domain.constrained:
-        level = max(0.55 * float(v.max()) / float(domain.constraint(delta)[1].max()), mu)
-    else:
-        delta = _balanced(saddle, mu, 0.5 * v)
-    room = program.upper - a
-    return Point(a, room, mu / a, mu / room, 0.0, delta, mu / delta, level)
-
-
-def _balanced(saddle: Saddle, mu: float, score: Array) -> Array:
-    """Weights that only a penalty bounds, where its slope holds the score and a slack of mu / delta: by bisection."""
-    low, high = np.full(len(score), -_EXTREME), np.full(len(score), _EXTREME)
-    for _ in range(_HALVINGS):
-        exponent = 0.5 * (low + high)
-        delta = np.exp2(exponent)
-        above = saddle.domain.separable_penalty(delta)[1] / saddle.program.scale > score + mu / delta
-        low, high = np.where(above, low, exponent), np.where(above, exponent, high)
-    weights: Array = np.exp2(low)
-    return weights
-
-
-# -- what to return ----------------------------------------------------------------------------------------------------
-
-
 def _result(saddle: Saddle, working: WorkingSet, found: _Found, tol: float, history: list[float]) -> InteriorPoint:
     """A weight is active where it is larger, as a part of the largest, than its slack as a part of the limit."""
     point, active = found.point, np.ones(len(found.weights), dtype=bool)
-    limit = _limit(saddle, point.level)
+    limit = saddle.limit(point.level)
     if working.sparse and limit > 0.0:
         active = point.delta / point.delta.max() > point.slack / limit
     return InteriorPoint(

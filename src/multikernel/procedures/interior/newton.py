@@ -129,11 +129,6 @@ class Newton:
             level=level,
         )
 
-    def longest(self, step: Point) -> float:
-        """The largest length, at most 1, that stays inside; of a level that T needs, too."""
-        longest = self.at.longest(step)
-        return min(longest, -self.at.level / step.level) if self.curved and step.level < 0 else longest
-
     def _variables(self, db: Array, r_a: Array, change: Array) -> Array:
         """The step of the variables from that of the coefficients and of the function values.
 

@@ -1,0 +1,65 @@
+"""The problem of kernel weights and support vectors together, and the bound that any feasible pair gives.
+
+    min_{d in D} max_a  scale (p'a - rho/2 |a|^2 - 1/2 b'(sum_k d_k K_k) b) + r(d)
+
+The order may be changed; with h the support of the domain and v_k = b'K_k b, every feasible a bounds the optimum from
+below by scale (p'a - rho/2 |a|^2) - h(scale/2 v).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from multikernel.banks import KernelBank
+from multikernel.domains import Domain
+from multikernel.kernels.base import Array
+from multikernel.machines.program import SupportProgram
+
+_PART = 1e-5  # of the value at equal coefficients for uncorrelated samples: less is known to this accuracy only
+
+
+@dataclass(frozen=True, eq=False)
+class Saddle:
+    """The problem: kernels, support program, domain."""
+
+    bank: KernelBank
+    program: SupportProgram
+    domain: Domain
+
+    def weights(self, delta: Array) -> Array:
+        """offset + delta."""
+        weights: Array = self.domain.offset(len(delta)) + delta
+        return weights
+
+    def limit(self, level: float) -> float:
+        """What v / 2 may not exceed where a weight is zero."""
+        zero, domain = np.zeros(1), self.domain
+        slope = level * float(domain.constraint(zero)[1][0]) if domain.constrained else 0.0
+        return slope + float(domain.separable_penalty(zero)[1][0]) / self.program.scale
+
+    def bound(self, a: Array, forms: Array) -> float:
+        """A lower bound of the optimum by a feasible a with the forms b'K_k b.
+
+        Where the domain's support is infinite, by the part of a at which it is not; it has to be feasible, too.
+        """
+        q = 0.5 * self.program.scale * forms
+        reach = self.domain.reach(q)
+        if reach < 1.0 and self.program.total != 0.0:
+            return -np.inf
+        return self.program.dual(np.sqrt(reach) * a, 0.0) - self.domain.support(reach * q)
+
+    def gap(self, upper: float, bound: float) -> float:
+        """upper - bound relative to upper."""
+        return max(upper - bound, 0.0) / max(abs(upper), self.floor, float(np.finfo(float).tiny))
+
+    @cached_property
+    def floor(self) -> float:
+        """A value that is none, as in the machine: where the coefficients' sum is given the optimum may be zero."""
+        program, m = self.program, len(self.bank)
+        if program.total == 0.0:
+            return 0.0
+        size = float(self.domain.start(m) @ self.bank.traces()) / program.n
+        return _PART * 0.5 * program.scale * program.total**2 * size

@@ -1,0 +1,222 @@
+"""What is special to single algorithms: monotone updates, other domains, kernels that are not linear in the weights."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import mkl_reference as mkl
+import reference as ref
+from multikernel import bind, kernels, precomputed
+from multikernel.combinations import Combination, HadamardPower, Linear, ProductOfRBF
+from multikernel.domains import Domain, EntropySimplex, NormBall, Orthant, Simplex
+from multikernel.machines import EpsilonMachine, HingeMachine, Machine, RidgeMachine, SquaredHingeMachine
+from multikernel.optimizers import BlockNorm, LevelMethod, ProjectedGradient, ReducedGradient
+from multikernel.optimizers.block_norm import _stretched
+from multikernel.optimizers.reduced_gradient import _boundary, _cleaned, _direction, _without
+from multikernel.problem import Problem
+from zoo import PROBLEMS
+
+Array = Any
+seeds = st.integers(0, 2**32 - 1)
+
+
+def outer(name: str, domain: Domain, machine: Machine, combination: Combination | None = None) -> Problem:
+    case = PROBLEMS[name]()
+    return Problem(precomputed(case.K), combination or Linear(), machine, domain, case.y)
+
+
+# -- alternation in closed form ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["random", "low-rank", "rank-one", "zero"])
+@pytest.mark.parametrize("p", [1.0, 1.1, 2.0, 4.0])
+def test_an_update_in_closed_form_never_raises_the_value(name: str, p: float) -> None:
+    problem = outer(name, NormBall(p), HingeMachine(C=1.0, tol=1e-10))
+    rng = np.random.default_rng(0)
+    for _ in range(5):
+        theta = NormBall(p).project(rng.exponential(size=problem.size))
+        before = problem.evaluate(theta)
+        after = problem.evaluate(NormBall(p).block_update(theta * np.sqrt(before.scores)))
+        assert after.value <= before.value * (1.0 + 1e-9)
+
+
+@given(seeds, st.integers(1, 6), st.sampled_from([1.0, 1.1, 2.0, 4.0]), st.sampled_from([1.0, 1.5, 10.0]))
+def test_stretched_updates_stay_on_the_sphere(seed: int, m: int, p: float, stretch: float) -> None:
+    rng = np.random.default_rng(seed)
+    ball = NormBall(p, 1.5)
+    d = ball.block_update(rng.exponential(size=m) * (rng.random(m) < 0.8))
+    plain = ball.block_update(d * rng.exponential(size=m))
+    stretched = _stretched(ball, d, plain, stretch)
+    assert ball.contains(stretched)
+    if plain.any():
+        assert mkl.norm(stretched, p) == pytest.approx(1.5)
+        np.testing.assert_array_equal(stretched > 0, plain > 0)
+
+
+def test_a_start_with_zeros_is_moved_inside() -> None:
+    problem = outer("random", NormBall(1.5), HingeMachine(C=1.0))
+    corner = BlockNorm(tol=1e-5).minimise(problem, start=np.array([1.0, 0.0, 0.0, 0.0]))
+    assert corner.converged
+    assert (corner.theta > 0).all()
+
+
+@pytest.mark.parametrize("name", ["random", "low-rank"])
+def test_large_norms_make_the_weights_equal(name: str) -> None:
+    found = BlockNorm(tol=1e-8).minimise(outer(name, NormBall(100.0), HingeMachine(C=1.0)))
+    np.testing.assert_allclose(found.theta, found.theta[0], rtol=0.05)
+
+
+# -- reduced gradient --------------------------------------------------------------------------------------------------
+
+
+@given(seeds, st.integers(2, 8))
+def test_directions_lead_down_and_stay_in_the_simplex(seed: int, m: int) -> None:
+    rng = np.random.default_rng(seed)
+    d = rng.dirichlet(np.ones(m)) * (rng.random(m) < 0.6)
+    d = d / d.sum() if d.any() else np.eye(m)[0]
+    gradient = rng.normal(size=m)
+    largest = int(np.argmax(d))
+    direction = _direction(d, gradient, largest)
+    assert direction.sum() == pytest.approx(0.0, abs=1e-12)
+    if not direction.any():
+        assert gradient[d > 0].max() <= gradient.min() + 1e-12
+        return
+    assert direction @ gradient < 0
+    there = _cleaned(d + _boundary(d, direction) * direction, 1.0)
+    assert Simplex().contains(there)
+    assert (there == 0).sum() > (d[direction <= 0] == 0).sum() - 1
+    left = _without(direction, there, largest)
+    assert left.sum() == pytest.approx(0.0, abs=1e-12)
+    assert not (left[there == 0.0] < 0).any()
+
+
+def test_duplicates_share_what_one_of_them_would_have() -> None:
+    case = PROBLEMS["duplicated"]()
+    several = ReducedGradient(tol=1e-4).minimise(outer("duplicated", Simplex(), HingeMachine(C=1.0)))
+    single = LevelMethod(tol=1e-6).minimise(
+        Problem(precomputed(case.K[[0, 1, 3]]), Linear(), HingeMachine(C=1.0), Simplex(), case.y)
+    )
+    assert several.evaluation.value == pytest.approx(single.evaluation.value, rel=1e-3)
+
+
+# -- projected gradient: convex problems -------------------------------------------------------------------------------
+
+
+def penalised_value(K: Array, y: Array, C: float, penalty: Any) -> float:
+    """max_a 1'a - h(q), q_k = 1/2 a'G_ka, with h given as an expression and constraints in q; by Clarabel.
+
+    Where y'a = 0, a constant in a kernel has no part in q; kernels that are nothing else are left out.
+    """
+    centred = [ref.centred_matrix(matrix) for matrix in K]
+    felt = [matrix for matrix in centred if np.abs(matrix).max() > 1e-12]
+    a, q = cp.Variable(len(y), nonneg=True), cp.Variable(len(felt))
+    below = [0.5 * cp.sum_squares(ref.root(matrix) * y @ a) <= q[k] for k, matrix in enumerate(felt)]
+    value, constraints = penalty(q)
+    problem = cp.Problem(cp.Maximize(cp.sum(a) - value), [*below, *constraints, a <= C, y @ a == 0])
+    return float(problem.solve(solver=cp.CLARABEL))
+
+
+@pytest.mark.parametrize("name", ["random", "low-rank", "zero", "constant", "duplicated"])
+def test_quadratic_penalty(name: str) -> None:
+    case, strength = PROBLEMS[name](), 0.8
+    found = ProjectedGradient(tol=1e-6).minimise(outer(name, Orthant(strength), HingeMachine(C=1.0)))
+    want = penalised_value(case.K, case.y, 1.0, lambda q: (cp.sum_squares(q) / (4.0 * strength), []))
+    assert found.converged
+    assert found.evaluation.value == pytest.approx(want, rel=1e-5)
+
+
+@pytest.mark.parametrize("name", ["random", "low-rank", "zero", "constant", "duplicated"])
+def test_linear_penalty(name: str) -> None:
+    """The domain's support is infinite but for the optimum itself; the stationarity ends the run."""
+    case, strength = PROBLEMS[name](), 0.8
+    found = ProjectedGradient(tol=1e-7).minimise(outer(name, Orthant(strength, 1), HingeMachine(C=1.0)))
+    want = penalised_value(case.K, case.y, 1.0, lambda q: (0.0, [q <= strength]))
+    assert found.converged
+    assert found.evaluation.value == pytest.approx(want, rel=1e-5)
+
+
+@pytest.mark.parametrize("name", ["random", "low-rank", "duplicated"])
+@pytest.mark.parametrize("smoothing", [0.5, 5.0])
+def test_entropy_is_smoothed_mkl(name: str, smoothing: float) -> None:
+    case = PROBLEMS[name]()
+    problem = outer(name, EntropySimplex(0.5 * smoothing), HingeMachine(C=1.0, fit_intercept=False))
+    found = ProjectedGradient(tol=1e-6).minimise(problem)
+    assert found.converged
+    assert -found.evaluation.value == pytest.approx(mkl.smoothed_value(case.K, case.y, 1.0, smoothing), rel=1e-5)
+
+
+@pytest.mark.parametrize("machine", [HingeMachine(), SquaredHingeMachine(), RidgeMachine(), EpsilonMachine()])
+@pytest.mark.parametrize("p", [1.0, 2.0])
+def test_every_machine_over_a_ball_by_two_algorithms(machine: Machine, p: float) -> None:
+    problem = outer("low-rank", NormBall(p), machine)
+    one = ProjectedGradient(tol=1e-6).minimise(problem)
+    other = BlockNorm(tol=1e-3).minimise(problem)
+    assert one.converged
+    assert other.converged
+    assert one.evaluation.upper >= other.evaluation.upper * (1.0 - other.certificate)
+    assert other.evaluation.upper >= one.evaluation.upper * (1.0 - one.certificate)
+
+
+def test_a_ball_around_another_point() -> None:
+    """Shifting the centre by c adds sum_k c_k K_k to every kernel of the family."""
+    case = PROBLEMS["random"]()
+    machine = SquaredHingeMachine(C=1.0)
+    found = ProjectedGradient(tol=1e-6).minimise(outer("random", NormBall(2.0, 0.7, 1.0), machine))
+    assert found.converged
+    rng = np.random.default_rng(0)
+    for _ in range(20):
+        delta = rng.exponential(size=len(case.K))
+        other = machine.solve(precomputed(case.K).combine(1.0 + 0.7 * delta / np.linalg.norm(delta)), case.y)
+        assert found.evaluation.value <= other.value * (1.0 + 1e-5)
+
+
+# -- projected gradient: kernels that are not linear in the weights ----------------------------------------------------
+
+
+@pytest.mark.parametrize("machine", [SquaredHingeMachine(C=1.0), RidgeMachine(alpha=0.5)])
+@pytest.mark.parametrize("name", ["random", "low-rank"])
+def test_squares_over_a_2_norm_ball_have_one_minimum(name: str, machine: Machine) -> None:
+    """The problem is convex in the squares of the weights, so every start leads to the same value."""
+    problem = outer(name, NormBall(2.0), machine, HadamardPower(2))
+    rng = np.random.default_rng(0)
+    found = [
+        ProjectedGradient(tol=1e-7).minimise(problem, start=NormBall(2.0).project(rng.exponential(size=problem.size)))
+        for _ in range(4)
+    ]
+    assert all(run.converged for run in found)
+    values = [run.evaluation.value for run in found]
+    np.testing.assert_allclose(values, min(values), rtol=1e-5)
+    assert all(run.evaluation.bound == -np.inf for run in found)
+
+
+@pytest.mark.parametrize("machine", [SquaredHingeMachine(C=1.0), RidgeMachine(alpha=0.5), EpsilonMachine(C=1.0)])
+@pytest.mark.parametrize("domain", [Orthant(0.3), Orthant(0.3, 1), NormBall(2.0), NormBall(1.5, 0.5, 0.2)])
+def test_widths_of_a_product_of_gaussians(machine: Machine, domain: Domain) -> None:
+    """No neighbour of what it returns has a value that is lower to first order."""
+    X = np.random.default_rng(1).normal(size=(30, 3))
+    y = np.where(X[:, 0] * X[:, 1] > 0, 1.0, -1.0)  # the third feature says nothing
+    bank = bind(kernels.linear_features(), X).distances()
+    problem = Problem(bank, ProductOfRBF(), machine, domain, y)
+    found = ProjectedGradient(tol=1e-6).minimise(problem)
+    assert found.converged
+    assert domain.contains(found.theta)
+    assert found.evaluation.value <= problem.evaluate(problem.start()).upper
+    rng = np.random.default_rng(2)
+    for _ in range(20):
+        there = domain.project(found.theta + 1e-3 * rng.normal(size=3))
+        assert problem.evaluate(there).upper >= found.evaluation.value * (1.0 - 1e-5)
+
+
+def test_what_stops_early_is_usable() -> None:
+    problem = outer("random", NormBall(2.0), SquaredHingeMachine(), HadamardPower(3))
+    found = ProjectedGradient(tol=1e-12, max_iter=2).minimise(problem)
+    assert not found.converged
+    assert found.n_iter == 2
+    assert np.isfinite(found.certificate)
+    assert NormBall(2.0).contains(found.theta)

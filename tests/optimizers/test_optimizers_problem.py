@@ -1,0 +1,92 @@
+"""The outer problem: its gradient by finite differences, for every machine and every combination."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import numpy as np
+import pytest
+
+from multikernel import bind, kernels, precomputed
+from multikernel.combinations import Combination, HadamardPower, Linear, ProductOfRBF
+from multikernel.domains import Domain, EntropySimplex, NormBall, Orthant, Simplex
+from multikernel.machines import (
+    EpsilonMachine,
+    HingeMachine,
+    Machine,
+    MarginMachine,
+    OneClassMachine,
+    RidgeMachine,
+    SquaredHingeMachine,
+)
+from multikernel.problem import Problem
+from zoo import PROBLEMS
+
+Array = Any
+EXACT = 1e-12
+MACHINES: dict[str, Machine] = {
+    "hinge": HingeMachine(C=0.7, tol=EXACT),
+    "hinge-no-intercept": HingeMachine(C=0.7, fit_intercept=False, tol=EXACT),
+    "squared-hinge": SquaredHingeMachine(C=2.0, tol=EXACT),
+    "epsilon": EpsilonMachine(C=0.7, epsilon=0.2, tol=EXACT),
+    "ridge": RidgeMachine(alpha=0.5),
+    "margin": MarginMachine(lam=0.2, tol=EXACT),
+    "one-class": OneClassMachine(tol=EXACT),
+}
+COMBINATIONS: dict[str, Combination] = {
+    "linear": Linear(),
+    "power-2": HadamardPower(2),
+    "power-3": HadamardPower(3),
+    "rbf": ProductOfRBF(),
+}
+DOMAINS: dict[str, Domain] = {"none": Simplex(), "entropy": EntropySimplex(0.3), "orthant": Orthant(0.4)}
+
+
+@cache
+def samples() -> tuple[Any, Any, Array]:
+    rng = np.random.default_rng(5)
+    X = rng.normal(size=(24, 4))
+    y = np.where(X[:, 0] + 0.3 * rng.normal(size=24) > 0, 1.0, -1.0)
+    each = [kernels.RBF(0.3).on([0, 1]), kernels.RBF(0.1), kernels.Polynomial(2).normalized()]
+    return bind(each, X), bind(kernels.linear_features(), X[:, :3]).distances(), y
+
+
+@pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES)
+@pytest.mark.parametrize("combination", COMBINATIONS.values(), ids=COMBINATIONS)
+@pytest.mark.parametrize("domain", DOMAINS.values(), ids=DOMAINS)
+def test_gradient(machine: Machine, combination: Combination, domain: Domain) -> None:
+    bank, distances, y = samples()
+    problem = Problem(distances if combination == ProductOfRBF() else bank, combination, machine, domain, y)
+    theta = np.array([0.5, 0.2, 0.3])
+    found, step = problem.evaluate(theta), 1e-4
+    assert problem.size == 3
+
+    def value(k: int, by: float) -> float:
+        return problem.evaluate(theta + by * np.eye(3)[k]).value
+
+    slopes = [
+        (8.0 * (value(k, step) - value(k, -step)) - value(k, 2.0 * step) + value(k, -2.0 * step)) / (12.0 * step)
+        for k in range(3)
+    ]
+    size = np.abs(found.gradient).max() + abs(found.value)
+    np.testing.assert_allclose(found.gradient, slopes, atol=2e-5 * size)
+
+
+@pytest.mark.parametrize("name", ["random", "low-rank", "zero"])
+@pytest.mark.parametrize("domain", [Simplex(), NormBall(2.0), NormBall(1.5, 0.5, 1.0), EntropySimplex(), Orthant(0.3)])
+@pytest.mark.parametrize("tol", [0.3, 1e-2, 1e-9])
+def test_values_enclose_whatever_the_inner_accuracy(name: str, domain: Domain, tol: float) -> None:
+    case = PROBLEMS[name]()
+    outer = Problem(precomputed(case.K), Linear(), HingeMachine(C=1.0, tol=tol), domain, case.y)
+    exact = Problem(precomputed(case.K), Linear(), HingeMachine(C=1.0, tol=EXACT), domain, case.y)
+    rng = np.random.default_rng(0)
+    points = [domain.project(rng.exponential(size=len(case.K))) for _ in range(5)]
+    values = [exact.evaluate(theta).value for theta in points]
+    for theta, value in zip(points, values, strict=True):
+        found = outer.evaluate(theta)
+        assert found.value <= value * (1.0 + 1e-9)
+        assert value <= found.upper * (1.0 + 1e-9)
+        assert found.bound <= min(values) * (1.0 + 1e-9)
+        assert found.stationarity >= 0.0
+        assert found.certificate >= 0.0
