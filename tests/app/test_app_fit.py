@@ -57,6 +57,18 @@ def test_word_labels_give_a_decision_value_for_each_class(invoke: Invoke) -> Non
         assert label == max(values, key=lambda name: values[name])
 
 
+@pytest.mark.parametrize("method", ["l1mkl", "lpmkl", "smkl"])
+@pytest.mark.parametrize("options", [("--C", "10"), ()], ids=["C given", "C chosen"])
+def test_support_vector_methods_fit_and_predict(invoke: Invoke, method: str, options: tuple[str, ...]) -> None:
+    train, new = write_table(Path("train.csv"), "word"), write_table(Path("new.csv"), None, 7, seed=1)
+    chosen = ("--method", method, "--kernels", "rbf:1,4", *options)
+    done = invoke("fit", train, "--target", "target", *chosen)
+    assert done.exit_code == 0, done.output
+    result = invoke("predict", "model.mk", new, "--out", "p.csv")
+    assert result.stdout == "7 predictions written to p.csv\n"
+    assert set(_predictions(Path("p.csv").read_text())["prediction"]) <= {"maybe", "no", "yes"}
+
+
 def test_numbers_are_predicted_and_the_ridge_is_chosen(invoke: Invoke) -> None:
     train, new = write_table(Path("train.csv"), "real"), write_table(Path("new.csv"), "real", 12, seed=1)
     done = invoke("fit", train, "--target", "target", "--kernels", "poly:1", "--kernels", "features")
@@ -132,6 +144,8 @@ def test_bytes_that_are_no_text_are_refused(invoke: Invoke) -> None:
     ("kind", "options", "complaint"),
     [
         ("real", ("--method", "easymkl"), "easymkl separates classes, and 'target' holds numbers"),
+        ("real", ("--method", "l1mkl"), "l1mkl separates classes, and 'target' holds numbers"),
+        ("word", ("--method", "smkl", "--lam", "0.1"), "smkl learns with a support vector machine: use --C"),
         ("real", ("--C", "1"), "--C does not apply"),
         ("real", ("--task", "classification"), "neither a word nor an integer"),
         ("word", ("--alpha", "1"), "--alpha does not apply"),

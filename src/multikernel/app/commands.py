@@ -50,6 +50,9 @@ class MethodName(StrEnum):
     """How the kernels are weighted."""
 
     easymkl = "easymkl"
+    l1mkl = "l1mkl"
+    lpmkl = "lpmkl"
+    smkl = "smkl"
     average = "average"
     alignment = "alignment"
     best = "best"

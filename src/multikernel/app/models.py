@@ -20,6 +20,7 @@ GRIDS = {
     "alpha": (1e-3, 1e-2, 1e-1, 1.0, 10.0),
 }
 INNER_FOLDS = 3
+_SUPPORT = {"l1mkl": "L1MKLClassifier", "lpmkl": "LpMKLClassifier", "smkl": "SMKLClassifier"}
 
 
 @dataclass(frozen=True)
@@ -41,9 +42,9 @@ def make_model(wish: Wish, task: Task) -> Any:
     method = wish.method or ("easymkl" if task == "classification" else "average")
     if task == "regression":
         _refuse(wish, {"lam": wish.lam, "C": wish.C}, "the target holds numbers: use --alpha, or --task classification")
-        if method == "easymkl":
+        if method in ("easymkl", *_SUPPORT):
             raise ValueError(
-                f"easymkl separates classes, and {wish.target!r} holds numbers; "
+                f"{method} separates classes, and {wish.target!r} holds numbers; "
                 "use --method average, alignment or best, or --task classification"
             )
         return _regressor(method, wish)
@@ -69,6 +70,9 @@ def _classifier(method: str, wish: Wish) -> Any:
     more: dict[str, Any] = {name: v for name, v in (("lam", wish.lam), ("C", wish.C)) if v is not None}
     if method == "easymkl":
         return mk.EasyMKLClassifier(wish.kernels, learner="margin" if wish.C is None else "svc", **more)
+    if method in _SUPPORT:
+        _refuse(wish, {"lam": wish.lam}, f"{method} learns with a support vector machine: use --C")
+        return getattr(mk, _SUPPORT[method])(wish.kernels, **more)
     if len(more) == 2:
         raise ValueError(
             f"--lam and --C exclude each other with --method {method}: give the one of the machine you want"
@@ -84,7 +88,8 @@ def with_search(model: Any, wish: Wish, y: Array) -> Any:
     """The model, searching for its regularisation where the user gave none."""
     if (wish.lam, wish.C, wish.alpha) != (None, None, None):
         return model
-    parameter = "alpha" if hasattr(model, "alpha") else {"margin": "lam", "svc": "C"}[model.learner]
+    margin = getattr(model, "learner", "svc") == "margin"
+    parameter = "alpha" if hasattr(model, "alpha") else "lam" if margin else "C"
     classify = parameter != "alpha"
     smallest = int(np.unique(y, return_counts=True)[1].min()) if classify else len(y) // 2
     if smallest < 2 * INNER_FOLDS:  # the folds of the outer cross-validation take their share
