@@ -28,10 +28,10 @@ from multikernel.kernels import (
 )
 from multikernel.kernels.base import Array
 from multikernel.machines import DualSolution, Machine
+from multikernel.optimizers.quasi_newton import QuasiNewton
 from multikernel.problem import Problem
 from multikernel.procedures import Weights, generalized_mkl
 from multikernel.procedures.generalized import central_start
-from multikernel.procedures.quasi_newton import QuasiNewton
 
 
 class GeneralizedMKL(KernelEstimator):

@@ -5,6 +5,7 @@ from multikernel.optimizers.block_norm import BlockNorm
 from multikernel.optimizers.cutting_plane import CuttingPlane
 from multikernel.optimizers.level import LevelMethod
 from multikernel.optimizers.projected_gradient import ProjectedGradient
+from multikernel.optimizers.quasi_newton import QuasiNewton
 from multikernel.optimizers.reduced_gradient import ReducedGradient
 from multikernel.optimizers.state import Event, Result
 from multikernel.optimizers.subgradient import Subgradient
@@ -16,6 +17,7 @@ __all__ = [
     "LevelMethod",
     "Optimizer",
     "ProjectedGradient",
+    "QuasiNewton",
     "ReducedGradient",
     "Result",
     "Subgradient",

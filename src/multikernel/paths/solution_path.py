@@ -1,28 +1,18 @@
-"""The solutions along a parameter, as one result.
-
-At step s with weights w_s and coefficients c_s the predictor is f_s(x) = sum_k w_sk sum_i c_si k_k(x_i, x) + b_s. For
-new samples all steps are one pass: the kernels against the training samples that any step needs, summed with every w_s.
-"""
+"""The solutions along a parameter, as one result."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from copy import copy
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
-from multikernel.banks import KernelBank
-from multikernel.banks.precomputed import rectangular
-from multikernel.banks.threads import slices
-from multikernel.estimators._base import KernelEstimator
 from multikernel.kernels.base import Array
+from multikernel.paths.prediction import informed
 
 _DESCENDING = ("alpha", "lam", "nu", "penalty", "smoothing")  # parameters whose large values make simple models
 _POSITIVE = 1e-6  # of the largest weight: what counts as a positive weight
-_CHUNK_VALUES = 1 << 25  # values of summed kernels in memory at a time: 256 MB
 
 
 def simplest_first(parameter: str, values: Array) -> Array:
@@ -158,15 +148,15 @@ class Path:
         X are samples like those of ``fit``, or a bank of them against the training samples; with
         ``kernels="precomputed"`` matrices (m, len(X), n).
         """
-        return np.stack([model.predict(X) for model in self.informed(X)])
+        return np.stack([model.predict(X) for model in informed(self.models, X)])
 
     def decision_function(self, X: Any) -> Array:
         """Scores of every step, shape (steps, len(X)), or (steps, len(X), n_classes) with more than two classes."""
-        return np.stack([model.decision_function(X) for model in self.informed(X)])
+        return np.stack([model.decision_function(X) for model in informed(self.models, X)])
 
     def score(self, X: Any, y: Any) -> Array:
         """The estimator's score of every step: accuracy, or R^2 for regressors; shape (steps,)."""
-        return np.array([model.score(X, y) for model in self.informed(X)])
+        return np.array([model.score(X, y) for model in informed(self.models, X)])
 
     def best(self, X: Any = None, y: Any = None) -> Any:
         """The model of the best score on (X, y), or on the validation sample; among equals the simplest."""
@@ -175,50 +165,3 @@ class Path:
             raise ValueError("best needs samples and targets, or a path that was computed with validation=(X, y)")
         order = simplest_first(self.parameter, self.values)
         return self.models[order[int(np.argmax(scores[order]))]]
-
-    def informed(self, X: Any) -> list[Any]:
-        """The models, knowing already what their functions are at X: all of them from one pass over the kernels."""
-        if not _is_weighted_sum(type(self.models[0])):
-            return list(self.models)
-        weights, coef = (a.reshape(-1, a.shape[-1]) for a in (self.weights, self.dual_coef))
-        parts = [self._sums(bank, weights, coef) for bank in self._against(X, len(weights))]
-        values = np.concatenate(parts) + self.intercept.ravel()
-        return [_knowing(m, v) for m, v in zip(self.models, np.split(values, len(self), axis=1), strict=True)]
-
-    def _against(self, X: Any, problems: int) -> Iterator[KernelBank]:
-        """Samples against the support, in parts that leave room for a matrix of each problem."""
-        model = self.models[0]
-        if isinstance(X, KernelBank):
-            bank = rectangular(X, len(self.kernel_names), model.dual_coef_.shape[-1])
-            yield bank if bank.square else bank.block(slice(None), model._support)
-        elif model._is_precomputed() or not hasattr(model, "n_features_in_"):
-            yield model._reference.cross(X)
-        else:
-            X = validate_data(model, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-            height = max(1, _CHUNK_VALUES // max(1, problems * len(model._support)))
-            yield from (model._reference.cross(X[rows]) for rows in slices(X.shape[0], height))
-
-    def _sums(self, bank: KernelBank, weights: Array, coef: Array) -> Array:
-        """Function values without intercepts, shape (rows, problems); equal weights share a matrix."""
-        if bank.shape[1] < coef.shape[1]:
-            coef = coef[:, self.models[0]._support]
-        distinct, which = np.unique(weights, axis=0, return_inverse=True)
-        values = np.empty((bank.shape[0], len(coef)))
-        for part in slices(len(distinct), max(1, _CHUNK_VALUES // max(1, bank.shape[0] * bank.shape[1]))):
-            for s, gram in enumerate(bank.combine_all(distinct[part]), part.start):
-                for p in np.flatnonzero(which.ravel() == s):
-                    values[:, p] = gram.multiply(coef[p])
-        return values
-
-
-def _is_weighted_sum(estimator: type[KernelEstimator]) -> bool:
-    """Whether the predictor is the one at this file's head: the estimator has no way of its own."""
-    steps = ("_decide", "_decide_bank", "_combined")
-    return all(getattr(estimator, step) is getattr(KernelEstimator, step) for step in steps)
-
-
-def _knowing(model: Any, values: Array) -> Any:
-    """The model with its function values, shape (len(X), problems), for whatever samples it is asked about."""
-    known = copy(model)
-    vars(known)["_decide"] = lambda X: values
-    return known

@@ -20,9 +20,9 @@ from multikernel.combinations import ProductOfRBF
 from multikernel.kernels.base import Array
 from multikernel.machines import DualSolution, RidgeMachine, SupportMachine
 from multikernel.optimizers.base import Observer
+from multikernel.optimizers.quasi_newton import QuasiNewton
 from multikernel.problem import Problem
 from multikernel.procedures.base import Weights
-from multikernel.procedures.quasi_newton import QuasiNewton
 from multikernel.procedures.ridge_program import RidgeSupport
 from multikernel.procedures.support_mkl import outcome, support_mkl
 

@@ -31,8 +31,9 @@ _STAY = 0.995  # of the way to the boundary that a step may go
 _DROP = 0.1  # of the level: what a step leaves of it at least
 _FIRST_LOOK = 1e-2  # gap of the working set at which all kernels are looked at for the first time
 _SHORT = 1e-6  # steps this short lead nowhere: rounding has the better of the system
-_FAR_BELOW = 1e-3  # of the gap asked for: where the products alone promise so little, rounding is all that is left
+_FAR_BELOW = 1e-3  # of the gap asked for: to what the products shrink
 _NOTHING = 1e-20  # of the first products: the same where the optimum is zero
+_PROGRESS = 0.9  # of the best gap: where the products promise less, and a step brings no more, rounding is what is left
 _PINNED = 1e-12  # of the variables: with less room there is one feasible point
 _ROUNDING = 4.0 * float(np.finfo(float).eps)
 
@@ -96,11 +97,13 @@ def interior_point(
     for step in range(max_iter + 1):
         products = working.products(saddle.weights(point.delta), program.coef(point.a))
         found = _read(saddle, point, products)
-        best = found if best is None or not found.gap >= best.gap else best
+        least = max(_FAR_BELOW * tol * max(abs(found.upper), saddle.floor) / program.scale, _NOTHING * first)
+        spent = best is not None and point.left() <= 10.0 * least and not found.gap < _PROGRESS * best.gap
+        best = found if best is None or found.gap < best.gap else best
         history.append(found.gap)
         if observe is not None:
             observe(step, found.gap)
-        last = step == max_iter or stuck >= 3 or _spent(saddle, first, found, tol)
+        last = step == max_iter or stuck >= 3 or spent
         if found.gap <= look_at or last:
             found = best if last else found
             b = program.coef(found.a)
@@ -113,7 +116,7 @@ def interior_point(
             if revised is not working:
                 working, best = revised, None
                 continue
-        length, point = _advance(saddle, point, products)
+        length, point = _advance(saddle, point, products, least)
         stuck = stuck + 1 if length < _SHORT else 0
     raise AssertionError("unreachable")
 
@@ -148,13 +151,6 @@ def _read(saddle: Saddle, point: Point, products: Products) -> _Found:
     return _Found(point, a, weights, intercept, upper, bound, saddle.gap(upper, bound))
 
 
-def _spent(saddle: Saddle, first: float, found: _Found, tol: float) -> bool:
-    """Whether the products that the steps make smaller promise a gap far below tol: what is seen is rounding."""
-    left = found.point.left()
-    size = max(abs(found.upper), saddle.floor)
-    return saddle.program.scale * left <= _FAR_BELOW * tol * size or left <= _NOTHING * first
-
-
 def _feasible(program: SupportProgram, a: Array) -> Array:
     """Brought to the equality by taking from the side that has too much."""
     excess = float(program.sign @ a) - program.total
@@ -168,8 +164,11 @@ def _feasible(program: SupportProgram, a: Array) -> Array:
     return np.where(side, a * (1.0 - abs(excess) / float(a[side].sum())), a)
 
 
-def _advance(saddle: Saddle, point: Point, products: Products) -> tuple[float, Point]:
-    """A predictor to see how far the products could shrink, then the step that shrinks them so."""
+def _advance(saddle: Saddle, point: Point, products: Products, least: float) -> tuple[float, Point]:
+    """A predictor to see how far the products could shrink, then the step that shrinks them so, to a sum of ``least``.
+
+    Smaller products would promise more than is asked for, and the system suffers from them.
+    """
     try:
         newton = Newton(saddle.program, saddle.domain, point, products)
     except linalg.LinAlgError:
@@ -177,7 +176,7 @@ def _advance(saddle: Saddle, point: Point, products: Products) -> tuple[float, P
     mu = point.complementarity()
     predictor = newton.step(0.0)
     aimed = point.moved(predictor, point.longest(predictor)).complementarity()
-    step = newton.step((aimed / mu) ** 3 * mu, bent=predictor)
+    step = newton.step(max((aimed / mu) ** 3, least / point.left()) * mu, bent=predictor)
     length = min(1.0, _STAY * point.longest(step))
     moved = point.moved(step, length)
     if newton.curved:  # the system is definite while the level is not negative; no product keeps it so

@@ -26,7 +26,7 @@ _MEMORY = 50  # pairs of steps and changes of the gradient
 _CURVED = 1e-10  # cosine of such a pair, below which it tells nothing of the curvature
 _FALL = 1e-4  # of what the slope promises
 _LEAST = 1e-8  # part of a step: no lower value is found along it
-_MODEL_STEPS = 200
+_MODEL_STEPS = 100
 _MODEL_TOL = 1e-2  # of the model's first projected gradient
 _TINY = float(np.finfo(float).tiny)
 

@@ -1,0 +1,272 @@
+"""Generalised MKL against slow references: formulas, differences, a conic solver, another optimizer."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import cvxpy as cp
+import numpy as np
+import pytest
+from scipy.optimize import minimize
+
+import reference as ref
+from multikernel import bind, kernels
+from multikernel.combinations import Combination, HadamardPower, Linear, ProductOfRBF
+from multikernel.domains import Domain, NormBall, Orthant
+from multikernel.machines import Machine, RidgeMachine, SquaredHingeMachine
+from multikernel.optimizers.quasi_newton import Curvature, QuasiNewton
+from multikernel.problem import Problem
+from multikernel.procedures import generalized_mkl
+from multikernel.procedures.generalized import central_start
+
+Array = Any
+RNG = np.random.default_rng(3)
+X = RNG.normal(size=(36, 4))
+SIGNS = np.where(X[:, 0] ** 2 + X[:, 1] + 0.3 * RNG.normal(size=36) > 0.7, 1.0, -1.0)
+VALUES = np.sin(2.0 * X[:, 0]) + X[:, 1] ** 2 + 0.1 * RNG.normal(size=36)
+FEATURES = np.einsum("ik,jk->kij", X, X)  # the matrices of linear_features()
+
+MACHINES: dict[str, Machine] = {"squared hinge": SquaredHingeMachine(C=5.0), "ridge": RidgeMachine(0.2)}
+DOMAINS: dict[str, Domain] = {
+    "penalty 1": Orthant(0.7, 1),
+    "penalty 2": Orthant(0.7, 2),
+    "ball 1": NormBall(1.0, 1.5),
+    "ball 2": NormBall(2.0, 0.8),
+}
+COMBINATIONS: dict[str, Combination] = {
+    "power-2": HadamardPower(2),
+    "power-3": HadamardPower(3),
+    "product": ProductOfRBF(),
+}
+machines = pytest.mark.parametrize("machine", MACHINES)
+domains = pytest.mark.parametrize("domain", DOMAINS)
+combinations = pytest.mark.parametrize("name", COMBINATIONS)
+
+
+def problem(combination: Combination, machine: str, domain: Domain) -> Problem:
+    bank = bind(kernels.linear_features(), X)
+    bank = bank.distances() if isinstance(combination, ProductOfRBF) else bank
+    return Problem(bank, combination, MACHINES[machine], domain, SIGNS if machine == "squared hinge" else VALUES)
+
+
+def kernel(combination: Combination, theta: Array) -> Array:
+    """K(theta), by its formula."""
+    if isinstance(combination, ProductOfRBF):
+        return np.exp(-sum(w * (x[:, None] - x) ** 2 for w, x in zip(theta, X.T, strict=True)))
+    return ref.combine(FEATURES, theta) ** getattr(combination, "degree", 1)
+
+
+def slow_value(combination: Combination, machine: str, domain: Domain, theta: Array) -> float:
+    """T(theta) + r(theta): a linear system, or a conic program."""
+    K = kernel(combination, theta)
+    if machine == "ridge":
+        y = VALUES - VALUES.mean()
+        value = float(y @ np.linalg.solve(K + MACHINES["ridge"].alpha * np.eye(len(y)), y))
+    else:
+        b, root = cp.Variable(len(SIGNS)), np.linalg.cholesky(K + np.eye(len(SIGNS)) / 5.0)
+        conditions = [cp.multiply(SIGNS, b) >= 0, cp.sum(b) == 0]
+        program = cp.Problem(cp.Maximize(2.0 * SIGNS @ b - cp.sum_squares(root.T @ b)), conditions)
+        value = float(program.solve(solver=cp.CLARABEL, tol_gap_abs=1e-10, tol_gap_rel=1e-10, tol_feas=1e-10))
+    return value + (domain.strength * float((theta**domain.norm).sum()) if isinstance(domain, Orthant) else 0.0)
+
+
+def slopes(function: Any, theta: Array, step: float) -> Array:
+    """Central differences."""
+    return np.array(
+        [(function(theta + step * e) - function(theta - step * e)) / (2.0 * step) for e in np.eye(len(theta))]
+    )
+
+
+@machines
+@combinations
+def test_value_and_gradient_are_those_of_the_formulas(machine, name):
+    combination, domain = COMBINATIONS[name], DOMAINS["penalty 2"]
+    theta = np.array([0.4, 0.1, 0.7, 0.2])
+    given = problem(combination, machine, domain)
+    fine = SquaredHingeMachine(C=5.0, tol=1e-12) if machine == "squared hinge" else None
+    found = given.evaluate(theta, machine=fine)
+    assert found.value == pytest.approx(slow_value(combination, machine, domain, theta), rel=1e-6)
+    expected = slopes(lambda t: slow_value(combination, machine, domain, t), theta, 1e-3)
+    np.testing.assert_allclose(found.gradient, expected, rtol=2e-3, atol=2e-3 * np.abs(expected).max())
+
+
+@machines
+@domains
+@combinations
+def test_the_point_found_is_stationary(machine, domain, name):
+    """No other weights gain to first order, by differences of the slow value."""
+    combination, where = COMBINATIONS[name], DOMAINS[domain]
+    weights, _ = generalized_mkl(problem(combination, machine, where), tol=1e-5)
+    theta = weights.values
+    assert weights.converged
+    assert weights.gap is None
+    assert weights.stationarity <= 1e-5
+    assert where.contains(theta)
+    value = slow_value(combination, machine, where, theta)
+    assert weights.objective == pytest.approx(value, rel=1e-6)
+    g = slopes(lambda t: slow_value(combination, machine, where, t), np.maximum(theta, 1e-4), 5e-5)
+    total = 2.0 * theta.sum() + 0.1
+    if isinstance(where, NormBall):
+        gain = float(g @ theta) + where.radius * np.linalg.norm(np.maximum(-g, 0.0), np.inf if where.norm == 1 else 2)
+    else:
+        gain = float(g @ theta) + total * max(0.0, float((-g).max()))
+    assert gain <= 1e-2 * value
+
+
+@combinations
+@domains
+def test_no_worse_than_another_optimizer_from_the_same_start(domain, name):
+    """L-BFGS-B with differences where the domain is a box; else SLSQP."""
+    combination, where = COMBINATIONS[name], DOMAINS[domain]
+    given = problem(combination, "ridge", where)
+    start = central_start(given)
+
+    def value(theta):
+        return slow_value(combination, "ridge", where, np.maximum(theta, 0.0))
+
+    if isinstance(where, Orthant):
+        other = minimize(value, start, bounds=[(0.0, None)] * 4, method="L-BFGS-B", options={"maxfun": 5000})
+    else:
+        inside = {"type": "ineq", "fun": lambda t: where.radius - np.linalg.norm(t, where.norm)}
+        other = minimize(value, start, bounds=[(0.0, None)] * 4, constraints=[inside], method="SLSQP")
+    weights, _ = generalized_mkl(given, tol=1e-6)
+    assert weights.objective <= other.fun * (1.0 + 1e-4)
+
+
+@machines
+@domains
+def test_a_sum_of_kernels_has_the_value_of_the_conic_program(machine, domain):
+    """max over a of the machine's dual less the support of the scores: linear, so the optimum and its bound."""
+    where, m = DOMAINS[domain], 4
+    weights, _ = generalized_mkl(problem(Linear(), machine, where), tol=1e-6)
+    b, t = cp.Variable(len(X)), cp.Variable(m, nonneg=True)
+    conditions = [cp.sum_squares(ref.root(K) @ b) <= t[k] for k, K in enumerate(FEATURES)]
+    if machine == "ridge":
+        y, ridge = VALUES - VALUES.mean(), MACHINES["ridge"].alpha
+    else:
+        y, ridge = SIGNS, 1.0 / MACHINES["squared hinge"].C
+        conditions += [cp.multiply(y, b) >= 0, cp.sum(b) == 0]
+    support: Any = 0.0
+    if isinstance(where, NormBall):
+        support = where.radius * (cp.max(t) if where.norm == 1 else cp.norm(t, 2))
+    elif where.norm == 1:
+        conditions.append(t <= where.strength)
+    else:
+        support = cp.sum_squares(t) / (4.0 * where.strength)
+    expected = ref.conic(cp.Problem(cp.Maximize(2.0 * y @ b - ridge * cp.sum_squares(b) - support), conditions))
+    assert weights.objective == pytest.approx(expected, rel=1e-5)
+    assert weights.stationarity is None
+    assert weights.converged
+    assert weights.gap <= 1e-6
+    assert where.contains(weights.values)
+    assert weights.objective == pytest.approx(slow_value(Linear(), machine, where, weights.values), rel=1e-6)
+
+
+@machines
+def test_the_solution_predicts_the_targets(machine):
+    """Coefficients and intercept are those of the machine at the weights found, for sums and others alike."""
+    for combination in (Linear(), ProductOfRBF()):
+        weights, dual = generalized_mkl(problem(combination, machine, DOMAINS["penalty 1"]), tol=1e-6)
+        K = kernel(combination, weights.values)
+        f = K @ dual.coef + dual.intercept
+        if machine == "ridge":
+            np.testing.assert_allclose(dual.coef * 0.2, VALUES - f, atol=1e-8)  # alpha a = y - f
+        else:
+            slack = np.maximum(1.0 - SIGNS * f, 0.0)
+            np.testing.assert_allclose(SIGNS * dual.coef, 5.0 * slack, atol=1e-3)  # a = C times the slack
+
+
+def test_weights_of_irrelevant_features_vanish():
+    """Values follow features 0 and 1 of four."""
+    weights, _ = generalized_mkl(problem(ProductOfRBF(), "ridge", Orthant(8.0, 1)))
+    assert (weights.values[:2] > 0.05).all()
+    assert not weights.values[2:].any()
+
+
+def test_the_best_of_several_starts_is_kept():
+    given = problem(ProductOfRBF(), "squared hinge", Orthant(0.1, 1))
+    starts = [np.eye(4)[3] * 5.0, np.full(4, 0.1), np.eye(4)[0]]
+    alone = [generalized_mkl(given, starts=[start])[0] for start in starts]
+    together, _ = generalized_mkl(given, starts=starts)
+    assert together.objective == pytest.approx(min(w.objective for w in alone), rel=1e-9)
+    assert together.n_iter == sum(w.n_iter for w in alone)
+
+
+def test_central_start_gives_every_kernel_the_same_part():
+    scales = np.array([1.0, 10.0, 0.01, 0.0])
+    bank = bind(kernels.linear_features(), X * scales)
+    sums = Problem(bank, HadamardPower(2), MACHINES["ridge"], Orthant(), VALUES)
+    theta = central_start(sums)
+    assert np.trace(bank.combine(theta).dense()) / len(X) == pytest.approx(1.0)
+    np.testing.assert_allclose(theta[:3] * bank.traces()[:3] / len(X), 1.0 / 3.0)
+    assert theta[3] == 0.0
+    products = Problem(bank.distances(), ProductOfRBF(), MACHINES["ridge"], Orthant(), VALUES)
+    assert bank.distances().combine(central_start(products)).dense().mean() == pytest.approx(1.0)
+    ball = NormBall(2.0, 0.3)
+    held = central_start(Problem(bank.distances(), ProductOfRBF(), MACHINES["ridge"], ball, VALUES))
+    assert ball.contains(held)
+    np.testing.assert_allclose(
+        central_start(Problem(bank, Linear(), MACHINES["ridge"], ball, VALUES)), np.full(4, 0.15)
+    )
+
+
+def test_kernels_of_different_size_need_no_more_steps():
+    """Steps are measured in units of the central weights, where no ball holds these together."""
+    plain, scaled = X, X * np.array([1.0, 1e3, 1e-3, 10.0])
+    counts = []
+    for Z in (plain, scaled):
+        bank = bind(kernels.linear_features(), Z).distances()
+        given = Problem(bank, ProductOfRBF(), MACHINES["ridge"], Orthant(1e-9, 2), VALUES)
+        weights, _ = generalized_mkl(given, tol=1e-4)
+        assert weights.converged
+        counts.append(weights.n_iter)
+    assert counts[1] <= 2 * counts[0]
+
+
+@pytest.mark.parametrize("combination", [HadamardPower(2), ProductOfRBF()], ids=["power", "product"])
+def test_a_penalty_that_leaves_no_weights_is_said_to(combination):
+    given = problem(combination, "ridge", Orthant(1e6, 1))
+    with pytest.warns(UserWarning, match="every weight is 0 and the predictor is constant"):
+        weights, _ = generalized_mkl(given)
+    assert not weights.values.any()
+    assert weights.converged
+
+
+def test_max_iter_is_kept_to():
+    weights, dual = generalized_mkl(problem(ProductOfRBF(), "ridge", Orthant(0.1, 1)), tol=1e-8, max_iter=5)
+    assert not weights.converged
+    assert not dual.converged
+    assert weights.n_iter == 5
+
+
+def test_curvature_satisfies_the_secant_conditions():
+    """B s = y for the last pair, B is positive definite, and B is BFGS's own matrix of the same pairs."""
+    rng = np.random.default_rng(0)
+    root = rng.normal(size=(6, 6))
+    H = root @ root.T + np.eye(6)
+    curvature, steps = Curvature.none(6), rng.normal(size=(4, 6))
+    for s in steps:
+        curvature = curvature.with_pair(s, H @ s)
+    size, product = curvature.matrix()
+    B = np.stack([product(e) for e in np.eye(6)])
+    expected = size * np.eye(6)
+    for s in steps:
+        y, Bs = H @ s, expected @ s
+        expected = expected - np.outer(Bs, Bs) / (s @ Bs) + np.outer(y, y) / (y @ s)
+    np.testing.assert_allclose(B, expected, atol=1e-9)
+    np.testing.assert_allclose(B @ steps[-1], H @ steps[-1])
+    assert curvature.with_pair(steps[0], -steps[0]) is curvature  # negative curvature is left out
+
+
+def test_observers_hear_of_every_machine():
+    heard: list[Any] = []
+    weights, _ = generalized_mkl(problem(HadamardPower(2), "ridge", NormBall(2.0, 1.0)), observe=heard.append)
+    assert len(heard) == weights.n_iter == len(weights.history)
+    assert heard[-1].certificate == weights.stationarity
+
+
+def test_parameters_are_checked():
+    with pytest.raises(ValueError, match="tol must be > 0"):
+        QuasiNewton(tol=0.0)
+    with pytest.raises(ValueError, match="the centre of the ball has 3 entries for 4 kernels"):
+        generalized_mkl(problem(HadamardPower(2), "ridge", NormBall(2.0, 1.0, np.ones(3))))
