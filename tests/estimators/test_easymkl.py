@@ -212,3 +212,12 @@ def test_plot_weights(cancer):
     ax = model.plot_weights()
     assert [bar.get_width() for bar in ax.patches] == pytest.approx(list(model.weights_))
     plt.close("all")
+
+
+def test_training_bank_of_centred_kernels_predicts_as_the_samples_do():
+    """Cutting the bank to the support vectors would move its centre."""
+    X, y = load_breast_cancer(return_X_y=True)
+    X, y = X[:80] / X.max(axis=0), y[:80]
+    centred = [kernels.RBF(1.0).centered(), kernels.Polynomial(2).centered()]
+    model = EasyMKLClassifier(centred, learner="svc", C=10.0).fit(X, y)
+    np.testing.assert_allclose(model.decision_function(bind(centred, X)), model.decision_function(X), atol=1e-9)

@@ -188,7 +188,8 @@ class KernelEstimator(BaseEstimator, ABC):  # type: ignore[misc]
                     f"a bank of new samples must hold {self.weights_.shape[-1]} kernels against the {self._n_train} "
                     f"training samples, got {len(X)} kernels against {X.shape[1]}"
                 )
-            return self._decide_bank(X.block(slice(None), self._support))
+            # a square bank whose matrices follow the sample is not cut: its part would be another bank
+            return self._decide_bank(X if X.square and not X.local else X.block(slice(None), self._support))
         if self._is_precomputed() or not hasattr(self, "n_features_in_"):
             return self._decide_bank(self._reference.cross(X))
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
@@ -197,13 +198,15 @@ class KernelEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         return np.concatenate(parts)
 
     def _decide_bank(self, bank: KernelBank) -> Array:
-        coef = np.atleast_2d(self.dual_coef_)[:, self._support]
+        coef = np.atleast_2d(self.dual_coef_)
+        coef = coef if bank.shape[1] == coef.shape[1] else coef[:, self._support]
         values = np.empty((bank.shape[0], len(coef)))
         for p, (weights, a, b) in enumerate(
             zip(np.atleast_2d(self.weights_), coef, np.atleast_1d(self.intercept_), strict=True)
         ):
             own = np.flatnonzero(a)  # of one-vs-one problems: only the columns of two classes
-            part = bank if len(own) > 0.7 * len(a) else bank.block(slice(None), own)
+            whole = len(own) > 0.7 * len(a) or (bank.square and not bank.local)
+            part = bank if whole else bank.block(slice(None), own)
             values[:, p] = self._combined(part, weights).multiply(a[own] if part is not bank else a) + b
         return values
 

@@ -115,7 +115,8 @@ class SupportClassifier(SupportEstimator, KernelClassifier):
 
     C: float
     class_weight: Any
-    _sample_weight: Array | None = None  # while fitting: as given, then times the weights of the classes
+    _sample_weight: Array | None = None  # while fitting: as given
+    _loss_weight: Array | None = None  # and times the weights of the classes
 
     def _machine(self) -> SupportMachine:
         return HingeMachine(C=self.C, tol=self.tol)
@@ -141,8 +142,11 @@ class SupportClassifier(SupportEstimator, KernelClassifier):
         if self.class_weight is not None:
             of_class: Array = compute_sample_weight(self.class_weight, y)
             weight = of_class if weight is None else weight * of_class
-        self._sample_weight = weight
-        return super()._fit_bound(bank, y, warm)
+        self._loss_weight = weight
+        try:
+            return super()._fit_bound(bank, y, warm)
+        finally:
+            del self._loss_weight
 
     def _solve_all(
         self, bank: KernelBank, problems: Sequence[tuple[Array, Array]], starts: Sequence[Fitted | None]
@@ -157,7 +161,7 @@ class SupportClassifier(SupportEstimator, KernelClassifier):
         return [fitted for group in groups for fitted in together(bank, group)]
 
     def _solve(self, bank: KernelBank, rows: Array, target: Array, warm: Fitted | None) -> Fitted:
-        return self._weighted(bank, rows, target, self._sample_weight, warm)
+        return self._weighted(bank, rows, target, self._loss_weight, warm)
 
 
 class SupportRegressor(SupportEstimator, KernelRegressor):

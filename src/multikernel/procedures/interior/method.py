@@ -31,6 +31,7 @@ _STAY = 0.995  # of the way to the boundary that a step may go
 _DROP = 0.1  # of the level: what a step leaves of it at least
 _FIRST_LOOK = 1e-2  # gap of the working set at which all kernels are looked at for the first time
 _SHORT = 1e-6  # steps this short lead nowhere: rounding has the better of the system
+_IDLE = 3  # steps that lead nowhere until giving up
 _FAR_BELOW = 1e-3  # of the gap asked for: to what the products shrink
 _NOTHING = 1e-20  # of the first products: the same where the optimum is zero
 _PROGRESS = 0.9  # of the best gap: where the products promise less, and a step brings no more, rounding is what is left
@@ -93,32 +94,32 @@ def interior_point(
     point = first_point(saddle, working, a)
     first, best = point.left(), None
     history: list[float] = []
-    look_at, stuck = max(_FIRST_LOOK, tol), 0
+    look_at, length, idle = max(_FIRST_LOOK, tol), 1.0, 0
     for step in range(max_iter + 1):
         products = working.products(saddle.weights(point.delta), program.coef(point.a))
         found = _read(saddle, point, products)
         least = max(_FAR_BELOW * tol * max(abs(found.upper), saddle.floor) / program.scale, _NOTHING * first)
         spent = best is not None and point.left() <= 10.0 * least and not found.gap < _PROGRESS * best.gap
+        idle = idle + 1 if spent or length < _SHORT else 0
         best = found if best is None or found.gap < best.gap else best
         history.append(found.gap)
         if observe is not None:
             observe(step, found.gap)
-        last = step == max_iter or stuck >= 3 or spent
+        last = step == max_iter or idle == _IDLE
         if found.gap <= look_at or last:
             found = best if last else found
             b = program.coef(found.a)
             forms = working.forms(b, working.work.quad(b))
             found = found.against(saddle, forms)
             if found.gap <= tol or last:
-                return _result(saddle, working, found, tol, history)
+                break
             revised, point = working.revised(point, forms, saddle.limit(point.level), point.complementarity())
             look_at = max(0.1 * min(found.gap, look_at), 0.5 * tol) if not revised.complete else tol
             if revised is not working:
                 working, best = revised, None
                 continue
         length, point = _advance(saddle, point, products, least)
-        stuck = stuck + 1 if length < _SHORT else 0
-    raise AssertionError("unreachable")
+    return _result(saddle, working, found, tol, history)
 
 
 @dataclass(frozen=True, eq=False)
