@@ -100,8 +100,19 @@ class ConcatenatedBank(KernelBank):
     def select(self, index: Index) -> ConcatenatedBank:
         return self._chosen(index, lambda bank, own: bank.select(own))
 
-    def exact(self, index: Index = slice(None)) -> ConcatenatedBank:
-        return self._chosen(index, lambda bank, own: bank.exact(own))
+    def exact(self, index: Index = slice(None)) -> KernelBank:
+        """One stack where every bank gives a stack."""
+        from multikernel.banks.dense import PackedBank
+        from multikernel.banks.origin import OnDemand
+
+        taken = self._chosen(index, lambda bank, own: bank.exact(own))
+        stacks = [bank for bank in taken.banks if isinstance(bank, PackedBank)]
+        sources = tuple(bank.origin.bank for bank in stacks if isinstance(bank.origin, OnDemand))
+        if len(sources) < len(taken.banks):
+            return taken
+        packed = np.concatenate([bank.packed for bank in stacks])
+        ordered = packed if np.array_equal(taken.order, np.arange(len(packed))) else packed[taken.order]
+        return PackedBank(OnDemand(ConcatenatedBank(sources, taken.order)), ordered, stacks[0].n)
 
     def _chosen(self, index: Index, take: Callable[[KernelBank, Array], KernelBank]) -> ConcatenatedBank:
         """The kernels of the index, each bank's own taken by ``take``."""
