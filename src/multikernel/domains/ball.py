@@ -56,6 +56,8 @@ class NormBall(Domain):
         center = np.asarray(self.center, dtype=float)
         if center.ndim > 1 or not (np.isfinite(center) & (center >= 0)).all():
             raise ValueError("the centre of the ball must be a number or a vector, finite and >= 0 in every entry")
+        if not center.any():  # which fits any number of kernels, also some of them
+            object.__setattr__(self, "center", 0.0)
 
     def check(self, m: int) -> None:
         if np.ndim(self.center) == 1 and len(np.asarray(self.center)) != m:

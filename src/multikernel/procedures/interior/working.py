@@ -97,7 +97,8 @@ class WorkingSet:
         """
         if not self.sparse:
             return self, point
-        matters = (point.slack < _FAR * limit) | (point.delta > _SMALL * point.delta.max())
+        slack = np.minimum(point.slack, limit - 0.5 * forms[self.index])  # the two agree as the steps go on
+        matters = (slack < _FAR * limit) | (point.delta > _SMALL * point.delta.max())
         excess = 0.5 * forms - (1.0 - _NEAR) * limit
         excess[self.index] = -np.inf
         most = max(_FIRST // 2, len(self.index) // 2)

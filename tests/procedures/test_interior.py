@@ -1,0 +1,270 @@
+"""The interior point method: its own bounds, its linear systems, where it stops, and which kernels take part."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+import pytest
+
+import reference as ref
+from multikernel import bind, kernels, precomputed
+from multikernel.domains import Domain, Simplex
+from multikernel.machines import EpsilonMachine, OneClassMachine, SupportProgram
+from multikernel.procedures.interior import InteriorPoint, Saddle, WorkingSet, interior_point
+from multikernel.procedures.interior.newton import Newton
+from multikernel.procedures.interior.point import Point
+from multikernel.procedures.interior.start import central, first_point
+from multikernel.procedures.interior.working import lets_vanish
+from saddle_cases import DOMAINS, MACHINES, MachineCase, bank, domains, machines, meaningful, stacks
+
+Array = Any
+STACKS = ("random", "duplicated", "rank-one", "badly-scaled")
+
+
+def problem(stack: str, case: MachineCase, domain: str) -> Saddle:
+    return Saddle(bank(stack), case.machine.program(case.target), domains(len(stacks()[stack]))[domain][0])
+
+
+# -- the answer --------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize("max_iter", [0, 2, 200])
+def test_its_bounds_enclose_the_optimum(name: str, max_iter: int) -> None:
+    """At any step: the bound is that of its variables, and no other point lies beyond either bound."""
+    for turn, domain in enumerate(DOMAINS):
+        if not meaningful(name, domain):
+            continue
+        stack = STACKS[(turn + MACHINES.index(name)) % len(STACKS)]
+        case, K = machines(1.0)[name], stacks()[stack]
+        saddle, truth = problem(stack, case, domain), domains(len(K))[domain][1]
+        found, exact = interior_point(saddle, 1e-9, max_iter), interior_point(saddle, 1e-11)
+        where = (stack, domain, found, exact)
+        coef = saddle.program.coef(found.a)
+        assert case.truth.violation(coef) <= 1e-12, where
+        assert ((found.a >= 0) & (found.a <= saddle.program.upper)).all(), where
+        assert truth.violation(found.weights) <= 1e-12, where
+        size = max(abs(found.upper), saddle.floor)
+        slack = 1e-9 * size + case.truth.rounding(ref.combine(K, found.weights), coef)
+        assert found.bound <= case.truth.dual(K, truth, coef) + slack, where
+        assert found.bound <= exact.upper + slack, where
+        assert exact.bound <= found.upper + slack, where
+        assert found.gap == max(found.upper - found.bound, 0.0) / max(size, 1e-300), where
+        assert found.converged == (found.gap <= 1e-9), where
+        assert found.converged or max_iter < 200, where
+        assert lets_vanish(saddle.domain, len(K)) or found.gap <= 1.1 * min(found.history) + 1e-12, where
+        assert found.n_iter <= max_iter, where
+
+
+def test_it_stops_at_rounding_with_the_best_it_has_seen() -> None:
+    """More is asked than double precision holds: the steps end when they bring nothing, not when they break down."""
+    for name in ("hinge", "squared", "epsilon", "one-class"):
+        for domain in ("simplex", "ball-1.5", "orthant-2", "entropy"):
+            for stack in ("random", "rank-one", "badly-scaled") if name != "one-class" else ("random", "gaussian"):
+                found = interior_point(problem(stack, machines(1.0)[name], domain), 1e-18)
+                assert found.gap <= 1e-9, (name, domain, stack, found)
+                assert found.n_iter <= 60, (name, domain, stack, found)
+                assert found.gap <= 10.0 * min(found.history) + 1e-15, (name, domain, stack, found)
+
+
+def test_steps_hardly_depend_on_the_problem() -> None:
+    steps = [
+        interior_point(problem(stack, machines(C)[name], domain), 1e-8).n_iter
+        for stack in ("random", "gaussian", "duplicated", "badly-scaled", "mixed")
+        for C in (0.01, 1.0, 100.0)
+        for name in ("hinge", "hinge-unbalanced", "squared", "epsilon")
+        for domain in ("simplex", "ball-1.5", "ball-2-ones", "entropy")
+    ]
+    assert np.median(steps) <= 15
+    assert max(steps) <= 40
+
+
+# -- where nothing is to be done ---------------------------------------------------------------------------------------
+
+
+def known(found: InteriorPoint) -> bool:
+    return found.n_iter == 0 and found.converged
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_a_target_that_a_constant_fits(domain: str) -> None:
+    """The weights are those of least penalty: equal ones, and none where a penalty is all there is."""
+    for machine, y in [
+        (EpsilonMachine(100.0, 0.0), np.full(20, 0.1)),
+        (EpsilonMachine(1.0, 0.5), np.linspace(0.0, 1.0, 20)),
+        (EpsilonMachine(1.0, 0.1), np.linspace(0.3, 0.5, 20)),
+    ]:
+        place, truth = domains(4)[domain]
+        found = interior_point(Saddle(bank("random"), machine.program(y), place))
+        assert known(found)
+        assert not found.a.any()
+        assert found.upper == pytest.approx(truth.penalty(found.weights), abs=1e-13)
+        np.testing.assert_allclose(found.intercept, 0.5 * (y.min() + y.max()), rtol=1e-12)
+        np.testing.assert_allclose(found.weights, 0.0 if domain.startswith("orthant") else place.start(4), atol=1e-15)
+
+
+@pytest.mark.parametrize("domain", [name for name in DOMAINS if meaningful("one-class", name)])
+def test_a_single_feasible_point(domain: str) -> None:
+    """nu = 1: every coefficient is 1 / n, and the weights are the domain's maximiser."""
+    place, truth = domains(4)[domain]
+    found = interior_point(Saddle(bank("random"), OneClassMachine(1.0).program(np.zeros(20)), place))
+    K = stacks()["random"]
+    assert known(found)
+    np.testing.assert_allclose(found.a, 1.0 / 20, rtol=1e-14)
+    q = 0.5 * K.mean(axis=(1, 2))
+    assert found.upper == pytest.approx(-truth.support(q), rel=1e-12)
+    np.testing.assert_allclose(found.weights, place.maximiser(q), rtol=1e-12)
+
+
+@pytest.mark.parametrize("nu", [0.3, 0.97, 0.9999, 1.0 - 1e-10])
+def test_nearly_a_single_feasible_point(nu: float) -> None:
+    found = interior_point(Saddle(bank("random"), OneClassMachine(nu).program(np.zeros(20)), Simplex()), 1e-8)
+    assert found.converged
+    assert found.a.sum() == pytest.approx(1.0, rel=1e-14)
+
+
+# -- the Newton system -------------------------------------------------------------------------------------------------
+
+
+def inside(program: SupportProgram, domain: Domain, m: int, rng: Any, slack: float = 1.0) -> Point:
+    """Any interior point, far from the central path."""
+    a = np.where(np.isfinite(program.upper), program.upper, 1.0) * rng.uniform(0.1, 0.9, len(program.sign))
+    positive = rng.uniform(0.1, 2.0, size=(2, len(a)))
+    above = np.where(np.isfinite(program.upper), positive[1], 0.0)
+    delta, slacks = rng.uniform(0.1, 2.0, size=(2, m))
+    level = rng.uniform(0.5, 1.5) if domain.constrained else 0.0
+    return Point(a, program.upper - a, positive[0], above, rng.normal(), delta, slack * slacks, level)
+
+
+@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize("domain", DOMAINS)
+@pytest.mark.parametrize("slack", [1.0, 1e-6])
+def test_a_step_solves_the_linearised_conditions(name: str, domain: str, slack: float) -> None:
+    """Each condition of the saddle point, written down with its derivative; also with kernels in the border."""
+    case, K = machines(1.0)[name], stacks()["random"]
+    program, place = case.machine.program(case.target), domains(len(K))[domain][0]
+    rng = np.random.default_rng(8)
+    at = inside(program, place, len(K), rng, slack)
+    working = WorkingSet.of(bank("random"), np.arange(len(K)), False)
+    b, weights = program.coef(at.a), place.offset(len(K)) + at.delta
+    Z = K @ b
+    for mu, bent in ((0.0, None), (0.3, inside(program, place, len(K), rng))):
+        newton = Newton(program, place, at, working.products(weights, b))
+        assert newton.stiff.all() or slack == 1.0 or not lets_vanish(place, len(K))
+        step = newton.step(mu, bent)
+        db = program.coef(step.a)
+        change = (ref.combine(K, weights) @ db + step.delta @ Z + step.intercept)[program.sample]
+        f = ref.combine(K, weights) @ b + at.intercept
+        slope = program.linear - program.ridge * at.a - program.sign * f[program.sample] + at.below - at.above
+        _, c1, c2 = place.constraint(at.delta)
+        _, r1, r2 = place.separable_penalty(at.delta)
+        lean = -0.5 * Z @ b + r1 / program.scale + at.level * c1 - at.slack
+        second = bent if bent is not None else replace(at, a=0.0 * at.a, delta=0.0 * at.delta)
+        finite = np.isfinite(program.upper)
+        room = at.room[finite]
+        zeros = {
+            "a": slope - program.ridge * step.a - program.sign * change + step.below - step.above,
+            "sum": program.sign @ (at.a + step.a) - program.total if program.intercept else 0.0,
+            "delta": lean - Z @ db + (r2 / program.scale + at.level * c2) * step.delta + c1 * step.level - step.slack,
+            "constraint": place.constraint(at.delta)[0].sum() - 1.0 + c1 @ step.delta if place.constrained else 0.0,
+            "below": at.a * at.below + at.below * step.a + at.a * step.below - mu + second.a * second.below,
+            "above": room * (at.above + step.above)[finite]
+            - (at.above * step.a + second.above * second.a)[finite]
+            - mu,
+            "slack": at.delta * at.slack
+            + at.slack * step.delta
+            + at.delta * step.slack
+            - mu
+            + second.delta * second.slack,
+        }
+        for condition, residual in zeros.items():
+            np.testing.assert_allclose(residual, 0.0, atol=1e-8, err_msg=f"{condition}, stiff {newton.stiff.sum()}")
+        assert not step.above[~finite].any()
+
+
+@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_the_first_point_is_inside(name: str, domain: str) -> None:
+    for stack in stacks():
+        saddle = problem(stack, machines(0.5)[name], domain)
+        a = central(saddle.program)
+        working = WorkingSet.first(saddle.bank, saddle.domain, saddle.program.coef(a), None)
+        point = first_point(saddle, working, a)
+        assert ((point.a > 0) & (point.room > 0) & (point.below > 0)).all()
+        assert (point.delta > 0).all()
+        assert (point.slack > 0).all()
+        assert np.isfinite([point.left(), point.level, *point.a, *point.delta, *point.slack]).all()
+        if saddle.program.intercept and meaningful(name, domain):
+            assert saddle.program.sign @ point.a == pytest.approx(saddle.program.total, abs=1e-12)
+
+
+def test_how_far_a_step_can_go() -> None:
+    one, none = np.ones(1), np.zeros(1)
+    point = Point(np.array([1.0, 2.0]), np.array([3.0, np.inf]), np.ones(2), np.array([1.0, 0.0]), 0.0, one, one, 1.0)
+    still = Point(np.zeros(2), np.zeros(2), np.zeros(2), np.zeros(2), 0.0, none, none, -9.0)
+    assert point.longest(still) == 1.0
+    assert point.longest(replace(still, a=np.array([-4.0, 1.0]), room=np.array([4.0, -1.0]))) == 0.25
+    assert point.longest(replace(still, a=np.array([6.0, 0.0]), room=np.array([-6.0, 0.0]))) == 0.5
+    assert point.longest(replace(still, slack=-5.0 * one)) == 0.2
+    assert point.left() == 1.0 + 2.0 + 3.0 + 1.0
+    assert point.complementarity() == 7.0 / 4.0
+    moved = point.moved(replace(still, a=np.array([-0.5, 1.0]), room=np.array([0.5, -1.0])), 0.5)
+    np.testing.assert_array_equal(moved.a, [0.75, 2.5])
+    np.testing.assert_array_equal(moved.room, [3.25, np.inf])
+    assert moved.level == -3.5
+
+
+# -- the kernels that take part ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_which_domains_let_weights_vanish(domain: str) -> None:
+    """A sum of weights, bounded or at a price, and nothing that a weight of zero would not feel."""
+    place = domains(4)[domain][0]
+    assert lets_vanish(place, 4) == (domain in ("simplex", "ball-1", "orthant-1", "orthant-1-strong"))
+
+
+def test_forms_of_a_rounded_stack_are_not_below_the_true_ones() -> None:
+    rng = np.random.default_rng(9)
+    X, b = rng.normal(size=(40, 6)), rng.normal(size=40)
+    family = kernels.per_feature([kernels.RBF(0.3), kernels.Polynomial(3)])
+    K, rounded = bind(family, X).matrices(), bind(family, X, dtype=np.float32)
+    assert rounded.rounding > 1e-9
+    working = WorkingSet.of(rounded, np.array([1, 4, 7]), True)
+    forms = working.forms(b, working.work.quad(b))
+    true = ref.quad(K, b)
+    assert (forms >= true - 1e-12 * np.abs(true)).all()
+    np.testing.assert_allclose(forms[[1, 4, 7]], true[[1, 4, 7]], rtol=1e-12)
+    np.testing.assert_allclose(forms, true, rtol=1e-4, atol=1e-4 * true.max())
+
+
+def test_kernels_leave_and_enter_with_their_slack() -> None:
+    """Far below the limit a kernel leaves, unless its weight is large; above or near it, one enters."""
+    K = np.einsum("k,ij->kij", [1.0, 1.0, 1.0, 1.0, 1.0, 1.0], np.eye(4))
+    working = WorkingSet.of(precomputed(K), np.array([0, 2, 3]), True)
+    zero = np.zeros(1)
+    delta, slack = np.array([0.9, 0.1, 1e-9]), np.array([1e-9, 0.5, 0.5])
+    point = Point(zero, zero, zero, zero, 0.0, delta, slack, 1.0)
+    forms = 2.0 * np.array([1.0, 1.3, 0.5, 0.5, 0.2, 0.995])
+    revised, moved = working.revised(point, forms, limit=1.0, mu=1e-6)
+    np.testing.assert_array_equal(revised.index, [0, 1, 2, 5])
+    np.testing.assert_array_equal(moved.delta[[0, 2]], [0.9, 0.1])
+    np.testing.assert_allclose(moved.delta * moved.slack, [9e-10, 1e-6, 0.05, 1e-6])
+    assert (moved.slack > 0).all()
+    same, there = revised.revised(moved, np.minimum(forms, 1.98), limit=1.0, mu=1e-6)
+    assert same is revised
+    assert there is moved
+
+
+def test_the_first_set() -> None:
+    saddle = problem("random", machines(1.0)["hinge"], "simplex")
+    b = saddle.program.coef(central(saddle.program))
+    some = WorkingSet.first(saddle.bank, saddle.domain, b, np.array([0.0, 0.5, 0.0, 0.5]))
+    np.testing.assert_array_equal(some.index, [1, 3])
+    np.testing.assert_array_equal(some.spread(np.array([2.0, 3.0])), [0.0, 2.0, 0.0, 3.0])
+    for start in (None, np.zeros(4), np.full(4, 0.25)):
+        assert WorkingSet.first(saddle.bank, saddle.domain, b, start).complete
+    curved = domains(4)["ball-1.5"][0]
+    assert WorkingSet.first(saddle.bank, curved, b, np.array([0.0, 0.5, 0.0, 0.5])).complete
