@@ -75,3 +75,10 @@ def test_single_precision_halves_the_memory_of_everything() -> None:
     done = subprocess.run([sys.executable, "-c", MEMORY], capture_output=True, text=True, check=True, env=environment)
     stored, matrix = 13 * 8 * (400 * 401 // 2) * 4, 400 * 400 * 8
     assert stored <= int(done.stdout) <= stored + 2 * 4 * matrix
+
+
+def test_kernels_that_share_nothing_are_stored_for_many_samples(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Large matrices are formed one at a time; of none in common there is nothing to form."""
+    monkeypatch.setattr(sys.modules[stack.__module__], "_SMALL_MATRIX", 1)
+    chosen = (RBF(0.5), Linear())
+    np.testing.assert_allclose(stack(chosen, X).matrices(), np.stack([kernel(X) for kernel in chosen]), atol=1e-12)

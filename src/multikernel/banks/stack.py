@@ -40,7 +40,7 @@ def stack(kernels: tuple[Kernel, ...], X: Any, memory: int = MEMORY, dtype: Any 
             for k, K in zip(group.members, group.halves(X), strict=True):
                 packed[k] = K
 
-    over_rows(fill, len(shared), 1 if n * n <= _SMALL_MATRIX else len(shared))
+    over_rows(fill, len(shared), 1 if n * n <= _SMALL_MATRIX else max(1, len(shared)))
     for k in set(range(len(kernels))).difference(*(group.members for group in shared)):
         packed[k] = pack(kernels[k](X))
     return PackedBank(OnDemand(LazyBank(kernels, X, X)), packed, n)

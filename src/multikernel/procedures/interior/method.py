@@ -30,6 +30,7 @@ from multikernel.procedures.interior.working import WorkingSet
 _STAY = 0.995  # of the way to the boundary that a step may go
 _DROP = 0.1  # of the level: what a step leaves of it at least
 _FIRST_LOOK = 1e-2  # gap of the working set at which all kernels are looked at for the first time
+_BEYOND = 2.0  # times the limit: what a form exceeds by more throws the point too far off the path to go on from it
 _SHORT = 1e-6  # steps this short lead nowhere: rounding has the better of the system
 _IDLE = 3  # steps that lead nowhere until giving up
 _FAR_BELOW = 1e-3  # of the gap asked for: to what the products shrink
@@ -113,10 +114,14 @@ def interior_point(
             found = found.against(saddle, forms)
             if found.gap <= tol or last:
                 break
-            revised, point = working.revised(point, forms, saddle.limit(point.level), point.complementarity())
+            limit = saddle.limit(point.level)
+            beyond = 0.5 * float(forms.max()) > _BEYOND * limit
+            revised, point = working.revised(point, forms, limit, point.complementarity(), keep=beyond)
             look_at = max(0.1 * min(found.gap, look_at), 0.5 * tol) if not revised.complete else tol
             if revised is not working:
-                working, best = revised, None
+                if beyond:
+                    point = first_point(saddle, revised, a)
+                working, best, idle = revised, None, 0
                 continue
         length, point = _advance(saddle, point, products, least)
     return _result(saddle, working, found, tol, history)

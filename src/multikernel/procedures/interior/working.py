@@ -85,7 +85,9 @@ class WorkingSet:
         forms[self.index] = v
         return forms
 
-    def revised(self, point: Point, forms: Array, limit: float, mu: float) -> tuple[WorkingSet, Point]:
+    def revised(
+        self, point: Point, forms: Array, limit: float, mu: float, keep: bool = False
+    ) -> tuple[WorkingSet, Point]:
         """Without the kernels that stay far below the limit of v / 2, with those above it; and the point on these.
 
         Parameters
@@ -94,11 +96,12 @@ class WorkingSet:
         forms : array, over all kernels
         limit : what v / 2 may not exceed where a weight is zero
         mu : the complementarity of the point
+        keep : whether all kernels of this set stay
         """
         if not self.sparse:
             return self, point
         slack = np.minimum(point.slack, limit - 0.5 * forms[self.index])  # the two agree as the steps go on
-        matters = (slack < _FAR * limit) | (point.delta > _SMALL * point.delta.max())
+        matters = keep | (slack < _FAR * limit) | (point.delta > _SMALL * point.delta.max())
         excess = 0.5 * forms - (1.0 - _NEAR) * limit
         excess[self.index] = -np.inf
         most = max(_FIRST // 2, len(self.index) // 2)
