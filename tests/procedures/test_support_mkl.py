@@ -323,3 +323,27 @@ def test_beyond_a_size_an_optimizer_over_machines_answers(monkeypatch: pytest.Mo
     assert other.weights.converged
     assert other.upper - whole.lower <= 1.01e-4 * other.upper
     assert other.weights.objective == pytest.approx(whole.weights.objective, rel=1.01e-4)
+
+
+def test_kernels_that_look_useless_at_first_and_dominate_later_are_found() -> None:
+    """More kernels than take part at once; the features of five large ones are orthogonal to the first coefficients."""
+    rng, n = np.random.default_rng(0), 40
+    y = np.where(np.arange(n) < n // 2, 1.0, -1.0)
+    X = rng.normal(size=(n, 6))
+    X[:, 0] += y
+    differences = [np.subtract.outer(X[:, j], X[:, j]) ** 2 for j in rng.integers(6, size=1100)]
+    Ks = [np.exp(-gamma * D) for gamma, D in zip(np.logspace(-2, 1, 1100), differences, strict=True)]
+    for _ in range(5):
+        g = rng.normal(size=n)
+        g -= y * (g @ y) / n + g.mean()
+        Ks.append(1e4 * np.outer(g, g))
+    bank = precomputed(np.array(Ks))
+    weights, dual = support_mkl(bank, HingeMachine(C=10.0, tol=1e-6), Simplex(), y)
+    assert weights.converged
+    assert weights.n_iter < 100
+    assert np.count_nonzero(weights.values[-5:]) >= 3
+    a = y * dual.coef
+    assert float(a.sum()) - 0.5 * bank.quad(dual.coef).max() >= weights.objective * (1.0 - 1e-6)
+    few = np.flatnonzero(weights.values)
+    again, _ = support_mkl(bank.select(few), HingeMachine(C=10.0, tol=1e-6), Simplex(), y)
+    assert again.objective == pytest.approx(weights.objective, rel=1e-6)

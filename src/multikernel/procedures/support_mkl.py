@@ -129,10 +129,11 @@ def finely(machine: SupportMachine) -> SupportMachine:
 
 @dataclass(frozen=True, eq=False)
 class _Pair:
-    """Weights and coefficients, feasible, with their value and how far it may be from the optimum."""
+    """Weights and coefficients, feasible, with their value and how far it may be from the optimum; f without b."""
 
     weights: Array
     dual: DualSolution
+    f: Array
     value: float
     gap: float
 
@@ -176,9 +177,7 @@ class _Pairs:
 
     def more_rows(self, rows: Array, pair: _Pair) -> Array:
         """These samples and those that matter at the pair."""
-        own = np.flatnonzero(pair.weights)
-        f = self.bank.exact(own).combine(pair.weights[own]).multiply(pair.dual.coef)
-        near = self._near(pair.dual, f)
+        near = self._near(pair.dual, pair.f)
         return np.union1d(rows, near) if len(near) < self.program.n else near
 
     def _near(self, dual: DualSolution, f: Array) -> Array:
@@ -236,4 +235,4 @@ class _Pairs:
         value = dual.value + self.domain.penalty(weights)
         upper = value + max(self.program.gap(dual.warm, f, dual.intercept), 0.0)
         bound = self.saddle.bound(dual.warm, working.forms(dual.coef, working.work.quad(dual.coef)))
-        return _Pair(weights, dual, value, self.saddle.gap(upper, bound))
+        return _Pair(weights, dual, f, value, self.saddle.gap(upper, bound))

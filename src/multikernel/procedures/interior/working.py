@@ -7,7 +7,7 @@ their forms are looked at again before anything is certified.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -112,6 +112,8 @@ class WorkingSet:
         index = np.concatenate([self.index[matters], entering])
         slack = np.maximum(limit - 0.5 * forms[entering], _NEAR * limit)
         point = point.on(matters).with_kernels(mu / slack, slack)
+        if not (len(entering) or self.complete):  # which are stored already
+            return replace(self, index=index, work=self.work.select(np.flatnonzero(matters))), point
         order = np.argsort(index)
         return WorkingSet.of(self.bank, index[order], True), point.on(order)
 
