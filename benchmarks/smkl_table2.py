@@ -12,7 +12,6 @@ in the paper"), at which the weights are nearly equal. Finished repetitions are 
 from __future__ import annotations
 
 import argparse
-import json
 import warnings
 from collections.abc import Iterator
 from pathlib import Path
@@ -24,6 +23,7 @@ from sklearn.model_selection import StratifiedKFold, train_test_split
 from sklearn.preprocessing import StandardScaler
 
 import multikernel as mk
+from kept import Kept
 from multikernel import kernels
 from multikernel.machines import HingeMachine
 
@@ -85,22 +85,17 @@ def main() -> None:
     parser.add_argument("--repetitions", type=int, default=20)
     asked = parser.parse_args()
     warnings.simplefilter("ignore", ConvergenceWarning)
-    lines = [json.loads(line) for line in asked.out.read_text().splitlines()] if asked.out.exists() else []
-    done = {(line["data"], line["seed"], line["method"]) for line in lines}
+    kept = Kept(asked.out, ("data", "seed", "method"))
     for name in asked.datasets:
         data = mk.datasets.load(name, data_dir=asked.data_dir)
         X = np.asarray(data.X, dtype=float)
         X, y = X[:, np.ptp(X, axis=0) > 0], np.where(data.y == np.unique(data.y)[1], 1.0, -1.0)
         for seed in range(asked.repetitions):
-            if (name, seed, "average") in done:
-                continue
-            found = [{"data": name, **row} for row in repetition(X, y, seed)]
-            with asked.out.open("a") as file:
-                file.writelines(json.dumps(row) + "\n" for row in found)
-            lines += found
+            if not kept.has(data=name, seed=seed, method="average"):
+                kept.add({"data": name, **row} for row in repetition(X, y, seed))
         print(f"{name}: accuracy in %, mean (standard deviation) of {asked.repetitions} splits; published")
-        for method in dict.fromkeys(line["method"] for line in lines):
-            own = [line for line in lines if line["data"] == name and line["method"] == method]
+        for method in dict.fromkeys(line["method"] for line in kept.lines):
+            own = kept.where(data=name, method=method)
             values = np.array([line["accuracy"] for line in own])
             published = PUBLISHED.get(name, {}).get(method)
             print(

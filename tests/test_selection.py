@@ -3,11 +3,19 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
-from sklearn.model_selection import GridSearchCV, PredefinedSplit, StratifiedKFold, cross_val_score
+from sklearn.model_selection import GridSearchCV, PredefinedSplit, ShuffleSplit, StratifiedKFold, cross_val_score
 from sklearn.preprocessing import minmax_scale
 
 import multikernel.estimators._base as base
-from multikernel import AverageMKLClassifier, AverageMKLRegressor, BankSearchCV, EasyMKLClassifier, bind, kernels
+from multikernel import (
+    AlignmentMKLRegressor,
+    AverageMKLClassifier,
+    AverageMKLRegressor,
+    BankSearchCV,
+    EasyMKLClassifier,
+    bind,
+    kernels,
+)
 
 GRID = {"lam": [0.05, 0.2, 0.6]}
 
@@ -84,6 +92,52 @@ def test_other_parameters_of_the_grid(cancer):
     search = BankSearchCV(AverageMKLClassifier(), grid, cv=3).fit(*cancer)
     assert search.cv_results_["param_C"] == [0.1, 10.0, None]
     assert search.best_estimator_.learner == search.best_params_["learner"]
+
+
+@pytest.mark.parametrize(
+    ("family", "cv"),
+    [
+        (kernels.rbf_grid([0.01, 0.1]), 5),
+        (kernels.rbf_grid([0.01, 0.1]), 2),
+        (kernels.linear_features(), 5),
+        ([kernels.RBF(0.1).centered(), kernels.Linear().centered()], 5),
+        (kernels.rbf_grid([0.01, 0.1]), ShuffleSplit(7, test_size=0.2, random_state=0)),
+    ],
+    ids=["all folds at once", "two folds", "features", "centred", "shuffled"],
+)
+@pytest.mark.parametrize(
+    "model", [AverageMKLRegressor(), AlignmentMKLRegressor(), AlignmentMKLRegressor(method="align")]
+)
+def test_alphas_found_together_are_single_fits(family, cv, model):
+    X, y = load_diabetes(return_X_y=True)
+    X, y = 20.0 * X[:120], y[:120]
+    grid = {"alpha": [10.0, 0.01, 0.3, *np.geomspace(0.02, 5.0, 9)], "fit_intercept": [True]}
+    model = model.set_params(kernels=family)
+    together = BankSearchCV(model, {"alpha": grid["alpha"]}, cv=cv).fit(X, y)
+    singly = BankSearchCV(model, grid, cv=cv).fit(X, y)  # the second parameter keeps the candidates apart
+    assert together.best_params_["alpha"] == singly.best_params_["alpha"]
+    for s in range(together.n_splits_):
+        key = f"split{s}_test_score"
+        np.testing.assert_allclose(together.cv_results_[key], singly.cv_results_[key], rtol=1e-9)
+    np.testing.assert_allclose(together.predict(X), singly.predict(X), rtol=1e-12)
+
+
+def test_alphas_together_with_another_score_and_several_targets():
+    X, y = load_diabetes(return_X_y=True)
+    X, Y = 20.0 * X[:120], np.column_stack([y, y**2])[:120]
+    model = AverageMKLRegressor(kernels.rbf_grid([0.01, 0.1]))
+    for target in (Y[:, 0], Y, Y[:, :1]):
+        for scoring in (None, "neg_mean_absolute_error", lambda model, X, y: float(len(model.weights_))):
+            own = BankSearchCV(model, {"alpha": [1.0, 0.1]}, cv=4, scoring=scoring).fit(X, target)
+            other = GridSearchCV(model, {"alpha": [1.0, 0.1]}, cv=4, scoring=scoring, error_score="raise").fit(
+                X, target
+            )
+            np.testing.assert_allclose(
+                own.cv_results_["mean_test_score"], other.cv_results_["mean_test_score"], rtol=1e-9
+            )
+            assert own.predict(X).shape == target.shape
+    with pytest.raises(ValueError, match="alpha must be a finite number > 0, got -1"):
+        BankSearchCV(model, {"alpha": [1.0, -1.0]}).fit(X, y[:120])
 
 
 def test_bad_use(cancer):

@@ -23,13 +23,21 @@ if TYPE_CHECKING:
         GMKLRegressor,
         L1MKLClassifier,
         L1MKLRegressor,
+        LinearRLS2Classifier,
+        LinearRLS2Regressor,
         LpMKLClassifier,
         LpMKLRegressor,
+        MultipleKernelRidgeCV,
         OneClassMKL,
+        PolynomialMKLClassifier,
+        PolynomialMKLRegressor,
+        RLS2Classifier,
+        RLS2Regressor,
         SMKLClassifier,
     )
     from multikernel.paths import Path, path
     from multikernel.persistence import load, save
+    from multikernel.procedures import simplex_least_squares
     from multikernel.selection import BankSearchCV
 
 _ROOMS = {
@@ -46,13 +54,21 @@ _ROOMS = {
         "GMKLRegressor",
         "L1MKLClassifier",
         "L1MKLRegressor",
+        "LinearRLS2Classifier",
+        "LinearRLS2Regressor",
         "LpMKLClassifier",
         "LpMKLRegressor",
+        "MultipleKernelRidgeCV",
         "OneClassMKL",
+        "PolynomialMKLClassifier",
+        "PolynomialMKLRegressor",
+        "RLS2Classifier",
+        "RLS2Regressor",
         "SMKLClassifier",
     ),
     "paths": ("Path", "path"),
     "persistence": ("load", "save"),
+    "procedures": ("simplex_least_squares",),
     "selection": ("BankSearchCV",),
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
@@ -71,10 +87,17 @@ __all__ = [
     "KernelBank",
     "L1MKLClassifier",
     "L1MKLRegressor",
+    "LinearRLS2Classifier",
+    "LinearRLS2Regressor",
     "LpMKLClassifier",
     "LpMKLRegressor",
+    "MultipleKernelRidgeCV",
     "OneClassMKL",
     "Path",
+    "PolynomialMKLClassifier",
+    "PolynomialMKLRegressor",
+    "RLS2Classifier",
+    "RLS2Regressor",
     "SMKLClassifier",
     "bind",
     "datasets",
@@ -84,6 +107,7 @@ __all__ = [
     "path",
     "precomputed",
     "save",
+    "simplex_least_squares",
 ]
 
 

@@ -16,7 +16,7 @@ from typing import Any, Self
 import numpy as np
 from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
-from sklearn.metrics import check_scoring
+from sklearn.metrics import check_scoring, r2_score
 from sklearn.model_selection import ParameterGrid, check_cv
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
@@ -24,7 +24,9 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from multikernel.banks import KernelBank
-from multikernel.estimators._base import KernelEstimator
+from multikernel.banks.base import as_columns
+from multikernel.estimators._base import Fitted, KernelEstimator, knowing
+from multikernel.estimators._rules import AlphaFreeRegressor
 from multikernel.kernels.base import Array
 
 SIMPLER = {"lam": 1, "alpha": 1, "C": -1}  # the direction in which a parameter makes a model simpler
@@ -99,6 +101,7 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
         tags.estimator_type = inner.estimator_type
         tags.classifier_tags, tags.regressor_tags = deepcopy(inner.classifier_tags), deepcopy(inner.regressor_tags)
+        tags.target_tags = deepcopy(inner.target_tags)
         tags.input_tags.pairwise, tags.input_tags.sparse = inner.input_tags.pairwise, inner.input_tags.sparse
         return tags
 
@@ -122,11 +125,8 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 check_cv(self.cv, target, classifier=is_classifier(model)).split(np.empty((len(target), 1)), target)
             )
             splits = len(folds)
-            with threadpool_limits(1 if len(target) <= _FEW or self.n_jobs else None, user_api="blas"):
-                done = Parallel(n_jobs=self.n_jobs, prefer="threads", verbose=self.verbose)(
-                    delayed(self._run_fold)(bank, target, train, test, [candidates[c] for c in members])
-                    for train, test in folds
-                )
+            with _blas_threads(len(target), self.n_jobs):
+                done = self._run(bank, target, folds, [candidates[c] for c in members])
             for position, c in enumerate(members):
                 scores[c] = [fold.scores[position] for fold in done]
                 seconds[c] = [fold.seconds[position] for fold in done]
@@ -139,12 +139,57 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
         _, model, bank, target = next(entry for entry in bound if self.best_index_ in entry[0])
         model.set_params(**self.best_params_)._check_parameters()
-        model._fit_bound(bank, target)
+        with _blas_threads(len(target)):
+            model._fit_bound(bank, target)
         self.best_estimator_ = model
         for name in ("n_features_in_", "feature_names_in_", "classes_"):
             if hasattr(model, name):
                 setattr(self, name, getattr(model, name))
         return self
+
+    def _run(
+        self, bank: KernelBank, y: Array, folds: list[tuple[Array, Array]], candidates: list[dict[str, Any]]
+    ) -> list[_Fold]:
+        """Every candidate on every fold; together where they differ in alpha only, and the estimator can."""
+        differ = {name.split("__")[0] for params in candidates for name in params} - {
+            "kernels"
+        }  # whose values are equal
+        if differ == {"alpha"} and len(candidates) > 1 and isinstance(self.estimator, AlphaFreeRegressor):
+            return self._run_together(bank, y, folds, candidates)
+        done: list[_Fold] = Parallel(n_jobs=self.n_jobs, prefer="threads", verbose=self.verbose)(
+            delayed(self._run_fold)(bank, y, train, test, candidates) for train, test in folds
+        )
+        return done
+
+    def _run_together(
+        self, bank: KernelBank, y: Array, folds: list[tuple[Array, Array]], candidates: list[dict[str, Any]]
+    ) -> list[_Fold]:
+        """Candidates that differ in alpha: one decomposition for all, and where possible for all folds as well."""
+        models = [clone(self.estimator).set_params(**params) for params in candidates]
+        for model in models:
+            model._check_parameters()
+        start = perf_counter()
+        found = models[0]._fit_folds(bank, y, [model.alpha for model in models], folds)
+        seconds = [(perf_counter() - start) / (len(models) * len(folds))] * len(models)
+        return [
+            _Fold(self._scores(models, bank, y, train, test, fits), seconds)
+            for (train, test), fits in zip(folds, found, strict=True)
+        ]
+
+    def _scores(
+        self, models: list[Any], bank: KernelBank, y: Array, train: Array, test: Array, fits: list[tuple[Fitted, Array]]
+    ) -> list[float]:
+        """The scores of fits whose values at the test rows are known; R^2 is computed for all in one call."""
+        if self.scoring is None:
+            values, truth = np.hstack([values for _, values in fits]), as_columns(y[test])
+            each = r2_score(np.tile(truth, len(fits)), values, multioutput="raw_values")
+            scores: list[float] = each.reshape(len(fits), -1).mean(axis=1).tolist()
+            return scores
+        inner, outer, scores = bank.block(train, train), bank.block(test, train), []
+        for model, (fitted, values) in zip(models, fits, strict=True):
+            model._keep(inner, [fitted], single=True)
+            scores.append(float(check_scoring(model, self.scoring)(knowing(model, values), outer, y[test])))
+        return scores
 
     def _run_fold(
         self, bank: KernelBank, y: Array, train: Array, test: Array, candidates: list[dict[str, Any]]
@@ -180,6 +225,11 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """The score of the best estimator, by ``scoring``."""
         check_is_fitted(self)
         return float(check_scoring(self.best_estimator_, self.scoring)(self.best_estimator_, X, y))
+
+
+def _blas_threads(n: int, n_jobs: int | None = None) -> Any:
+    """As many BLAS threads as pay with n samples; one beside other threads of ours."""
+    return threadpool_limits(1 if n <= _FEW or n_jobs else None, user_api="blas")
 
 
 def _by_kernels(candidates: list[dict[str, Any]]) -> list[list[int]]:

@@ -69,6 +69,25 @@ def test_support_vector_methods_fit_and_predict(invoke: Invoke, method: str, opt
     assert set(_predictions(Path("p.csv").read_text())["prediction"]) <= {"maybe", "no", "yes"}
 
 
+@pytest.mark.parametrize("method", ["rls2", "polynomial"])
+def test_least_squares_methods_separate_classes(invoke: Invoke, method: str) -> None:
+    train, new = write_table(Path("train.csv"), "number"), write_table(Path("new.csv"), None, 7, seed=1)
+    done = invoke("fit", train, "--target", "target", "--method", method, "--alpha", "0.01")
+    assert done.exit_code == 0, done.output
+    result = invoke("predict", "model.mk", new)
+    assert set(_predictions(result.stdout)["prediction"]) <= set(pd.read_csv(train)["target"].astype(str))
+
+
+@pytest.mark.parametrize("method", ["rls2", "polynomial", "ridgecv", "l1mkl"])
+def test_methods_for_numbers_fit_and_predict(invoke: Invoke, method: str) -> None:
+    train, new = write_table(Path("train.csv"), "real"), write_table(Path("new.csv"), "real", 12, seed=1)
+    done = invoke("fit", train, "--target", "target", "--method", method, "--kernels", "features")
+    assert done.exit_code == 0, done.output
+    found = _predictions(invoke("predict", "model.mk", new).stdout)["prediction"]
+    truth = pd.read_csv(new)["target"].to_numpy()
+    assert np.corrcoef(truth, [float(v) for v in found])[0, 1] > 0.9
+
+
 def test_numbers_are_predicted_and_the_ridge_is_chosen(invoke: Invoke) -> None:
     train, new = write_table(Path("train.csv"), "real"), write_table(Path("new.csv"), "real", 12, seed=1)
     done = invoke("fit", train, "--target", "target", "--kernels", "poly:1", "--kernels", "features")
@@ -144,8 +163,15 @@ def test_bytes_that_are_no_text_are_refused(invoke: Invoke) -> None:
     ("kind", "options", "complaint"),
     [
         ("real", ("--method", "easymkl"), "easymkl separates classes, and 'target' holds numbers"),
-        ("real", ("--method", "l1mkl"), "l1mkl separates classes, and 'target' holds numbers"),
-        ("word", ("--method", "smkl", "--lam", "0.1"), "smkl learns with a support vector machine: use --C"),
+        (
+            "real",
+            ("--method", "smkl"),
+            "smkl separates classes, and 'target' holds numbers; use --method l1mkl, lpmkl,",
+        ),
+        ("word", ("--method", "ridgecv"), "ridgecv predicts numbers, and 'target' holds classes; use --method easymkl"),
+        ("word", ("--method", "smkl", "--lam", "0.1"), "--lam does not apply to --method smkl where the target holds"),
+        ("word", ("--method", "rls2", "--C", "1"), "target holds classes: use --alpha"),
+        ("real", ("--method", "ridgecv", "--alpha", "1"), "target holds numbers: it chooses by itself"),
         ("real", ("--C", "1"), "--C does not apply"),
         ("real", ("--task", "classification"), "neither a word nor an integer"),
         ("word", ("--alpha", "1"), "--alpha does not apply"),

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
+import cvxpy as cp
 import numpy as np
 import pytest
 from scipy.optimize import linprog
@@ -22,10 +23,14 @@ from multikernel.optimizers import (
     LevelMethod,
     Optimizer,
     ProjectedGradient,
+    QuasiNewton,
     ReducedGradient,
     Result,
     Subgradient,
 )
+from multikernel.optimizers.interpolated import Interpolated
+from multikernel.optimizers.published_gradient import PublishedGradient
+from multikernel.optimizers.sphere import SphereTrustRegion
 from multikernel.problem import Problem
 from zoo import PROBLEMS
 
@@ -44,9 +49,17 @@ ON_BALLS: dict[str, Optimizer] = {
     "projected-gradient": ProjectedGradient(tol=1e-6),
     "subgradient": Subgradient(tol=1e-2),
 }
+ON_RIDGE: dict[str, Optimizer] = {
+    "interpolated": Interpolated(tol=1e-11, max_iter=60),
+    "published-gradient": PublishedGradient(tol=1e-2, max_iter=100),
+    "projected-gradient": ProjectedGradient(tol=1e-8),
+    "quasi-newton": QuasiNewton(tol=1e-8),
+    "sphere": SphereTrustRegion(tol=1e-11, max_iter=20),
+}
 names = pytest.mark.parametrize("name", SMALL)
 simplex_optimizers = pytest.mark.parametrize("optimizer", ON_SIMPLEX.values(), ids=ON_SIMPLEX)
 ball_optimizers = pytest.mark.parametrize("optimizer", ON_BALLS.values(), ids=ON_BALLS)
+ridge_optimizers = pytest.mark.parametrize("optimizer", ON_RIDGE.values(), ids=ON_RIDGE)
 every_C = pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
 TINY = 1e-9  # relative, for sums in another order
 
@@ -190,6 +203,83 @@ def test_regression_on_balls(p: float, optimizer: Optimizer) -> None:
     found = run(optimizer, K, y, EpsilonMachine(C=1.0, epsilon=0.3), NormBall(p)).result
     assert found.converged
     assert mkl.lp_regression_value(K, y, 1.0, 0.3, p) == pytest.approx(found.evaluation.value, rel=optimizer.tol + 1e-5)
+
+
+# -- ridge regression over 2-norm balls around any point ---------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Ridge:
+    """min over |d - center| <= radius, d >= 0 of y'(sum_k d_k K_k + alpha I)^{-1}y, as formulas for centred targets."""
+
+    K: Array
+    y: Array
+    alpha: float
+    radius: float
+    center: float
+
+    def value(self, weights: Array) -> float:
+        """At these weights."""
+        S = ref.combine(self.K, weights) + self.alpha * np.eye(len(self.y))
+        return float(self.y @ np.linalg.solve(S, self.y))
+
+    def bound(self, a: Array) -> float:
+        """Below the optimum, whatever a: of 2 a'y - alpha a'a - max_d sum_k d_k a'K_ka at the best multiple of a."""
+        q = ref.quad(self.K, a)
+        return float(a @ self.y) ** 2 / (self.alpha * a @ a + self.center * q.sum() + self.radius * np.linalg.norm(q))
+
+    def solution(self) -> Array:
+        """Clarabel's a."""
+        a, q = cp.Variable(len(self.y)), cp.Variable(len(self.K), nonneg=True)
+        below = [cp.sum_squares(ref.root(matrix) @ a) <= q[k] for k, matrix in enumerate(self.K)]
+        penalty = self.alpha * cp.sum_squares(a) + self.center * cp.sum(q) + self.radius * cp.norm(q, 2)
+        ref.conic(cp.Problem(cp.Maximize(2.0 * (self.y @ a) - penalty), below))
+        return np.asarray(a.value)
+
+
+@cache
+def ridge(name: str, alpha: float, radius: float, center: float) -> tuple[Ridge, float, float]:
+    """A problem, with bounds of its optimum from below and from above."""
+    K, y = PROBLEMS[name]().K, real_targets(name)
+    problem = Ridge(K, y - y.mean(), alpha, radius, center)
+    a = problem.solution()
+    q = ref.quad(K, a)
+    return problem, problem.bound(a), problem.value(center + radius * q / np.linalg.norm(q))
+
+
+def on_ridge(name: str, alpha: float, radius: float, center: float) -> Problem:
+    K, ball = PROBLEMS[name]().K, NormBall(2.0, radius, center)
+    return Problem(precomputed(K), Linear(), RidgeMachine(alpha), ball, real_targets(name))
+
+
+@names
+@pytest.mark.parametrize(("alpha", "radius", "center"), [(0.1, 1.0, 0.0), (1.0, 0.5, 1.0), (30.0, 5.0, 0.1)])
+@ridge_optimizers
+def test_ridge(name: str, alpha: float, radius: float, center: float, optimizer: Optimizer) -> None:
+    truth, lower, higher = ridge(name, alpha, radius, center)
+    problem = on_ridge(name, alpha, radius, center)
+    found = optimizer.minimise(problem)
+    upper, bound = found.evaluation.upper, found.evaluation.upper * (1.0 - found.certificate)
+    assert problem.domain.contains(found.theta)
+    assert found.converged == (found.certificate <= optimizer.tol)
+    assert found.converged or name == "badly-scaled" or isinstance(optimizer, PublishedGradient)
+    assert truth.value(found.theta) == pytest.approx(upper, rel=1e-7)
+    assert lower <= upper * (1.0 + TINY)
+    assert bound <= higher * (1.0 + TINY)
+
+
+@pytest.mark.parametrize("max_iter", [1, 2])
+@ridge_optimizers
+def test_ridge_stopped_early(optimizer: Optimizer, max_iter: int) -> None:
+    _, lower, higher = ridge("rank-one", 0.1, 1.0, 0.0)
+    events: list[Any] = []
+    hasty = replace(optimizer, tol=1e-14, max_iter=max_iter)
+    found = hasty.minimise(on_ridge("rank-one", 0.1, 1.0, 0.0), observe=events.append)
+    assert not found.converged
+    assert found.n_iter == max_iter == len(events)
+    assert min(event.upper for event in events) == found.evaluation.upper
+    assert lower <= found.evaluation.upper * (1.0 + TINY)
+    assert found.evaluation.upper * (1.0 - found.certificate) <= higher * (1.0 + TINY)
 
 
 # -- what holds whatever the problem -----------------------------------------------------------------------------------

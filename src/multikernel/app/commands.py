@@ -53,6 +53,9 @@ class MethodName(StrEnum):
     l1mkl = "l1mkl"
     lpmkl = "lpmkl"
     smkl = "smkl"
+    rls2 = "rls2"
+    polynomial = "polynomial"
+    ridgecv = "ridgecv"
     average = "average"
     alignment = "alignment"
     best = "best"
@@ -149,7 +152,7 @@ def fit(
     ] = None,
     lam: Annotated[float | None, typer.Option(min=0, max=1, help="Margin machine: 0 hard, 1 class means.")] = None,
     c: Annotated[float | None, typer.Option("--C", help="Support vector machine: weight of the loss.")] = None,
-    alpha: Annotated[float | None, typer.Option(help="Regression: the ridge.")] = None,
+    alpha: Annotated[float | None, typer.Option(help="Squared loss: the ridge.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Shuffles the folds of the cross-validation.")] = 0,
     out: Annotated[Path, typer.Option(help="The model file to write.")] = Path("model.mk"),
 ) -> None:
@@ -157,7 +160,7 @@ def fit(
 
     Text columns are spread over one 0/1 column for each category, and all features are scaled to [0, 1]. Columns whose
     name begins with an underscore are left out. Missing cells are refused. Where none of --lam, --C and --alpha is
-    given, three inner folds choose it.
+    given, three inner folds choose the one that the method has; ridgecv chooses by itself.
     """
     family = _kernels(kernels)
     with one_line_failures():

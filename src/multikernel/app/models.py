@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,7 +21,40 @@ GRIDS = {
     "alpha": (1e-3, 1e-2, 1e-1, 1.0, 10.0),
 }
 INNER_FOLDS = 3
-_SUPPORT = {"l1mkl": "L1MKLClassifier", "lpmkl": "LpMKLClassifier", "smkl": "SMKLClassifier"}
+
+
+@dataclass(frozen=True)
+class Method:
+    """The estimators of a method, and the options that regularise them.
+
+    Parameters
+    ----------
+    classifier, regressor : names of estimators; None where there is none
+    classes, numbers : options for targets that are classes, and that are numbers
+    grids : values to search, where they are not the common ones
+    """
+
+    classifier: str | None = None
+    regressor: str | None = None
+    classes: tuple[str, ...] = ()
+    numbers: tuple[str, ...] = ("alpha",)
+    grids: Mapping[str, tuple[float, ...]] | None = None
+
+
+METHODS = {
+    "easymkl": Method("EasyMKLClassifier", classes=("lam", "C")),
+    "l1mkl": Method("L1MKLClassifier", "L1MKLRegressor", ("C",), ("C",)),
+    "lpmkl": Method("LpMKLClassifier", "LpMKLRegressor", ("C",), ("C",)),
+    "smkl": Method("SMKLClassifier", classes=("C",)),
+    "rls2": Method(  # whose kernels have trace 1
+        "RLS2Classifier", "RLS2Regressor", ("alpha",), grids={"alpha": (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)}
+    ),
+    "polynomial": Method("PolynomialMKLClassifier", "PolynomialMKLRegressor", ("alpha",)),
+    "ridgecv": Method(regressor="MultipleKernelRidgeCV", numbers=()),
+    "average": Method("AverageMKLClassifier", "AverageMKLRegressor", ("lam", "C")),
+    "alignment": Method("AlignmentMKLClassifier", "AlignmentMKLRegressor", ("lam", "C")),
+    "best": Method("BestKernelClassifier", "BestKernelRegressor", ("lam", "C")),
+}
 
 
 @dataclass(frozen=True)
@@ -36,66 +70,61 @@ class Wish:
     alpha: float | None
     seed: int
 
+    def chosen(self, task: Task) -> str:
+        """The method, the default one of the task where none was named."""
+        return self.method or ("easymkl" if task == "classification" else "average")
+
+    @property
+    def given(self) -> dict[str, float]:
+        """The options for the regularisation that were given."""
+        values = {"lam": self.lam, "C": self.C, "alpha": self.alpha}
+        return {name: value for name, value in values.items() if value is not None}
+
 
 def make_model(wish: Wish, task: Task) -> Any:
     """The estimator for a task; ValueError where the options do not fit it."""
-    method = wish.method or ("easymkl" if task == "classification" else "average")
-    if task == "regression":
-        _refuse(wish, {"lam": wish.lam, "C": wish.C}, "the target holds numbers: use --alpha, or --task classification")
-        if method in ("easymkl", *_SUPPORT):
-            raise ValueError(
-                f"{method} separates classes, and {wish.target!r} holds numbers; "
-                "use --method average, alignment or best, or --task classification"
-            )
-        return _regressor(method, wish)
-    _refuse(wish, {"alpha": wish.alpha}, "the target holds classes: use --lam or --C, or --task regression")
-    return _classifier(method, wish)
-
-
-def _refuse(wish: Wish, given: dict[str, float | None], why: str) -> None:
-    for name, value in given.items():
-        if value is not None:
-            raise ValueError(f"--{name} does not apply, {why}")
-
-
-def _regressor(method: str, wish: Wish) -> Any:
-    more: dict[str, Any] = {} if wish.alpha is None else {"alpha": wish.alpha}
-    if method == "best":
-        return mk.BestKernelRegressor(wish.kernels, cv=INNER_FOLDS, random_state=wish.seed, **more)
-    return {"average": mk.AverageMKLRegressor, "alignment": mk.AlignmentMKLRegressor}[method](wish.kernels, **more)
-
-
-def _classifier(method: str, wish: Wish) -> Any:
-    """A C asks for a support vector machine, a lam for the margin machine; EasyMKL takes lam for its weights."""
-    more: dict[str, Any] = {name: v for name, v in (("lam", wish.lam), ("C", wish.C)) if v is not None}
-    if method == "easymkl":
-        return mk.EasyMKLClassifier(wish.kernels, learner="margin" if wish.C is None else "svc", **more)
-    if method in _SUPPORT:
-        _refuse(wish, {"lam": wish.lam}, f"{method} learns with a support vector machine: use --C")
-        return getattr(mk, _SUPPORT[method])(wish.kernels, **more)
-    if len(more) == 2:
+    name, classify = wish.chosen(task), task == "classification"
+    method = METHODS[name]
+    estimator = method.classifier if classify else method.regressor
+    if estimator is None:
+        others = ", ".join(other for other, m in METHODS.items() if (m.classifier if classify else m.regressor))
         raise ValueError(
-            f"--lam and --C exclude each other with --method {method}: give the one of the machine you want"
+            f"{name} {'predicts numbers' if classify else 'separates classes'}, and {wish.target!r} holds "
+            f"{'classes' if classify else 'numbers'}; use --method {others}"
         )
-    learner = "svc" if wish.lam is None else "margin"
-    if method == "best":
-        return mk.BestKernelClassifier(wish.kernels, learner=learner, cv=INNER_FOLDS, random_state=wish.seed, **more)
-    kinds = {"average": mk.AverageMKLClassifier, "alignment": mk.AlignmentMKLClassifier}
-    return kinds[method](wish.kernels, learner=learner, **more)
+    given, allowed = wish.given, method.classes if classify else method.numbers
+    for option in given:
+        if option not in allowed:
+            instead = f"use {' or '.join(f'--{other}' for other in allowed)}" if allowed else "it chooses by itself"
+            raise ValueError(
+                f"--{option} does not apply to --method {name} where the target holds "
+                f"{'classes' if classify else 'numbers'}: {instead}"
+            )
+    more: dict[str, Any] = dict(given)
+    if allowed == ("lam", "C"):
+        if name != "easymkl" and len(given) == 2:
+            raise ValueError(
+                f"--lam and --C exclude each other with --method {name}: give the one of the machine you want"
+            )
+        # a C asks for a support vector machine, a lam for the margin machine; EasyMKL takes lam for its weights
+        margin = "C" not in given if name == "easymkl" else "lam" in given
+        more["learner"] = "margin" if margin else "svc"
+    if name == "best":
+        more |= {"cv": INNER_FOLDS, "random_state": wish.seed}
+    return getattr(mk, estimator)(wish.kernels, **more)
 
 
-def with_search(model: Any, wish: Wish, y: Array) -> Any:
+def with_search(model: Any, wish: Wish, task: Task, y: Array) -> Any:
     """The model, searching for its regularisation where the user gave none."""
-    if (wish.lam, wish.C, wish.alpha) != (None, None, None):
-        return model
-    margin = getattr(model, "learner", "svc") == "margin"
-    parameter = "alpha" if hasattr(model, "alpha") else "lam" if margin else "C"
-    classify = parameter != "alpha"
+    name, classify = wish.chosen(task), task == "classification"
+    method = METHODS[name]
+    options = method.classes if classify else method.numbers
     smallest = int(np.unique(y, return_counts=True)[1].min()) if classify else len(y) // 2
-    if smallest < 2 * INNER_FOLDS:  # the folds of the outer cross-validation take their share
+    if wish.given or not options or smallest < 2 * INNER_FOLDS:  # the folds of the outer cross-validation take a share
         return model
+    parameter = "C" if getattr(model, "learner", "margin") == "svc" else options[0]
+    values = (method.grids or GRIDS)[parameter]
     splitter: Any = StratifiedKFold if classify else KFold
     inner = splitter(INNER_FOLDS, shuffle=True, random_state=wish.seed)
     # the best single kernel is a search of its own inside this one: every other value has to do
-    values = GRIDS[parameter][1::2] if hasattr(model, "cv") else GRIDS[parameter]
-    return BankSearchCV(model, {parameter: values}, cv=inner)
+    return BankSearchCV(model, {parameter: values[1::2] if name == "best" else values}, cv=inner)

@@ -46,7 +46,7 @@ def train(path: Path, wish: Wish) -> Trained:
     """Fit the model that was asked for, and cross-validate it."""
     table = read_table(path)
     encoding, raw, y = Encoding.learn(table, wish.target, wish.task)
-    model = with_search(make_model(wish, encoding.task), wish, y)
+    model = with_search(make_model(wish, encoding.task), wish, encoding.task, y)
     if encoding.task == "classification" and len(np.unique(y)) < 2:
         raise ValueError(f"{path}: column {wish.target!r} holds one class only, {y[0]}")
     fold_scores = _cross_validate(model, raw, y, encoding.task, wish.seed)  # first: it is the longer part
@@ -101,7 +101,7 @@ def describe(trained: Trained) -> list[tuple[str, list[str], list[list[str]]]]:
         [f"{measure}, training", f"{trained.score:.4f}"],
         held_out,
         *([f"{name}, chosen by {INNER_FOLDS} folds", f"{value:g}"] for name, value in trained.chosen.items()),
-        ["relative duality gap", f"{model.duality_gap_:.1e}"],
+        _certificate(model),
     ]
     weights = np.atleast_2d(model.weights_).mean(axis=0)
     top = np.argsort(-weights, kind="stable")[:_SHOWN]
@@ -111,6 +111,12 @@ def describe(trained: Trained) -> list[tuple[str, list[str], list[list[str]]]]:
     )
     rows = [[str(model.kernel_names_[k]), f"{weights[k]:.4f}"] for k in top]
     return [("Model", ["", ""], facts), (title, ["kernel", "weight"], rows)]
+
+
+def _certificate(model: Any) -> list[str]:
+    if hasattr(model, "duality_gap_"):
+        return ["relative duality gap", f"{model.duality_gap_:.1e}"]
+    return ["relative stationarity", f"{model.stationarity_:.1e} (no convex problem)"]
 
 
 def predictions(model_path: Path, table_path: Path) -> tuple[str, int]:

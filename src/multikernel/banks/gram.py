@@ -54,6 +54,14 @@ class Gram(ABC):
         LinAlgError where the matrix is not positive definite in floating point.
         """
 
+    @abstractmethod
+    def congruent(self, scale: Array) -> Gram:
+        """diag(scale) K diag(scale) of a square Gram."""
+
+    @abstractmethod
+    def spectrum(self) -> tuple[Array, Array]:
+        """l of shape (r,) and U of shape (n, r) with orthonormal columns and K = U diag(l) U', K square, symmetric."""
+
 
 @dataclass(frozen=True, eq=False)
 class DenseGram(Gram):
@@ -66,19 +74,15 @@ class DenseGram(Gram):
         return self.K.shape
 
     def multiply(self, V: Array) -> Array:
+        if V.ndim == 2 and V.shape[1] == 1:
+            return self.multiply(V[:, 0])[:, None]
         if V.ndim == 1 and self.K.dtype == np.float32:  # sums in double precision: certificates are differences of them
             from multikernel.banks import _dense
 
             sums, v = np.empty(len(self.K)), V.astype(np.float64)
             over_rows(lambda r: _dense.multiply(self.K, v, sums, r.start, r.stop), len(sums), 64)
             return sums
-        if V.ndim == 1 and self.K.flags.c_contiguous and self.K.size:
-            # SciPy's BLAS, as for the factorisations: the idle threads of NumPy's own would spin beside them, which
-            # was measured to double the time of both on two cores
-            result: Array = blas.dgemv(1.0, self.K.T, V, trans=1)
-            return result
-        product: Array = self.K @ V
-        return product
+        return product(self.K, V)
 
     def rows(self, index: Any) -> Array:
         rows: Array = self.K[index]
@@ -103,6 +107,13 @@ class DenseGram(Gram):
         solution: Array = linalg.cho_solve(factor, B.astype(shifted.dtype, copy=False), check_finite=False)
         return solution
 
+    def congruent(self, scale: Array) -> Gram:
+        return DenseGram(scale[:, None] * self.K * scale)
+
+    def spectrum(self) -> tuple[Array, Array]:
+        values, vectors = linalg.eigh(self.K.astype(np.float64, copy=False), driver="evd")
+        return values, vectors
+
 
 @dataclass(frozen=True, eq=False)
 class FactorGram(Gram):
@@ -117,34 +128,76 @@ class FactorGram(Gram):
         return self.F.shape[0], self.H.shape[0]
 
     def multiply(self, V: Array) -> Array:
-        inner = self.H.T @ V
-        product: Array = self.F @ (inner * (self.weights if V.ndim == 1 else self.weights[:, None]))
-        return product
+        inner = product(self.H.T, V)
+        return product(self.F, inner * (self.weights if V.ndim == 1 else self.weights[:, None]))
 
     def rows(self, index: Any) -> Array:
-        product: Array = _array(_weighted(self.F[index], self.weights) @ self.H.T)
-        return product
+        rows: Array = _array(_weighted(self.F[index], self.weights) @ self.H.T)
+        return rows
 
     def diagonal(self) -> Array:
         squares = self.F.multiply(self.F) if hasattr(self.F, "multiply") else self.F * self.F
-        product: Array = np.asarray(squares @ self.weights)
-        return product
+        values: Array = np.asarray(squares @ self.weights)
+        return values
 
     def dense(self) -> Array:
-        product: Array = _array(_weighted(self.F, self.weights) @ self.H.T)
-        return product
+        whole: Array = _array(_weighted(self.F, self.weights) @ self.H.T)
+        return whole
 
     def solve_shifted(self, shift: float, B: Array, on: Array | None = None, work: Array | None = None) -> Array:
         """By Woodbury where q < n: (G G' + s I)^{-1} B = (B - G (s I + G'G)^{-1} G'B) / s with G = F W^{1/2}."""
         F = self.F if on is None else self.F[on]
         n, q = F.shape
-        if q >= n or (self.weights < 0).any():
+        if not self._low_rank(n):
             return DenseGram(_array(_weighted(F, self.weights) @ F.T)).solve_shifted(shift, B)
         G = _weighted(F, np.sqrt(self.weights))
-        small = _array(G.T @ G).astype(np.float64)
+        small = _lower_square(G)
         small.flat[:: q + 1] += shift
-        solution: Array = (B - G @ linalg.cho_solve(linalg.cho_factor(small, lower=True), G.T @ B)) / shift
+        factor = linalg.cho_factor(small, lower=True, overwrite_a=True)
+        solution: Array = (B - product(G, linalg.cho_solve(factor, product(G.T, B)))) / shift
         return solution
+
+    def congruent(self, scale: Array) -> Gram:
+        F = self.F.multiply(scale[:, None]).tocsr() if hasattr(self.F, "multiply") else scale[:, None] * self.F
+        return FactorGram(F, self.weights, F)
+
+    def spectrum(self) -> tuple[Array, Array]:
+        """From the singular values of F W^{1/2} where q < n."""
+        if not self._low_rank(self.F.shape[0]):
+            return DenseGram(self.dense()).spectrum()
+        G = _array(_weighted(self.F, np.sqrt(self.weights))).astype(np.float64, copy=False)
+        vectors, roots, _ = linalg.svd(G, full_matrices=False)
+        return roots * roots, vectors
+
+    def _low_rank(self, n: int) -> bool:
+        """Whether n rows of F W^{1/2} are a shorter way to what K says."""
+        return bool(self.F.shape[1] < n and (self.weights >= 0).all())
+
+
+def product(A: Any, V: Array) -> Array:
+    """A V, for A dense or sparse and V of shape (c,) or (c, t).
+
+    By SciPy's BLAS, as the factorisations are: the idle threads of NumPy's own would spin beside them, which was
+    measured to double the time of both on two cores.
+    """
+    contiguous = isinstance(A, np.ndarray) and (A.flags.c_contiguous or A.flags.f_contiguous)
+    if not (contiguous and A.dtype == np.float64 and A.size and V.size):
+        plain: Array = A @ V
+        return plain
+    by_rows = bool(A.flags.c_contiguous)
+    multiply = blas.dgemv if V.ndim == 1 else blas.dgemm
+    # BLAS knows arrays by columns: one stored by rows is the transpose of such an array
+    result: Array = multiply(1.0, A.T if by_rows else A, V, **{"trans" if V.ndim == 1 else "trans_a": by_rows})
+    return result
+
+
+def _lower_square(G: Any) -> Array:
+    """The lower triangle of G'G, of which the rest has no meaning."""
+    if hasattr(G, "multiply"):
+        return _array(G.T @ G).astype(np.float64)
+    by_rows = G.flags.c_contiguous
+    square: Array = blas.dsyrk(1.0, G.T if by_rows else G, trans=not by_rows, lower=1)
+    return square
 
 
 def _weighted(F: Any, weights: Array) -> Any:

@@ -11,6 +11,8 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import ClassVar
 
+import numpy as np
+
 from multikernel.banks import Gram, KernelBank
 from multikernel.kernels.base import Array
 
@@ -27,6 +29,31 @@ class Combination(ABC):
     @abstractmethod
     def pullback(self, bank: KernelBank, theta: Array, A: Array) -> Array:
         """d/dtheta tr A'K(theta)A, shape (d,), for A of shape (n,) or (n, t); square banks only."""
+
+    def images(self, bank: KernelBank, theta: Array, A: Array) -> Array:
+        """(dK/dtheta_k) A for every k, shape (d, n, t), for A of shape (n,) or (n, t); square banks only.
+
+        Raises
+        ------
+        NotImplementedError : where the combination has no second derivatives written out
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no second derivatives: choose a solver that needs none")
+
+    def second(self, bank: KernelBank, theta: Array, A: Array) -> Array:
+        """The second derivatives of tr A'K(theta)A in theta at fixed A, shape (d, d); square banks only.
+
+        Raises
+        ------
+        NotImplementedError : where the combination has no second derivatives written out
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no second derivatives: choose a solver that needs none")
+
+    def powers(self, bank: KernelBank) -> Array:
+        """p, shape (d,), for which tr A'K(theta)A is concave in theta^p, whatever A; inf where none are known.
+
+        Then J(K(theta)) is convex in theta^p, though it may not be convex in theta.
+        """
+        return np.full(self.n_parameters(bank), np.inf)
 
     def n_parameters(self, bank: KernelBank) -> int:
         """d, the length of theta: one weight for each kernel unless a combination says otherwise."""

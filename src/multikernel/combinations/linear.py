@@ -5,7 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
+import numpy as np
+
 from multikernel.banks import Gram, KernelBank
+from multikernel.banks.base import as_columns
 from multikernel.combinations.base import Combination
 from multikernel.kernels.base import Array
 
@@ -21,3 +24,12 @@ class Linear(Combination):
 
     def pullback(self, bank: KernelBank, theta: Array, A: Array) -> Array:
         return bank.quad(A)
+
+    def images(self, bank: KernelBank, theta: Array, A: Array) -> Array:
+        return bank.apply(as_columns(A))
+
+    def second(self, bank: KernelBank, theta: Array, A: Array) -> Array:
+        return np.zeros((len(bank), len(bank)))
+
+    def powers(self, bank: KernelBank) -> Array:
+        return np.ones(len(bank))

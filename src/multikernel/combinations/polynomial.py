@@ -1,7 +1,7 @@
 """The power of a weighted sum, entry by entry.
 
     S = sum_k theta_k K_k        K(theta) = S o S o ... o S  (degree factors)
-    q_k = degree <AA' o S^(degree - 1), K_k>
+    q_k = degree <AA' o S^(degree - 1), K_k>        H_jk = degree (degree - 1) <AA' o S^(degree - 2), K_j o K_k>
 
 All products of degree kernels take part, with multinomial coefficients. Cortes, Mohri and Rostamizadeh (2009), whose
 equation (3) leaves these coefficients out and whose results need them.
@@ -21,6 +21,7 @@ from scipy.special import factorial as factorials
 
 from multikernel.banks import DenseGram, FactorGram, Gram, KernelBank
 from multikernel.banks.base import as_columns
+from multikernel.combinations import hadamard
 from multikernel.combinations.base import Combination
 from multikernel.kernels.base import Array
 
@@ -61,13 +62,46 @@ class HadamardPower(Combination):
             return bank.quad(A)
         A = as_columns(A)
         P = _power(bank.combine(theta), int(self.degree) - 1)
-        if isinstance(P, FactorGram) and 2 * P.F.shape[1] * A.shape[1] <= len(A) and not hasattr(P.F, "multiply"):
-            B = (P.F * np.sqrt(P.weights))[:, :, None] * A[:, None, :]
-            return self.degree * bank.quad(B.reshape(len(A), -1))
-        M = A @ A.T
-        M *= P.dense()
-        q: Array = self.degree * bank.inner(M)
+        B = _columns(P, A)
+        q: Array = self.degree * (bank.inner(_product(P, A)) if B is None else bank.quad(B))
         return q
+
+    def images(self, bank: KernelBank, theta: Array, A: Array) -> Array:
+        if self.degree == 1:
+            return bank.apply(as_columns(A))
+        P = _power(bank.combine(theta), int(self.degree) - 1)
+        return self.degree * hadamard.images(bank, P.dense(), A)
+
+    def second(self, bank: KernelBank, theta: Array, A: Array) -> Array:
+        factor = self.degree * (self.degree - 1)
+        if self.degree == 1:
+            return np.zeros((len(bank), len(bank)))
+        if self.degree == 2:
+            return factor * hadamard.pair_forms(bank, A)
+        A = as_columns(A)
+        P = _power(bank.combine(theta), int(self.degree) - 2)
+        B = _columns(P, A)
+        forms = hadamard.weighted_pair_forms(bank, _product(P, A)) if B is None else hadamard.pair_forms(bank, B)
+        return factor * forms
+
+    def powers(self, bank: KernelBank) -> Array:
+        """A monomial theta_1^k_1 ... theta_m^k_m of the form is a geometric mean of theta^degree, and so concave."""
+        return np.full(len(bank), float(self.degree))
+
+
+def _columns(P: Gram, A: Array) -> Array | None:
+    """B with BB' = AA' o P, where P has features that make it thin; else None."""
+    if not isinstance(P, FactorGram) or 2 * P.F.shape[1] * A.shape[1] > len(A) or hasattr(P.F, "multiply"):
+        return None
+    B: Array = (P.F * np.sqrt(P.weights))[:, :, None] * A[:, None, :]
+    return B.reshape(len(A), -1)
+
+
+def _product(P: Gram, A: Array) -> Array:
+    """AA' o P."""
+    M: Array = A @ A.T
+    M *= P.dense()
+    return M
 
 
 def _power(S: Gram, degree: int) -> Gram:

@@ -2,6 +2,7 @@
 
 from multikernel.diagnostics.ball import MEB, meb_radius
 from multikernel.diagnostics.complexity import rademacher_bound, spectral_rademacher_bound
+from multikernel.diagnostics.curvature import Convexity, convexity
 from multikernel.diagnostics.mass import center_of_mass
 from multikernel.diagnostics.montecarlo import Estimate, empirical_rademacher
 from multikernel.diagnostics.radius_margin import radius_margin_bound
@@ -11,11 +12,13 @@ from multikernel.diagnostics.spectrum import spectral_ratio
 
 __all__ = [
     "MEB",
+    "Convexity",
     "Estimate",
     "KernelReport",
     "alignment",
     "center_of_mass",
     "check_kernel",
+    "convexity",
     "empirical_rademacher",
     "meb_radius",
     "rademacher_bound",

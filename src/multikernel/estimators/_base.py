@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -37,7 +38,7 @@ class Fitted:
 
     def over_all(self, n: int) -> Fitted:
         """The coefficients over all n training samples, zero where a sample took no part."""
-        coef = np.zeros(n)
+        coef = np.zeros((n, *self.solution.coef.shape[1:]))
         coef[self.rows] = self.solution.coef
         return replace(self, solution=replace(self.solution, coef=coef))
 
@@ -57,7 +58,7 @@ class KernelEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     @abstractmethod
     def _learn(self, bank: KernelBank, target: Array, warm: Fitted | None) -> tuple[Weights, DualSolution]:
-        """Solve one problem: a target of -1 and +1, or of real numbers."""
+        """Solve one problem: a target of -1 and +1, or of real numbers, shape (n, t) where the estimator says so."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -127,29 +128,35 @@ class KernelEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         return np.array([f"kernel {k}" for k in range(m)], dtype=object)
 
     def _check_target(self, y: Any, n: int, **checks: Any) -> Array:
-        from sklearn.utils import check_consistent_length, column_or_1d
+        from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
-        target: Array = column_or_1d(y, warn=True)
+        several = checks.get("multi_output") and np.ndim(y) == 2
+        target: Array = check_array(y, input_name="y") if several else column_or_1d(y, warn=True)
         check_consistent_length(target, np.empty(n))
         if checks.get("y_numeric"):
             target = target.astype(float)
             if not np.isfinite(target).all():
-                raise ValueError(f"y has a NaN or infinity at row {int(np.flatnonzero(~np.isfinite(target))[0])}")
+                raise ValueError(f"y has a NaN or infinity at row {int(np.argwhere(~np.isfinite(target))[0, 0])}")
         return target
 
     # -- after fitting -------------------------------------------------------------------------------------------
 
     def _keep(self, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
-        """Set the fitted attributes; one problem gives vectors and numbers, several give a row each."""
+        """Set the fitted attributes; one problem gives vectors and numbers, several give a row each.
+
+        One problem with t targets that share the weights gives one vector of weights, and a row of coefficients and an
+        intercept for each target.
+        """
         n = bank.shape[1]
         whole = [f.over_all(n) for f in fitted]
-        coef = np.stack([f.solution.coef for f in whole])
+        coef = np.concatenate([np.atleast_2d(f.solution.coef.T) for f in whole])
         weights = np.stack([f.weights.values for f in whole])
-        intercept = np.array([f.solution.intercept for f in whole])
+        intercept = np.concatenate([np.atleast_1d(f.solution.intercept) for f in whole])
         objective = [f.weights.objective for f in whole]
+        vector = single and whole[0].solution.coef.ndim == 1
         self.weights_ = weights[0] if single else weights
-        self.dual_coef_ = coef[0] if single else coef
-        self.intercept_ = float(intercept[0]) if single else intercept
+        self.dual_coef_ = coef[0] if vector else coef
+        self.intercept_ = float(intercept[0]) if vector else intercept
         self.n_iter_ = max(1, *(f.weights.n_iter + f.solution.n_iter for f in whole))
         self.converged_ = all(f.weights.converged and f.solution.converged for f in whole)
         self.history_ = [f.weights.history or f.solution.history for f in whole]
@@ -180,7 +187,7 @@ class KernelEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         return "duality gap", max(gaps + inner)
 
     def _decide(self, X: Any) -> Array:
-        """f(x) of every problem: shape (len(X), problems)."""
+        """f(x) of every problem or target: shape (len(X), problems)."""
         check_is_fitted(self)
         if isinstance(X, KernelBank):
             if X.shape[1] != self._n_train or len(X) != self.weights_.shape[-1]:
@@ -198,16 +205,18 @@ class KernelEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         return np.concatenate(parts)
 
     def _decide_bank(self, bank: KernelBank) -> Array:
-        coef = np.atleast_2d(self.dual_coef_)
+        coef, weights = np.atleast_2d(self.dual_coef_), np.atleast_2d(self.weights_)
         coef = coef if bank.shape[1] == coef.shape[1] else coef[:, self._support]
         values = np.empty((bank.shape[0], len(coef)))
-        for p, (weights, a, b) in enumerate(
-            zip(np.atleast_2d(self.weights_), coef, np.atleast_1d(self.intercept_), strict=True)
+        for p, targets in enumerate(
+            [slice(None)] if len(weights) == 1 else [slice(p, p + 1) for p in range(len(coef))]
         ):
-            own = np.flatnonzero(a)  # of one-vs-one problems: only the columns of two classes
-            whole = len(own) > 0.7 * len(a) or (bank.square and not bank.local)
+            A = coef[targets].T
+            own = np.flatnonzero(A.any(axis=1))  # of one-vs-one problems: only the columns of two classes
+            whole = len(own) > 0.7 * len(A) or (bank.square and not bank.local)
             part = bank if whole else bank.block(slice(None), own)
-            values[:, p] = self._combined(part, weights).multiply(a[own] if part is not bank else a) + b
+            values[:, targets] = self._combined(part, weights[p]).multiply(A[own] if part is not bank else A)
+        values += np.atleast_1d(self.intercept_)
         return values
 
     def _combined(self, bank: KernelBank, weights: Array) -> Gram:
@@ -236,3 +245,22 @@ class KernelEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         ax.invert_yaxis()
         ax.set_xlabel("weight" if len(weights) == len(shown) else "weight (the 40 largest)")
         return ax
+
+
+def knowing(model: Any, values: Array) -> Any:
+    """The model with its function values, shape (len(X), problems), for whatever samples it is asked about."""
+    known = copy(model)
+    vars(known)["_decide"] = lambda X: values
+    return known
+
+
+def checked_weights(sample_weight: Any, n: int) -> Array | None:
+    """Weights of n samples; None where all are 1."""
+    if sample_weight is None:
+        return None
+    weight = np.asarray(sample_weight, dtype=float)
+    if weight.shape != (n,) or not (np.isfinite(weight) & (weight >= 0)).all() or not weight.any():
+        raise ValueError(
+            f"sample_weight must be {n} finite numbers >= 0, and not every weight zero; got shape {weight.shape}"
+        )
+    return weight

@@ -25,7 +25,7 @@ from multikernel.banks import KernelBank
 from multikernel.banks.shared import together
 from multikernel.combinations import Linear
 from multikernel.domains import Domain
-from multikernel.estimators._base import Fitted, KernelEstimator
+from multikernel.estimators._base import Fitted, KernelEstimator, checked_weights
 from multikernel.estimators._classifier import KernelClassifier
 from multikernel.estimators._regressor import KernelRegressor
 from multikernel.kernels import KernelFamily, Kernels, polynomials, rbf_grid
@@ -195,15 +195,3 @@ class SupportRegressor(SupportEstimator, KernelRegressor):
         fitted = [self._weighted(bank, np.arange(len(y)), y, weight, warm[0] if warm else None)]
         self._keep(bank, fitted, single=True)
         return fitted
-
-
-def checked_weights(sample_weight: Any, n: int) -> Array | None:
-    """Weights of n samples; None where all are 1."""
-    if sample_weight is None:
-        return None
-    weight = np.asarray(sample_weight, dtype=float)
-    if weight.shape != (n,) or not (np.isfinite(weight) & (weight >= 0)).all() or not weight.any():
-        raise ValueError(
-            f"sample_weight must be {n} finite numbers >= 0, and not every weight zero; got shape {weight.shape}"
-        )
-    return weight

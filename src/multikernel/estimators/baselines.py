@@ -6,19 +6,25 @@ machine with loss weight ``C``, or "margin", the machine of EasyMKL with ``lam``
 degree 1 to 3 and nine Gaussian kernels), ``alpha`` of the ridge, ``fit_intercept``. Fitted attributes are those of
 EasyMKLClassifier; a rule solves no problem of its own, so ``objective_`` is None and ``duality_gap_`` that of the
 machine.
+
+Regressors also take y of shape (n, t): the targets share the kernel weights (m,), ``dual_coef_`` is (t, n) and
+``intercept_`` (t,). Their ``sample_weight`` multiplies the squared residuals; a sample of weight two is one that occurs
+twice, for the rule as for the ridge.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import Any
 
+import numpy as np
 from sklearn.metrics import r2_score, roc_auc_score
-from sklearn.model_selection import KFold, StratifiedKFold
+from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
 from multikernel.banks import KernelBank
-from multikernel.estimators._rules import RuleClassifier, RuleRegressor
+from multikernel.estimators._rules import AlphaFreeRegressor, RuleClassifier, RuleRegressor
 from multikernel.kernels.base import Array
-from multikernel.machines import Machine
+from multikernel.machines import Machine, RidgeMachine
 from multikernel.procedures import Weights, alignf, alignment, average, best_kernel
 
 
@@ -39,7 +45,7 @@ class AverageMKLClassifier(RuleClassifier):
         return average(bank)
 
 
-class AverageMKLRegressor(RuleRegressor):
+class AverageMKLRegressor(AlphaFreeRegressor):
     """Kernel ridge regression on the average of the kernels: every weight is 1 / m. Parameters as in the module's head.
 
     Examples
@@ -52,8 +58,11 @@ class AverageMKLRegressor(RuleRegressor):
     True
     """
 
-    def _weigh(self, bank: KernelBank, target: Array, machine: Machine) -> Weights:
+    def _weigh(self, bank: KernelBank, target: Array, machine: RidgeMachine) -> Weights:
         return average(bank)
+
+    def _looks_at_target(self) -> bool:
+        return False
 
 
 class AlignmentMKLClassifier(RuleClassifier):
@@ -114,7 +123,7 @@ class AlignmentMKLClassifier(RuleClassifier):
         return (alignf if self.method == "alignf" else alignment)(bank, target)
 
 
-class AlignmentMKLRegressor(RuleRegressor):
+class AlignmentMKLRegressor(AlphaFreeRegressor):
     """Kernel ridge regression on kernels weighted by their centred alignment with the target.
 
     Parameters
@@ -134,8 +143,12 @@ class AlignmentMKLRegressor(RuleRegressor):
         super()._check_parameters()
         _check_method(self.method)
 
-    def _weigh(self, bank: KernelBank, target: Array, machine: Machine) -> Weights:
-        return (alignf if self.method == "alignf" else alignment)(bank, target - target.mean())
+    def _weigh(self, bank: KernelBank, target: Array, machine: RidgeMachine) -> Weights:
+        centred = target - np.average(target, axis=0, weights=machine.sample_weight)
+        return (alignf if self.method == "alignf" else alignment)(bank, centred, machine.sample_weight)
+
+    def _looks_at_target(self) -> bool:
+        return True
 
 
 class BestKernelClassifier(RuleClassifier):
@@ -196,7 +209,7 @@ class BestKernelRegressor(RuleRegressor):
 
     Parameters
     ----------
-    cv : int, default 5, the number of folds
+    cv : int, splitter or iterable of (train, test) rows, default 5; a number of folds means shuffled ones
     random_state : int, RandomState or None, shuffles the folds
     Others : as in the module's head.
     """
@@ -205,7 +218,7 @@ class BestKernelRegressor(RuleRegressor):
         self,
         kernels: Any = None,
         *,
-        cv: int = 5,
+        cv: Any = 5,
         alpha: float = 1.0,
         fit_intercept: bool = True,
         random_state: Any = None,
@@ -216,13 +229,25 @@ class BestKernelRegressor(RuleRegressor):
 
     def _check_parameters(self) -> None:
         super()._check_parameters()
-        _check_cv(self.cv)
+        if not (hasattr(self.cv, "split") or (isinstance(self.cv, Iterable) and not isinstance(self.cv, str))):
+            _check_cv(self.cv)
 
-    def _weigh(self, bank: KernelBank, target: Array, machine: Machine) -> Weights:
-        if len(target) < 4 or len(bank) == 1:
-            return best_kernel(bank, target, machine, [], r2_score)
-        folds = KFold(min(self.cv, len(target) // 2), shuffle=True, random_state=self.random_state)
-        return best_kernel(bank, target, machine, folds.split(target), r2_score)
+    def _weigh(self, bank: KernelBank, target: Array, machine: RidgeMachine) -> Weights:
+        s = machine.sample_weight
+        folds = (
+            [] if len(bank) == 1 else self._folds(np.arange(len(target)) if s is None else np.flatnonzero(s), target)
+        )
+        return best_kernel(bank, target, machine, folds, r2_score, s)
+
+    def _folds(self, rows: Array, target: Array) -> list[tuple[Array, Array]]:
+        """Training and validation rows, of those that count."""
+        if isinstance(self.cv, int):
+            if len(rows) < 4:
+                return []
+            shuffled = KFold(min(self.cv, len(rows) // 2), shuffle=True, random_state=self.random_state)
+            return [(rows[train], rows[test]) for train, test in shuffled.split(rows)]
+        given = check_cv(self.cv).split(np.empty((len(target), 1)), target)
+        return [(np.intersect1d(train, rows), np.intersect1d(test, rows)) for train, test in given]
 
 
 def _check_method(method: str) -> None:

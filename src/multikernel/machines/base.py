@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -21,19 +22,19 @@ class DualSolution:
 
     Parameters
     ----------
-    coef : array (n,), the predictor is f(x) = sum_i coef_i k(x_i, x) + intercept
-    intercept : float
+    coef : array (n,), the predictor is f(x) = sum_i coef_i k(x_i, x) + intercept; (n, t) for t targets
+    intercept : float; array (t,) for t targets
     value : float, J(K) at this solution
     factor : array (n,) or (n, t), A with dJ/dK = -A A'
     gap : float, an upper bound of the distance of ``value`` to the optimum, relative to it
     converged : bool, whether the gap asked for was reached
     n_iter : int
-    warm : array (n,), what a later solve may start from
+    warm : array, what a later solve may start from
     history : the gap along the way
     """
 
     coef: Array
-    intercept: float
+    intercept: Any
     value: float
     factor: Array
     gap: float
@@ -48,7 +49,10 @@ class Machine(ABC):
 
     @abstractmethod
     def solve(self, gram: Gram, target: Array, warm: Array | None = None) -> DualSolution:
-        """The solution for a square Gram and a target of shape (n,); ``warm`` is an earlier solution's ``warm``."""
+        """The solution for a square Gram and a target of shape (n,); ``warm`` is an earlier solution's ``warm``.
+
+        A machine that knows several targets says so, and takes (n, t).
+        """
 
 
 def check_signs(target: Array) -> None:

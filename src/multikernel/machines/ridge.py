@@ -1,51 +1,128 @@
 """Kernel ridge regression.
 
-    J(K) = y'(K + alpha I)^{-1} y,    y centred where an intercept is fitted
+    J(K) = tr Y'(K + alpha S^{-1})^{-1} Y,    Y without its mean where an intercept is fitted
 
-with the coefficients a = (K + alpha I)^{-1} y. It is both min_f |f|^2 + |y - f(x)|^2 / alpha and
-max_a 2 a'y - a'(K + alpha I) a; Cortes, Mohri and Rostamizadeh (2009), section 2.
+with targets Y of shape (n, t), the coefficients A = (K + alpha S^{-1})^{-1} Y, and S the diagonal matrix of the
+samples' weights s, all 1 if not given. It is both
+
+    min_f |f|^2 + sum_it s_i (y_it - f_t(x_i))^2 / alpha    and    max_A 2 <A, Y> - <A, K A> - alpha <A, S^{-1} A>,
+
+Cortes, Mohri and Rostamizadeh (2009), section 2. With K~ = S^{1/2} K S^{1/2} and Y~ = S^{1/2} Y, which have no inverse
+in them, A = S^{1/2} A~: weight zero is a sample that is not there, weight two one that is there twice. The difference
+of the two values at any A~ is |R|^2 / alpha with R = Y~ - K~ A~ - alpha A~, free of cancellation.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
+from scipy.linalg import LinAlgError
 
 from multikernel.banks import Gram
 from multikernel.kernels.base import Array
 from multikernel.machines.base import DualSolution, Machine
+from multikernel.machines.spectral import RidgeSpectrum
+
+ACCURATE = 1e-14  # a larger gap after a factorisation is rounding, of a shift that is small beside the matrix
+MANY = 12  # factorisations take as long as the eigenvectors
+_ROUNDING = float(np.finfo(float).eps)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class RidgeMachine(Machine):
-    """Squared loss with a ridge.
+    """Squared loss with a ridge, for one target of shape (n,) or several (n, t).
 
     Parameters
     ----------
     alpha : float > 0, what is added to the diagonal
-    fit_intercept : bool, whether the mean of the targets is taken off first and is the intercept
+    fit_intercept : bool, whether the (weighted) mean of the targets is taken off first and is the intercept
+    sample_weight : array (n,) >= 0, what the squared residual of each sample is multiplied with; None for 1
     """
 
     alpha: float = 1.0
     fit_intercept: bool = True
+    sample_weight: Array | None = None
 
     def __post_init__(self) -> None:
         if not (self.alpha > 0 and np.isfinite(self.alpha)):
             raise ValueError(f"alpha must be a finite number > 0, got {self.alpha}")
+        s = self.sample_weight
+        if s is not None and not (s.ndim == 1 and (np.isfinite(s) & (s >= 0)).all() and s.any()):
+            raise ValueError("sample_weight must be finite numbers >= 0, one for each sample, and not all zero")
 
     def solve(self, gram: Gram, target: Array, warm: Array | None = None) -> DualSolution:
-        """Solve for a target of real numbers; one factorisation, so ``warm`` is not used."""
+        """Solve for real targets; one factorisation, so ``warm`` is not used.
+
+        Where alpha is so small beside K that the factorisation fails or loses the digits, a decomposition into
+        eigenvectors takes its place, and the gap is that of a matrix which differs from K by rounding only.
+        ValueError where K is found not to be positive semi-definite.
+        """
+        posed = _Posed.of(self, gram, target)
+        try:
+            coef = posed.gram.solve_shifted(self.alpha, posed.Y)
+        except LinAlgError:
+            return self._along(posed, [self.alpha])[0]
+        value, gap = certified(posed.Y, posed.gram.multiply(coef), coef, self.alpha)
+        return posed.solution(coef, value, gap) if 0 <= gap <= ACCURATE else self._along(posed, [self.alpha])[0]
+
+    def solve_along(self, gram: Gram, target: Array, alphas: Sequence[float]) -> list[DualSolution]:
+        """The solutions for other alphas than the machine's own; for many of them from one decomposition."""
+        if len(alphas) < MANY:
+            return [replace(self, alpha=alpha).solve(gram, target) for alpha in alphas]
+        return self._along(_Posed.of(self, gram, target), alphas)
+
+    def _along(self, posed: _Posed, alphas: Sequence[float]) -> list[DualSolution]:
+        spectrum = RidgeSpectrum.of(posed.gram, posed.Y)
+        return [posed.solution(spectrum.coef(alpha), spectrum.value(alpha), _ROUNDING) for alpha in alphas]
+
+
+def certified(Y: Array, KA: Array, A: Array, alpha: float) -> tuple[float, float]:
+    """2 <A, Y> - <A, K A> - alpha <A, A>, and the gap relative to the primal value."""
+    with np.errstate(all="ignore"):  # a gap that is NaN says that the coefficients are no solution
+        residual = Y - KA - alpha * A
+        excess = (residual * residual).sum() / alpha
+        value = (A * (Y + residual)).sum()
+        gap = excess / (value + excess) if excess != 0 else excess
+    return float(value), float(gap)
+
+
+@dataclass(frozen=True, eq=False)
+class _Posed:
+    """The problem without weights and without mean, and the way back.
+
+    Parameters
+    ----------
+    gram : K~
+    Y : array (n, t), Y~
+    root : array (n, 1), S^{1/2}; None without weights
+    mean : array (t,), the intercepts
+    single : bool, whether the target had no second axis
+    """
+
+    gram: Gram
+    Y: Array
+    root: Array | None
+    mean: Array
+    single: bool
+
+    @classmethod
+    def of(cls, machine: RidgeMachine, gram: Gram, target: Array) -> _Posed:
         y = np.asarray(target, dtype=float)
-        mean = float(y.mean()) if self.fit_intercept else 0.0
-        r = y - mean
-        coef = gram.solve_shifted(self.alpha, r)
-        primal_side = gram.multiply(coef)
-        norm = float(coef @ primal_side)
-        residual = r - primal_side
-        primal = norm + float(residual @ residual) / self.alpha
-        dual = 2.0 * float(coef @ r) - norm - self.alpha * float(coef @ coef)
-        gap = max(primal - dual, 0.0) / primal if primal > 0 else 0.0
-        return DualSolution(
-            coef=coef, intercept=mean, value=dual, factor=coef, gap=gap, converged=True, n_iter=1, warm=coef
-        )
+        Y, s = (y[:, None] if y.ndim == 1 else y), machine.sample_weight
+        if s is not None and s.shape != (len(Y),):
+            raise ValueError(f"sample_weight must have a number for each of {len(Y)} samples, got shape {s.shape}")
+        mean = np.average(Y, axis=0, weights=s) if machine.fit_intercept else np.zeros(Y.shape[1])
+        if s is None:
+            return cls(gram, Y - mean, None, mean, y.ndim == 1)
+        root = np.sqrt(s)
+        return cls(gram.congruent(root), root[:, None] * (Y - mean), root[:, None], mean, y.ndim == 1)
+
+    def solution(self, coef: Array, value: float, gap: float) -> DualSolution:
+        """The solution of the problem as it was given."""
+        A = coef if self.root is None else self.root * coef
+        A = A[:, 0] if self.single else A
+        intercept: Any = float(self.mean[0]) if self.single else self.mean
+        return DualSolution(A, intercept, value, factor=A, gap=gap, converged=True, n_iter=1, warm=A)

@@ -28,7 +28,7 @@ def draw(path: Path, what: str, ax: Any = None) -> Any:
     import matplotlib.pyplot as plt
 
     if ax is None:
-        _, ax = plt.subplots(figsize=(8.0 if what == "weights" else 5.6, 3.6), layout="constrained")
+        _, ax = plt.subplots(figsize=(8.0 if what in ("weights", "coefficients") else 5.6, 3.6), layout="constrained")
     values = np.asarray(path.values, dtype=float)
     order = np.argsort(values, kind="stable")
     if _geometric(values):
@@ -60,6 +60,40 @@ def _weights(path: Path, values: Array, order: Array, ax: Any) -> None:
     ax.set_ylabel("weight" if path.weights.ndim == 2 else "weight, mean over the problems")
     ax.set_ylim(bottom=0)
     ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize="small")
+
+
+def _coefficients(path: Path, values: Array, order: Array, ax: Any) -> None:
+    """A line for each feature against the degrees of freedom; the step that validation prefers as a dashed line."""
+    first = path.models[0]
+    if not hasattr(first, "coef_"):
+        raise ValueError(f"{type(first).__name__} has no coefficients of features; draw its 'weights'")
+    if first.coef_.ndim == 2:
+        raise ValueError("coefficients are drawn of one problem, and this path has several; see each model's coef_")
+    coef = np.stack([model.coef_ for model in path.models])[order]
+    degrees = np.array([model.degrees_of_freedom_ for model in path.models])[order]
+    ax.set_xscale("linear")
+    largest = np.argsort(-np.abs(coef).max(axis=0), kind="stable")
+    largest = largest[np.abs(coef[:, largest]).max(axis=0) > 0]
+    for j in largest[_NAMED:_DRAWN]:
+        ax.plot(degrees, coef[:, j], color=_OTHERS, linewidth=0.8, zorder=1)
+    for color, j in zip(_COLORS, largest, strict=False):
+        ax.plot(degrees, coef[:, j], "o-", color=color, markersize=3, label=_feature(str(path.kernel_names[j])))
+    if len(largest) > _NAMED:
+        ax.plot([], [], color=_OTHERS, linewidth=0.8, label=f"{len(largest) - _NAMED} others")
+    ax.axhline(0.0, color=_OTHERS, linewidth=1, zorder=0)
+    if path.validation_score is not None:
+        best = path.best()
+        label = f"best, {path.parameter} = {getattr(best, path.parameter):.3g}"
+        ax.axvline(best.degrees_of_freedom_, color=_OTHERS, linestyle="--", linewidth=1, zorder=0, label=label)
+    ax.set_xlabel("degrees of freedom")
+    ax.set_ylabel("coefficient")
+    ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize="small")
+
+
+def _feature(name: str) -> str:
+    """The feature of a linear kernel's name: Linear().on(3) or Linear().on('age')."""
+    found = re.fullmatch(r"Linear\(\)\.on\((.*)\)", name)
+    return found[1].strip("'\"") if found else name
 
 
 def _error(path: Path, values: Array, order: Array, ax: Any) -> None:
@@ -106,6 +140,7 @@ def _short(names: list[str]) -> list[str]:
 
 _KINDS: Mapping[str, Callable[..., None]] = {
     "weights": _weights,
+    "coefficients": _coefficients,
     "kernels": _line("kernels with positive weight", lambda path: path.n_kernels),
     "error": _error,
     "iterations": _line("iterations", lambda path: path.n_iter),

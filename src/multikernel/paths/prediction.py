@@ -7,7 +7,6 @@ kernel is evaluated once, against the training samples that any step needs, and 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from copy import copy
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from sklearn.utils.validation import validate_data
 from multikernel.banks import KernelBank
 from multikernel.banks.precomputed import rectangular
 from multikernel.banks.threads import one_blas_thread, slices
-from multikernel.estimators._base import KernelEstimator
+from multikernel.estimators._base import KernelEstimator, knowing
 from multikernel.kernels.base import Array
 
 _FEW = 1000  # kernels of which the products with all coefficients are kept
@@ -28,14 +27,16 @@ def informed(models: Sequence[Any], X: Any) -> list[Any]:
     first = models[0]
     if not _is_weighted_sum(type(first)):
         return list(models)
-    weights, coef = (np.concatenate([np.atleast_2d(getattr(m, a)) for m in models]) for a in ("weights_", "dual_coef_"))
+    coef = np.concatenate([np.atleast_2d(m.dual_coef_) for m in models])
+    each = len(coef) // len(models)  # problems, or targets, which may share their weights
+    weights = np.concatenate([np.broadcast_to(m.weights_, (each, m.weights_.shape[-1])) for m in models])
     own = coef[:, first._support]
     parts = [
         _sums(bank, weights, coef if bank.shape[1] == coef.shape[1] else own)
         for bank in _against(first, X, len(weights) * max(own.shape[1], _FEW))
     ]
     values = np.concatenate(parts) + np.concatenate([np.atleast_1d(m.intercept_) for m in models])
-    return [_knowing(m, v) for m, v in zip(models, np.split(values, len(models), axis=1), strict=True)]
+    return [knowing(m, v) for m, v in zip(models, np.split(values, len(models), axis=1), strict=True)]
 
 
 def _is_weighted_sum(estimator: type[KernelEstimator]) -> bool:
@@ -73,10 +74,3 @@ def _sums(bank: KernelBank, weights: Array, coef: Array) -> Array:
         for p, gram in enumerate(bank.combine_all(weights[part]), part.start):
             values[:, p] = gram.multiply(coef[p])
     return values
-
-
-def _knowing(model: Any, values: Array) -> Any:
-    """The model with its function values, shape (len(X), problems), for whatever samples it is asked about."""
-    known = copy(model)
-    vars(known)["_decide"] = lambda X: values
-    return known

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
 from time import perf_counter
@@ -14,6 +14,7 @@ from sklearn.base import clone, is_classifier, is_regressor
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
 from multikernel.estimators._base import KernelEstimator
+from multikernel.estimators._rules import AlphaFreeRegressor
 from multikernel.kernels.base import Array
 from multikernel.paths.solution_path import Path, certificate, n_positive, simplest_first
 
@@ -78,12 +79,9 @@ def path(
         private.set_params(**{parameter: value.item()})._check_parameters()
     bank, target = _bound(private, X, y)
     models = [copy(private).set_params(**{parameter: value.item()}) for value in numbers]
-    seconds, warm = np.empty(len(numbers)), None
+    seconds = np.empty(len(numbers))
     with one_blas_thread(bank.shape[0]):
-        for count, s in enumerate(simplest_first(parameter, numbers), 1):
-            start = perf_counter()
-            warm = models[s]._fit_bound(bank, target, warm)
-            seconds[s] = perf_counter() - start
+        for count, (s, seconds[s]) in enumerate(_solved(models, bank, target, parameter, numbers), 1):
             if verbose:
                 print(
                     f"{parameter} = {numbers[s]:g}: {_line(models[s], seconds[s])} [{count}/{len(numbers)}]", flush=True
@@ -97,6 +95,25 @@ def path(
         train_score=found.score(bank, target),
         validation_score=None if validation is None else found.score(*validation),
     )
+
+
+def _solved(
+    models: Sequence[Any], bank: KernelBank, target: Array, parameter: str, numbers: Array
+) -> Iterator[tuple[int, float]]:
+    """Fit every model; yields its position and the seconds as soon as it is there."""
+    order, start = simplest_first(parameter, numbers), perf_counter()
+    if parameter == "alpha" and isinstance(models[0], AlphaFreeRegressor):
+        for model, fitted in zip(models, models[0]._fit_along(bank, target, numbers.tolist()), strict=True):
+            model._keep(bank, [fitted], single=True)
+        each = (perf_counter() - start) / len(models)
+        yield from ((int(s), each) for s in order)
+        return
+    warm = None
+    for s in order:
+        warm = models[s]._fit_bound(bank, target, warm)
+        now = perf_counter()
+        yield int(s), now - start
+        start = now
 
 
 def _checked(estimator: Any, parameter: str, values: Iterable[float]) -> Array:
@@ -126,11 +143,8 @@ def _checked(estimator: Any, parameter: str, values: Iterable[float]) -> Array:
 
 def _bound(estimator: KernelEstimator, X: Any, y: Any) -> tuple[KernelBank, Array]:
     """The training bank and the target, as the estimator's ``fit`` has them."""
-    if is_classifier(estimator):
+    if is_classifier(estimator) or is_regressor(estimator):
         return estimator._bind(X, y)
-    if is_regressor(estimator):
-        bank, y = estimator._bind(X, y, y_numeric=True)
-        return bank, np.asarray(y, dtype=float)
     bank = estimator._bind_samples(X)
     return bank, np.zeros(bank.shape[0])
 

@@ -5,6 +5,7 @@ from multikernel.procedures.baselines import alignf, alignment, average
 from multikernel.procedures.best import best_kernel
 from multikernel.procedures.easymkl import easymkl
 from multikernel.procedures.generalized import generalized_mkl
+from multikernel.procedures.simplex_least_squares import simplex_least_squares
 from multikernel.procedures.smoothed import smoothed
 from multikernel.procedures.support_mkl import support_mkl
 
@@ -16,6 +17,7 @@ __all__ = [
     "best_kernel",
     "easymkl",
     "generalized_mkl",
+    "simplex_least_squares",
     "smoothed",
     "support_mkl",
 ]

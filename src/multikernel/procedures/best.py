@@ -3,37 +3,49 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import cast
 
 import numpy as np
 
 from multikernel.banks import KernelBank
 from multikernel.kernels.base import Array
-from multikernel.machines import Machine
+from multikernel.machines import Machine, RidgeMachine
 from multikernel.procedures.base import Weights
 
-Score = Callable[[Array, Array], float]
+Score = Callable[..., float]
 
 
 def best_kernel(
-    bank: KernelBank, y: Array, machine: Machine, folds: Iterable[tuple[Array, Array]], score: Score
+    bank: KernelBank,
+    y: Array,
+    machine: Machine,
+    folds: Iterable[tuple[Array, Array]],
+    score: Score,
+    sample_weight: Array | None = None,
 ) -> Weights:
     """Weight 1 for the kernel of the best mean score over the folds; of equals, for the first.
 
     Parameters
     ----------
     bank : KernelBank of shape (n, n); folds are blocks of it
-    y : array (n,)
+    y : array (n,) or (n, t)
     machine : the machine trained on each kernel
     folds : pairs of training and validation rows
-    score : of a target and its predicted values; larger is better
+    score : of a target and its predicted values; larger is better; takes ``sample_weight`` where there are weights
+    sample_weight : array (n,) >= 0, those of the machine, which then has a field for them
     """
     totals = np.zeros(len(bank))
     for train, test in folds:
         fold, held_out = bank.block(train, train), bank.block(test, train)
+        trained, weighted = machine, {}
+        if sample_weight is not None:
+            trained = replace(cast(RidgeMachine, machine), sample_weight=sample_weight[train])
+            weighted = {"sample_weight": sample_weight[test]}
         for k in range(len(bank)):
-            solution = machine.solve(fold.select([k]).combine(np.ones(1)), y[train])
+            solution = trained.solve(fold.select([k]).combine(np.ones(1)), y[train])
             predicted = held_out.select([k]).combine(np.ones(1)).multiply(solution.coef) + solution.intercept
-            totals[k] += score(y[test], predicted)
+            totals[k] += score(y[test], predicted, **weighted)
     weights = np.zeros(len(bank))
     weights[int(totals.argmax())] = 1.0
     return Weights(weights)

@@ -1,0 +1,142 @@
+"""Products of kernels with tied and with free weights (Cortes, Mohri and Rostamizadeh 2009, equation 2).
+
+    K(mu, nu) = T(mu) + sum_j nu_j P_j
+
+P_j is the entrywise product of the kernels that a tuple names: of (0, 0, 2) it is K_0 o K_0 o K_2. The weight of such a
+product in the tied part T is the product of its kernels' weights, mu_0 mu_0 mu_2; in the free part it has one of its
+own. T is either a power of the weighted sum, which holds the products of all tuples of that length, or the sum over the
+tuples listed. A tuple listed twice counts twice; in a power (0, 1) and (1, 0) both occur.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import reduce
+
+import numpy as np
+
+from multikernel.banks import DenseGram, KernelBank
+from multikernel.banks.base import as_columns
+from multikernel.combinations.base import Combination
+from multikernel.combinations.polynomial import HadamardPower
+from multikernel.kernels.base import Array
+
+Products = tuple[tuple[int, ...], ...]
+
+
+@dataclass(frozen=True)
+class TiedAndFree(Combination):
+    """K(mu, nu) = T(mu) + sum_j nu_j P_j; theta holds mu, a weight for each kernel, then nu, one for each free product.
+
+    Parameters
+    ----------
+    tied : int >= 1, the degree of the power of the weighted sum; or the tuples of kernels whose products are summed
+    free : tuples of kernels, the products with weights of their own
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import bind, kernels
+    >>> from multikernel.combinations import TiedAndFree
+    >>> bank = bind(kernels.linear_features(), np.array([[1.0, 2.0], [0.0, 1.0]]))
+    >>> TiedAndFree(1, free=((0, 1),)).gram(bank, np.array([1.0, 0.5, 10.0])).dense()  # the sum, and 10 times K_0 o K_1
+    array([[43. ,  1. ],
+           [ 1. ,  0.5]])
+    """
+
+    tied: int | Products = 2
+    free: Products = ()
+
+    def __post_init__(self) -> None:
+        tied = () if isinstance(self.tied, int | np.integer) else self.tied
+        if not tied:
+            HadamardPower(self.tied if isinstance(self.tied, int | np.integer) else 0)  # which refuses other degrees
+        for product in (*tied, *self.free):
+            if not (len(product) and all(isinstance(k, int | np.integer) and k >= 0 for k in product)):
+                raise ValueError(f"a product is a tuple of one or more kernels by number, from 0 on, got {product!r}")
+
+    def n_parameters(self, bank: KernelBank) -> int:
+        largest = max((max(product) for product in (*self._listed, *self.free)), default=0)
+        if largest >= len(bank):
+            raise ValueError(f"a product names kernel {largest}, and there are {len(bank)}, counted from 0")
+        return len(bank) + len(self.free)
+
+    def gram(self, bank: KernelBank, theta: Array) -> DenseGram:
+        mu, nu = self._parts(bank, theta)
+        K = np.zeros(bank.shape) if self._power is None else self._power.gram(bank, mu).dense().copy()
+        for product in self._listed:
+            K += mu[list(product)].prod() * _product(bank, product)
+        for weight, product in zip(nu, self.free, strict=True):
+            K += weight * _product(bank, product)
+        return DenseGram(K)
+
+    def pullback(self, bank: KernelBank, theta: Array, A: Array) -> Array:
+        (mu, _), A = self._parts(bank, theta), as_columns(A)
+        q = np.zeros(len(bank)) if self._power is None else self._power.pullback(bank, mu, A)
+        for product in self._listed:
+            q += _slopes(product, mu) * _form(bank, product, A)
+        return np.concatenate([q, [_form(bank, product, A) for product in self.free]])
+
+    def images(self, bank: KernelBank, theta: Array, A: Array) -> Array:
+        (mu, _), A = self._parts(bank, theta), as_columns(A)
+        images = np.zeros((len(bank), *A.shape)) if self._power is None else self._power.images(bank, mu, A)
+        for product in self._listed:
+            images += _slopes(product, mu)[:, None, None] * (_product(bank, product) @ A)
+        return np.concatenate([images, *((_product(bank, product) @ A)[None] for product in self.free)])
+
+    def second(self, bank: KernelBank, theta: Array, A: Array) -> Array:
+        (mu, _), A, m = self._parts(bank, theta), as_columns(A), len(bank)
+        second = np.zeros((len(theta), len(theta)))  # free products enter linearly
+        if self._power is not None:
+            second[:m, :m] = self._power.second(bank, mu, A)
+        for product in self._listed:
+            second[:m, :m] += _bends(product, mu) * _form(bank, product, A)
+        return second
+
+    def powers(self, bank: KernelBank) -> Array:
+        """Those of the longest tied products; shorter ones are concave in them, too. Free ones enter linearly."""
+        degree = self._power.degree if self._power is not None else max(map(len, self._listed))
+        return np.concatenate([np.full(len(bank), float(degree)), np.ones(len(self.free))])
+
+    @property
+    def _power(self) -> HadamardPower | None:
+        return HadamardPower(int(self.tied)) if isinstance(self.tied, int | np.integer) else None
+
+    @property
+    def _listed(self) -> Products:
+        return () if isinstance(self.tied, int | np.integer) else self.tied
+
+    def _parts(self, bank: KernelBank, theta: Array) -> tuple[Array, Array]:
+        if len(theta) != self.n_parameters(bank):
+            raise ValueError(
+                f"{len(bank)} kernels and {len(self.free)} free products have {self.n_parameters(bank)} weights, "
+                f"got {len(theta)}"
+            )
+        return theta[: len(bank)], theta[len(bank) :]
+
+
+def _product(bank: KernelBank, product: tuple[int, ...]) -> Array:
+    """The entrywise product of these kernels, dense."""
+    K: Array = reduce(np.multiply, (bank.select([k]).matrix(0) for k in product))
+    return K
+
+
+def _form(bank: KernelBank, product: tuple[int, ...], A: Array) -> float:
+    """tr A'PA."""
+    return float((A * (_product(bank, product) @ A)).sum())
+
+
+def _slopes(product: tuple[int, ...], mu: Array) -> Array:
+    """The derivatives of the product of these weights: at each place of a weight, the product of the others."""
+    slopes, weights = np.zeros(len(mu)), mu[list(product)]
+    for place, k in enumerate(product):
+        slopes[k] += np.delete(weights, place).prod()
+    return slopes
+
+
+def _bends(product: tuple[int, ...], mu: Array) -> Array:
+    """The second derivatives of the product of these weights."""
+    bends = np.zeros((len(mu), len(mu)))
+    for place, k in enumerate(product):
+        bends[k] += _slopes(product[:place] + product[place + 1 :], mu)
+    return bends

@@ -1,0 +1,188 @@
+"""Is the value of ridge regression convex in the weights of a polynomial kernel?
+
+    F(theta) = y'M^{-1}y,        M = S^degree + alpha I,  S = sum_k theta_k K_k,  a = M^{-1}y
+    F_jk = 2 W_j'M^{-1}W_k - T_jk,        W_k = degree (S^(degree-1) o K_k) a
+                                          T_jk = degree (degree - 1) a'(S^(degree-2) o K_j o K_k) a
+
+For degree 1 it always is. Otherwise the eigenvalues of the second derivatives tell, at one point: whether it is over a
+set of weights can only be sampled. Two limits are known. As alpha grows, alpha^2 F_jk tends to -T_jk at a = y. Along
+the ray s theta, s near 1, F = sum_i (y'u_i)^2 / (s^degree kappa_i + alpha), with kappa and u the eigenvalues and
+vectors of S^degree, so that for r = (degree + 1) / (degree - 1)
+
+    F is convex along the ray where alpha <= r min kappa_i > 0,    concave where alpha >= r max kappa_i.
+
+The conditions of Cortes, Mohri and Rostamizadeh (2009), proposition 4, are the signs of these eigenvalues for degree 2;
+the constants published since for general alpha are vacuous for two kernels and more.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+from sklearn.utils import check_random_state
+
+from multikernel.banks import KernelBank
+from multikernel.combinations import HadamardPower
+from multikernel.diagnostics import _input
+from multikernel.domains import NormBall
+from multikernel.domains.projection import norm_of
+from multikernel.kernels.base import Array
+from multikernel.machines import RidgeMachine
+
+_ROUNDING = 1e-9  # of the largest eigenvalue in size: what counts as zero
+_EPS = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True, eq=False)
+class Convexity:
+    """What ``convexity`` found; print it for a table.
+
+    Parameters
+    ----------
+    degree : int
+    alpha : float
+    hidden : bool, whether the problem over the ball is convex in theta^degree, whatever it is in theta
+    points : array (s, m), weights of the ball, the central ones first
+    smallest, largest : arrays (s,), the extreme eigenvalues of the second derivatives there
+    limit : array (m,), the eigenvalues of alpha^2 times the second derivatives as alpha grows, at the central weights
+    ray : (float, float), F is convex along the ray through the central weights up to the first alpha, and concave from
+        the second on; infinite for degree 1
+    """
+
+    degree: int
+    alpha: float
+    hidden: bool
+    points: Array
+    smallest: Array
+    largest: Array
+    limit: Array
+    ray: tuple[float, float]
+
+    @property
+    def convex(self) -> Array:
+        """Where no eigenvalue is below zero, shape (s,)."""
+        convex: Array = self.smallest >= -_ROUNDING * np.maximum(np.abs(self.smallest), np.abs(self.largest))
+        return convex
+
+    @property
+    def concave(self) -> Array:
+        """Where no eigenvalue is above zero, shape (s,)."""
+        concave: Array = self.largest <= _ROUNDING * np.maximum(np.abs(self.smallest), np.abs(self.largest))
+        return concave
+
+    def __str__(self) -> str:
+        s = len(self.points)
+        rows = [
+            ("degree", f"{self.degree}, alpha {self.alpha:.6g}"),
+            ("in theta^degree", "convex" if self.hidden else "not known to be convex"),
+            ("in theta", f"convex at {self.convex.sum()} of {s} points, concave at {self.concave.sum()}"),
+            ("eigenvalues", f"{self.smallest.min():.3g} to {self.largest.max():.3g}"),
+            ("large alpha", f"{_kind(self.limit)}: {self.limit[0]:.3g} to {self.limit[-1]:.3g}, over alpha^2"),
+            ("along the ray", f"convex for alpha <= {self.ray[0]:.3g}, concave for alpha >= {self.ray[1]:.3g}"),
+        ]
+        return "\n".join(f"{name:<16} {text}" for name, text in rows)
+
+
+def convexity(
+    bank: Any,
+    y: Any,
+    degree: int = 2,
+    alpha: float = 1.0,
+    domain: NormBall | None = None,
+    fit_intercept: bool = True,
+    n_samples: int = 20,
+    random_state: Any = None,
+) -> Convexity:
+    """The curvature of y'((sum_k theta_k K_k)^degree + alpha I)^-1 y over weights theta in a ball.
+
+    Parameters
+    ----------
+    bank : KernelBank of shape (n, n), or m matrices
+    y : array-like (n,)
+    degree : int >= 1
+    alpha : float > 0
+    domain : NormBall, by default that of ``PolynomialMKLRegressor``: norm 2, radius 1, centre 1
+    fit_intercept : bool, whether y loses its mean
+    n_samples : int >= 0, random weights of the ball to look at, beside the central ones
+    random_state : int, RandomState or None
+
+    Raises
+    ------
+    ValueError : where the matrices are not square, y does not fit, or a parameter is out of its range
+
+    References
+    ----------
+    Cortes, Mohri and Rostamizadeh (2009), Learning non-linear combinations of kernels, NIPS 22, section 3.3.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel.diagnostics import convexity
+    >>> print(convexity([np.eye(3)], [1.0, 2.0, -3.0], n_samples=0))  # 14 / (theta^2 + 1) at theta = 2
+    degree           2, alpha 1
+    in theta^degree  convex
+    in theta         convex at 1 of 1 points, concave at 0
+    eigenvalues      2.46 to 2.46
+    large alpha      concave: -28 to -28, over alpha^2
+    along the ray    convex for alpha <= 12, concave for alpha >= 12
+    """
+    kernels, machine, power = _input.as_bank(bank), RidgeMachine(alpha, fit_intercept), HadamardPower(degree)
+    values = _input.target(y, kernels.shape[0])
+    ball = NormBall(2.0, 1.0, 1.0) if domain is None else domain
+    ball.check(len(kernels))
+    if not n_samples >= 0:
+        raise ValueError(f"n_samples must be >= 0, got {n_samples}")
+    points = np.stack([ball.start(len(kernels)), *_sample(ball, len(kernels), n_samples, random_state)])
+    spectra = np.stack([linalg.eigvalsh(_second(kernels, power, machine, values, theta)) for theta in points])
+    target = values - values.mean() if fit_intercept else values
+    return Convexity(
+        degree=int(degree),
+        alpha=float(alpha),
+        hidden=bool(degree == 1 or ball.norm >= degree),
+        points=points,
+        smallest=spectra[:, 0],
+        largest=spectra[:, -1],
+        limit=linalg.eigvalsh(-power.second(kernels, points[0], target)),
+        ray=_along_ray(power, kernels, points[0]),
+    )
+
+
+def _second(bank: KernelBank, power: HadamardPower, machine: RidgeMachine, y: Array, theta: Array) -> Array:
+    """F_jk."""
+    gram = power.gram(bank, theta)
+    a = machine.solve(gram, y).factor
+    W = power.images(bank, theta, a)[:, :, 0]
+    H: Array = 2.0 * (W @ gram.solve_shifted(machine.alpha, W.T)) - power.second(bank, theta, a)
+    return 0.5 * (H + H.T)
+
+
+def _along_ray(power: HadamardPower, bank: KernelBank, theta: Array) -> tuple[float, float]:
+    """The largest alpha for which F is convex, and the smallest for which it is concave, along s theta at s = 1."""
+    if power.degree == 1:
+        return np.inf, np.inf
+    values = linalg.eigvalsh(power.gram(bank, theta).dense())
+    positive = values[values > len(values) * _EPS * values[-1]]
+    ratio = (power.degree + 1.0) / (power.degree - 1.0)
+    return (ratio * float(positive[0]), ratio * float(positive[-1])) if len(positive) else (np.inf, 0.0)
+
+
+def _sample(ball: NormBall, m: int, count: int, random_state: Any) -> list[Array]:
+    """Weights spread evenly over the part of the ball above its centre."""
+    rng = check_random_state(random_state)
+    points = []
+    for _ in range(count):
+        raw = rng.gamma(1.0 / ball.norm, size=m) ** (1.0 / ball.norm)
+        points.append(ball.offset(m) + ball.radius * rng.random() ** (1.0 / m) / norm_of(raw, ball.norm) * raw)
+    return points
+
+
+def _kind(values: Array) -> str:
+    edge = _ROUNDING * float(np.abs(values).max())
+    if (np.abs(values) <= edge).all():
+        return "flat"
+    if (values <= edge).all():
+        return "concave"
+    return "convex" if (values >= -edge).all() else "a saddle"

@@ -1,0 +1,205 @@
+"""RLS2 with one linear kernel for each feature: sparse linear models, along the path of the Lasso."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, cast
+
+import numpy as np
+
+from multikernel.banks import KernelBank
+from multikernel.banks.factor import FactorBank
+from multikernel.estimators._base import Fitted
+from multikernel.estimators._classifier import KernelClassifier
+from multikernel.estimators._regressor import KernelRegressor
+from multikernel.estimators._rls2 import ScaledEstimator
+from multikernel.kernels import Features, KernelFamily, linear_features
+from multikernel.kernels.base import Array
+from multikernel.machines import DualSolution
+from multikernel.procedures import Weights
+from multikernel.procedures.rls2 import LinearWeights, linear_rls2, scaling_factors
+
+
+class LinearRLS2Estimator(ScaledEstimator):
+    """The bank holds the features themselves, and so does the predictor."""
+
+    kernels = None
+
+    def _default_kernels(self) -> KernelFamily:
+        return linear_features()
+
+    def _given(self, X: Any) -> KernelBank:
+        bank = super()._given(X)
+        if not (isinstance(bank, FactorBank) and (bank.sizes == 1).all()):
+            raise ValueError(
+                f"{type(self).__name__}: a bank in place of X must hold the features themselves, as that of "
+                f"kernels.linear_features() does for fewer features than samples; got a {type(bank).__name__}, pass X"
+            )
+        return bank
+
+    def _bound(self, X: Any) -> KernelBank:
+        """The features as they are, also where they are more than the samples."""
+        p = X.shape[1]
+        given = getattr(self, "feature_names_in_", None)
+        names = self._family().resolve(Features(p, None if given is None else tuple(given))).names
+        self.kernel_names_ = np.array(names, dtype=object)
+        F = X.astype(np.float64, copy=False)
+        return FactorBank(F, F, np.ones(p, dtype=np.intp), np.arange(p))
+
+    def _learn(self, bank: KernelBank, target: Array, warm: Fitted | None) -> tuple[Weights, DualSolution]:
+        rule = "trace" if self.scaling == "norm" else self.scaling
+        return linear_rls2(
+            cast(FactorBank, bank).F,
+            target,
+            self.alpha,
+            scaling_factors(rule, bank, target),
+            fit_intercept=self.fit_intercept,
+            tol=self.tol,
+            max_iter=self.max_iter,
+            start=warm.weights.warm if warm is not None else None,
+        )
+
+    def _keep(self, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
+        super()._keep(bank, fitted, single)
+        found = [cast(LinearWeights, f.weights) for f in fitted]
+        coef = np.stack([cast(Array, weights.coef) for weights in found])
+        degrees = np.array([weights.degrees_of_freedom for weights in found])
+        self.coef_ = coef[0] if single else coef
+        self.degrees_of_freedom_: Any = float(degrees[0]) if single else degrees
+        self._support = np.empty(0, dtype=np.intp)  # the coefficients are enough: no training sample is kept
+        self._reference = bank.reference(self._support)
+
+    def _decide_bank(self, bank: KernelBank) -> Array:
+        values: Array = cast(FactorBank, bank).F @ np.atleast_2d(self.coef_).T + np.atleast_1d(self.intercept_)
+        return values
+
+
+class LinearRLS2Regressor(LinearRLS2Estimator, KernelRegressor):
+    """A sparse linear model: RLS2 with one kernel s_j x_j x_j' for each feature, exactly.
+
+    Solves min over d >= 0, sum d = 1 of (alpha / 2) y'(sum_j d_j s_j x_j x_j' + alpha I)^-1 y, y less its mean where an
+    intercept is fitted. That is the Lasso with a squared norm,
+
+        min over a of (1/2) |y - X a|^2 + (alpha / 2) (sum_j |a_j| / sqrt(s_j))^2,
+
+    d_j being in proportion to |a_j| / sqrt(s_j), and its solutions are those of the Lasso, alpha by alpha at another
+    penalty. Features enter and leave an active set until the optimality conditions hold to rounding; no n x n matrix is
+    formed, and sparse X stays sparse.
+
+    Parameters
+    ----------
+    alpha : float > 0, default 1.0
+        With scaling="norm", values of interest lie between 1e-4 and 1; ``multikernel.path`` follows them.
+    scaling : {"norm", "none"}, default "norm"
+        s_j = 1 / |x_j|^2 over the training samples, or 1. A feature that is zero has factor 0 and coefficient 0.
+        Columns are not centred: standardise X before where its features have means.
+    fit_intercept : bool, default True
+        Whether the mean of the target is taken off first and is the intercept.
+    tol : float, default 1e-4
+        The relative duality gap that counts as converged; what is reached is far smaller.
+    max_iter : int, default 10000
+        Looks at all features at most; between two of them, up to 32 features enter the active set.
+
+    Attributes
+    ----------
+    coef_ : array (p,), a; f(x) = x'a + intercept_
+    intercept_ : float
+    degrees_of_freedom_ : float, tr K (K + alpha I)^-1 for the kernel K = sum_j d_j s_j x_j x_j'
+    weights_ : array (p,), the d_j; they sum to 1
+    scaling_ : array (p,), the s_j
+    kernel_names_ : array (p,)
+    dual_coef_ : array (n,), (y - mean - X a) / alpha
+    objective_ : float
+    duality_gap_ : float, an upper bound of how far ``objective_`` is above the optimum, relative to it
+    converged_ : bool
+    n_iter_ : int
+    history_ : list, the gap along the way
+
+    References
+    ----------
+    Dinuzzo (2010), Kernel machines with two layers and multiple kernel learning, arXiv:1001.2709.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import LinearRLS2Regressor
+    >>> X = np.random.default_rng(0).normal(size=(50, 200))
+    >>> model = LinearRLS2Regressor(alpha=0.01).fit(X, 3.0 * X[:, 7] - 2.0 * X[:, 11])
+    >>> np.flatnonzero(abs(model.coef_) > 0.5)
+    array([ 7, 11])
+    >>> bool(model.duality_gap_ < 1e-10)
+    True
+    """
+
+    _rules = ("norm", "none")
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 1.0,
+        scaling: str = "norm",
+        fit_intercept: bool = True,
+        tol: float = 1e-4,
+        max_iter: int = 10_000,
+    ) -> None:
+        self.alpha = alpha
+        self.scaling = scaling
+        self.fit_intercept = fit_intercept
+        self.tol = tol
+        self.max_iter = max_iter
+
+
+class LinearRLS2Classifier(LinearRLS2Estimator, KernelClassifier):
+    """A sparse linear classifier: LinearRLS2Regressor on labels -1 and +1, for every binary problem.
+
+    Parameters
+    ----------
+    scaling : {"norm", "fisher", "none"}, default "norm"
+        "fisher": s_j is one over the sum of the variances of feature j in the two classes.
+    multiclass : {"ovr", "ovo"}, default "ovr"
+        One problem for each class or for each pair.
+    n_jobs : int or None
+        Threads over the binary problems.
+    verbose : int
+        Progress over the binary problems, as in joblib.
+    alpha, fit_intercept, tol, max_iter : as in LinearRLS2Regressor
+
+    Attributes
+    ----------
+    coef_, weights_, scaling_ : arrays (p,), or (problems, p) with more than two classes
+    classes_ : array
+    The others are those of LinearRLS2Regressor, with a row or a number for each problem.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> from multikernel import LinearRLS2Classifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> model = LinearRLS2Classifier(alpha=0.1).fit(scale(X), y)
+    >>> bool(model.score(scale(X), y) > 0.93), int((model.coef_ != 0).sum()) < 20
+    (True, True)
+    """
+
+    _rules = ("norm", "fisher", "none")
+
+    def __init__(
+        self,
+        *,
+        alpha: float = 1.0,
+        scaling: str = "norm",
+        fit_intercept: bool = True,
+        multiclass: str = "ovr",
+        tol: float = 1e-4,
+        max_iter: int = 10_000,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.alpha = alpha
+        self.scaling = scaling
+        self.fit_intercept = fit_intercept
+        self.multiclass = multiclass
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.verbose = verbose

@@ -1,0 +1,220 @@
+"""Polynomial combinations of kernels, learned with kernel ridge regression."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from multikernel.banks import KernelBank
+from multikernel.estimators._base import Fitted
+from multikernel.estimators._classifier import KernelClassifier
+from multikernel.estimators._polynomial import PolynomialMKL
+from multikernel.estimators._regressor import WeightedRegressor
+from multikernel.kernels.base import Array
+from multikernel.machines import DualSolution
+from multikernel.procedures import Weights
+
+
+class PolynomialMKLRegressor(PolynomialMKL, WeightedRegressor):
+    """Kernel ridge regression on a power of a weighted sum of kernels, the weights learned with it.
+
+    Solves
+
+        min  y'(K(theta) + alpha I)^-1 y,        K(theta) = (sum_k theta_k K_k)^degree, entry by entry,
+
+    over weights theta >= 0 in the ball |theta - offset|_norm <= radius, or everywhere with the penalty
+    ``penalty`` |theta|_2^2 added. y is taken less its mean where an intercept is fitted. K(theta) holds all products of
+    ``degree`` kernels: with the constant and one linear kernel for each feature, the default, all monomials of the
+    features up to that degree. With several targets the value is the sum of theirs, and they share the weights.
+
+    The problem is not convex in theta for degrees above 1, yet it is in theta^degree for a norm of at least the degree,
+    and for degree 2 with the penalty: the solution is then optimal up to ``duality_gap_``. So are the solutions for
+    degree 1. Otherwise the solution is stationary, and other starts (``n_init``) may lead to a better one.
+
+    Parameters
+    ----------
+    kernels : kernel, list of kernels, KernelFamily or "precomputed"
+        By default the constant and one linear kernel for each feature. The features should have comparable scales.
+        ``kernels.linear_features()`` alone leaves out the lower degrees, and costs less where there are far fewer
+        features than samples: all is then done with their monomials.
+    alpha : float > 0, default 1.0
+        What is added to the diagonal of the kernel. To multiply alpha by c^degree, and radius and offset by c, leaves
+        the predictor what it is: of these one is enough to be searched.
+    degree : int >= 1, default 2
+    norm : float >= 1, default 2
+    radius : float >= 0, default 1.0
+        With 0 the weights are the offset.
+    offset : float >= 0 or array (m,), default 1.0
+        The centre of the ball: 1 is the uniform combination. The best weights are nowhere below it.
+    penalty : float > 0 or None, default None
+        Takes the place of the ball; norm, radius and offset have no meaning then. From some strength on all weights of
+        degree 2 are zero, and a warning says from which.
+    solver : {"auto", "projected_gradient", "interpolated", "trust_region"}, default "auto"
+        "auto" is an interior point method for degree 1, a trust region method on the sphere for the 2-norm and up to
+        50 kernels, and quasi-Newton otherwise. Those by name are the published ones: "interpolated" for degree 1 and a
+        norm above 1, "trust_region" for the 2-norm.
+    free : tuples of kernel numbers, default ()
+        Entrywise products of kernels with a weight of their own: ((0, 1), (2, 2, 3)) adds theta_m K_0 o K_1 and
+        theta_{m+1} K_2 o K_2 o K_3 to the power. Their weights follow those of the m kernels, in the same ball.
+    fit_intercept : bool, default True
+        Whether the mean of the targets is taken off first and is the intercept.
+    n_init : int, default 1
+        How many starts where the problem is not convex: the central weights, the solution for the degree below, near
+        single kernels, random.
+    tol : float, default 1e-6
+        Relative duality gap, or relative stationarity, at which to stop.
+    max_iter : int, default 1000
+        Ridge regressions solved at most, from each start.
+    random_state : int, RandomState or None
+        Of the random starts.
+
+    Attributes
+    ----------
+    weights_ : array (m,), followed by those of the free products
+    kernel_names_ : array (m,), likewise
+    dual_coef_ : array (n,) or (t, n); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_, k that of the weights
+    intercept_ : float or array (t,)
+    objective_ : float
+    duality_gap_ : float, relative; where the problem is convex in theta or in theta^degree
+    stationarity_ : float, elsewhere: what other weights could gain to first order, relative to ``objective_``
+    converged_ : bool
+    n_iter_ : int
+    history_ : list, the gap or the stationarity along the way
+
+    References
+    ----------
+    Cortes, Mohri and Rostamizadeh (2009), Learning non-linear combinations of kernels, NIPS 22.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import PolynomialMKLRegressor, kernels
+    >>> X = np.random.default_rng(0).normal(size=(100, 4))
+    >>> model = PolynomialMKLRegressor(kernels.linear_features(), offset=0.0).fit(X, X[:, 0] * X[:, 1])
+    >>> (model.weights_ > 0.5).tolist()  # the product of features 0 and 1 explains the target
+    [True, True, False, False]
+    >>> bool(model.duality_gap_ < 1e-6), bool(model.score(X, X[:, 0] * X[:, 1]) > 0.99)
+    (True, True)
+    """
+
+    _multi_target: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        kernels: Any = None,
+        *,
+        alpha: float = 1.0,
+        degree: int = 2,
+        norm: float = 2,
+        radius: float = 1.0,
+        offset: Any = 1.0,
+        penalty: float | None = None,
+        solver: str = "auto",
+        free: Any = (),
+        fit_intercept: bool = True,
+        n_init: int = 1,
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        random_state: Any = None,
+    ) -> None:
+        self.kernels = kernels
+        self.alpha = alpha
+        self.degree = degree
+        self.norm = norm
+        self.radius = radius
+        self.offset = offset
+        self.penalty = penalty
+        self.solver = solver
+        self.free = free
+        self.fit_intercept = fit_intercept
+        self.n_init = n_init
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+
+    def _learn(
+        self, bank: KernelBank, target: Array, warm: Fitted | None, sample_weight: Array | None = None
+    ) -> tuple[Weights, DualSolution]:
+        return self._solve_problem(bank, target, warm, sample_weight)
+
+
+class PolynomialMKLClassifier(PolynomialMKL, KernelClassifier):
+    """Classification by regression on a power of a weighted sum of kernels, the weights learned with it.
+
+    The labels are -1 and +1, kernel ridge regression is fitted to them, and the sign decides. Everything else is as in
+    ``PolynomialMKLRegressor``; of more than two classes each problem has weights of its own.
+
+    Parameters
+    ----------
+    kernels, alpha, degree, norm, radius, offset, penalty, solver, free, n_init, tol, max_iter, random_state : as in
+        PolynomialMKLRegressor
+    fit_intercept : bool, default True
+        Whether the labels lose their mean first, which is the intercept.
+    multiclass : {"ovr", "ovo"}, default "ovr"
+        One problem for each class or for each pair; all problems share one bank.
+    n_jobs : int or None
+        Threads over the binary problems.
+    verbose : int
+        Progress over the binary problems, as in joblib.
+
+    Attributes
+    ----------
+    weights_ : array (m,), or (problems, m) with more than two classes
+    dual_coef_ : array (n,) or (problems, n)
+    intercept_ : float or array (problems,)
+    classes_ : array
+    objective_ : float or array (problems,)
+    duality_gap_ or stationarity_ : float, the largest over the problems
+    kernel_names_, converged_, n_iter_, history_ : as in PolynomialMKLRegressor
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import PolynomialMKLClassifier
+    >>> X = np.random.default_rng(0).normal(size=(100, 4))
+    >>> y = X[:, 0] * X[:, 1] > 0
+    >>> model = PolynomialMKLClassifier(offset=0.0).fit(X, y)
+    >>> bool((model.weights_[1:3] > 0.6).all()), bool(model.score(X, y) > 0.9)
+    (True, True)
+    """
+
+    def __init__(
+        self,
+        kernels: Any = None,
+        *,
+        alpha: float = 1.0,
+        degree: int = 2,
+        norm: float = 2,
+        radius: float = 1.0,
+        offset: Any = 1.0,
+        penalty: float | None = None,
+        solver: str = "auto",
+        free: Any = (),
+        fit_intercept: bool = True,
+        n_init: int = 1,
+        multiclass: str = "ovr",
+        tol: float = 1e-6,
+        max_iter: int = 1000,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernels = kernels
+        self.alpha = alpha
+        self.degree = degree
+        self.norm = norm
+        self.radius = radius
+        self.offset = offset
+        self.penalty = penalty
+        self.solver = solver
+        self.free = free
+        self.fit_intercept = fit_intercept
+        self.n_init = n_init
+        self.multiclass = multiclass
+        self.tol = tol
+        self.max_iter = max_iter
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _learn(self, bank: KernelBank, target: Array, warm: Fitted | None) -> tuple[Weights, DualSolution]:
+        return self._solve_problem(bank, target, warm, None)

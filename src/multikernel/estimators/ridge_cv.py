@@ -1,0 +1,158 @@
+"""Multiple-kernel ridge regression whose weights and ridge minimise the cross-validated error."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.utils import check_random_state
+
+from multikernel.banks import KernelBank
+from multikernel.banks.base import as_columns
+from multikernel.banks.threads import one_blas_thread
+from multikernel.estimators._base import Fitted
+from multikernel.estimators._regressor import KernelRegressor
+from multikernel.kernels.base import Array
+from multikernel.machines import DualSolution, RidgeMachine
+from multikernel.procedures import Weights
+from multikernel.procedures.ridge_cv import Folds, RidgeCV, ridge_cv
+
+
+class MultipleKernelRidgeCV(KernelRegressor):
+    """Kernel ridge regression with the kernel weights and the ridge of least held-out squared error.
+
+    Solves
+
+        min over w >= 0, alpha > 0 of (1 / n) sum_i (y_i - f_i(x_i))^2,
+
+    f_i kernel ridge regression with kernel sum_k w_k k and ridge alpha, trained on the samples outside the fold that
+    holds out sample i. The error of all folds and its derivatives follow from one matrix inverse on all samples, so
+    weights are found by Gauss-Newton steps with w >= 0, many of them zero at the end. The problem is not convex: the
+    point found is stationary, and never worse than equal weights with ridges a decade apart; other starts (``n_init``)
+    may lead to a better one. The model is then trained on all samples.
+
+    Parameters
+    ----------
+    kernels : kernel, list of kernels, KernelFamily or "precomputed"
+        By default polynomials of degrees 1 to 3 and nine widths of the Gaussian, on all features, which should be
+        standardised.
+    cv : int, splitter, iterable of (train, test) pairs, or "loo"; default 5
+        Folds that hold out each sample exactly once; the others are the training samples. "loo" leaves one out. An
+        int takes consecutive samples, as KFold does: give ``KFold(5, shuffle=True)`` where their order means something.
+    fit_intercept : bool, default True
+        Whether the mean of the training targets is taken off first and is the intercept.
+    shared_weights : bool, default False
+        With targets of shape (n, t): one set of weights and one ridge of least summed error, instead of one for each.
+    tol : float, default 1e-4
+        Relative stationarity at which to stop, or what ten steps together must gain, relative to the error.
+    max_iter : int, default 100
+        Gauss-Newton steps at most from each start.
+    n_init : int, default 1
+        How many starts: equal weights (or equal traces, the better of the two) with the best ridge, the others random
+        multiples of these. The best model is kept.
+    random_state : int, RandomState or None
+        Of the random starts.
+    n_jobs : int or None
+        Threads over targets with weights of their own.
+
+    Attributes
+    ----------
+    weights_ : array (m,), with sum 1; (t, m) for t targets with weights of their own. All zero where no kernel is of
+        use on held-out samples: the predictor is then constant.
+    alpha_ : float, or array (t,): the ridge for these weights. Only the ratio of weights and ridge matters.
+    cv_loss_ : float, or array (t,): the mean squared error on the held-out samples
+    kernel_names_ : array (m,)
+    dual_coef_ : array (n,) or (t, n); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_, k that of the weights
+    intercept_ : float or array (t,)
+    objective_ : what was minimised: ``cv_loss_``, or its sum over targets that share weights
+    stationarity_ : float, what the Gauss-Newton model of the error still promises, relative to the error; zero at a
+        point that satisfies the first-order conditions. The largest over the targets.
+    converged_ : bool
+    n_iter_ : int
+    history_ : list, the stationarity along the way for each problem
+
+    Notes
+    -----
+    A step costs one n x n inverse, a pass over the kernels with a column for each fold (ten where there are more) and
+    a system of order m. Centred kernels are centred once, on all samples.
+
+    References
+    ----------
+    Allen (1974), The relationship between variable selection and data augmentation and a method for prediction,
+    Technometrics 16, for the held-out residuals.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import make_friedman1
+    >>> from multikernel import MultipleKernelRidgeCV, kernels
+    >>> X, y = make_friedman1(150, 6, random_state=0)
+    >>> family = [kernels.RBF(gamma).on([j]) for j in range(6) for gamma in (0.3, 3.0)]
+    >>> model = MultipleKernelRidgeCV(family).fit(X[:100], y[:100])
+    >>> bool(model.score(X[100:], y[100:]) > 0.8), bool((model.weights_ == 0).any())
+    (True, True)
+    """
+
+    _multi_target: ClassVar[bool] = True
+
+    def __init__(
+        self,
+        kernels: Any = None,
+        *,
+        cv: Any = 5,
+        fit_intercept: bool = True,
+        shared_weights: bool = False,
+        tol: float = 1e-4,
+        max_iter: int = 100,
+        n_init: int = 1,
+        random_state: Any = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.kernels = kernels
+        self.cv = cv
+        self.fit_intercept = fit_intercept
+        self.shared_weights = shared_weights
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_init = n_init
+        self.random_state = random_state
+        self.n_jobs = n_jobs
+
+    def _check_parameters(self) -> None:
+        if not self.tol > 0:
+            raise ValueError(f"{type(self).__name__}: tol must be > 0, got {self.tol}")
+        for name in ("max_iter", "n_init"):
+            if not getattr(self, name) >= 1:
+                raise ValueError(f"{type(self).__name__}: {name} must be at least 1, got {getattr(self, name)}")
+
+    def _fit_bound(self, bank: KernelBank, y: Array, warm: list[Fitted] | None = None) -> list[Fitted]:
+        """Fit on a bank; folds and seeds are drawn once for all targets."""
+        n = bank.shape[0]
+        folds, seed = Folds.of(self.cv, n, y), self._seed()
+        single = y.ndim == 1 or self.shared_weights
+        found = Parallel(self.n_jobs, prefer="threads")(
+            delayed(self._solve)(bank, target, folds, seed) for target in ([y] if single else y.T)
+        )
+        fitted = [Fitted(np.arange(n), result.weights, solution) for result, solution in found]
+        self._keep(bank, fitted, single)
+        alphas = np.array([result.alpha for result, _ in found])
+        errors = np.concatenate([result.errors for result, _ in found])
+        self.alpha_ = float(alphas[0]) if single else alphas
+        self.cv_loss_ = float(errors[0]) if y.ndim == 1 else errors
+        return fitted
+
+    def _learn(self, bank: KernelBank, target: Array, warm: Fitted | None) -> tuple[Weights, DualSolution]:
+        result, solution = self._solve(bank, target, Folds.of(self.cv, bank.shape[0], target), self._seed())
+        return result.weights, solution
+
+    def _solve(self, bank: KernelBank, target: Array, folds: Folds, seed: int) -> tuple[RidgeCV, DualSolution]:
+        """One set of weights, for a target (n,) or for several that share it, and the machine on all samples."""
+        with one_blas_thread(len(target)):
+            result = ridge_cv(
+                bank, as_columns(target), folds, self.fit_intercept, self.tol, self.max_iter, self.n_init, seed
+            )
+            gram = bank.combine(result.weights.values)
+            return result, RidgeMachine(result.alpha, self.fit_intercept).solve(gram, target)
+
+    def _seed(self) -> int:
+        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))

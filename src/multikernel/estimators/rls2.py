@@ -1,0 +1,177 @@
+"""Regularised least squares with two layers: kernel weights on the simplex, learned with ridge regression."""
+
+from __future__ import annotations
+
+from typing import Any, Self
+
+from multikernel.estimators._classifier import KernelClassifier
+from multikernel.estimators._regressor import KernelRegressor
+from multikernel.estimators._rls2 import RLS2Estimator
+
+
+class RLS2Regressor(RLS2Estimator, KernelRegressor):
+    """Few kernels of many, their weights learned together with kernel ridge regression (RLS2).
+
+    Solves, with scaled kernels R_k = s_k K_k,
+
+        min over d >= 0, sum d = 1 of (alpha / 2) y'(sum_k d_k R_k + alpha I)^-1 y,
+
+    y less its mean where an intercept is fitted; several targets share the weights, their values add up. ``objective_``
+    is that value. It is also the least value, over functions f = sum_k f_k in the spaces of the kernels R_k, of
+    (1/2) |y - f(X)|^2 + (alpha / 2) (sum_k |f_k|)^2, a group Lasso with a squared norm: most weights are 0.
+
+    Parameters
+    ----------
+    kernels : kernel, list of kernels, KernelFamily or "precomputed"
+        By default the 13 (p + 1) kernels of the paper, ``kernels.rls2_basis()``. Features should be standardised.
+        Kernels are taken as they are; ``kernel.centered()`` centres one in its feature space.
+    alpha : float > 0, default 1.0
+        Scaled kernels have trace 1, so values of interest lie between 1e-6 and 1; ``multikernel.path`` follows them.
+    scaling : {"trace", "transductive", "none"}, default "trace"
+        s_k = 1 / tr K_k; or one over the sum of the self-values of the training samples and of further ones
+        (``unlabeled`` in ``fit``); or 1. A kernel that is zero has factor 0 and weight 0.
+    fit_intercept : bool, default True
+        Whether the mean of the targets is taken off first and is the intercept.
+    mode : {"certified", "paper"}, default "certified"
+        Newton steps to a relative duality gap of ``tol``, or the paper's alternation with its stopping rule, which for
+        small alpha stops early; ``duality_gap_`` tells by how much at most.
+    tol : float, default 1e-4
+    max_iter : int, default 200
+
+    Attributes
+    ----------
+    weights_ : array (m,), the d_k, of the scaled kernels; they sum to 1
+    scaling_ : array (m,), the s_k
+    kernel_names_ : array (m,)
+    dual_coef_ : array (n,), or (t, n) for t targets; f(x) = sum_k d_k s_k sum_i dual_coef_i k_k(x_i, x) + intercept_
+    intercept_ : float, or array (t,)
+    objective_ : float
+    duality_gap_ : float, an upper bound of how far ``objective_`` is above the optimum, relative to it
+    converged_ : bool
+    n_iter_ : int
+    history_ : list, the gap along the way
+
+    References
+    ----------
+    Dinuzzo (2010), Kernel machines with two layers and multiple kernel learning, arXiv:1001.2709.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import RLS2Regressor
+    >>> X = np.random.default_rng(0).normal(size=(100, 4))
+    >>> model = RLS2Regressor(alpha=1e-3).fit(X, np.sin(2.0 * X[:, 1]))
+    >>> bool(model.duality_gap_ < 1e-4), bool(model.score(X, np.sin(2.0 * X[:, 1])) > 0.9)
+    (True, True)
+    >>> [name.split("(")[0] + name[-6:] for name in model.kernel_names_[model.weights_ > 0]]
+    ['Polynomial.on(1)', 'RBF.on(1)']
+    """
+
+    _multi_target = True
+    _rules = ("trace", "transductive", "none")
+
+    def __init__(
+        self,
+        kernels: Any = None,
+        *,
+        alpha: float = 1.0,
+        scaling: str = "trace",
+        fit_intercept: bool = True,
+        mode: str = "certified",
+        tol: float = 1e-4,
+        max_iter: int = 200,
+    ) -> None:
+        self.kernels = kernels
+        self.alpha = alpha
+        self.scaling = scaling
+        self.fit_intercept = fit_intercept
+        self.mode = mode
+        self.tol = tol
+        self.max_iter = max_iter
+
+    def fit(self, X: Any, y: Any, unlabeled: Any = None) -> Self:
+        """Learn the kernel weights and the regression function.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n, p); or a KernelBank; or, with ``kernels="precomputed"``,
+            matrices of shape (m, n, n)
+        y : real targets of shape (n,), or (n, t) for targets that share the weights
+        unlabeled : further inputs for scaling="transductive", of shape (n_u, p); beside a bank or precomputed kernels
+            their self-values k_k(x, x), of shape (m, n_u)
+        """
+        self._fit_with(X, y, unlabeled)
+        return self
+
+
+class RLS2Classifier(RLS2Estimator, KernelClassifier):
+    """Few kernels of many, their weights learned together with kernel ridge regression on labels -1 and +1.
+
+    Solves the problem of RLS2Regressor for every binary problem, each with weights of its own.
+
+    Parameters
+    ----------
+    scaling : {"trace", "transductive", "fisher", "none"}, default "trace"
+        "fisher": one over the sum of the variances of the two classes in the kernel's feature space.
+    multiclass : {"ovr", "ovo"}, default "ovr"
+        One problem for each class or for each pair; all problems share one bank.
+    n_jobs : int or None
+        Threads over the binary problems.
+    verbose : int
+        Progress over the binary problems, as in joblib.
+    kernels, alpha, fit_intercept, mode, tol, max_iter : as in RLS2Regressor
+
+    Attributes
+    ----------
+    weights_, scaling_ : arrays (m,), or (problems, m) with more than two classes
+    classes_ : array
+    The others are those of RLS2Regressor, with a row for each problem.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_breast_cancer
+    >>> from sklearn.preprocessing import scale
+    >>> from multikernel import RLS2Classifier
+    >>> X, y = load_breast_cancer(return_X_y=True)
+    >>> X, y = scale(X)[::4], y[::4]
+    >>> model = RLS2Classifier(alpha=0.01).fit(X, y)
+    >>> bool(model.score(X, y) > 0.95), bool(model.duality_gap_ < 1e-4), int((model.weights_ > 0).sum()) < 30
+    (True, True, True)
+    """
+
+    _rules = ("trace", "transductive", "fisher", "none")
+
+    def __init__(
+        self,
+        kernels: Any = None,
+        *,
+        alpha: float = 1.0,
+        scaling: str = "trace",
+        fit_intercept: bool = True,
+        mode: str = "certified",
+        multiclass: str = "ovr",
+        tol: float = 1e-4,
+        max_iter: int = 200,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.kernels = kernels
+        self.alpha = alpha
+        self.scaling = scaling
+        self.fit_intercept = fit_intercept
+        self.mode = mode
+        self.multiclass = multiclass
+        self.tol = tol
+        self.max_iter = max_iter
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def _check_parameters(self) -> None:
+        super()._check_parameters()
+        if self.multiclass not in ("ovr", "ovo"):
+            raise ValueError(f"multiclass must be 'ovr' or 'ovo', got {self.multiclass!r}")
+
+    def fit(self, X: Any, y: Any, unlabeled: Any = None) -> Self:
+        """Learn the kernel weights and the classifier; arguments as in RLS2Regressor, y labels of shape (n,)."""
+        self._fit_with(X, y, unlabeled)
+        return self

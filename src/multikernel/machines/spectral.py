@@ -1,0 +1,92 @@
+"""Ridge regression for every alpha from one spectrum.
+
+With K = U diag(l) U', U of orthonormal columns (n, r), Z = U'Y and the part P = Y - U Z of the targets that K does not
+reach
+
+    A = (K + alpha I)^{-1} Y = U (l + alpha)^{-1} Z + P / alpha
+    J = tr Y'A               = sum_it Z_it^2 / (l_i + alpha) + |P|^2 / alpha
+
+In these coordinates nothing cancels, so the answers are exact for every alpha > 0, for a matrix and targets that differ
+from the given ones by the rounding of their decomposition. Eigenvalues that rounding left below zero are zero. Where
+all others are far above rounding, those that are no larger than it are zero too: there the matrix has a null space.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from multikernel.banks import Gram
+from multikernel.banks.checks import rounding
+from multikernel.banks.gram import product
+from multikernel.kernels.base import Array
+
+_FAR = 1e4  # times rounding: a spectrum without values between the two has a null space
+_ROUNDING = float(np.finfo(float).eps)
+
+
+@dataclass(frozen=True, eq=False)
+class RidgeSpectrum:
+    """A kernel matrix and targets in the coordinates of the matrix.
+
+    Parameters
+    ----------
+    values : array (r,) >= 0, l
+    vectors : array (n, r), U
+    inside : array (r, t), Z
+    outside : array (n, t), P
+    """
+
+    values: Array
+    vectors: Array
+    inside: Array
+    outside: Array
+
+    @classmethod
+    def of(cls, gram: Gram, Y: Array) -> RidgeSpectrum:
+        """The spectrum of a square Gram, for targets of shape (n, t).
+
+        ValueError where the matrix is not positive semi-definite.
+        """
+        values, U = spectrum(gram)
+        small = len(Y) * _ROUNDING * values.max(initial=0.0)
+        if values[values > small].min(initial=np.inf) > _FAR * small:
+            values, U = values[values > small], U[:, values > small]
+        return cls(values, U, product(U.T, Y), _outside(U, Y))
+
+    def coef(self, alpha: float) -> Array:
+        """(K + alpha I)^{-1} Y, shape (n, t)."""
+        return product(self.vectors, self.inside / (self.values + alpha)[:, None]) + self.outside / alpha
+
+    def value(self, alpha: float) -> float:
+        """tr Y'(K + alpha I)^{-1} Y."""
+        inside = float((self.inside**2 / (self.values + alpha)[:, None]).sum())
+        return inside + float((self.outside**2).sum()) / alpha
+
+
+def _outside(U: Array, Y: Array) -> Array:
+    """Y - U U'Y; zero where it is rounding."""
+    if U.shape[1] == len(U):
+        return np.zeros_like(Y)
+    P = Y
+    for _ in range(2):  # the second time takes off what the first left by rounding, which 1 / alpha would make large
+        P = P - product(U, product(U.T, P))
+    reached = np.linalg.norm(P, axis=0) <= len(Y) * _ROUNDING * np.linalg.norm(Y, axis=0)
+    outside: Array = np.where(reached, 0.0, P)
+    return outside
+
+
+def spectrum(gram: Gram) -> tuple[Array, Array]:
+    """The Gram's eigenvalues (r,) >= 0 and eigenvectors (n, r).
+
+    ValueError where one is below zero by more than rounding.
+    """
+    values, vectors = gram.spectrum()
+    smallest, trace = float(values.min(initial=0.0)), float(values.sum())
+    if smallest < -rounding(gram.diagonal()) * max(trace, 0.0):
+        raise ValueError(
+            f"the kernel matrix has the eigenvalue {smallest:.3g} and the trace {trace:.3g}, and a kernel matrix has "
+            "no negative eigenvalues; use kernels that are positive semi-definite"
+        )
+    return np.maximum(values, 0.0), vectors

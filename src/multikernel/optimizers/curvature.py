@@ -1,0 +1,94 @@
+"""Second derivatives of the ridge machine's value in the weights.
+
+    J(theta) = tr Y'M^{-1}Y,    M = K(theta) + alpha D^{-1},    A = M^{-1}Y
+    J_jk = 2 tr W_j'M^{-1}W_k - T_jk
+
+with W_k = (dK/dtheta_k) A, T the second derivatives of tr A'K(theta)A at fixed A, which are zero where K is linear in
+theta, and D the diagonal matrix of the samples' weights. One factorisation serves all W_k. Where theta is long,
+products with the matrix do without it:
+
+    J'' v = 2 sum_k tr W_j'M^{-1}W_k v_k - T v,        (T v)_k = p (p - 1) <AA' o P o sum_j v_j K_j, K_k>
+
+where K is the power p of a sum of kernels, entry by entry, and P its power p - 2.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.linalg import LinAlgError, blas
+
+from multikernel.banks import Gram
+from multikernel.banks.base import as_columns
+from multikernel.combinations import HadamardPower
+from multikernel.kernels.base import Array
+from multikernel.machines import RidgeMachine
+from multikernel.machines.spectral import RidgeSpectrum
+from multikernel.problem import Evaluation, Problem
+
+Map = Callable[[Array], Array]
+
+
+def hessian(problem: Problem, at: Evaluation) -> Array:
+    """J'' at an evaluated point, shape (d, d); TypeError where the machine is no RidgeMachine."""
+    A = as_columns(at.dual.factor)
+    W, V = _images(problem, at.theta, A)
+    H = blas.dgemm(2.0, W.T, V.T, trans_a=1) - problem.combination.second(problem.bank, at.theta, A)
+    symmetric: Array = 0.5 * (H + H.T)
+    return symmetric
+
+
+def hessian_product(problem: Problem, at: Evaluation) -> Map:
+    """v -> J'' v at an evaluated point; TypeError where the machine is no RidgeMachine."""
+    A = as_columns(at.dual.factor)
+    W, V = _images(problem, at.theta, A)
+    second = _second_product(problem, at.theta, A)
+
+    def product(v: Array) -> Array:
+        image: Array = 2.0 * (W @ (v @ V)) - second(v)
+        return image
+
+    return product
+
+
+def _images(problem: Problem, theta: Array, A: Array) -> tuple[Array, Array]:
+    """W_k and M^{-1}W_k, one row for each k."""
+    machine = problem.machine
+    if not isinstance(machine, RidgeMachine):
+        raise TypeError(f"second derivatives need a RidgeMachine, and the machine is a {type(machine).__name__}")
+    W = problem.combination.images(problem.bank, theta, A)
+    d, n, t = W.shape
+    columns = W.transpose(1, 0, 2).reshape(n, d * t)
+    solved = _solved(machine, problem.combination.gram(problem.bank, theta), columns)
+    return W.reshape(d, n * t), solved.reshape(n, d, t).transpose(1, 0, 2).reshape(d, n * t)
+
+
+def _solved(machine: RidgeMachine, gram: Gram, B: Array) -> Array:
+    """M^{-1}B."""
+    if machine.sample_weight is not None:
+        root = np.sqrt(machine.sample_weight)
+        unweighted = RidgeMachine(machine.alpha)
+        return root[:, None] * _solved(unweighted, gram.congruent(root), root[:, None] * B)
+    try:
+        return gram.solve_shifted(machine.alpha, B)
+    except LinAlgError:
+        return RidgeSpectrum.of(gram, B).coef(machine.alpha)
+
+
+def _second_product(problem: Problem, theta: Array, A: Array) -> Map:
+    """v -> T v."""
+    combination, bank = problem.combination, problem.bank
+    if not isinstance(combination, HadamardPower):
+        T = combination.second(bank, theta, A)
+        return lambda v: T @ v
+    degree = combination.degree
+    M = degree * (degree - 1.0) * (A @ A.T)
+    if degree > 2:
+        M *= bank.combine(theta).dense() ** (degree - 2)
+
+    def product(v: Array) -> Array:
+        image: Array = bank.inner(M * bank.combine(v).dense())
+        return image
+
+    return product if degree > 1 else np.zeros_like

@@ -1,0 +1,88 @@
+"""Projected gradient with the published steps (Cortes, Mohri and Rostamizadeh 2009, algorithm 1).
+
+    theta' = P(theta - step g),        step times factor whenever |theta' - theta| has grown
+
+It is there to be compared with. What is printed differs in two ways, which are put right here: P is the Euclidean
+projection, not a scaling of theta - center to the norm of the ball (the same for the 2-norm, and for no other), and
+with a penalty the step leads down. What remains are its defects. The step is a length, not relative to anything, so a
+gradient that is small because alpha is large hardly moves theta; values may rise; and |theta' - theta| < change, the
+printed end, tells how long the step was, not how far the optimum is: the certificate does.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from multikernel.kernels.base import Array
+from multikernel.optimizers.base import Optimizer, Search
+from multikernel.optimizers.state import Proposal, State
+from multikernel.problem import Evaluation, Problem
+
+
+@dataclass(frozen=True)
+class PublishedGradient(Optimizer):
+    """Projected gradient with the published rule for its steps, for any combination and any domain with a projection.
+
+    Parameters
+    ----------
+    tol : float > 0, the relative duality gap to reach, or the relative stationarity where K is not linear
+    max_iter : int >= 1, how many inner problems at most are solved
+    step : float > 0, the first length of a step
+    factor : float in (0, 1], what the length is multiplied by where a step was longer than the one before
+    change : float > 0, the printed end: no further point is tried once |theta' - theta| is below; by default the
+        certificate alone ends the search
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import bind, kernels
+    >>> from multikernel.combinations import HadamardPower
+    >>> from multikernel.domains import NormBall
+    >>> from multikernel.machines import RidgeMachine
+    >>> from multikernel.optimizers.published_gradient import PublishedGradient
+    >>> from multikernel.problem import Problem
+    >>> X, y = np.array([[0.0, 1.0], [0.2, -1.0], [1.0, 0.9], [1.2, -1.1]]), np.array([-1.0, -1.0, 1.0, 1.0])
+    >>> bank = bind(kernels.per_feature(kernels.RBF(1.0)), X)
+    >>> problem = Problem(bank, HadamardPower(2), RidgeMachine(alpha=0.1), NormBall(2.0, center=1.0), y)
+    >>> found = PublishedGradient(tol=1e-6).minimise(problem)
+    >>> found.converged, found.theta.round(2)
+    (True, array([1.95, 1.31]))
+    """
+
+    step: float = 1.0
+    factor: float = 0.8
+    change: float | None = None
+
+    def __post_init__(self) -> None:
+        super().__post_init__()
+        if not (self.step > 0 and np.isfinite(self.step)):
+            raise ValueError(f"step must be a finite number > 0, got {self.step}")
+        if not 0 < self.factor <= 1:
+            raise ValueError(f"factor must be in (0, 1], got {self.factor}")
+        if self.change is not None and not self.change > 0:
+            raise ValueError(f"change must be > 0, or None for no such end, got {self.change}")
+
+    def check(self, problem: Problem) -> None:
+        problem.domain.check(problem.size)
+
+    def search(self, problem: Problem, state: State) -> Search:
+        step, previous = self.step, np.inf
+        while True:
+            at = state.latest
+            theta, step = self._moved(problem, at, step)
+            moved = float(np.linalg.norm(theta - at.theta))
+            if moved <= (self.change or 0.0):
+                return
+            state = yield Proposal(theta)
+            step *= self.factor if moved > previous else 1.0
+            previous = moved
+
+    def _moved(self, problem: Problem, at: Evaluation, step: float) -> tuple[Array, float]:
+        """The next point, and the step to it: one that a penalty lets end where no kernel is left is shortened."""
+        theta = problem.domain.project(at.theta - step * at.gradient)
+        while at.theta.any() and not theta.any() and self.factor < 1.0:
+            step *= self.factor
+            theta = problem.domain.project(at.theta - step * at.gradient)
+        return theta, step

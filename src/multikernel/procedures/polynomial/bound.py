@@ -1,0 +1,121 @@
+"""A lower bound of the whole problem where the value is not convex in the weights: hidden convexity.
+
+    J(K(theta)) = max_A  2 <A, Y> - alpha |A|^2 - f(theta, A),        f = tr A'K(theta)A
+
+J is convex in theta^p where f is concave in it at every A (``Combination.powers``). A power of a sum of kernels is an
+example: f has non-negative coefficients, because entrywise products of kernels are kernels, and its monomials are
+geometric means of the theta_k^degree. The tangent of f at any x > 0, with c = df/dx / (p x^(p-1)),
+
+    f(theta, A) <= f(x, A) + c'(theta^p - x^p),
+
+has its largest value over the domain nearly in closed form (``separable.py``). So every A, and every multiple s A of
+it, tells what no weights can go below:
+
+    max_s  2 s <A, Y> - s^2 (alpha |A|^2 + f(x, A) - c'x^p) - max_theta [s^2 c'theta^p - r(theta)].
+
+At x = theta with the machine's A it equals the value exactly where theta is optimal, provided that the domain is convex
+in theta^p as well: that its norm is at least p. No pass over the kernels is needed beyond that of the gradient.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from multikernel.banks.base import as_columns
+from multikernel.domains import NormBall, Orthant
+from multikernel.kernels.base import Array
+from multikernel.machines import Machine, RidgeMachine
+from multikernel.problem import Evaluation, Problem
+from multikernel.procedures.polynomial.separable import PowerSum
+
+_FLOOR = 1e-8  # of the largest weight: where the tangent is taken in place of weights that are zero
+
+
+def hidden_convex(problem: Problem) -> bool:
+    """Whether the problem is convex in some powers of its weights: ridge regression, norm of the domain >= powers.
+
+    degree      ball of norm      penalty |theta|^2
+    1           >= 1              yes
+    2           >= 2              yes
+    d > 2       >= d              no
+    """
+    domain = problem.domain
+    if not (isinstance(domain, NormBall | Orthant) and isinstance(problem.machine, RidgeMachine)):
+        return False
+    return bool(domain.norm >= problem.combination.powers(problem.bank).max())
+
+
+@dataclass(frozen=True, eq=False)
+class HiddenConvexProblem(Problem):
+    """A problem that is convex in powers of its weights; its evaluations carry the bound of the whole problem.
+
+    ``linear`` means here what optimizers take it for: that the bounds close at the optimum.
+    """
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "linear", True)
+
+    @classmethod
+    def of(cls, problem: Problem) -> HiddenConvexProblem:
+        """The same problem with its bounds."""
+        return cls(problem.bank, problem.combination, problem.machine, problem.domain, problem.target)
+
+    def evaluate(self, theta: Array, warm: Any = None, machine: Machine | None = None) -> Evaluation:
+        found = super().evaluate(theta, warm, machine)
+        return replace(found, bound=self.bound(found))
+
+    def bound(self, at: Evaluation, x: Array | None = None) -> float:
+        """No weights have a lower value than this: by the tangent at x of the form of the machine's A.
+
+        Parameters
+        ----------
+        at : the problem at some weights
+        x : array (d,) >= 0, where the tangent is taken; the weights by default
+        """
+        powers = self.combination.powers(self.bank)
+        x = at.theta if x is None else x
+        if (x[powers > 1.0] <= 0.0).any():
+            x = np.where(powers > 1.0, np.maximum(x, _FLOOR * float(x.max()) or 1.0), x)
+        A = at.dual.factor
+        if x is at.theta:
+            q, rise = at.scores, 0.0
+        else:
+            q, rise = self.combination.pullback(self.bank, x, A), self._form(x, A) - self._form(at.theta, A)
+        c = np.maximum(q, 0.0) / (powers * x ** (powers - 1.0))
+        return self._scaled(at.dual.value, rise - float(c @ x**powers), c, powers)
+
+    def _form(self, theta: Array, A: Array) -> float:
+        """f(theta, A)."""
+        A = as_columns(A)
+        return float((A * self.combination.gram(self.bank, theta).multiply(A)).sum())
+
+    def _scaled(self, value: float, rest: float, c: Array, powers: Array) -> float:
+        """The best multiple of A; <A, Y> is the value, since A is the machine's solution."""
+        if value <= 0.0:
+            return 0.0
+        match self.domain:
+            case NormBall() as ball:
+                return value**2 / (value + max(rest + _largest(ball, c, powers), 0.0))
+            case Orthant() as orthant:
+                return max(_penalised(orthant, value, rest, c, powers, s) for s in (1.0, value / (value + rest)))
+        return -np.inf
+
+
+def _largest(ball: NormBall, c: Array, powers: Array) -> float:
+    """max c'theta^p over the ball."""
+    center, radius = ball.offset(len(c)), ball.radius
+    if radius == 0.0:
+        return float(c @ center**powers)
+    return PowerSum(c * radius**powers, center / radius, powers, ball.norm).largest()
+
+
+def _penalised(domain: Orthant, value: float, rest: float, c: Array, powers: Array, s: float) -> float:
+    """The bound at a multiple s, reduced where s^2 c would exceed the strength of a penalty of the same power."""
+    same = powers == domain.norm
+    peak = float(c[same].max(initial=0.0))
+    s = min(s, float(np.sqrt(domain.strength / peak))) if peak > 0.0 else s
+    gain = float(((s**2 * c[~same]) ** 2).sum()) / (4.0 * domain.strength)
+    return 2.0 * s * value - s**2 * (value + rest) - gain

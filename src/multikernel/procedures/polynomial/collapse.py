@@ -1,0 +1,59 @@
+"""When a penalty leaves no weights: degree 2, strength |theta|^2.
+
+At theta = 0 the coefficients are Y / alpha, and to second order
+
+    J(K(theta)) + strength |theta|^2 = |Y|^2 / alpha + theta'(strength I - B)theta,
+    B_jk = tr Y'(K_j o K_k)Y / alpha^2,
+
+so that zero weights are a local minimum from strength = the largest eigenvalue of B on; and then they are the global
+one, by hidden convexity. The entries of B are >= 0: power iteration finds the eigenvalue, with a pass over the kernels
+in each step.
+"""
+
+from __future__ import annotations
+
+import warnings
+from dataclasses import replace
+
+import numpy as np
+
+from multikernel.combinations import HadamardPower
+from multikernel.domains import Orthant
+from multikernel.machines import DualSolution
+from multikernel.problem import Problem
+from multikernel.procedures.base import Weights
+from multikernel.procedures.generalized import central_start
+from multikernel.procedures.polynomial.bound import HiddenConvexProblem, hidden_convex
+
+_STEPS = 400
+_ROUNDING = 1e-12
+_TINY = float(np.finfo(float).tiny)
+
+
+def collapsed(problem: Problem, tol: float) -> tuple[Weights, DualSolution] | None:
+    """Zero weights where these are optimal, with a warning; None where they are not, and for other problems."""
+    domain = problem.domain
+    if not (isinstance(domain, Orthant) and problem.combination == HadamardPower(2) and hidden_convex(problem)):
+        return None
+    known, zero = HiddenConvexProblem.of(problem), np.zeros(problem.size)
+    at, x, largest = known.evaluate(zero), central_start(problem), 0.0
+    for _ in range(_STEPS):
+        x = x / max(float(np.linalg.norm(x)), _TINY)
+        q = 0.5 * problem.combination.pullback(problem.bank, x, at.dual.factor)
+        before, largest, x = largest, float(x @ q), q
+        if largest > domain.strength:
+            return None
+        if largest <= before * (1.0 + _ROUNDING):
+            break
+    gap = max(at.upper - known.bound(at, x), 0.0) / max(at.upper, _TINY)
+    warn_of_collapse(f"as it is from {largest:.3g} on")
+    weights = Weights(zero, at.value, gap, gap <= tol, 1, (gap,), zero)
+    return weights, replace(at.dual, converged=gap <= tol)
+
+
+def warn_of_collapse(where: str) -> None:
+    warnings.warn(
+        f"polynomial kernel learning: the penalty outweighs what the kernels explain ({where}), so every weight is 0 "
+        "and the predictor is constant; lower the penalty, or alpha.",
+        stacklevel=4,
+    )

@@ -1,0 +1,151 @@
+"""Polynomial kernel learning for ridge regression (Cortes, Mohri and Rostamizadeh 2009, Learning non-linear
+combinations of kernels).
+
+    min  tr Y'(K(theta) + alpha I)^{-1} Y,        K(theta) = (sum_k theta_k K_k)^degree, entry by entry
+
+over theta >= 0, |theta - center|_norm <= radius, or with the penalty strength |theta|^2 in place of the ball.
+
+The value falls in every weight, so the optimum is on the surface of the ball. It is not convex in theta for a degree
+above 1; where it is convex in theta^degree (``bound.py``) every point carries a bound of the whole problem, and the
+answer is optimal up to its duality gap. Elsewhere it is stationary, and the best of several starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from itertools import chain, islice
+
+import numpy as np
+
+from multikernel.banks.threads import one_blas_thread
+from multikernel.combinations import HadamardPower, Linear
+from multikernel.domains import NormBall, Orthant
+from multikernel.kernels.base import Array
+from multikernel.machines import DualSolution, RidgeMachine
+from multikernel.optimizers import Optimizer
+from multikernel.optimizers.base import Observer
+from multikernel.optimizers.interpolated import Interpolated
+from multikernel.optimizers.published_gradient import PublishedGradient
+from multikernel.optimizers.quasi_newton import QuasiNewton
+from multikernel.optimizers.sphere import SphereTrustRegion
+from multikernel.problem import Problem
+from multikernel.procedures.base import Weights
+from multikernel.procedures.generalized import generalized_mkl
+from multikernel.procedures.polynomial.bound import HiddenConvexProblem, hidden_convex
+from multikernel.procedures.polynomial.collapse import collapsed, warn_of_collapse
+from multikernel.procedures.polynomial.proof import proved
+from multikernel.procedures.polynomial.starts import central, further_starts, inside
+from multikernel.procedures.support_mkl import outcome
+
+SOLVERS = ("auto", "projected_gradient", "interpolated", "trust_region")
+_FEW = 50  # weights up to which second derivatives cost less than the steps they save
+
+
+def polynomial_mkl(
+    problem: Problem,
+    solver: str = "auto",
+    tol: float = 1e-6,
+    max_iter: int = 1000,
+    n_init: int = 1,
+    rng: np.random.RandomState | None = None,
+    start: Array | None = None,
+    observe: Observer | None = None,
+) -> tuple[Weights, DualSolution]:
+    """The weights with their certificate, and the ridge machine's solution at them.
+
+    Parameters
+    ----------
+    problem : Problem of a RidgeMachine over a NormBall, or an Orthant of norm 2
+    solver : "auto", "trust_region" (2-norm ball), "interpolated" (degree 1, norm > 1) or "projected_gradient" (as
+        published, there to be compared with)
+    tol : float, the relative duality gap to reach where the problem is convex in powers of its weights, else the
+        relative stationarity
+    max_iter : int, machines at most from each start
+    n_init : int, how many starts where the problem is not convex: the central weights, the solution for the degree
+        below, near single kernels, random
+    rng : of the random starts
+    start : array (m,), where to begin in place of the central weights
+    observe : called with an ``Event`` after each machine of an optimizer
+
+    Raises
+    ------
+    ValueError : where the solver does not fit the problem
+    """
+    problem.domain.check(problem.size)
+    if problem.combination == HadamardPower(1):
+        problem = replace(problem, combination=Linear())
+    with one_blas_thread(problem.bank.shape[0]):
+        nothing = collapsed(problem, tol)
+        if nothing is not None:
+            return nothing
+        if solver == "auto" and _plain_sum(problem):
+            return generalized_mkl(problem, tol, max_iter, () if start is None else (start,))
+        optimizer = _optimizer(problem, solver, tol, max_iter)
+        return _solved(problem, optimizer, n_init, rng or np.random.RandomState(0), start, observe)
+
+
+def _plain_sum(problem: Problem) -> bool:
+    """Whether the interior point method solves the problem: a sum of kernels, one target, samples of equal weight."""
+    machine = problem.machine
+    free = isinstance(problem.domain, Orthant) or (isinstance(problem.domain, NormBall) and problem.domain.radius > 0)
+    plain = problem.linear and free and problem.target.ndim == 1 and np.ptp(problem.target) > 0
+    return plain and isinstance(machine, RidgeMachine) and machine.sample_weight is None
+
+
+def _optimizer(problem: Problem, solver: str, tol: float, max_iter: int) -> Optimizer:
+    """The optimizer of that name; ValueError where it cannot solve this problem."""
+    ball, power = problem.domain, isinstance(problem.combination, Linear | HadamardPower)
+    sphere = isinstance(ball, NormBall) and ball.norm == 2 and ball.radius > 0 and power
+    match solver:
+        case "auto" if sphere and problem.size <= _FEW:
+            return SphereTrustRegion(tol, max_iter)
+        case "auto":
+            return QuasiNewton(tol, max_iter, typical=central(problem))
+        case "projected_gradient":
+            return PublishedGradient(tol, max_iter)
+        case "trust_region":
+            if not sphere:
+                raise ValueError(
+                    "solver='trust_region' works on the sphere of a ball of norm 2 with a radius > 0, and on powers of "
+                    "sums: not with a penalty, another norm or free products; solver='auto' works with all of them"
+                )
+            return SphereTrustRegion(tol, max_iter)
+        case "interpolated":
+            if not problem.linear or (isinstance(ball, NormBall) and ball.norm == 1):
+                raise ValueError(
+                    "solver='interpolated' works for degree 1, in a ball of norm > 1 or with a penalty; "
+                    "solver='auto' works for every degree and norm"
+                )
+            return Interpolated(tol, max_iter)
+    raise ValueError(f"solver must be one of {', '.join(SOLVERS)}, got {solver!r}")
+
+
+def _solved(
+    problem: Problem,
+    optimizer: Optimizer,
+    n_init: int,
+    rng: np.random.RandomState,
+    start: Array | None,
+    observe: Observer | None,
+) -> tuple[Weights, DualSolution]:
+    """One start where a bound of the whole problem is known, else as many as were asked for."""
+    first = central(problem) if start is None else inside(problem, start)
+    if problem.linear or hidden_convex(problem):
+        known = problem if problem.linear else HiddenConvexProblem.of(problem)
+        return outcome(proved(known, optimizer, first, observe))
+    starts = islice(chain([first], _lower(problem, optimizer), further_starts(problem, rng)), n_init)
+    results = [optimizer.minimise(problem, begin, None, observe) for begin in starts]
+    weights, dual = outcome(min(results, key=lambda result: result.evaluation.upper))
+    if not weights.values.any():
+        warn_of_collapse("as far as this start leads")
+    total = sum(result.n_iter for result in results)
+    return replace(weights, n_iter=total, gap=None, stationarity=weights.gap), dual
+
+
+def _lower(problem: Problem, optimizer: Optimizer) -> Iterator[Array]:
+    """The solution for the degree below."""
+    combination = problem.combination
+    if isinstance(combination, HadamardPower) and combination.degree > 1:
+        below = replace(problem, combination=HadamardPower(combination.degree - 1))
+        yield inside(problem, optimizer.minimise(below, central(below)).theta)

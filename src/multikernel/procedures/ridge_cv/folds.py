@@ -1,0 +1,112 @@
+"""Test folds: disjoint sets V_1, .., V_F of samples that cover all of them, each held out from the others in turn."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.linalg import lapack
+from sklearn.model_selection import check_cv
+
+from multikernel.kernels.base import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Folds:
+    """The fold in which each sample is held out.
+
+    Parameters
+    ----------
+    labels : integer array (n,), the fold of each sample, 0..count - 1
+    count : int, F
+    """
+
+    labels: Array
+    count: int
+
+    @classmethod
+    def of(cls, cv: Any, n: int, y: Array) -> Folds:
+        """From the name "loo" (leave one out), a number of folds, a splitter or an iterable of (train, test) pairs."""
+        if isinstance(cv, str):
+            if cv != "loo":
+                raise ValueError(f"cv must be a number of folds, a splitter, pairs of rows or 'loo', got {cv!r}")
+            return cls(np.arange(n), n)
+        labels = np.full(n, -1)
+        covered, count = 0, 0
+        for train, test in check_cv(cv).split(np.empty((n, 1)), y):
+            train, test = np.arange(n)[train], np.arange(n)[test]
+            if len(train) == 0 or not np.array_equal(np.sort(np.concatenate([train, test])), np.arange(n)):
+                raise ValueError(
+                    f"fold {count} of cv holds out {len(test)} of {n} samples and trains on {len(train)}: each fold "
+                    "must train on all samples that it does not hold out, and on at least one"
+                )
+            labels[test] = count
+            covered, count = covered + len(test), count + 1
+        if covered != n or (labels < 0).any():
+            raise ValueError(
+                f"the {count} test folds of cv hold out {covered} samples where there are {n}: each sample must be "
+                "held out exactly once (KFold and GroupKFold do so; ShuffleSplit and repeated splitters do not)"
+            )
+        return cls(labels, count) if count < n else cls(np.arange(n), n)
+
+    @property
+    def single(self) -> bool:
+        """Whether each fold is one sample; fold i is then sample i."""
+        return self.count == len(self.labels)
+
+    def merged(self, most: int) -> Folds:
+        """At most so many folds, each of several of these; themselves where they are few."""
+        return self if self.count <= most else Folds(self.labels % most, most)
+
+    def tests(self) -> list[Array]:
+        """The samples of each fold."""
+        order = np.argsort(self.labels, kind="stable")
+        sizes = np.bincount(self.labels, minlength=self.count)
+        return np.split(order, np.cumsum(sizes)[:-1])
+
+    def training_means(self, Y: Array) -> Array:
+        """The mean of the other samples' targets for each fold: shape (F, t) for Y of shape (n, t)."""
+        sums = np.zeros((self.count, Y.shape[1]))
+        np.add.at(sums, self.labels, Y)
+        sizes = np.bincount(self.labels, minlength=self.count)
+        means: Array = (Y.sum(axis=0) - sums) / (len(Y) - sizes)[:, None]
+        return means
+
+    def spread(self, V: Array) -> Array:
+        """The parts of a vector by folds: shape (n, F), column f is V on fold f and 0 elsewhere."""
+        parts = np.zeros((len(V), self.count))
+        parts[np.arange(len(V)), self.labels] = V
+        return parts
+
+
+@dataclass(frozen=True, eq=False)
+class Blocks:
+    """The diagonal blocks H_VV of a positive definite matrix, factored: their Cholesky factors, or for single samples
+    the diagonal."""
+
+    folds: Folds
+    factors: tuple[Array, ...]
+
+    @classmethod
+    def of(cls, H: Array, folds: Folds) -> Blocks:
+        """LinAlgError where a block is not positive definite in floating point."""
+        if folds.single:
+            return cls(folds, (np.diagonal(H).copy(),))
+        factors = []
+        for V in folds.tests():
+            factor, failed = lapack.dpotrf(H[np.ix_(V, V)].T, lower=1, overwrite_a=1)
+            if failed:
+                raise np.linalg.LinAlgError(f"a block of {len(V)} held-out samples is not positive definite")
+            factors.append(factor)
+        return cls(folds, tuple(factors))
+
+    def solve(self, B: Array) -> Array:
+        """H_VV^-1 B_V in the rows of each fold, B of shape (n, t)."""
+        if self.folds.single:
+            quotients: Array = B / self.factors[0][:, None]
+            return quotients
+        X = np.empty_like(B)
+        for V, factor in zip(self.folds.tests(), self.factors, strict=True):
+            X[V] = lapack.dpotrs(factor, B[V], lower=1)[0]
+        return X

@@ -1,0 +1,120 @@
+"""Levenberg and Marquardt's method for the held-out error, the weights bounded below by zero.
+
+A step minimises the Gauss-Newton model of the squared residuals with a damping,
+
+    min over v >= 0 of |r + J (v - v0)|^2 + damping |D (v - v0)|^2,    D_k the largest norm of column k of J so far,
+
+a non-negative least squares problem: weights reach zero and leave it as the signs of the gradient say. The damping
+follows the ratio of the decrease to the predicted one (Nielsen). The scale D (More) leaves the steps unchanged when
+kernels are multiplied by constants.
+
+Stationarity is the decrease that the model without damping predicts, relative to the error: zero where the first-order
+conditions of L over v >= 0 hold. A step is scaled back where the kernel outgrows the ridge beyond what floating point
+can tell; without noise in the targets the least error is there. The model is not the Hessian: where residuals are
+large it may promise much and hold little, so a run also ends when its last ten steps together gained too little.
+(Newton steps with the exact Hessian were tried: it is seldom definite, and they are slower by far.)
+
+K. Madsen, H. B. Nielsen, O. Tingleff (2004), Methods for non-linear least squares problems, section 3.2; J. J. More
+(1978), The Levenberg-Marquardt algorithm: implementation and theory.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import lapack
+from scipy.optimize import nnls
+
+from multikernel.kernels.base import Array
+from multikernel.procedures.ridge_cv.held_out import HeldOutError, Point
+
+_DAMPING = 1e-2  # of the first step, relative to the squared norms of the columns
+_LEAST_DAMPING = 1e-6  # what keeps the model of duplicate kernels definite
+_MOST_DAMPING = 1e12
+_SPAN = 10  # steps that together must gain what is asked for
+_ACCEPTED = 1e-3  # part of the predicted decrease that a step must reach
+_ROUNDING = 1e-24  # of the mean square of the targets: an error that is rounding
+
+
+@dataclass(frozen=True, eq=False)
+class Descent:
+    """Where a run ended, whether it was to end there, and the stationarity at each step."""
+
+    point: Point
+    converged: bool
+    history: tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class _Model:
+    """L(v + s) near v, up to a factor of two: value + 2 slope's + s' curvature s."""
+
+    v: Array
+    curvature: Array
+    slope: Array
+
+    def step(self, damping: Array) -> Array:
+        """s with v + s >= 0 that minimises the damped model: non-negative least squares on a Cholesky factor.
+
+        Kernels of damping 0 change nothing and stay where they are.
+        """
+        kept, s = np.flatnonzero(damping), np.zeros(len(damping))
+        if len(kept) == 0:  # which nnls would not survive
+            return s
+        M = self.curvature[np.ix_(kept, kept)] + np.diag(damping[kept])
+        scale = 1.0 / np.sqrt(np.diagonal(M))
+        factor, failed = lapack.dpotrf(M * scale[:, None] * scale, lower=0)
+        if failed:
+            raise np.linalg.LinAlgError("the damped Gauss-Newton matrix is not positive definite")
+        target = lapack.dtrtrs(factor, scale * (M @ self.v[kept] - self.slope[kept]), lower=0, trans=1)[0]
+        size = float(np.linalg.norm(target)) or 1.0
+        s[kept] = nnls(factor, target / size, maxiter=30 * len(M))[0] * size * scale - self.v[kept]
+        return s
+
+    def decrease(self, s: Array) -> float:
+        """What the model without damping loses by a step."""
+        return -float(2.0 * self.slope @ s + s @ self.curvature @ s)
+
+
+def descend(error: HeldOutError, start: Point, tol: float, max_iter: int) -> Descent:
+    """From a point to one of stationarity ``tol``, or where steps no longer gain that much; never uphill."""
+    point, damping = start, _DAMPING
+    largest = np.zeros(len(start.v))
+    values: list[float] = []
+    history: list[float] = []
+    floor = _ROUNDING * float((error.Y**2).mean(axis=0).sum())
+    while point.value > floor:
+        model = _Model(point.v, *error.normal_equations(point))
+        largest = np.maximum(largest, np.diagonal(model.curvature))
+        promised = model.decrease(_step(error, model, _LEAST_DAMPING * largest))
+        history.append(max(promised, 0.0) / point.value)
+        values.append(point.value)
+        if history[-1] <= tol or (len(values) > _SPAN and values[-1 - _SPAN] <= (1.0 + tol) * point.value):
+            return Descent(point, True, tuple(history))
+        lower = _lower(error, point, model, largest, damping) if len(history) <= max_iter else None
+        if lower is None:
+            return Descent(point, False, tuple(history))
+        point, damping = lower
+    return Descent(point, True, (*history, 0.0))
+
+
+def _lower(
+    error: HeldOutError, point: Point, model: _Model, largest: Array, damping: float
+) -> tuple[Point, float] | None:
+    """A point of lower error and the damping to go on with; None where there is none within rounding."""
+    growth = 2.0
+    while damping < _MOST_DAMPING:
+        s = _step(error, model, damping * largest)
+        predicted = model.decrease(s)
+        trial = error.at(np.maximum(point.v + s, 0.0)) if predicted > 0 else None
+        ratio = (point.value - trial.value) / predicted if trial is not None else -1.0
+        if trial is not None and ratio > _ACCEPTED:
+            return trial, max(damping * max(0.1, 1.0 - (2.0 * ratio - 1.0) ** 3), _LEAST_DAMPING)
+        damping, growth = damping * growth, 2.0 * growth
+    return None
+
+
+def _step(error: HeldOutError, model: _Model, damping: Array) -> Array:
+    """The step of the model, scaled back to the largest kernels allowed."""
+    return error.bounded(model.v + model.step(damping)) - model.v

@@ -1,0 +1,133 @@
+"""Kernel weights and ridge of least held-out error: starts, descents, the best.
+
+    min over w >= 0, alpha > 0 of L(w / alpha),    L the error of held_out.py
+
+L is not convex. The first start has equal weights and the ridge that is best for them; since kernels may differ in
+scale, both equal weights and equal traces are tried, each along a line of ridges a decade apart, and no weights at all
+(the constant predictor). Descents never go uphill, so the end is at most the least of these.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from multikernel.banks import KernelBank
+from multikernel.banks.threads import one_blas_thread
+from multikernel.kernels.base import Array
+from multikernel.procedures.base import Weights
+from multikernel.procedures.ridge_cv.folds import Folds
+from multikernel.procedures.ridge_cv.gauss_newton import Descent, descend
+from multikernel.procedures.ridge_cv.held_out import LARGEST, HeldOutError, Point
+
+_FIRST = 1  # decade of the mean diagonal of the kernel, in ridges
+_DECADES = round(np.log10(LARGEST))  # looked at in both directions
+_WORTH = 1e-4  # relative: a decade that gains less is not gone
+
+
+@dataclass(frozen=True, eq=False)
+class RidgeCV:
+    """Weights that sum to 1 (all 0 where the constant predictor is best), the ridge that belongs to them, and the mean
+    squared held-out error of each target."""
+
+    weights: Weights
+    alpha: float
+    errors: Array
+
+
+def ridge_cv(
+    bank: KernelBank,
+    Y: Array,
+    folds: Folds,
+    fit_intercept: bool = True,
+    tol: float = 1e-4,
+    max_iter: int = 100,
+    n_init: int = 1,
+    seed: int = 0,
+) -> RidgeCV:
+    """Weights of the kernels and a ridge of least mean squared error over the held-out samples.
+
+    Parameters
+    ----------
+    bank : KernelBank of shape (n, n)
+    Y : array (n, t); several targets share the weights and their errors are added
+    folds : Folds
+    fit_intercept : whether the mean of the training targets of a fold is taken off first and is the intercept
+    tol : stationarity at which to stop, or relative gain of ten steps
+    max_iter : steps at most from each start
+    n_init : starts; the second and later ones are random multiples of the first
+    seed : of the random starts
+    """
+    error = HeldOutError(bank, Y, folds, fit_intercept)
+    with one_blas_thread(len(Y)):
+        start = _first(error)
+        runs = [descend(error, start, tol, max_iter)]
+        rng = np.random.default_rng(seed)
+        for _ in range(n_init - 1):
+            other = error.at(error.bounded(start.v * rng.exponential(size=len(bank))))
+            runs += [] if other is None else [descend(error, other, tol, max_iter)]
+    best = min(runs, key=lambda run: run.point.value)
+    return _result(best, sum(len(run.history) for run in runs))
+
+
+def _first(error: HeldOutError) -> Point:
+    """The lowest of equal weights, equal traces and no weights."""
+    found = [_along(error, direction) for direction in _directions(error.diagonals)]
+    best = min(found, key=lambda point: point.value, default=None)
+    nothing = error.at(np.zeros(len(error.bank))) if best is None or error.constant() < best.value else None
+    start = nothing or best
+    assert start is not None  # the inverse of the identity exists
+    return start
+
+
+def _directions(means: Array) -> list[Array]:
+    """Equal weights and equal traces, once where they are the same; kernels that are zero stay out of the latter."""
+    seen = means > 0
+    if not seen.any():
+        return []
+    equal_weights = np.full(len(means), 1.0 / means.sum())
+    equal_traces = np.divide(1.0, means * seen.sum(), out=np.zeros(len(means)), where=seen)
+    alike = np.allclose(equal_weights[seen], equal_traces[seen])
+    return [equal_traces] if alike else [equal_weights, equal_traces]
+
+
+def _along(error: HeldOutError, direction: Array) -> Point:
+    """Downhill over the decades of weights c * direction while it is worth while, then once between by a parabola."""
+    points: dict[int, Point | None] = {}
+
+    def value(decade: int) -> float:
+        if decade not in points:
+            points[decade] = error.at(10.0**decade * direction) if abs(decade) <= _DECADES else None
+        point = points[decade]
+        return np.inf if point is None else point.value
+
+    def lower(decade: int) -> int:
+        return min(decade - 1, decade + 1, key=value)
+
+    best = _FIRST
+    while value(lower(best)) < (1.0 - _WORTH) * value(best):
+        best = lower(best)
+    found = points[best]
+    if found is None:
+        raise ValueError("the kernel matrices are not positive semi-definite: no ridge makes their sum definite")
+    left, right = value(best - 1), value(best + 1)
+    bend = left - 2.0 * found.value + right
+    if not (np.isfinite(bend) and bend > 0):
+        return found
+    between = error.at(10.0 ** (best + 0.5 * (left - right) / bend) * direction)
+    return between if between is not None and between.value < found.value else found
+
+
+def _result(run: Descent, n_iter: int) -> RidgeCV:
+    """The scale goes into the ridge: v = w / alpha with sum w = 1."""
+    v, total = run.point.v, float(run.point.v.sum())
+    weights = Weights(
+        v / total if total > 0 else v,
+        objective=run.point.value,
+        converged=run.converged,
+        n_iter=n_iter,
+        history=run.history,
+        stationarity=run.history[-1],
+    )
+    return RidgeCV(weights, 1.0 / total if total > 0 else 1.0, run.point.errors)

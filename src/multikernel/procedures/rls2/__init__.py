@@ -1,0 +1,23 @@
+"""Regularised least squares with two layers (RLS2; Dinuzzo): weights on the simplex, learned with ridge regression.
+
+    min_{d >= 0, 1'd = 1}  J(d) = alpha/2 tr Y'(R(d) + alpha I)^{-1} Y,      R(d) = sum_k d_k R_k,  R_k = s_k K_k
+
+J is convex, J(d) = min_C 1/2 |Y - R C|^2 + alpha/2 tr C'R C, and with C = (R + alpha I)^{-1} Y and v_k = tr C'R_k C
+
+    dJ/dd_k = -alpha/2 v_k,        min J >= alpha/2 (tr C'Y)^2 / (alpha |C|^2 + max_k v_k)  for any C.
+
+    solve.py         the problem for kernels of any kind: where to begin, which algorithm
+    newton.py        Newton steps to a certified gap
+    alternation.py   the paper's algorithm
+    point.py         the ridge at given weights, and the bound
+    lasso.py         one rank-one kernel for each feature: the Lasso with a squared norm, exactly
+    scaling.py       the factors s_k
+    weights.py       what is returned
+"""
+
+from multikernel.procedures.rls2.lasso import LinearWeights, linear_rls2
+from multikernel.procedures.rls2.scaling import scaling_factors
+from multikernel.procedures.rls2.solve import rls2
+from multikernel.procedures.rls2.weights import ScaledWeights
+
+__all__ = ["LinearWeights", "ScaledWeights", "linear_rls2", "rls2", "scaling_factors"]

@@ -1,0 +1,38 @@
+"""RLS2 by the paper's Algorithm 1: coefficients and weights in turns.
+
+    c = (R(d) + alpha I)^{-1} y
+    d = argmin over the simplex of |V d - u|^2,     V = [R_1 c, ..., R_m c],  u = y - alpha c / 2
+
+until |(R(d) + alpha I) c - y| <= 0.01 |y| for the new d and the old c. Its fixed points are the optima, but a step in d
+is of the order of alpha: with small alpha the rule is met at once, wherever d is. The gap that is told is the true one.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from multikernel.banks import KernelBank
+from multikernel.kernels.base import Array
+from multikernel.procedures.rls2.newton import Found
+from multikernel.procedures.rls2.point import RidgePoint
+from multikernel.procedures.simplex_least_squares import nearest_point
+
+_DELTA = 1e-2
+
+
+def alternation(bank: KernelBank, Y: Array, alpha: float, max_iter: int, start: Array) -> Found:
+    """From ``start`` on, to the paper's stopping rule; Y of shape (n, t), kernels scaled already."""
+    d, work = start, np.empty(bank.shape, order="F")
+    y, stopped = Y.T.ravel(), False
+    history: list[float] = []
+    point = RidgePoint.at(bank, d, alpha, Y, work)
+    while not stopped and len(history) < max_iter:
+        products = np.ascontiguousarray(bank.apply(point.C).transpose(0, 2, 1))
+        V, c = products.reshape(len(bank), -1).T, point.C.T.ravel()
+        history.append(point.gap(float((c @ V).max())))
+        d = nearest_point(V - (y - 0.5 * alpha * c)[:, None], d)
+        stopped = bool(np.linalg.norm(V @ d + alpha * c - y) <= _DELTA * np.linalg.norm(y))
+        point = RidgePoint.at(bank, d, alpha, Y, work)
+    v = bank.quad(point.C)
+    gap = point.gap(float(v.max()))
+    return Found(d, point, v, gap, stopped, len(history), (*history, gap))

@@ -1,0 +1,48 @@
+"""The factors s_k of RLS2: how much of the norm a kernel costs does not depend on its units.
+
+    trace          1 / s_k = tr K_k; of a rank-one kernel x_k x_k' this is |x_k|^2 (rules 19 and 17 of the paper)
+    transductive   the same over the training inputs and further ones, whose targets are not known
+    fisher         1 / s_k = sum over the classes c of the variance of c in the feature space of kernel k,
+                   tr K_cc / n_c - 1'K_cc 1 / n_c^2; of a rank-one kernel the variances of the feature (rule 18)
+
+Where the denominator is 0 the kernel tells nothing: its factor is 0, and with it its weight.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from multikernel.banks import KernelBank
+from multikernel.kernels.base import Array
+
+RULES = ("trace", "transductive", "fisher", "none")
+_VARIANCE = 1e-13  # of the mean self-value: what rounding makes of a variance of 0
+
+
+def scaling_factors(rule: str, bank: KernelBank, target: Array, further: Array | None = None) -> Array:
+    """s_k of every kernel, shape (m,).
+
+    Parameters
+    ----------
+    rule : "trace", "transductive", "fisher" or "none"
+    bank : square KernelBank of the training sample
+    target : array (n,), for "fisher" the labels -1 and +1
+    further : array (m,), for "transductive" the sums of the self-values of the further inputs
+    """
+    match rule:
+        case "trace":
+            sizes = bank.traces()
+        case "transductive" if further is not None:
+            sizes = bank.traces() + further
+        case "fisher":
+            sizes = _variance(bank, target > 0) + _variance(bank, target <= 0)
+        case _:
+            return np.ones(len(bank))
+    return np.divide(1.0, sizes, out=np.zeros(len(bank)), where=sizes > 0)
+
+
+def _variance(bank: KernelBank, members: Array) -> Array:
+    """Of a class, in every feature space; 0 for a single member."""
+    own = bank.diagonal()[:, members].mean(axis=1, dtype=float)
+    variance = own - bank.quad(members / np.count_nonzero(members))
+    return np.where(variance > _VARIANCE * own, variance, 0.0)

@@ -1,0 +1,72 @@
+"""RLS2 for kernels of any kind."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from multikernel.banks import KernelBank
+from multikernel.banks.threads import one_blas_thread
+from multikernel.kernels.base import Array
+from multikernel.machines import DualSolution
+from multikernel.procedures.rls2.alternation import alternation
+from multikernel.procedures.rls2.newton import newton
+from multikernel.procedures.rls2.weights import ScaledWeights, equal_weights
+
+
+def rls2(
+    bank: KernelBank,
+    target: Array,
+    alpha: float,
+    scaling: Array,
+    *,
+    fit_intercept: bool = True,
+    mode: str = "certified",
+    tol: float = 1e-4,
+    max_iter: int = 200,
+    warm: ScaledWeights | None = None,
+) -> tuple[ScaledWeights, DualSolution]:
+    """The weights with their certificate, and the ridge at them.
+
+    Parameters
+    ----------
+    bank : square KernelBank of m kernels
+    target : array (n,), or (n, t) for targets that share the weights
+    alpha : float > 0
+    scaling : array (m,) >= 0, the factors s_k
+    fit_intercept : bool, whether the means of the targets are taken off first
+    mode : "certified", Newton steps to a relative duality gap of ``tol``; "paper", its alternation and stopping rule
+    max_iter : int, steps at most
+    warm : ScaledWeights of a similar problem, to begin with; by default the optimum for alpha to infinity
+    """
+    scaled = bank.scaled(scaling)
+    single = target.ndim == 1
+    Y = np.asarray(target, dtype=float).reshape(len(target), -1)
+    mean = Y.mean(axis=0) if fit_intercept else np.zeros(Y.shape[1])
+    Y = np.asfortranarray(Y - mean)
+    with one_blas_thread(len(Y)):
+        begin = _begin(scaled, scaling, Y) if warm is None else warm.values
+        if mode == "paper":
+            found = alternation(scaled, Y, alpha, max_iter, begin)
+        else:
+            found = newton(scaled, Y, alpha, tol, max_iter, begin, None if warm is None else warm.scores)
+    weights = ScaledWeights(
+        found.d,
+        found.point.value,
+        found.gap,
+        found.converged,
+        found.n_iter,
+        found.history,
+        scaling=scaling,
+        scores=found.scores,
+    )
+    return weights, found.point.solution(single, mean)
+
+
+def _begin(scaled: KernelBank, scaling: Array, Y: Array) -> Array:
+    """The optimum for alpha to infinity: the kernel of the largest tr Y'R_k Y (Lemma 5); equal weights if all are 0."""
+    forms = scaled.quad(Y)
+    if forms.max() <= 0:
+        return equal_weights(scaling)
+    start = np.zeros(len(forms))
+    start[int(forms.argmax())] = 1.0
+    return start

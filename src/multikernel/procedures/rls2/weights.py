@@ -1,0 +1,31 @@
+"""Weights of kernels that are scaled first."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from multikernel.kernels.base import Array
+from multikernel.procedures.base import Weights
+
+
+@dataclass(frozen=True, eq=False)
+class ScaledWeights(Weights):
+    """Weights of the kernels s_k K_k.
+
+    Parameters
+    ----------
+    scaling : array (m,), the factors s_k
+    scores : array (m,), tr C's_k K_k C at the solution; where they are largest, weights are positive
+    """
+
+    scaling: Array | None = None
+    scores: Array | None = None
+
+
+def equal_weights(scaling: Array) -> Array:
+    """Where no kernel explains anything: the same weight for all that are not scaled to 0."""
+    used = scaling > 0 if scaling.any() else np.ones(len(scaling), dtype=bool)
+    weights: Array = used / np.count_nonzero(used)
+    return weights

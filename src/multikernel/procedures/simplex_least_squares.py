@@ -1,0 +1,183 @@
+"""Least squares over the simplex, exactly, by an active set.
+
+    min_{d >= 0, 1'd = 1}  |V d - u|^2
+
+With Z = V - u 1' this is the point of least norm in the hull of the columns of Z. On a set S of columns the point of
+least norm of their affine hull has weights proportional to the solution of
+
+    (Z_S'Z_S + s 1 1') x = 1,       any s > 0;
+
+S takes in the column of the most negative slope, and gives up columns whose weight would fall below zero (Wolfe 1976).
+The slopes g = Z'Z d of all columns cost one product with Z; only the columns of S are ever factored. The bound
+|Z d|^2 - min <= 2 (d'g - min_k g_k) says when to stop.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+from scipy.linalg import blas, lapack
+
+from multikernel.kernels.base import Array
+
+_ROUNDING = 4e-15  # of |Z d| and |z_k|: slopes nearer to each other than this are equal
+_CONDITION = 1e-4  # pivot of a column of unit length, down to which products of columns are exact enough
+_DEPENDENT = 1e-13  # pivot of a column that is a mixture of others
+
+
+def simplex_least_squares(V: Array, u: Array, start: Array | None = None) -> Array:
+    """Weights d >= 0 of sum 1 that minimise |V d - u|^2, to rounding.
+
+    Where columns depend on each other the weights are not unique; those returned are the ones that the descent from
+    ``start`` arrives at.
+
+    Parameters
+    ----------
+    V : array (n, m)
+    u : array (n,)
+    start : array (m,), >= 0, weights to begin with, best those of a similar problem; their sum does not matter
+
+    Returns
+    -------
+    d : array (m,)
+
+    Raises
+    ------
+    ValueError : where shapes do not fit, V has no columns, a value is not finite, or ``start`` is negative
+
+    References
+    ----------
+    Wolfe (1976), Finding the nearest point in a polytope, Mathematical Programming 11.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import simplex_least_squares
+    >>> V = np.array([[1.0, 0.0, 0.0], [0.0, 1.0, 0.0]])
+    >>> simplex_least_squares(V, np.array([0.5, 0.3])).round(2)
+    array([0.5, 0.3, 0.2])
+    """
+    V, u = np.asarray(V, dtype=float), np.asarray(u, dtype=float)
+    if V.ndim != 2 or V.shape[1] == 0 or u.shape != V.shape[:1]:
+        raise ValueError(
+            f"simplex_least_squares: V must have shape (n, m) with m > 0 and u shape (n,), got {V.shape} and {u.shape}"
+        )
+    if not (np.isfinite(V).all() and np.isfinite(u).all()):
+        raise ValueError("simplex_least_squares: V and u must be finite; they hold a NaN or an infinity")
+    if start is not None:
+        start = np.asarray(start, dtype=float)
+        if start.shape != V.shape[1:] or not (np.isfinite(start).all() and (start >= 0).all()):
+            raise ValueError("simplex_least_squares: start must be one finite number >= 0 for each column of V")
+    return nearest_point(np.asfortranarray(V - u[:, None]), start)
+
+
+def nearest_point(Z: Array, start: Array | None = None) -> Array:
+    """The weights of the point of least norm in the hull of the columns of Z, (n, m) in Fortran order."""
+    lengths = np.sqrt(np.einsum("nm,nm->m", Z, Z))
+    face = _first(Z, lengths, start).settled()
+    refused: list[int] = []  # columns that would not lower the norm: what they promised was rounding
+    for _ in range(10 * Z.shape[1] + 100):
+        point = face.Z @ face.d
+        slopes = blas.dgemv(1.0, Z, point, trans=1)
+        size = float(face.d @ lengths[face.S])
+        slopes[refused] = np.inf
+        entering = int(slopes.argmin())
+        if slopes[entering] >= point @ point - _ROUNDING * size * (size + lengths[entering]) or entering in face.S:
+            break
+        grown = face.grown(entering, Z[:, entering]).settled()
+        if grown.squared_norm < face.squared_norm:
+            face, refused = grown, []
+        else:
+            refused.append(entering)
+    weights = np.zeros(Z.shape[1])
+    weights[face.S] = face.d
+    return weights
+
+
+@dataclass(frozen=True, eq=False)
+class _Face:
+    """Columns Z_S with weights d >= 0 of sum 1, and their products Q = Z_S'Z_S."""
+
+    S: Array
+    d: Array
+    Z: Array
+    Q: Array
+
+    @property
+    def squared_norm(self) -> float:
+        return float(self.d @ self.Q @ self.d)
+
+    def grown(self, k: int, z: Array) -> _Face:
+        """With column k at weight 0."""
+        Z = np.column_stack([self.Z, z])
+        products = z @ Z
+        Q = np.block([[self.Q, products[:-1, None]], [products[None, :]]])
+        return _Face(np.append(self.S, k), np.append(self.d, 0.0), Z, Q)
+
+    def moved(self, step: Array) -> _Face:
+        """As far along the step as the weights allow, up to all of it; what reaches 0 leaves."""
+        falling = step < 0
+        ratios = np.full(len(step), np.inf)
+        ratios[falling] = self.d[falling] / -step[falling]
+        t = float(min(1.0, ratios.min()))
+        d = self.d + t * step
+        kept = (d > 0) & (ratios > t) if t < 1.0 else d > 0
+        return _Face(self.S[kept], d[kept] / d[kept].sum(), self.Z[:, kept], self.Q[np.ix_(kept, kept)])
+
+    def settled(self) -> _Face:
+        """The point of least norm of the hull of some of S, no longer than this one."""
+        face = self
+        while len(face.S) > 1:
+            before = len(face.S)
+            face = face.moved(face._step())
+            if len(face.S) == before:
+                return face
+        return face
+
+    def _step(self) -> Array:
+        """To the point of least norm of the affine hull; or along a dependence of the columns, until one has gone."""
+        lengths = np.sqrt(self.Q.diagonal())
+        zero = lengths == 0.0
+        if zero.any():
+            step: Array = zero / np.count_nonzero(zero) - self.d
+            return step
+        R, q, rank = self._triangle(lengths)
+        if rank == len(lengths):
+            x = linalg.solve_triangular(R, q, check_finite=False) / lengths
+            step = x / x.sum() - self.d
+            return step
+        # the column after the first ``rank`` is a mixture of these: its weight goes to them
+        step = np.zeros(len(lengths))
+        mixture = linalg.solve_triangular(R[:rank, :rank], R[:rank, rank], check_finite=False)
+        step[:rank] = mixture * lengths[rank] / lengths[:rank]
+        step[rank] = -1.0
+        step *= self.d[rank] if self.d[rank] > 0 else 1.0
+        return step
+
+    def _triangle(self, lengths: Array) -> tuple[Array, Array, int]:
+        """R with R'R = A'A and q = R'^-1 A'e for A = [Z_S; 1'] with scaled columns, and how many are independent.
+
+        From the products where they are well conditioned; else from the columns, which have twice as many digits.
+        """
+        ones = lengths.min() / lengths
+        R, failed = lapack.dpotrf(self.Q / np.outer(lengths, lengths) + np.outer(ones, ones), lower=0)
+        if not failed and R.diagonal().min() > _CONDITION:
+            return R, linalg.solve_triangular(R, ones, trans=1, check_finite=False), len(ones)
+        A = np.zeros((len(self.Z) + 1, len(ones) + 1))
+        A[:-1, :-1], A[-1, :-1], A[-1, -1] = self.Z / lengths, ones, 1.0
+        R = linalg.qr(A, mode="r", check_finite=False)[0]
+        pivots = np.abs(R.diagonal()[: len(ones)])
+        small = np.flatnonzero(pivots < _DEPENDENT)
+        return R[: len(ones), :-1], R[: len(ones), -1], int(small[0]) if len(small) else len(pivots)
+
+
+def _first(Z: Array, lengths: Array, start: Array | None) -> _Face:
+    """The columns of the start, not more than can be independent; else the shortest column."""
+    S = np.array([int(lengths.argmin())])
+    weights = np.ones(1)
+    if start is not None and start.any():
+        S = np.argsort(-start, kind="stable")[: min(len(Z) + 1, np.count_nonzero(start))]
+        weights = start[S] / start[S].sum()
+    return _Face(S, weights, Z[:, S], Z[:, S].T @ Z[:, S])

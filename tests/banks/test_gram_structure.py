@@ -1,0 +1,78 @@
+"""Grams of every form do what their dense matrix does."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from scipy import sparse
+
+from multikernel.banks import DenseGram, FactorGram, Gram
+
+Array = Any
+N = 12
+
+
+def factor(q: int, form: Any = np.asarray, weights: Array | None = None) -> FactorGram:
+    F = form(np.random.default_rng(q).normal(size=(N, q)))
+    return FactorGram(F, np.linspace(0.0, 2.0, q) if weights is None else weights, F)
+
+
+GRAMS = {
+    "dense": lambda: DenseGram(factor(20).dense()),
+    "by columns": lambda: DenseGram(np.asfortranarray(factor(20).dense())),
+    "a view": lambda: DenseGram(np.kron(factor(20).dense(), np.ones((2, 2)))[::2, ::2]),
+    "single precision": lambda: DenseGram(factor(20).dense().astype(np.float32)),
+    "few features": lambda: factor(5),
+    "few features by columns": lambda: factor(5, np.asfortranarray),
+    "few features, single precision": lambda: factor(5, np.float32),
+    "few sparse features": lambda: factor(5, sparse.csr_array),
+    "as many features": lambda: factor(N),
+    "many sparse features": lambda: factor(20, sparse.csr_array),
+    "a negative weight": lambda: factor(5, weights=np.array([2.0, 1.0, 1.0, 3.0, -1e-18])),
+}
+grams = pytest.mark.parametrize("name", GRAMS)
+
+
+def tolerance(gram: Gram) -> float:
+    single = "float32" in str(gram.K.dtype if isinstance(gram, DenseGram) else gram.F.dtype)
+    return 1e-4 if single else 1e-10
+
+
+@grams
+@pytest.mark.parametrize("shape", [(N,), (N, 1), (N, 3), (N, 0)])
+def test_multiply(name: str, shape: tuple[int, ...]) -> None:
+    gram = GRAMS[name]()
+    V = np.random.default_rng(0).normal(size=shape)
+    np.testing.assert_allclose(gram.multiply(V), gram.dense() @ V, atol=tolerance(gram))
+    assert gram.multiply(V).shape == shape
+
+
+@grams
+@pytest.mark.parametrize("shape", [(N,), (N, 3)])
+def test_solve(name: str, shape: tuple[int, ...]) -> None:
+    gram = GRAMS[name]()
+    B = np.random.default_rng(0).normal(size=shape)
+    want = np.linalg.solve(gram.dense().astype(float) + 0.7 * np.eye(N), B)
+    np.testing.assert_allclose(gram.solve_shifted(0.7, B), want, atol=tolerance(gram))
+
+
+@grams
+def test_congruent(name: str) -> None:
+    gram, scale = GRAMS[name](), np.linspace(-1.0, 2.0, N)
+    found = gram.congruent(scale)
+    np.testing.assert_allclose(found.dense(), np.diag(scale) @ gram.dense() @ np.diag(scale), atol=tolerance(gram))
+    assert type(found) is type(gram)
+    assert sparse.issparse(getattr(found, "F", None)) == sparse.issparse(getattr(gram, "F", None))
+
+
+@grams
+def test_spectrum(name: str) -> None:
+    gram = GRAMS[name]()
+    values, U = gram.spectrum()
+    np.testing.assert_allclose((U * values) @ U.T, gram.dense(), atol=tolerance(gram))
+    np.testing.assert_allclose(U.T @ U, np.eye(len(values)), atol=1e-10)
+    assert values.dtype == U.dtype == np.float64
+    if name.startswith("few"):
+        assert U.shape == (N, 5)

@@ -1,0 +1,93 @@
+"""Tied and free products of kernels against the sum that equation (2) writes out."""
+
+from __future__ import annotations
+
+import pickle
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from multikernel import bind, kernels
+from multikernel.combinations import HadamardPower, TiedAndFree
+from multikernel.kernels import RBF, Polynomial
+
+Array = Any
+X, NEW = np.random.default_rng(0).normal(size=(9, 3)), np.random.default_rng(1).normal(size=(4, 3))
+FAMILY = [RBF(0.3), Polynomial(2), kernels.Linear().on([0])]
+FREE = ((0, 1), (2,), (1, 1, 2))
+CASES: dict[str, TiedAndFree] = {
+    "power": TiedAndFree(2),
+    "power and free": TiedAndFree(3, FREE),
+    "listed": TiedAndFree(((0,), (1, 1), (0, 1, 2), (1, 1))),
+    "listed and free": TiedAndFree(((2, 0), (1,)), FREE),
+}
+cases = pytest.mark.parametrize("case", CASES)
+
+
+def brute_force(case: TiedAndFree, K: Array, theta: Array) -> Array:
+    """Every product of matrices times the product of its weights, one by one."""
+    m = len(K)
+    tied = product(range(m), repeat=case.tied) if isinstance(case.tied, int) else case.tied
+    total = np.zeros(K.shape[1:])
+    for index in tied:
+        total += np.prod([theta[k] * K[k] for k in index], axis=0)
+    for nu, index in zip(theta[m:], case.free, strict=True):
+        total += nu * np.prod([K[k] for k in index], axis=0)
+    return total
+
+
+@cases
+def test_matrix_is_the_sum_written_out(case: str) -> None:
+    given, bank = CASES[case], bind(FAMILY, X)
+    theta = np.random.default_rng(2).random(given.n_parameters(bank)) + 0.1
+    for part in (bank, bank.cross(NEW), bank.block([3, 0], slice(2, 7))):
+        np.testing.assert_allclose(
+            given.gram(part, theta).dense(), brute_force(given, part.matrices(), theta), rtol=1e-10
+        )
+
+
+@cases
+def test_pullback_is_the_difference_of_the_form(case: str) -> None:
+    given, bank = CASES[case], bind(FAMILY, X)
+    theta = np.random.default_rng(2).random(given.n_parameters(bank)) + 0.1
+    theta[1] = 0.0  # a product of weights is differentiated where one of them is zero
+    A, K, step = np.random.default_rng(3).normal(size=(9, 2)), bank.matrices(), 1e-6
+    q = given.pullback(bank, theta, A)
+    for k, e in enumerate(step * np.eye(len(theta))):
+        rise = brute_force(given, K, theta + e) - brute_force(given, K, theta - e)
+        assert q[k] == pytest.approx(float(np.vdot(A, rise @ A)) / (2.0 * step), rel=1e-6, abs=1e-6 * np.abs(q).max())
+
+
+def test_without_free_products_a_degree_is_the_power() -> None:
+    bank, theta = bind(FAMILY, X), np.array([0.2, 0.5, 1.0])
+    want = HadamardPower(3).gram(bank, theta).dense()
+    np.testing.assert_array_equal(TiedAndFree(3).gram(bank, theta).dense(), want)
+
+
+def test_bank_is_left_alone() -> None:
+    bank = bind(kernels.linear_features(), X)
+    before = bank.matrices()
+    TiedAndFree(1, ((0,), (0, 1))).gram(bank, np.ones(5))
+    np.testing.assert_array_equal(bank.matrices(), before)
+
+
+def test_combination_is_a_value() -> None:
+    given = CASES["power and free"]
+    assert pickle.loads(pickle.dumps(given)) == given
+    assert hash(given) == hash(TiedAndFree(3, FREE))
+
+
+def test_products_name_kernels_that_are_there() -> None:
+    bank = bind(FAMILY, X)
+    with pytest.raises(ValueError, match="names kernel 3, and there are 3"):
+        TiedAndFree(2, ((0, 3),)).n_parameters(bank)
+    with pytest.raises(ValueError, match="4 weights, got 3"):
+        TiedAndFree(2, ((0, 1),)).gram(bank, np.ones(3))
+    for wrong in (((),), ((0, -1),), ((0.5,),)):
+        with pytest.raises(ValueError, match="a product is a tuple of one or more kernels by number"):
+            TiedAndFree(2, wrong)  # type: ignore[arg-type]
+    for degree in (0, ()):
+        with pytest.raises(ValueError, match="whole number >= 1"):
+            TiedAndFree(degree)

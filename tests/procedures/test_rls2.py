@@ -1,0 +1,215 @@
+"""RLS2 against a conic solver, its formulas, and the paper's algorithm."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import reference as ref
+import rls2_reference as slow
+from multikernel import bind, kernels, simplex_least_squares
+from multikernel.banks import precomputed
+from multikernel.procedures.rls2 import ScaledWeights, rls2, scaling_factors
+
+Array = Any
+RNG = np.random.default_rng(5)
+X = RNG.normal(size=(40, 4))
+X[:, 3] = 0.0
+VALUES = np.sin(2.0 * X[:, 0]) + X[:, 1] ** 2 + 0.1 * RNG.normal(size=40)
+SIGNS = np.where(np.median(VALUES) < VALUES, 1.0, -1.0)
+SEVERAL = np.column_stack([VALUES, X[:, 1] + 0.1 * RNG.normal(size=40), SIGNS])
+BANK = bind(kernels.rls2_basis(), X)
+TRACES = 1.0 / BANK.traces()
+K = BANK.scaled(TRACES).matrices()
+ALPHAS = (1e-6, 1e-3, 0.05, 1.0, 1e3)
+TARGETS = {"values": VALUES, "signs": SIGNS, "several": SEVERAL}
+
+
+def centred(target: Array) -> Array:
+    return target - target.mean(axis=0)
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize("alpha", [1e-3, 1.0, 1e3])
+def test_optimum(target, alpha):
+    Y = TARGETS[target]
+    weights, solution = rls2(BANK, Y, alpha, TRACES, tol=1e-9)
+    lower, upper = slow.optimum(K, centred(Y), alpha)
+    own = slow.value(K, centred(Y), alpha, weights.values)
+    assert weights.converged
+    assert own == pytest.approx(weights.objective, rel=1e-9)
+    assert own <= upper * (1 + 1e-8)
+    assert own >= lower * (1 - 1e-8)
+    assert (upper - lower) < 1e-6 * upper, "the reference is not accurate"
+    assert own == pytest.approx(upper, rel=1e-6)
+    C = np.linalg.solve(ref.combine(K, weights.values) + alpha * np.eye(40), centred(Y))
+    np.testing.assert_allclose(solution.coef, C, rtol=1e-6, atol=1e-9 * np.abs(C).max())
+    np.testing.assert_allclose(solution.intercept, Y.mean(axis=0))
+
+
+@pytest.mark.parametrize("alpha", ALPHAS)
+@pytest.mark.parametrize("tol", [1e-2, 1e-4, 1e-8])
+def test_the_gap_is_one(alpha, tol):
+    """The value less a bound that holds, relative to the value; the gap asked for is reached."""
+    weights, solution = rls2(BANK, VALUES, alpha, TRACES, tol=tol)
+    J = slow.value(K, centred(VALUES), alpha, weights.values)
+    bound = slow.bound(K, centred(VALUES), alpha, solution.coef)
+    assert weights.gap <= tol
+    assert weights.converged
+    assert weights.gap == pytest.approx(1.0 - bound / J, abs=1e-9)
+    assert weights.values.min() >= 0
+    assert weights.values.sum() == pytest.approx(1.0, abs=1e-12)
+
+
+@pytest.mark.parametrize("alpha", ALPHAS)
+def test_the_start_does_not_matter(alpha, rng):
+    best = rls2(BANK, VALUES, alpha, TRACES, tol=1e-8)[0].objective
+    for start in (np.full(len(BANK), 1.0 / len(BANK)), np.eye(len(BANK))[-3], rng.dirichlet(np.ones(len(BANK)))):
+        assert rls2(BANK, VALUES, alpha, TRACES, tol=1e-8, warm=ScaledWeights(start))[0].objective == pytest.approx(
+            best, rel=1e-7
+        )
+
+
+def test_gradient_is_that_of_the_solution():
+    weights, solution = rls2(BANK, VALUES, 0.05, TRACES)
+    d, y, step = weights.values, centred(VALUES), 1e-6
+    for k in np.argsort(-d)[:3]:
+        ends = [slow.value(K, y, 0.05, d + sign * step * np.eye(len(d))[k]) for sign in (1, -1)]
+        assert -float(solution.factor @ K[k] @ solution.factor) == pytest.approx((ends[0] - ends[1]) / (2 * step), 1e-5)
+
+
+@pytest.mark.parametrize("alpha", [1e-4, 0.05, 1.0])
+def test_duplicates_change_nothing(alpha):
+    twice = bind(kernels.Kernels(tuple(kernels.rls2_basis().resolve(kernels.Features(4))) * 2), X)
+    once, again = rls2(BANK, VALUES, alpha, TRACES, tol=1e-9), rls2(twice, VALUES, alpha, np.tile(TRACES, 2), tol=1e-9)
+    assert again[0].objective == pytest.approx(once[0].objective, rel=1e-8)
+    np.testing.assert_allclose(again[1].coef, once[1].coef, rtol=1e-3, atol=1e-4 * np.abs(once[1].coef).max())
+
+
+def test_for_large_alpha_the_kernel_of_lemma_5():
+    weights, _ = rls2(BANK, VALUES, 1e8, TRACES)
+    assert weights.values[ref.quad(K, centred(VALUES)).argmax()] == 1.0
+
+
+def test_one_kernel_is_ridge_regression():
+    weights, solution = rls2(BANK.select([3]), VALUES, 0.1, TRACES[3:4])
+    assert weights.values.tolist() == [1.0]
+    assert weights.gap < 1e-12
+    np.testing.assert_allclose(solution.coef, np.linalg.solve(K[3] + 0.1 * np.eye(40), centred(VALUES)))
+
+
+@pytest.mark.parametrize("mode", ["certified", "paper"])
+def test_constant_target(mode):
+    scaling = np.where(np.arange(len(BANK)) % 2, TRACES, 0.0)
+    weights, solution = rls2(BANK, np.full(40, 3.0), 0.1, scaling, mode=mode)
+    assert weights.objective == 0.0
+    assert weights.gap == 0.0
+    assert weights.converged
+    assert not solution.coef.any()
+    assert solution.intercept == 3.0
+    assert (weights.values[scaling == 0] == 0).all()
+    assert weights.values.sum() == pytest.approx(1.0)
+
+
+@pytest.mark.parametrize("mode", ["certified", "paper"])
+@pytest.mark.parametrize("alpha", [1e-3, 1.0])
+def test_zero_kernels_get_nothing(mode, alpha):
+    bank = precomputed(np.concatenate([np.zeros((2, 40, 40)), K[:20]]))
+    scaling = scaling_factors("trace", bank, VALUES)
+    weights, _ = rls2(bank, VALUES, alpha, scaling, mode=mode)
+    assert not scaling[:2].any()
+    assert not weights.values[:2].any()
+    assert np.isfinite(weights.values).all()
+
+
+def test_units_that_differ_by_many_orders():
+    """Polynomials of features in the thousands beside Gaussians, and no scaling: R + alpha I is nearly singular."""
+    bank = bind(kernels.rls2_basis(), 1e3 * X)
+    weights, _ = rls2(bank, VALUES, 1e-6, np.ones(len(bank)))
+    assert weights.gap >= 0
+    assert np.isfinite(weights.objective)
+    J = weights.objective
+    assert 0.5 * float(centred(VALUES) @ centred(VALUES)) >= J
+
+
+# -- the paper's algorithm ---------------------------------------------------------------------------------------------
+
+
+def test_paper_as_printed():
+    """Algorithm 1 written out."""
+    alpha, y = 0.3, centred(VALUES)
+    weights, solution = rls2(BANK, VALUES, alpha, TRACES, mode="paper")
+    d = np.eye(len(K))[ref.quad(K, y).argmax()]
+    residual, steps = np.inf, 0
+    while residual > 1e-2 * np.linalg.norm(y):
+        c = np.linalg.solve(ref.combine(K, d) + alpha * np.eye(40), y)
+        V, u = ref.apply(K, c[:, None])[:, :, 0].T, y - 0.5 * alpha * c
+        d = simplex_least_squares(V, u, d)
+        residual, steps = np.linalg.norm(V @ d + alpha * c - y), steps + 1
+    assert weights.n_iter == steps
+    assert weights.converged
+    np.testing.assert_allclose(ref.combine(K, weights.values), ref.combine(K, d), atol=1e-8)
+    np.testing.assert_allclose(solution.coef, np.linalg.solve(ref.combine(K, d) + alpha * np.eye(40), y), rtol=1e-6)
+
+
+@pytest.mark.parametrize("alpha", [0.05, 1.0, 30.0])
+def test_an_optimum_is_a_fixed_point_of_the_paper(alpha):
+    best, _ = rls2(BANK, VALUES, alpha, TRACES, tol=1e-13)
+    again, _ = rls2(BANK, VALUES, alpha, TRACES, mode="paper", warm=ScaledWeights(best.values))
+    assert again.n_iter == 1
+    np.testing.assert_allclose(ref.combine(K, again.values), ref.combine(K, best.values), atol=1e-5)
+
+
+def test_paper_stalls_at_small_alpha_and_says_so():
+    certified, _ = rls2(BANK, VALUES, 1e-5, TRACES)
+    stalled, _ = rls2(BANK, VALUES, 1e-5, TRACES, mode="paper")
+    assert stalled.converged
+    assert stalled.objective > 1.5 * certified.objective
+    assert stalled.gap >= 1.0 - certified.objective / stalled.objective - 1e-9
+
+
+def test_steps_run_out():
+    weights, _ = rls2(BANK, VALUES, 1e-4, TRACES, tol=1e-8, max_iter=2)
+    assert not weights.converged
+    assert weights.n_iter == 2
+    assert weights.gap > 1e-8
+
+
+# -- scaling -----------------------------------------------------------------------------------------------------------
+
+
+def test_trace_and_transductive():
+    raw = BANK.matrices()
+    np.testing.assert_allclose(scaling_factors("trace", BANK, VALUES), 1.0 / ref.traces(raw))
+    new = RNG.normal(size=(7, 4))
+    whole = bind(kernels.rls2_basis(), np.concatenate([X, new])).matrices()
+    further = BANK.self_values(new).sum(axis=1)
+    np.testing.assert_allclose(scaling_factors("transductive", BANK, VALUES, further), 1.0 / ref.traces(whole))
+
+
+def test_trace_of_centred_kernels():
+    bank = bind(kernels.rls2_basis(), X).centered()
+    expected = [np.trace(matrix) - matrix.sum() / 40 for matrix in BANK.matrices()]
+    found = scaling_factors("trace", bank, VALUES)
+    sensible = np.array(expected) > 1e-9
+    np.testing.assert_allclose(found[sensible], 1.0 / np.array(expected)[sensible], rtol=1e-8)
+
+
+def test_fisher_is_the_variance_within_the_classes():
+    bank = bind(kernels.linear_features(), X)
+    s = scaling_factors("fisher", bank, SIGNS)
+    variances = X[SIGNS > 0].var(axis=0) + X[SIGNS < 0].var(axis=0)
+    np.testing.assert_allclose(s[:3], 1.0 / variances[:3])
+    assert s[3] == 0.0
+    polynomial = bind([kernels.Polynomial(2)], X[:, :1])  # features 1, sqrt2 x, x^2
+    features = np.column_stack([np.sqrt(2.0) * X[:, 0], X[:, 0] ** 2])
+    total = sum(features[sign == SIGNS].var(axis=0).sum() for sign in (-1, 1))
+    assert scaling_factors("fisher", polynomial, SIGNS)[0] == pytest.approx(1.0 / total)
+
+
+def test_fisher_with_a_class_of_one():
+    target = np.where(np.arange(40) == 7, 1.0, -1.0)
+    s = scaling_factors("fisher", bind(kernels.linear_features(), X), target)
+    np.testing.assert_allclose(s[:3], 1.0 / X[target < 0][:, :3].var(axis=0))
