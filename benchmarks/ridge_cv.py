@@ -5,8 +5,8 @@
 Friedman's first function with noise, 20 features, Gaussians of one feature or all of them at several widths, a stack
 computed beforehand. Each measurement is a process of its own (so that its peak memory is its own) on the same stack and
 the same folds; the packages alternate, and medians are compared. The error of everybody's weights is computed here, by
-machines trained anew for each fold. himalaya (0.4.11 was compared) is measured where it is installed, and only on
-stacks below --peer values; it has no leave-one-out of its own.
+machines trained anew for each fold. himalaya (0.4.11 was compared) is measured where it is installed, for folds, and
+only on stacks of at most --peer values.
 
 --profile tells what part of our time, on one thread, is passes over the kernels, inverses and the rest.
 """

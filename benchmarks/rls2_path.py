@@ -5,7 +5,7 @@
 60 % of the samples, 30 values of lambda from 1e6 down to 1e-6, 13 (p + 1) kernels; everything is counted, making the
 kernels included. Here each step ends with a duality gap of at most 1e-4; the transcription is Algorithm 1 as printed,
 in a dozen lines of NumPy and SciPy, with the printed stopping rule. Both are measured in turns, in one run, and told
-as medians.
+as medians. "solving" is the part of the time without making the kernels and scoring the training samples.
 """
 
 from __future__ import annotations
@@ -66,27 +66,30 @@ def main() -> None:
     parser.add_argument("--data-dir", type=Path)
     parser.add_argument("--rounds", type=int, default=5)
     asked = parser.parse_args()
-    print(f"{'':10s}    n   m     here  plain  ratio  published  ratio  worst gap  plain's excess  steps (published)")
+    print(
+        f"{'':10s}    n   m     here solving  plain  ratio published  ratio  worst gap  excess of plain  steps (paper)"
+    )
     for name in asked.datasets:
         X, y = load(name, asked.data_dir)
         train = np.random.default_rng(0).permutation(len(y))[: round(0.6 * len(y))]
         X, y = X[train], y[train]
-        own, plain = [], []
-        found = here(X, y)
+        own, plain, solving = [], [], []
+        here(X, y)
         for _ in range(asked.rounds):
             start = time.perf_counter()
             found = here(X, y)
             middle = time.perf_counter()
             other = transcription(X, y)
             own.append(middle - start)
+            solving.append(found.seconds.sum())
             plain.append(time.perf_counter() - middle)
         seconds, slow = float(np.median(own)), float(np.median(plain))
         steps, published = PUBLISHED[name][2][0.6][-2:]
         excess = max(J / best - 1.0 for (J, _), best in zip(other, found.objective, strict=True))
         print(
-            f"{name:10s} {len(y):4d} {found.weights.shape[1]:4d} {seconds:7.3f} {slow:7.2f} {slow / seconds:6.1f} "
-            f"{published:9.2f} {published / seconds:7.1f} {found.duality_gap.max():10.0e} {excess:15.1e} "
-            f"{found.n_iter.sum():6d} ({steps:.0f})",
+            f"{name:10s} {len(y):4d} {found.weights.shape[1]:4d} {seconds:8.3f} {np.median(solving):7.3f} {slow:6.2f} "
+            f"{slow / seconds:6.1f} {published:9.2f} {published / seconds:6.1f} {found.duality_gap.max():10.0e} "
+            f"{excess:16.1e} {found.n_iter.sum():6d} ({steps:.0f})",
             flush=True,
         )
 

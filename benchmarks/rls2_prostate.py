@@ -37,10 +37,12 @@ def main() -> None:
         return mk.LinearRLS2Regressor(alpha=10.0**log_alpha, tol=1e-10).fit(X[train], data.y[train])
 
     grid = np.linspace(-4, 4, 81)
-    nearest = grid[np.argmin([abs(model(g).coef_[0] - PUBLISHED[0]) for g in grid])]
-    at = minimize_scalar(
-        lambda g: (model(g).coef_[0] - PUBLISHED[0]) ** 2, bounds=(nearest - 0.2, nearest + 0.2), method="bounded"
-    ).x
+
+    def distance(g: float) -> float:
+        return float(np.abs(model(g).coef_ - PUBLISHED).max())
+
+    nearest = grid[np.argmin([distance(g) for g in grid])]
+    at = minimize_scalar(distance, bounds=(nearest - 0.2, nearest + 0.2), method="bounded").x
     found = model(at)
     squares = (found.predict(X[~train]) - data.y[~train]) ** 2
     print(f"{'':10s} published     here")

@@ -1,8 +1,9 @@
 """Cross-validation that binds a bank once and slices it for the folds.
 
 Binding (distances, Gram matrices, a stack) is done once for each set of kernels, a fold is a block of that bank, and
-the candidates of a fold follow each other with warm starts. scikit-learn's GridSearchCV works as well; it binds anew
-for every fold and candidate.
+the candidates of a fold follow each other with warm starts. Candidates that differ in alpha only, of a regressor whose
+weights do not look at alpha, share a decomposition of one kernel matrix; where the weights do not look at the target
+either, so do the folds. scikit-learn's GridSearchCV works as well; it binds anew for every fold and candidate.
 """
 
 from __future__ import annotations
@@ -57,7 +58,7 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     one_standard_error : bool, default False
         Take the simplest candidate (largest ``lam`` or ``alpha``, smallest ``C``) whose mean score is within one
         standard error, over the folds, of the best.
-    n_jobs : int or None, threads over the folds
+    n_jobs : int or None, threads over the folds; not used for candidates that are found together
     verbose : int, progress over the folds, as in joblib
 
     Attributes

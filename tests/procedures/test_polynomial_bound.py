@@ -135,6 +135,17 @@ def test_value_is_convex_in_the_power_of_the_weights(degree: int) -> None:
         assert ends[2] <= 0.5 * (ends[0] + ends[1]) * (1.0 + 1e-12)
 
 
+@pytest.mark.parametrize("case", ["2, norm 2", "3, norm 3", "2, penalty", "free, norm 2"])
+@pytest.mark.parametrize("tiny", [0.0, 1e-300, 1e-45])
+def test_tiny_weights_have_bounds(case: str, tiny: float) -> None:
+    given = problem(case)
+    theta = np.where(np.arange(given.size) % 2 == 0, 0.5, tiny)
+    weights, _ = polynomial_mkl(Problem(BANK, given.combination, given.machine, given.domain, Y), tol=1e-9)
+    bound = given.evaluate(given.domain.feasible(theta)).bound
+    assert np.isfinite(bound)
+    assert bound <= weights.objective * (1.0 + 1e-10)
+
+
 def test_weights_at_zero_do_not_hide_a_kernel() -> None:
     """Two kernels on different samples: without its weight the second has no gradient, and the bound knows it."""
     K = np.stack([np.diag([1.0, 1.0, 0.0, 0.0]), np.diag([0.0, 0.0, 1.0, 1.0])])

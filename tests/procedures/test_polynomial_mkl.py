@@ -69,6 +69,17 @@ OTHERS: dict[str, tuple[int, Any]] = {
 }
 
 
+@pytest.mark.parametrize("name", SUMS)
+@pytest.mark.parametrize("weighted", [False, True])
+def test_sum_of_few_features_has_that_value_too(name: str, weighted: bool) -> None:
+    domain, bank = SUMS[name], bind(kernels.linear_features(), X)
+    machine = RidgeMachine(ALPHA, sample_weight=np.ones(24) if weighted else None)
+    weights, _ = polynomial_mkl(problem(1, domain, bank=bank, machine=machine), tol=1e-7)
+    assert weights.converged
+    assert weights.gap <= 1e-7
+    assert weights.objective == pytest.approx(slow.conic_sum(bank.matrices(), CENTRED, ALPHA, domain), rel=1e-6)
+
+
 @pytest.mark.parametrize("case", CONVEX)
 def test_certified_optimum_is_that_of_many_slow_runs(case: str) -> None:
     degree, domain = CONVEX[case]
@@ -193,14 +204,22 @@ degrees = pytest.mark.parametrize("degree", [1, 2, 3])
 
 @balls
 @degrees
-def test_constant_target_keeps_the_central_weights(degree: int, domain: str) -> None:
+@pytest.mark.parametrize("constant", [0.0, 0.1, 3.0])
+def test_constant_target_keeps_the_central_weights(degree: int, domain: str, constant: float) -> None:
     where = DOMAINS[domain]
-    weights, dual = polynomial_mkl(problem(degree, where, target=np.full(24, 3.0)))
+    weights, dual = polynomial_mkl(problem(degree, where, target=np.full(24, constant)))
     assert weights.converged
-    assert weights.objective == 0.0
-    np.testing.assert_allclose(weights.values, where.start(4))
-    assert not dual.coef.any()
-    assert dual.intercept == 3.0
+    assert weights.objective == pytest.approx(0.0, abs=1e-30)
+    np.testing.assert_array_equal(weights.values, where.start(4))
+    np.testing.assert_allclose(dual.coef, 0.0, atol=1e-15)
+    assert dual.intercept == pytest.approx(constant)
+
+
+@degrees
+def test_constant_target_has_no_weights_with_a_penalty(degree: int) -> None:
+    weights, dual = polynomial_mkl(problem(degree, Orthant(0.1, 2), target=np.full(24, 0.1)))
+    assert not weights.values.any()
+    assert dual.intercept == pytest.approx(0.1)
 
 
 @balls
@@ -257,8 +276,8 @@ def test_scale_of_target_and_kernels_does_not_matter() -> None:
 @pytest.mark.parametrize("alpha", [1e-8, 1e8])
 def test_tiny_and_huge_alpha(alpha: float) -> None:
     for degree, domain in CONVEX.values():
-        if isinstance(domain, Orthant):
-            continue
+        if isinstance(domain, Orthant) and alpha > 1.0:
+            continue  # no weights are left
         weights, _ = polynomial_mkl(problem(degree, domain, machine=RidgeMachine(alpha)))
         assert weights.converged
 

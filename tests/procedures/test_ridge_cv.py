@@ -10,6 +10,7 @@ from sklearn.model_selection import KFold, LeaveOneOut, PredefinedSplit, Repeate
 
 from multikernel import KernelBank, bind, kernels, precomputed
 from multikernel.procedures.ridge_cv import Folds, HeldOutError, Point, ridge_cv
+from multikernel.procedures.ridge_cv.gauss_newton import descend
 
 Array = Any
 SPLITS = {
@@ -158,6 +159,14 @@ def test_useless_kernels_leave_the_constant_predictor():
     found = ridge_cv(bank, Y, folds)
     assert found.errors == pytest.approx([HeldOutError(bank, Y, folds).constant()])
     assert found.weights.converged
+
+
+def test_no_weights_at_all_are_no_trap():
+    _, bank, Y = problem(n=60)
+    error = HeldOutError(bank, Y, Folds.of(5, 60, Y))
+    run = descend(error, at(error, np.zeros(4)), 1e-6, 100)
+    assert run.converged
+    assert run.point.value < 1.02 * ridge_cv(bank, Y, error.folds, tol=1e-6).weights.objective
 
 
 @pytest.mark.parametrize("level", [0.0, 0.1, 1e8])

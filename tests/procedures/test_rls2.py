@@ -162,6 +162,15 @@ def test_an_optimum_is_a_fixed_point_of_the_paper(alpha):
     np.testing.assert_allclose(ref.combine(K, again.values), ref.combine(K, best.values), atol=1e-5)
 
 
+@pytest.mark.parametrize("alpha", [0.3, 3.0])
+def test_where_the_paper_comes_to_rest_is_an_optimum(alpha):
+    """Its algorithm without its stopping rule: each run goes on where the last one stopped."""
+    at = rls2(BANK, VALUES, alpha, TRACES, mode="paper")[0]
+    for _ in range(300):
+        at = rls2(BANK, VALUES, alpha, TRACES, mode="paper", warm=at)[0]
+    assert at.objective == pytest.approx(rls2(BANK, VALUES, alpha, TRACES, tol=1e-9)[0].objective, rel=1e-6)
+
+
 def test_paper_stalls_at_small_alpha_and_says_so():
     certified, _ = rls2(BANK, VALUES, 1e-5, TRACES)
     stalled, _ = rls2(BANK, VALUES, 1e-5, TRACES, mode="paper")

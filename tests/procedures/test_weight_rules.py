@@ -139,3 +139,9 @@ def test_rules_claim_no_certificate() -> None:
     for found in (average(precomputed(problem.K)), alignf(precomputed(problem.K), problem.y)):
         assert isinstance(found, Weights)
         assert (found.objective, found.gap, found.converged) == (None, None, True)
+
+
+@pytest.mark.parametrize("value", [0.0, 1.0])
+def test_alignment_of_kernels_that_centring_leaves_nothing_of_is_their_average(value: float) -> None:
+    bank = precomputed(np.full((3, 6, 6), value))
+    np.testing.assert_allclose(alignf(bank, np.arange(6.0)).values, np.full(3, 1.0 / 3.0))

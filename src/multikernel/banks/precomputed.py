@@ -11,6 +11,7 @@ from multikernel.banks.base import KernelBank
 from multikernel.banks.checks import check_finite, check_positive, check_symmetric
 from multikernel.banks.dense import DenseBank, PackedBank
 from multikernel.banks.origin import Precomputed
+from multikernel.banks.threads import one_blas_thread
 from multikernel.kernels.base import Array
 
 
@@ -31,13 +32,14 @@ def precomputed(K: Any) -> KernelBank:
         return K
     matrices = list(_matrices(K))
     n = matrices[0].shape[0]
-    for k, matrix in enumerate(matrices):
-        if matrix.shape != (n, n):
-            raise ValueError(
-                f"kernel {k} has shape {matrix.shape}; precomputed kernels must be square, here ({n}, {n})"
-            )
-        check_symmetric(matrix, f"kernel {k}")
-        check_positive(matrix, f"kernel {k}")
+    with one_blas_thread(n):
+        for k, matrix in enumerate(matrices):
+            if matrix.shape != (n, n):
+                raise ValueError(
+                    f"kernel {k} has shape {matrix.shape}; precomputed kernels must be square, here ({n}, {n})"
+                )
+            check_symmetric(matrix, f"kernel {k}")
+            check_positive(matrix, f"kernel {k}")
     dtype = np.result_type(*matrices)
     return PackedBank.of(iter(matrices), len(matrices), n, dtype, Precomputed(len(matrices), n))
 

@@ -21,7 +21,13 @@ _SMALL_ORDER = 800
 def n_threads() -> int:
     """As many as the environment allows BLAS (OMP_NUM_THREADS), else the processors of this process."""
     asked = os.environ.get("OMP_NUM_THREADS", "")
-    return max(1, int(asked)) if asked.isdigit() else int(joblib.cpu_count())
+    return max(1, int(asked)) if asked.isdigit() else _processors()
+
+
+@cache
+def _processors() -> int:
+    """Asked once: it reads files of the system, which takes as long as a pass over a small bank."""
+    return int(joblib.cpu_count())
 
 
 @cache

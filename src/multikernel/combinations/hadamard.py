@@ -19,7 +19,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.banks import KernelBank
+from multikernel.banks import Gram, KernelBank
 from multikernel.banks.base import as_columns
 from multikernel.banks.concatenated import ConcatenatedBank
 from multikernel.banks.dense import PackedBank
@@ -32,8 +32,8 @@ from multikernel.kernels.base import Array
 _VALUES = 1 << 22  # entries of packed matrices multiplied at a time
 
 
-def images(bank: KernelBank, P: Array, A: Array) -> Array:
-    """(P o K_k) A for every k: shape (m, n, t), for P of shape (n, n) and A of shape (n,) or (n, t)."""
+def images(bank: KernelBank, P: Gram, A: Array) -> Array:
+    """(P o K_k) A for every k: shape (m, n, t), for a square Gram P and A of shape (n,) or (n, t)."""
     A = as_columns(A)
     if isinstance(bank, ScaledBank):
         return bank.factors[:, None, None] * images(bank.bank, P, A)
@@ -42,11 +42,12 @@ def images(bank: KernelBank, P: Array, A: Array) -> Array:
     if isinstance(bank, FactorBank):
         return np.stack([_feature_images(bank, P, a) for a in A.T], axis=2)
     if isinstance(bank, PackedBank):
-        half = pack(P)
+        half = pack(P.dense())
         height = max(1, _VALUES // len(half))
         parts = (PackedBank(bank.origin, bank.packed[k] * half, bank.n) for k in slices(len(bank), height))
         return np.concatenate([part.apply(A) for part in parts])
-    return np.stack([(P * _matrix(bank, k)) @ A for k in range(len(bank))])
+    M = P.dense()
+    return np.stack([(M * _matrix(bank, k)) @ A for k in range(len(bank))])
 
 
 def pair_forms(bank: KernelBank, A: Array) -> Array:
@@ -97,14 +98,13 @@ def _joined(bank: ConcatenatedBank, own: Sequence[Array], N: Array) -> Array:
     return ordered
 
 
-def _feature_images(bank: FactorBank, P: Array, a: Array) -> Array:
+def _feature_images(bank: FactorBank, P: Gram, a: Array) -> Array:
     """(P o K_k) a for every k: shape (m, n)."""
     F = bank.F
     if hasattr(F, "multiply"):
-        products = F.multiply((F.multiply(a[:, None]).T @ P).T)
-        products = products.toarray()
+        products = F.multiply((F.multiply(a[:, None]).T @ P.dense()).T).toarray()
     else:
-        products = F * (P @ (F * a[:, None]))
+        products = F * P.multiply(F * a[:, None])
     return _by_kernel(products.T, bank)
 
 

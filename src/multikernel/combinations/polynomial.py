@@ -70,7 +70,7 @@ class HadamardPower(Combination):
         if self.degree == 1:
             return bank.apply(as_columns(A))
         P = _power(bank.combine(theta), int(self.degree) - 1)
-        return self.degree * hadamard.images(bank, P.dense(), A)
+        return self.degree * hadamard.images(bank, P, A)
 
     def second(self, bank: KernelBank, theta: Array, A: Array) -> Array:
         factor = self.degree * (self.degree - 1)

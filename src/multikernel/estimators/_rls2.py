@@ -7,6 +7,7 @@ from copy import copy
 from typing import Any, cast
 
 import numpy as np
+from sklearn.utils.validation import validate_data
 
 from multikernel.banks import KernelBank
 from multikernel.estimators._base import Fitted, KernelEstimator
@@ -82,8 +83,9 @@ class RLS2Estimator(ScaledEstimator):
     def _self_values(self, bank: KernelBank, X: Any, unlabeled: Any) -> Array:
         """k_k(x, x) of the further inputs, shape (m, n_u): given where kernels are, else from samples."""
         if not isinstance(X, KernelBank) and not self._is_precomputed():
-            samples = self._samples(unlabeled)
-            return bank.self_values(samples)
+            return bank.self_values(
+                validate_data(self, unlabeled, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+            )
         values = np.asarray(unlabeled, dtype=float)
         if values.ndim != 2 or len(values) != len(bank) or not (np.isfinite(values) & (values >= 0)).all():
             raise ValueError(
@@ -91,11 +93,6 @@ class RLS2Estimator(ScaledEstimator):
                 f"k_k(x, x) >= 0 of the further inputs, shape ({len(bank)}, n_u); got shape {values.shape}"
             )
         return values
-
-    def _samples(self, X: Any) -> Any:
-        from sklearn.utils.validation import validate_data
-
-        return validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
 
     def _learn(self, bank: KernelBank, target: Array, warm: Fitted | None) -> tuple[Weights, DualSolution]:
         if self.scaling == "transductive" and self._further is None:

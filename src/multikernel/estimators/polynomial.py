@@ -49,9 +49,9 @@ class PolynomialMKLRegressor(PolynomialMKL, WeightedRegressor):
         Takes the place of the ball; norm, radius and offset have no meaning then. From some strength on all weights of
         degree 2 are zero, and a warning says from which.
     solver : {"auto", "projected_gradient", "interpolated", "trust_region"}, default "auto"
-        "auto" is an interior point method for degree 1, a trust region method on the sphere for the 2-norm and up to
-        50 kernels, and quasi-Newton otherwise. Those by name are the published ones: "interpolated" for degree 1 and a
-        norm above 1, "trust_region" for the 2-norm.
+        "auto" is what is fastest: for degree 1 an interior point method or, of few features, one of those below; else a
+        trust region method on the sphere for the 2-norm and up to 50 kernels, and quasi-Newton otherwise. Those by name
+        are the published ones: "interpolated" for degree 1 and a norm above 1, "trust_region" for the 2-norm.
     free : tuples of kernel numbers, default ()
         Entrywise products of kernels with a weight of their own: ((0, 1), (2, 2, 3)) adds theta_m K_0 o K_1 and
         theta_{m+1} K_2 o K_2 o K_3 to the power. Their weights follow those of the m kernels, in the same ball.

@@ -19,22 +19,26 @@ _DRAWN = 200  # kernels with a line
 _LONGEST = 52  # characters of a name
 _COLORS = ("#4a7fe0", "#dd8a33", "#3f9c6b", "#b5526b", "#7d66c4", "#2fa3b5", "#a58a2c", "#6b7387")
 _OTHERS = "#c3c8d2"
+_OF_FEATURES = "coefficients"  # the one kind that is not drawn against the parameter
 
 
 def draw(path: Path, what: str, ax: Any = None) -> Any:
     """One kind of figure on the axes, or on new ones; returns the axes."""
-    if what not in _KINDS:
-        raise ValueError(f"a path draws {', '.join(repr(kind) for kind in _KINDS)}; got {what!r}")
+    if what not in (*_KINDS, _OF_FEATURES):
+        raise ValueError(f"a path draws {', '.join(repr(kind) for kind in (*_KINDS, _OF_FEATURES))}; got {what!r}")
     import matplotlib.pyplot as plt
 
     if ax is None:
-        _, ax = plt.subplots(figsize=(8.0 if what in ("weights", "coefficients") else 5.6, 3.6), layout="constrained")
+        _, ax = plt.subplots(figsize=(8.0 if what in ("weights", _OF_FEATURES) else 5.6, 3.6), layout="constrained")
+    ax.spines[["top", "right"]].set_visible(False)
+    if what == _OF_FEATURES:
+        _coefficients(path, ax)
+        return ax
     values = np.asarray(path.values, dtype=float)
     order = np.argsort(values, kind="stable")
     if _geometric(values):
         ax.set_xscale("log")
     ax.set_xlabel(path.parameter)
-    ax.spines[["top", "right"]].set_visible(False)
     _KINDS[what](path, values, order, ax)
     return ax
 
@@ -62,16 +66,16 @@ def _weights(path: Path, values: Array, order: Array, ax: Any) -> None:
     ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize="small")
 
 
-def _coefficients(path: Path, values: Array, order: Array, ax: Any) -> None:
+def _coefficients(path: Path, ax: Any) -> None:
     """A line for each feature against the degrees of freedom; the step that validation prefers as a dashed line."""
     first = path.models[0]
     if not hasattr(first, "coef_"):
         raise ValueError(f"{type(first).__name__} has no coefficients of features; draw its 'weights'")
     if first.coef_.ndim == 2:
         raise ValueError("coefficients are drawn of one problem, and this path has several; see each model's coef_")
-    coef = np.stack([model.coef_ for model in path.models])[order]
-    degrees = np.array([model.degrees_of_freedom_ for model in path.models])[order]
-    ax.set_xscale("linear")
+    degrees = np.array([model.degrees_of_freedom_ for model in path.models])
+    order = np.argsort(degrees, kind="stable")
+    coef, degrees = np.stack([model.coef_ for model in path.models])[order], degrees[order]
     largest = np.argsort(-np.abs(coef).max(axis=0), kind="stable")
     largest = largest[np.abs(coef[:, largest]).max(axis=0) > 0]
     for j in largest[_NAMED:_DRAWN]:
@@ -140,7 +144,6 @@ def _short(names: list[str]) -> list[str]:
 
 _KINDS: Mapping[str, Callable[..., None]] = {
     "weights": _weights,
-    "coefficients": _coefficients,
     "kernels": _line("kernels with positive weight", lambda path: path.n_kernels),
     "error": _error,
     "iterations": _line("iterations", lambda path: path.n_iter),

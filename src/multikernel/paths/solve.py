@@ -34,7 +34,8 @@ def path(
     """Fit an estimator at many values of one parameter: on one bank, each fit started from its neighbour.
 
     The values are solved from the simplest model to the most flexible one (large alpha, lam or smoothing first, small C
-    or p first) and returned in the order given. ``BankSearchCV`` chooses among them by cross-validation.
+    or p first) and returned in the order given. ``BankSearchCV`` chooses among them by cross-validation. A path along
+    alpha of a regressor whose weights do not look at alpha needs one decomposition of the weighted kernel.
 
     Parameters
     ----------

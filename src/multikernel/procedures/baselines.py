@@ -43,6 +43,8 @@ def alignf(bank: KernelBank, y: Array, sample_weight: Array | None = None) -> We
     """
     M, a = _centred(bank, np.asarray(y, dtype=float), sample_weight)
     scale = _norms(bank, M, sample_weight)
+    if not scale.any():  # centred, every kernel is zero: none is better than another
+        return average(bank)
     inverse = np.divide(1.0, scale, out=np.zeros_like(scale), where=scale > 0)  # kernels of norm 1: M well scaled
     values, vectors = np.linalg.eigh(M * inverse[:, None] * inverse)
     kept = values > 1e-12 * max(values.max(), np.finfo(float).tiny)

@@ -112,8 +112,9 @@ class _Face:
     def grown(self, k: int, z: Array) -> _Face:
         """With column k at weight 0."""
         Z = np.column_stack([self.Z, z])
-        products = z @ Z
-        Q = np.block([[self.Q, products[:-1, None]], [products[None, :]]])
+        Q = np.empty((Z.shape[1], Z.shape[1]))
+        Q[:-1, :-1] = self.Q
+        Q[-1] = Q[:, -1] = z @ Z
         return _Face(np.append(self.S, k), np.append(self.d, 0.0), Z, Q)
 
     def moved(self, step: Array) -> _Face:
@@ -145,12 +146,12 @@ class _Face:
             return step
         R, q, rank = self._triangle(lengths)
         if rank == len(lengths):
-            x = linalg.solve_triangular(R, q, check_finite=False) / lengths
+            x = lapack.dtrtrs(R, q)[0] / lengths
             step = x / x.sum() - self.d
             return step
         # the column after the first ``rank`` is a mixture of these: its weight goes to them
         step = np.zeros(len(lengths))
-        mixture = linalg.solve_triangular(R[:rank, :rank], R[:rank, rank], check_finite=False)
+        mixture = lapack.dtrtrs(R[:rank, :rank], R[:rank, rank])[0]
         step[:rank] = mixture * lengths[rank] / lengths[:rank]
         step[rank] = -1.0
         step *= self.d[rank] if self.d[rank] > 0 else 1.0
@@ -164,7 +165,7 @@ class _Face:
         ones = lengths.min() / lengths
         R, failed = lapack.dpotrf(self.Q / np.outer(lengths, lengths) + np.outer(ones, ones), lower=0)
         if not failed and R.diagonal().min() > _CONDITION:
-            return R, linalg.solve_triangular(R, ones, trans=1, check_finite=False), len(ones)
+            return R, lapack.dtrtrs(R, ones, trans=1)[0], len(ones)
         A = np.zeros((len(self.Z) + 1, len(ones) + 1))
         A[:-1, :-1], A[-1, :-1], A[-1, -1] = self.Z / lengths, ones, 1.0
         R = linalg.qr(A, mode="r", check_finite=False)[0]

@@ -31,7 +31,8 @@ from multikernel.machines import Machine, RidgeMachine
 from multikernel.problem import Evaluation, Problem
 from multikernel.procedures.polynomial.separable import PowerSum
 
-_FLOOR = 1e-8  # of the largest weight: where the tangent is taken in place of weights that are zero
+_NOTHING = 1e-50  # of the largest weight: what has no tangent in floating point, as zero has none
+_FLOOR = 1e-8  # of the largest weight: where the tangent is taken then
 
 
 def hidden_convex(problem: Problem) -> bool:
@@ -77,8 +78,9 @@ class HiddenConvexProblem(Problem):
         """
         powers = self.combination.powers(self.bank)
         x = at.theta if x is None else x
-        if (x[powers > 1.0] <= 0.0).any():
-            x = np.where(powers > 1.0, np.maximum(x, _FLOOR * float(x.max()) or 1.0), x)
+        bare = (powers > 1.0) & (x <= _NOTHING * float(x.max()))
+        if bare.any():
+            x = np.where(bare, _FLOOR * float(x.max()) or 1.0, x)
         A = at.dual.factor
         if x is at.theta:
             q, rise = at.scores, 0.0
@@ -100,7 +102,8 @@ class HiddenConvexProblem(Problem):
             case NormBall() as ball:
                 return value**2 / (value + max(rest + _largest(ball, c, powers), 0.0))
             case Orthant() as orthant:
-                return max(_penalised(orthant, value, rest, c, powers, s) for s in (1.0, value / (value + rest)))
+                best = value / max(value + rest, 0.5 * value)  # without the penalty; alpha |A|^2 = value + rest
+                return max(_penalised(orthant, value, rest, c, powers, s) for s in (1.0, best))
         return -np.inf
 
 

@@ -22,7 +22,6 @@ from multikernel.domains import Orthant
 from multikernel.machines import DualSolution
 from multikernel.problem import Problem
 from multikernel.procedures.base import Weights
-from multikernel.procedures.generalized import central_start
 from multikernel.procedures.polynomial.bound import HiddenConvexProblem, hidden_convex
 
 _STEPS = 400
@@ -36,7 +35,7 @@ def collapsed(problem: Problem, tol: float) -> tuple[Weights, DualSolution] | No
     if not (isinstance(domain, Orthant) and problem.combination == HadamardPower(2) and hidden_convex(problem)):
         return None
     known, zero = HiddenConvexProblem.of(problem), np.zeros(problem.size)
-    at, x, largest = known.evaluate(zero), central_start(problem), 0.0
+    at, x, largest = known.evaluate(zero), np.ones(problem.size), 0.0
     for _ in range(_STEPS):
         x = x / max(float(np.linalg.norm(x)), _TINY)
         q = 0.5 * problem.combination.pullback(problem.bank, x, at.dual.factor)

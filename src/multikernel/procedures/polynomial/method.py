@@ -12,18 +12,19 @@ answer is optimal up to its duality gap. Elsewhere it is stationary, and the bes
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import chain, islice
 
 import numpy as np
 
+from multikernel.banks import FactorGram, KernelBank
 from multikernel.banks.threads import one_blas_thread
 from multikernel.combinations import HadamardPower, Linear
-from multikernel.domains import NormBall, Orthant
+from multikernel.domains import Domain, NormBall, Orthant
 from multikernel.kernels.base import Array
 from multikernel.machines import DualSolution, RidgeMachine
-from multikernel.optimizers import Optimizer
+from multikernel.optimizers import Optimizer, Result
 from multikernel.optimizers.base import Observer
 from multikernel.optimizers.interpolated import Interpolated
 from multikernel.optimizers.published_gradient import PublishedGradient
@@ -76,32 +77,68 @@ def polynomial_mkl(
     if problem.combination == HadamardPower(1):
         problem = replace(problem, combination=Linear())
     with one_blas_thread(problem.bank.shape[0]):
-        nothing = collapsed(problem, tol)
-        if nothing is not None:
-            return nothing
-        if solver == "auto" and _plain_sum(problem):
+        idle = _unexplained(problem) or collapsed(problem, tol)
+        if idle is not None:
+            return idle
+        if solver == "auto" and _for_interior_point(problem):
             return generalized_mkl(problem, tol, max_iter, () if start is None else (start,))
-        optimizer = _optimizer(problem, solver, tol, max_iter)
-        return _solved(problem, optimizer, n_init, rng or np.random.RandomState(0), start, observe)
+        middle = central(problem)
+        optimizer = _optimizer(problem, middle, solver, tol, max_iter)
+        first = middle if start is None else inside(problem, start, middle)
+        if problem.linear or hidden_convex(problem):
+            known = problem if problem.linear else HiddenConvexProblem.of(problem)
+            return outcome(proved(known, optimizer, first, observe))
+        further = further_starts(problem, middle, rng or np.random.RandomState(0))
+        starts = islice(chain([first], _lower(problem, optimizer, middle), further), n_init)
+        return _best([optimizer.minimise(problem, begin, None, observe) for begin in starts])
 
 
-def _plain_sum(problem: Problem) -> bool:
-    """Whether the interior point method solves the problem: a sum of kernels, one target, samples of equal weight."""
-    machine = problem.machine
-    free = isinstance(problem.domain, Orthant) or (isinstance(problem.domain, NormBall) and problem.domain.radius > 0)
-    plain = problem.linear and free and problem.target.ndim == 1 and np.ptp(problem.target) > 0
-    return plain and isinstance(machine, RidgeMachine) and machine.sample_weight is None
+def _unexplained(problem: Problem) -> tuple[Weights, DualSolution] | None:
+    """The central weights, or none with a penalty, for targets that do not vary; else None."""
+    y, machine, ball = problem.target, problem.machine, problem.domain
+    centred = isinstance(machine, RidgeMachine) and machine.fit_intercept
+    if y.any() and not (centred and (np.ptp(y, axis=0) == 0).all()):
+        return None
+    at = problem.evaluate(ball.start(problem.size) if ball.constrained else np.zeros(problem.size))
+    return Weights(at.theta, at.value, 0.0, True, 1, (0.0,), at.theta), at.dual
 
 
-def _optimizer(problem: Problem, solver: str, tol: float, max_iter: int) -> Optimizer:
+def _for_interior_point(problem: Problem) -> bool:
+    """Whether the interior point method is the fastest: a sum of kernels, one target, samples of equal weight.
+
+    It works on n x n matrices; where these have few features an iteration that leaves them their structure is faster.
+    """
+    machine, domain = problem.machine, problem.domain
+    plain = isinstance(machine, RidgeMachine) and machine.sample_weight is None and problem.target.ndim == 1
+    if not (problem.linear and plain) or (isinstance(domain, NormBall) and domain.radius == 0):
+        return False
+    return not (_smooth(domain) and _few_features(problem.bank))
+
+
+def _few_features(bank: KernelBank) -> bool:
+    """Whether sums of the kernels have at most half as many features as samples."""
+    if not isinstance(bank.select([0]).combine(np.ones(1)), FactorGram):
+        return False
+    gram = bank.combine(np.ones(len(bank)))
+    return isinstance(gram, FactorGram) and 2 * gram.F.shape[1] <= gram.shape[0]
+
+
+def _smooth(domain: Domain) -> bool:
+    """Whether the interpolated iteration at least halves the error."""
+    return isinstance(domain, Orthant) or (isinstance(domain, NormBall) and domain.norm >= 2)
+
+
+def _optimizer(problem: Problem, middle: Array, solver: str, tol: float, max_iter: int) -> Optimizer:
     """The optimizer of that name; ValueError where it cannot solve this problem."""
     ball, power = problem.domain, isinstance(problem.combination, Linear | HadamardPower)
     sphere = isinstance(ball, NormBall) and ball.norm == 2 and ball.radius > 0 and power
     match solver:
         case "auto" if sphere and problem.size <= _FEW:
             return SphereTrustRegion(tol, max_iter)
+        case "auto" if problem.linear and _smooth(ball):
+            return Interpolated(tol, max_iter)
         case "auto":
-            return QuasiNewton(tol, max_iter, typical=central(problem))
+            return QuasiNewton(tol, max_iter, typical=middle)
         case "projected_gradient":
             return PublishedGradient(tol, max_iter)
         case "trust_region":
@@ -121,21 +158,8 @@ def _optimizer(problem: Problem, solver: str, tol: float, max_iter: int) -> Opti
     raise ValueError(f"solver must be one of {', '.join(SOLVERS)}, got {solver!r}")
 
 
-def _solved(
-    problem: Problem,
-    optimizer: Optimizer,
-    n_init: int,
-    rng: np.random.RandomState,
-    start: Array | None,
-    observe: Observer | None,
-) -> tuple[Weights, DualSolution]:
-    """One start where a bound of the whole problem is known, else as many as were asked for."""
-    first = central(problem) if start is None else inside(problem, start)
-    if problem.linear or hidden_convex(problem):
-        known = problem if problem.linear else HiddenConvexProblem.of(problem)
-        return outcome(proved(known, optimizer, first, observe))
-    starts = islice(chain([first], _lower(problem, optimizer), further_starts(problem, rng)), n_init)
-    results = [optimizer.minimise(problem, begin, None, observe) for begin in starts]
+def _best(results: Sequence[Result]) -> tuple[Weights, DualSolution]:
+    """The lowest of several stationary points."""
     weights, dual = outcome(min(results, key=lambda result: result.evaluation.upper))
     if not weights.values.any():
         warn_of_collapse("as far as this start leads")
@@ -143,9 +167,9 @@ def _solved(
     return replace(weights, n_iter=total, gap=None, stationarity=weights.gap), dual
 
 
-def _lower(problem: Problem, optimizer: Optimizer) -> Iterator[Array]:
+def _lower(problem: Problem, optimizer: Optimizer, middle: Array) -> Iterator[Array]:
     """The solution for the degree below."""
     combination = problem.combination
     if isinstance(combination, HadamardPower) and combination.degree > 1:
         below = replace(problem, combination=HadamardPower(combination.degree - 1))
-        yield inside(problem, optimizer.minimise(below, central(below)).theta)
+        yield inside(problem, optimizer.minimise(below, middle).theta, middle)

@@ -10,43 +10,49 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from multikernel.combinations import TiedAndFree
 from multikernel.domains import NormBall
 from multikernel.kernels.base import Array
+from multikernel.machines import RidgeMachine
 from multikernel.problem import Problem
-from multikernel.procedures.generalized import central_start
 
 _INSIDE = 1e-3  # of the central weights in every start
 _FEW = 10  # kernels up to which each has a start of its own
+_SIZES = 10.0 ** np.arange(-2.0, 5.0)  # of equal weights, in units of those at which K and alpha are of one size
 
 
 def central(problem: Problem) -> Array:
-    """Weights that prefer no kernel, and no product that has a weight of its own."""
-    theta = central_start(problem)
-    if not isinstance(problem.combination, TiedAndFree) or len(theta) == problem.size:
-        return theta
-    diagonal = problem.bank.diagonal()
-    sizes = np.array([diagonal[list(product)].prod(axis=0).mean() for product in problem.combination.free])
-    parts = np.divide(1.0, sizes, out=np.zeros(len(sizes)), where=sizes > 0)
-    return np.concatenate([theta, parts / problem.size])
+    """The centre of the domain; where only a penalty bounds the weights, equal ones of the best of some sizes.
+
+    The penalty is that of equal kernels, and its curvature is what steps are measured by: so are kernels of any sizes.
+    """
+    if problem.domain.constrained or not isinstance(problem.machine, RidgeMachine):
+        return problem.start()
+    even = np.ones(problem.size)
+    self_value = float(problem.combination.gram(problem.bank, even).diagonal().mean())
+    power = float(problem.combination.powers(problem.bank).max())
+    if not (self_value > 0.0 and np.isfinite(power)):
+        return problem.start()
+    sizes = (problem.machine.alpha / self_value) ** (1.0 / power) * _SIZES
+    values = [problem.evaluate(size * even).value for size in sizes]
+    return float(sizes[int(np.argmin(values))]) * even
 
 
-def inside(problem: Problem, theta: Array) -> Array:
+def inside(problem: Problem, theta: Array, middle: Array) -> Array:
     """The weights, moved a little to the central ones."""
-    return problem.domain.feasible((1.0 - _INSIDE) * theta + _INSIDE * central(problem))
+    return problem.domain.feasible((1.0 - _INSIDE) * theta + _INSIDE * middle)
 
 
-def further_starts(problem: Problem, rng: np.random.RandomState) -> Iterator[Array]:
+def further_starts(problem: Problem, middle: Array, rng: np.random.RandomState) -> Iterator[Array]:
     """Starts without end: near the single kernels where these are few, then random ones."""
-    middle = central(problem)
     low = problem.domain.offset(problem.size)
     if problem.size <= _FEW:
         for k in range(problem.size):
             single = low.copy()
             single[k] += _reach(problem, middle - low, k)
-            yield inside(problem, single)
+            yield inside(problem, single, middle)
     while True:
-        yield inside(problem, problem.domain.feasible(low + (middle - low) * rng.exponential(size=problem.size)))
+        scattered = low + (middle - low) * rng.exponential(size=problem.size)
+        yield inside(problem, problem.domain.feasible(scattered), middle)
 
 
 def _reach(problem: Problem, delta: Array, k: int) -> float:

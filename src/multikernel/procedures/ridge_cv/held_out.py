@@ -29,7 +29,8 @@ from multikernel.kernels.base import Array
 from multikernel.procedures.ridge_cv.folds import Blocks, Folds
 
 _FEW = 10  # folds of the Gauss-Newton matrix: a column each in a pass over the kernels
-LARGEST = 1e9  # mean of the diagonal of K(v), in ridges
+_LARGEST = 1e9  # mean of the diagonal of K(v), in ridges: H loses as many digits
+_ROUNDED = 1e-2  # rounding of the stored diagonal, in ridges
 _TILE = 64  # rows mirrored at a time
 
 
@@ -82,10 +83,15 @@ class HeldOutError:
         means: Array = self.bank.traces() / len(self.Y)
         return means
 
+    @property
+    def largest(self) -> float:
+        """The largest mean of the diagonal of K(v), the ridge being 1, at which H keeps enough of its digits."""
+        return min(_LARGEST, _ROUNDED / self.bank.rounding)
+
     def bounded(self, v: Array) -> Array:
-        """Weights in these ratios whose kernel is not so large beside the ridge that H keeps too few of its digits."""
+        """Weights in the same ratios, scaled back where their kernel is too large."""
         size = float(self.diagonals @ v)
-        return v * (LARGEST / size) if size > LARGEST else v
+        return v * (self.largest / size) if size > self.largest else v
 
     def constant(self) -> float:
         """L(0), the error of the predictor that is constant."""

@@ -22,9 +22,9 @@ from multikernel.kernels.base import Array
 from multikernel.procedures.rls2.point import RidgePoint
 from multikernel.procedures.simplex_least_squares import nearest_point
 
-_SHARE = 0.5  # of the gap asked for: so near are the kernels that take part before all are looked at
+_SHARE = 0.8  # of the gap asked for: so near are the kernels that take part before all are looked at
 _ARMIJO = 1e-3  # of the decrease that the slope promises
-_LIKELY = 0.7  # of the largest score
+_LIKELY = 0.9  # of the largest score
 _ROUNDING = 1e-14  # of J: where it falls by less, the gap tells whether a step was one
 
 
