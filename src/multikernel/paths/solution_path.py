@@ -132,8 +132,9 @@ class Path:
         ----------
         what : {"weights", "coefficients", "kernels", "error", "iterations", "seconds", "gap"}
             The weights (their mean over the problems), the largest with names; the coefficients of features against
-            the degrees of freedom, for a model that has them; the number of kernels with a positive weight; training and validation error (of classifiers the error rate, of regressors the squared error
-            relative to the target's variance); or what the solutions cost, and their relative duality gap.
+            the degrees of freedom, for a model that has them; the number of kernels with a positive weight; training
+            and validation error (of classifiers the error rate, of regressors the squared error relative to the
+            target's variance); or what the solutions cost, and their relative duality gap.
         ax : matplotlib axes; new ones by default
         """
         from multikernel.paths.plots import draw
