@@ -11,6 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -151,6 +152,11 @@ class PackedBank(StoredBank):
         return self.packed[:, np.cumsum(np.arange(self.n) + 1) - 1]
 
     def traces(self) -> Array:
+        return self._traces.copy()
+
+    @cached_property
+    def _traces(self) -> Array:
+        """Kept: every fit along a path scales by them, and the diagonals lie scattered through the stack."""
         traces: Array = self.diagonal().sum(axis=1, dtype=np.float64)
         return traces
 

@@ -205,7 +205,7 @@ class KernelEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         return np.concatenate(parts)
 
     def _decide_bank(self, bank: KernelBank) -> Array:
-        coef, weights = np.atleast_2d(self.dual_coef_), np.atleast_2d(self.weights_)
+        coef, weights = np.atleast_2d(self.dual_coef_), np.atleast_2d(self._kernel_weights)
         coef = coef if bank.shape[1] == coef.shape[1] else coef[:, self._support]
         values = np.empty((bank.shape[0], len(coef)))
         for p, targets in enumerate(
@@ -218,6 +218,12 @@ class KernelEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             values[:, targets] = self._combined(part, weights[p]).multiply(A[own] if part is not bank else A)
         values += np.atleast_1d(self.intercept_)
         return values
+
+    @property
+    def _kernel_weights(self) -> Array:
+        """The weights of the kernels in the predictor: those learned, unless an estimator scales the kernels itself."""
+        weights: Array = self.weights_
+        return weights
 
     def _combined(self, bank: KernelBank, weights: Array) -> Gram:
         """How the weights make a kernel: the weighted sum unless an estimator says otherwise."""

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from typing import Any, cast
 
 import numpy as np
@@ -45,10 +44,10 @@ class ScaledEstimator(KernelEstimator):
         scaling = np.stack([cast(Array, cast(ScaledWeights, f.weights).scaling) for f in fitted])
         self.scaling_ = scaling[0] if single else scaling
 
-    def _decide_bank(self, bank: KernelBank) -> Array:
-        on_kernels = copy(self)
-        on_kernels.weights_ = self.weights_ * self.scaling_
-        return super(ScaledEstimator, on_kernels)._decide_bank(bank)
+    @property
+    def _kernel_weights(self) -> Array:
+        weights: Array = self.weights_ * self.scaling_
+        return weights
 
 
 class RLS2Estimator(ScaledEstimator):

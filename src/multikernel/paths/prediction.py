@@ -29,7 +29,7 @@ def informed(models: Sequence[Any], X: Any) -> list[Any]:
         return list(models)
     coef = np.concatenate([np.atleast_2d(m.dual_coef_) for m in models])
     each = len(coef) // len(models)  # problems, or targets, which may share their weights
-    weights = np.concatenate([np.broadcast_to(m.weights_, (each, m.weights_.shape[-1])) for m in models])
+    weights = np.concatenate([np.broadcast_to(m._kernel_weights, (each, m.weights_.shape[-1])) for m in models])
     own = coef[:, first._support]
     parts = [
         _sums(bank, weights, coef if bank.shape[1] == coef.shape[1] else own)

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import is_regressor
+from sklearn.metrics import r2_score
 
 from multikernel.kernels.base import Array
 from multikernel.paths.prediction import informed
@@ -157,7 +159,12 @@ class Path:
 
     def score(self, X: Any, y: Any) -> Array:
         """The estimator's score of every step: accuracy, or R^2 for regressors; shape (steps,)."""
-        return np.array([model.score(X, y) for model in informed(self.models, X)])
+        models = informed(self.models, X)
+        if not is_regressor(models[0]) or np.ndim(y) != 1:
+            return np.array([model.score(X, y) for model in models])
+        predicted = np.stack([model.predict(X) for model in models], axis=1)
+        scores: Array = r2_score(np.broadcast_to(y, predicted.shape[::-1]).T, predicted, multioutput="raw_values")
+        return scores
 
     def best(self, X: Any = None, y: Any = None) -> Any:
         """The model of the best score on (X, y), or on the validation sample; among equals the simplest."""
