@@ -9,7 +9,7 @@ products are those of the rounded matrices, exactly as far as double precision g
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -20,7 +20,7 @@ from multikernel.banks.base import Index, KernelBank, as_columns, unit_roundoff
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indexed import IndexedBank
 from multikernel.banks.origin import Origin
-from multikernel.banks.packing import pack, unpack, weights_of_pairs
+from multikernel.banks.packing import unpack, weights_of_pairs
 from multikernel.banks.threads import over_rows, slices
 from multikernel.kernels.base import Array
 
@@ -63,14 +63,6 @@ class PackedBank(StoredBank):
 
     packed: Array
     n: int
-
-    @classmethod
-    def of(cls, matrices: Iterable[Array], m: int, n: int, dtype: Any, origin: Origin) -> PackedBank:
-        """Pack matrices one by one: never two of them in memory, and never a second stack."""
-        packed = np.empty((m, n * (n + 1) // 2), dtype=dtype)
-        for row, K in zip(packed, matrices, strict=True):
-            row[:] = pack(K)
-        return cls(origin, packed, n)
 
     @property
     def shape(self) -> tuple[int, int]:

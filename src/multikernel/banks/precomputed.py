@@ -11,7 +11,8 @@ from multikernel.banks.base import KernelBank
 from multikernel.banks.checks import check_finite, check_positive, check_symmetric
 from multikernel.banks.dense import DenseBank, PackedBank
 from multikernel.banks.origin import Precomputed
-from multikernel.banks.threads import one_blas_thread
+from multikernel.banks.packing import pack
+from multikernel.banks.threads import one_blas_thread, over_rows
 from multikernel.kernels.base import Array
 
 
@@ -31,17 +32,23 @@ def precomputed(K: Any) -> KernelBank:
     if isinstance(K, KernelBank):
         return K
     matrices = list(_matrices(K))
-    n = matrices[0].shape[0]
-    with one_blas_thread(n):
-        for k, matrix in enumerate(matrices):
-            if matrix.shape != (n, n):
-                raise ValueError(
-                    f"kernel {k} has shape {matrix.shape}; precomputed kernels must be square, here ({n}, {n})"
-                )
-            check_symmetric(matrix, f"kernel {k}")
-            check_positive(matrix, f"kernel {k}")
-    dtype = np.result_type(*matrices)
-    return PackedBank.of(iter(matrices), len(matrices), n, dtype, Precomputed(len(matrices), n))
+    m, n = len(matrices), matrices[0].shape[0]
+    for k, matrix in enumerate(matrices):
+        if matrix.shape != (n, n):
+            raise ValueError(
+                f"kernel {k} has shape {matrix.shape}; precomputed kernels must be square, here ({n}, {n})"
+            )
+    packed = np.empty((m, n * (n + 1) // 2), dtype=np.result_type(*matrices))
+
+    def take(part: slice) -> None:
+        for k in range(m)[part]:
+            check_symmetric(matrices[k], f"kernel {k}")
+            check_positive(matrices[k], f"kernel {k}")
+            packed[k] = pack(matrices[k])
+
+    with one_blas_thread(0 if m > 1 else n):  # the matrices are shared out among threads
+        over_rows(take, m, 1)
+    return PackedBank(Precomputed(m, n), packed, n)
 
 
 def rectangular(K: Any, m: int, n: int) -> KernelBank:

@@ -29,8 +29,8 @@ class MultipleKernelRidgeCV(KernelRegressor):
     f_i kernel ridge regression with kernel sum_k w_k k and ridge alpha, trained on the samples outside the fold that
     holds out sample i. The error of all folds and its derivatives follow from one matrix inverse on all samples, so
     weights are found by Gauss-Newton steps with w >= 0, many of them zero at the end. The problem is not convex: the
-    point found is stationary, and never worse than equal weights with the ridge that a search downhill by decades finds
-    for them; more starts (``n_init``) may lead to a better one. The model is then trained on all samples.
+    point found is stationary, and never worse than equal weights with the best of their ridges a decade apart; more
+    starts (``n_init``) may lead to a better one. The model is then trained on all samples.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class MultipleKernelRidgeCV(KernelRegressor):
         Relative stationarity at which to stop, or what ten steps together must gain, relative to the error.
     max_iter : int, default 100
         Gauss-Newton steps at most from each start.
-    n_init : int, default 2
+    n_init : int, default 1
         How many starts: equal weights (or equal traces, the better of the two) with the best ridge for them, the same
         with a ridge a hundred times smaller, then random multiples of the first. They are compared after a few steps.
     random_state : int, RandomState or None
@@ -104,7 +104,7 @@ class MultipleKernelRidgeCV(KernelRegressor):
         shared_weights: bool = False,
         tol: float = 1e-4,
         max_iter: int = 100,
-        n_init: int = 2,
+        n_init: int = 1,
         random_state: Any = None,
         n_jobs: int | None = None,
     ) -> None:

@@ -4,9 +4,9 @@
 
 L is not convex. The first start has equal weights and the ridge that is best for them; since kernels may differ in
 scale, both equal weights and equal traces are tried, each along a line of ridges a decade apart, and no weights at all
-(the constant predictor). Descents never go uphill, so the end is at most the least of these. The second start has the
-same ratios and a ridge a hundred times smaller: kernels that need much weight are not given up for small ones there,
-which was measured to matter from some thousand samples on.
+(the constant predictor). The whole line is looked at: with many samples it has two minima, and the one of the smaller
+ridge was measured to lead to far better weights. Descents never go uphill, so the end is at most the least of these. A
+second start has the same ratios and a ridge a hundred times smaller.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from multikernel.procedures.ridge_cv.folds import Folds
 from multikernel.procedures.ridge_cv.gauss_newton import Descent, descend
 from multikernel.procedures.ridge_cv.held_out import HeldOutError, Point
 
-_FIRST = 1  # decade of the mean diagonal of the kernel, in ridges
+_DECADES = range(6)  # of the mean diagonal of the kernel, in ridges: the error may have several minima there
 _SMALLER = 100.0  # how much smaller the ridge of the second start is
 _SCOUT = 1e-2  # stationarity at which several starts are compared; the best goes on
 _WORTH = 1e-4  # relative: a decade that gains less is not gone
@@ -47,7 +47,7 @@ def ridge_cv(
     fit_intercept: bool = True,
     tol: float = 1e-4,
     max_iter: int = 100,
-    n_init: int = 2,
+    n_init: int = 1,
     seed: int = 0,
 ) -> RidgeCV:
     """Weights of the kernels and a ridge of least mean squared error over the held-out samples.
@@ -108,7 +108,7 @@ def _directions(means: Array) -> list[Array]:
 
 
 def _along(error: HeldOutError, direction: Array) -> Point:
-    """Downhill over the decades of weights c * direction while it is worth while, then once between by a parabola."""
+    """The lowest of the decades of weights c * direction, beyond them while it falls, then between by a parabola."""
     points: dict[int, Point | None] = {}
 
     def value(decade: int) -> float:
@@ -120,7 +120,7 @@ def _along(error: HeldOutError, direction: Array) -> Point:
     def lower(decade: int) -> int:
         return min(decade - 1, decade + 1, key=value)
 
-    best = _FIRST
+    best = min(_DECADES, key=value)
     while value(lower(best)) < (1.0 - _WORTH) * value(best):
         best = lower(best)
     found = points[best]
