@@ -16,7 +16,7 @@ Elsewhere the same difference h(q) - (theta'q - r(theta)) >= 0 is zero exactly a
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -78,10 +78,16 @@ class Problem:
     machine: Machine
     domain: Domain
     target: Array
-    linear: bool = field(init=False)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "linear", self.combination.linear)
+    @property
+    def linear(self) -> bool:
+        """Whether K is linear in theta."""
+        return self.combination.linear
+
+    @property
+    def bounded(self) -> bool:
+        """Whether evaluations tell a bound of the optimum, which the value attains there."""
+        return self.linear
 
     @property
     def size(self) -> int:

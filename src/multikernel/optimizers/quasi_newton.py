@@ -37,7 +37,7 @@ Map = Callable[[Array], Array]
 class QuasiNewton(Optimizer):
     """Projected quasi-Newton, for any combination and any domain with a projection.
 
-    Where K is not linear in theta the certificate is what other weights could gain to first order, relative to the
+    Where no bound is known the certificate is what other weights could gain to first order, relative to the
     value: all weights of a ball, or, where only a penalty bounds them, those whose sum is at most that of the present
     ones and the typical ones.
 
@@ -60,7 +60,7 @@ class QuasiNewton(Optimizer):
 
     def certificate(self, problem: Problem, state: State) -> float:
         known, at = super().certificate(problem, state), state.best
-        if problem.linear or problem.domain.constrained:
+        if problem.bounded or problem.domain.constrained:
             return known
         total = float(at.theta.sum() + self._typical(problem).sum())
         gain = total * max(0.0, float(-at.gradient.min())) + float(at.gradient @ at.theta) + at.upper - at.value

@@ -51,13 +51,11 @@ def hidden_convex(problem: Problem) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class HiddenConvexProblem(Problem):
-    """A problem that is convex in powers of its weights; its evaluations carry the bound of the whole problem.
+    """A problem that is convex in powers of its weights; its evaluations carry the bound of the whole problem."""
 
-    ``linear`` means here what optimizers take it for: that the bounds close at the optimum.
-    """
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "linear", True)
+    @property
+    def bounded(self) -> bool:
+        return True
 
     @classmethod
     def of(cls, problem: Problem) -> HiddenConvexProblem:
