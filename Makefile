@@ -34,6 +34,8 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/easymkl.py
 	$(BIN)/python benchmarks/svm.py
 	$(BIN)/python benchmarks/svm_mkl.py cancer
+	$(BIN)/python benchmarks/ridge_alpha.py
+	$(BIN)/python benchmarks/ridge_cv.py --sizes 500x10 500x50
 
 clean:
 	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache

@@ -9,19 +9,23 @@ seconds. What is not said is chosen here: standardised over all rows, no centrin
 at a normalised residual of 1e-2, which at small lambda stops where it starts; "certified" stops at a duality gap of
 1e-4.
 
-Cpu has 36 features here (30 vendors, 6 numbers), the paper counts 37; Servo 12 (two factors with five levels, 2
-numbers), the paper 11. Finished splits are kept in the output file.
+Cpu has 36 features here (30 vendors, 6 numbers), the paper counts 37. In the public file the last column is not the
+performance PRP but ERP, its estimate by others: "cpu_erp" predicts ERP from the 36 features and PRP. Servo has 12 (two
+factors with five levels, 2 numbers), the paper counts 11. Finished splits are kept in the output file.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
 import time
 import warnings
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import train_test_split
 
@@ -39,6 +43,7 @@ PUBLISHED: dict[str, tuple[str, bool, dict[float, tuple[Any, ...]]]] = {
         {0.6: (2.79, 0.209, 21.3, 2.64, 78.8, 7.2), 0.7: (2.72, 0.224, 22.1, 2.3, 80.6, 17.4)},
     ),
     "cpu": ("cpu", True, {0.6: (21.8, 11.3, 30.2, 3.65, 46.6, 26.4), 0.7: (21.2, 11.9, 31.9, 3.43, 47, 29)}),
+    "cpu_erp": ("cpu", True, {0.6: (21.8, 11.3, 30.2, 3.65, 46.6, 26.4), 0.7: (21.2, 11.9, 31.9, 3.43, 47, 29)}),
     "servo": ("servo", False, {0.6: (0.755, 0.116, 11, 1.37, 71, 1.95), 0.7: (0.696, 0.152, 11.4, 1.8, 73.6, 2.37)}),
     "housing": (
         "housing_boston",
@@ -76,6 +81,9 @@ def load(name: str, directory: Path | None) -> tuple[Array, Array]:
     data = mk.datasets.load(source, data_dir=directory)
     keep = [not str(feature).startswith("model=") for feature in data.feature_names]
     X = np.asarray(data.X, dtype=float)[:, keep]
+    if name == "cpu_erp":
+        table = pd.read_csv(Path(directory or os.environ["MULTIKERNEL_DATA"]) / "cpu.csv.gz")
+        X, data = np.column_stack([X, data.y]), replace(data, y=table["_ERP"].to_numpy())
     if standardised:
         spread = X.std(axis=0)
         X = (X - X.mean(axis=0))[:, spread > 0] / spread[spread > 0]
@@ -108,7 +116,7 @@ def split(bank: Any, y: Array, part: float, seed: int, mode: str) -> dict[str, A
 
 def told(name: str, part: float, kept: Kept) -> None:
     published = PUBLISHED[name][2][part]
-    sign = 1.0 if name in ("auto_mpg", "cpu", "servo", "housing") else -1.0
+    sign = 1.0 if name in ("auto_mpg", "cpu", "cpu_erp", "servo", "housing") else -1.0
     for mode in ("certified", "paper"):
         lines = kept.where(data=name, part=part, mode=mode)
         if not lines:
