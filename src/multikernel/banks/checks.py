@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 from scipy import linalg
+from scipy.linalg import lapack
 
 from multikernel.banks.threads import slices
 from multikernel.kernels.base import Array
@@ -41,14 +42,13 @@ def check_positive(K: Array, name: str) -> None:
     By a Cholesky factorisation of K shifted by what counts as rounding; eigenvalues only to say what is wrong.
     """
     tolerance = rounding(K) * max(float(np.trace(K)), np.finfo(float).tiny)
-    shifted = K.astype(np.float64)
+    shifted = K.astype(np.float64, order="C")
     shifted.flat[:: len(K) + 1] += tolerance
-    try:
-        linalg.cholesky(shifted, lower=True, overwrite_a=True, check_finite=False)
-    except linalg.LinAlgError:
+    # the transpose is Fortran-ordered: LAPACK factors it where it stands
+    if lapack.dpotrf(shifted.T, lower=1, overwrite_a=1, clean=0)[1] != 0:
         smallest = float(linalg.eigvalsh(K.astype(np.float64), subset_by_index=(0, 0))[0])
         if smallest < -tolerance:
             raise ValueError(
                 f"{name} is not positive semi-definite: its smallest eigenvalue is {smallest:.3g} "
                 f"(its trace is {np.trace(K):.3g}); shift or clip its spectrum before you pass it"
-            ) from None
+            )
