@@ -14,7 +14,7 @@ FAMILY = [kernels.RBF(gamma).on([j]) for j in range(6) for gamma in (0.3, 3.0)]
 
 def data(n=90, t=None):
     X, y = make_friedman1(n, 6, noise=0.3, random_state=0)
-    return X, y if t is None else np.stack([y, X[:, 5] ** 2 + 0.1 * y, np.cos(4.0 * X[:, 0])], axis=1)[:, :t]
+    return X, y if t is None else np.stack([y, X[:, 5] ** 2 + 0.1 * y, np.cos(4.0 * X[:, 0]) + 0.1 * y], axis=1)[:, :t]
 
 
 def held_out(model, K, y, splitter, fit_intercept=True):
@@ -78,8 +78,7 @@ def test_targets_have_weights_of_their_own():
         assert model.cv_loss_[t] == pytest.approx(single.cv_loss_)
         np.testing.assert_allclose(model.predict(X)[:, t], single.predict(X))
     threaded = MultipleKernelRidgeCV(FAMILY, n_jobs=2).fit(X, Y)
-    np.testing.assert_allclose(threaded.cv_loss_, model.cv_loss_, rtol=1e-10, atol=1e-14)
-    np.testing.assert_allclose(threaded.weights_, model.weights_, atol=1e-6)  # other sums, along flat directions
+    np.testing.assert_allclose(threaded.weights_, model.weights_, atol=1e-10)
 
 
 def test_targets_that_share_weights():
