@@ -270,3 +270,22 @@ def test_parameters_are_checked():
         QuasiNewton(tol=0.0)
     with pytest.raises(ValueError, match="the centre of the ball has 3 entries for 4 kernels"):
         generalized_mkl(problem(HadamardPower(2), "ridge", NormBall(2.0, 1.0, np.ones(3))))
+
+
+@pytest.mark.parametrize("name", ["penalty 2", "ball 1", "ball 2"])
+def test_sums_of_kernels_with_weighted_samples_and_several_targets(name: str) -> None:
+    """A sample of weight 2 is a sample that is there twice; a target that is there twice doubles the value."""
+    domain = DOMAINS[name]
+    twice = np.r_[np.arange(36), np.arange(10)]
+    counts = np.bincount(twice).astype(float)
+    family = kernels.linear_features()
+    weighted = Problem(bind(family, X), Linear(), RidgeMachine(0.2, sample_weight=counts), domain, VALUES)
+    repeated = Problem(bind(family, X[twice]), Linear(), RidgeMachine(0.2), domain, VALUES[twice])
+    one, other = (generalized_mkl(each, tol=1e-8)[0] for each in (weighted, repeated))
+    assert one.converged
+    assert one.objective == pytest.approx(other.objective, rel=1e-7)
+    if isinstance(domain, NormBall):
+        both = Problem(bind(family, X), Linear(), RidgeMachine(0.2), domain, np.column_stack([VALUES, VALUES]))
+        alone = Problem(bind(family, X), Linear(), RidgeMachine(0.2), domain, VALUES)
+        pair, single = (generalized_mkl(each, tol=1e-8)[0] for each in (both, alone))
+        assert pair.objective == pytest.approx(2.0 * single.objective, rel=1e-7)

@@ -101,6 +101,7 @@ def describe(trained: Trained) -> list[tuple[str, list[str], list[list[str]]]]:
         [f"{measure}, training", f"{trained.score:.4f}"],
         held_out,
         *([f"{name}, chosen by {INNER_FOLDS} folds", f"{value:g}"] for name, value in trained.chosen.items()),
+        *([["alpha, learned", f"{model.alpha_:.3g}"]] if hasattr(model, "alpha_") else []),
         _certificate(model),
     ]
     weights = np.atleast_2d(model.weights_).mean(axis=0)

@@ -50,7 +50,7 @@ def generalized_mkl(
     central = central_start(problem)
     begins = [problem.domain.feasible(start) for start in starts] or [central]
     with one_blas_thread(problem.bank.shape[0]):
-        if problem.linear and isinstance(problem.machine, RidgeMachine | SupportMachine):
+        if problem.linear and is_program(problem):
             weights, dual = _linear(problem, problem.machine, tol, max_iter, begins[0])
         else:
             optimizer = QuasiNewton(tol=tol, max_iter=max_iter, typical=central)
@@ -84,12 +84,18 @@ def central_start(problem: Problem) -> Array:
     return problem.domain.feasible(parts / int(used.sum()))
 
 
-def _linear(
-    problem: Problem, machine: RidgeMachine | SupportMachine, tol: float, max_iter: int, start: Array
-) -> tuple[Weights, DualSolution]:
+def is_program(problem: Problem) -> bool:
+    """Whether the machine is a support program of the interior point method: ridge regression of one target is."""
+    machine = problem.machine
+    if isinstance(machine, RidgeMachine):
+        return machine.sample_weight is None and problem.target.ndim == 1
+    return isinstance(machine, SupportMachine)
+
+
+def _linear(problem: Problem, machine: Any, tol: float, max_iter: int, start: Array) -> tuple[Weights, DualSolution]:
     """A sum of kernels, by the interior point method."""
     bank, domain, target = problem.bank, problem.domain, problem.target
-    if isinstance(machine, SupportMachine):
+    if not isinstance(machine, RidgeMachine):
         return support_mkl(bank, replace(machine, tol=tol), domain, target, max_iter, start)
     mean = float(target.mean()) if machine.fit_intercept else 0.0
     weights, dual = support_mkl(

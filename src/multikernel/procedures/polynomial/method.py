@@ -32,7 +32,7 @@ from multikernel.optimizers.quasi_newton import QuasiNewton
 from multikernel.optimizers.sphere import SphereTrustRegion
 from multikernel.problem import Problem
 from multikernel.procedures.base import Weights
-from multikernel.procedures.generalized import generalized_mkl
+from multikernel.procedures.generalized import generalized_mkl, is_program
 from multikernel.procedures.polynomial.bound import HiddenConvexProblem, hidden_convex
 from multikernel.procedures.polynomial.collapse import collapsed, warn_of_collapse
 from multikernel.procedures.polynomial.proof import proved
@@ -108,9 +108,8 @@ def _for_interior_point(problem: Problem) -> bool:
 
     It works on n x n matrices; where these have few features an iteration that leaves them their structure is faster.
     """
-    machine, domain = problem.machine, problem.domain
-    plain = isinstance(machine, RidgeMachine) and machine.sample_weight is None and problem.target.ndim == 1
-    if not (problem.linear and plain) or (isinstance(domain, NormBall) and domain.radius == 0):
+    domain = problem.domain
+    if not (problem.linear and is_program(problem)) or (isinstance(domain, NormBall) and domain.radius == 0):
         return False
     return not (_smooth(domain) and _few_features(problem.bank))
 
