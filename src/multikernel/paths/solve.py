@@ -77,9 +77,9 @@ def path(
         raise ValueError("path: validation must be a pair of samples and their target")
     private = clone(estimator)
     for value in numbers:
-        private.set_params(**{parameter: value.item()})._check_parameters()
+        _with(private, parameter, value.item())._check_parameters()
     bank, target = _bound(private, X, y)
-    models = [copy(private).set_params(**{parameter: value.item()}) for value in numbers]
+    models = [_with(copy(private), parameter, value.item()) for value in numbers]
     seconds = np.empty(len(numbers))
     with one_blas_thread(bank.shape[0]):
         for count, (s, seconds[s]) in enumerate(_solved(models, bank, target, parameter, numbers), 1):
@@ -140,6 +140,14 @@ def _checked(estimator: Any, parameter: str, values: Iterable[float]) -> Array:
             f"path: values of {parameter!r} must be a list of finite numbers, at least one; got {values!r}"
         )
     return numbers
+
+
+def _with(estimator: Any, parameter: str, value: float) -> Any:
+    """The estimator with this value, without a look through its signature each time where the parameter is its own."""
+    if "__" in parameter:
+        return estimator.set_params(**{parameter: value})
+    setattr(estimator, parameter, value)
+    return estimator
 
 
 def _bound(estimator: KernelEstimator, X: Any, y: Any) -> tuple[KernelBank, Array]:
