@@ -6,7 +6,8 @@ Strings of 100 bits, y the sum of the first three and a little noise; 2 to 150 e
 For each method the least test error along its path is told (a lower bound of what any choice of the parameter gives):
 ridge regression with the ideal kernel (the three bits), the linear kernel and a Gaussian kernel, linear two-layer least
 squares with every feature divided by its length, and the Lasso on raw features and on features of length 1. With the
-same lengths two-layer least squares and the Lasso have one and the same path (their squared errors agree).
+same lengths two-layer least squares and the Lasso have one and the same path; with few examples features tie, and
+scikit-learn's LARS may end before the path does.
 """
 
 from __future__ import annotations

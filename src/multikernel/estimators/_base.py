@@ -190,9 +190,9 @@ class KernelEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         """f(x) of every problem or target: shape (len(X), problems)."""
         check_is_fitted(self)
         if isinstance(X, KernelBank):
-            if X.shape[1] != self._n_train or len(X) != self.weights_.shape[-1]:
+            if X.shape[1] != self._n_train or len(X) != self._n_kernels:
                 raise ValueError(
-                    f"a bank of new samples must hold {self.weights_.shape[-1]} kernels against the {self._n_train} "
+                    f"a bank of new samples must hold {self._n_kernels} kernels against the {self._n_train} "
                     f"training samples, got {len(X)} kernels against {X.shape[1]}"
                 )
             # a square bank whose matrices follow the sample is not cut: its part would be another bank
@@ -218,6 +218,11 @@ class KernelEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             values[:, targets] = self._combined(part, weights[p]).multiply(A[own] if part is not bank else A)
         values += np.atleast_1d(self.intercept_)
         return values
+
+    @property
+    def _n_kernels(self) -> int:
+        """How many kernels the predictor is made of; some estimators learn further weights."""
+        return int(self.weights_.shape[-1])
 
     @property
     def _kernel_weights(self) -> Array:

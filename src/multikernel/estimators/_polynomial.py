@@ -89,8 +89,6 @@ class PolynomialMKL(KernelEstimator):
             self.kernel_names_ = np.array([*names, *products], dtype=object)
         return bank, y
 
-    def _decide(self, X: Any) -> Array:
-        kernels = self.weights_.shape[-1] - len(self.free) if hasattr(self, "weights_") else 0
-        if len(self.free) and isinstance(X, KernelBank) and (X.shape[1], len(X)) == (self._n_train, kernels):
-            return self._decide_bank(X)
-        return super()._decide(X)
+    @property
+    def _n_kernels(self) -> int:
+        return super()._n_kernels - len(self.free)
