@@ -10,6 +10,7 @@ from multikernel.estimators.baselines import (
 )
 from multikernel.estimators.easymkl import EasyMKLClassifier
 from multikernel.estimators.gmkl import GMKLClassifier, GMKLRegressor
+from multikernel.estimators.hkl import HKLClassifier, HKLRegressor
 from multikernel.estimators.l1mkl import L1MKLClassifier, L1MKLRegressor
 from multikernel.estimators.linear_rls2 import LinearRLS2Classifier, LinearRLS2Regressor
 from multikernel.estimators.lpmkl import LpMKLClassifier, LpMKLRegressor
@@ -29,6 +30,8 @@ __all__ = [
     "EasyMKLClassifier",
     "GMKLClassifier",
     "GMKLRegressor",
+    "HKLClassifier",
+    "HKLRegressor",
     "L1MKLClassifier",
     "L1MKLRegressor",
     "LinearRLS2Classifier",

@@ -25,9 +25,12 @@ class RidgeSupport(SupportMachine):
     ----------
     alpha : float > 0
     tol : float, the relative duality gap of the whole problem, weights included
+    scale : float > 0, of the value: 2 gives y'(K + alpha I)^{-1} y, 1 half of it, which is
+        min 1/2 |f|^2 + 1/(2 alpha) |y - f|^2
     """
 
     alpha: float = 1.0
+    scale: float = 2.0
 
     def program(self, target: Array, sample_weight: Array | None = None) -> SupportProgram:
         if sample_weight is not None:
@@ -40,9 +43,15 @@ class RidgeSupport(SupportMachine):
             upper=np.full(2 * n, np.inf),
             ridge=self.alpha,
             intercept=False,
-            scale=2.0,
+            scale=self.scale,
         )
 
     def solve_program(self, gram: Gram, program: SupportProgram, warm: Array | None = None) -> DualSolution:
         solution = RidgeMachine(self.alpha, fit_intercept=False).solve(gram, program.linear[: program.n])
-        return replace(solution, warm=np.maximum(np.concatenate([solution.coef, -solution.coef]), 0.0))
+        part = 0.5 * self.scale
+        return replace(
+            solution,
+            value=part * solution.value,
+            factor=np.sqrt(part) * solution.factor,
+            warm=np.maximum(np.concatenate([solution.coef, -solution.coef]), 0.0),
+        )

@@ -20,15 +20,13 @@ import numpy as np
 from scipy import linalg
 
 from multikernel.kernels.base import Array
-from multikernel.machines.program import SupportProgram
 from multikernel.procedures.interior.newton import Newton, Products
 from multikernel.procedures.interior.point import Point
 from multikernel.procedures.interior.saddle import Saddle
 from multikernel.procedures.interior.start import central, first_point
+from multikernel.procedures.interior.steps import advance, feasible
 from multikernel.procedures.interior.working import WorkingSet
 
-_STAY = 0.995  # of the way to the boundary that a step may go
-_DROP = 0.1  # of the level: what a step leaves of it at least
 _FIRST_LOOK = 1e-2  # gap of the working set at which all kernels are looked at for the first time
 _BEYOND = 2.0  # times the limit: what a form exceeds by more throws the point too far off the path to go on from it
 _SHORT = 1e-6  # steps this short lead nowhere: rounding has the better of the system
@@ -123,7 +121,12 @@ def interior_point(
                     point = first_point(saddle, revised, a)
                 working, best, idle = revised, None, 0
                 continue
-        length, point = _advance(saddle, point, products, least)
+        try:
+            newton = Newton(program, domain, point, products)
+        except linalg.LinAlgError:
+            length = 0.0
+            continue
+        length, point = advance(newton, least)
     return _result(saddle, working, found, tol, history)
 
 
@@ -152,42 +155,9 @@ def _read(saddle: Saddle, point: Point, products: Products) -> _Found:
     f, norm = weights @ products.Z, float(weights @ products.v)
     intercept = program.best_intercept(f)
     upper = program.primal(f, norm, intercept) + domain.penalty(weights)
-    a = _feasible(program, point.a)
+    a = feasible(program, point.a)
     bound = saddle.bound(a, products.v)
     return _Found(point, a, weights, intercept, upper, bound, saddle.gap(upper, bound))
-
-
-def _feasible(program: SupportProgram, a: Array) -> Array:
-    """Brought to the equality by taking from the side that has too much."""
-    excess = float(program.sign @ a) - program.total
-    if not program.intercept or excess == 0.0:
-        return a
-    side = program.sign * np.sign(excess) > 0
-    if not side.any():  # one side only, with too little
-        room = program.upper - a
-        more: Array = a + room * (abs(excess) / float(room.sum()))
-        return more
-    return np.where(side, a * (1.0 - abs(excess) / float(a[side].sum())), a)
-
-
-def _advance(saddle: Saddle, point: Point, products: Products, least: float) -> tuple[float, Point]:
-    """A predictor to see how far the products could shrink, then the step that shrinks them so, to a sum of ``least``.
-
-    Smaller products would promise more than is asked for, and the system suffers from them.
-    """
-    try:
-        newton = Newton(saddle.program, saddle.domain, point, products)
-    except linalg.LinAlgError:
-        return 0.0, point
-    mu = point.complementarity()
-    predictor = newton.step(0.0)
-    aimed = point.moved(predictor, point.longest(predictor)).complementarity()
-    step = newton.step(max((aimed / mu) ** 3, least / point.left()) * mu, bent=predictor)
-    length = min(1.0, _STAY * point.longest(step))
-    moved = point.moved(step, length)
-    if newton.curved:  # the system is definite while the level is not negative; no product keeps it so
-        moved = replace(moved, level=max(moved.level, _DROP * point.level))
-    return length, moved
 
 
 # -- what is known beforehand, and what to return ----------------------------------------------------------------------

@@ -52,9 +52,15 @@ class Products:
 
 
 class Newton:
-    """The linear system at one point: factored once, solved for several right-hand sides."""
+    """The linear system at one point: factored once, solved for several right-hand sides.
 
-    def __init__(self, program: SupportProgram, domain: Domain, at: Point, products: Products) -> None:
+    ``bend``, positive semi-definite of shape (m, m), is what -v/2 adds to T where v is no linear function of the
+    weights; then every weight is in the border.
+    """
+
+    def __init__(
+        self, program: SupportProgram, domain: Domain, at: Point, products: Products, bend: Array | None = None
+    ) -> None:
         self.program, self.at, self.products = program, at, products
         a, n = at.a, program.n
         c, c1, c2 = domain.constraint(at.delta)
@@ -64,6 +70,7 @@ class Newton:
         self.F_b = float(program.sign @ a) - program.total
         self.F_delta = -0.5 * products.v + r1 / program.scale + at.level * c1 - at.slack
         self.F_c = float(c.sum()) - 1.0
+        self.bend = bend
         self.theta = program.ridge + at.below / a + at.above / at.room
         self.c1, self.constrained, self.curved = c1, domain.constrained, bool(c2.any())
         self.T = r2 / program.scale + at.level * c2 + at.slack / at.delta
@@ -78,6 +85,7 @@ class Newton:
         self.stiff = np.zeros(len(Z), dtype=bool)
         self.stiff[np.argsort(-pull, kind="stable")[: n // 2]] = True
         self.stiff &= pull > _STIFF * size
+        self.stiff |= self.bend is not None
         soft = ~self.stiff
         H = np.array(self.products.K, dtype=float, order="F")
         if soft.any():
@@ -93,6 +101,8 @@ class Newton:
         last = first + int(self.constrained)
         E = np.zeros((len(columns), len(columns)))
         E[last:, last:] = np.diag(self.T[self.stiff])
+        if self.bend is not None:
+            E[last:, last:] += self.bend
         if self.constrained:
             E[first, first] = -float(self.c1 @ ratio)
             E[first, last:] = E[last:, first] = self.c1[self.stiff]

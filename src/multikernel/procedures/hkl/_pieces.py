@@ -1,0 +1,48 @@
+"""Compiled sums over pieces of the lattice, from packed symmetric matrices; no lock is held.
+
+Sums may be reassociated: that changes rounding only, and no stopping test is computed here.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+_FAST = {"reassoc", "contract", "nsz"}
+_STRETCH = 1024  # entries worked on at a time: they and those of some twenty kernels stay in the cache
+
+OUT, FACTOR, FREE = 0, 1, 2  # roles of a base kernel in a piece
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST)
+def split(K, M, c, roles, out, first, last):  # type: ignore[no-untyped-def]
+    """The pieces first..last split: out[s, i] for the free kernels i, the node on its own in out[s, p].
+
+    With u the product of M and of the factors, out[s, i] = <u k_i prod_{l > i free} (1 + c k_l)> and out[s, p] = <u>.
+    """
+    p, N = K.shape
+    buffer = np.empty(_STRETCH)
+    out[first:last] = 0.0
+    for start in range(0, N, _STRETCH):
+        stop = min(start + _STRETCH, N)
+        v = buffer[: stop - start]
+        for s in range(first, last):
+            v[:] = M[start:stop]
+            for i in range(p):
+                if roles[s, i] == FACTOR:
+                    k = K[i, start:stop]
+                    for e in range(len(v)):
+                        v[e] *= k[e]
+            total = 0.0
+            for e in range(len(v)):
+                total += v[e]
+            out[s, p] += total
+            for i in range(p - 1, -1, -1):
+                if roles[s, i] == FREE:
+                    k = K[i, start:stop]
+                    total = 0.0
+                    for e in range(len(v)):
+                        x = v[e] * k[e]
+                        total += x
+                        v[e] += c * x
+                    out[s, i] += total

@@ -1,0 +1,79 @@
+"""The kernels of nodes, K_w the entrywise product of the base kernels in w, stored as packed halves.
+
+A node's half is its parent's times one base kernel's. Halves stay for later rounds, in the order in which they were
+first asked for: the bank of a hull that grows is the beginning of one array, and no half is copied for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from multikernel.banks import KernelBank
+from multikernel.banks.dense import PackedBank
+from multikernel.banks.origin import Precomputed
+from multikernel.banks.packing import pack
+from multikernel.kernels.base import Array
+from multikernel.procedures.hkl.lattice import Node
+
+
+def halves(bank: KernelBank) -> PackedBank:
+    """The kernels of a square bank as packed halves in double precision."""
+    if isinstance(bank, PackedBank) and bank.packed.dtype == np.float64:
+        return bank
+    n = bank.shape[0]
+    packed = np.empty((len(bank), n * (n + 1) // 2))
+    for k in range(len(bank)):
+        packed[k] = pack(bank.matrix(k))
+    return PackedBank(Precomputed(len(bank), n), packed, n)
+
+
+@dataclass(eq=False)
+class NodeKernels:
+    """The base kernels and, as they are asked for, the kernels of nodes: 4 n (n + 1) bytes each.
+
+    Grows, unlike most things here: a search asks for a few more nodes in each of its rounds.
+    """
+
+    base: PackedBank
+    _packed: Array
+    _place: dict[Node, int] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, bank: KernelBank) -> NodeKernels:
+        """Of a square bank of base kernels."""
+        base = halves(bank)
+        return cls(base, np.empty((0, base.packed.shape[1])))
+
+    def bank(self, nodes: Sequence[Node]) -> PackedBank:
+        """The kernels of these nodes, in this order; no copy where they were first asked for in the same order."""
+        self._reserve(len(self._place.keys() | set(nodes)))
+        for node in nodes:
+            if node not in self._place:
+                self._add(node)
+        places = np.array([self._place[node] for node in nodes], dtype=np.intp)
+        start = places[0] if len(places) else 0
+        in_line = np.array_equal(places, np.arange(start, start + len(places)))
+        packed = self._packed[start : start + len(places)] if in_line else self._packed[places]
+        return PackedBank(Precomputed(len(nodes), self.base.n), packed, self.base.n)
+
+    def _add(self, node: Node) -> None:
+        factors, parent = self.base.packed, self._place.get(node[:-1])
+        k = len(self._place)
+        half = self._packed[k]
+        if not node:
+            half[:] = 1.0
+        elif parent is None:
+            np.multiply.reduce(factors[list(node)], axis=0, out=half)
+        else:
+            np.multiply(self._packed[parent], factors[node[-1]], out=half)
+        self._place[node] = k
+
+    def _reserve(self, count: int) -> None:
+        """Room for this many nodes, or for twice as many as before; memory that is not written costs nothing."""
+        if count > len(self._packed):
+            grown = np.empty((max(count, 2 * len(self._packed)), self.base.packed.shape[1]))
+            grown[: len(self._place)] = self._packed[: len(self._place)]
+            self._packed = grown
