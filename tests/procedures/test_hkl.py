@@ -1,9 +1,9 @@
 """Hierarchical kernel learning: the dual norm, the problem on a hull, and the search, against full enumeration."""
 
-import hkl_reference
 import numpy as np
 import pytest
 
+import hkl_reference
 from multikernel.banks import precomputed
 from multikernel.machines import HingeMachine
 from multikernel.procedures.hkl import Hull, hierarchical_mkl
@@ -70,7 +70,7 @@ def test_derivatives_of_the_norm(rho):
     assert np.linalg.eigvalsh(norm.curvature).min() > -1e-10
 
 
-@pytest.mark.parametrize("rho", (1.5, 1.1))
+@pytest.mark.parametrize("rho", [1.5, 1.1])
 def test_the_bend_is_the_second_derivative_in_the_coefficients(rho):
     rng, h = np.random.default_rng(3), 1e-5
     norm = some_norm(rho)
@@ -102,13 +102,15 @@ def test_any_gamma_bounds_the_dual_norm(rho, seed):
 def test_powers_of_small_rho_do_not_overflow():
     hull = Hull(tuple(hkl_reference.lattice(6)), 3.0)
     norm = DualNorm(hull, 1.02, np.full(64, 1 / 64), np.full(64, 1e-40))
-    assert np.isfinite(norm.value) and norm.value > 0 and np.isfinite(norm.curvature).all()
+    assert np.isfinite(norm.value)
+    assert norm.value > 0
+    assert np.isfinite(norm.curvature).all()
 
 
 # -- a hull ------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("loss", ("hinge", "squares"))
+@pytest.mark.parametrize("loss", ["hinge", "squares"])
 @pytest.mark.parametrize("rho", RHOS)
 def test_the_problem_on_a_hull(loss, rho):
     K, y = sample(3)
@@ -126,8 +128,8 @@ def test_the_problem_on_a_hull(loss, rho):
 # -- the search --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("loss", ("hinge", "squares"))
-@pytest.mark.parametrize("kind", ("rbf", "linear"))
+@pytest.mark.parametrize("loss", ["hinge", "squares"])
+@pytest.mark.parametrize("kind", ["rbf", "linear"])
 @pytest.mark.parametrize("rho", RHOS)
 @pytest.mark.parametrize(("p", "C"), [(3, 0.1), (3, 50.0), (4, 2.0)])
 def test_the_optimum_of_full_enumeration(loss, kind, rho, p, C):
@@ -136,7 +138,8 @@ def test_the_optimum_of_full_enumeration(loss, kind, rho, p, C):
     weights, dual = hierarchical_mkl(precomputed(K), machine, target, rho)
     reference = hkl_reference.classifier if loss == "hinge" else hkl_reference.regressor
     optimum = reference(K, y, C, rho)
-    assert weights.converged and weights.gap <= 1e-6
+    assert weights.converged
+    assert weights.gap <= 1e-6
     assert weights.objective == pytest.approx(optimum.value, rel=3e-6)
     Kw = np.tensordot(weights.values, hkl_reference.products(K, list(weights.nodes)), 1)
     f = Kw @ dual.coef + dual.intercept
@@ -170,7 +173,9 @@ def test_selected_nodes_are_closed_and_kernels_that_do_not_matter_are_left_out()
 def test_a_hull_may_not_outgrow_its_limit():
     K, y = sample(5, seed=2)
     weights, _ = hierarchical_mkl(precomputed(K), HingeMachine(C=100.0, tol=1e-8), y, max_nodes=8)
-    assert weights.hull <= 8 and not weights.converged and weights.gap > 1e-8
+    assert weights.hull <= 8
+    assert not weights.converged
+    assert weights.gap > 1e-8
 
 
 def test_a_neighbours_nodes_are_a_start():
@@ -182,7 +187,7 @@ def test_a_neighbours_nodes_are_a_start():
     assert warm.objective == pytest.approx(cold.objective, rel=3e-6)
 
 
-@pytest.mark.parametrize("loss", ("hinge", "squares"))
+@pytest.mark.parametrize("loss", ["hinge", "squares"])
 def test_kernels_that_vanish(loss):
     K, y = sample(3)
     machine, target = machine_of(loss, 2.0, y)
@@ -190,7 +195,9 @@ def test_kernels_that_vanish(loss):
     without, _ = hierarchical_mkl(precomputed(K), machine, target)
     assert one.objective == pytest.approx(without.objective, rel=3e-6)
     none, dual = hierarchical_mkl(precomputed(np.zeros((2, 24, 24))), machine, target)
-    assert none.converged and np.isfinite(none.values).all() and np.isfinite(dual.coef).all()
+    assert none.converged
+    assert np.isfinite(none.values).all()
+    assert np.isfinite(dual.coef).all()
 
 
 def test_a_kernel_twice_changes_nothing_that_is_determined():
