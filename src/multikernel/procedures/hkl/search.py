@@ -5,11 +5,11 @@
 
 (Bach 2009 for rho = 2; Jawanpuria, Nath and Ramakrishnan 2015). A product has weight only where all products of fewer
 of its factors have, so the search grows a hull: it solves the problem on the hull, bounds what every node outside could
-add (``excess``), and takes in the sources of the complement that may matter.
+add (``outside``), and takes in the sources of the complement that may matter.
 
 Certificate: any coefficients a in their box bound the optimum over all nodes from below,
 
-    scale (p'a - ridge/2 |a|^2 - 1/2 max(Omega*_W(a)^2, max_t T_t^2)),    t the sources of the complement of the hull W,
+    scale (p'a - ridge/2 |a|^2 - 1/2 max(Omega*_W(a)^2, Omega*_V(a)^2)),      W the hull, V its complement,
 
 and the machine's value at the weights found bounds it from above. At the end the problem is solved
 once more on the nodes that matter alone, so that the others have no weight at all.
@@ -27,19 +27,21 @@ from multikernel.banks.threads import one_blas_thread
 from multikernel.kernels.base import Array
 from multikernel.machines import DualSolution, SupportMachine, SupportProgram
 from multikernel.procedures.base import Weights
-from multikernel.procedures.hkl.excess import excess
 from multikernel.procedures.hkl.lattice import Hull, Node, in_order, parents, sources
 from multikernel.procedures.hkl.node_kernels import NodeKernels
+from multikernel.procedures.hkl.outside import outside
 from multikernel.procedures.hkl.restricted import Restricted, RestrictedPoint, solve_restricted
 from multikernel.procedures.interior.start import central
+from multikernel.procedures.interior.steps import feasible
 from multikernel.procedures.support_mkl import finely
 
 _STEPS = 100  # Newton steps on a hull
 _ROUGH = 1e-2  # gap on a hull that will grow, at first
 _SHARE = 0.1  # of the gap: what the solution on the hull may leave of it
 _REACH = 0.8  # of the gap: what the search reaches, so that the nodes that do not matter can be left out
-_GROWTH = 0.5  # of the nodes: how many more may come in a round,
-_FEWEST = 20  # or so many
+_NOTHING = 0.01  # of the gap, as a part of the coefficients: what those that are nearly zero may sum to
+_GROWTH = 1.0  # of the nodes: how many more may come in a round,
+_FEWEST = 30  # or so many
 _SINGLES = 100  # base kernels in the first hull
 _TINY = float(np.finfo(float).tiny)
 
@@ -110,13 +112,13 @@ class _Search:
         while True:
             problem = Restricted(self.kernels.bank(hull.nodes), hull, self.program, self.rho)
             found = solve_restricted(problem, inner, _STEPS)
-            bound, outside = self._bound(problem, found)
+            bound, entering = self._bound(problem, found)
             steps += found.n_iter
             history.append(_relative(found.upper, bound))
             if observe is not None:
                 observe(len(hull), history[-1])
             finest, last = inner <= _SHARE * tol, len(history) >= max_iter
-            entering = outside.entering(min(max(_FEWEST, int(_GROWTH * len(hull))), max_nodes - len(hull)))
+            entering = entering[: min(max(_FEWEST, int(_GROWTH * len(hull))), max_nodes - len(hull))]
             if history[-1] <= reach or last or (finest and not entering):
                 pair = self._sparse(problem, found, bound)
                 if pair.gap <= tol or last or finest:
@@ -132,18 +134,18 @@ class _Search:
         forms = self.kernels.base.quad(self.program.coef(central(self.program)))
         return [(int(i),) for i in np.argsort(-forms, kind="stable")[:_SINGLES]]
 
-    def _bound(self, problem: Restricted, found: RestrictedPoint) -> tuple[float, _Outside]:
-        """The lower bound over all nodes that the coefficients give, and what it says of the nodes outside."""
+    def _bound(self, problem: Restricted, found: RestrictedPoint) -> tuple[float, list[Node]]:
+        """The lower bound over all nodes that the coefficients give, and the nodes that may have to join the hull."""
         program, reach = self.program, _REACH * self.machine.tol
-        b, linear = program.coef(found.a), program.dual(found.a, 0.0)
+        a = feasible(program, _without_least(found.a, _NOTHING * self.machine.tol))
+        b, linear = program.coef(a), program.dual(a, 0.0)
         inside = problem.norm(found.gamma, problem.bank.quad(b)).bound
         allowed = max(inside, 2.0 / program.scale * (linear - found.upper + reach * abs(found.upper)))
         candidates = sources(problem.hull.nodes, len(self.kernels.base))
-        norms = np.zeros(0)
-        if candidates:
-            norms = excess(self.kernels.base, b, candidates, self.beta, self.rho, allowed).upper
-        bound = linear - 0.5 * program.scale * max(inside, float(norms.max(initial=0.0)))
-        return bound, _Outside(candidates, norms, allowed)
+        beyond = outside(self.kernels.base, b, candidates, self.beta, self.rho, allowed)
+        bound = linear - 0.5 * program.scale * max(inside, beyond.bound)
+        order = np.argsort(-beyond.norms, kind="stable")
+        return bound, [candidates[k] for k in order if beyond.norms[k] > allowed]
 
     def _sparse(self, problem: Restricted, found: RestrictedPoint, bound: float) -> _Pair:
         """The machine at the nodes that matter, solved for on their own; at all nodes where that is not enough."""
@@ -163,20 +165,6 @@ class _Search:
         dual = finely(self.machine).solve_program(gram, self.program, found.a)
         gap = max(self.program.gap(dual.warm, gram.multiply(dual.coef), dual.intercept), 0.0)
         return _Pair(problem.hull.nodes, found.weights, dual, dual.value + gap, bound)
-
-
-@dataclass(frozen=True, eq=False)
-class _Outside:
-    """The sources of the hull's complement, upper bounds of their T_t^2, and what these may be."""
-
-    candidates: list[Node]
-    norms: Array
-    allowed: float
-
-    def entering(self, most: int) -> list[Node]:
-        """The candidates that may add more than allowed, those that may add most first."""
-        order = np.argsort(-self.norms, kind="stable")[: max(most, 0)]
-        return [self.candidates[k] for k in order if self.norms[k] > self.allowed]
 
 
 @dataclass(frozen=True, eq=False)
@@ -211,6 +199,15 @@ def _answer(pair: _Pair, hull: int, steps: int, history: list[float], tol: float
 
 def _relative(upper: float, bound: float) -> float:
     return max(upper - bound, 0.0) / max(abs(upper), _TINY)
+
+
+def _without_least(a: Array, part: float) -> Array:
+    """The variables without the least ones, which together are this part of all: sums are over pairs of the others."""
+    order = np.argsort(a)
+    least = order[np.cumsum(a[order]) <= part * a.sum()]
+    kept = a.copy()
+    kept[least] = 0.0
+    return kept
 
 
 def _closed(nodes: Iterable[Node]) -> set[Node]:

@@ -1,0 +1,103 @@
+"""Sums over all descendants of nodes, with weights that fall by a factor c a generation, without visiting them.
+
+    sum_{w in D(t)} c^{|w - t|} b'K_w b = <bb', K_t o prod_{i not in t} (1 + c k_i)>
+
+The sums of many nodes at once are one product of matrices: with R_i = k_i / (1 + c k_i),
+
+    K_t o prod_{i not in t} (1 + c k_i) = prod_i (1 + c k_i) o prod_{i in t} R_i,
+
+whose factors are shared by many nodes. A quotient is multiplied by its divisor again, so that a small divisor costs no
+digits.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import blas
+
+from multikernel.banks.dense import PackedBank
+from multikernel.banks.packing import weights_of_pairs
+from multikernel.banks.threads import over_rows, slices
+from multikernel.kernels.base import Array
+from multikernel.procedures.hkl.lattice import Node, in_order
+
+_BUFFER = 1 << 20  # entries of products of kernels held at a time: 8 MB
+_TOGETHER = 32  # pieces that a thread splits at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Sums:
+    """Sums over pieces, <bb', K_u o prod (1 + c k_i)>, from packed halves on the support of b."""
+
+    K: Array  # (p, N)
+    M: Array  # (N,), the pairs of b
+    c: float
+
+    @classmethod
+    def of(cls, base: PackedBank, b: Array, c: float) -> Sums:
+        support = np.flatnonzero(b)
+        own = base if len(support) == base.n else base.principal(support)
+        return cls(own.packed, weights_of_pairs(np.outer(b[support], b[support])), c)
+
+    def wholes(self, nodes: Sequence[Node]) -> Array:
+        """The sums over D(t), for every node t: shape (len(nodes),)."""
+        p = len(self.K)
+        table, place = self._table([t[:-1] for t in nodes])
+        totals: Array = np.array([table[t[-1] if t else p, place[t[:-1]]] for t in nodes])
+        return totals.clip(min=0.0)
+
+    def below(self, nodes: Sequence[Node]) -> tuple[Array, Array]:
+        """The sums over D(t), shape (len(nodes),), and over D(t + {i}), shape (len(nodes), p), 0 for i in t."""
+        table, place = self._table(nodes)
+        sums: Array = table[:, [place[t] for t in nodes]].T.clip(min=0.0)
+        for row, t in zip(sums, nodes, strict=True):
+            row[list(t)] = 0.0
+        return sums[:, -1], sums[:, :-1]
+
+    def _table(self, lefts: Sequence[Node]) -> tuple[Array, dict[Node, int]]:
+        """The sums over D(u + {i}) and over D(u), i not in u, for all u in the columns of the table."""
+        p, N = self.K.shape
+        place = _with_prefixes(lefts)
+        table = np.zeros((p + 1, len(place)), order="F")  # with R_i, or with 1: of the root nothing was split off
+        width = max(1, min(N, _BUFFER // len(place)))
+        buffer = np.empty(len(place) * width)
+        for part in slices(N, width):
+            U = 1.0 + self.c * self.K[:, part]
+            U[U == 0.0] = np.finfo(float).eps  # any small divisor
+            R = np.concatenate([self.K[:, part] / U, np.ones((1, U.shape[1]))])
+            L = buffer[: len(place) * U.shape[1]].reshape(len(place), -1)
+            L[0] = self.M[part] * U.prod(axis=0)
+            for w, k in place.items():
+                if w:
+                    np.multiply(L[place[w[:-1]]], R[w[-1]], out=L[k])
+            table = blas.dgemm(1.0, R.T, L.T, beta=1.0, c=table, trans_a=True, overwrite_c=True)
+        return table, place
+
+    def split(self, pieces: Sequence[tuple[Node, int]]) -> list[tuple[float, list[tuple[int, float]]]]:
+        """For each piece (u, j): the form of u on its own, and the sums over (u + {i}, i + 1), i >= j outside u."""
+        from multikernel.procedures.hkl import _pieces
+
+        p = len(self.K)
+        roles, sums = np.full((len(pieces), p), _pieces.OUT, dtype=np.int8), np.empty((len(pieces), p + 1))
+        for role, (u, j) in zip(roles, pieces, strict=True):
+            role[j:] = _pieces.FREE
+            role[list(u)] = _pieces.FACTOR
+        over_rows(lambda r: _pieces.split(self.K, self.M, self.c, roles, sums, r.start, r.stop), len(pieces), _TOGETHER)
+        sums.clip(min=0.0, out=sums)
+        return [
+            (float(row[p]), [(int(i), float(row[i])) for i in np.flatnonzero(role == _pieces.FREE)])
+            for role, row in zip(roles, sums, strict=True)
+        ]
+
+
+def _with_prefixes(nodes: Sequence[Node]) -> dict[Node, int]:
+    """The nodes and what they are made from by one factor each, numbered with the smaller first."""
+    found: set[Node] = {()}
+    for w in nodes:
+        while w not in found:
+            found.add(w)
+            w = w[:-1]
+    return {w: k for k, w in enumerate(in_order(found))}
