@@ -1,0 +1,64 @@
+"""What lies outside a hull: bounds of the dual norm over the complement, against brute force."""
+
+import numpy as np
+import pytest
+
+import hkl_reference
+from multikernel.banks import precomputed
+from multikernel.procedures.hkl.excess import excess
+from multikernel.procedures.hkl.lattice import sources
+from multikernel.procedures.hkl.node_kernels import halves
+from multikernel.procedures.hkl.outside import outside
+
+RHOS = (2.0, 1.5, 1.1)
+
+
+def sample(p, kind, seed, n=18):
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    if kind == "gaussian":
+        K = np.stack([np.exp(-0.3 * (X[:, [i]] - X[:, i]) ** 2) for i in range(p)])
+    else:
+        K = np.stack([np.outer(X[:, i], X[:, i]) for i in range(p)])
+    b = rng.normal(size=n) * (rng.random(n) < 0.8)
+    return K, b - b.mean() * (b != 0), rng
+
+
+@pytest.mark.parametrize("rho", RHOS)
+@pytest.mark.parametrize("kind", ["gaussian", "product"])
+@pytest.mark.parametrize(("seed", "beta"), [(0, 2.0), (1, 1.5), (2, 4.0)])
+@pytest.mark.parametrize("allowed", [0.0, np.inf])
+def test_the_bound_holds(rho, kind, seed, beta, allowed):
+    K, b, rng = sample(5, kind, seed)
+    hull = hkl_reference.random_hull(5, int(rng.integers(1, 16)), rng)
+    rest = [w for w in hkl_reference.lattice(5) if w not in hull]
+    q = np.einsum("i,wij,j->w", b, hkl_reference.products(K, rest), b)
+    least, _ = hkl_reference.dual_norm(np.maximum(q, 0.0), rest, beta, rho)
+    candidates = sources(hull, 5)
+    found = outside(halves(precomputed(K)), b, candidates, beta, rho, allowed)
+    assert found.bound >= least**2 * (1.0 - 1e-7)
+    assert found.norms.shape == (len(candidates),)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_it_is_never_looser_than_equal_shares(seed):
+    K, b, _ = sample(8, "gaussian", seed)
+    base, hull = halves(precomputed(K)), hkl_reference.lattice(8)[:9]
+    candidates = sources(hull, 8)
+    equal = excess(base, b, candidates, 2.0, 2.0, 0.0).upper.max()
+    assert outside(base, b, candidates, 2.0, 2.0, 0.0).bound <= equal * (1.0 + 1e-12)
+
+
+def test_kernels_that_are_alike_gain_most():
+    K, b, _ = sample(14, "gaussian", 0)
+    base = halves(precomputed(K))
+    candidates = sources([(), *((i,) for i in range(14))], 14)
+    equal = excess(base, b, candidates, 2.0, 2.0, 0.0).upper.max()
+    assert outside(base, b, candidates, 2.0, 2.0, 0.0).bound < 0.6 * equal
+
+
+def test_where_there_is_nothing_outside():
+    K, b, _ = sample(3, "gaussian", 0)
+    found = outside(halves(precomputed(K)), b, [], 2.0, 2.0, 1.0)
+    assert found.bound == 0.0
+    assert len(found.norms) == 0
