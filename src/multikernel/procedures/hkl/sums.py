@@ -20,7 +20,7 @@ from scipy.linalg import blas
 
 from multikernel.banks.dense import PackedBank
 from multikernel.banks.packing import weights_of_pairs
-from multikernel.banks.threads import over_rows, slices
+from multikernel.banks.threads import one_blas_thread, over_rows
 from multikernel.kernels.base import Array
 from multikernel.procedures.hkl.lattice import Node, in_order
 
@@ -59,22 +59,25 @@ class Sums:
 
     def _table(self, lefts: Sequence[Node]) -> tuple[Array, dict[Node, int]]:
         """The sums over D(u + {i}) and over D(u), i not in u, for all u in the columns of the table."""
-        p, N = self.K.shape
+        from multikernel.procedures.hkl import _pieces
+
         place = _with_prefixes(lefts)
-        table = np.zeros((p + 1, len(place)), order="F")  # with R_i, or with 1: of the root nothing was split off
-        width = max(1, min(N, _BUFFER // len(place)))
-        buffer = np.empty(len(place) * width)
-        for part in slices(N, width):
-            U = 1.0 + self.c * self.K[:, part]
+        parent = np.array([place[w[:-1]] for w in place], dtype=np.intp)
+        last = np.array([w[-1] if w else 0 for w in place], dtype=np.intp)
+
+        def part(r: slice) -> Array:
+            U = 1.0 + self.c * self.K[:, r]
             U[U == 0.0] = np.finfo(float).eps  # any small divisor
-            R = np.concatenate([self.K[:, part] / U, np.ones((1, U.shape[1]))])
-            L = buffer[: len(place) * U.shape[1]].reshape(len(place), -1)
-            L[0] = self.M[part] * U.prod(axis=0)
-            for w, k in place.items():
-                if w:
-                    np.multiply(L[place[w[:-1]]], R[w[-1]], out=L[k])
-            table = blas.dgemm(1.0, R.T, L.T, beta=1.0, c=table, trans_a=True, overwrite_c=True)
-        return table, place
+            R = np.concatenate([self.K[:, r] / U, np.ones((1, U.shape[1]))])  # of the root nothing is split off
+            L = np.empty((len(place), U.shape[1]))
+            L[0] = self.M[r] * U.prod(axis=0)
+            _pieces.products(parent, last, R, L)
+            sums: Array = blas.dgemm(1.0, R.T, L.T, trans_a=True)
+            return sums
+
+        with one_blas_thread(0):
+            parts = over_rows(part, len(self.M), max(1, _BUFFER // len(place)))
+        return sum(parts, np.zeros((len(self.K) + 1, len(place)))), place
 
     def split(self, pieces: Sequence[tuple[Node, int]]) -> list[tuple[float, list[tuple[int, float]]]]:
         """For each piece (u, j): the form of u on its own, and the sums over (u + {i}, i + 1), i >= j outside u."""
