@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from itertools import combinations
 from typing import Any
 
 import numpy as np
@@ -99,6 +100,15 @@ _DOUBLING = 0.002 * 2.0 ** np.arange(15)
 _UNEVEN = np.array([0.3, 0.9, 5.4, 0.1, 0.77, 0.77, 0.11])
 
 
+def _subset_products(k: ref.Function, degree: int) -> ref.Function:
+    """The ANOVA kernel as its definition lists it."""
+    return lambda x, z: sum(np.prod([k([x[i]], [z[i]]) for i in s]) for s in combinations(range(len(x)), degree))
+
+
+_ANOVA = ref.stack(*(_subset_products(ref.linear(), d) for d in (1, 2, 3)))
+_ANOVA_RBF = ref.stack(*(_subset_products(ref.rbf(0.3), d) for d in (1, 2, 3, 4, 5)))
+
+
 def _groups() -> list[Kernel]:
     return [Linear().on([1, 3]), Linear(), Linear().on([2])]
 
@@ -168,6 +178,11 @@ BANKS: dict[str, BankCase] = {
     "rbf-uneven": BankCase(_grid(_UNEVEN), _rbfs(_UNEVEN)),
     "rbf-columns": BankCase(_grid_on(_UNEVEN, (3, 1)), ref.stack(*(ref.on(ref.rbf(g), [3, 1]) for g in _UNEVEN))),
     "rbf-sparse": BankCase(_grid(_UNEVEN), _rbfs(_UNEVEN), csr),
+    "anova": BankCase(lambda X: bind(kernels.anova(3, normalize=False), X), _ANOVA),
+    "anova-float32": BankCase(lambda X: bind(kernels.anova(3, normalize=False), X), _ANOVA, single, 5e-6),
+    "anova-cosines": BankCase(lambda X: bind(kernels.anova(5, RBF(0.3)), X), ref.normalised(_ANOVA_RBF)),
+    "anova-sparse": BankCase(lambda X: bind(kernels.anova(3, normalize=False), X), _ANOVA, csr),
+    "anova-lazy": BankCase(lambda X: bind(kernels.anova(3, normalize=False), X, memory=1), _ANOVA),
     "subset-rbf": BankCase(_subsets, _SUBSET_RBFS),
     "subset-rbf-float32": BankCase(_subsets, _SUBSET_RBFS, single),
     "subset-rbf-sparse": BankCase(_subsets, _SUBSET_RBFS, csr),
@@ -176,7 +191,11 @@ BANKS: dict[str, BankCase] = {
         lambda X: bind(list(_INTERLEAVED_KERNELS), X, dtype=np.float32), _INTERLEAVED, tol=2e-6
     ),
     "lazy": BankCase(lambda X: bind(_mixed(), X, memory=1), _MIXED),
-    "lazy-powers": BankCase(lambda X: bind(kernels.homogeneous_polynomials(5), X, memory=1), _COSINES),
+    "powers-on-demand": BankCase(lambda X: bind(kernels.homogeneous_polynomials(5), X, memory=1), _COSINES),
+    "powers-on-demand-float32": BankCase(
+        lambda X: bind(_unsorted_polynomials(), X, memory=1), _POLYNOMIALS, single, 2e-6
+    ),
+    "powers-on-demand-sparse": BankCase(lambda X: bind(kernels.homogeneous_polynomials(5), X, memory=1), _COSINES, csr),
     "lazy-sparse": BankCase(
         lambda X: bind([RBF(0.3), Polynomial(2), Laplacian(0.4)], X, memory=1),
         ref.stack(ref.rbf(0.3), ref.polynomial(2), ref.laplacian(0.4)),
@@ -344,6 +363,7 @@ def _case(kernel: Kernel, function: ref.Function) -> KernelCase:
 
 _SUM = RBF(0.4) + Linear()
 _SUM_TRUTH = ref.plus(ref.rbf(0.4), ref.linear())
+_SERIES = ref.plus(ref.scaled(ref.homogeneous(0), 0.5), ref.scaled(ref.homogeneous(2), 2.0))
 
 KERNELS: dict[str, KernelCase] = {
     "linear": _case(Linear(), ref.linear()),
@@ -367,6 +387,23 @@ KERNELS: dict[str, KernelCase] = {
     "power-of-sum": _case(_SUM**2, ref.to_the(_SUM_TRUTH, 2)),
     "power-of-power": _case((Linear() ** 2) ** 2, ref.homogeneous(4)),
     "power-0": _case(Linear() ** 0, ref.homogeneous(0)),
+    "series": _case(kernels.PowerSeries(Linear(), (0.5, 0.0, 2.0)), _SERIES),
+    "series-of-one-term": _case(
+        kernels.PowerSeries(Linear().normalized(), (0.0, 0.0, 3.0)),
+        ref.scaled(ref.to_the(ref.cosine(ref.linear()), 2), 3.0),
+    ),
+    "series-normalized": _case(kernels.PowerSeries(Linear(), (0.5, 0.0, 2.0)).normalized(), ref.cosine(_SERIES)),
+    "series-of-cosines": _case(
+        kernels.mean_polynomial(2),
+        ref.plus(*(ref.scaled(ref.to_the(ref.cosine(ref.linear()), s), 1 / 3) for s in range(3))),
+    ),
+    "anova-0": _case(kernels.ANOVA(0), ref.homogeneous(0)),
+    "anova-1": _case(kernels.ANOVA(1), ref.linear()),
+    "anova-3": _case(kernels.ANOVA(3), _subset_products(ref.linear(), 3)),
+    "anova-5": _case(kernels.ANOVA(5), ref.scaled(ref.linear(), 0.0)),
+    "anova-rbf": _case(kernels.ANOVA(2, RBF(0.4)), _subset_products(ref.rbf(0.4), 2)),
+    "anova-on": _case(kernels.ANOVA(2).on([0, 3, 1]), ref.on(_subset_products(ref.linear(), 2), [0, 3, 1])),
+    "anova-normalized": _case(kernels.ANOVA(2).normalized(), ref.cosine(_subset_products(ref.linear(), 2))),
     "scaled": _case(2.5 * RBF(0.4), ref.scaled(ref.rbf(0.4), 2.5)),
     "scaled-sum": _case(
         0.5 * _SUM + 3 * Laplacian(0.2), ref.plus(ref.scaled(_SUM_TRUTH, 0.5), ref.scaled(ref.laplacian(0.2), 3))

@@ -16,6 +16,7 @@ from multikernel.banks.dense import PackedBank
 from multikernel.banks.factor import FactorBank
 from multikernel.banks.lazy import LazyBank
 from multikernel.banks.powers import PowersBank
+from multikernel.banks.powers_on_demand import PowersOnDemandBank
 from multikernel.banks.rbf import RBFGridBank
 from multikernel.banks.wrappers import NormalizedBank, ScaledBank
 from multikernel.kernels import RBF, Features, HomogeneousPolynomial, Laplacian, Linear, Polynomial
@@ -54,19 +55,25 @@ def test_bank_is_chosen_by_what_the_kernels_state(family: Any, samples: Any, kin
     assert bank.square
 
 
-@pytest.mark.parametrize("family", [kernels.homogeneous_polynomials(5), kernels.smkl_basis()], ids=["powers", "stack"])
-def test_beyond_the_memory_kernels_are_made_on_demand(family: Any) -> None:
+@pytest.mark.parametrize(
+    ("family", "kind"),
+    [(kernels.homogeneous_polynomials(5), PowersOnDemandBank), (kernels.smkl_basis(), LazyBank)],
+    ids=["powers", "stack"],
+)
+def test_beyond_the_memory_kernels_are_made_on_demand(family: Any, kind: type[KernelBank]) -> None:
     stored, lazy = bind(family, X), bind(family, X, memory=1)
-    assert type(lazy) is LazyBank
+    assert type(lazy) is kind
     np.testing.assert_allclose(lazy.matrices(), stored.matrices(), atol=1e-12)
 
 
 @pytest.mark.parametrize(
-    ("family", "samples"),
-    [(kernels.homogeneous_polynomials(5), X), (kernels.rbf_grid(WIDTHS), LARGE)],
+    ("family", "samples", "on_demand"),
+    [(kernels.homogeneous_polynomials(5), X, PowersOnDemandBank), (kernels.rbf_grid(WIDTHS), LARGE, LazyBank)],
     ids=["powers", "widths"],
 )
-def test_one_matrix_that_does_not_fit_is_stored_in_float32(family: Any, samples: Any) -> None:
+def test_one_matrix_that_does_not_fit_is_stored_in_float32(
+    family: Any, samples: Any, on_demand: type[KernelBank]
+) -> None:
     values = len(samples) ** 2
     whole, half = bind(family, samples, memory=8 * values), bind(family, samples, memory=4 * values)
     assert type(half) is type(whole)
@@ -74,7 +81,7 @@ def test_one_matrix_that_does_not_fit_is_stored_in_float32(family: Any, samples:
     assert whole.combine(w).dense().dtype == np.float64
     assert half.combine(w).dense().dtype == np.float32
     assert np.abs(half.combine(w).dense() - whole.combine(w).dense()).max() < 1e-5
-    assert type(bind(family, samples, memory=4 * values - 1)) is LazyBank
+    assert type(bind(family, samples, memory=4 * values - 1)) is on_demand
 
 
 def test_memory_bounds_the_stack_of_all_kernels() -> None:
@@ -145,7 +152,7 @@ BAD_SAMPLES = {
     "infinite": (np.array([[1.0, np.inf]]), "infinity"),
     "empty": (np.empty((0, 2)), "0 sample"),
     "no-features": (np.empty((2, 0)), "0 feature"),
-    "words": (np.array([["a", "b"]]), "could not convert"),
+    "words": (np.array([["a", "b"]]), "takes numbers, but column 0 of X holds strings"),
 }
 
 

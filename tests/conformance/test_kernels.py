@@ -90,6 +90,9 @@ def test_samples_are_not_written_into(name: str) -> None:
         RBF(0.3).centered(),
         2.5 * RBF(0.3),
         RBF(0.3) + Linear() ** 2,
+        kernels.mean_polynomial(3),
+        kernels.ANOVA(2),
+        kernels.ANOVA(2, RBF(0.3)),
     ],
     ids=repr,
 )

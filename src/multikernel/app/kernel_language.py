@@ -42,6 +42,22 @@ def _polynomials(values: Sequence[str]) -> KernelFamily:
     return kernels.polynomials([_degree(v, 1) for v in values])
 
 
+def _anova(values: Sequence[str]) -> KernelFamily:
+    from multikernel import kernels
+
+    if len(values) != 1:
+        raise ValueError("anova takes one number, the largest degree")
+    return kernels.anova(_degree(values[0], 1))
+
+
+def _monomials(values: Sequence[str]) -> KernelFamily:
+    from multikernel import kernels
+
+    if len(values) != 1:
+        raise ValueError("monomials takes one number, the largest degree")
+    return kernels.random_monomials(_degree(values[0], 1), random_state=0)
+
+
 def _named(name: str) -> Callable[[Sequence[str]], KernelFamily]:
     def make(values: Sequence[str]) -> KernelFamily:
         from multikernel import kernels
@@ -62,6 +78,8 @@ WORDS = {
     "hpk": Word("hpk:10", "homogeneous polynomials of degrees 0 to 10 on samples of unit length", _homogeneous, True),
     "rbf": Word("rbf:0.01,0.1,1", "Gaussian kernels exp(-gamma |x - z|^2), one for each gamma", _rbf, True),
     "poly": Word("poly:1,2,3", "polynomials (x'z + 1)^d, one for each degree", _polynomials, True),
+    "anova": Word("anova:5", "ANOVA kernels: products of 1 to 5 different features", _anova, True),
+    "monomials": Word("monomials:10", "50,000 random monomials of degrees 0 to 10, by degree", _monomials, True),
     "linear": Word("linear", "x'z on all features", _linear, False),
     "features": Word("features", "x'z on every single feature", _named("linear_features"), False),
     "rls2": Word(

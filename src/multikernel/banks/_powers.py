@@ -34,6 +34,16 @@ def horner(B, coef, out, first, last):  # type: ignore[no-untyped-def]
                 d -= 1
 
 
+@njit(nogil=True, cache=True)
+def cosines(B, left, right):  # type: ignore[no-untyped-def]
+    """B[i, j] = B[i, j] (left[i] right[j]), within [-1, 1]; in this order, so that what is symmetric remains so."""
+    one = B.dtype.type(1.0)
+    for i in range(B.shape[0]):
+        row, scale = B[i], left[i]
+        for j in range(len(row)):
+            row[j] = min(max(row[j] * (scale * right[j]), -one), one)
+
+
 @njit(nogil=True, cache=True, fastmath=_FAST)
 def outer_forms(B, L, R, symmetric, top, first, last):  # type: ignore[no-untyped-def]
     """For d = 0..top: sum_ij (L R')_ij B_ij^d over the rows first..last.

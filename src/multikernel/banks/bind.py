@@ -1,8 +1,12 @@
 """From a specification to numbers: the cheapest bank for a family on a sample, by what its kernels state.
 
-powers of one matrix (four or more)   PowersBank: one matrix, never one for each degree
+powers of one matrix (four or more)   PowersBank: one matrix, never one for each degree; PowersOnDemandBank beyond
+                                      the memory budget
 explicit features                     FactorBank, where they are fewer than the samples
 multiples, centred kernels            a wrapper around the bank of the kernels inside
+ANOVA kernels (two or more)           PackedBank of all degrees from one recursion; in single precision, and then
+                                      LazyBank, beyond the memory budget
+kernels that are costly to evaluate   a PackedBank of their own, in the same precisions
 functions of one distance             RBFGridBank, where a stack of all that is left would be large
 Gaussians on described subsets        SubsetRBFBank, where a stack of them would be large
 anything else                         PackedBank; LazyBank beyond the memory budget
@@ -11,23 +15,27 @@ anything else                         PackedBank; LazyBank beyond the memory bud
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array
 
+from multikernel.banks.anova import anova_stack
 from multikernel.banks.base import KernelBank
+from multikernel.banks.base_matrix import BaseMatrix
 from multikernel.banks.concatenated import ConcatenatedBank
 from multikernel.banks.factor import FactorBank
 from multikernel.banks.lazy import LazyBank
 from multikernel.banks.powers import PowersBank
+from multikernel.banks.powers_on_demand import PowersOnDemandBank
 from multikernel.banks.rbf import RBFGridBank, distances
 from multikernel.banks.stack import MEMORY, in_double, stack
 from multikernel.banks.subset_rbf import SubsetRBFBank
 from multikernel.kernels.base import Array, Columns, Features, Kernel
-from multikernel.kernels.facts import ExplicitFeatures, OfDistance, PowerOf, Wrapped
+from multikernel.kernels.facts import Costly, Elementary, ExplicitFeatures, OfDistance, PowerOf, Wrapped
 from multikernel.kernels.family import Concatenation, KernelFamily, as_family
+from multikernel.kernels.string_table import as_table
 from multikernel.kernels.subsets import RBFSubsets
 
 _SMALL_STACK = 256 << 20  # bytes: up to here a pass over a stored stack is faster than exp on the fly
@@ -42,7 +50,8 @@ def bind(
     Parameters
     ----------
     family : a kernel, a list of kernels or a KernelFamily
-    X : array or CSR matrix of shape (n, p), or data frame of numbers; float32 is kept, anything else becomes float64
+    X : array or CSR matrix of shape (n, p), or data frame; float32 is kept, other numbers become float64. Kernels of
+        strings take a sequence of strings, or columns of them.
     memory : bytes that the largest stored thing may take. A fused bank (powers, distances) whose one n x n matrix
         exceeds it is stored in float32, and beyond that made on demand; so is a stack of unrelated kernels.
     dtype : the precision in which matrices are stored, float64 or float32; X's own by default. float32 takes half
@@ -62,8 +71,11 @@ def bind(
     >>> len(bank), bank.shape
     (11, (20, 20))
     """
-    samples = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32])
-    features = Features.of(X if hasattr(X, "columns") else samples)
+    table = as_table(X)
+    samples = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32]) if table is None else table
+    features = Features.of(samples)
+    if hasattr(X, "columns"):
+        features = replace(features, names=Features.of(X).names)
     return bind_kernels(as_family(family).resolve(features), samples, memory, dtype)
 
 
@@ -132,8 +144,10 @@ def _groups(kernels: tuple[Kernel, ...], n: int, p: int, itemsize: int) -> list[
         _factors,
         lambda members, fewer: fewer,
     )
+    take(Elementary, lambda f: repr(f.kernel), _anova, lambda members, kernel: len(members) > 1)
     if len(left) * n * (n + 1) // 2 * itemsize > _SMALL_STACK:
         take(OfDistance, lambda f: f.columns, _rbf_grid, lambda members, columns: len(members) >= _FEW)
+    take(Costly, lambda f: f, _costly, lambda members, fact: True)
     if left:
         groups.append(_Group(list(left), _stack))
     return groups
@@ -157,11 +171,11 @@ def _wrapped(kernels: tuple[Kernel, ...], X: Any, room: _Room) -> KernelBank:
 def _powers(kernels: tuple[Kernel, ...], X: Any, room: _Room) -> KernelBank:
     facts = [_fact(kernel, PowerOf) for kernel in kernels]
     dtype = _storage(X, room)
+    base, degrees = facts[0].base, np.array([fact.degree for fact in facts])
     if dtype is None:
-        return LazyBank(kernels, X, X)
-    base = facts[0].base
+        return PowersOnDemandBank(BaseMatrix.of(base, X), degrees)
     B = np.ascontiguousarray(base(_evaluated(X, room)), dtype=dtype)
-    return PowersBank(B, np.array([fact.degree for fact in facts]), base, X, True)
+    return PowersBank(B, degrees, base, X, True)
 
 
 def _factors(kernels: tuple[Kernel, ...], X: Any, room: _Room) -> KernelBank:
@@ -173,6 +187,13 @@ def _factors(kernels: tuple[Kernel, ...], X: Any, room: _Room) -> KernelBank:
 
 def _columns(columns: Columns | None, X: Any) -> Array:
     return np.arange(X.shape[1]) if columns is None else np.asarray(columns, dtype=int)
+
+
+def _anova(kernels: tuple[Kernel, ...], X: Any, room: _Room) -> KernelBank:
+    dtype = _stack_storage(len(kernels), X, room)
+    if dtype is None:
+        return LazyBank(kernels, X, X)
+    return anova_stack(kernels, [_fact(kernel, Elementary) for kernel in kernels], X, dtype)
 
 
 def _rbf_grid(kernels: tuple[Kernel, ...], X: Any, room: _Room) -> KernelBank:
@@ -196,6 +217,16 @@ def _rbf_subsets(subsets: tuple[Columns, ...], gammas: tuple[float, ...], X: Any
 
 def _stack(kernels: tuple[Kernel, ...], X: Any, room: _Room) -> KernelBank:
     return stack(kernels, X, room.memory, room.dtype)
+
+
+def _costly(kernels: tuple[Kernel, ...], X: Any, room: _Room) -> KernelBank:
+    return stack(kernels, X, room.memory, _stack_storage(len(kernels), X, room))
+
+
+def _stack_storage(m: int, X: Any, room: _Room) -> Any:
+    """The precision in which a packed stack fits the budget: the one asked for, else float32, else None."""
+    values = m * X.shape[0] * (X.shape[0] + 1) // 2
+    return next((d for d in (room.dtype, np.dtype(np.float32)) if values * d.itemsize <= room.memory), None)
 
 
 def _storage(X: Any, room: _Room) -> Any:

@@ -2,6 +2,7 @@
 
     DenseGram    an array
     FactorGram   F diag(w) H', with F of shape (r, q) and H of shape (c, q): its cost follows q, not r c
+    PowersGram   a polynomial of one matrix that is never stored (banks/powers_gram.py)
 
 A Gram on the training set is square and symmetric; one of new samples against the training set is rectangular.
 """
@@ -61,6 +62,15 @@ class Gram(ABC):
     @abstractmethod
     def spectrum(self) -> tuple[Array, Array]:
         """l of shape (r,) and U of shape (n, r) with orthonormal columns and K = U diag(l) U', K square, symmetric."""
+
+    @property
+    def stored(self) -> bool:
+        """Whether the matrix, or factors of it, are in memory; else its rows are made when they are asked for."""
+        return True
+
+    def principal(self, index: Array) -> Gram:
+        """The Gram of some samples of a square one, for many passes over them."""
+        return DenseGram(np.ascontiguousarray(self.rows(index)[:, index]))
 
 
 @dataclass(frozen=True, eq=False)

@@ -64,9 +64,7 @@ class PowersBank(KernelBank):
     def combine(self, weights: Array) -> DenseGram:
         from multikernel.banks import _powers
 
-        coef = np.bincount(self.degrees, weights=weights, minlength=1)
-        coef = np.trim_zeros(coef, "b") if coef.any() else coef[:1]
-        coef = coef.astype(self.B.dtype)
+        coef = coefficients(self.degrees, weights, self.B.dtype)
         out = np.empty_like(self.B)
         over_rows(lambda r: _powers.horner(self.B, coef, out, r.start, r.stop), len(out), _ROWS)
         return DenseGram(out)
@@ -152,3 +150,10 @@ class PowersBank(KernelBank):
     def self_values(self, X: Any) -> Array:
         powers: Array = self.base.diagonal(X)[None, :] ** self.degrees[:, None]
         return powers
+
+
+def coefficients(degrees: Array, weights: Array, dtype: np.dtype[Any]) -> Array:
+    """c with sum_k w_k b^d_k = sum_d c_d b^d, as short as it can be."""
+    coef = np.bincount(degrees, weights=weights, minlength=1)
+    coef = np.trim_zeros(coef, "b") if coef.any() else coef[:1]
+    return coef.astype(dtype)

@@ -4,5 +4,6 @@ from __future__ import annotations
 
 from multikernel.datasets.catalogue import available, load
 from multikernel.datasets.dataset import Dataset, Entry
+from multikernel.datasets.skew import deskew
 
-__all__ = ["Dataset", "Entry", "available", "load"]
+__all__ = ["Dataset", "Entry", "available", "deskew", "load"]

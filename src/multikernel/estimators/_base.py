@@ -18,6 +18,7 @@ from multikernel.banks import Gram, KernelBank, bind_kernels, precomputed
 from multikernel.banks.threads import slices
 from multikernel.kernels import Features, KernelFamily, as_family
 from multikernel.kernels.base import Array
+from multikernel.kernels.string_table import as_table
 from multikernel.machines import DualSolution
 from multikernel.procedures import Weights
 
@@ -51,6 +52,7 @@ class KernelEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     kernels: Any
     kernel_names_: Any
+    _strings: tuple[int, ...] = ()  # the columns that held strings in training
 
     @abstractmethod
     def _default_kernels(self) -> KernelFamily:
@@ -75,18 +77,41 @@ class KernelEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             bank = self._given(X)
             y = self._check_target(y, bank.shape[0], **checks)
             return bank, y
+        if as_table(X) is not None:
+            samples = self._samples(X, reset=True)
+            return self._bound(samples), self._check_target(y, len(samples), **checks)
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2, **checks
         )
+        self._strings = ()
         return self._bound(X), y
 
     def _bind_samples(self, X: Any) -> KernelBank:
         """The training bank where there is no target."""
         if isinstance(X, KernelBank) or self._is_precomputed():
             return self._given(X)
-        return self._bound(
-            validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
-        )
+        return self._bound(self._samples(X, reset=True))
+
+    def _samples(self, X: Any, reset: bool = False) -> Any:
+        """Samples, checked: an array, a CSR matrix or a table with strings; columns as in training unless ``reset``."""
+        samples = as_table(X)
+        if samples is None:
+            least = 2 if reset else 1
+            samples = validate_data(
+                self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset, ensure_min_samples=least
+            )
+        else:
+            named = X if hasattr(X, "columns") else samples.numbers
+            validate_data(self, named, reset=reset, skip_check_array=True)
+        strings = Features.of(samples).strings
+        if reset:
+            self._strings = strings
+        if strings != self._strings:
+            was, now = (", ".join(map(str, columns)) or "none" for columns in (self._strings, strings))
+            raise ValueError(
+                f"{type(self).__name__} was fitted with strings in columns {was} of X, and got them in {now}"
+            )
+        return samples
 
     def _given(self, X: Any) -> KernelBank:
         """A training bank that the user bound or computed."""
@@ -98,7 +123,7 @@ class KernelEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _bound(self, X: Any) -> KernelBank:
         names = getattr(self, "feature_names_in_", None)
-        features = Features(X.shape[1], None if names is None else tuple(names))
+        features = replace(Features.of(X), names=None if names is None else tuple(names))
         family = self._family().resolve(features)
         # the names of very many kernels stay what they are, a sequence that makes them when they are asked for
         self.kernel_names_ = np.array(family.names, dtype=object) if len(family) <= _MANY else family.names
@@ -199,7 +224,7 @@ class KernelEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             return self._decide_bank(X if X.square and not X.local else X.block(slice(None), self._support))
         if self._is_precomputed() or not hasattr(self, "n_features_in_"):
             return self._decide_bank(self._reference.cross(X))
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        X = self._samples(X)
         height = max(1, _CHUNK_VALUES // max(1, len(self._support)))
         parts = [self._decide_bank(self._reference.cross(X[rows])) for rows in slices(X.shape[0], height)]
         return np.concatenate(parts)

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from typing import Any, cast
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
 from multikernel.banks import KernelBank
 from multikernel.estimators._base import Fitted, KernelEstimator
@@ -82,9 +81,7 @@ class RLS2Estimator(ScaledEstimator):
     def _self_values(self, bank: KernelBank, X: Any, unlabeled: Any) -> Array:
         """k_k(x, x) of the further inputs, shape (m, n_u): given where kernels are, else from samples."""
         if not isinstance(X, KernelBank) and not self._is_precomputed():
-            return bank.self_values(
-                validate_data(self, unlabeled, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-            )
+            return bank.self_values(self._samples(unlabeled))
         values = np.asarray(unlabeled, dtype=float)
         if values.ndim != 2 or len(values) != len(bank) or not (np.isfinite(values) & (values >= 0)).all():
             raise ValueError(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -41,7 +42,8 @@ class LinearRLS2Estimator(ScaledEstimator):
         """The features as they are, also where they are more than the samples."""
         p = X.shape[1]
         given = getattr(self, "feature_names_in_", None)
-        names = self._family().resolve(Features(p, None if given is None else tuple(given))).names
+        features = replace(Features.of(X), names=None if given is None else tuple(given))
+        names = self._family().resolve(features).names
         self.kernel_names_ = np.array(names, dtype=object)
         F = X.astype(np.float64, copy=False)
         return FactorBank(F, F, np.ones(p, dtype=np.intp), np.arange(p))

@@ -15,10 +15,27 @@ from multikernel.kernels.families import (
     smkl_basis,
 )
 from multikernel.kernels.family import KernelFamily, Kernels, as_family
+from multikernel.kernels.interactions import ANOVA, anova
+from multikernel.kernels.maclaurin import (
+    cauchy_coefficients,
+    polynomial_coefficients,
+    rational_quadratic_coefficients,
+    rbf_coefficients,
+)
 from multikernel.kernels.monomials import random_monomials
+from multikernel.kernels.series import (
+    PowerSeries,
+    highest_polynomial,
+    mean_polynomial,
+    shifted_polynomial,
+    truncated_rbf,
+    weighted_polynomials,
+)
+from multikernel.kernels.strings import Spectrum, spectra
 from multikernel.kernels.subsets import rbf_subsets
 
 __all__ = [
+    "ANOVA",
     "RBF",
     "Features",
     "Hamming",
@@ -29,16 +46,29 @@ __all__ = [
     "Laplacian",
     "Linear",
     "Polynomial",
+    "PowerSeries",
+    "Spectrum",
     "Tanimoto",
+    "anova",
     "as_family",
+    "cauchy_coefficients",
     "column_groups",
+    "highest_polynomial",
     "homogeneous_polynomials",
     "linear_features",
+    "mean_polynomial",
     "per_feature",
+    "polynomial_coefficients",
     "polynomials",
     "random_monomials",
+    "rational_quadratic_coefficients",
+    "rbf_coefficients",
     "rbf_grid",
     "rbf_subsets",
     "rls2_basis",
+    "shifted_polynomial",
     "smkl_basis",
+    "spectra",
+    "truncated_rbf",
+    "weighted_polynomials",
 ]

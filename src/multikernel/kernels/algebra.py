@@ -18,7 +18,7 @@ def parts(kernel: Kernel, kind: type[Sum] | type[Product]) -> tuple[Kernel, ...]
     return kernel.kernels if isinstance(kernel, kind) else (kernel,)
 
 
-def _refuse_centred(kernels: Iterable[Kernel], what: str) -> None:
+def refuse_centred(kernels: Iterable[Kernel], what: str) -> None:
     """A fold of a training sample has a centre of its own, which only a kernel centred as a whole can follow."""
     for kernel in kernels:
         if kernel.follows_sample:
@@ -37,7 +37,7 @@ class Sum(Kernel):
     kernels: tuple[Kernel, ...]
 
     def __post_init__(self) -> None:
-        _refuse_centred(self.kernels, "sum")
+        refuse_centred(self.kernels, "sum")
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         return reduce(np.add, (k(X, Z) for k in self.kernels))
@@ -59,7 +59,7 @@ class Product(Kernel):
     kernels: tuple[Kernel, ...]
 
     def __post_init__(self) -> None:
-        _refuse_centred(self.kernels, "product")
+        refuse_centred(self.kernels, "product")
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         return reduce(np.multiply, (k(X, Z) for k in self.kernels))
@@ -84,7 +84,7 @@ class Power(Kernel):
     def __post_init__(self) -> None:
         if self.degree < 0 or self.degree != int(self.degree):
             raise ValueError(f"the power of a kernel must be a whole number >= 0, got {self.degree}")
-        _refuse_centred((self.kernel,), "power")
+        refuse_centred((self.kernel,), "power")
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         K: Array = self.kernel(X, Z) ** int(self.degree)

@@ -18,16 +18,32 @@ Columns = Sequence[int | str]
 
 @dataclass(frozen=True)
 class Features:
-    """The columns of a data set: how many there are and, where known, their names."""
+    """The columns of a data set: how many there are, where known their names, and which of them hold strings."""
 
     n: int
     names: tuple[str, ...] | None = None
+    strings: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, X: Any) -> Features:
-        """Read them off an array, a sparse matrix or a data frame."""
-        columns = getattr(X, "columns", None)
-        return cls(int(X.shape[1]), None if columns is None else tuple(str(c) for c in columns))
+        """Read them off an array, a sparse matrix, a data frame or a table with strings."""
+        if hasattr(X, "columns"):
+            return cls(int(X.shape[1]), tuple(str(c) for c in X.columns))
+        return cls(int(X.shape[1]), None, tuple(int(j) for j in getattr(X, "strings", ())))
+
+    def take(self, index: tuple[int, ...]) -> Features:
+        """Some of the columns, by position."""
+        names = tuple(self.names[i] for i in index) if self.names else None
+        return Features(len(index), names, tuple(j for j, i in enumerate(index) if i in self.strings))
+
+    def check_numbers(self, user: object) -> None:
+        """ValueError where a column holds strings and ``user`` takes numbers."""
+        if self.strings:
+            which = f"column {self.names[self.strings[0]]!r}" if self.names else f"column {self.strings[0]}"
+            raise ValueError(
+                f"{user!r} takes numbers, but {which} of X holds strings: use a kernel of strings such as "
+                "Spectrum(3), or restrict this one to columns of numbers by .on(columns)"
+            )
 
     def index(self, columns: Columns) -> tuple[int, ...]:
         """Positions of the columns, given by index or by name; ValueError names the one that is unknown."""
@@ -132,8 +148,11 @@ class Kernel(Specification, ABC):
         return self.diagonal(X)
 
     def resolve(self, features: Features) -> Kernel:
-        """The same kernel with columns given by position."""
-        return self.map_parts(lambda part: part.resolve(features))
+        """The same kernel with columns given by position; ValueError where it cannot take what they hold."""
+        resolved = self.map_parts(lambda part: part.resolve(features))
+        if resolved is self:  # it has no parts: it looks at the samples itself
+            features.check_numbers(self)
+        return resolved
 
     # -- views and algebra ---------------------------------------------------------------------------------------
 

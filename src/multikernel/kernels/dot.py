@@ -12,7 +12,7 @@ from multikernel.kernels.base import Array, Kernel, as_floats
 from multikernel.kernels.facts import ExplicitFeatures, Fact, PowerOf
 
 
-def _check_degree(degree: int, name: str) -> None:
+def check_degree(degree: int, name: str) -> None:
     if degree != int(degree) or degree < 0:
         raise ValueError(f"{name}: degree must be a whole number >= 0, got {degree}")
 
@@ -46,7 +46,7 @@ class HomogeneousPolynomial(Kernel):
     degree: int = 2
 
     def __post_init__(self) -> None:
-        _check_degree(self.degree, "HomogeneousPolynomial")
+        check_degree(self.degree, "HomogeneousPolynomial")
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         K: Array = Linear()(X, Z) ** int(self.degree)
@@ -76,7 +76,7 @@ class Polynomial(Kernel):
     gamma: float = 1.0
 
     def __post_init__(self) -> None:
-        _check_degree(self.degree, "Polynomial")
+        check_degree(self.degree, "Polynomial")
         if not (self.coef0 >= 0 and np.isfinite(self.coef0)):
             raise ValueError(f"Polynomial: coef0 must be a finite number >= 0, got {self.coef0}")
         if not (self.gamma > 0 and np.isfinite(self.gamma)):

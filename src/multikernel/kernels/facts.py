@@ -46,4 +46,21 @@ class Wrapped:
     by: float | str
 
 
-Fact = PowerOf | OfDistance | ExplicitFeatures | Wrapped
+@dataclass(frozen=True)
+class Elementary:
+    """K(X, Z) is the ANOVA kernel of a degree with ``kernel`` (None: the product) on single features.
+
+    All degrees follow from one recursion over the features. ``normalized`` is whether self-values are made 1.
+    """
+
+    kernel: Kernel | None
+    degree: int
+    normalized: bool
+
+
+@dataclass(frozen=True)
+class Costly:
+    """A value takes so long to evaluate that a stack in single precision is better than none."""
+
+
+Fact = PowerOf | OfDistance | ExplicitFeatures | Wrapped | Elementary | Costly

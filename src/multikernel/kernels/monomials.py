@@ -5,21 +5,30 @@
 T draws: the degree d with probability proportional to p^d (d = 0..D), then d of the p variables with replacement;
 s = d groups by degree (Q_D), s uniform in 0..D does not (R_D). With ordered tuples counted, Q_D tends to the
 homogeneous polynomials. Nearly all draws have a degree close to D, so the kernels of low degree are mostly zero:
-they stay in the family as zero kernels.
+they stay in the family as zero kernels, which cost nothing.
+
+Ordered tuples of the same variables are one monomial, counted. A chunk of monomials at a time is evaluated, a row for
+each monomial, and added to K by one product of matrices.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
 import numpy as np
+from scipy.linalg import blas
 
 from multikernel.kernels.base import Array, Features, Kernel
+from multikernel.kernels.dot import Linear
+from multikernel.kernels.facts import Costly, Fact
 from multikernel.kernels.family import KernelFamily, Kernels
 
-_CHUNK = 1024  # monomials evaluated at a time: n x 1024 values in memory, and a product worth BLAS
+_CHUNK = 512  # monomials evaluated at a time: 512 n values in memory, and a product worth BLAS
+_LARGEST = 1e150  # of a monomial: sums of products of two are finite
+_BLOCK = 64  # monomials multiplied at a time: their values stay in the cache
 
 
 @dataclass(frozen=True)
@@ -40,20 +49,43 @@ class MonomialSum(Kernel):
     draw: Draw
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
-        K = np.zeros((X.shape[0], (X if Z is None else Z).shape[0]))
-        for variables in _monomials(X.shape[1], self.draw)[self.index]:
-            for start in range(0, len(variables), _CHUNK):
-                chunk = variables[start : start + _CHUNK]
-                left = _evaluate(X, chunk)
-                K += left @ (left if Z is None else _evaluate(Z, chunk)).T
-        return K
+        if Z is not None and Z is not X:
+            K = np.zeros((Z.shape[0], X.shape[0]), order="F")
+            for left, right in zip(self._values(X), self._values(Z), strict=True):
+                K = blas.dgemm(1.0, right.T, left.T, 1.0, K, trans_b=True, overwrite_c=True)
+            return K.T
+        K = np.zeros((X.shape[0], X.shape[0]), order="F")
+        for values in self._values(X):
+            K = blas.dsyrk(1.0, values.T, 1.0, K, overwrite_c=True)
+        for start in range(0, len(K), _CHUNK):  # only the upper half was found; below it K is zero
+            rows = slice(start, start + _CHUNK)
+            K[rows, :start] = K[:start, rows].T
+            K[rows, rows] += np.triu(K[rows, rows], 1).T
+        return K.T
 
     def diagonal(self, X: Any) -> Array:
         d = np.zeros(X.shape[0])
-        for variables in _monomials(X.shape[1], self.draw)[self.index]:
-            for start in range(0, len(variables), _CHUNK):
-                d += (_evaluate(X, variables[start : start + _CHUNK]) ** 2).sum(axis=1)
+        for values in self._values(X):
+            d += np.einsum("ti,ti->i", values, values)
         return d
+
+    def facts(self) -> tuple[Fact, ...]:
+        return (Costly(),)
+
+    def _values(self, X: Any) -> Iterator[Array]:
+        """The monomials at the samples, times the root of their number: chunks of shape (monomials, len(X))."""
+        if hasattr(X, "tocsr"):
+            raise ValueError("kernels of random monomials need dense X: products of sparse features are not supported")
+        variables, numbers = _monomials(X.shape[1], self.draw)[self.index]
+        table, factors = _factors(X, variables)
+        for start in range(0, len(factors), _CHUNK):
+            chunk = slice(start, start + _CHUNK)
+            values = _products(table, factors[chunk])
+            if not max(values.max(initial=0.0), -values.min(initial=0.0)) <= _LARGEST:
+                raise ValueError(f"monomials of degree {self.draw.max_degree} overflow: scale the features to [-1, 1]")
+            if (numbers[chunk] > 1).any():
+                values *= np.sqrt(numbers[chunk])[:, None]
+            yield values
 
     def __repr__(self) -> str:
         return f"MonomialSum({self.index}, {self.draw})"
@@ -77,12 +109,32 @@ class RandomMonomials(KernelFamily):
     def __len__(self) -> int:
         return self.max_degree + 1
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        kind = "of degree" if self.grouping == "degree" else "in group"
+        return tuple(f"monomials {kind} {s}" for s in range(len(self)))
+
+    def counts(self, n_features: int) -> Array:
+        """How many monomials each kernel is the sum of, shape (max_degree + 1,): where there are none, it is zero.
+
+        TypeError where ``random_state`` is None: then monomials are drawn anew whenever the family meets data.
+        """
+        return np.array([numbers.sum() for _, numbers in _monomials(n_features, self._draw())])
+
     def resolve(self, features: Features) -> Kernels:
-        seed = (
-            self.random_state if self.random_state is not None else int(np.random.SeedSequence().generate_state(1)[0])
+        features.check_numbers(self)
+        if self.random_state is None:
+            return replace(self, random_state=int(np.random.SeedSequence().generate_state(1)[0])).resolve(features)
+        kernels = (
+            MonomialSum(s, self._draw()).normalized() if count else 0.0 * Linear().on(0)
+            for s, count in enumerate(self.counts(features.n).tolist())
         )
-        draw = Draw(self.max_degree, self.n_monomials, self.grouping, seed)
-        return Kernels(tuple(MonomialSum(s, draw).normalized() for s in range(self.max_degree + 1)))
+        return Kernels(tuple(kernels), self.names)
+
+    def _draw(self) -> Draw:
+        if self.random_state is None:
+            raise TypeError("random_monomials draws when it meets data: give random_state to know the draw before")
+        return Draw(self.max_degree, self.n_monomials, self.grouping, self.random_state)
 
 
 def random_monomials(
@@ -97,34 +149,69 @@ def random_monomials(
     grouping : {"degree", "random"}, whether a kernel collects the monomials of one degree or of any.
     random_state : int or None.
 
+    Raises
+    ------
+    ValueError : where a product of max_degree features would overflow; scale the features to [-1, 1].
+
     References
     ----------
     Donini and Aiolli (2017), Learning deep kernels in the space of dot product polynomials, Algorithm 1.
+
+    Examples
+    --------
+    Nearly all monomials have a degree close to the largest; kernels without monomials are zero.
+
+    >>> from multikernel import kernels
+    >>> kernels.random_monomials(6, 1000, random_state=0).counts(n_features=20)
+    array([  0,   0,   0,   0,   3,  42, 955])
     """
     return RandomMonomials(max_degree, n_monomials, grouping, random_state)
 
 
-def _evaluate(X: Any, variables: Array) -> Array:
-    """The monomials at the samples, shape (len(X), len(variables))."""
-    if hasattr(X, "tocsr"):
-        raise ValueError("kernels of random monomials need dense X: products of sparse features are not supported")
-    values = np.ones((X.shape[0], len(variables)))
-    for j in range(variables.shape[1]):
-        values *= X[:, variables[:, j]]
+def _factors(X: Any, variables: Array) -> tuple[Array, Array]:
+    """A table of values at the samples, a row for each factor, and the rows whose product each monomial is.
+
+    The factors are the features, or where these are fewer than the degree their powers.
+    """
+    p, degree = X.shape[1], variables.shape[1]
+    features = np.asarray(X.T, dtype=np.float64)
+    if degree <= p:
+        return np.vstack([features, np.ones(X.shape[0])]), variables
+    exponents = np.stack([(variables == j).sum(axis=1) for j in range(p)], axis=1)
+    powers = features[:, None, :] ** np.arange(degree + 1)[:, None]
+    return powers.reshape(-1, X.shape[0]), exponents + (degree + 1) * np.arange(p)
+
+
+def _products(table: Array, factors: Array) -> Array:
+    """Products of the rows of the table that are named in each row of ``factors``."""
+    values = np.ones((len(factors), table.shape[1]))
+    for start in range(0, len(factors), _BLOCK):
+        block, own = values[start : start + _BLOCK], factors[start : start + _BLOCK]
+        for j in range(factors.shape[1]):
+            block *= table[own[:, j]]
     return values
 
 
 @lru_cache(maxsize=4)
-def _monomials(n_features: int, draw: Draw) -> tuple[tuple[Array, ...], ...]:
-    """For each kernel, its monomials: one array (count, degree) of variables for each degree that was drawn."""
+def _monomials(n_features: int, draw: Draw) -> tuple[tuple[Array, Array], ...]:
+    """For each kernel: variables (monomials, max_degree), and how often each monomial was drawn.
+
+    The factors that a monomial of lower degree lacks are "variable" number n_features, which is 1.
+    """
     rng = np.random.default_rng(draw.seed)
     log_count = np.arange(draw.max_degree + 1) * np.log(n_features)  # log of p^d: p^d itself overflows
     probability = np.exp(log_count - log_count.max())
     degrees = rng.choice(draw.max_degree + 1, size=draw.n_monomials, p=probability / probability.sum())
     group = degrees if draw.grouping == "degree" else rng.integers(draw.max_degree + 1, size=draw.n_monomials)
-    table: list[list[Array]] = [[] for _ in range(draw.max_degree + 1)]
-    for d in np.unique(degrees):
-        variables = rng.integers(n_features, size=(int((degrees == d).sum()), d))
-        for s in np.unique(group[degrees == d]):
-            table[s].append(variables[group[degrees == d] == s])
-    return tuple(tuple(rows) for rows in table)
+    variables = rng.integers(n_features, size=(draw.n_monomials, draw.max_degree))
+    variables[np.arange(draw.max_degree) >= degrees[:, None]] = n_features
+    variables.sort(axis=1)
+    return tuple(_distinct(variables[group == s]) for s in range(draw.max_degree + 1))
+
+
+def _distinct(monomials: Array) -> tuple[Array, Array]:
+    """The different rows, and how often each occurs."""
+    if monomials.shape[1] == 0:  # constants, which numpy's unique refuses
+        return monomials[:1], np.array([len(monomials)])[: len(monomials)]
+    distinct: tuple[Array, Array] = np.unique(monomials, axis=0, return_counts=True)
+    return distinct

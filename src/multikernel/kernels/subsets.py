@@ -44,6 +44,7 @@ class RBFSubsets(KernelFamily):
             RBF(gamma)  # says what is wrong with it
 
     def resolve(self, features: Features) -> RBFSubsets:
+        features.check_numbers(self)
         if isinstance(self.subsets, int):
             sizes = range(1, min(self.subsets, features.n) + 1)
             every = tuple(chain.from_iterable(combinations(range(features.n), size) for size in sizes))

@@ -10,7 +10,7 @@ import numpy as np
 
 from multikernel.kernels.algebra import Power, Product, Scaled, Sum
 from multikernel.kernels.base import Array, Columns, Features, Kernel
-from multikernel.kernels.facts import ExplicitFeatures, Fact, OfDistance, PowerOf, Wrapped
+from multikernel.kernels.facts import Costly, Elementary, ExplicitFeatures, Fact, OfDistance, PowerOf, Wrapped
 
 
 def _repr(kernel: Kernel) -> str:
@@ -59,6 +59,8 @@ class Restricted(Kernel):
                 return ExplicitFeatures(columns)
             case Wrapped(kernel, by):
                 return Wrapped(Restricted(kernel, columns), by)
+            case Costly():
+                return fact
         return None  # a restriction of a restriction: nothing is lost but speed
 
     @property
@@ -70,8 +72,7 @@ class Restricted(Kernel):
 
     def resolve(self, features: Features) -> Kernel:
         index = features.index(self.columns)
-        names = tuple(features.names[i] for i in index) if features.names else None
-        return Restricted(self.kernel.resolve(Features(len(index), names)), index)
+        return Restricted(self.kernel.resolve(features.take(index)), index)
 
     def __repr__(self) -> str:
         columns = list(self.columns)
@@ -86,16 +87,16 @@ class Normalized(Kernel):
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         same = Z is None or Z is X
-        explicit = [f for f in self.kernel.facts() if isinstance(f, ExplicitFeatures) and f.columns is None]
-        left = _inverse_root(self.kernel.diagonal(X) if same else self.kernel.self_values(X, Z))
-        right = left if same else _inverse_root(self.kernel.diagonal(Z))
-        if explicit:  # unit rows first: one product, and no second pass over K
+        if any(isinstance(f, ExplicitFeatures) and f.columns is None for f in self.kernel.facts()):
+            # unit rows first: one product, and no second pass over K
+            left = inverse_root(self.kernel.diagonal(X))
             U = _scale_rows(X, left)
-            K = self.kernel(U, None if same else _scale_rows(Z, right))
+            K = self.kernel(U, None if same else _scale_rows(Z, inverse_root(self.kernel.diagonal(Z))))
         else:
             K = self.kernel(X, Z)
+            left = inverse_root(np.diagonal(K) if same else self.kernel.self_values(X, Z))
             K *= left[:, None]
-            K *= right
+            K *= left if same else inverse_root(self.kernel.diagonal(Z))
         np.clip(K, -1.0, 1.0, out=K)
         if same:
             np.fill_diagonal(K, _signs(left))
@@ -113,7 +114,8 @@ class Normalized(Kernel):
             return (Wrapped(self.kernel, "normalized"),)
         inner = self.kernel.facts()
         kept: list[Fact] = [PowerOf(Normalized(f.base), f.degree) for f in inner if isinstance(f, PowerOf)]
-        kept += [f for f in inner if isinstance(f, OfDistance)]
+        kept += [f for f in inner if isinstance(f, OfDistance | Costly)]
+        kept += [Elementary(f.kernel, f.degree, True) for f in inner if isinstance(f, Elementary)]
         return tuple(kept)
 
     @property
@@ -169,7 +171,7 @@ class Centered(Kernel):
         return f"{_repr(self.kernel)}.centered()"
 
 
-def _inverse_root(diagonal: Array) -> Array:
+def inverse_root(diagonal: Array) -> Array:
     """1 / sqrt(d), and 0 where d = 0."""
     positive = diagonal > 0
     root: Array = np.where(positive, 1.0 / np.sqrt(np.where(positive, diagonal, 1.0)), 0.0).astype(diagonal.dtype)

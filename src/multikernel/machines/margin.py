@@ -12,12 +12,13 @@ is relative to 1e-5 of the samples' mean squared distance from their centre, whe
 
 Two methods. Newton steps on the support propose (``support_newton``): up to scale the problem is the support vector
 machine with squared hinge loss. Pairwise steps (``_smo``) from that proposal dispose: they find it optimal at once, or
-go on without any assumption. Small problems are solved by pairs alone, if that does not take too many.
+go on without any assumption. Small problems are solved by pairs alone, if that does not take too many. On a matrix that
+is not stored both see some of the samples only (``working_samples``).
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -25,6 +26,7 @@ from multikernel.banks import Gram
 from multikernel.kernels.base import Array
 from multikernel.machines.base import DualSolution, Machine, check_signs
 from multikernel.machines.support_newton import balanced, newton
+from multikernel.machines.working_samples import EXCUSED, Seen, first_samples, on_working_samples
 
 _RIDGE = 1e-12  # of the mean self-value, at lam = 0: without it the minimiser need not be unique
 _FLOOR = 1e-11  # of the spread of the samples: a smaller squared margin is none, the hulls meet
@@ -60,6 +62,8 @@ class MarginMachine(Machine):
         means = balanced(np.ones(len(y)), y)
         if self.lam == 1.0:
             return self._solution(gram, y, means)
+        if not gram.stored:
+            return self._on_working_samples(gram, y, warm)
         found = self._solution(gram, y, means if warm is None else balanced(np.maximum(warm, 0.0), y))
         if len(y) <= _SMALL:
             found = self._pairwise(gram, y, found, min(_PAIRS * len(y), self.max_iter))
@@ -68,6 +72,24 @@ class MarginMachine(Machine):
         if not found.converged and found.n_iter < self.max_iter:
             found = self._pairwise(gram, y, found, self.max_iter)
         return found
+
+    def _on_working_samples(self, gram: Gram, y: Array, warm: Array | None) -> DualSolution:
+        """Samples that take no part are those whose gradient is above the least of their class."""
+        floor = self._floor(gram)
+
+        def inner(part: Gram, rows: Array, g: Array | None, tol: float, steps: int) -> DualSolution:
+            return replace(self, tol=tol, max_iter=steps).solve(part, y[rows], None if g is None else g[rows])
+
+        def look(rows: Array, found: DualSolution) -> Seen:
+            g = np.zeros(len(y))
+            g[rows] = found.warm
+            solution, q = self._certified(gram, y, g, floor)
+            pull = np.empty(len(y))
+            for members in (y > 0, y < 0):
+                pull[members] = q[rows[members[rows]]].min() - q[members]
+            return Seen(solution, pull - EXCUSED * self.tol * max(-solution.value, _PART * floor / _FLOOR))
+
+        return on_working_samples(gram, first_samples(y, warm), warm, inner, look, self.tol, self.max_iter)
 
     def _newton(self, gram: Gram, y: Array, start: DualSolution, cold: bool) -> DualSolution:
         """Newton's proposal, or the start where that is better."""
@@ -111,14 +133,19 @@ class MarginMachine(Machine):
     def _solution(
         self, gram: Gram, y: Array, g: Array, n_iter: int = 0, before: tuple[float, ...] = ()
     ) -> DualSolution:
-        """The certificate and the predictor at g, from a fresh gradient."""
+        return self._certified(gram, y, g, self._floor(gram), n_iter, before)[0]
+
+    def _certified(
+        self, gram: Gram, y: Array, g: Array, floor: float, n_iter: int = 0, before: tuple[float, ...] = ()
+    ) -> tuple[DualSolution, Array]:
+        """The certificate and the predictor at g, from a fresh gradient, and this gradient."""
         Kyg = gram.multiply(y * g).astype(float)
         q = 2.0 * ((1.0 - self.lam) * y * Kyg + self.lam * g)
         value = 0.5 * float(g @ q)
         gap = max(float(g @ q) - float(q[y > 0].min()) - float(q[y < 0].min()), 0.0)
-        relative = 0.0 if self.lam == 1.0 else self._relative(gap, value, self._floor(gram))
+        relative = 0.0 if self.lam == 1.0 else self._relative(gap, value, floor)
         coef = y * g
-        return DualSolution(
+        solution = DualSolution(
             coef=coef,
             intercept=-0.5 * float(g @ Kyg),
             value=-value,
@@ -129,6 +156,7 @@ class MarginMachine(Machine):
             warm=g,
             history=(*before, relative),
         )
+        return solution, q
 
     def _relative(self, gap: float, value: float, floor: float) -> float:
         """The gap relative to the value; at lam = 0 to a part of the spread of the samples, where that is larger.

@@ -6,6 +6,8 @@ the next Newton step will take: whichever is right, the other costs no more than
 
 Certificate: with a fresh gradient, the difference of primal and dual value at the intercept that makes the primal
 smallest, relative to the primal.
+
+On a matrix that is not stored the program is solved on some samples, those that matter (``working_samples``).
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ from multikernel.kernels.base import Array
 from multikernel.machines.base import DualSolution, Machine
 from multikernel.machines.free_newton import candidates, newton_step
 from multikernel.machines.program import SupportProgram
+from multikernel.machines.working_samples import EXCUSED, Seen, first_samples, on_working_samples
 
 _VALUES = 60_000_000  # room for linear systems of 7745 unknowns: 480 MB
 _PART = 1e-5  # of half the mean self-value: one-class values below it are known to this accuracy only
@@ -55,6 +58,8 @@ class SupportMachine(Machine):
 
     def solve_program(self, gram: Gram, program: SupportProgram, warm: Array | None = None) -> DualSolution:
         """Solve a program that ``program`` made, from variables of shape (N,); others start it afresh."""
+        if not gram.stored and program.total == 0.0:  # a sum that is given may be out of reach of few samples
+            return self._on_working_samples(gram, program, warm)
         K = gram.dense()
         K = np.ascontiguousarray(K, dtype=np.float32 if K.dtype == np.float32 else np.float64)
         b = program.sign * program.feasible(warm)
@@ -71,6 +76,28 @@ class SupportMachine(Machine):
                 return replace(best, converged=best.converged or rounding)
         return best
 
+    def _on_working_samples(self, gram: Gram, program: SupportProgram, warm: Array | None) -> DualSolution:
+        """Samples that take no part are those whose variables are zero and do not want to rise."""
+        mean = float(gram.diagonal().mean())
+        start = warm if warm is not None and warm.shape == program.upper.shape else None
+
+        def inner(part: Gram, rows: Array, a: Array | None, tol: float, steps: int) -> DualSolution:
+            own = None if a is None else a[program.variables(rows)]
+            return replace(self, tol=tol, max_iter=steps).solve_program(part, program.restricted(rows), own)
+
+        def look(rows: Array, found: DualSolution) -> Seen:
+            a = np.zeros(len(program.sign))
+            a[program.variables(rows)] = found.warm
+            f = gram.multiply(program.coef(a))
+            solution = self._solution(program, a, f, mean)
+            outside = np.ones(program.n, dtype=bool)
+            outside[rows] = False
+            allowed = EXCUSED * self.tol * abs(solution.value) / program.scale
+            return Seen(solution, _pull(program, f + found.intercept, outside, allowed))
+
+        first = first_samples(program.sign[: program.n], None if start is None else program.coef(start))
+        return on_working_samples(gram, first, start, inner, look, self.tol, self.max_iter)
+
     def _certified(
         self, K: Array, program: SupportProgram, b: Array, n_iter: int = 0, before: tuple[float, ...] = ()
     ) -> tuple[DualSolution, Array]:
@@ -81,11 +108,24 @@ class SupportMachine(Machine):
         coef = program.coef(a)
         f, support = np.empty(program.n), np.flatnonzero(coef)
         _pairs.products(K, support, coef[support], f)
-        intercept = program.best_intercept(f)
+        solution = self._solution(program, a, f, float(np.diagonal(K).mean()), n_iter, before)
+        return solution, program.sign * program.linear - f[program.sample] - program.ridge * b
+
+    def _solution(
+        self,
+        program: SupportProgram,
+        a: Array,
+        f: Array,
+        mean: float,
+        n_iter: int = 0,
+        before: tuple[float, ...] = (),
+    ) -> DualSolution:
+        """The solution and its certificate at the variables a with values f = K b; ``mean`` is that of K_ii."""
+        coef, intercept = program.coef(a), program.best_intercept(f)
         value = program.dual(a, float(coef @ f))
         gap = max(program.gap(a, f, intercept), 0.0)
-        relative = gap / max(abs(value + gap), _floor(K, program), _TINY)
-        solution = DualSolution(
+        relative = gap / max(abs(value + gap), _floor(mean, program), _TINY)
+        return DualSolution(
             coef=coef,
             intercept=intercept,
             value=value,
@@ -96,7 +136,6 @@ class SupportMachine(Machine):
             warm=a,
             history=(*before, relative),
         )
-        return solution, program.sign * program.linear - f[program.sample] - program.ridge * b
 
 
 def _ascent(
@@ -107,7 +146,7 @@ def _ascent(
 
     c, low, high, ridge = program.sign * program.linear, program.low, program.high, program.ridge
     ascend = _pairs.ascend if program.intercept else _pairs.ascend_singly
-    every, floor = max(32, len(b) // 32), _floor(K, program) / program.scale
+    every, floor = max(32, len(b) // 32), _floor(float(np.diagonal(K).mean()), program) / program.scale
     steps, patience, before, length = 0, 1, np.inf, len(b)
     for _ in range(_TURNS):
         made, first, gap = ascend(K, c, low, high, ridge, b, score, floor, tol, every, min(length, max_iter - steps))
@@ -141,9 +180,24 @@ def _newton_cost(unknowns: int, variables: int) -> int:
     return int(nanoseconds / (150.0 + variables))
 
 
-def _floor(K: Array, program: SupportProgram) -> float:
+def _floor(mean: float, program: SupportProgram) -> float:
     """A value that is none, where the coefficients' sum is given and K alone says how large the value is."""
-    return _PART * 0.5 * program.scale * program.total**2 * float(np.diagonal(K).mean()) if program.total else 0.0
+    return _PART * 0.5 * program.scale * program.total**2 * mean
+
+
+def _pull(program: SupportProgram, f: Array, outside: Array, allowed: float) -> Array:
+    """How much each sample wants its variables, now zero, to rise: > 0 where this adds more to the gap than allowed.
+
+    The slope at zero where it is not positive; else what the sample adds to the gap, less the largest such part among
+    those outside that add, all together, no more than ``allowed``.
+    """
+    slope = (program.linear - program.sign * f[program.sample]).reshape(-1, program.n)
+    loss = program.losses(f).reshape(-1, program.n).sum(axis=0)
+    rising = np.flatnonzero(outside & (loss > 0.0))
+    smallest = np.sort(loss[rising])
+    excused = int(np.searchsorted(np.cumsum(smallest), allowed, side="right"))
+    pull: Array = np.where(loss > 0.0, loss - (smallest[excused - 1] if excused else 0.0), slope.max(axis=0))
+    return pull
 
 
 def _within_rounding(K: Array, program: SupportProgram, found: DualSolution, score: Array) -> bool:

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 import numpy as np
-from sklearn.utils.validation import validate_data
 
 from multikernel.banks import KernelBank
 from multikernel.banks.precomputed import rectangular
@@ -53,7 +52,7 @@ def _against(model: Any, X: Any, width: int) -> Iterator[KernelBank]:
     elif model._is_precomputed() or not hasattr(model, "n_features_in_"):
         yield model._reference.cross(X)
     else:
-        X = validate_data(model, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        X = model._samples(X)
         for rows in slices(X.shape[0], max(1, _CHUNK_VALUES // max(1, width))):
             yield model._reference.cross(X[rows])
 

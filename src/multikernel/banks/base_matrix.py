@@ -1,0 +1,112 @@
+"""The matrix of one kernel, any part of it at the time it is asked for.
+
+    B_ij = base(x_i, z_j)
+
+Where the base is a cosine, k(x, z) / sqrt(k(x, x) k(z, z)), the inverse roots are kept with the samples: a part is then
+one product and one pass over it, within [-1, 1] and exactly 1 for a sample with itself.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from multikernel.banks.base import Index
+from multikernel.kernels.base import Array, Kernel
+from multikernel.kernels.views import Normalized
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """The rows or the columns of a matrix.
+
+    Parameters
+    ----------
+    values : array or CSR matrix (n, p)
+    roots : array (n,), the inverse roots of their self-values, 0 where these are 0; None unless the base is a cosine
+    ids : int array (n,), what tells that a row and a column are one sample; -1 for new samples
+    """
+
+    values: Any
+    roots: Array | None
+    ids: Array
+
+    @classmethod
+    def of(cls, base: Kernel, values: Any, known: bool) -> Samples:
+        """Samples of a base kernel; ``known`` are those of the training sample."""
+        n = values.shape[0]
+        ids = np.arange(n) if known else np.full(n, -1)
+        if not isinstance(base, Normalized):
+            return cls(values, None, ids)
+        self_values = base.kernel.diagonal(values)
+        positive = self_values > 0
+        roots = np.where(positive, 1.0 / np.sqrt(np.where(positive, self_values, 1.0)), 0.0)
+        return cls(values, roots.astype(values.dtype), ids)
+
+    def __len__(self) -> int:
+        return int(self.values.shape[0])
+
+    def take(self, index: Index) -> Samples:
+        """Some of them."""
+        return Samples(self.values[index], None if self.roots is None else self.roots[index], self.ids[index])
+
+
+@dataclass(frozen=True, eq=False)
+class BaseMatrix:
+    """B on demand; rows and columns are the same object where they are the same samples."""
+
+    base: Kernel
+    rows: Samples
+    columns: Samples
+
+    @classmethod
+    def of(cls, base: Kernel, X: Any) -> BaseMatrix:
+        """The square matrix on a training sample."""
+        samples = Samples.of(base, X, known=True)
+        return cls(base, samples, samples)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.rows), len(self.columns)
+
+    @property
+    def square(self) -> bool:
+        return self.rows is self.columns
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        dtype: np.dtype[Any] = self.columns.values.dtype
+        return dtype
+
+    def part(self, rows: Index, columns: Index) -> BaseMatrix:
+        """The matrix of some rows and columns."""
+        return BaseMatrix(self.base, self.rows.take(rows), self.columns.take(columns))
+
+    def principal(self, index: Index) -> BaseMatrix:
+        """The square matrix of some samples."""
+        samples = self.columns.take(index)
+        return BaseMatrix(self.base, samples, samples)
+
+    def against(self, X: Any) -> BaseMatrix:
+        """The matrix of new samples against the columns."""
+        return BaseMatrix(self.base, Samples.of(self.base, X, known=False), self.columns)
+
+    def values(self) -> Array:
+        """All of it, dense; exactly symmetric where it is square."""
+        X, Z = self.rows.values, None if self.square else self.columns.values
+        if self.rows.roots is None or self.columns.roots is None or not isinstance(self.base, Normalized):
+            plain: Array = np.ascontiguousarray(self.base(X, Z), dtype=self.dtype)
+            return plain
+        from multikernel.banks import _powers
+
+        B = np.ascontiguousarray(self.base.kernel(X, Z), dtype=self.dtype)
+        _powers.cosines(B, self.rows.roots, self.columns.roots)
+        _, i, j = np.intersect1d(self.rows.ids, self.columns.ids, return_indices=True)
+        B[i, j] = self.columns.roots[j] > 0
+        return B
+
+    def diagonal(self) -> Array:
+        """B_ii of a square matrix."""
+        return self.base.diagonal(self.columns.values)

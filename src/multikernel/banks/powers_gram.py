@@ -1,0 +1,125 @@
+"""A polynomial of one matrix that is made on demand.
+
+    K = sum_d c_d B^{o d}
+
+A product K V takes the columns of B where V is not zero, tile by tile: memory follows one tile, time the columns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from multikernel.banks.base import as_columns
+from multikernel.banks.base_matrix import BaseMatrix
+from multikernel.banks.gram import DenseGram, Gram
+from multikernel.banks.threads import one_blas_thread, over_rows
+from multikernel.kernels.base import Array
+
+_TILE_VALUES = 1 << 20
+_LEAST_ROWS = 256  # a product of fewer rows spends its time on reading the columns
+
+
+@dataclass(frozen=True, eq=False)
+class PowersGram(Gram):
+    """sum_d coef_d B^d.
+
+    Parameters
+    ----------
+    matrix : BaseMatrix, B
+    coef : array, c_0, c_1, ... in the precision of B
+    """
+
+    matrix: BaseMatrix
+    coef: Array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.matrix.shape
+
+    @property
+    def stored(self) -> bool:
+        return False
+
+    def multiply(self, V: Array) -> Array:
+        from multikernel.banks import _dense
+
+        columns = as_columns(V)
+        S = np.flatnonzero(columns.any(axis=1))
+        factors = np.ascontiguousarray(columns[S].T, dtype=np.float64)
+        sums = np.empty((len(factors), self.shape[0]))
+
+        def rows(r: slice, K: Array) -> None:
+            for v, out in zip(factors, sums, strict=True):  # sums in double precision: certificates are differences
+                _dense.multiply(K, v, out[r], 0, len(K))
+
+        self._over_tiles(self.matrix.part(slice(None), S), rows)
+        result: Array = sums[0] if V.ndim == 1 else sums.T
+        return result
+
+    def rows(self, index: Any) -> Array:
+        return self._dense_of(self.matrix.part(index, slice(None)))
+
+    def diagonal(self) -> Array:
+        diagonal: Array = np.polynomial.polynomial.polyval(self.matrix.diagonal(), self.coef)
+        return diagonal
+
+    def dense(self) -> Array:
+        return self._symmetric_of(self.matrix) if self.matrix.square else self._dense_of(self.matrix)
+
+    def principal(self, index: Array) -> DenseGram:
+        return DenseGram(self._symmetric_of(self.matrix.principal(index)))
+
+    def solve_shifted(self, shift: float, B: Array, on: Array | None = None, work: Array | None = None) -> Array:
+        gram = DenseGram(self.dense()) if on is None else self.principal(on)
+        return gram.solve_shifted(shift, B, work=work)
+
+    def congruent(self, scale: Array) -> Gram:
+        return DenseGram(self.dense()).congruent(scale)
+
+    def spectrum(self) -> tuple[Array, Array]:
+        return DenseGram(self.dense()).spectrum()
+
+    def _dense_of(self, matrix: BaseMatrix) -> Array:
+        out = np.empty(matrix.shape, dtype=matrix.dtype)
+
+        def rows(r: slice, K: Array) -> None:
+            out[r] = K
+
+        self._over_tiles(matrix, rows)
+        return out
+
+    def _symmetric_of(self, matrix: BaseMatrix) -> Array:
+        """The lower half of a square matrix, and its mirror image: products of other shapes may round otherwise."""
+        out = np.empty(matrix.shape, dtype=matrix.dtype)
+
+        def rows(r: slice, K: Array) -> None:
+            out[r, : r.stop] = K
+            out[: r.start, r] = K[:, : r.start].T
+            square = out[r, r]
+            above = np.triu_indices(len(square), 1)
+            square[above] = square.T[above]
+
+        self._over_tiles(matrix, rows, lower=True)
+        return out
+
+    def _over_tiles(self, matrix: BaseMatrix, use: Callable[[slice, Array], None], lower: bool = False) -> None:
+        """Some rows of the polynomial of ``matrix`` at a time; with ``lower`` only as far as the diagonal."""
+        from multikernel.banks import _powers
+
+        def tile(r: slice) -> None:
+            B = matrix.part(r, slice(0, r.stop) if lower else slice(None)).values()
+            K = np.empty_like(B)
+            _powers.horner(B, self.coef, K, 0, len(B))
+            use(r, K)
+
+        with one_blas_thread(0):  # the tiles are shared out among the threads, each makes its own products
+            over_rows(tile, matrix.shape[0], tile_rows(matrix.shape[1]))
+
+
+def tile_rows(columns: int) -> int:
+    """How many rows of so many columns to make at a time."""
+    return max(_LEAST_ROWS, _TILE_VALUES // max(1, columns))

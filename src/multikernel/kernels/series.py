@@ -1,0 +1,121 @@
+"""Power series of a kernel with coefficients a_s >= 0, and the dot-product polynomials of fixed weights.
+
+    k(x, z) = sum_s a_s t^s,   t = kernel(x, z)
+
+With t the cosine x'z / (|x| |z|) these are the kernels that multiple kernel learning over the homogeneous polynomials
+is compared with (Donini and Aiolli, 2017): the weights of the degrees are chosen in advance instead of learned. A
+sample of zeros has t = 0 with every sample, itself among them, and t^0 = 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from multikernel.kernels.algebra import Power, refuse_centred
+from multikernel.kernels.base import Array, Kernel
+from multikernel.kernels.dot import Linear
+from multikernel.kernels.facts import Fact, Wrapped
+from multikernel.kernels.maclaurin import polynomial_coefficients, rbf_coefficients
+
+
+@dataclass(repr=False)
+class PowerSeries(Kernel):
+    """k(x, z) = sum_s coefficients[s] kernel(x, z)^s: a kernel wherever no coefficient is negative.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        ``Linear()`` gives a dot-product polynomial, ``Linear().normalized()`` one of the cosine.
+    coefficients : sequence of finite numbers >= 0, at least one; of t^0, t^1, and so on
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import kernels
+    >>> X = np.array([[1.0, 2.0], [0.5, -1.0]])
+    >>> series = kernels.PowerSeries(kernels.Linear(), [1, 2, 1])
+    >>> bool(np.allclose(series(X), kernels.Polynomial(degree=2)(X)))
+    True
+    """
+
+    kernel: Kernel
+    coefficients: Sequence[float]
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.coefficients, tuple):
+            self.coefficients = tuple(float(a) for a in self.coefficients)
+        if not self.coefficients or not all(np.isfinite(a) and a >= 0 for a in self.coefficients):
+            raise ValueError(
+                f"PowerSeries: coefficients must be finite numbers >= 0, and at least one; got {self.coefficients}"
+            )
+        refuse_centred((self.kernel,), "power series")
+
+    def __call__(self, X: Any, Z: Any = None) -> Array:
+        return self._of(self.kernel(X, Z))
+
+    def diagonal(self, X: Any) -> Array:
+        return self._of(self.kernel.diagonal(X))
+
+    def _of(self, t: Array) -> Array:
+        """Horner's rule, in t's precision."""
+        first, *others = (t.dtype.type(a) for a in reversed(self.coefficients))
+        value = np.full_like(t, first)
+        for a in others:
+            value *= t
+            value += a
+        return value
+
+    def facts(self) -> tuple[Fact, ...]:
+        """A series of one term is a multiple of a power."""
+        terms = np.flatnonzero(self.coefficients)
+        if len(terms) != 1:
+            return ()
+        return (Wrapped(Power(self.kernel, int(terms[0])), float(self.coefficients[terms[0]])),)
+
+    def map_parts(self, change: Callable[[Kernel], Kernel]) -> Kernel:
+        return PowerSeries(change(self.kernel), self.coefficients)
+
+
+def weighted_polynomials(weights: Sequence[float] | Array) -> Kernel:
+    """sum_s weights[s] cos(x, z)^s: the homogeneous polynomials of samples of unit length, with fixed weights.
+
+    Parameters
+    ----------
+    weights : numbers >= 0, of the degrees 0, 1, and so on; k(x, x) is their sum
+
+    Examples
+    --------
+    >>> from multikernel import kernels
+    >>> geometric = kernels.weighted_polynomials([0.5, 0.25, 0.125, 0.125])
+    """
+    return PowerSeries(Linear().normalized(), tuple(float(w) for w in weights))
+
+
+def highest_polynomial(max_degree: int) -> Kernel:
+    """K_D = cos(x, z)^D: all weight on the highest degree D."""
+    return Linear().normalized() ** max_degree
+
+
+def mean_polynomial(max_degree: int) -> Kernel:
+    """K_sum = 1 / (D + 1) sum_s cos(x, z)^s: equal weights on the degrees 0..D."""
+    return weighted_polynomials([1.0 / (max_degree + 1) for _ in range(max_degree + 1)])
+
+
+def shifted_polynomial(max_degree: int, constant: float = 1.0) -> Kernel:
+    """K_{D,c} = ((cos(x, z) + c) / (1 + c))^D: the inhomogeneous polynomial, with weights of sum 1."""
+    return weighted_polynomials(polynomial_coefficients(max_degree, constant, normalize=True))
+
+
+def truncated_rbf(max_degree: int, gamma: float = 1.0) -> Kernel:
+    """The series of the Gaussian exp(-gamma |x - z|^2) on the unit sphere up to degree D, with weights of sum 1.
+
+    References
+    ----------
+    Donini and Aiolli (2017), equation 10. The weights there read (2 gamma)^(2s) / s!; the series of the Gaussian has
+    (2 gamma)^s / s!.
+    """
+    return weighted_polynomials(rbf_coefficients(max_degree, gamma, normalize=True))

@@ -1,0 +1,151 @@
+"""Spectrum kernels: strings compared by the substrings of one length that they contain.
+
+    k(x, z) = sum over u of length q of  count_u(x) count_u(z),
+
+overlapping occurrences counted (Leslie, Eskin and Noble, 2002). The counts are found for all strings together: the
+strings one after the other are an array of characters; a substring is a number with the characters as its digits, made
+smaller whenever it would overflow; each different number is a column of a matrix F of counts, and K = F_X F_Z'.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from multikernel.kernels.base import Array, Features, Kernel
+from multikernel.kernels.facts import Costly, Fact
+from multikernel.kernels.family import KernelFamily, Kernels
+from multikernel.kernels.string_table import as_table
+
+_DENSE = 0.05  # share of counts that are not zero above which a dense product is faster than a sparse one
+_LARGEST = 1 << 62  # of the numbers that stand for substrings
+
+
+@dataclass(repr=False)
+class Spectrum(Kernel):
+    """k(x, z) = the inner product of the counts of all substrings of one length.
+
+    Samples are strings: a list, an array or a Series of them, or one column of a data frame,
+    ``Spectrum(3).on("sequence")``. A string shorter than the length has no substrings, and k = 0 with every string.
+
+    Parameters
+    ----------
+    length : int >= 1
+
+    References
+    ----------
+    Leslie, Eskin and Noble (2002), The spectrum kernel: a string kernel for SVM protein classification.
+
+    Examples
+    --------
+    >>> from multikernel import kernels
+    >>> kernels.Spectrum(2)(["banana", "ananas"])  # an occurs twice in each, na twice in each
+    array([[9., 8.],
+           [8., 9.]])
+    """
+
+    length: int = 3
+
+    def __post_init__(self) -> None:
+        if self.length != int(self.length) or self.length < 1:
+            raise ValueError(f"Spectrum: length must be a whole number >= 1, got {self.length}")
+
+    def __call__(self, X: Any, Z: Any = None) -> Array:
+        rows = self._strings(X)
+        columns = [] if Z is None else self._strings(Z)
+        F = counts(rows + columns, int(self.length))
+        if F.nnz > _DENSE * F.shape[0] * F.shape[1]:
+            F = F.toarray()
+        left = F[: len(rows)]
+        K = left @ (left if Z is None else F[len(rows) :]).T
+        dense: Array = K.toarray() if hasattr(K, "toarray") else K
+        return dense
+
+    def diagonal(self, X: Any) -> Array:
+        F = counts(self._strings(X), int(self.length))
+        d: Array = F.multiply(F).sum(axis=1)
+        return d
+
+    def facts(self) -> tuple[Fact, ...]:
+        return (Costly(),)
+
+    def resolve(self, features: Features) -> Spectrum:
+        if features.n != 1 or not features.strings:
+            names = "" if features.names is None else f" ({', '.join(features.names)})"
+            raise ValueError(
+                f"{self!r} compares strings, and X has {len(features.strings)} columns of strings among "
+                f"{features.n}{names}: pass strings, or restrict it to one column of strings by .on(column)"
+            )
+        return self
+
+    def _strings(self, X: Any) -> list[str]:
+        table = as_table(X)
+        if table is None or table.shape[1] != 1:
+            found = "numbers" if table is None else f"a table of {table.shape[1]} columns"
+            raise ValueError(
+                f"{self!r} compares strings, one a sample, and got {found}; restrict it to one column of strings by "
+                ".on(column)"
+            )
+        strings: list[str] = table.texts[:, 0].tolist()
+        return strings
+
+
+def spectra(max_length: int, normalize: bool = True) -> KernelFamily:
+    """The spectrum kernels of substrings of length 1..max_length, from general to specific.
+
+    Parameters
+    ----------
+    max_length : int >= 1
+    normalize : bool, whether every k(x, x) is made 1; that of a string shorter than the length stays 0
+
+    Examples
+    --------
+    >>> from multikernel import EasyMKLClassifier, kernels
+    >>> words = ["abab", "baba", "abba", "cdcd", "dcdc", "cddc"]
+    >>> model = EasyMKLClassifier(kernels.spectra(3)).fit(words, [0, 0, 0, 1, 1, 1])
+    >>> model.predict(["aabb", "ccdd"])
+    array([0, 1])
+    """
+    if max_length != int(max_length) or max_length < 1:
+        raise ValueError(f"spectra: max_length must be a whole number >= 1, got {max_length}")
+    lengths = [Spectrum(q) for q in range(1, int(max_length) + 1)]
+    return Kernels(tuple(k.normalized() for k in lengths) if normalize else tuple(lengths))
+
+
+def counts(strings: list[str], length: int) -> Any:
+    """How often each substring of this length occurs in each string: CSR array, a column for each that occurs."""
+    lengths = np.fromiter(map(len, strings), dtype=np.int64, count=len(strings))
+    per_string = np.maximum(lengths - length + 1, 0)
+    characters = np.frombuffer("".join(strings).encode("utf-32-le", "surrogatepass"), dtype=np.uint32)
+    numbers, bound = _numbers(characters, length)
+    left = np.repeat(np.cumsum(lengths), lengths) - np.arange(len(characters))  # characters to the end of the string
+    columns, width = _ranks(numbers[left[: len(numbers)] >= length], bound)
+    ends = np.concatenate([[0], np.cumsum(per_string)])
+    F = sparse.csr_array((np.ones(len(columns)), columns, ends), shape=(len(strings), width))
+    F.sum_duplicates()
+    return F
+
+
+def _numbers(characters: Array, length: int) -> tuple[Array, int]:
+    """A whole number below a bound for the substring at every place that has one, equal where the substrings are."""
+    digits, size = _ranks(characters, int(characters.max(initial=0)) + 1)
+    numbers, bound = digits, size
+    for q in range(1, length):
+        if bound * size > _LARGEST:
+            numbers, bound = _ranks(numbers, bound)
+        numbers, bound = numbers[:-1] * size + digits[q:], bound * size
+    return numbers, bound
+
+
+def _ranks(numbers: Array, bound: int) -> tuple[Array, int]:
+    """The rank of each number among those that occur, and how many occur; by a table where that is not much longer."""
+    if not len(numbers) or bound > 16 * len(numbers):
+        different, ranks = np.unique(numbers, return_inverse=True)
+        return ranks, len(different)
+    occurs = np.zeros(bound, dtype=bool)
+    occurs[numbers] = True
+    table = np.cumsum(occurs) - 1
+    return table[numbers], int(table[-1]) + 1
