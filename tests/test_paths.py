@@ -60,6 +60,14 @@ def samples(cls, cancer, diabetes):
     return X[:150], y[:150], X[150:220], y[150:220]
 
 
+def by_name(model, names):
+    """The weights of the kernels of these names; zero where the model selects kernels, and not this one."""
+    if not hasattr(model, "nodes_"):
+        return model.weights_
+    own = dict(zip(model.kernel_names_, model.weights_, strict=True))
+    return [own.get(name, 0.0) for name in names]
+
+
 @pytest.mark.parametrize(("cls", "parameter"), list(steerable()), ids=lambda v: getattr(v, "__name__", v))
 def test_every_estimator_as_in_separate_fits(cls, parameter, cancer, diabetes):
     X, y, new, truth = samples(cls, cancer, diabetes)
@@ -74,7 +82,7 @@ def test_every_estimator_as_in_separate_fits(cls, parameter, cancer, diabetes):
         if alone.objective_ is not None:
             own = 1e-12 + getattr(alone, "duality_gap_", getattr(alone, "stationarity_", 0.0))
             assert found.objective[s] == pytest.approx(alone.objective_, rel=4.0 * max(gaps[s], own))
-        np.testing.assert_allclose(found.weights[s], alone.weights_, atol=0.02)
+        np.testing.assert_allclose(found.weights[s], by_name(alone, found.kernel_names), atol=0.02)
         same = np.testing.assert_array_equal if is_classifier(alone) else np.testing.assert_allclose
         same(found.predict(new)[s], found.models[s].predict(new))
         if hasattr(alone, "decision_function"):
@@ -380,3 +388,45 @@ def test_one_decomposition_for_all_alphas(diabetes, family, cls, monkeypatch):
         assert found.dual_coef.shape == (13, *target.shape[1:], 90)
         assert found.intercept.shape == (13, *target.shape[1:])
         np.testing.assert_allclose(found.validation_score, found.train_score, rtol=1e-12)
+
+
+# -- models that select products of kernels: each step has products of its own
+
+
+@pytest.fixture(scope="module")
+def selected(cancer):
+    X, y = cancer
+    values = [10.0, 0.01, 1.0]
+    return path(mk.HKLClassifier(tol=1e-2), X[:150, :4], y[:150], "C", values, validation=(X[150:, :4], y[150:]))
+
+
+def test_weights_of_selected_products_are_aligned(selected):
+    every = {node for model in selected.models for node in model.nodes_}
+    assert len(every) > min(len(model.nodes_) for model in selected.models)
+    assert selected.weights.shape == (3, len(every))
+    sizes = [name.count(" * ") + (name != "1") for name in selected.kernel_names]
+    assert sizes == sorted(sizes)
+    for weights, model in zip(selected.weights, selected.models, strict=True):
+        np.testing.assert_array_equal(weights, by_name(model, selected.kernel_names))
+        assert weights.sum() == pytest.approx(model.weights_.sum())
+    np.testing.assert_array_equal(selected.n_kernels, (selected.weights > 1e-6).sum(axis=1))
+
+
+def test_selected_products_of_several_classes_are_aligned():
+    X, y = load_iris(return_X_y=True)
+    found = path(mk.HKLClassifier(tol=1e-2), scale(X), y, "rho", [1.1, 2.0])
+    assert found.weights.shape == (2, 3, len(found.kernel_names))
+    assert len(set(found.kernel_names)) == len(found.kernel_names)
+    for weights, model in zip(found.weights, found.models, strict=True):
+        own = np.isin(found.kernel_names, model.kernel_names_)
+        np.testing.assert_array_equal(weights[:, own], model.weights_)
+        assert not weights[:, ~own].any()
+
+
+@pytest.mark.parametrize("what", _KINDS)
+def test_figures_of_selected_products(selected, what):
+    ax = selected.plot(what)
+    np.testing.assert_array_equal(ax.get_lines()[0].get_xdata(), [0.01, 1.0, 10.0])
+    if what == "weights":
+        labels = [text.get_text() for text in ax.get_legend().get_texts()]
+        assert labels[0] == selected.kernel_names[int(selected.weights.max(axis=0).argmax())]

@@ -69,6 +69,19 @@ def test_support_vector_methods_fit_and_predict(invoke: Invoke, method: str, opt
     assert set(_predictions(Path("p.csv").read_text())["prediction"]) <= {"maybe", "no", "yes"}
 
 
+def test_products_of_features_are_found_and_named(invoke: Invoke) -> None:
+    """The target is decided by age > 40 or red: two features and their product."""
+    train, new = write_table(Path("train.csv"), "number", 150), write_table(Path("new.csv"), "number", 80, seed=1)
+    done = invoke("fit", train, "--target", "target", "--method", "hkl", "--C", "10")
+    assert done.exit_code == 0, done.output
+    assert "HKLClassifier" in done.stdout
+    model = load("model.mk")
+    assert "RBF(gamma=6.0).on('age') * RBF(gamma=6.0).on('colour=red')" in model.kernel_names_
+    assert float(done.stdout.split("relative duality gap")[1].split()[0]) <= 1e-3
+    found = _predictions(invoke("predict", "model.mk", new).stdout)["prediction"]
+    assert np.mean(pd.read_csv(new)["target"].astype(str) == found) > 0.9
+
+
 @pytest.mark.parametrize("method", ["rls2", "polynomial"])
 def test_least_squares_methods_separate_classes(invoke: Invoke, method: str) -> None:
     train, new = write_table(Path("train.csv"), "number"), write_table(Path("new.csv"), None, 7, seed=1)
@@ -78,7 +91,7 @@ def test_least_squares_methods_separate_classes(invoke: Invoke, method: str) -> 
     assert set(_predictions(result.stdout)["prediction"]) <= set(pd.read_csv(train)["target"].astype(str))
 
 
-@pytest.mark.parametrize("method", ["rls2", "polynomial", "ridgecv", "l1mkl"])
+@pytest.mark.parametrize("method", ["rls2", "polynomial", "ridgecv", "l1mkl", "hkl"])
 def test_methods_for_numbers_fit_and_predict(invoke: Invoke, method: str) -> None:
     train, new = write_table(Path("train.csv"), "real"), write_table(Path("new.csv"), "real", 12, seed=1)
     done = invoke("fit", train, "--target", "target", "--method", method, "--kernels", "features")

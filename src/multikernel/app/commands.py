@@ -55,6 +55,7 @@ class MethodName(StrEnum):
     smkl = "smkl"
     rls2 = "rls2"
     polynomial = "polynomial"
+    hkl = "hkl"
     ridgecv = "ridgecv"
     average = "average"
     alignment = "alignment"

@@ -11,7 +11,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 import multikernel as mk
 from multikernel.datasets.dataset import Task
-from multikernel.kernels import KernelFamily
+from multikernel.kernels import RBF, KernelFamily, per_feature
 from multikernel.kernels.base import Array
 from multikernel.selection import BankSearchCV
 
@@ -32,6 +32,7 @@ class Method:
     classifier, regressor : names of estimators; None where there is none
     classes, numbers : options for targets that are classes, and that are numbers
     grids : values to search, where they are not the common ones
+    kernels : for features in [0, 1], where the estimators' own default is not for these
     """
 
     classifier: str | None = None
@@ -39,6 +40,7 @@ class Method:
     classes: tuple[str, ...] = ()
     numbers: tuple[str, ...] = ("alpha",)
     grids: Mapping[str, tuple[float, ...]] | None = None
+    kernels: KernelFamily | None = None
 
 
 METHODS = {
@@ -50,6 +52,9 @@ METHODS = {
         "RLS2Classifier", "RLS2Regressor", ("alpha",), grids={"alpha": (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)}
     ),
     "polynomial": Method("PolynomialMKLClassifier", "PolynomialMKLRegressor", ("alpha",)),
+    "hkl": Method(  # 6 is 1/2 by the variance of an even spread over [0, 1]
+        "HKLClassifier", "HKLRegressor", ("C",), ("C",), kernels=per_feature(RBF(6.0))
+    ),
     "ridgecv": Method(regressor="MultipleKernelRidgeCV", numbers=()),
     "average": Method("AverageMKLClassifier", "AverageMKLRegressor", ("lam", "C")),
     "alignment": Method("AlignmentMKLClassifier", "AlignmentMKLRegressor", ("lam", "C")),
@@ -111,7 +116,7 @@ def make_model(wish: Wish, task: Task) -> Any:
         more["learner"] = "margin" if margin else "svc"
     if name == "best":
         more |= {"cv": INNER_FOLDS, "random_state": wish.seed}
-    return getattr(mk, estimator)(wish.kernels, **more)
+    return getattr(mk, estimator)(method.kernels if wish.kernels is None else wish.kernels, **more)
 
 
 def with_search(model: Any, wish: Wish, task: Task, y: Array) -> Any:

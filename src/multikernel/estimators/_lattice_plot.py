@@ -49,7 +49,7 @@ def draw_lattice(nodes: Sequence[Node], weights: Array, names: Sequence[str] | A
     ax.set_title(caption, loc="left", fontsize="small", color="0.35")
     for above, node in lines:
         ax.plot([x[above], ends[above], x[node]], y[[above, above, node]], color=_QUIET, linewidth=0.7, zorder=1)
-    areas = weights[shown] / max(weights.max(initial=0.0), np.finfo(float).tiny) * _LARGEST_DISC
+    areas = np.minimum(weights[shown] / _unit(nodes, weights), 1.0) * _LARGEST_DISC
     empty = areas == 0.0
     ax.scatter(x[empty], y[empty], s=16.0, facecolor="white", edgecolor=_QUIET, linewidth=1.0, zorder=2)
     ax.scatter(x[~empty], y[~empty], s=np.maximum(areas[~empty], 3.0), color=_INK, linewidth=0.0, zorder=2)
@@ -59,13 +59,19 @@ def draw_lattice(nodes: Sequence[Node], weights: Array, names: Sequence[str] | A
     return ax
 
 
+def _unit(nodes: Sequence[Node], weights: Array) -> float:
+    """The largest weight, that of the constant apart: it would dwarf the others."""
+    others = [weight for node, weight in zip(nodes, weights, strict=True) if node and weight > 0]
+    return float(max(others, default=max(weights.max(initial=0.0), np.finfo(float).tiny)))
+
+
 def _chosen(nodes: Sequence[Node], weights: Array) -> tuple[list[int], str]:
     """Which nodes are drawn, and what is said of them."""
     heavy = [k for k, weight in enumerate(weights) if weight > 0]
     if not heavy:
         return [], "no node has weight"
     closed = [k for k, v in enumerate(nodes) if any(set(v) <= set(nodes[w]) for w in heavy)]
-    said = f"area: weight, the largest {weights.max():.3g}"
+    said = f"area: weight, the largest {_unit(nodes, weights):.3g}"
     if len(closed) <= _DRAWN:
         ancestors = len(closed) - len(heavy)
         return closed, said + (f"; ancestors without weight: {ancestors}" if ancestors else "")

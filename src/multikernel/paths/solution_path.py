@@ -12,8 +12,9 @@ from sklearn.metrics import r2_score
 
 from multikernel.kernels.base import Array
 from multikernel.paths.prediction import informed
+from multikernel.procedures.hkl.lattice import Node, in_order
 
-_DESCENDING = ("alpha", "lam", "nu", "penalty", "smoothing")  # parameters whose large values make simple models
+_DESCENDING = ("alpha", "beta", "lam", "nu", "penalty", "smoothing")  # parameters whose large values make simple models
 _POSITIVE = 1e-6  # of the largest weight: what counts as a positive weight
 
 
@@ -67,14 +68,33 @@ class Path:
 
     @property
     def weights(self) -> Array:
-        """Kernel weights: shape (steps, m), or (steps, problems, m) with more than two classes."""
-        return self._each("weights_")
+        """Kernel weights: shape (steps, m), or (steps, problems, m) with more than two classes.
+
+        Of models that select products of kernels, m is the number of products that any step selected.
+        """
+        selected = self._selected
+        if selected is None:
+            return self._each("weights_")
+        place = {node: k for k, node in enumerate(selected)}
+        weights = np.zeros((len(self), *self.models[0].weights_.shape[:-1], len(place)))
+        for step, model in zip(weights, self.models, strict=True):
+            step[..., [place[node] for node in model.nodes_]] = model.weights_
+        return weights
 
     @property
     def kernel_names(self) -> Sequence[str]:
         """The names of the m kernels."""
+        selected = self._selected
         names: Sequence[str] = self.models[0].kernel_names_
-        return names
+        return names if selected is None else tuple(selected.values())
+
+    @property
+    def _selected(self) -> dict[Node, str] | None:
+        """The products that any step selected, small ones first, with their names; None where kernels are given."""
+        if not hasattr(self.models[0], "nodes_"):
+            return None
+        named = {node: str(name) for m in self.models for node, name in zip(m.nodes_, m.kernel_names_, strict=True)}
+        return {node: named[node] for node in in_order(named)}
 
     @property
     def dual_coef(self) -> Array:

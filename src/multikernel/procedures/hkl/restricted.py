@@ -94,7 +94,7 @@ def solve_restricted(problem: Restricted, tol: float, max_iter: int) -> Restrict
         point = _centred(point, norm)
         found = _read(problem, point, norm, Z)
         history.append(found.gap)
-        least = max(_FAR_BELOW * tol * abs(found.upper) / program.scale, _NOTHING * first)
+        least = max(_FAR_BELOW * tol * max(found.bound, 0.0) / program.scale, _NOTHING * first)
         spent = best is not None and point.left() <= 10.0 * least and not found.gap < _PROGRESS * best.gap
         idle = idle + 1 if spent or length < _SHORT else 0
         best = found if best is None or found.gap < best.gap else best

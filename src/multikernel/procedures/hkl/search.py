@@ -143,7 +143,10 @@ class _Search:
         allowed = max(inside, 2.0 / program.scale * (linear - found.upper + reach * abs(found.upper)))
         candidates = sources(problem.hull.nodes, len(self.kernels.base))
         beyond = outside(self.kernels.base, b, candidates, self.beta, self.rho, allowed)
-        bound = linear - 0.5 * program.scale * max(inside, beyond.bound)
+        # the best multiple of a: a whole one that costs more than it gives would bound nothing
+        given, cost = float(program.linear @ a), program.ridge * float(a @ a) + max(inside, beyond.bound)
+        part = min(1.0, given / cost) if cost > 0.0 else 1.0
+        bound = program.scale * part * (given - 0.5 * part * cost)
         order = np.argsort(-beyond.norms, kind="stable")
         return bound, [candidates[k] for k in order if beyond.norms[k] > allowed]
 
