@@ -8,7 +8,7 @@ from multikernel.diagnostics.montecarlo import Estimate, empirical_rademacher
 from multikernel.diagnostics.radius_margin import radius_margin_bound
 from multikernel.diagnostics.report import KernelReport, check_kernel
 from multikernel.diagnostics.similarity import alignment
-from multikernel.diagnostics.spectrum import spectral_ratio
+from multikernel.diagnostics.spectrum import spectral_ratio, spectral_ratios
 
 __all__ = [
     "MEB",
@@ -25,4 +25,5 @@ __all__ = [
     "radius_margin_bound",
     "spectral_rademacher_bound",
     "spectral_ratio",
+    "spectral_ratios",
 ]

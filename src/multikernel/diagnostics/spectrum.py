@@ -1,4 +1,4 @@
-"""The spectral ratio: how far a kernel matrix is from rank one."""
+"""The spectral ratio: how far a kernel matrix, or each mix of a bank's matrices, is from rank one."""
 
 from __future__ import annotations
 
@@ -7,7 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from multikernel.banks import KernelBank
 from multikernel.diagnostics import _input
+from multikernel.kernels.base import Array
 
 
 def spectral_ratio(K: Any, standardized: bool = False) -> float:
@@ -46,5 +48,55 @@ def spectral_ratio(K: Any, standardized: bool = False) -> float:
     ratio = float(np.trace(scaled) / np.linalg.norm(scaled))
     if not standardized:
         return ratio
-    n = len(matrix)
-    return (ratio - 1.0) / float(np.sqrt(n) - 1.0) if n > 1 else 0.0
+    return float(_standardized(ratio, len(matrix)))
+
+
+def spectral_ratios(bank: KernelBank, weights: Any = None, standardized: bool = False) -> Array:
+    """C(K) of every kernel of a bank, or of every mix of them, without forming the mixes.
+
+    |sum_k w_k K_k|_F^2 = w'Cw with C_jk = <K_j, K_k>_F, which the bank computes once for all mixes. Where the kernels
+    are the powers of one matrix G, C is the Hankel matrix of the sums h_d = sum_ij G_ij^d: 2D + 1 numbers.
+
+    Parameters
+    ----------
+    bank : square KernelBank of m kernels
+    weights : array-like (t, m), non-negative weights of t mixes; None for the m kernels themselves
+    standardized : bool, as in ``spectral_ratio``
+
+    Returns
+    -------
+    array (t,) or (m,) ; nan with a RuntimeWarning where a mix is the zero matrix
+
+    References
+    ----------
+    Donini and Aiolli (2017), Learning deep kernels in the space of dot product polynomials, section 4.1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import bind, diagnostics, kernels
+    >>> bank = bind(kernels.homogeneous_polynomials(3), np.array([[1.0, 0.0], [1.0, 1.0], [0.0, 1.0]]))
+    >>> diagnostics.spectral_ratios(bank).round(4).tolist()
+    [1.0, 1.3416, 1.5, 1.6036]
+    >>> diagnostics.spectral_ratios(bank, [[0.25, 0.25, 0.25, 0.25]]).round(4).tolist()
+    [1.3744]
+    """
+    if not isinstance(bank, KernelBank):
+        raise TypeError(f"spectral_ratios takes a KernelBank, got {type(bank).__name__}; spectral_ratio takes a matrix")
+    bank = _input.as_bank(bank)
+    mixes = np.eye(len(bank)) if weights is None else np.asarray(weights, dtype=float)
+    if mixes.ndim != 2 or mixes.shape[1] != len(bank):
+        raise ValueError(f"weights must have shape (mixes, {len(bank)}), got {mixes.shape}")
+    if not ((mixes >= 0) & np.isfinite(mixes)).all():
+        raise ValueError("weights must be finite and non-negative")
+    traces, squares = mixes @ bank.traces(), np.einsum("tj,jk,tk->t", mixes, bank.pairs(), mixes)
+    if (traces <= 0).any():
+        warnings.warn("the spectral ratio of a zero matrix is undefined", RuntimeWarning, stacklevel=2)
+    ratios: Array = np.full(len(mixes), np.nan)
+    np.divide(traces, np.sqrt(np.maximum(squares, 0.0)), out=ratios, where=traces > 0)
+    return _standardized(ratios, bank.shape[0]) if standardized else ratios
+
+
+def _standardized(ratio: Any, n: int) -> Any:
+    """(C - 1) / (sqrt(n) - 1)."""
+    return (ratio - 1.0) / (np.sqrt(n) - 1.0) if n > 1 else 0.0 * ratio
