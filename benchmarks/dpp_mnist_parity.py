@@ -107,9 +107,11 @@ def plot(lines, file):
     for method, colour in zip(METHODS, ("#2f6fde", "#dd8a33", "#3b9b6d"), strict=True):
         own = sorted((line["D"], line["error"]) for line in lines if line["method"] == method)
         ax.plot(*zip(*own, strict=True), marker="o", markersize=4, color=colour, label=method)
-    ax.set(xlabel="largest degree D", ylabel="error on 10,000 test digits, %", yscale="log")
-    ax.set_yticks([2, 3, 5, 10, 20, 30], labels=["2", "3", "5", "10", "20", "30"])
-    ax.minorticks_off()
+    ax.set(xlabel="largest degree D", ylabel=f"error in %, {lines[0]['train']} training digits")
+    if all(line["error"] > 0 for line in lines):
+        ax.set_yscale("log")
+        ax.set_yticks([2, 3, 5, 10, 20, 30], labels=["2", "3", "5", "10", "20", "30"])
+        ax.minorticks_off()
     ax.grid(alpha=0.3)
     ax.spines[["top", "right"]].set_visible(False)
     ax.legend(frameon=False)

@@ -145,7 +145,7 @@ class HKLRegressor(HierarchicalKernelLearning, KernelRegressor):
     >>> from multikernel import HKLRegressor
     >>> X = np.random.default_rng(0).normal(size=(150, 5))
     >>> y = np.sin(X[:, 0]) + X[:, 1] * X[:, 2]
-    >>> model = HKLRegressor(C=10).fit(X, y)
+    >>> model = HKLRegressor(C=100).fit(X, y)
     >>> (1, 2) in model.nodes_, (0, 3) in model.nodes_, bool(model.score(X, y) > 0.9)
     (True, False, True)
     """
