@@ -57,7 +57,10 @@ class HierarchicalKernelLearning(KernelEstimator):
 
     def _bind(self, X: Any, y: Any, **checks: Any) -> tuple[KernelBank, Array]:
         bank, y = super()._bind(X, y, **checks)
-        self.base_kernel_names_ = np.array([str(name) for name in self.kernel_names_], dtype=object)
+        known = self.kernel_names_
+        if self.kernels is None and not isinstance(X, KernelBank):  # a kernel for each feature: its name says it all
+            known = getattr(self, "feature_names_in_", [f"x{i}" for i in range(len(bank))])
+        self.base_kernel_names_ = np.array([str(name) for name in known], dtype=object)
         return bank, y
 
     # -- learning ------------------------------------------------------------------------------------------------------

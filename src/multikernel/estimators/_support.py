@@ -25,9 +25,10 @@ from multikernel.banks import KernelBank
 from multikernel.banks.shared import together
 from multikernel.combinations import Linear
 from multikernel.domains import Domain
-from multikernel.estimators._base import Fitted, KernelEstimator, checked_weights
+from multikernel.estimators._base import Fitted, KernelEstimator
 from multikernel.estimators._classifier import KernelClassifier
 from multikernel.estimators._regressor import KernelRegressor
+from multikernel.estimators._sample_weight import checked_weights
 from multikernel.kernels import KernelFamily, Kernels, polynomials, rbf_grid
 from multikernel.kernels.base import Array
 from multikernel.machines import DualSolution, EpsilonMachine, HingeMachine, SampleWeighted, SupportMachine

@@ -13,6 +13,7 @@ from multikernel.kernels.facts import ExplicitFeatures, Fact, PowerOf
 
 
 def check_degree(degree: int, name: str) -> None:
+    """Refuse what is no whole number >= 0, in the name of a kernel."""
     if degree != int(degree) or degree < 0:
         raise ValueError(f"{name}: degree must be a whole number >= 0, got {degree}")
 
