@@ -178,6 +178,13 @@ def test_a_hull_may_not_outgrow_its_limit():
     assert weights.gap > 1e-8
 
 
+def test_a_start_beyond_the_limit_does_not_grow():
+    K, y = sample(5, seed=2)
+    machine, all_of_them = HingeMachine(C=100.0, tol=1e-8), hkl_reference.lattice(5)[:20]
+    weights, _ = hierarchical_mkl(precomputed(K), machine, y, max_nodes=8, start=all_of_them)
+    assert weights.hull == 20
+
+
 def test_a_neighbours_nodes_are_a_start():
     K, y = sample(5, seed=2)
     machine = HingeMachine(C=20.0, tol=1e-6)

@@ -118,7 +118,8 @@ class _Search:
             if observe is not None:
                 observe(len(hull), history[-1])
             finest, last = inner <= _SHARE * tol, len(history) >= max_iter
-            entering = entering[: min(max(_FEWEST, int(_GROWTH * len(hull))), max_nodes - len(hull))]
+            room = max(max_nodes - len(hull), 0)
+            entering = entering[: min(max(_FEWEST, int(_GROWTH * len(hull))), room)]
             if history[-1] <= reach or last or (finest and not entering):
                 pair = self._sparse(problem, found, bound)
                 if pair.gap <= tol or last or finest:
@@ -145,7 +146,7 @@ class _Search:
         beyond = outside(self.kernels.base, b, candidates, self.beta, self.rho, allowed)
         # the best multiple of a: a whole one that costs more than it gives would bound nothing
         given, cost = float(program.linear @ a), program.ridge * float(a @ a) + max(inside, beyond.bound)
-        part = min(1.0, given / cost) if cost > 0.0 else 1.0
+        part = min(1.0, max(given, 0.0) / cost) if cost > 0.0 else 1.0
         bound = program.scale * part * (given - 0.5 * part * cost)
         order = np.argsort(-beyond.norms, kind="stable")
         return bound, [candidates[k] for k in order if beyond.norms[k] > allowed]
