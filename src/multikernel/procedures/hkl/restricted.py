@@ -20,7 +20,7 @@ from multikernel.kernels.base import Array
 from multikernel.machines.program import SupportProgram
 from multikernel.procedures.hkl.lattice import Hull
 from multikernel.procedures.hkl.norm import DualNorm, exponent
-from multikernel.procedures.interior.newton import Newton, Products
+from multikernel.procedures.interior.newton import Products
 from multikernel.procedures.interior.point import Point
 from multikernel.procedures.interior.start import central
 from multikernel.procedures.interior.steps import advance, feasible
@@ -100,10 +100,8 @@ def solve_restricted(problem: Restricted, tol: float, max_iter: int) -> Restrict
         best = found if best is None or found.gap < best.gap else best
         if best.gap <= tol or idle == _IDLE:
             break
-        try:
-            length, point = advance(_newton(problem, point, norm, Z), least)
-        except linalg.LinAlgError:
-            break
+        bent = _products(problem, norm, Z)
+        length, point = advance(program, Simplex(), point, bent, least, 0.5 * norm.curvature)
     assert best is not None
     return RestrictedPoint(
         best.a, best.gamma, best.active, best.weights, best.upper, best.bound, len(history) - 1, tuple(history)
@@ -160,14 +158,13 @@ def _read(problem: Restricted, point: Point, norm: DualNorm, Z: Array) -> Restri
     return RestrictedPoint(a, point.delta / total, active, weights, upper, bound)
 
 
-def _newton(problem: Restricted, point: Point, norm: DualNorm, Z: Array) -> Newton:
-    """The Newton system, with the second derivatives of h."""
+def _products(problem: Restricted, norm: DualNorm, Z: Array) -> Products:
+    """What the Newton system takes, with the second derivatives of h in the coefficients."""
     K = problem.bank.combine(norm.weights).dense()
     bend = norm.bend(Z)
     if bend is not None:
         K = linalg.blas.dgemm(1.0, bend.T, bend.T, trans_b=True, beta=1.0, c=np.array(K, order="F"), overwrite_c=1)
-    products = Products(K, norm.mixed @ Z, norm.gradient, norm.weights @ Z)
-    return Newton(problem.program, Simplex(), point, products, 0.5 * norm.curvature)
+    return Products(K, norm.mixed @ Z, norm.gradient, norm.weights @ Z)
 
 
 def _nothing(problem: Restricted) -> RestrictedPoint:

@@ -17,10 +17,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy import linalg
 
 from multikernel.kernels.base import Array
-from multikernel.procedures.interior.newton import Newton, Products
+from multikernel.procedures.interior.newton import Products
 from multikernel.procedures.interior.point import Point
 from multikernel.procedures.interior.saddle import Saddle
 from multikernel.procedures.interior.start import central, first_point
@@ -121,12 +120,7 @@ def interior_point(
                     point = first_point(saddle, revised, a)
                 working, best, idle = revised, None, 0
                 continue
-        try:
-            newton = Newton(program, domain, point, products)
-        except linalg.LinAlgError:
-            length = 0.0
-            continue
-        length, point = advance(newton, least)
+        length, point = advance(program, domain, point, products, least)
     return _result(saddle, working, found, tol, history)
 
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from scipy import linalg
 
+from multikernel.domains import Domain
 from multikernel.kernels.base import Array
 from multikernel.machines.program import SupportProgram
-from multikernel.procedures.interior.newton import Newton
+from multikernel.procedures.interior.newton import Newton, Products
 from multikernel.procedures.interior.point import Point
 
 _STAY = 0.995  # of the way to the boundary that a step may go,
@@ -16,20 +18,24 @@ _CAREFUL = 0.9  # and where the forms are no linear functions of the weights
 _DROP = 0.1  # of the level: what a step leaves of it at least
 
 
-def advance(newton: Newton, least: float) -> tuple[float, Point]:
+def advance(
+    program: SupportProgram, domain: Domain, point: Point, products: Products, least: float, bend: Array | None = None
+) -> tuple[float, Point]:
     """A predictor to see how far the products could shrink, then the step that shrinks them so, to a sum of ``least``.
 
     Smaller products would promise more than is asked for, and the system suffers from them. Returns the length of the
-    step and the point it leads to.
+    step and the point it leads to: 0 and the same point where rounding made the system singular.
     """
-    point = newton.at
-    mu = point.complementarity()
-    predictor = newton.step(0.0)
-    aimed = point.moved(predictor, point.longest(predictor)).complementarity()
-    stay, bent = _STAY, predictor
-    if newton.bend is not None:  # the forms bend more than the products do: a model of the latter alone misleads
-        stay, bent = _CAREFUL, replace(predictor, slack=np.zeros_like(predictor.slack))
-    step = newton.step(max((aimed / mu) ** 3, least / point.left()) * mu, bent=bent)
+    mu, stay = point.complementarity(), _STAY
+    try:
+        newton = Newton(program, domain, point, products, bend)
+        bent = predictor = newton.step(0.0)
+        aimed = point.moved(predictor, point.longest(predictor)).complementarity()
+        if bend is not None:  # the forms bend more than the products do: a model of the latter alone misleads
+            stay, bent = _CAREFUL, replace(predictor, slack=np.zeros_like(predictor.slack))
+        step = newton.step(max((aimed / mu) ** 3, least / point.left()) * mu, bent=bent)
+    except linalg.LinAlgError:
+        return 0.0, point
     length = min(1.0, stay * point.longest(step))
     moved = point.moved(step, length)
     if newton.curved:  # the system is definite while the level is not negative; no product keeps it so
