@@ -28,9 +28,9 @@ from multikernel.combinations import HadamardPower, Linear
 from multikernel.domains import NormBall
 from multikernel.machines import RidgeMachine
 from multikernel.optimizers import Optimizer, ProjectedGradient, QuasiNewton
-from multikernel.optimizers.interpolated import Interpolated
 from multikernel.optimizers.published_gradient import PublishedGradient
-from multikernel.optimizers.sphere import SphereTrustRegion
+from multikernel.optimizers.ridge.interpolated import Interpolated
+from multikernel.optimizers.ridge.sphere import SphereTrustRegion
 from multikernel.problem import Problem
 
 Array = Any

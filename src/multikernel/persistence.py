@@ -23,7 +23,7 @@ import sklearn
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
-from multikernel.kernels.base import Array
+from multikernel._typing import Array
 
 FORMAT = "multikernel model"
 VERSION = 1

@@ -21,10 +21,10 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.combinations import Combination
 from multikernel.domains import Domain
-from multikernel.kernels.base import Array
 from multikernel.machines import DualSolution, Machine
 
 

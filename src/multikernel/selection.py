@@ -24,11 +24,11 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
+from multikernel._linalg import as_columns
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.banks.base import as_columns
 from multikernel.estimators._base import Fitted, KernelEstimator, knowing
 from multikernel.estimators._rules import AlphaFreeRegressor
-from multikernel.kernels.base import Array
 
 SIMPLER = {"lam": 1, "alpha": 1, "C": -1}  # the direction in which a parameter makes a model simpler
 _FEW = 1000  # samples up to which BLAS threads cost more than they bring: the idle ones spin between small products

@@ -28,9 +28,9 @@ from multikernel.optimizers import (
     Result,
     Subgradient,
 )
-from multikernel.optimizers.interpolated import Interpolated
 from multikernel.optimizers.published_gradient import PublishedGradient
-from multikernel.optimizers.sphere import SphereTrustRegion
+from multikernel.optimizers.ridge.interpolated import Interpolated
+from multikernel.optimizers.ridge.sphere import SphereTrustRegion
 from multikernel.problem import Problem
 from zoo import PROBLEMS
 

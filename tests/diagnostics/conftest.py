@@ -8,7 +8,7 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler
 
 from multikernel import kernels
-from multikernel.kernels.base import Array
+from multikernel._typing import Array
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from multikernel import diagnostics, kernels
-from multikernel.kernels.base import Array
+from multikernel._typing import Array
 
 MATRICES = (
     "linear",

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from multikernel import bind, datasets, diagnostics, kernels
-from multikernel.kernels.base import Array
+from multikernel._typing import Array
 
 _DIRECTORY = os.environ.get("MULTIKERNEL_DATA", "")
 _THERE = bool(_DIRECTORY) and Path(_DIRECTORY, "manifest.csv").is_file()

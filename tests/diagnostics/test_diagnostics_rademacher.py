@@ -10,7 +10,7 @@ import pytest
 
 import multikernel as mk
 from multikernel import diagnostics, kernels
-from multikernel.kernels.base import Array
+from multikernel._typing import Array
 
 NORMS = (1.0, 1.2, 4.0 / 3.0, 1.5, 2.0, 3.0, 10.0, np.inf)
 

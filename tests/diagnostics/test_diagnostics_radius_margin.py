@@ -10,8 +10,8 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 from multikernel import diagnostics, kernels
+from multikernel._typing import Array
 from multikernel.banks import DenseGram
-from multikernel.kernels.base import Array
 from multikernel.machines import MarginMachine
 
 

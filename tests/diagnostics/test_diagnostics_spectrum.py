@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import arrays
 
 from multikernel import diagnostics, kernels
-from multikernel.kernels.base import Array
+from multikernel._typing import Array
 
 SAMPLES = st.tuples(st.integers(2, 12), st.integers(1, 4)).flatmap(
     lambda shape: arrays(float, shape, elements=st.floats(-10.0, 10.0).map(lambda v: round(v, 3)))

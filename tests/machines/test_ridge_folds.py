@@ -10,7 +10,7 @@ from sklearn.model_selection import KFold, ShuffleSplit
 
 from multikernel.banks import DenseGram, FactorGram
 from multikernel.machines import RidgeMachine
-from multikernel.machines.ridge_folds import solve_folds
+from multikernel.machines.ridge.folds import solve_folds
 
 Array = Any
 ALPHAS = [1e-3, 10.0, 0.1, *np.geomspace(1e-2, 1.0, 7)]

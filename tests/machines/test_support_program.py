@@ -18,7 +18,7 @@ from multikernel.machines import (
     SupportMachine,
     SupportProgram,
 )
-from multikernel.machines.program import level
+from multikernel.machines.support.program import level
 
 Array = Any
 MACHINES: dict[str, SupportMachine] = {

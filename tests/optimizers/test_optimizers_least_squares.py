@@ -16,10 +16,11 @@ from multikernel import bind, kernels, precomputed
 from multikernel.combinations import Combination, HadamardPower, Linear, ProductOfRBF
 from multikernel.domains import Domain, EntropySimplex, NormBall, Orthant, Simplex
 from multikernel.machines import HingeMachine, RidgeMachine
-from multikernel.optimizers import Optimizer, ProjectedGradient, QuasiNewton, Result, sphere
-from multikernel.optimizers.interpolated import Interpolated
+from multikernel.optimizers import Optimizer, ProjectedGradient, QuasiNewton, Result
 from multikernel.optimizers.published_gradient import PublishedGradient
-from multikernel.optimizers.sphere import SphereTrustRegion
+from multikernel.optimizers.ridge import sphere
+from multikernel.optimizers.ridge.interpolated import Interpolated
+from multikernel.optimizers.ridge.sphere import SphereTrustRegion
 from multikernel.problem import Problem
 from zoo import PROBLEMS
 

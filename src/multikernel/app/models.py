@@ -10,9 +10,9 @@ import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold
 
 import multikernel as mk
+from multikernel._typing import Array
 from multikernel.datasets.dataset import Task
 from multikernel.kernels import RBF, KernelFamily, per_feature
-from multikernel.kernels.base import Array
 from multikernel.selection import BankSearchCV
 
 GRIDS = {

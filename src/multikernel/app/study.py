@@ -23,12 +23,12 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
+from multikernel._typing import Array
 from multikernel.app.results import Learned, Outcome, Plan, Score, Study
 from multikernel.datasets import Dataset
 from multikernel.diagnostics import center_of_mass, spectral_ratio
 from multikernel.estimators import AverageMKLClassifier, EasyMKLClassifier
 from multikernel.kernels import HomogeneousPolynomial, homogeneous_polynomials
-from multikernel.kernels.base import Array
 from multikernel.selection import BankSearchCV
 
 SVC_GRID = {"C": [0.1, 1.0, 10.0, 100.0, 1000.0], "gamma": [0.01, 0.1, 1.0, 10.0]}

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.datasets.column import Column, decide, indicators
 from multikernel.datasets.dataset import Task
-from multikernel.kernels.base import Array
 
 if TYPE_CHECKING:
     import pandas as pd

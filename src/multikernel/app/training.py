@@ -14,11 +14,11 @@ from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
+from multikernel._typing import Array
 from multikernel.app.console import steps
 from multikernel.app.models import INNER_FOLDS, Wish, make_model, with_search
 from multikernel.app.tables import Encoding, read_table
 from multikernel.datasets.dataset import Task
-from multikernel.kernels.base import Array
 from multikernel.persistence import read
 
 _FOLDS = 5

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._linalg import inverse_root
 from multikernel.banks.dense import PackedBank
 from multikernel.banks.lazy import LazyBank
 from multikernel.banks.origin import OnDemand
@@ -13,7 +14,6 @@ from multikernel.banks.threads import over_rows
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.facts import Elementary
 from multikernel.kernels.interactions import TILE_VALUES, dense, elementary, elementary_diagonals
-from multikernel.kernels.views import inverse_root
 
 
 def anova_stack(kernels: tuple[Kernel, ...], facts: list[Elementary], X: Any, dtype: Any) -> PackedBank:

@@ -11,10 +11,9 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._linalg import as_columns
+from multikernel._typing import Array, Index
 from multikernel.banks.gram import Gram
-from multikernel.kernels.base import Array
-
-Index = Any  # what selects samples: an integer array, a boolean mask or a slice
 
 
 class KernelBank(ABC):
@@ -187,11 +186,6 @@ def positions(index: Index, n: int) -> Array:
     return chosen
 
 
-def as_columns(A: Array) -> Array:
-    """A vector as a matrix of one column."""
-    return A[:, None] if A.ndim == 1 else A
-
-
 def unit_roundoff(dtype: np.dtype[Any]) -> float:
     """2^-53 for double precision, 2^-24 for single."""
     return float(np.finfo(dtype).eps) / 2.0
@@ -202,4 +196,4 @@ def same_samples(bank: KernelBank, rows: Array, columns: Array) -> bool:
     return bank.square and (rows is columns or np.array_equal(rows, columns))
 
 
-__all__ = ["Index", "KernelBank", "as_columns", "positions", "same_samples", "unit_roundoff"]
+__all__ = ["KernelBank", "positions", "same_samples", "unit_roundoff"]

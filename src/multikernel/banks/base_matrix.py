@@ -13,8 +13,9 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.banks.base import Index
-from multikernel.kernels.base import Array, Kernel
+from multikernel._linalg import inverse_root
+from multikernel._typing import Array, Index
+from multikernel.kernels.base import Kernel
 from multikernel.kernels.views import Normalized
 
 
@@ -40,10 +41,7 @@ class Samples:
         ids = np.arange(n) if known else np.full(n, -1)
         if not isinstance(base, Normalized):
             return cls(values, None, ids)
-        self_values = base.kernel.diagonal(values)
-        positive = self_values > 0
-        roots = np.where(positive, 1.0 / np.sqrt(np.where(positive, self_values, 1.0)), 0.0)
-        return cls(values, roots.astype(values.dtype), ids)
+        return cls(values, inverse_root(base.kernel.diagonal(values)).astype(values.dtype), ids)
 
     def __len__(self) -> int:
         return int(self.values.shape[0])

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array
 
+from multikernel._typing import Array, Columns
 from multikernel.banks.anova import anova_stack
 from multikernel.banks.base import KernelBank
 from multikernel.banks.base_matrix import BaseMatrix
@@ -32,7 +33,7 @@ from multikernel.banks.powers_on_demand import PowersOnDemandBank
 from multikernel.banks.rbf import RBFGridBank, distances
 from multikernel.banks.stack import MEMORY, in_double, stack
 from multikernel.banks.subset_rbf import SubsetRBFBank
-from multikernel.kernels.base import Array, Columns, Features, Kernel
+from multikernel.kernels.base import Features, Kernel
 from multikernel.kernels.facts import Costly, Elementary, ExplicitFeatures, OfDistance, PowerOf, Wrapped
 from multikernel.kernels.family import Concatenation, KernelFamily, as_family
 from multikernel.kernels.string_table import as_table

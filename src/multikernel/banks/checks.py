@@ -6,8 +6,8 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 
+from multikernel._typing import Array
 from multikernel.banks.threads import slices
-from multikernel.kernels.base import Array
 
 _TILE = 64  # rows
 

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.banks.base import Index, KernelBank, positions
+from multikernel._typing import Array, Index
+from multikernel.banks.base import KernelBank, positions
 from multikernel.banks.gram import DenseGram, Gram
-from multikernel.kernels.base import Array
 
 
 @dataclass(frozen=True, eq=False)

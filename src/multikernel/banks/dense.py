@@ -16,13 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.banks.base import Index, KernelBank, as_columns, unit_roundoff
+from multikernel._linalg import as_columns
+from multikernel._typing import Array, Index
+from multikernel.banks.base import KernelBank, unit_roundoff
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indexed import IndexedBank
 from multikernel.banks.origin import Origin
 from multikernel.banks.packing import unpack, weights_of_pairs
 from multikernel.banks.threads import over_rows, slices
-from multikernel.kernels.base import Array
 
 _PIECE = 1 << 21  # entries handed to a thread at a time: half a millisecond
 _SHORTEST = 1 << 13  # entries of a sum that a thread works on, however many matrices

@@ -17,10 +17,11 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.banks.base import Index, KernelBank, as_columns, positions
+from multikernel._linalg import as_columns
+from multikernel._typing import Array, Index
+from multikernel.banks.base import KernelBank, positions
 from multikernel.banks.gram import DenseGram
 from multikernel.banks.wrappers import WrapperBank
-from multikernel.kernels.base import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,9 +12,11 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.banks.base import Index, KernelBank, as_columns, positions, same_samples, unit_roundoff
+from multikernel._linalg import as_columns
+from multikernel._typing import Array, Index
+from multikernel.banks.base import KernelBank, positions, same_samples, unit_roundoff
 from multikernel.banks.gram import FactorGram
-from multikernel.kernels.base import Array, as_floats
+from multikernel.kernels.base import as_floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -17,8 +17,9 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import blas
 
+from multikernel._linalg import product
+from multikernel._typing import Array
 from multikernel.banks.threads import over_rows
-from multikernel.kernels.base import Array
 
 
 class Gram(ABC):
@@ -182,23 +183,6 @@ class FactorGram(Gram):
     def _low_rank(self, n: int) -> bool:
         """Whether n rows of F W^{1/2} are a shorter way to what K says."""
         return bool(self.F.shape[1] < n and (self.weights >= 0).all())
-
-
-def product(A: Any, V: Array) -> Array:
-    """A V, for A dense or sparse and V of shape (c,) or (c, t).
-
-    By SciPy's BLAS, as the factorisations are: the idle threads of NumPy's own would spin beside them, which was
-    measured to double the time of both on two cores.
-    """
-    contiguous = isinstance(A, np.ndarray) and (A.flags.c_contiguous or A.flags.f_contiguous)
-    if not (contiguous and A.dtype == np.float64 and A.size and V.size):
-        plain: Array = A @ V
-        return plain
-    by_rows = bool(A.flags.c_contiguous)
-    multiply = blas.dgemv if V.ndim == 1 else blas.dgemm
-    # BLAS knows arrays by columns: one stored by rows is the transpose of such an array
-    result: Array = multiply(1.0, A.T if by_rows else A, V, **{"trans" if V.ndim == 1 else "trans_a": by_rows})
-    return result
 
 
 def _lower_square(G: Any) -> Array:

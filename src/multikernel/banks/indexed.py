@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.banks.base import Index, KernelBank, as_columns, positions, same_samples
+from multikernel._linalg import as_columns
+from multikernel._typing import Array, Index
+from multikernel.banks.base import KernelBank, positions, same_samples
 from multikernel.banks.gram import DenseGram, Gram
-from multikernel.kernels.base import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,10 +8,12 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.banks.base import Index, KernelBank, as_columns, positions, same_samples, unit_roundoff
+from multikernel._linalg import as_columns
+from multikernel._typing import Array, Index
+from multikernel.banks.base import KernelBank, positions, same_samples, unit_roundoff
 from multikernel.banks.gram import DenseGram
 from multikernel.banks.streaming import Stream
-from multikernel.kernels.base import Array, Kernel, as_floats
+from multikernel.kernels.base import Kernel, as_floats
 
 
 @dataclass(frozen=True, eq=False)

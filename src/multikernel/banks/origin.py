@@ -12,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from multikernel.kernels.base import Array
+from multikernel._typing import Array
 
 if TYPE_CHECKING:
-    from multikernel.banks.base import Index, KernelBank
+    from multikernel._typing import Index
+    from multikernel.banks.base import KernelBank
     from multikernel.banks.dense import PackedBank
 
 

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import lapack
 
-from multikernel.kernels.base import Array
+from multikernel._typing import Array
 
 
 def pack(K: Array) -> Array:

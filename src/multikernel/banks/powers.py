@@ -15,10 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.banks.base import Index, KernelBank, as_columns, positions, same_samples, unit_roundoff
+from multikernel._linalg import as_columns
+from multikernel._typing import Array, Index
+from multikernel.banks.base import KernelBank, positions, same_samples, unit_roundoff
 from multikernel.banks.gram import DenseGram
 from multikernel.banks.threads import over_rows
-from multikernel.kernels.base import Array, Kernel, as_floats
+from multikernel.kernels.base import Kernel, as_floats
 
 _ROWS = 64  # rows handed to a thread at a time
 

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.banks.base import as_columns
+from multikernel._linalg import as_columns
+from multikernel._typing import Array
 from multikernel.banks.base_matrix import BaseMatrix
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.threads import one_blas_thread, over_rows
-from multikernel.kernels.base import Array
 
 _TILE_VALUES = 1 << 20
 _LEAST_ROWS = 256  # a product of fewer rows spends its time on reading the columns

@@ -15,12 +15,14 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.banks.base import Index, KernelBank, as_columns, positions, same_samples, unit_roundoff
+from multikernel._linalg import as_columns
+from multikernel._typing import Array, Index
+from multikernel.banks.base import KernelBank, positions, same_samples, unit_roundoff
 from multikernel.banks.base_matrix import BaseMatrix
 from multikernel.banks.powers import PowersBank, coefficients
 from multikernel.banks.powers_gram import PowersGram, tile_rows
 from multikernel.banks.threads import one_blas_thread, over_rows, slices
-from multikernel.kernels.base import Array, as_floats
+from multikernel.kernels.base import as_floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,13 +7,13 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.banks.base import KernelBank
 from multikernel.banks.checks import check_finite, check_positive, check_symmetric
 from multikernel.banks.dense import DenseBank, PackedBank
 from multikernel.banks.origin import Precomputed
 from multikernel.banks.packing import pack
 from multikernel.banks.threads import one_blas_thread, over_rows
-from multikernel.kernels.base import Array
 
 
 def precomputed(K: Any) -> KernelBank:

@@ -11,11 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.banks.base import Index, KernelBank, as_columns, positions, same_samples, unit_roundoff
+from multikernel._linalg import as_columns
+from multikernel._typing import Array, Columns, Index
+from multikernel.banks.base import KernelBank, positions, same_samples, unit_roundoff
 from multikernel.banks.gram import DenseGram
 from multikernel.banks.packing import pack
 from multikernel.banks.streaming import Stream
-from multikernel.kernels.base import Array, Columns, as_floats
+from multikernel.kernels.base import as_floats
 from multikernel.kernels.distance import squared_distances
 
 _LARGEST_POWER = 8  # beyond it an exp is as cheap

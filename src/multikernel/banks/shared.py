@@ -14,10 +14,11 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from multikernel.banks.base import Index, KernelBank, as_columns
+from multikernel._linalg import as_columns
+from multikernel._typing import Array, Index
+from multikernel.banks.base import KernelBank
 from multikernel.banks.gram import Gram
 from multikernel.banks.wrappers import WrapperBank
-from multikernel.kernels.base import Array
 
 T = TypeVar("T")
 

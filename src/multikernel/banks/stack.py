@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.banks.base import KernelBank
 from multikernel.banks.dense import PackedBank
 from multikernel.banks.lazy import LazyBank
@@ -19,7 +20,7 @@ from multikernel.banks.origin import OnDemand
 from multikernel.banks.packing import pack
 from multikernel.banks.rbf import distances, gaussians
 from multikernel.banks.threads import over_rows
-from multikernel.kernels.base import Array, Kernel
+from multikernel.kernels.base import Kernel
 from multikernel.kernels.facts import OfDistance, PowerOf
 
 MEMORY = 2 << 30  # bytes: the largest thing a bank stores by default

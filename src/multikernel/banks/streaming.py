@@ -10,9 +10,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.banks.gram import DenseGram
 from multikernel.banks.threads import over_rows
-from multikernel.kernels.base import Array
 
 Tiles = Callable[[slice], Iterator[Array]]
 _TILE_VALUES = 1 << 19  # values in a tile: 4 MB

@@ -14,14 +14,15 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.banks.base import Index, KernelBank, as_columns, positions, same_samples
+from multikernel._linalg import as_columns
+from multikernel._typing import Array, Index
+from multikernel.banks.base import KernelBank, positions, same_samples
 from multikernel.banks.dense import DenseBank, PackedBank, StoredBank
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.origin import OnDemand
 from multikernel.banks.packing import packed_pairs, unpack, weights_of_pairs
 from multikernel.banks.stack import MEMORY
 from multikernel.banks.threads import over_rows, slices
-from multikernel.kernels.base import Array
 
 _DIFFERENCES = 1 << 21  # squared differences of the features in memory at a time: 16 MB
 _PIECE = 1 << 22  # kernel values handed to a thread at a time

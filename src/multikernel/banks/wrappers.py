@@ -7,9 +7,10 @@ from typing import Any, Self
 
 import numpy as np
 
-from multikernel.banks.base import Index, KernelBank, as_columns, positions
+from multikernel._linalg import as_columns, inverse_root
+from multikernel._typing import Array, Index
+from multikernel.banks.base import KernelBank, positions
 from multikernel.banks.gram import DenseGram, Gram
-from multikernel.kernels.base import Array
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,7 +110,7 @@ class NormalizedBank(WrapperBank):
     @classmethod
     def of(cls, bank: KernelBank) -> NormalizedBank:
         """Normalise a square bank."""
-        roots = _inverse_root(bank.diagonal())
+        roots = inverse_root(bank.diagonal())
         return cls(bank, roots, roots)
 
     def matrix(self, k: int) -> Array:
@@ -145,7 +146,7 @@ class NormalizedBank(WrapperBank):
         if block.square:  # a centred bank has new self-values on a fold
             return NormalizedBank.of(block)
         if self.bank.square:
-            rows_anew = _inverse_root(self.bank.held_out_self_values(rows, columns))
+            rows_anew = inverse_root(self.bank.held_out_self_values(rows, columns))
             return NormalizedBank(block, rows_anew, NormalizedBank.of(self.bank.block(columns, columns)).right)
         left, right = self.left[:, positions(rows, self.shape[0])], self.right[:, positions(columns, self.shape[1])]
         return NormalizedBank(block, left, right)
@@ -159,7 +160,7 @@ class NormalizedBank(WrapperBank):
         return NormalizedBank.of(bank) if self.square else NormalizedBank(bank, self.left[index], self.right[index])
 
     def cross(self, X: Any) -> NormalizedBank:
-        return replace(self, bank=self.bank.cross(X), left=_inverse_root(self.bank.self_values(X)))
+        return replace(self, bank=self.bank.cross(X), left=inverse_root(self.bank.self_values(X)))
 
     def reference(self, columns: Index = slice(None)) -> NormalizedBank:
         return NormalizedBank(self.bank.reference(columns), self.left[:, :0], self.right[:, columns])
@@ -167,10 +168,3 @@ class NormalizedBank(WrapperBank):
     def self_values(self, X: Any) -> Array:
         ones: Array = (self.bank.self_values(X) > 0).astype(float)
         return ones
-
-
-def _inverse_root(values: Array) -> Array:
-    """1 / sqrt(v), and 0 where v <= 0."""
-    positive = values > 0
-    roots: Array = np.where(positive, 1.0 / np.sqrt(np.where(positive, values, 1.0)), 0.0)
-    return roots

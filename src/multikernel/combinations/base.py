@@ -13,8 +13,8 @@ from typing import ClassVar
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.banks import Gram, KernelBank
-from multikernel.kernels.base import Array
 
 
 class Combination(ABC):

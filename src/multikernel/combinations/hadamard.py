@@ -19,15 +19,15 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._linalg import as_columns
+from multikernel._typing import Array
 from multikernel.banks import Gram, KernelBank
-from multikernel.banks.base import as_columns
 from multikernel.banks.concatenated import ConcatenatedBank
 from multikernel.banks.dense import PackedBank
 from multikernel.banks.factor import FactorBank
 from multikernel.banks.packing import pack, weights_of_pairs
 from multikernel.banks.threads import slices
 from multikernel.banks.wrappers import ScaledBank
-from multikernel.kernels.base import Array
 
 _VALUES = 1 << 22  # entries of packed matrices multiplied at a time
 

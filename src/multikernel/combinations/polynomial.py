@@ -19,11 +19,11 @@ from math import comb, factorial
 import numpy as np
 from scipy.special import factorial as factorials
 
+from multikernel._linalg import as_columns
+from multikernel._typing import Array
 from multikernel.banks import DenseGram, FactorGram, Gram, KernelBank
-from multikernel.banks.base import as_columns
 from multikernel.combinations import hadamard
 from multikernel.combinations.base import Combination
-from multikernel.kernels.base import Array
 
 
 @dataclass(frozen=True)

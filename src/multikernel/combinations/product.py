@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from multikernel._linalg import as_columns
+from multikernel._typing import Array
 from multikernel.banks import DenseGram, KernelBank
-from multikernel.banks.base import as_columns
 from multikernel.combinations.base import Combination
-from multikernel.kernels.base import Array
 
 
 @dataclass(frozen=True)

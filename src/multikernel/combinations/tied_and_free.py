@@ -15,11 +15,11 @@ from functools import reduce
 
 import numpy as np
 
+from multikernel._linalg import as_columns
+from multikernel._typing import Array
 from multikernel.banks import DenseGram, KernelBank
-from multikernel.banks.base import as_columns
 from multikernel.combinations.base import Combination
 from multikernel.combinations.polynomial import HadamardPower
-from multikernel.kernels.base import Array
 
 Products = tuple[tuple[int, ...], ...]
 

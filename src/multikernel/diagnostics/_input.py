@@ -6,9 +6,9 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.banks import KernelBank, precomputed
 from multikernel.banks.checks import check_finite, check_positive, check_symmetric
-from multikernel.kernels.base import Array
 
 
 def square(K: Any, name: str = "K") -> Array:

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from multikernel._typing import Array
 from multikernel.diagnostics import _input
-from multikernel.kernels.base import Array
 
 _COINCIDE = 1e-14  # of the largest self-value: what centring leaves of samples at one place
 _REFRESHES = 3  # how often the compiled loop starts again from a fresh gradient
@@ -96,7 +96,7 @@ def meb_radius(K: Any, tol: float = 1e-8, max_iter: int = 1_000_000) -> MEB:
 
 def _solve(C: Array, tol: float, max_iter: int) -> tuple[Array, float, float]:
     """Weights, their value and its gap for a centred matrix."""
-    from multikernel.machines import _smo
+    from multikernel.machines.margin import _pairs as _smo
 
     n = len(C)
     ones, d = np.ones(n), np.ascontiguousarray(np.diagonal(C))

@@ -24,12 +24,12 @@ import numpy as np
 from scipy import linalg
 from sklearn.utils import check_random_state
 
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.combinations import HadamardPower
 from multikernel.diagnostics import _input
 from multikernel.domains import NormBall
 from multikernel.domains.projection import norm_of
-from multikernel.kernels.base import Array
 from multikernel.machines import RidgeMachine
 
 _ROUNDING = 1e-9  # of the largest eigenvalue in size: what counts as zero

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.kernels.base import Array
+from multikernel._typing import Array
 
 
 def center_of_mass(weights: Any, degrees: Any = None) -> float:

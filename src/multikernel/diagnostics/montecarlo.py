@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.diagnostics import _input
 from multikernel.diagnostics.complexity import check_class, dual_exponent
-from multikernel.kernels.base import Array
 
 _VALUES = 1 << 22  # of the products K_k s in memory at a time
 

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from multikernel._typing import Array
 from multikernel.banks import checks
 from multikernel.diagnostics import _input
 from multikernel.diagnostics.spectrum import spectral_ratio
-from multikernel.kernels.base import Array
 
 _NAN = float("nan")
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.diagnostics import _input
-from multikernel.kernels.base import Array
 
 _VANISHED = 1e-12  # of the norm before centring: what centring leaves of a constant
 

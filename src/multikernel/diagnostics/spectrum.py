@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.diagnostics import _input
-from multikernel.kernels.base import Array
 
 
 def spectral_ratio(K: Any, standardized: bool = False) -> float:

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.domains.base import Domain, Jet
 from multikernel.domains.projection import dual_exponent, norm_of, project_ball
-from multikernel.kernels.base import Array
 
 
 @dataclass(frozen=True, eq=False)

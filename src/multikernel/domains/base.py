@@ -25,7 +25,7 @@ from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
-from multikernel.kernels.base import Array
+from multikernel._typing import Array
 
 Jet = tuple[Array, Array, Array]  # a function of one variable with its first two derivatives, elementwise
 

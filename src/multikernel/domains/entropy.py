@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.domains.base import Domain, Jet
 from multikernel.domains.simplex import project_simplex, share
-from multikernel.kernels.base import Array
 
 
 @dataclass(frozen=True)

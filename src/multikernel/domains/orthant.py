@@ -11,8 +11,8 @@ from typing import ClassVar, Literal
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.domains.base import Domain, Jet
-from multikernel.kernels.base import Array
 
 _ROUNDING = 4.0 * float(np.finfo(float).eps)  # what may make a product exceed the strength that it was scaled to
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import brentq
 
-from multikernel.kernels.base import Array
+from multikernel._typing import Array
 
 
 def project_ball(z: Array, norm: float, radius: float, center: Array) -> Array:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.domains.base import Domain, Jet
-from multikernel.kernels.base import Array
 
 
 @dataclass(frozen=True)

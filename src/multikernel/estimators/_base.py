@@ -14,10 +14,10 @@ from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from multikernel._typing import Array
 from multikernel.banks import Gram, KernelBank, bind_kernels, precomputed
 from multikernel.banks.threads import slices
 from multikernel.kernels import Features, KernelFamily, as_family
-from multikernel.kernels.base import Array
 from multikernel.kernels.string_table import as_table
 from multikernel.machines import DualSolution
 from multikernel.procedures import Weights

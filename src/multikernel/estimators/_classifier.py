@@ -11,11 +11,11 @@ from joblib import Parallel, delayed
 from sklearn.base import ClassifierMixin
 from sklearn.utils.multiclass import check_classification_targets
 
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.estimators._base import Fitted, KernelEstimator
 from multikernel.estimators.multiclass import binary_problems, join
 from multikernel.kernels import KernelFamily, homogeneous_polynomials
-from multikernel.kernels.base import Array
 from multikernel.machines import HingeMachine, Machine, MarginMachine
 
 

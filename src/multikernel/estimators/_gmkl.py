@@ -13,6 +13,7 @@ from typing import Any, Literal, cast
 import numpy as np
 from sklearn.utils import check_random_state
 
+from multikernel._typing import Array
 from multikernel.banks import Gram, KernelBank
 from multikernel.banks.distances import DistanceBank
 from multikernel.combinations import Combination, HadamardPower, Linear, ProductOfRBF
@@ -26,7 +27,6 @@ from multikernel.kernels import (
     polynomials,
     rbf_grid,
 )
-from multikernel.kernels.base import Array
 from multikernel.machines import DualSolution, Machine
 from multikernel.optimizers.quasi_newton import QuasiNewton
 from multikernel.problem import Problem

@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from multikernel._typing import Array
 from multikernel.banks import Gram, KernelBank
 from multikernel.combinations.subset_products import SubsetProducts
 from multikernel.estimators._base import Fitted, KernelEstimator
 from multikernel.kernels import RBF, KernelFamily, per_feature
-from multikernel.kernels.base import Array
 from multikernel.machines import DualSolution, SupportMachine
 from multikernel.procedures import Weights
 from multikernel.procedures.hkl import Node, NodeWeights, hierarchical_mkl

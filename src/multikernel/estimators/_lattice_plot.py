@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.kernels.base import Array
+from multikernel._typing import Array
 
 _DRAWN = 60  # nodes
 _LONGEST = 40  # characters of a name

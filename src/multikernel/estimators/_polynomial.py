@@ -7,13 +7,13 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_random_state
 
+from multikernel._typing import Array
 from multikernel.banks import Gram, KernelBank
 from multikernel.combinations import Combination, HadamardPower
 from multikernel.combinations.tied_and_free import TiedAndFree
 from multikernel.domains import Domain, NormBall, Orthant
 from multikernel.estimators._base import Fitted, KernelEstimator
 from multikernel.kernels import KernelFamily, homogeneous_polynomials, linear_features
-from multikernel.kernels.base import Array
 from multikernel.machines import DualSolution, RidgeMachine
 from multikernel.problem import Problem
 from multikernel.procedures import Weights

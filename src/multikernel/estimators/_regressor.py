@@ -20,11 +20,11 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.estimators._base import Fitted, KernelEstimator
 from multikernel.estimators._sample_weight import checked_weights
 from multikernel.kernels import KernelFamily, polynomials, rbf_grid
-from multikernel.kernels.base import Array
 from multikernel.machines import DualSolution
 from multikernel.procedures import Weights
 

@@ -7,10 +7,10 @@ from typing import Any, cast
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.estimators._base import Fitted, KernelEstimator
 from multikernel.kernels import KernelFamily, rls2_basis
-from multikernel.kernels.base import Array
 from multikernel.machines import DualSolution, RidgeMachine
 from multikernel.procedures import Weights
 from multikernel.procedures.rls2 import ScaledWeights, rls2, scaling_factors

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._linalg import as_columns
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.banks.base import as_columns
 from multikernel.estimators._base import Fitted
 from multikernel.estimators._classifier import KernelClassifier, classification_machine
 from multikernel.estimators._regressor import WeightedRegressor
-from multikernel.kernels.base import Array
 from multikernel.machines import DualSolution, Machine, RidgeMachine
-from multikernel.machines.ridge_folds import solve_folds
+from multikernel.machines.ridge.folds import solve_folds
 from multikernel.procedures import Weights
 
 

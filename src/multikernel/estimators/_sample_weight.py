@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.kernels.base import Array
+from multikernel._typing import Array
 
 
 def checked_weights(sample_weight: Any, n: int) -> Array | None:

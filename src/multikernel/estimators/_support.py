@@ -21,6 +21,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils.class_weight import compute_sample_weight
 
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.shared import together
 from multikernel.combinations import Linear
@@ -30,7 +31,6 @@ from multikernel.estimators._classifier import KernelClassifier
 from multikernel.estimators._regressor import KernelRegressor
 from multikernel.estimators._sample_weight import checked_weights
 from multikernel.kernels import KernelFamily, Kernels, polynomials, rbf_grid
-from multikernel.kernels.base import Array
 from multikernel.machines import DualSolution, EpsilonMachine, HingeMachine, SampleWeighted, SupportMachine
 from multikernel.optimizers import Optimizer
 from multikernel.problem import Problem

@@ -21,9 +21,9 @@ import numpy as np
 from sklearn.metrics import r2_score, roc_auc_score
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.estimators._rules import AlphaFreeRegressor, RuleClassifier, RuleRegressor
-from multikernel.kernels.base import Array
 from multikernel.machines import Machine, RidgeMachine
 from multikernel.procedures import Weights, alignf, alignment, average, best_kernel
 

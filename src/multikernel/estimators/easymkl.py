@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.estimators._base import Fitted
 from multikernel.estimators._classifier import KernelClassifier, classification_machine
-from multikernel.kernels.base import Array
 from multikernel.machines import DualSolution, MarginMachine
 from multikernel.procedures import Weights, easymkl
 

@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.estimators._base import Fitted
 from multikernel.estimators._classifier import KernelClassifier
 from multikernel.estimators._hkl import HierarchicalKernelLearning
 from multikernel.estimators._regressor import KernelRegressor
-from multikernel.kernels.base import Array
 from multikernel.machines import DualSolution, HingeMachine, SupportMachine
-from multikernel.machines.support import positive
+from multikernel.machines.support.base import positive
 from multikernel.procedures import Weights
 from multikernel.procedures.ridge_program import RidgeSupport
 

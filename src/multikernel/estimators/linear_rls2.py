@@ -8,6 +8,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.factor import FactorBank
 from multikernel.estimators._base import Fitted
@@ -15,7 +16,6 @@ from multikernel.estimators._classifier import KernelClassifier
 from multikernel.estimators._regressor import KernelRegressor
 from multikernel.estimators._rls2 import ScaledEstimator
 from multikernel.kernels import Features, KernelFamily, linear_features
-from multikernel.kernels.base import Array
 from multikernel.machines import DualSolution
 from multikernel.procedures import Weights
 from multikernel.procedures.rls2 import LinearWeights, linear_rls2, scaling_factors

@@ -8,11 +8,11 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import OutlierMixin
 
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.domains import Domain, Simplex
 from multikernel.estimators._base import Fitted
 from multikernel.estimators._support import SupportEstimator
-from multikernel.kernels.base import Array
 from multikernel.machines import OneClassMachine, SupportMachine
 from multikernel.optimizers import CuttingPlane, LevelMethod, Optimizer, ReducedGradient
 

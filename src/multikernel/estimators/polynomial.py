@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.estimators._base import Fitted
 from multikernel.estimators._classifier import KernelClassifier
 from multikernel.estimators._polynomial import PolynomialMKL
 from multikernel.estimators._regressor import WeightedRegressor
-from multikernel.kernels.base import Array
 from multikernel.machines import DualSolution
 from multikernel.procedures import Weights
 

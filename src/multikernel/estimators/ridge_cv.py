@@ -8,12 +8,12 @@ import numpy as np
 from joblib import Parallel, delayed
 from sklearn.utils import check_random_state
 
+from multikernel._linalg import as_columns
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.banks.base import as_columns
 from multikernel.banks.threads import one_blas_thread
 from multikernel.estimators._base import Fitted
 from multikernel.estimators._regressor import KernelRegressor
-from multikernel.kernels.base import Array
 from multikernel.machines import DualSolution, RidgeMachine
 from multikernel.procedures import Weights
 from multikernel.procedures.ridge_cv import Folds, RidgeCV, ridge_cv

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.domains import Domain, EntropySimplex
 from multikernel.estimators._base import Fitted
 from multikernel.estimators._support import SupportClassifier
-from multikernel.kernels.base import Array
 from multikernel.machines import DualSolution, SampleWeighted, SupportMachine
 from multikernel.optimizers import Optimizer
 from multikernel.procedures import Weights, smoothed

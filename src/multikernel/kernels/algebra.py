@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.kernels.base import Array, Kernel
+from multikernel._typing import Array
+from multikernel.kernels.base import Kernel
 from multikernel.kernels.facts import Fact, PowerOf, Wrapped
 
 

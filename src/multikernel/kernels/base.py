@@ -3,17 +3,14 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, Self
 
 import numpy as np
-import numpy.typing as npt
 
+from multikernel._typing import Array, Columns
 from multikernel.kernels.facts import Fact
-
-Array = npt.NDArray[Any]
-Columns = Sequence[int | str]
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.kernels.base import Array, Kernel
+from multikernel._typing import Array
+from multikernel.kernels.base import Kernel
 from multikernel.kernels.dot import Linear
 
 

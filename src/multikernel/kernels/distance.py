@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 
-from multikernel.kernels.base import Array, Kernel, as_floats
+from multikernel._typing import Array
+from multikernel.kernels.base import Kernel, as_floats
 from multikernel.kernels.facts import Fact, OfDistance
 
 

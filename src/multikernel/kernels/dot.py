@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from multikernel.kernels.base import Array, Kernel, as_floats
+from multikernel._typing import Array
+from multikernel.kernels.base import Kernel, as_floats
 from multikernel.kernels.facts import ExplicitFeatures, Fact, PowerOf
 
 

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from multikernel.kernels.base import Columns, Kernel
+    from multikernel._typing import Columns
+    from multikernel.kernels.base import Kernel
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
-from multikernel.kernels.base import Columns, Kernel
+from multikernel._typing import Columns
+from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import RBF
 from multikernel.kernels.dot import HomogeneousPolynomial, Linear, Polynomial
 from multikernel.kernels.family import KernelFamily, Kernels, PerFeature, as_family

@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.kernels.algebra import refuse_centred
-from multikernel.kernels.base import Array, Features, Kernel, as_floats
+from multikernel.kernels.base import Features, Kernel, as_floats
 from multikernel.kernels.dot import check_degree
 from multikernel.kernels.facts import Elementary, Fact
 from multikernel.kernels.family import KernelFamily, Kernels

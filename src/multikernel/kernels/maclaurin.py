@@ -17,7 +17,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammaln, logsumexp, xlogy
 
-from multikernel.kernels.base import Array
+from multikernel._typing import Array
 
 
 def polynomial_coefficients(degree: int, constant: float = 1.0, normalize: bool = False) -> Array:

@@ -21,7 +21,8 @@ from typing import Any
 import numpy as np
 from scipy.linalg import blas
 
-from multikernel.kernels.base import Array, Features, Kernel
+from multikernel._typing import Array
+from multikernel.kernels.base import Features, Kernel
 from multikernel.kernels.dot import Linear
 from multikernel.kernels.facts import Costly, Fact
 from multikernel.kernels.family import KernelFamily, Kernels

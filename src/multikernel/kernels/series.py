@@ -15,8 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.kernels.algebra import Power, refuse_centred
-from multikernel.kernels.base import Array, Kernel
+from multikernel.kernels.base import Kernel
 from multikernel.kernels.dot import Linear
 from multikernel.kernels.facts import Fact, Wrapped
 from multikernel.kernels.maclaurin import polynomial_coefficients, rbf_coefficients

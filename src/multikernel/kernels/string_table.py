@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.kernels.base import Array
+from multikernel._typing import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,8 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from multikernel.kernels.base import Array, Features, Kernel
+from multikernel._typing import Array
+from multikernel.kernels.base import Features, Kernel
 from multikernel.kernels.facts import Costly, Fact
 from multikernel.kernels.family import KernelFamily, Kernels
 from multikernel.kernels.string_table import as_table

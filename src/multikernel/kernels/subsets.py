@@ -13,7 +13,8 @@ from itertools import chain, combinations
 
 import numpy as np
 
-from multikernel.kernels.base import Columns, Features, Kernel
+from multikernel._typing import Columns
+from multikernel.kernels.base import Features, Kernel
 from multikernel.kernels.distance import RBF
 from multikernel.kernels.family import KernelFamily, Names
 

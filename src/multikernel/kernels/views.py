@@ -8,8 +8,10 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._linalg import inverse_root
+from multikernel._typing import Array, Columns
 from multikernel.kernels.algebra import Power, Product, Scaled, Sum
-from multikernel.kernels.base import Array, Columns, Features, Kernel
+from multikernel.kernels.base import Features, Kernel
 from multikernel.kernels.facts import Costly, Elementary, ExplicitFeatures, Fact, OfDistance, PowerOf, Wrapped
 
 
@@ -169,13 +171,6 @@ class Centered(Kernel):
 
     def __repr__(self) -> str:
         return f"{_repr(self.kernel)}.centered()"
-
-
-def inverse_root(diagonal: Array) -> Array:
-    """1 / sqrt(d), and 0 where d = 0."""
-    positive = diagonal > 0
-    root: Array = np.where(positive, 1.0 / np.sqrt(np.where(positive, diagonal, 1.0)), 0.0).astype(diagonal.dtype)
-    return root
 
 
 def _signs(diagonal: Array) -> Array:

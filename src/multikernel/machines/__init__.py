@@ -1,15 +1,15 @@
 """The inner problem for a fixed kernel matrix."""
 
 from multikernel.machines.base import DualSolution, Machine
-from multikernel.machines.epsilon import EpsilonMachine
-from multikernel.machines.hinge import HingeMachine
-from multikernel.machines.margin import MarginMachine
-from multikernel.machines.one_class import OneClassMachine
-from multikernel.machines.program import SupportProgram
-from multikernel.machines.ridge import RidgeMachine
-from multikernel.machines.squared_hinge import SquaredHingeMachine
-from multikernel.machines.support import SupportMachine
-from multikernel.machines.weighted import SampleWeighted
+from multikernel.machines.margin.machine import MarginMachine
+from multikernel.machines.ridge.machine import RidgeMachine
+from multikernel.machines.support.base import SupportMachine
+from multikernel.machines.support.epsilon import EpsilonMachine
+from multikernel.machines.support.hinge import HingeMachine
+from multikernel.machines.support.one_class import OneClassMachine
+from multikernel.machines.support.program import SupportProgram
+from multikernel.machines.support.squared_hinge import SquaredHingeMachine
+from multikernel.machines.support.weighted import SampleWeighted
 
 __all__ = [
     "DualSolution",

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.banks import Gram
-from multikernel.kernels.base import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -14,8 +14,8 @@ from itertools import count
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.banks import Gram
-from multikernel.kernels.base import Array
 from multikernel.machines.base import DualSolution
 
 EXCUSED = 0.25  # of the gap asked for: what samples that do not join may add to it

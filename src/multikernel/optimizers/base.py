@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from multikernel.kernels.base import Array
+from multikernel._typing import Array
 from multikernel.machines import Machine
 from multikernel.optimizers.state import Event, Proposal, Result, State
 from multikernel.problem import Problem

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.domains import Domain
-from multikernel.kernels.base import Array
 from multikernel.optimizers.base import Descent, Search
 from multikernel.optimizers.needs import need_block_update, need_linear
 from multikernel.optimizers.state import Proposal, State

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import linprog
 
-from multikernel.kernels.base import Array
+from multikernel._typing import Array
 from multikernel.problem import Evaluation
 
 

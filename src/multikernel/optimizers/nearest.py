@@ -15,8 +15,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import lapack
 
+from multikernel._typing import Array
 from multikernel.domains import Simplex
-from multikernel.kernels.base import Array
 from multikernel.optimizers.cuts import Cuts
 
 _ACCURATE = 1e-9  # of the planes' heights above the level at z: what a plane may still be above it

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from multikernel.kernels.base import Array
+from multikernel._typing import Array
 from multikernel.optimizers.base import Optimizer, Search
 from multikernel.optimizers.state import Proposal, State
 from multikernel.problem import Evaluation, Problem

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from multikernel.kernels.base import Array
+from multikernel._typing import Array
 from multikernel.optimizers.base import Descent, Search
 from multikernel.optimizers.needs import need_simplex
 from multikernel.optimizers.state import Proposal, State

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
+from multikernel._typing import Array
 from multikernel.domains import Domain
-from multikernel.kernels.base import Array
 from multikernel.optimizers.base import Optimizer, Search
 from multikernel.optimizers.needs import need_linear
 from multikernel.optimizers.state import Proposal, State

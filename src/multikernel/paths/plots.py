@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from sklearn.base import is_classifier
 
-from multikernel.kernels.base import Array
+from multikernel._typing import Array
 
 if TYPE_CHECKING:
     from multikernel.paths.solution_path import Path

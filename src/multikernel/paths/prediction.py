@@ -11,11 +11,11 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.precomputed import rectangular
 from multikernel.banks.threads import one_blas_thread, slices
 from multikernel.estimators._base import KernelEstimator, knowing
-from multikernel.kernels.base import Array
 
 _FEW = 1000  # kernels of which the products with all coefficients are kept
 _CHUNK_VALUES = 1 << 25  # values for new samples in memory at a time: 256 MB

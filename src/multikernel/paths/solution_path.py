@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import is_regressor
 from sklearn.metrics import r2_score
 
-from multikernel.kernels.base import Array
+from multikernel._typing import Array
 from multikernel.paths.prediction import informed
 from multikernel.procedures.hkl.lattice import Node, in_order
 

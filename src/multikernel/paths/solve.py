@@ -11,11 +11,11 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
 
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
 from multikernel.estimators._base import KernelEstimator
 from multikernel.estimators._rules import AlphaFreeRegressor
-from multikernel.kernels.base import Array
 from multikernel.paths.solution_path import Path, certificate, n_positive, simplest_first
 
 _OF_THE_BANK = ("kernels", "approximation", "rank")  # parameters that change the kernel matrices

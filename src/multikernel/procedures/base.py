@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from multikernel.kernels.base import Array
+from multikernel._typing import Array
 
 
 @dataclass(frozen=True, eq=False)

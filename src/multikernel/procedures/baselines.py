@@ -15,8 +15,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.optimize import nnls
 
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.kernels.base import Array
 from multikernel.procedures.base import Weights
 
 _ROUNDING = 1e-10  # of a kernel's trace, which is at least its norm

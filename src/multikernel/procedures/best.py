@@ -8,8 +8,8 @@ from typing import cast
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.kernels.base import Array
 from multikernel.machines import Machine, RidgeMachine
 from multikernel.procedures.base import Weights
 

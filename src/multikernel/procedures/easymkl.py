@@ -16,8 +16,8 @@ import warnings
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.kernels.base import Array
 from multikernel.machines import MarginMachine
 from multikernel.procedures.base import Weights
 

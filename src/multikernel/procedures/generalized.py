@@ -15,9 +15,9 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.banks.threads import one_blas_thread
 from multikernel.combinations import ProductOfRBF
-from multikernel.kernels.base import Array
 from multikernel.machines import DualSolution, RidgeMachine, SupportMachine
 from multikernel.optimizers.base import Observer
 from multikernel.optimizers.quasi_newton import QuasiNewton

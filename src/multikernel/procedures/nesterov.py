@@ -24,8 +24,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy import linalg
 
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.kernels.base import Array
 from multikernel.procedures.smoothed_problem import SmoothedProblem
 
 

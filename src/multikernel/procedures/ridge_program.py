@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.banks import Gram
-from multikernel.kernels.base import Array
 from multikernel.machines import DualSolution, RidgeMachine, SupportMachine, SupportProgram
 
 

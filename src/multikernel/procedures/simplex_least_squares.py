@@ -20,7 +20,7 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import blas, lapack
 
-from multikernel.kernels.base import Array
+from multikernel._typing import Array
 
 _ROUNDING = 4e-15  # of |Z d| and |z_k|: slopes nearer to each other than this are equal
 _CONDITION = 1e-4  # pivot of a column of unit length, down to which products of columns are exact enough

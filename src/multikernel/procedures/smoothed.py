@@ -20,8 +20,8 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.kernels.base import Array
 from multikernel.procedures.base import Weights
 from multikernel.procedures.smoothed_problem import SmoothedProblem
 

@@ -17,8 +17,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.kernels.base import Array
 from multikernel.machines import HingeMachine
 from multikernel.machines.base import check_signs
 

@@ -18,11 +18,11 @@ from functools import cached_property
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
 from multikernel.combinations import Linear
 from multikernel.domains import Domain, NormBall, Simplex
-from multikernel.kernels.base import Array
 from multikernel.machines import DualSolution, SupportMachine, SupportProgram
 from multikernel.optimizers import BlockNorm, LevelMethod, Optimizer, ProjectedGradient, Result
 from multikernel.problem import Problem

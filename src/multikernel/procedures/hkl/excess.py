@@ -27,8 +27,8 @@ from heapq import heappop, heappush
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.banks.dense import PackedBank
-from multikernel.kernels.base import Array
 from multikernel.procedures.hkl.lattice import Node
 from multikernel.procedures.hkl.sums import Sums
 

@@ -19,7 +19,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from multikernel.kernels.base import Array
+from multikernel._typing import Array
 
 Node = tuple[int, ...]
 

@@ -11,11 +11,11 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.dense import PackedBank
 from multikernel.banks.origin import Precomputed
 from multikernel.banks.packing import pack
-from multikernel.kernels.base import Array
 from multikernel.procedures.hkl.lattice import Node
 
 

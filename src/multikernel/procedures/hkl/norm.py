@@ -20,7 +20,7 @@ from functools import cached_property
 
 import numpy as np
 
-from multikernel.kernels.base import Array
+from multikernel._typing import Array
 from multikernel.procedures.hkl.lattice import Hull
 
 

@@ -27,8 +27,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.banks.dense import PackedBank
-from multikernel.kernels.base import Array
 from multikernel.procedures.hkl.excess import excess
 from multikernel.procedures.hkl.lattice import Node
 from multikernel.procedures.hkl.norm import exponent

@@ -14,10 +14,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import linalg
 
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.domains import Simplex
-from multikernel.kernels.base import Array
-from multikernel.machines.program import SupportProgram
+from multikernel.machines.support.program import SupportProgram
 from multikernel.procedures.hkl.lattice import Hull
 from multikernel.procedures.hkl.norm import DualNorm, exponent
 from multikernel.procedures.interior.newton import Products

@@ -22,9 +22,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
-from multikernel.kernels.base import Array
 from multikernel.machines import DualSolution, SupportMachine, SupportProgram
 from multikernel.procedures.base import Weights
 from multikernel.procedures.hkl.lattice import Hull, Node, in_order, parents, sources

@@ -18,10 +18,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import blas
 
+from multikernel._typing import Array
 from multikernel.banks.dense import PackedBank
 from multikernel.banks.packing import weights_of_pairs
 from multikernel.banks.threads import one_blas_thread, over_rows
-from multikernel.kernels.base import Array
 from multikernel.procedures.hkl.lattice import Node, in_order
 
 _BUFFER = 1 << 20  # entries of products of kernels held at a time: 8 MB

@@ -18,7 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from multikernel.kernels.base import Array
+from multikernel._typing import Array
 from multikernel.procedures.interior.newton import Products
 from multikernel.procedures.interior.point import Point
 from multikernel.procedures.interior.saddle import Saddle

@@ -25,9 +25,10 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import blas
 
+from multikernel._linalg import cholesky
+from multikernel._typing import Array
 from multikernel.domains import Domain
-from multikernel.kernels.base import Array
-from multikernel.machines.program import SupportProgram
+from multikernel.machines.support.program import SupportProgram
 from multikernel.procedures.interior.point import Point
 
 _STIFF = 10.0  # times the diagonal of the kernel: the part that one kernel may add to the matrix
@@ -93,7 +94,7 @@ class Newton:
             H = blas.dgemm(1.0, scaled.T, scaled.T, trans_b=True, beta=1.0, c=H, overwrite_c=1)
         self.curvature = H.diagonal().copy()
         H.flat[:: n + 1] += self.barrier
-        self.factor = _cholesky(H)
+        self.factor = cholesky(H), True
         ratio = np.where(soft, self.c1 / self.T, 0.0)
         columns = [np.ones(n)] * self.program.intercept + [-(ratio @ Z)] * self.constrained + list(Z[self.stiff])
         self.B = np.column_stack(columns) if columns else np.empty((n, 0))
@@ -150,16 +151,3 @@ class Newton:
         missing = np.where(self.barrier < self.curvature, db - self.program.coef(da), 0.0)
         step: Array = da + sign * (self.barrier * missing)[sample] / self.theta
         return step
-
-
-def _cholesky(H: Array) -> tuple[Array, bool]:
-    """The lower factor; a matrix that is indefinite by rounding gets what it lacks on its diagonal."""
-    size = float(H.diagonal().max())
-    for jitter in (0.0, 1e-14, 1e-12, 1e-10):
-        shifted = H if jitter == 0.0 else H + jitter * size * np.eye(len(H))
-        try:
-            factor: tuple[Array, bool] = linalg.cho_factor(shifted, lower=True, check_finite=False)
-        except linalg.LinAlgError:
-            continue
-        return factor
-    raise linalg.LinAlgError("the Newton system is not positive definite: a kernel of the bank may be indefinite")

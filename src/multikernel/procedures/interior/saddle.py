@@ -13,10 +13,10 @@ from functools import cached_property
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.domains import Domain
-from multikernel.kernels.base import Array
-from multikernel.machines.program import SupportProgram
+from multikernel.machines.support.program import SupportProgram
 
 _PART = 1e-5  # of the value at equal coefficients for uncorrelated samples: less is known to this accuracy only
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from multikernel.kernels.base import Array
-from multikernel.machines.program import SupportProgram
+from multikernel._typing import Array
+from multikernel.machines.support.program import SupportProgram
 from multikernel.procedures.interior.point import Point
 from multikernel.procedures.interior.saddle import Saddle
 from multikernel.procedures.interior.working import WorkingSet

@@ -7,9 +7,9 @@ from dataclasses import replace
 import numpy as np
 from scipy import linalg
 
+from multikernel._typing import Array
 from multikernel.domains import Domain
-from multikernel.kernels.base import Array
-from multikernel.machines.program import SupportProgram
+from multikernel.machines.support.program import SupportProgram
 from multikernel.procedures.interior.newton import Newton, Products
 from multikernel.procedures.interior.point import Point
 

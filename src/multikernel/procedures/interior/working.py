@@ -11,9 +11,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.domains import Domain
-from multikernel.kernels.base import Array
 from multikernel.procedures.interior.newton import Products
 from multikernel.procedures.interior.point import Point
 

@@ -24,9 +24,9 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.banks.base import as_columns
+from multikernel._linalg import as_columns
+from multikernel._typing import Array
 from multikernel.domains import NormBall, Orthant
-from multikernel.kernels.base import Array
 from multikernel.machines import Machine, RidgeMachine
 from multikernel.problem import Evaluation, Problem
 from multikernel.procedures.polynomial.separable import PowerSum

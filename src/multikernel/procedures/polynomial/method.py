@@ -18,18 +18,18 @@ from itertools import chain, islice
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.banks import FactorGram, KernelBank
 from multikernel.banks.threads import one_blas_thread
 from multikernel.combinations import HadamardPower, Linear
 from multikernel.domains import Domain, NormBall, Orthant
-from multikernel.kernels.base import Array
 from multikernel.machines import DualSolution, RidgeMachine
 from multikernel.optimizers import Optimizer, Result
 from multikernel.optimizers.base import Observer
-from multikernel.optimizers.interpolated import Interpolated
 from multikernel.optimizers.published_gradient import PublishedGradient
 from multikernel.optimizers.quasi_newton import QuasiNewton
-from multikernel.optimizers.sphere import SphereTrustRegion
+from multikernel.optimizers.ridge.interpolated import Interpolated
+from multikernel.optimizers.ridge.sphere import SphereTrustRegion
 from multikernel.problem import Problem
 from multikernel.procedures.base import Weights
 from multikernel.procedures.generalized import generalized_mkl, is_program

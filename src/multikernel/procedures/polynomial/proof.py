@@ -12,7 +12,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from multikernel.kernels.base import Array
+from multikernel._typing import Array
 from multikernel.optimizers import Optimizer, Result
 from multikernel.optimizers.base import Observer
 from multikernel.problem import Problem

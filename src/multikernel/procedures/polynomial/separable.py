@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.optimize import brentq
 
-from multikernel.kernels.base import Array
+from multikernel._typing import Array
 
 _EPS = float(np.finfo(float).eps)
 _STEPS = 100  # of Newton's method; some six are the rule

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.domains import NormBall
-from multikernel.kernels.base import Array
 from multikernel.machines import RidgeMachine
 from multikernel.problem import Problem
 

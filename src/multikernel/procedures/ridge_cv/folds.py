@@ -9,7 +9,7 @@ import numpy as np
 from scipy.linalg import lapack
 from sklearn.model_selection import check_cv
 
-from multikernel.kernels.base import Array
+from multikernel._typing import Array
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,7 +26,7 @@ import numpy as np
 from scipy.linalg import lapack
 from scipy.optimize import nnls
 
-from multikernel.kernels.base import Array
+from multikernel._typing import Array
 from multikernel.procedures.ridge_cv.held_out import HeldOutError, Point
 
 _DAMPING = 1e-2  # of the first step, relative to the squared norms of the columns

@@ -23,9 +23,9 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import blas, lapack
 
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import slices
-from multikernel.kernels.base import Array
 from multikernel.procedures.ridge_cv.folds import Blocks, Folds
 
 _FEW = 10  # folds of the Gauss-Newton matrix: a column each in a pass over the kernels

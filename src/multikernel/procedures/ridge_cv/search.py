@@ -16,9 +16,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
-from multikernel.kernels.base import Array
 from multikernel.procedures.base import Weights
 from multikernel.procedures.ridge_cv.folds import Folds
 from multikernel.procedures.ridge_cv.gauss_newton import Descent, descend

@@ -11,8 +11,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.kernels.base import Array
 from multikernel.procedures.rls2.newton import Found
 from multikernel.procedures.rls2.point import RidgePoint
 from multikernel.procedures.simplex_least_squares import nearest_point

@@ -18,8 +18,8 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 
+from multikernel._typing import Array
 from multikernel.banks.threads import one_blas_thread
-from multikernel.kernels.base import Array
 from multikernel.machines import DualSolution
 from multikernel.procedures.rls2.weights import ScaledWeights, equal_weights
 

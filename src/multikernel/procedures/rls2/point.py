@@ -12,14 +12,12 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg
 from scipy.linalg import blas, lapack
 
+from multikernel._linalg import cholesky
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.kernels.base import Array
 from multikernel.machines import DualSolution
-
-_JITTERS = (0.0, 1e-15, 1e-13, 1e-11, 1e-9)  # of the largest diagonal entry, where R + alpha I is not positive
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,7 +41,7 @@ class RidgePoint:
     def at(cls, bank: KernelBank, d: Array, alpha: float, Y: Array, work: Array) -> RidgePoint:
         """At the weights d of all kernels of the bank; ``work``, (n, n) in Fortran order, becomes L."""
         R = bank.combine(d).dense()
-        L = _factor(R, alpha, work)
+        L = cholesky(R, alpha, work)
         C = lapack.dpotrs(L, Y, lower=1)[0]
         RC = blas.dsymm(1.0, R.T, C)
         value = 0.5 * float(np.sum((Y - RC) ** 2)) + 0.5 * alpha * float(np.vdot(C, RC))
@@ -76,18 +74,3 @@ class RidgePoint:
             n_iter=0,
             warm=C,
         )
-
-
-def _factor(R: Array, alpha: float, work: Array) -> Array:
-    """The lower Cholesky factor of R + alpha I, in ``work``."""
-    size = float(R.diagonal().max())
-    for jitter in _JITTERS:
-        work.T[:] = R
-        work.T.flat[:: len(R) + 1] += alpha + jitter * size
-        L, failed = lapack.dpotrf(work, lower=1, overwrite_a=1, clean=0)
-        if not failed:
-            factor: Array = L
-            return factor
-    raise linalg.LinAlgError(
-        "RLS2: the combined kernel has eigenvalues below zero; check the kernels with check_kernel"
-    )

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.kernels.base import Array
 
 RULES = ("trace", "transductive", "fisher", "none")
 _VARIANCE = 1e-13  # of the mean self-value: what rounding makes of a variance of 0

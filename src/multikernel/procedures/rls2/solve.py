@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
-from multikernel.kernels.base import Array
 from multikernel.machines import DualSolution
 from multikernel.procedures.rls2.alternation import alternation
 from multikernel.procedures.rls2.newton import newton

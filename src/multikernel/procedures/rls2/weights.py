@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from multikernel.kernels.base import Array
+from multikernel._typing import Array
 from multikernel.procedures.base import Weights
 
 

@@ -21,10 +21,10 @@ from typing import Any
 import numpy as np
 from scipy.linalg import LinAlgError
 
+from multikernel._typing import Array
 from multikernel.banks import Gram
-from multikernel.kernels.base import Array
 from multikernel.machines.base import DualSolution, Machine
-from multikernel.machines.spectral import RidgeSpectrum
+from multikernel.machines.ridge.spectrum import RidgeSpectrum
 
 ACCURATE = 1e-14  # a larger gap after a factorisation is rounding, of a shift that is small beside the matrix
 MANY = 12  # factorisations take as long as the eigenvectors

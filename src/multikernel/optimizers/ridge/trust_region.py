@@ -15,7 +15,7 @@ import numpy as np
 from scipy import linalg
 from scipy.optimize import brentq
 
-from multikernel.kernels.base import Array
+from multikernel._typing import Array
 
 _SINGULAR = 1e-14  # of the largest shift that could be needed: a smaller eigenvalue is none
 _RESIDUAL = 1e-2  # of g: what conjugate gradients leave

@@ -21,7 +21,7 @@ from functools import cached_property
 
 import numpy as np
 
-from multikernel.kernels.base import Array
+from multikernel._typing import Array
 
 _SNAP = 1e-9  # of a variable's range: what an interior point method leaves between a variable and its bound
 

@@ -19,8 +19,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import LinAlgError
 
+from multikernel._typing import Array
 from multikernel.banks import Gram
-from multikernel.kernels.base import Array
 
 _STEPS = 80
 _LENGTHS = (0.7, 0.5, 0.35, 0.2, 0.1, 0.05, 0.02, 0.01)  # of steps that are tried where the whole one is uphill

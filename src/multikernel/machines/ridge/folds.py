@@ -20,12 +20,12 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import blas
 
+from multikernel._linalg import product
+from multikernel._typing import Array
 from multikernel.banks import DenseGram, Gram
-from multikernel.banks.gram import product
-from multikernel.kernels.base import Array
 from multikernel.machines.base import DualSolution
-from multikernel.machines.ridge import ACCURATE, MANY, certified
-from multikernel.machines.spectral import spectrum
+from multikernel.machines.ridge.machine import ACCURATE, MANY, certified
+from multikernel.machines.ridge.spectrum import spectrum
 
 _EIGENVECTORS, _BLOCK = 11.0, 1.6  # measured: costs times n^3 and times w^2 n, half a matrix product being 1
 

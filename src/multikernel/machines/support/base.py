@@ -17,11 +17,11 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.banks import Gram
-from multikernel.kernels.base import Array
 from multikernel.machines.base import DualSolution, Machine
-from multikernel.machines.free_newton import candidates, newton_step
-from multikernel.machines.program import SupportProgram
+from multikernel.machines.support.bounded_newton import candidates, newton_step
+from multikernel.machines.support.program import SupportProgram
 from multikernel.machines.working_samples import EXCUSED, Seen, first_samples, on_working_samples
 
 _VALUES = 60_000_000  # room for linear systems of 7745 unknowns: 480 MB
@@ -102,7 +102,7 @@ class SupportMachine(Machine):
         self, K: Array, program: SupportProgram, b: Array, n_iter: int = 0, before: tuple[float, ...] = ()
     ) -> tuple[DualSolution, Array]:
         """The solution and its certificate at the signed variables b, and the score there, all from a fresh product."""
-        from multikernel.machines import _pairs
+        from multikernel.machines.support import _pairs
 
         a = program.sign * b
         coef = program.coef(a)
@@ -142,7 +142,7 @@ def _ascent(
     K: Array, program: SupportProgram, b: Array, score: Array, tol: float, max_iter: int, work: Array
 ) -> tuple[Array, int]:
     """Turns of pairs and Newton steps until the gap is likely at most tol, or the score should be taken afresh."""
-    from multikernel.machines import _pairs
+    from multikernel.machines.support import _pairs
 
     c, low, high, ridge = program.sign * program.linear, program.low, program.high, program.ridge
     ascend = _pairs.ascend if program.intercept else _pairs.ascend_singly

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from multikernel.kernels.base import Array
-from multikernel.machines.program import SupportProgram
-from multikernel.machines.support import SupportMachine
+from multikernel._typing import Array
+from multikernel.machines.support.base import SupportMachine
+from multikernel.machines.support.program import SupportProgram
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)

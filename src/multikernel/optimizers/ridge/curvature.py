@@ -19,12 +19,12 @@ from collections.abc import Callable
 import numpy as np
 from scipy.linalg import LinAlgError, blas
 
+from multikernel._linalg import as_columns
+from multikernel._typing import Array
 from multikernel.banks import Gram
-from multikernel.banks.base import as_columns
 from multikernel.combinations import HadamardPower
-from multikernel.kernels.base import Array
 from multikernel.machines import RidgeMachine
-from multikernel.machines.spectral import RidgeSpectrum
+from multikernel.machines.ridge.spectrum import RidgeSpectrum
 from multikernel.problem import Evaluation, Problem
 
 Map = Callable[[Array], Array]

@@ -22,10 +22,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.banks import Gram
-from multikernel.kernels.base import Array
 from multikernel.machines.base import DualSolution, Machine, check_signs
-from multikernel.machines.support_newton import balanced, newton
+from multikernel.machines.margin.newton import balanced, newton
 from multikernel.machines.working_samples import EXCUSED, Seen, first_samples, on_working_samples
 
 _RIDGE = 1e-12  # of the mean self-value, at lam = 0: without it the minimiser need not be unique
@@ -107,7 +107,7 @@ class MarginMachine(Machine):
 
     def _pairwise(self, gram: Gram, y: Array, start: DualSolution, max_iter: int) -> DualSolution:
         """Pairwise steps; rounds of them, since rounding drifts into a gradient that is updated step by step."""
-        from multikernel.machines import _smo
+        from multikernel.machines.margin import _pairs as _smo
 
         K, s = gram.dense(), 1.0 - self.lam
         ridge = self.lam if self.lam > 0 else _RIDGE * float(np.diagonal(K).mean())

@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from multikernel._linalg import product
+from multikernel._typing import Array
 from multikernel.banks import Gram
 from multikernel.banks.checks import rounding
-from multikernel.banks.gram import product
-from multikernel.kernels.base import Array
 
 _FAR = 1e4  # times rounding: a spectrum without values between the two has a null space
 _ROUNDING = float(np.finfo(float).eps)

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from multikernel.kernels.base import Array
+from multikernel._typing import Array
 from multikernel.machines.base import check_signs
-from multikernel.machines.program import SupportProgram
-from multikernel.machines.support import SupportMachine, positive
+from multikernel.machines.support.base import SupportMachine, positive
+from multikernel.machines.support.program import SupportProgram
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from multikernel.kernels.base import Array
-from multikernel.machines.program import SupportProgram
-from multikernel.machines.support import SupportMachine, positive, weights_of_samples
+from multikernel._typing import Array
+from multikernel.machines.support.base import SupportMachine, positive, weights_of_samples
+from multikernel.machines.support.program import SupportProgram
 
 
 @dataclass(frozen=True)

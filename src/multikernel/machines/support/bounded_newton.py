@@ -12,8 +12,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from multikernel.kernels.base import Array
-from multikernel.machines.program import SupportProgram, level
+from multikernel._typing import Array
+from multikernel.machines.support.program import SupportProgram, level
 
 _JITTER = 1e-12  # of the largest self-value, what a factorisation of a singular matrix needs; more where that fails
 _MORE = (1.0, 1e2, 1e4, 1e6)
@@ -36,7 +36,7 @@ def newton_step(
     work : flat array, room for the system
     patience : int, how many times the usual number of bounds to meet one after the other
     """
-    from multikernel.machines import _pairs
+    from multikernel.machines.support import _pairs
 
     if len(F) == 0 or len(F) ** 2 > len(work):
         return None
@@ -71,14 +71,14 @@ def candidates(program: SupportProgram, b: Array, score: Array, intercept: float
 
 def _factor(K: Array, S: Array, ridge: float, work: Array) -> tuple[Array | None, float]:
     """U with U'U = K_SS + (ridge + jitter) I, by rows, and the jitter."""
-    from multikernel.machines import _free
+    from multikernel.machines.support import _bounded_newton
 
     n = len(S)
     matrix = work[: n * n].reshape(n, n)
     largest = float(np.diagonal(K)[S].max()) + ridge
     for more in _MORE if largest > 0.0 else ():
         jitter = more * _JITTER * largest
-        _free.upper_triangle(K, S, ridge + jitter, matrix)
+        _bounded_newton.upper_triangle(K, S, ridge + jitter, matrix)
         # the transpose is Fortran-ordered: LAPACK factors it where it stands
         _, info = lapack.dpotrf(matrix.T, lower=1, clean=0, overwrite_a=1)
         if info == 0:
@@ -88,7 +88,7 @@ def _factor(K: Array, S: Array, ridge: float, work: Array) -> tuple[Array | None
 
 def _move(U: Array, jitter: float, s: Array, low: Array, high: Array, equality: bool, patience: int) -> Array | None:
     """The best move found, or None where none is uphill."""
-    from multikernel.machines import _free
+    from multikernel.machines.support import _bounded_newton
 
     d = _whole(U, s, equality)
     nearest = np.clip(d - level(d, low, high, 1.0, 0.0) if equality else d, low, high)
@@ -99,7 +99,9 @@ def _move(U: Array, jitter: float, s: Array, low: Array, high: Array, equality: 
     if gain > _ENOUGH * 0.5 * float(s @ d):
         return part * nearest
     V = U.copy()
-    turn = _free.climb_within(U, s, low, high, equality, patience * (len(s) // 30 + int(_BOUNDS / len(s) ** 2)))
+    turn = _bounded_newton.climb_within(
+        U, s, low, high, equality, patience * (len(s) // 30 + int(_BOUNDS / len(s) ** 2))
+    )
     image = blas.dtrmv(V.T, turn, lower=1, trans=1)
     other = float(s @ turn) - 0.5 * (float(image @ image) - jitter * float(turn @ turn))
     if max(gain, other) <= 0.0:

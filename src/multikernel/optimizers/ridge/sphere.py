@@ -24,13 +24,13 @@ from functools import partial
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.combinations import HadamardPower, Linear
 from multikernel.domains import NormBall
-from multikernel.kernels.base import Array
 from multikernel.machines import RidgeMachine
 from multikernel.optimizers.base import Optimizer, Search
-from multikernel.optimizers.curvature import Map, hessian, hessian_product
-from multikernel.optimizers.quadratic import descend_in_ball, minimise_in_ball
+from multikernel.optimizers.ridge.curvature import Map, hessian, hessian_product
+from multikernel.optimizers.ridge.trust_region import descend_in_ball, minimise_in_ball
 from multikernel.optimizers.state import Proposal, State
 from multikernel.problem import Evaluation, Problem
 
@@ -60,7 +60,7 @@ class SphereTrustRegion(Optimizer):
     >>> from multikernel.combinations import HadamardPower
     >>> from multikernel.domains import NormBall
     >>> from multikernel.machines import RidgeMachine
-    >>> from multikernel.optimizers.sphere import SphereTrustRegion
+    >>> from multikernel.optimizers.ridge.sphere import SphereTrustRegion
     >>> from multikernel.problem import Problem
     >>> X, y = np.array([[0.0, 1.0], [0.2, -1.0], [1.0, 0.9], [1.2, -1.1]]), np.array([-1.0, -1.0, 1.0, 1.0])
     >>> bank = bind(kernels.per_feature(kernels.RBF(1.0)), X)

@@ -46,7 +46,7 @@ class Interpolated(Optimizer):
     >>> from multikernel.combinations import Linear
     >>> from multikernel.domains import NormBall
     >>> from multikernel.machines import RidgeMachine
-    >>> from multikernel.optimizers.interpolated import Interpolated
+    >>> from multikernel.optimizers.ridge.interpolated import Interpolated
     >>> from multikernel.problem import Problem
     >>> X, y = np.array([[0.0, 1.0], [0.2, -1.0], [1.0, 0.9], [1.2, -1.1]]), np.array([-1.0, -1.0, 1.0, 1.0])
     >>> bank = bind(kernels.per_feature(kernels.RBF(1.0)), X)

@@ -1,0 +1,1 @@
+"""The machine of the largest margin between two hulls."""
