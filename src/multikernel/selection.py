@@ -157,10 +157,9 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         }  # whose values are equal
         if differ == {"alpha"} and len(candidates) > 1 and isinstance(self.estimator, AlphaFreeRegressor):
             return self._run_together(bank, y, folds, candidates)
-        done: list[_Fold] = Parallel(n_jobs=self.n_jobs, prefer="threads", verbose=self.verbose)(
+        return Parallel(n_jobs=self.n_jobs, prefer="threads", verbose=self.verbose)(
             delayed(self._run_fold)(bank, y, train, test, candidates) for train, test in folds
         )
-        return done
 
     def _run_together(
         self, bank: KernelBank, y: Array, folds: list[tuple[Array, Array]], candidates: list[dict[str, Any]]
@@ -184,8 +183,7 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if self.scoring is None:
             values, truth = np.hstack([values for _, values in fits]), as_columns(y[test])
             each = r2_score(np.tile(truth, len(fits)), values, multioutput="raw_values")
-            scores: list[float] = each.reshape(len(fits), -1).mean(axis=1).tolist()
-            return scores
+            return each.reshape(len(fits), -1).mean(axis=1).tolist()
         inner, outer, scores = bank.block(train, train), bank.block(test, train), []
         for model, (fitted, values) in zip(models, fits, strict=True):
             model._keep(inner, [fitted], single=True)
@@ -212,15 +210,13 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def predict(self, X: Any) -> Array:
         """Predictions of the best estimator."""
         check_is_fitted(self)
-        values: Array = self.best_estimator_.predict(X)
-        return values
+        return self.best_estimator_.predict(X)
 
     @_has("decision_function")  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Array:
         """Decision values of the best estimator."""
         check_is_fitted(self)
-        values: Array = self.best_estimator_.decision_function(X)
-        return values
+        return self.best_estimator_.decision_function(X)
 
     def score(self, X: Any, y: Any) -> float:
         """The score of the best estimator, by ``scoring``."""

@@ -65,12 +65,10 @@ class NormBall(Domain):
 
     def offset(self, m: int) -> Array:
         self.check(m)
-        center: Array = np.full(m, self.center, dtype=float)
-        return center
+        return np.full(m, self.center, dtype=float)
 
     def start(self, m: int) -> Array:
-        start: Array = self.offset(m) + self.radius * m ** (-1.0 / self.norm)
-        return start
+        return self.offset(m) + self.radius * m ** (-1.0 / self.norm)
 
     def project(self, z: Array) -> Array:
         return project_ball(z, self.norm, self.radius, self.offset(len(z)))
@@ -79,8 +77,7 @@ class NormBall(Domain):
         center = self.offset(len(d))
         delta = np.maximum(d, 0.0) - center
         size = norm_of(delta, self.norm)
-        repaired: Array = center + delta * (self.radius / size) if size > self.radius else np.maximum(d, 0.0)
-        return repaired
+        return center + delta * (self.radius / size) if size > self.radius else np.maximum(d, 0.0)
 
     def contains(self, d: Array, tol: float = 1e-9) -> bool:
         center = self.offset(len(d))
@@ -94,8 +91,7 @@ class NormBall(Domain):
     def maximiser(self, q: Array) -> Array:
         if not q.any():
             return self.start(len(q))
-        d: Array = self.offset(len(q)) + self.radius * self._direction(np.maximum(q, 0.0))
-        return d
+        return self.offset(len(q)) + self.radius * self._direction(np.maximum(q, 0.0))
 
     def _direction(self, q: Array) -> Array:
         """The maximiser of delta'q over |delta|_p <= 1, for q >= 0; 0 for q = 0."""
@@ -103,11 +99,9 @@ class NormBall(Domain):
         if peak == 0.0:
             return np.zeros(len(q))
         if self.norm == 1:
-            best: Array = np.eye(1, len(q), int(np.argmax(q)))[0]
-            return best
+            return np.eye(1, len(q), int(np.argmax(q)))[0]
         delta = (q / peak) ** (1.0 / (self.norm - 1.0))
-        unit: Array = delta / norm_of(delta, self.norm)
-        return unit
+        return delta / norm_of(delta, self.norm)
 
     def constraint(self, delta: Array) -> Jet:
         p, t = self.norm, delta / self.radius
@@ -128,5 +122,4 @@ class NormBall(Domain):
         if peak == 0.0:
             return self.start(m)
         d = (norms / peak) ** (2.0 / (self.norm + 1.0))
-        updated: Array = self.radius * d / norm_of(d, self.norm)
-        return updated
+        return self.radius * d / norm_of(d, self.norm)

@@ -54,8 +54,7 @@ class EntropySimplex(Domain):
         return self.strength * float(d @ _log(d))
 
     def penalty_gradient(self, d: Array) -> Array:
-        gradient: Array = self.strength * (_log(d) + 1.0)
-        return gradient
+        return self.strength * (_log(d) + 1.0)
 
     def support(self, q: Array) -> float:
         peak = float(q.max())
@@ -63,8 +62,7 @@ class EntropySimplex(Domain):
 
     def maximiser(self, q: Array) -> Array:
         shares = self._relative(q)
-        d: Array = shares / shares.sum()
-        return d
+        return shares / shares.sum()
 
     def _relative(self, q: Array) -> Array:
         """exp((q - max q) / strength)."""
@@ -83,5 +81,4 @@ class EntropySimplex(Domain):
 
 def _log(d: Array) -> Array:
     """log d, at 0 that of the smallest normal number, which makes 0 log 0 = 0 and the slope there finite."""
-    logarithm: Array = np.log(np.maximum(d, np.finfo(float).tiny))
-    return logarithm
+    return np.log(np.maximum(d, np.finfo(float).tiny))

@@ -52,8 +52,7 @@ class Orthant(Domain):
         return np.full(m, 1.0 / m)
 
     def project(self, z: Array) -> Array:
-        d: Array = np.maximum(z, 0.0)
-        return d
+        return np.maximum(z, 0.0)
 
     def feasible(self, d: Array) -> Array:
         return self.project(d)
@@ -65,8 +64,7 @@ class Orthant(Domain):
         return self.strength * float((d**self.norm).sum())
 
     def penalty_gradient(self, d: Array) -> Array:
-        gradient: Array = self.strength * (2.0 * d if self.norm == 2 else np.ones(len(d)))
-        return gradient
+        return self.strength * (2.0 * d if self.norm == 2 else np.ones(len(d)))
 
     def support(self, q: Array) -> float:
         if self.norm == 1:
@@ -84,8 +82,7 @@ class Orthant(Domain):
             if q.max() > self.strength:
                 raise ValueError("no weights attain the support of a 1-norm penalty: a score exceeds its strength")
             return np.zeros(len(q))
-        d: Array = np.maximum(q, 0.0) / (2.0 * self.strength)
-        return d
+        return np.maximum(q, 0.0) / (2.0 * self.strength)
 
     def constraint(self, delta: Array) -> Jet:
         return np.zeros(len(delta)), np.zeros(len(delta)), np.zeros(len(delta))

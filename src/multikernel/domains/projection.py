@@ -26,8 +26,7 @@ def project_ball(z: Array, norm: float, radius: float, center: Array) -> Array:
     floor, a = -center / radius, (z - center) / radius
 
     def shrunk(lam: float) -> Array:
-        delta: Array = np.maximum(floor, np.sign(a) * _shrink(np.abs(a), lam, norm))
-        return delta
+        return np.maximum(floor, np.sign(a) * _shrink(np.abs(a), lam, norm))
 
     def excess(lam: float) -> float:
         return norm_of(shrunk(lam), norm) - 1.0
@@ -37,8 +36,7 @@ def project_ball(z: Array, norm: float, radius: float, center: Array) -> Array:
     top = 2.0 * norm_of(a, dual_exponent(norm))
     lam = brentq(excess, 0.0, top, xtol=np.finfo(float).tiny, rtol=4.0 * np.finfo(float).eps, maxiter=1000)
     delta = shrunk(float(lam))  # on the sphere but for what rounding of a large multiplier leaves
-    d: Array = np.maximum(center + (radius / norm_of(delta, norm)) * delta, 0.0)
-    return d
+    return np.maximum(center + (radius / norm_of(delta, norm)) * delta, 0.0)
 
 
 def norm_of(v: Array, p: float) -> float:
@@ -60,8 +58,7 @@ def _shrink(a: Array, lam: float, p: float) -> Array:
     function is convex in s = u^{p-1}, not in u.
     """
     if p == 1.0:
-        u: Array = np.maximum(a - lam, 0.0)
-        return u
+        return np.maximum(a - lam, 0.0)
     if lam == 0.0:
         return a
     if p == 2.0:
@@ -69,8 +66,7 @@ def _shrink(a: Array, lam: float, p: float) -> Array:
     if p > 2.0:
         return _newton(np.minimum(a, (a / lam) ** (1.0 / (p - 1.0))), a, 1.0, lam, p - 1.0)
     r = 1.0 / (p - 1.0)
-    root: Array = _newton(np.minimum(a ** (p - 1.0), a / lam), a, lam, 1.0, r) ** r
-    return root
+    return _newton(np.minimum(a ** (p - 1.0), a / lam), a, lam, 1.0, r) ** r
 
 
 def _newton(x: Array, a: Array, linear: float, power: float, exponent: float) -> Array:

@@ -71,13 +71,11 @@ def project_simplex(z: Array, total: float) -> Array:
     falling = np.sort(z)[::-1]
     thresholds = (np.cumsum(falling) - total) / np.arange(1, len(z) + 1)
     last = np.flatnonzero(falling > thresholds)[-1]
-    d: Array = np.maximum(z - thresholds[last], 0.0)
-    return d
+    return np.maximum(z - thresholds[last], 0.0)
 
 
 def share(d: Array, total: float) -> Array:
     """The positive part of d, scaled to the total; equal shares where there is none."""
     d = np.maximum(d, 0.0)
     size = float(d.sum())
-    shares: Array = d * (total / size) if size > 0 else np.full(len(d), total / len(d))
-    return shares
+    return d * (total / size) if size > 0 else np.full(len(d), total / len(d))

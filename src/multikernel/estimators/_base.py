@@ -252,8 +252,7 @@ class KernelEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     @property
     def _kernel_weights(self) -> Array:
         """The weights of the kernels in the predictor: those learned, unless an estimator scales the kernels itself."""
-        weights: Array = self.weights_
-        return weights
+        return self.weights_
 
     def _combined(self, bank: KernelBank, weights: Array) -> Gram:
         """How the weights make a kernel: the weighted sum unless an estimator says otherwise."""

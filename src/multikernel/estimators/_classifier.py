@@ -68,10 +68,9 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
     ) -> list[Fitted]:
         """Every binary problem, given by its rows and targets, from where it may start."""
         solve = delayed(self._solve)
-        fitted: list[Fitted] = Parallel(n_jobs=self.n_jobs, prefer="threads", verbose=self.verbose)(
+        return Parallel(n_jobs=self.n_jobs, prefer="threads", verbose=self.verbose)(
             solve(bank, rows, target, start) for (rows, target), start in zip(problems, starts, strict=True)
         )
-        return fitted
 
     def _solve(self, bank: KernelBank, rows: Array, target: Array, warm: Fitted | None) -> Fitted:
         own = bank if len(rows) == bank.shape[0] else bank.block(rows, rows)
@@ -92,8 +91,7 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         """The predicted labels, shape (len(X),)."""
         scores = self.decision_function(X)
         index = (scores >= 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        labels: Array = self.classes_[index]
-        return labels
+        return self.classes_[index]
 
 
 def classification_machine(learner: str, lam: float, C: float, tol: float, max_iter: int) -> Machine:

@@ -45,8 +45,7 @@ class ScaledEstimator(KernelEstimator):
 
     @property
     def _kernel_weights(self) -> Array:
-        weights: Array = self.weights_ * self.scaling_
-        return weights
+        return self.weights_ * self.scaling_
 
 
 class RLS2Estimator(ScaledEstimator):

@@ -72,8 +72,7 @@ class LinearRLS2Estimator(ScaledEstimator):
         self._reference = bank.reference(self._support)
 
     def _decide_bank(self, bank: KernelBank) -> Array:
-        values: Array = cast(FactorBank, bank).F @ np.atleast_2d(self.coef_).T + np.atleast_1d(self.intercept_)
-        return values
+        return cast(FactorBank, bank).F @ np.atleast_2d(self.coef_).T + np.atleast_1d(self.intercept_)
 
 
 class LinearRLS2Regressor(LinearRLS2Estimator, KernelRegressor):

@@ -48,5 +48,4 @@ def join(decisions: Array, n_classes: int, scheme: str) -> Array:
         votes[:, b] += ~first
         sums[:, a] += decisions[:, p]
         sums[:, b] -= decisions[:, p]
-    scores: Array = votes + sums / (3.0 * (np.abs(sums) + 1.0))
-    return scores
+    return votes + sums / (3.0 * (np.abs(sums) + 1.0))

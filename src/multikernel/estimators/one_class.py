@@ -88,8 +88,7 @@ class OneClassMKL(OutlierMixin, SupportEstimator):  # type: ignore[misc]
 
     def score_samples(self, X: Any) -> Array:
         """Scores of samples, shape (len(X),); larger is more usual."""
-        scores: Array = self._decide(X)[:, 0] + self.offset_
-        return scores
+        return self._decide(X)[:, 0] + self.offset_
 
     def decision_function(self, X: Any) -> Array:
         """Positive inside the region, negative outside, shape (len(X),)."""

@@ -117,5 +117,4 @@ def _without_intercept(machine: Any) -> SupportMachine:
     """The same machine, its coefficients free of the equality."""
     if isinstance(machine, SampleWeighted):
         return replace(machine, machine=_without_intercept(machine.machine))
-    free: SupportMachine = replace(machine, fit_intercept=False)
-    return free
+    return replace(machine, fit_intercept=False)

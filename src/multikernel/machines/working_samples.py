@@ -88,8 +88,7 @@ def _joining(pull: Array, rows: Array) -> Array:
     outside = pull > 0.0
     outside[rows] = False
     candidates = np.flatnonzero(outside)
-    strongest: Array = candidates[np.argsort(-pull[candidates], kind="stable")][: len(rows)]
-    return strongest
+    return candidates[np.argsort(-pull[candidates], kind="stable")][: len(rows)]
 
 
 def _staying(seen: Seen, rows: Array) -> Array:

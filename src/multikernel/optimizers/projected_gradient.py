@@ -87,8 +87,7 @@ class ProjectedGradient(Descent):
 
 
 def _step(problem: Problem, at: Evaluation, length: float) -> Array:
-    step: Array = problem.domain.project(at.theta - length * at.gradient) - at.theta
-    return step
+    return problem.domain.project(at.theta - length * at.gradient) - at.theta
 
 
 def _shorter(slope: float, rise: float) -> float:

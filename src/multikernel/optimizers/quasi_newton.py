@@ -72,8 +72,7 @@ class QuasiNewton(Optimizer):
         typical = float(np.linalg.norm(self._typical(problem) / unit))
 
         def project(z: Array) -> Array:
-            nearest: Array = domain.project(unit * z) / unit
-            return nearest
+            return domain.project(unit * z) / unit
 
         while True:
             z, slopes = at.theta / unit, unit * at.gradient
@@ -105,8 +104,7 @@ class QuasiNewton(Optimizer):
         typical = self._typical(problem)
         if problem.domain.constrained:
             return np.ones(problem.size)
-        units: Array = np.where(typical > 0, typical, typical.mean() or 1.0)
-        return units
+        return np.where(typical > 0, typical, typical.mean() or 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -140,8 +138,7 @@ class Curvature:
         inner = np.linalg.solve(M, W)
 
         def product(v: Array) -> Array:
-            image: Array = size * v - (W @ v) @ inner
-            return image
+            return size * v - (W @ v) @ inner
 
         return size, product
 
@@ -166,8 +163,7 @@ class Curvature:
 
 def _along_gradient(z: Array, slope: Array, size: float, project: Map) -> Array:
     """The projected step of this length."""
-    step: Array = project(z - size / max(float(np.linalg.norm(slope)), _TINY) * slope) - z
-    return step
+    return project(z - size / max(float(np.linalg.norm(slope)), _TINY) * slope) - z
 
 
 def _shorter(slope: float, rise: float) -> float:

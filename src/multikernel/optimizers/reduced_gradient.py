@@ -103,8 +103,7 @@ def _boundary(d: Array, direction: Array) -> float:
 
 def _cleaned(d: Array, total: float) -> Array:
     d = np.where(d > _ZERO * total, d, 0.0)
-    cleaned: Array = d * (total / d.sum())
-    return cleaned
+    return d * (total / d.sum())
 
 
 def _between(left: Point, right: Point, direction: Array) -> float:

@@ -65,8 +65,7 @@ def _sums(bank: KernelBank, weights: Array, coef: Array) -> Array:
     if not bank.square and len(active) <= _FEW:
         with one_blas_thread(0):  # the pass has threads of its own
             products = bank.select(active).apply(coef.T)
-        values: Array = np.einsum("pk,krp->rp", weights[:, active], products)
-        return values
+        return np.einsum("pk,krp->rp", weights[:, active], products)
     # a stored stack makes several sums in one pass; of very many kernels the products would be too large
     values = np.empty((bank.shape[0], len(coef)))
     for part in slices(len(coef), max(1, _CHUNK_VALUES // max(1, bank.shape[0] * bank.shape[1]))):

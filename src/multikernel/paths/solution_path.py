@@ -20,8 +20,7 @@ _POSITIVE = 1e-6  # of the largest weight: what counts as a positive weight
 
 def simplest_first(parameter: str, values: Array) -> Array:
     """The positions of the values from the simplest model to the most flexible one: the way warm starts help."""
-    order: Array = np.argsort(-values if parameter in _DESCENDING else values, kind="stable")
-    return order
+    return np.argsort(-values if parameter in _DESCENDING else values, kind="stable")
 
 
 def n_positive(weights: Array) -> int:
@@ -183,8 +182,7 @@ class Path:
         if not is_regressor(models[0]) or np.ndim(y) != 1:
             return np.array([model.score(X, y) for model in models])
         predicted = np.stack([model.predict(X) for model in models], axis=1)
-        scores: Array = r2_score(np.broadcast_to(y, predicted.shape[::-1]).T, predicted, multioutput="raw_values")
-        return scores
+        return r2_score(np.broadcast_to(y, predicted.shape[::-1]).T, predicted, multioutput="raw_values")
 
     def best(self, X: Any = None, y: Any = None) -> Any:
         """The model of the best score on (X, y), or on the validation sample; among equals the simplest."""

@@ -67,8 +67,7 @@ def _centred(bank: KernelBank, y: Array, s: Array | None) -> tuple[Array, Array]
         """P K P."""
         row_sums = K @ s
         shift = row_sums - 0.5 * float(s @ row_sums) / total
-        product: Array = s[:, None] * (K - (shift[:, None] + shift) / total) * s
-        return product
+        return s[:, None] * (K - (shift[:, None] + shift) / total) * s
 
     Py = (s * (y - np.average(y, axis=0, weights=s)).T).T
     return np.stack([bank.inner(between(bank.matrix(k))) for k in range(len(bank))]), bank.quad(Py)
@@ -78,13 +77,11 @@ def _norms(bank: KernelBank, pairs: Array, s: Array | None) -> Array:
     """|K_kc| of every kernel; 0 where it is the rounding that centring left of a constant kernel."""
     norms = np.sqrt(np.maximum(np.diagonal(pairs), 0.0))
     traces = bank.traces() if s is None else bank.diagonal() @ s
-    kept: Array = np.where(norms > _ROUNDING * traces, norms, 0.0)
-    return kept
+    return np.where(norms > _ROUNDING * traces, norms, 0.0)
 
 
 def _shares(scores: Array) -> Array:
     """Non-negative scores with sum 1; uniform where none is positive."""
     positive = np.maximum(scores, 0.0)
     total = positive.sum()
-    shares: Array = positive / total if total > 0 else np.full(len(positive), 1.0 / len(positive))
-    return shares
+    return positive / total if total > 0 else np.full(len(positive), 1.0 / len(positive))

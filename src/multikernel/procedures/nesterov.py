@@ -49,8 +49,7 @@ class NesterovRun:
     def guarantee(self, minimiser: Array) -> Array:
         """The theorem's bound of values - minimum, for a minimiser of shape (n,)."""
         k = np.arange(len(self.values))
-        bound: Array = 2.0 * self.lipschitz * float(((minimiser - self.start) ** 2).sum()) / ((k + 1.0) * (k + 2.0))
-        return bound
+        return 2.0 * self.lipschitz * float(((minimiser - self.start) ** 2).sum()) / ((k + 1.0) * (k + 2.0))
 
 
 def lipschitz_constant(problem: SmoothedProblem) -> float:

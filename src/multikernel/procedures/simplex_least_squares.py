@@ -142,8 +142,7 @@ class _Face:
         lengths = np.sqrt(self.Q.diagonal())
         zero = lengths == 0.0
         if zero.any():
-            step: Array = zero / np.count_nonzero(zero) - self.d
-            return step
+            return zero / np.count_nonzero(zero) - self.d
         R, q, rank = self._triangle(lengths)
         if rank == len(lengths):
             x = lapack.dtrtrs(R, q)[0] / lengths

@@ -69,8 +69,7 @@ class SmoothedProblem:
 
     def forms(self, *points: Array) -> Array:
         """q at each of these points, in one pass over the kernels: shape (points, m)."""
-        q: Array = self.bank.quads(np.stack([self.y * a for a in points], axis=1)).T
-        return q
+        return self.bank.quads(np.stack([self.y * a for a in points], axis=1)).T
 
     def value(self, a: Array, q: Array) -> float:
         """f_s."""
@@ -83,13 +82,11 @@ class SmoothedProblem:
         """theta."""
         with np.errstate(under="ignore"):
             shares = np.exp((q - q.max()) / self.smoothing)
-        theta: Array = shares / shares.sum()
-        return theta
+        return shares / shares.sum()
 
     def gradient(self, a: Array, q: Array) -> Array:
         """-1 + Y K(theta) Y a."""
-        g: Array = self.y * self.bank.combine(self.weights(q)).multiply(self.y * a) - 1.0
-        return g
+        return self.y * self.bank.combine(self.weights(q)).multiply(self.y * a) - 1.0
 
     def clip(self, a: Array) -> Array:
         """The nearest point of the box."""

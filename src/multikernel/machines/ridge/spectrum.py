@@ -73,8 +73,7 @@ def _outside(U: Array, Y: Array) -> Array:
     for _ in range(2):  # the second time takes off what the first left by rounding, which 1 / alpha would make large
         P = P - product(U, product(U.T, P))
     reached = np.linalg.norm(P, axis=0) <= len(Y) * _ROUNDING * np.linalg.norm(Y, axis=0)
-    outside: Array = np.where(reached, 0.0, P)
-    return outside
+    return np.where(reached, 0.0, P)
 
 
 def spectrum(gram: Gram) -> tuple[Array, Array]:

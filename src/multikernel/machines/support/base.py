@@ -196,8 +196,7 @@ def _pull(program: SupportProgram, f: Array, outside: Array, allowed: float) -> 
     rising = np.flatnonzero(outside & (loss > 0.0))
     smallest = np.sort(loss[rising])
     excused = int(np.searchsorted(np.cumsum(smallest), allowed, side="right"))
-    pull: Array = np.where(loss > 0.0, loss - (smallest[excused - 1] if excused else 0.0), slope.max(axis=0))
-    return pull
+    return np.where(loss > 0.0, loss - (smallest[excused - 1] if excused else 0.0), slope.max(axis=0))
 
 
 def _within_rounding(K: Array, program: SupportProgram, found: DualSolution, score: Array) -> bool:

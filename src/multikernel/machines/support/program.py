@@ -54,20 +54,17 @@ class SupportProgram:
     @cached_property
     def sample(self) -> Array:
         """The sample of each variable, int array (N,)."""
-        sample: Array = np.arange(len(self.sign)) % self.n
-        return sample
+        return np.arange(len(self.sign)) % self.n
 
     @cached_property
     def low(self) -> Array:
         """The smallest value of sign_j a_j."""
-        low: Array = np.where(self.sign > 0, 0.0, -self.upper)
-        return low
+        return np.where(self.sign > 0, 0.0, -self.upper)
 
     @cached_property
     def high(self) -> Array:
         """The largest value of sign_j a_j."""
-        high: Array = np.where(self.sign > 0, self.upper, 0.0)
-        return high
+        return np.where(self.sign > 0, self.upper, 0.0)
 
     def restricted(self, rows: Array) -> SupportProgram:
         """The program of some samples; the variables of the others are zero."""
@@ -76,13 +73,11 @@ class SupportProgram:
 
     def variables(self, rows: Array) -> Array:
         """The positions of the variables of some samples."""
-        own: Array = np.arange(len(self.sign)).reshape(-1, self.n)[:, rows].ravel()
-        return own
+        return np.arange(len(self.sign)).reshape(-1, self.n)[:, rows].ravel()
 
     def coef(self, a: Array) -> Array:
         """b = E a, shape (n,)."""
-        b: Array = (self.sign * a).reshape(-1, self.n).sum(axis=0)
-        return b
+        return (self.sign * a).reshape(-1, self.n).sum(axis=0)
 
     def dual(self, a: Array, norm: float) -> float:
         """scale (p'a - rho/2 |a|^2 - norm/2), with norm = b'K b."""
@@ -92,8 +87,7 @@ class SupportProgram:
         """loss_j at the function values f (intercept included), shape (N,)."""
         slack = np.maximum(self.linear - self.sign * f[self.sample], 0.0)
         best = np.minimum(slack / self.ridge, self.upper) if self.ridge else self.upper
-        losses: Array = best * (slack - 0.5 * self.ridge * best)
-        return losses
+        return best * (slack - 0.5 * self.ridge * best)
 
     def primal(self, f: Array, norm: float, intercept: float) -> float:
         """scale (norm/2 + sum_j loss_j(f + intercept) + total intercept), with norm = |f|^2 and f without intercept."""
@@ -126,8 +120,7 @@ class SupportProgram:
         if start is None or np.shape(start) != self.upper.shape or not np.isfinite(start).all():
             if self.total == 0.0:
                 return np.zeros(len(self.upper))
-            filled: Array = np.clip(self.total - (np.cumsum(self.upper) - self.upper), 0.0, self.upper)
-            return filled
+            return np.clip(self.total - (np.cumsum(self.upper) - self.upper), 0.0, self.upper)
         a = np.maximum(start, 0.0)
         bounded = bool(np.isfinite(self.upper).all())
         if bounded and self.total == 0.0 and a.any():
@@ -137,8 +130,7 @@ class SupportProgram:
                 a = a / largest
         size = self.upper if bounded else np.full(len(a), a.max())
         a = np.where(a < _SNAP * size, 0.0, np.where(a > (1.0 - _SNAP) * self.upper, self.upper, a))
-        feasible: Array = self.sign * self.balanced(self.sign * a) if self.intercept else a
-        return feasible
+        return self.sign * self.balanced(self.sign * a) if self.intercept else a
 
     def balanced(self, b: Array) -> Array:
         """The point nearest to b that keeps the equality and moves only what is between its bounds, if that can do."""

@@ -35,8 +35,7 @@ def hessian(problem: Problem, at: Evaluation) -> Array:
     A = as_columns(at.dual.factor)
     W, V = _images(problem, at.theta, A)
     H = blas.dgemm(2.0, W.T, V.T, trans_a=1) - problem.combination.second(problem.bank, at.theta, A)
-    symmetric: Array = 0.5 * (H + H.T)
-    return symmetric
+    return 0.5 * (H + H.T)
 
 
 def hessian_product(problem: Problem, at: Evaluation) -> Map:
@@ -46,8 +45,7 @@ def hessian_product(problem: Problem, at: Evaluation) -> Map:
     second = _second_product(problem, at.theta, A)
 
     def product(v: Array) -> Array:
-        image: Array = 2.0 * (W @ (v @ V)) - second(v)
-        return image
+        return 2.0 * (W @ (v @ V)) - second(v)
 
     return product
 
@@ -88,7 +86,6 @@ def _second_product(problem: Problem, theta: Array, A: Array) -> Map:
         M *= bank.combine(theta).dense() ** (degree - 2)
 
     def product(v: Array) -> Array:
-        image: Array = bank.inner(M * bank.combine(v).dense())
-        return image
+        return bank.inner(M * bank.combine(v).dense())
 
     return product if degree > 1 else np.zeros_like

@@ -169,8 +169,7 @@ def _degree(problem: Problem) -> int:
 
 
 def _x(ball: NormBall, at: Evaluation) -> Array:
-    x: Array = at.theta - ball.offset(len(at.theta))
-    return x
+    return at.theta - ball.offset(len(at.theta))
 
 
 def _slope(ball: NormBall, at: Evaluation) -> Array:
@@ -181,12 +180,10 @@ def _slope(ball: NormBall, at: Evaluation) -> Array:
 
 def _without(V: Array, unit: Array) -> Array:
     """A vector, or every column of a matrix, without its part along a unit vector."""
-    rest: Array = V - np.multiply.outer(unit, unit @ V)
-    return rest
+    return V - np.multiply.outer(unit, unit @ V)
 
 
 def _brought_back(ball: NormBall, x: Array) -> Array:
     """The point of the sphere in the direction of |x| from the centre."""
     x = np.abs(x)
-    theta: Array = ball.offset(len(x)) + (ball.radius / np.linalg.norm(x)) * x
-    return theta
+    return ball.offset(len(x)) + (ball.radius / np.linalg.norm(x)) * x

@@ -31,8 +31,7 @@ def minimise_in_ball(H: Array, g: Array, radius: float) -> Array:
     floor = max(0.0, _SINGULAR * (float(np.abs(values).max()) + size) + _TINY - float(values[0]))
 
     def point(t: float) -> Array:
-        coordinates: Array = -b / (values + t)
-        return coordinates
+        return -b / (values + t)
 
     def excess(t: float) -> float:
         return float(np.linalg.norm(point(t))) - radius
@@ -42,8 +41,7 @@ def minimise_in_ball(H: Array, g: Array, radius: float) -> Array:
         z = point(float(brentq(excess, floor, floor + 2.0 * size, xtol=_TINY, rtol=1e-12)))
     elif values[0] < 0.0:  # down the lowest direction, of which g says little or nothing
         z[0] -= np.copysign(np.sqrt(radius**2 - float(z[1:] @ z[1:])) - abs(z[0]), b[0])
-    minimiser: Array = vectors @ z
-    return minimiser
+    return vectors @ z
 
 
 def descend_in_ball(product: Callable[[Array], Array], g: Array, radius: float) -> Array:

@@ -126,8 +126,7 @@ class Hull:
     @cached_property
     def d(self) -> Array:
         """beta^|v|, shape (len(self),)."""
-        d: Array = float(self.beta) ** self.sizes
-        return d
+        return float(self.beta) ** self.sizes
 
     @property
     def ancestor(self) -> Array:

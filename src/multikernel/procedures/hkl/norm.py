@@ -88,16 +88,14 @@ class DualNorm:
     def parts(self) -> Array:
         """u, shape (m,): the part of each node in h^r."""
         r = exponent(self.rho)
-        u: Array = np.exp(self._log_forms - r * self._log_value)
-        return u
+        return np.exp(self._log_forms - r * self._log_value)
 
     @cached_property
     def weights(self) -> Array:
         """theta_w = dh / dq_w, the weights of the nodes' kernels: h = theta'q."""
         r = exponent(self.rho)
         if r == 1.0:
-            zeta: Array = np.exp(self._log_terms[1])
-            return zeta
+            return np.exp(self._log_terms[1])
         with np.errstate(divide="ignore"):
             theta: Array = np.exp(self._log_terms[1] + (r - 1.0) * (np.log(self.q) - self._log_value))
         return theta
@@ -105,8 +103,7 @@ class DualNorm:
     @cached_property
     def pull(self) -> Array:
         """g_v, shape (m,): the slope of log h^r in gamma_v; gamma'g = 1, and g <= 1 at the maximum."""
-        g: Array = self.slopes @ self.parts
-        return g
+        return self.slopes @ self.parts
 
     @property
     def gradient(self) -> Array:
@@ -118,8 +115,7 @@ class DualNorm:
         """An upper bound of Omega*(b)^2, the maximum of h over the simplex."""
         if not self.q.any():
             return 0.0
-        bound: float = self.value * float(self.pull.max()) ** (1.0 / exponent(self.rho))
-        return bound
+        return self.value * float(self.pull.max()) ** (1.0 / exponent(self.rho))
 
     # -- second derivatives ----------------------------------------------------------------------------------------
 
@@ -129,14 +125,12 @@ class DualNorm:
         r, R, g = exponent(self.rho), self.slopes, self.pull
         H = (R * self.parts) @ R.T
         H.flat[:: len(H) + 1] -= g / self.gamma
-        curvature: Array = self.value / r * ((1.0 - 1.0 / r) * np.outer(g, g) - self.rho * H)
-        return curvature
+        return self.value / r * ((1.0 - 1.0 / r) * np.outer(g, g) - self.rho * H)
 
     @property
     def mixed(self) -> Array:
         """d theta_w / d gamma_v, shape (m, m): row v, column w."""
-        mixed: Array = self.weights * (self.slopes - (1.0 - 1.0 / exponent(self.rho)) * self.pull[:, None])
-        return mixed
+        return self.weights * (self.slopes - (1.0 - 1.0 / exponent(self.rho)) * self.pull[:, None])
 
     def bend(self, Z: Array) -> Array | None:
         """F with F'F = 2 Z'(d2h / dq2) Z, for Z of shape (m, n) and q = Z b; None where h is linear in q.
@@ -150,5 +144,4 @@ class DualNorm:
         relative = Z[known] / self.q[known, None]
         u = self.parts[known]
         mean = u @ relative
-        F: Array = np.sqrt(2.0 * (r - 1.0) * self.value * u)[:, None] * (relative - mean)
-        return F
+        return np.sqrt(2.0 * (r - 1.0) * self.value * u)[:, None] * (relative - mean)

@@ -112,5 +112,4 @@ def _grades(lam: float) -> Array:
 def _norm(values: Array, r: float) -> Array:
     """|values|_r along the last axis, without overflow."""
     top = np.maximum(values.max(axis=-1, keepdims=True), np.finfo(float).tiny)
-    norms: Array = top[..., 0] * ((values / top) ** r).sum(axis=-1) ** (1.0 / r)
-    return norms
+    return top[..., 0] * ((values / top) ** r).sum(axis=-1) ** (1.0 / r)

@@ -72,8 +72,7 @@ class Sums:
             L = np.empty((len(place), U.shape[1]))
             L[0] = self.M[r] * U.prod(axis=0)
             _pieces.products(parent, last, R, L)
-            sums: Array = blas.dgemm(1.0, R.T, L.T, trans_a=True)
-            return sums
+            return blas.dgemm(1.0, R.T, L.T, trans_a=True)
 
         with one_blas_thread(0):
             parts = over_rows(part, len(self.M), max(1, _BUFFER // len(place)))

@@ -149,5 +149,4 @@ class Newton:
         sample, sign = self.program.sample, self.program.sign
         da = (r_a - sign * change[sample]) / self.theta
         missing = np.where(self.barrier < self.curvature, db - self.program.coef(da), 0.0)
-        step: Array = da + sign * (self.barrier * missing)[sample] / self.theta
-        return step
+        return da + sign * (self.barrier * missing)[sample] / self.theta

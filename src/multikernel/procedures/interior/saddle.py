@@ -31,8 +31,7 @@ class Saddle:
 
     def weights(self, delta: Array) -> Array:
         """offset + delta."""
-        weights: Array = self.domain.offset(len(delta)) + delta
-        return weights
+        return self.domain.offset(len(delta)) + delta
 
     def limit(self, level: float) -> float:
         """What v / 2 may not exceed where a weight is zero."""

@@ -21,8 +21,7 @@ def central(program: SupportProgram) -> Array:
     plus = program.sign > 0
     sums = np.array([g[~plus].sum(), g[plus].sum()])
     if program.total != 0.0:
-        inside: Array = g * abs(program.total) / sums[int(program.total > 0)]
-        return inside
+        return g * abs(program.total) / sums[int(program.total > 0)]
     inside = 0.5 * g * sums.min() / np.where(plus, sums[1], sums[0])
     return inside
 
@@ -61,5 +60,4 @@ def _balanced(saddle: Saddle, mu: float, score: Array) -> Array:
         delta = np.exp2(exponent)
         above = saddle.domain.separable_penalty(delta)[1] / saddle.program.scale > score + mu / delta
         low, high = np.where(above, low, exponent), np.where(above, exponent, high)
-    weights: Array = np.exp2(low)
-    return weights
+    return np.exp2(low)

@@ -51,6 +51,5 @@ def feasible(program: SupportProgram, a: Array) -> Array:
     side = program.sign * np.sign(excess) > 0
     if not side.any():  # one side only, with too little
         room = program.upper - a
-        more: Array = a + room * (abs(excess) / float(room.sum()))
-        return more
+        return a + room * (abs(excess) / float(room.sum()))
     return np.where(side, a * (1.0 - abs(excess) / float(a[side].sum())), a)

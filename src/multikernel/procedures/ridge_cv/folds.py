@@ -70,8 +70,7 @@ class Folds:
         sums = np.zeros((self.count, Y.shape[1]))
         np.add.at(sums, self.labels, Y)
         sizes = np.bincount(self.labels, minlength=self.count)
-        means: Array = (Y.sum(axis=0) - sums) / (len(Y) - sizes)[:, None]
-        return means
+        return (Y.sum(axis=0) - sums) / (len(Y) - sizes)[:, None]
 
     def spread(self, V: Array) -> Array:
         """The parts of a vector by folds: shape (n, F), column f is V on fold f and 0 elsewhere."""
@@ -104,8 +103,7 @@ class Blocks:
     def solve(self, B: Array) -> Array:
         """H_VV^-1 B_V in the rows of each fold, B of shape (n, t)."""
         if self.folds.single:
-            quotients: Array = B / self.factors[0][:, None]
-            return quotients
+            return B / self.factors[0][:, None]
         X = np.empty_like(B)
         for V, factor in zip(self.folds.tests(), self.factors, strict=True):
             X[V] = lapack.dpotrs(factor, B[V], lower=1)[0]

@@ -80,8 +80,7 @@ class HeldOutError:
     @cached_property
     def diagonals(self) -> Array:
         """The mean of the diagonal of each kernel."""
-        means: Array = self.bank.traces() / len(self.Y)
-        return means
+        return self.bank.traces() / len(self.Y)
 
     @property
     def largest(self) -> float:
@@ -122,8 +121,7 @@ class HeldOutError:
         for t in range(self.Y.shape[1]):
             P = self._columns(point.H, self.folds, U[:, t])
             M += _product(P, self._directions(point, self.folds, point.residuals[:, t], t).T)
-        slope: Array = self.bank.inner(M) * (2.0 / len(self.Y))
-        return slope
+        return self.bank.inner(M) * (2.0 / len(self.Y))
 
     # -- parts ---------------------------------------------------------------------------------------------------------
 
@@ -132,8 +130,7 @@ class HeldOutError:
 
     def _centred(self, targets: Array, ones: Array, folds: Folds) -> Array:
         """(H z)_V in the rows of each fold: shape (n, t)."""
-        centred: Array = targets - self._means(folds)[folds.labels] * ones[:, None]
-        return centred
+        return targets - self._means(folds)[folds.labels] * ones[:, None]
 
     def _directions(self, point: Point, folds: Folds, r: Array, t: int) -> Array:
         """q of every fold: shape (n, F)."""
@@ -170,5 +167,4 @@ def _invert(K: Array) -> None:
 
 def _product(A: Array, B: Array) -> Array:
     """A B by SciPy's BLAS, beside whose factorisations the threads of NumPy's own would spin."""
-    product: Array = blas.dgemm(1.0, B.T, A.T).T
-    return product
+    return blas.dgemm(1.0, B.T, A.T).T

@@ -193,13 +193,11 @@ class _ActiveSet:
         L, failed = lapack.dpotrf(M / np.outer(lengths, lengths), lower=1)
         if failed:
             return None
-        x: Array = lapack.dpotrs(L, self.h[S] / lengths, lower=1)[0] / lengths
-        return x
+        return lapack.dpotrs(L, self.h[S] / lengths, lower=1)[0] / lengths
 
 
 def _dense(columns: Any) -> Array:
-    array: Array = columns.toarray() if hasattr(columns, "toarray") else columns
-    return array
+    return columns.toarray() if hasattr(columns, "toarray") else columns
 
 
 def _degrees(G: Array, alpha: float) -> float:

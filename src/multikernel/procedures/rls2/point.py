@@ -58,8 +58,7 @@ class RidgePoint:
 
     def whitened(self, M: Array) -> Array:
         """L^{-1} M; M in Fortran order is overwritten."""
-        product: Array = blas.dtrsm(1.0, self.L, M, lower=1, overwrite_b=1)
-        return product
+        return blas.dtrsm(1.0, self.L, M, lower=1, overwrite_b=1)
 
     def solution(self, single: bool, mean: Array) -> DualSolution:
         """As a machine would tell it; J has the derivative -alpha/2 C C' in R."""

@@ -27,5 +27,4 @@ class ScaledWeights(Weights):
 def equal_weights(scaling: Array) -> Array:
     """Where no kernel explains anything: the same weight for all that are not scaled to 0."""
     used = scaling > 0 if scaling.any() else np.ones(len(scaling), dtype=bool)
-    weights: Array = used / np.count_nonzero(used)
-    return weights
+    return used / np.count_nonzero(used)
