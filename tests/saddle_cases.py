@@ -11,16 +11,18 @@ import numpy as np
 import reference as ref
 import saddle_reference as saddle
 from multikernel import KernelBank, precomputed
+from multikernel.combinations import Linear
 from multikernel.domains import Domain, EntropySimplex, NormBall, Orthant, Simplex
 from multikernel.machines import (
     DualSolution,
     EpsilonMachine,
     HingeMachine,
     OneClassMachine,
-    SampleWeighted,
     SquaredHingeMachine,
     SupportMachine,
+    SupportProgram,
 )
+from multikernel.problem import Problem
 from multikernel.procedures import Weights, support_mkl
 
 Array = Any
@@ -80,25 +82,29 @@ def bank(name: str) -> KernelBank:
 
 @dataclass(frozen=True)
 class MachineCase:
-    """A machine, what it solves, and its target."""
+    """A machine, what it solves, its target and the weights of the samples' losses."""
 
     machine: SupportMachine
     truth: saddle.Machine
     target: Array
+    sample_weight: Array | None = None
+
+    @property
+    def program(self) -> SupportProgram:
+        return self.machine.program(self.target, self.sample_weight)
 
 
 def machines(C: float, tol: float = 1e-6) -> dict[str, MachineCase]:
     _, y, few, t = samples()
     nu, flat = min(C + 0.1, 1.0), np.full(SIZE, 2.7)
     own = np.random.default_rng(2).uniform(0.1, 3.0, size=SIZE)
-    weighted = SampleWeighted(machine=HingeMachine(C), sample_weight=own, tol=tol)
-    costs = HingeMachine(C, class_weight=(0.3, 4.0), tol=tol)
+    costs = np.where(few < 0, 0.3, 4.0)
     return {
         "hinge": MachineCase(HingeMachine(C, tol=tol), saddle.hinge(y, C), y),
         "hinge-through-origin": MachineCase(HingeMachine(C, False, tol=tol), saddle.hinge(y, C, False), y),
         "hinge-unbalanced": MachineCase(HingeMachine(C, tol=tol), saddle.hinge(few, C), few),
-        "hinge-class-weights": MachineCase(costs, saddle.hinge(few, C * np.where(few < 0, 0.3, 4.0)), few),
-        "hinge-sample-weights": MachineCase(weighted, saddle.hinge(y, C * own), y),
+        "hinge-class-weights": MachineCase(HingeMachine(C, tol=tol), saddle.hinge(few, C * costs), few, costs),
+        "hinge-sample-weights": MachineCase(HingeMachine(C, tol=tol), saddle.hinge(y, C * own), y, own),
         "squared": MachineCase(SquaredHingeMachine(C, tol=tol), saddle.squared_hinge(y, C), y),
         "squared-through-origin": MachineCase(
             SquaredHingeMachine(C, False, tol=tol), saddle.squared_hinge(y, C, False), y
@@ -175,9 +181,16 @@ class Solved:
         return self.lower <= upper + slack and lower <= self.upper + slack
 
 
+def learned(
+    bank: KernelBank, machine: SupportMachine, domain: Domain, target: Array, sample_weight: Any = None, **options: Any
+) -> tuple[Weights, DualSolution]:
+    """Weights and machine, to the gap that is the machine's own."""
+    return support_mkl(Problem(bank, Linear(), machine, domain, target, sample_weight), machine.tol, **options)
+
+
 def solve(stack: str, machine: MachineCase, domain: tuple[Domain, saddle.Domain], **options: Any) -> Solved:
     K = stacks()[stack]
-    found, dual = support_mkl(bank(stack), machine.machine, domain[0], machine.target, **options)
+    found, dual = learned(bank(stack), machine.machine, domain[0], machine.target, machine.sample_weight, **options)
     floor = machine.truth.floor(ref.combine(K, domain[0].start(len(K))))
     return judged(K, machine.truth, domain[1], found, dual, floor)
 

@@ -23,6 +23,7 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
+from multikernel.certificate import Certificate
 from multikernel.combinations import Combination
 from multikernel.domains import Domain
 from multikernel.machines import DualSolution, Machine
@@ -54,10 +55,11 @@ class Evaluation:
     dual: DualSolution
 
     @property
-    def certificate(self) -> float:
-        """Relative: the duality gap where the problem is convex, else the stationarity with the inner gap."""
-        gap = self.upper - self.bound if np.isfinite(self.bound) else self.stationarity + self.upper - self.value
-        return max(gap, 0.0) / max(abs(self.upper), float(np.finfo(float).tiny))
+    def certificate(self) -> Certificate:
+        """The duality gap where a bound is known, else the stationarity, with what the inner gap may add to it."""
+        if np.isfinite(self.bound):
+            return Certificate.gap(self.upper, self.bound)
+        return Certificate.stationarity(self.stationarity + self.upper - self.value, self.upper)
 
 
 @dataclass(frozen=True, eq=False)
@@ -70,7 +72,8 @@ class Problem:
     combination : how theta makes a kernel of them
     machine : the inner problem
     domain : where theta lives, with its penalty
-    target : array (n,), as the machine wants it
+    target : array (n,) or (n, t), as the machine wants it
+    sample_weight : array (n,), what the machine multiplies each sample's loss with; 1 if not given
     """
 
     bank: KernelBank
@@ -78,6 +81,7 @@ class Problem:
     machine: Machine
     domain: Domain
     target: Array
+    sample_weight: Array | None = None
 
     @property
     def linear(self) -> bool:
@@ -104,7 +108,7 @@ class Problem:
         Another machine may stand in for the problem's own, to solve less or more accurately.
         """
         gram = self.combination.gram(self.bank, theta)
-        dual = (machine or self.machine).solve(gram, self.target, warm)
+        dual = (machine or self.machine).solve(gram, self.target, warm, self.sample_weight)
         q = self.combination.pullback(self.bank, theta, dual.factor)
         penalty, inner = self.domain.penalty(theta), float(theta @ q)
         support = self.domain.support(q)

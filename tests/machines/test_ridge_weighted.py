@@ -72,7 +72,7 @@ def test_solution_is_the_inverse(name: str, shape: Any, intercept: bool, weighte
     gram, y = GRAMS[name](), target(shape)
     s = np.random.default_rng(5).integers(0, 4, N).astype(float) if weighted else None
     want = by_inverse(gram.dense().astype(float), y, alpha, intercept, s)
-    found = RidgeMachine(alpha, intercept, s).solve(gram, y)
+    found = RidgeMachine(alpha, intercept).solve(gram, y, sample_weight=s)
     agree(found, want)
     assert found.factor.shape == shape
     assert np.shape(found.intercept) == shape[1:]
@@ -90,7 +90,7 @@ def test_many_alphas_are_solved_from_one_spectrum(name: str, shape: Any, weighte
         gram = gram if not weighted else DenseGram(K + 1e-5 * np.eye(N))
         K = gram.dense().astype(float)
     alphas = np.geomspace(0.05, 30.0, n_alphas).tolist()
-    for alpha, found in zip(alphas, RidgeMachine(9.0, sample_weight=s).solve_along(gram, y, alphas), strict=True):
+    for alpha, found in zip(alphas, RidgeMachine(9.0).solve_along(gram, y, alphas, s), strict=True):
         agree(found, by_inverse(K, y, alpha, True, s), 1e-4 if "single" in name else 1e-8)
 
 
@@ -104,7 +104,7 @@ def test_weights_are_repetitions(counts: list[int], name: str, alpha: float) -> 
     copies = np.repeat(np.arange(N), counts)
     K = gram.dense()
     want = RidgeMachine(alpha).solve(DenseGram(K[np.ix_(copies, copies)]), y[copies])
-    found = RidgeMachine(alpha, sample_weight=s).solve(gram, y)
+    found = RidgeMachine(alpha).solve(gram, y, sample_weight=s)
     summed = np.zeros_like(y)
     np.add.at(summed, copies, want.coef)
     np.testing.assert_allclose(found.coef, summed, rtol=1e-7, atol=1e-7 * max(1.0, np.abs(summed).max()))
@@ -115,8 +115,8 @@ def test_weights_are_repetitions(counts: list[int], name: str, alpha: float) -> 
 @given(st.floats(1e-6, 1e6), st.floats(1e-2, 1e2))
 def test_weights_and_alpha_share_their_scale(scale: float, alpha: float) -> None:
     gram, y, s = GRAMS["dense"](), target((N,)), np.random.default_rng(6).random(N)
-    one = RidgeMachine(alpha, sample_weight=s).solve(gram, y)
-    other = RidgeMachine(alpha * scale, sample_weight=s * scale).solve(gram, y)
+    one = RidgeMachine(alpha).solve(gram, y, sample_weight=s)
+    other = RidgeMachine(alpha * scale).solve(gram, y, sample_weight=s * scale)
     np.testing.assert_allclose(other.coef, one.coef, rtol=1e-8, atol=1e-10)
     assert other.value == pytest.approx(one.value, rel=1e-9)
 
@@ -125,11 +125,12 @@ def test_weights_and_alpha_share_their_scale(scale: float, alpha: float) -> None
 def test_factor_is_the_derivative(weighted: bool) -> None:
     rng = np.random.default_rng(4)
     s = rng.random(N) if weighted else None
-    machine, y, K = RidgeMachine(0.3, sample_weight=s), target((N, 3)), GRAMS["dense"]().dense()
+    y, K = target((N, 3)), GRAMS["dense"]().dense()
     D = rng.normal(size=(N, N))
     D = D @ D.T / N
-    A, h = machine.solve(DenseGram(K), y).factor, 1e-5
-    slope = (machine.solve(DenseGram(K + h * D), y).value - machine.solve(DenseGram(K - h * D), y).value) / (2 * h)
+    A, h = RidgeMachine(0.3).solve(DenseGram(K), y, sample_weight=s).factor, 1e-5
+    up, down = (RidgeMachine(0.3).solve(DenseGram(K + e * D), y, sample_weight=s).value for e in (h, -h))
+    slope = (up - down) / (2 * h)
     assert slope == pytest.approx(-np.trace(A.T @ D @ A), rel=1e-6)
 
 
@@ -137,7 +138,7 @@ def test_factor_is_the_derivative(weighted: bool) -> None:
 def test_gap_encloses_the_primal(name: str) -> None:
     """|f|^2 + sum s (y - f - b)^2 / alpha at the solution is value / (1 - gap), whatever else is tried."""
     gram, y, s, alpha = GRAMS[name](), target((N,)), np.random.default_rng(6).random(N), 0.2
-    found = RidgeMachine(alpha, sample_weight=s).solve(gram, y)
+    found = RidgeMachine(alpha).solve(gram, y, sample_weight=s)
 
     def primal(a: Array) -> float:
         f = gram.multiply(a)
@@ -202,7 +203,7 @@ def test_weights_on_a_singular_matrix_with_a_tiny_alpha() -> None:
     X, s = features(4), np.random.default_rng(6).integers(0, 3, N).astype(float)
     Y = target((N, 2))
     root = np.sqrt(s)[:, None]
-    found = RidgeMachine(1e-13, fit_intercept=False, sample_weight=s).solve(DenseGram(X @ X.T), Y)
+    found = RidgeMachine(1e-13, fit_intercept=False).solve(DenseGram(X @ X.T), Y, sample_weight=s)
     assert found.value == pytest.approx(exact(root * X, root * Y, 1e-13, False), rel=1e-6)
 
 
@@ -225,10 +226,10 @@ def test_a_matrix_with_nan_is_no_solution() -> None:
 
 @pytest.mark.parametrize("bad", [[1.0, -1.0, 1.0], [np.nan, 1.0, 1.0], [0.0, 0.0, 0.0], [[1.0, 1.0, 1.0]]])
 def test_bad_weights(bad: Any) -> None:
-    with pytest.raises(ValueError, match="sample_weight must be finite numbers >= 0"):
-        RidgeMachine(sample_weight=np.array(bad))
+    with pytest.raises(ValueError, match="sample_weight must be a finite number >= 0 for each of 3 samples"):
+        RidgeMachine().solve(DenseGram(np.eye(3)), np.arange(3.0), sample_weight=np.array(bad))
 
 
 def test_weights_of_other_samples() -> None:
-    with pytest.raises(ValueError, match="a number for each of 17 samples, got shape \\(3,\\)"):
-        RidgeMachine(sample_weight=np.ones(3)).solve(GRAMS["dense"](), target((N,)))
+    with pytest.raises(ValueError, match=r"for each of 17 samples, .* got shape \(3,\)"):
+        RidgeMachine().solve(GRAMS["dense"](), target((N,)), sample_weight=np.ones(3))

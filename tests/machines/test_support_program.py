@@ -22,7 +22,7 @@ from multikernel.machines.support.program import level
 
 Array = Any
 MACHINES: dict[str, SupportMachine] = {
-    "hinge": HingeMachine(0.7, class_weight=(1.0, 2.0)),
+    "hinge": HingeMachine(0.7),
     "squared-hinge": SquaredHingeMachine(0.7),
     "epsilon": EpsilonMachine(0.7, 0.2),
     "one-class": OneClassMachine(0.3),

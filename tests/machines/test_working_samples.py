@@ -105,7 +105,6 @@ def test_hinge_is_that_of_the_stored_matrix(noise: float, C: float) -> None:
 
 OTHERS = {
     "through the origin": HingeMachine(3.0, fit_intercept=False, tol=1e-4),
-    "weights of classes": HingeMachine(3.0, class_weight=(0.2, 5.0), tol=1e-4),
     "squared hinge": SquaredHingeMachine(3.0, tol=1e-4),
     "epsilon": EpsilonMachine(3.0, 0.3, tol=1e-4),
 }

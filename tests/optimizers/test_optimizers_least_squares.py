@@ -120,7 +120,7 @@ def test_without_interpolation_it_goes_to_and_fro() -> None:
     problem = Problem(precomputed(K), Linear(), RidgeMachine(1e-3), NormBall(2.0), y)
     undamped = Interpolated(tol=1e-9, max_iter=200, step=1.0).minimise(problem)
     assert not undamped.converged
-    assert undamped.certificate > 1e-4
+    assert undamped.certificate.value > 1e-4
     assert Interpolated(tol=1e-12, max_iter=40).minimise(problem).converged
 
 
@@ -202,7 +202,7 @@ def test_the_printed_end_says_nothing_where_alpha_is_large(degree: int) -> None:
     printed = PublishedGradient(tol=1e-8, change=1e-3).minimise(problem)
     assert printed.n_iter == 1
     assert not printed.converged
-    assert printed.certificate > 1e-7
+    assert printed.certificate.value > 1e-7
     other = ProjectedGradient(tol=1e-8).minimise(problem)
     assert other.converged
     cosine = printed.evaluation.scores @ (printed.theta - 1.0) / np.linalg.norm(printed.evaluation.scores)
@@ -323,7 +323,7 @@ def test_a_start_with_zeros_leaves_them() -> None:
     """Kernels that have no sample in common: at a weight of zero a square has no gradient to leave it by."""
     y = np.array([1.0, -1.0, 1.5, -1.5])
     problem = Problem(precomputed(ORTHOGONAL), HadamardPower(2), RidgeMachine(1.0), NormBall(2.0), y)
-    assert problem.evaluate(np.array([0.0, 1.0])).certificate < 1e-12
+    assert problem.evaluate(np.array([0.0, 1.0])).certificate.value < 1e-12
     found = SphereTrustRegion(tol=1e-10).minimise(problem, start=np.array([0.0, 1.0]))
     assert found.converged
     assert (found.theta > 0.1).all()
@@ -361,7 +361,7 @@ def test_weighted_samples() -> None:
     case, weight = PROBLEMS["random"](), np.ones(30)
     weight[20:] = 0.0
     ball = NormBall(2.0, 0.7, 1.0)
-    whole = Problem(precomputed(case.K), HadamardPower(2), RidgeMachine(0.3, sample_weight=weight), ball, case.y)
+    whole = Problem(precomputed(case.K), HadamardPower(2), RidgeMachine(0.3), ball, case.y, weight)
     part = Problem(precomputed(case.K[:, :20, :20]), HadamardPower(2), RidgeMachine(0.3), ball, case.y[:20])
     one, other = (SphereTrustRegion(tol=1e-12, max_iter=8).minimise(problem) for problem in (whole, part))
     assert one.converged

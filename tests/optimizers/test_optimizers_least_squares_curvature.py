@@ -39,8 +39,8 @@ every_bank = pytest.mark.parametrize("name", BANKS)
 def posed(bank: KernelBank, combination: Combination, targets: int = 0, weighted: bool = False) -> Problem:
     rng, n = np.random.default_rng(0), bank.shape[0]
     y = rng.normal(size=(n, targets) if targets else n)
-    machine = RidgeMachine(0.7, sample_weight=rng.uniform(0.0, 2.0, size=n) if weighted else None)
-    return Problem(bank, combination, machine, NormBall(2.0, 0.9, 0.5), y)
+    weights = rng.uniform(0.0, 2.0, size=n) if weighted else None
+    return Problem(bank, combination, RidgeMachine(0.7), NormBall(2.0, 0.9, 0.5), y, weights)
 
 
 def differences(problem: Problem, theta: Array) -> Array:

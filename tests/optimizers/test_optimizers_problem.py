@@ -89,4 +89,4 @@ def test_values_enclose_whatever_the_inner_accuracy(name: str, domain: Domain, t
         assert value <= found.upper * (1.0 + 1e-9)
         assert found.bound <= min(values) * (1.0 + 1e-9)
         assert found.stationarity >= 0.0
-        assert found.certificate >= 0.0
+        assert found.certificate.value >= 0.0

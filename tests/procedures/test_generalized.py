@@ -262,7 +262,7 @@ def test_observers_hear_of_every_machine():
     heard: list[Any] = []
     weights, _ = generalized_mkl(problem(HadamardPower(2), "ridge", NormBall(2.0, 1.0)), observe=heard.append)
     assert len(heard) == weights.n_iter == len(weights.history)
-    assert heard[-1].certificate == weights.stationarity
+    assert heard[-1].certificate == weights.certificate
 
 
 def test_parameters_are_checked():
@@ -279,7 +279,7 @@ def test_sums_of_kernels_with_weighted_samples_and_several_targets(name: str) ->
     twice = np.r_[np.arange(36), np.arange(10)]
     counts = np.bincount(twice).astype(float)
     family = kernels.linear_features()
-    weighted = Problem(bind(family, X), Linear(), RidgeMachine(0.2, sample_weight=counts), domain, VALUES)
+    weighted = Problem(bind(family, X), Linear(), RidgeMachine(0.2), domain, VALUES, counts)
     repeated = Problem(bind(family, X[twice]), Linear(), RidgeMachine(0.2), domain, VALUES[twice])
     one, other = (generalized_mkl(each, tol=1e-8)[0] for each in (weighted, repeated))
     assert one.converged

@@ -24,7 +24,7 @@ STACKS = ("random", "duplicated", "rank-one", "badly-scaled")
 
 
 def problem(stack: str, case: MachineCase, domain: str) -> Saddle:
-    return Saddle(bank(stack), case.machine.program(case.target), domains(len(stacks()[stack]))[domain][0])
+    return Saddle(bank(stack), case.program, domains(len(stacks()[stack]))[domain][0])
 
 
 # -- the answer --------------------------------------------------------------------------------------------------------
@@ -144,7 +144,7 @@ def inside(program: SupportProgram, domain: Domain, m: int, rng: Any, slack: flo
 def test_a_step_solves_the_linearised_conditions(name: str, domain: str, slack: float) -> None:
     """Each condition of the saddle point, written down with its derivative; also with kernels in the border."""
     case, K = machines(1.0)[name], stacks()["random"]
-    program, place = case.machine.program(case.target), domains(len(K))[domain][0]
+    program, place = case.program, domains(len(K))[domain][0]
     rng = np.random.default_rng(8)
     at = inside(program, place, len(K), rng, slack)
     working = WorkingSet.of(bank("random"), np.arange(len(K)), False)

@@ -59,7 +59,7 @@ def test_no_weights_have_a_lower_value(case: str, kind: str) -> None:
     if kind == "three targets":
         changes = {"target": np.column_stack([Y, X[:, 0], np.sin(X[:, 3])])}
     if kind == "weighted samples":
-        changes = {"machine": RidgeMachine(0.3, sample_weight=np.arange(20.0))}
+        changes = {"sample_weight": np.arange(20.0)}
     given = problem(case, **changes)
     points = slow.random_points(given.domain, given.size, 30, np.random.default_rng(0))
     found = [given.evaluate(theta) for theta in points]

@@ -73,8 +73,8 @@ OTHERS: dict[str, tuple[int, Any]] = {
 @pytest.mark.parametrize("weighted", [False, True])
 def test_sum_of_few_features_has_that_value_too(name: str, weighted: bool) -> None:
     domain, bank = SUMS[name], bind(kernels.linear_features(), X)
-    machine = RidgeMachine(ALPHA, sample_weight=np.ones(24) if weighted else None)
-    weights, _ = polynomial_mkl(problem(1, domain, bank=bank, machine=machine), tol=1e-7)
+    ones = np.ones(24) if weighted else None
+    weights, _ = polynomial_mkl(problem(1, domain, bank=bank, sample_weight=ones), tol=1e-7)
     assert weights.converged
     assert weights.gap <= 1e-7
     assert weights.objective == pytest.approx(slow.conic_sum(bank.matrices(), CENTRED, ALPHA, domain), rel=1e-6)
@@ -134,8 +134,8 @@ def test_several_targets_and_weighted_samples(degree: int, domain: Any) -> None:
     repeated = Problem(
         precomputed(K[:, twice][:, :, twice]), HadamardPower(degree), RidgeMachine(ALPHA), domain, targets[twice]
     )
-    machine = RidgeMachine(ALPHA, sample_weight=count.astype(float))
-    weights, dual = polynomial_mkl(problem(degree, domain, target=targets, machine=machine), tol=1e-7)
+    weighted = problem(degree, domain, target=targets, sample_weight=count.astype(float))
+    weights, dual = polynomial_mkl(weighted, tol=1e-7)
     want, _ = polynomial_mkl(repeated, tol=1e-7)
     assert weights.converged
     assert dual.coef.shape == (24, 2)

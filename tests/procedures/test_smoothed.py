@@ -11,7 +11,7 @@ import pytest
 import mkl_reference as mkl
 import reference as ref
 from multikernel import precomputed
-from multikernel.procedures.nesterov import lipschitz_constant, nesterov_as_published
+from multikernel.observer import Event
 from multikernel.procedures.smoothed import smoothed
 from multikernel.procedures.smoothed_problem import SmoothedProblem
 from zoo import PROBLEMS
@@ -62,14 +62,12 @@ def test_what_is_claimed_follows_from_the_point_alone(name: str, C: float, s: fl
 def test_every_gap_is_a_bound(name: str, tol: float) -> None:
     problem = PROBLEMS[name]()
     best = solved(name, 1.0, 1.0).objective
-    seen: list[tuple[float, float]] = []
-    found = smoothed(
-        precomputed(problem.K), problem.y, 1.0, 1.0, tol=tol, observe=lambda _, value, gap: seen.append((value, gap))
-    )
+    seen: list[Event] = []
+    found = smoothed(precomputed(problem.K), problem.y, 1.0, 1.0, tol=tol, observe=seen.append)
     assert found.converged
     assert found.gap <= tol
     assert len(seen) == found.n_iter == len(found.history)
-    for value, gap in seen:
+    for value, gap in ((event.value, event.certificate.value) for event in seen):
         assert value - gap * abs(value) <= best + 1e-9 * abs(best)
         assert best <= value + 1e-7 * abs(best)
 
@@ -120,32 +118,7 @@ def test_bounds_of_samples() -> None:
     assert same.objective < found.objective
 
 
-# -- the published method ----------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize(("name", "C", "s"), [("random", 1.0, 1.0), ("low-rank", 0.1, 0.5), ("rank-one", 1.0, 10.0)])
-@pytest.mark.parametrize("zero", [True, False])
-def test_guarantee(name: str, C: float, s: float, zero: bool) -> None:
-    """From the paper's start and from 0."""
-    problem = PROBLEMS[name]()
-    bank, best = precomputed(problem.K), solved(name, C, s)
-    run = nesterov_as_published(bank, problem.y, C, s, 500, np.zeros(len(problem.y)) if zero else None)
-    errors = run.values - best.objective
-    assert (errors <= run.guarantee(best.a) + 1e-8 * abs(best.objective)).all()
-    assert (errors >= -1e-7 * abs(best.objective)).all()
-    assert errors[-1] < errors[0]
-    assert run.values[-1] == pytest.approx(mkl.smoothed_objective(problem.K, problem.y, s, run.a)[0])
-
-
-@pytest.mark.parametrize("name", ["random", "rank-one", "constant"])
-def test_the_lipschitz_constant_bounds_the_curvature(name: str) -> None:
-    case = PROBLEMS[name]()
-    problem = SmoothedProblem.of(precomputed(case.K), case.y, 1.0, 0.5)
-    L, rng = lipschitz_constant(problem), np.random.default_rng(0)
-    for _ in range(50):
-        a, b = rng.random((2, len(case.y)))
-        ga, gb = (mkl.smoothed_objective(case.K, case.y, 0.5, x)[1] for x in (a, b))
-        assert np.linalg.norm(ga - gb) <= L * np.linalg.norm(a - b)
+# -- the problem itself -----------------------------------------------------------------------------------------------
 
 
 def test_gradient() -> None:
@@ -183,9 +156,7 @@ def test_parameters(C: float, s: float, message: str) -> None:
         smoothed(precomputed(problem.K), problem.y, C, s)
 
 
-def test_labels_and_steps() -> None:
+def test_labels() -> None:
     problem = PROBLEMS["random"]()
     with pytest.raises(ValueError, match="both classes present"):
         smoothed(precomputed(problem.K), np.ones(len(problem.y)), 1.0, 1.0)
-    with pytest.raises(ValueError, match="steps must be at least 1"):
-        nesterov_as_published(precomputed(problem.K), problem.y, 1.0, 1.0, 0)

@@ -13,10 +13,23 @@ import pytest
 import saddle_reference as saddle
 from multikernel import bind, kernels, precomputed
 from multikernel.domains import Domain, NormBall, Orthant, Simplex
-from multikernel.machines import HingeMachine, SampleWeighted, SupportMachine
-from multikernel.procedures import Weights, support_mkl
+from multikernel.machines import HingeMachine, SupportMachine
+from multikernel.observer import Event
+from multikernel.procedures import Weights
 from multikernel.procedures.interior import working
-from saddle_cases import DOMAINS, MACHINES, PENALTIES, Solved, domains, judged, machines, meaningful, solve, stacks
+from saddle_cases import (
+    DOMAINS,
+    MACHINES,
+    PENALTIES,
+    Solved,
+    domains,
+    judged,
+    learned,
+    machines,
+    meaningful,
+    solve,
+    stacks,
+)
 
 Array = Any
 TOL = 1e-6
@@ -101,12 +114,12 @@ def test_the_gap_is_true_wherever_it_stops(stack: str, name: str, stop: dict[str
 
 
 def test_history_and_observer() -> None:
-    seen: list[tuple[int, float]] = []
+    seen: list[Event] = []
     machine, pair = machines(1.0, 1e-4)["hinge"], domains(4)["simplex"]
-    found = solve("random", machine, pair, observe=lambda step, gap: seen.append((step, gap))).weights
+    found = solve("random", machine, pair, observe=seen.append).weights
     assert found.history[-1] == found.gap
-    assert [gap for _, gap in seen] == list(found.history[:-1])
-    assert [step for step, _ in seen] == list(range(len(seen)))
+    assert [event.certificate.value for event in seen] == list(found.history[:-1])
+    assert [event.step for event in seen] == list(range(1, len(seen) + 1))
     assert found.n_iter == len(seen)
 
 
@@ -116,7 +129,7 @@ def test_weights_that_do_not_matter_are_exactly_zero() -> None:
     X = rng.normal(size=(60, 30))
     y = np.sign(X[:, 0] + X[:, 1])
     K = np.einsum("ik,jk->kij", X, X)
-    weights, dual = support_mkl(precomputed(K), HingeMachine(0.1, tol=1e-5), Simplex(), y)
+    weights, dual = learned(precomputed(K), HingeMachine(0.1, tol=1e-5), Simplex(), y)
     assert weights.converged
     assert 2 <= np.count_nonzero(weights.values) < 20
     assert weights.values.argsort()[-2:].tolist() in ([0, 1], [1, 0])
@@ -160,11 +173,11 @@ def test_kernels_left_out_are_not_forgotten(
 ) -> None:
     K, y = many()
     machine = HingeMachine(1.0, tol=1e-7)
-    whole, _ = support_mkl(precomputed(K), machine, domain, y)
+    whole, _ = learned(precomputed(K), machine, domain, y)
     monkeypatch.setattr(working, "_ALL", first)
     monkeypatch.setattr(working, "_FIRST", first)
     at = None if start is None else np.bincount(start, minlength=60) / len(start)
-    few, dual = support_mkl(precomputed(K), machine, domain, y, start=at)
+    few, dual = learned(precomputed(K), machine, domain, y, start=at)
     truth = {Simplex: saddle.simplex(), NormBall: saddle.ball(1.0), Orthant: saddle.orthant(0.7, 1)}[type(domain)]
     found = judged(K, saddle.hinge(y, 1.0), truth, few, dual)
     assert few.converged
@@ -184,8 +197,8 @@ def test_single_precision_certifies_the_kernels_themselves(monkeypatch: pytest.M
         monkeypatch.setattr(working, "_FIRST", few)
         truth = saddle.simplex() if isinstance(domain, Simplex) else saddle.ball(2.0)
         machine = HingeMachine(1.0, tol=1e-6)
-        weights, dual = support_mkl(bind(family, X, dtype=np.float32), machine, domain, y)
-        exact, _ = support_mkl(bind(family, X), machine, domain, y)
+        weights, dual = learned(bind(family, X, dtype=np.float32), machine, domain, y)
+        exact, _ = learned(bind(family, X), machine, domain, y)
         found = judged(K, saddle.hinge(y, 1.0), truth, weights, dual)
         assert weights.converged
         assert found.distance <= weights.gap + 1e-7
@@ -195,9 +208,11 @@ def test_single_precision_certifies_the_kernels_themselves(monkeypatch: pytest.M
 # -- symmetries --------------------------------------------------------------------------------------------------------
 
 
-def solution(K: Array, machine: SupportMachine, domain: Domain, target: Array) -> tuple[Weights, Array, float]:
+def solution(
+    K: Array, machine: SupportMachine, domain: Domain, target: Array, sample_weight: Array | None = None
+) -> tuple[Weights, Array, float]:
     """Weights, function values at the samples, and the objective."""
-    weights, dual = support_mkl(precomputed(K), machine, domain, target)
+    weights, dual = learned(precomputed(K), machine, domain, target, sample_weight)
     assert weights.converged
     return weights, np.tensordot(weights.values, K, 1) @ dual.coef + dual.intercept, float(weights.objective or 0.0)
 
@@ -265,8 +280,8 @@ def test_a_kernel_twice(name: str, domain: str, shared: bool) -> None:
 def test_weights_of_samples_are_samples_repeated() -> None:
     K, case = stacks()["gaussian"], machines(1.0)["hinge"]
     count = np.random.default_rng(7).integers(1, 4, size=K.shape[1])
-    machine = SampleWeighted(machine=HingeMachine(1.0), sample_weight=count.astype(float), tol=1e-8)
-    _, values, objective = solution(K, machine, Simplex(), case.target)
+    machine = HingeMachine(1.0, tol=1e-8)
+    _, values, objective = solution(K, machine, Simplex(), case.target, count.astype(float))
     row = np.repeat(np.arange(K.shape[1]), count)
     repeated = K[:, row][:, :, row]
     _, there, value = solution(repeated, HingeMachine(1.0, tol=1e-8), Simplex(), case.target[row])
@@ -283,7 +298,7 @@ def test_two_samples_and_one_kernel(domain: str) -> None:
     place, truth = domains(1)[domain]
     y, K = np.array([1.0, -1.0]), 2.0 * np.eye(2)[None]
     for C in (0.05, 5.0):
-        weights, dual = support_mkl(precomputed(K), HingeMachine(C, tol=1e-9), place, y)
+        weights, dual = learned(precomputed(K), HingeMachine(C, tol=1e-9), place, y)
         d = float(weights.values[0])
         a = min(C, 0.5 / max(d, 1e-9))
         assert weights.objective == pytest.approx(2.0 * a - 2.0 * d * a**2 + truth.penalty(weights.values), abs=1e-9)
@@ -338,12 +353,12 @@ def test_kernels_that_look_useless_at_first_and_dominate_later_are_found() -> No
         g -= y * (g @ y) / n + g.mean()
         Ks.append(1e4 * np.outer(g, g))
     bank = precomputed(np.array(Ks))
-    weights, dual = support_mkl(bank, HingeMachine(C=10.0, tol=1e-6), Simplex(), y)
+    weights, dual = learned(bank, HingeMachine(C=10.0, tol=1e-6), Simplex(), y)
     assert weights.converged
     assert weights.n_iter < 100
     assert np.count_nonzero(weights.values[-5:]) >= 3
     a = y * dual.coef
     assert float(a.sum()) - 0.5 * bank.quad(dual.coef).max() >= weights.objective * (1.0 - 1e-6)
     few = np.flatnonzero(weights.values)
-    again, _ = support_mkl(bank.select(few), HingeMachine(C=10.0, tol=1e-6), Simplex(), y)
+    again, _ = learned(bank.select(few), HingeMachine(C=10.0, tol=1e-6), Simplex(), y)
     assert again.objective == pytest.approx(weights.objective, rel=1e-6)

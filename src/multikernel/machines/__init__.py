@@ -9,7 +9,6 @@ from multikernel.machines.support.hinge import HingeMachine
 from multikernel.machines.support.one_class import OneClassMachine
 from multikernel.machines.support.program import SupportProgram
 from multikernel.machines.support.squared_hinge import SquaredHingeMachine
-from multikernel.machines.support.weighted import SampleWeighted
 
 __all__ = [
     "DualSolution",
@@ -19,7 +18,6 @@ __all__ = [
     "MarginMachine",
     "OneClassMachine",
     "RidgeMachine",
-    "SampleWeighted",
     "SquaredHingeMachine",
     "SupportMachine",
     "SupportProgram",

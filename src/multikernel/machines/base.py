@@ -48,10 +48,21 @@ class Machine(ABC):
     """Solves one inner problem; a frozen dataclass of its parameters."""
 
     @abstractmethod
-    def solve(self, gram: Gram, target: Array, warm: Array | None = None) -> DualSolution:
-        """The solution for a square Gram and a target of shape (n,); ``warm`` is an earlier solution's ``warm``.
+    def solve(
+        self, gram: Gram, target: Array, warm: Array | None = None, sample_weight: Array | None = None
+    ) -> DualSolution:
+        """The solution for one kernel matrix.
 
-        A machine that knows several targets says so, and takes (n, t).
+        Parameters
+        ----------
+        gram : square Gram of n samples
+        target : array (n,); a machine that takes several targets says so, and takes (n, t)
+        warm : ``warm`` of an earlier solution, to start from
+        sample_weight : array (n,), what each sample's loss is multiplied with; 1 if not given
+
+        Raises
+        ------
+        ValueError : for a target or weights that the machine cannot take
         """
 
 

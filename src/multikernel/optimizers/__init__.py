@@ -10,13 +10,12 @@ from multikernel.optimizers.quasi_newton import QuasiNewton
 from multikernel.optimizers.reduced_gradient import ReducedGradient
 from multikernel.optimizers.ridge.interpolated import Interpolated
 from multikernel.optimizers.ridge.sphere import SphereTrustRegion
-from multikernel.optimizers.state import Event, Result
+from multikernel.optimizers.state import Result
 from multikernel.optimizers.subgradient import Subgradient
 
 __all__ = [
     "BlockNorm",
     "CuttingPlane",
-    "Event",
     "Interpolated",
     "LevelMethod",
     "Optimizer",

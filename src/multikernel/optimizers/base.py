@@ -6,7 +6,7 @@ An algorithm proposes a point, is told what was found there, and proposes the ne
 the inner problems are solved from one another's solutions and no more accurately than the outer gap is worth, the
 best point and the best bound are kept, and the run ends as soon as these enclose the optimum closely enough:
 
-    certificate = (upper value at the point returned - best bound) / |upper value|
+    duality gap = (upper value at the point returned - best bound) / |upper value|
 
 Any bound stays valid wherever it was found. Where K is not linear in theta there are no bounds; the certificate of a
 point is then its stationarity, and says nothing about other points.
@@ -15,15 +15,17 @@ point is then its stationarity, and says nothing about other points.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Generator
+from collections.abc import Generator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel.certificate import Certificate
 from multikernel.machines import Machine
-from multikernel.optimizers.state import Event, Proposal, Result, State
+from multikernel.observer import Event, Observer, silent
+from multikernel.optimizers.state import Proposal, Result, State
 from multikernel.problem import Problem
 
 _FINEST = 1e-13  # inner gaps that rounding allows
@@ -31,7 +33,6 @@ _DOMINANT = 0.1  # an inner gap that is this part of the outer one has to shrink
 
 
 Search = Generator[Proposal, State, None]
-Observer = Callable[[Event], Any]
 
 
 @dataclass(frozen=True)
@@ -75,10 +76,10 @@ class Optimizer(ABC):
         """The gap to ask of the inner problems while the outer one is ``gap``."""
         return self.inner * gap
 
-    def certificate(self, problem: Problem, state: State) -> float:
-        """How far the best point may be from the optimum, or from being stationary, relative to its value."""
+    def certificate(self, problem: Problem, state: State) -> Certificate:
+        """How far the best point may be from the optimum, or from being stationary."""
         if np.isfinite(state.bound):
-            return state.gap / max(abs(state.best.upper), float(np.finfo(float).tiny))
+            return Certificate.gap(state.best.upper, state.bound)
         return state.best.certificate
 
     def minimise(
@@ -86,7 +87,7 @@ class Optimizer(ABC):
         problem: Problem,
         start: Array | None = None,
         warm: Array | None = None,
-        observe: Observer | None = None,
+        observe: Observer = silent,
     ) -> Result:
         """Minimise until the certificate is at most ``tol``, or as far as the algorithm gets.
 
@@ -95,7 +96,7 @@ class Optimizer(ABC):
         problem : Problem
         start : array (d,), where to begin; the domain's central point if not given
         warm : what the first inner problem may start from: ``evaluation.dual.warm`` of an earlier result
-        observe : called with an ``Event`` after each solution of an inner problem
+        observe : told of each solution of an inner problem
         """
         self.check(problem)
         state = self._evaluated(problem, self.first(problem, start), warm, None, observe)
@@ -104,40 +105,37 @@ class Optimizer(ABC):
         return Result(
             theta=state.best.theta,
             evaluation=state.best,
-            certificate=state.history[-1],
-            converged=state.history[-1] <= self.tol,
+            certificate=state.certificate,
+            converged=state.certificate.reached(self.tol),
             n_iter=len(state.history),
             history=state.history,
         )
 
     def _finished(self, state: State) -> bool:
-        return state.history[-1] <= self.tol or len(state.history) >= self.max_iter
+        return state.certificate.reached(self.tol) or len(state.history) >= self.max_iter
 
-    def _continued(self, problem: Problem, state: State, observe: Observer | None) -> State:
+    def _continued(self, problem: Problem, state: State, observe: Observer) -> State:
         """Evaluate what the search proposes; a proposal's bound alone may end it."""
         search = self.search(problem, state)
         proposal = next(search, None)
         while proposal is not None:
             state = replace(state, bound=max(state.bound, proposal.bound))
-            state = replace(state, history=(*state.history[:-1], self.certificate(problem, state)))
+            state = state.certified(self.certificate(problem, state), step=False)
             if not self._finished(state):
                 state = self._evaluated(problem, proposal.theta, state.latest.dual.warm, state, observe)
             proposal = None if self._finished(state) else _answer(search, state)
         return state
 
-    def _evaluated(
-        self, problem: Problem, theta: Array, warm: Any, state: State | None, observe: Observer | None
-    ) -> State:
+    def _evaluated(self, problem: Problem, theta: Array, warm: Any, state: State | None, observe: Observer) -> State:
         """The state after an evaluation at theta, made more accurate as long as the inner gap is what remains."""
-        gap = state.history[-1] if state is not None else 1.0
+        gap = state.certificate.value if state is not None else 1.0
         while True:
             machine = _accurate(problem.machine, max(self.inner_gap(min(max(gap, self.tol), 1.0)), _FINEST))
             found = problem.evaluate(theta, warm, machine)
-            state = State(found, found, found.bound) if state is None else state.told(found, self.tol)
-            gap = self.certificate(problem, state)
-            state = replace(state, history=(*state.history, gap))
-            if observe is not None:
-                observe(Event(len(state.history), found.value, found.upper, state.bound, theta, gap))
+            state = State.first(found) if state is None else state.told(found, self.tol)
+            state = state.certified(self.certificate(problem, state))
+            gap = state.certificate.value
+            observe(Event(len(state.history), state.certificate, theta, found.value, found.upper, state.bound))
             sharp = found is not state.best or found.dual.gap <= _DOMINANT * gap or not found.dual.converged
             if self._finished(state) or sharp:
                 return state
@@ -167,4 +165,4 @@ def _accurate(machine: Machine, tol: float) -> Machine:
     return machine
 
 
-__all__ = ["Descent", "Event", "Optimizer", "Proposal", "Result", "Search", "State"]
+__all__ = ["Descent", "Optimizer", "Proposal", "Result", "Search", "State"]

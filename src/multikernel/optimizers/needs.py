@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from multikernel.combinations import Linear
 from multikernel.domains import HasBlockUpdate, Simplex
+from multikernel.machines import SupportMachine
 from multikernel.problem import Problem
 
 
@@ -41,8 +43,23 @@ def need_block_update(algorithm: object, problem: Problem) -> HasBlockUpdate:
     return domain
 
 
+def need_program(algorithm: str, problem: Problem) -> SupportMachine:
+    """The machine with its quadratic program; TypeError where it has none, or where K is not linear in theta."""
+    if not isinstance(problem.machine, SupportMachine):
+        raise TypeError(
+            f"{algorithm} needs a machine with a support program (a SupportMachine), and the machine is a "
+            f"{_name(problem.machine)}; QuasiNewton works with every machine"
+        )
+    if not isinstance(problem.combination, Linear):
+        raise TypeError(
+            f"{algorithm} needs the plain weighted sum of the kernels, and the combination is "
+            f"{_name(problem.combination)}; QuasiNewton works with every combination"
+        )
+    return problem.machine
+
+
 def _name(thing: object) -> str:
     return type(thing).__name__
 
 
-__all__ = ["need_block_update", "need_linear", "need_simplex"]
+__all__ = ["need_block_update", "need_linear", "need_program", "need_simplex"]

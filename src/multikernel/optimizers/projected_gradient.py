@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel.certificate import Certificate
 from multikernel.optimizers.base import Descent, Search
 from multikernel.optimizers.state import Proposal, State
 from multikernel.problem import Evaluation, Problem
@@ -54,7 +55,7 @@ class ProjectedGradient(Descent):
     def check(self, problem: Problem) -> None:
         problem.domain.check(problem.size)
 
-    def certificate(self, problem: Problem, state: State) -> float:
+    def certificate(self, problem: Problem, state: State) -> Certificate:
         """As elsewhere; where nothing bounds the optimum, at most what a step as long as theta gains to first order.
 
         The domain's support is infinite where a penalty bounds the weights no more than the scores do, and an upper
@@ -66,7 +67,8 @@ class ProjectedGradient(Descent):
         at = state.best
         reach = float(np.linalg.norm(at.theta) + np.linalg.norm(problem.start()))
         gain = -float(at.gradient @ _step(problem, at, reach / max(float(np.linalg.norm(at.gradient)), _TINY)))
-        return min(known, (gain + at.upper - at.value) / max(abs(at.upper), _TINY))
+        by_step = Certificate.stationarity(gain + at.upper - at.value, at.upper)
+        return min(known, by_step, key=lambda each: each.value)
 
     def search(self, problem: Problem, state: State) -> Search:
         at, values = state.latest, [state.latest.upper]

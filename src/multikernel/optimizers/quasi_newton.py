@@ -17,6 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel.certificate import Certificate
 from multikernel.optimizers.base import Optimizer, Search
 from multikernel.optimizers.state import Proposal, State
 from multikernel.problem import Problem
@@ -58,13 +59,13 @@ class QuasiNewton(Optimizer):
     def check(self, problem: Problem) -> None:
         problem.domain.check(problem.size)
 
-    def certificate(self, problem: Problem, state: State) -> float:
+    def certificate(self, problem: Problem, state: State) -> Certificate:
         known, at = super().certificate(problem, state), state.best
         if problem.bounded or problem.domain.constrained:
             return known
         total = float(at.theta.sum() + self._typical(problem).sum())
         gain = total * max(0.0, float(-at.gradient.min())) + float(at.gradient @ at.theta) + at.upper - at.value
-        return min(known, gain / max(abs(at.upper), _TINY))
+        return min(known, Certificate.stationarity(gain, at.upper), key=lambda each: each.value)
 
     def search(self, problem: Problem, state: State) -> Search:
         unit, domain = self._units(problem), problem.domain

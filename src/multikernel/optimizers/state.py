@@ -1,34 +1,14 @@
-"""What passes between an optimizer, its search and its observers."""
+"""What passes between an optimizer and its search."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel.certificate import Certificate
 from multikernel.problem import Evaluation
-
-
-@dataclass(frozen=True, eq=False)
-class Event:
-    """What an observer is told after each solution of an inner problem.
-
-    Parameters
-    ----------
-    iteration : int, counts from 1
-    value, upper : float, bounds of the objective at this theta
-    bound : float, the best bound of the optimum so far
-    theta : array (d,)
-    certificate : float, of the best point so far
-    """
-
-    iteration: int
-    value: float
-    upper: float
-    bound: float
-    theta: Array
-    certificate: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,15 +19,15 @@ class Result:
     ----------
     theta : array (d,), feasible
     evaluation : the problem at theta
-    certificate : float, the relative duality gap, or the stationarity where K is not linear in theta
+    certificate : the duality gap, or the stationarity where no bound of the optimum is known
     converged : bool, whether the certificate asked for was reached
     n_iter : int, how many inner problems were solved
-    history : the certificate after each of them
+    history : the certificate's value after each of them
     """
 
     theta: Array
     evaluation: Evaluation
-    certificate: float
+    certificate: Certificate
     converged: bool
     n_iter: int
     history: tuple[float, ...]
@@ -62,25 +42,32 @@ class State:
     latest : the problem at the point proposed last
     best : the problem at the best point
     bound : float, the best bound of the optimum
-    history : the certificate after each evaluation
+    certificate : of the best point; that of the first evaluation if not given
+    history : the certificate's value after each evaluation
     """
 
     latest: Evaluation
     best: Evaluation
     bound: float
+    certificate: Certificate
     history: tuple[float, ...] = ()
 
-    @property
-    def gap(self) -> float:
-        """Upper value minus bound."""
-        return max(self.best.upper - self.bound, 0.0)
+    @classmethod
+    def first(cls, evaluation: Evaluation) -> State:
+        """What the first evaluation tells."""
+        return cls(evaluation, evaluation, evaluation.bound, evaluation.certificate)
+
+    def certified(self, certificate: Certificate, step: bool = True) -> State:
+        """The state with a certificate: of a further step, or in place of that of the last one."""
+        before = self.history if step else self.history[:-1]
+        return replace(self, certificate=certificate, history=(*before, certificate.value))
 
     def told(self, evaluation: Evaluation, tol: float) -> State:
         """The state after a further evaluation; the best point has the lowest value, or is the first stationary one."""
-        stationary = not np.isfinite(evaluation.bound) and evaluation.certificate <= tol
+        stationary = not np.isfinite(evaluation.bound) and evaluation.certificate.reached(tol)
         better = stationary or evaluation.upper < self.best.upper
         bound = max(self.bound, evaluation.bound)
-        return State(evaluation, evaluation if better else self.best, bound, self.history)
+        return replace(self, latest=evaluation, best=evaluation if better else self.best, bound=bound)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,4 +78,4 @@ class Proposal:
     bound: float = -np.inf
 
 
-__all__ = ["Event", "Proposal", "Result", "State"]
+__all__ = ["Proposal", "Result", "State"]

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from multikernel._typing import Array
+from multikernel.certificate import Certificate, Kind
+from multikernel.machines import DualSolution
+from multikernel.optimizers import Result
 
 
 @dataclass(frozen=True, eq=False)
@@ -15,20 +18,45 @@ class Weights:
     ----------
     values : array (m,), >= 0
     objective : the value of the problem that defines them; None for a rule that solves no problem
-    gap : relative duality gap of that value; None likewise
-    converged : whether the gap asked for was reached
+    certificate : how far that value may be from the optimum, or from being stationary; None likewise
+    converged : whether the certificate asked for was reached
     n_iter : steps taken
-    history : the gap along the way
+    history : the certificate's value along the way
     warm : what a later run may start from
-    stationarity : where the problem is not convex, in place of the gap: what other weights could gain to first order,
-        relative to the value
     """
 
     values: Array
     objective: float | None = None
-    gap: float | None = None
+    certificate: Certificate | None = None
     converged: bool = True
     n_iter: int = 0
     history: tuple[float, ...] = ()
     warm: Array | None = None
-    stationarity: float | None = None
+
+    @property
+    def gap(self) -> float | None:
+        """The relative duality gap; None where no bound of the optimum is known."""
+        return self._value_of("duality gap")
+
+    @property
+    def stationarity(self) -> float | None:
+        """The relative stationarity; None where the duality gap is known, and for a rule."""
+        return self._value_of("stationarity")
+
+    def _value_of(self, kind: Kind) -> float | None:
+        known = self.certificate
+        return known.value if known is not None and known.kind == kind else None
+
+
+def outcome(result: Result) -> tuple[Weights, DualSolution]:
+    """What an optimizer found, as weights with their certificate and the machine's solution at them."""
+    weights = Weights(
+        values=result.theta,
+        objective=result.evaluation.value,
+        certificate=result.certificate,
+        converged=result.converged,
+        n_iter=result.n_iter,
+        history=result.history,
+        warm=result.theta,
+    )
+    return weights, replace(result.evaluation.dual, converged=result.converged)

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from dataclasses import replace
-from typing import cast
 
 import numpy as np
 
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.machines import Machine, RidgeMachine
+from multikernel.machines import Machine
 from multikernel.procedures.base import Weights
 
 Score = Callable[..., float]
@@ -33,17 +31,15 @@ def best_kernel(
     machine : the machine trained on each kernel
     folds : pairs of training and validation rows
     score : of a target and its predicted values; larger is better; takes ``sample_weight`` where there are weights
-    sample_weight : array (n,) >= 0, those of the machine, which then has a field for them
+    sample_weight : array (n,) >= 0, of the machine's losses and of the score
     """
     totals = np.zeros(len(bank))
     for train, test in folds:
         fold, held_out = bank.block(train, train), bank.block(test, train)
-        trained, weighted = machine, {}
-        if sample_weight is not None:
-            trained = replace(cast(RidgeMachine, machine), sample_weight=sample_weight[train])
-            weighted = {"sample_weight": sample_weight[test]}
+        own = None if sample_weight is None else sample_weight[train]
+        weighted = {} if sample_weight is None else {"sample_weight": sample_weight[test]}
         for k in range(len(bank)):
-            solution = trained.solve(fold.select([k]).combine(np.ones(1)), y[train])
+            solution = machine.solve(fold.select([k]).combine(np.ones(1)), y[train], None, own)
             predicted = held_out.select([k]).combine(np.ones(1)).multiply(solution.coef) + solution.intercept
             totals[k] += score(y[test], predicted, **weighted)
     weights = np.zeros(len(bank))

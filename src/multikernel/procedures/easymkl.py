@@ -18,6 +18,7 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
+from multikernel.certificate import Certificate
 from multikernel.machines import MarginMachine
 from multikernel.procedures.base import Weights
 
@@ -46,7 +47,7 @@ def easymkl(bank: KernelBank, y: Array, machine: MarginMachine, warm: Array | No
     return Weights(
         values=distances / total,
         objective=-hulls.value,
-        gap=hulls.gap,
+        certificate=Certificate("duality gap", hulls.gap),
         converged=hulls.converged,
         n_iter=hulls.n_iter,
         history=hulls.history,

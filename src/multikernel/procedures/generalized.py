@@ -17,14 +17,14 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.banks.threads import one_blas_thread
-from multikernel.combinations import ProductOfRBF
+from multikernel.combinations import Linear, ProductOfRBF
 from multikernel.machines import DualSolution, RidgeMachine, SupportMachine
-from multikernel.optimizers.base import Observer
+from multikernel.observer import Observer, silent
 from multikernel.optimizers.quasi_newton import QuasiNewton
 from multikernel.problem import Problem
-from multikernel.procedures.base import Weights
+from multikernel.procedures.base import Weights, outcome
 from multikernel.procedures.ridge_program import RidgeSupport
-from multikernel.procedures.support_mkl import outcome, support_mkl
+from multikernel.procedures.support_mkl import support_mkl
 
 
 def generalized_mkl(
@@ -33,7 +33,7 @@ def generalized_mkl(
     max_iter: int = 1000,
     starts: Sequence[Array] = (),
     warm: Any = None,
-    observe: Observer | None = None,
+    observe: Observer = silent,
 ) -> tuple[Weights, DualSolution]:
     """The weights with their certificate, and the machine's solution at them.
 
@@ -44,14 +44,14 @@ def generalized_mkl(
     max_iter : int, machines, or Newton steps of the interior point method, at most from each start
     starts : arrays (m,), where to begin, ``central_start`` by default; the best point reached is returned
     warm : what the first machine may start from
-    observe : called with an ``Event`` after each machine of the quasi-Newton method
+    observe : told of each step or machine
     """
     problem.domain.check(problem.size)
     central = central_start(problem)
     begins = [problem.domain.feasible(start) for start in starts] or [central]
     with one_blas_thread(problem.bank.shape[0]):
-        if problem.linear and is_program(problem):
-            weights, dual = _linear(problem, problem.machine, tol, max_iter, begins[0])
+        if is_program(problem):
+            weights, dual = _linear(problem, tol, max_iter, begins[0], observe)
         else:
             optimizer = QuasiNewton(tol=tol, max_iter=max_iter, typical=central)
             results = [optimizer.minimise(problem, begin, warm, observe) for begin in begins]
@@ -63,7 +63,7 @@ def generalized_mkl(
             "is constant; lower the penalty, or give the losses more weight (a larger C, a smaller alpha).",
             stacklevel=2,
         )
-    return (weights if problem.linear else replace(weights, gap=None, stationarity=weights.gap)), dual
+    return weights, dual
 
 
 def central_start(problem: Problem) -> Array:
@@ -85,20 +85,25 @@ def central_start(problem: Problem) -> Array:
 
 
 def is_program(problem: Problem) -> bool:
-    """Whether the machine is a support program of the interior point method: ridge regression of one target is."""
+    """Whether the interior point method can solve the problem: a sum of kernels and a support program.
+
+    Ridge regression of one target is such a program where all samples count alike.
+    """
+    if isinstance(problem.machine, RidgeMachine):
+        known = problem.sample_weight is None and problem.target.ndim == 1
+    else:
+        known = isinstance(problem.machine, SupportMachine)
+    return known and isinstance(problem.combination, Linear)
+
+
+def _linear(
+    problem: Problem, tol: float, max_iter: int, start: Array, observe: Observer
+) -> tuple[Weights, DualSolution]:
+    """A sum of kernels, by the interior point method; ridge regression as a support program of centred targets."""
     machine = problem.machine
-    if isinstance(machine, RidgeMachine):
-        return machine.sample_weight is None and problem.target.ndim == 1
-    return isinstance(machine, SupportMachine)
-
-
-def _linear(problem: Problem, machine: Any, tol: float, max_iter: int, start: Array) -> tuple[Weights, DualSolution]:
-    """A sum of kernels, by the interior point method."""
-    bank, domain, target = problem.bank, problem.domain, problem.target
     if not isinstance(machine, RidgeMachine):
-        return support_mkl(bank, replace(machine, tol=tol), domain, target, max_iter, start)
-    mean = float(target.mean()) if machine.fit_intercept else 0.0
-    weights, dual = support_mkl(
-        bank, RidgeSupport(alpha=machine.alpha, tol=tol), domain, target - mean, max_iter, start
-    )
+        return support_mkl(problem, tol, max_iter, start, observe)
+    mean = float(problem.target.mean()) if machine.fit_intercept else 0.0
+    centred = replace(problem, machine=RidgeSupport(alpha=machine.alpha), target=problem.target - mean)
+    weights, dual = support_mkl(centred, tol, max_iter, start, observe)
     return weights, replace(dual, intercept=mean)

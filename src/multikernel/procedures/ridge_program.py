@@ -34,7 +34,7 @@ class RidgeSupport(SupportMachine):
 
     def program(self, target: Array, sample_weight: Array | None = None) -> SupportProgram:
         if sample_weight is not None:
-            raise ValueError("the ridge machine knows no weights of samples")
+            raise ValueError("ridge regression as a support program takes no weights of samples; RidgeMachine does")
         n = len(target)
         return SupportProgram(
             n=n,

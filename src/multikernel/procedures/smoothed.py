@@ -5,7 +5,8 @@
 with the weights theta = softmax(q / s); see ``smoothed_problem``.
 
 The method is FISTA (Beck and Teboulle 2009) with the step length found on the way and a restart where the momentum
-leads uphill (O'Donoghue and Candes 2015). The step that is guaranteed is far shorter: see ``nesterov``.
+leads uphill (O'Donoghue and Candes 2015). The step that theory guarantees is far shorter
+(``benchmarks/smkl_nesterov.py`` takes it).
 
 Certificates: a tangent at any z, feasible or not, lies below f_s, so f_s* >= f_s(z) + min_u g'(u - z) over the box;
 and at the point returned a'g + sum_i C_i max(0, -g_i), the same at z = a. Against the unsmoothed problem: primal minus
@@ -14,14 +15,14 @@ dual value of L1-MKL at (theta, a), 1/2 theta'q + sum_i C_i max(0, -g_i) - 1'a +
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
+from multikernel.certificate import Certificate, relative
+from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.base import Weights
 from multikernel.procedures.smoothed_problem import SmoothedProblem
 
@@ -53,7 +54,7 @@ def smoothed(
     tol: float = 1e-4,
     max_iter: int = 10_000,
     warm: Array | None = None,
-    observe: Callable[[int, float, float], Any] | None = None,
+    observe: Observer = silent,
 ) -> SmoothedWeights:
     """The weights of smoothed multiple kernel learning.
 
@@ -68,7 +69,7 @@ def smoothed(
     tol : float, the gap to reach, relative to |f_s|
     max_iter : int, steps at most
     warm : array (n,), a of a neighbouring problem; the machine on the mean of the kernels if not given
-    observe : called with the step, the value and the relative gap
+    observe : told of each step
 
     Raises
     ------
@@ -95,8 +96,7 @@ def smoothed(
         g = problem.gradient(state.z, state.z_forms)
         state = replace(state, bound=max(state.bound, state.z_value - problem.fall(state.z, g)))
         history.append(state.gap)
-        if observe is not None:
-            observe(step, state.value, state.gap)
+        observe(Event(step + 1, Certificate("duality gap", state.gap), state.a, state.value, state.value, state.bound))
         if state.gap <= tol:
             break
         state = state.advanced(problem, g)
@@ -124,7 +124,7 @@ class _State:
 
     @property
     def gap(self) -> float:
-        return max(self.value - self.bound, 0.0) / max(abs(self.value), _TINY)
+        return Certificate.gap(self.value, self.bound).value
 
     def advanced(self, problem: SmoothedProblem, g: Array) -> _State:
         """A projected gradient step from z, and the next z ahead of it."""
@@ -174,12 +174,12 @@ def _result(problem: SmoothedProblem, state: _State, tol: float, history: tuple[
     """With the certificates of the point itself, from a gradient of its own."""
     a, q = state.a, state.forms
     g = problem.gradient(a, q)
-    gap = min(state.gap, problem.fall(a, g) / max(abs(state.value), _TINY))
+    gap = Certificate("duality gap", min(state.gap, relative(problem.fall(a, g), state.value)))
     return SmoothedWeights(
         values=problem.weights(q),
         objective=state.value,
-        gap=gap,
-        converged=gap <= tol,
+        certificate=gap,
+        converged=gap.reached(tol),
         n_iter=len(history),
         history=history,
         warm=a,

@@ -12,7 +12,6 @@ optimizer over machines takes over.
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cached_property
 
@@ -21,16 +20,17 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
-from multikernel.combinations import Linear
+from multikernel.certificate import Certificate, relative
 from multikernel.domains import Domain, NormBall, Simplex
 from multikernel.machines import DualSolution, SupportMachine, SupportProgram
-from multikernel.optimizers import BlockNorm, LevelMethod, Optimizer, ProjectedGradient, Result
+from multikernel.observer import Observer, silent
+from multikernel.optimizers import BlockNorm, LevelMethod, Optimizer, ProjectedGradient
+from multikernel.optimizers.needs import need_program
 from multikernel.problem import Problem
-from multikernel.procedures.base import Weights
+from multikernel.procedures.base import Weights, outcome
 from multikernel.procedures.interior import InteriorPoint, Saddle, WorkingSet, interior_point
 
 _SHARE = 0.05  # of the gap asked for: what the interior point method leaves at most
-_INNER = 1e-6  # of the gap asked for: the machine's own gap enters the scores by its square root
 _FINEST = 1e-11
 _POLISH = 1000  # steps for each variable that a last solution may take: rounding may keep the digits from it
 _LARGE = 8000  # samples beyond which a factorisation costs more than the machines that an optimizer solves
@@ -40,64 +40,55 @@ _ROUGH = 1e-2  # gap of the machine that chooses the first samples
 
 
 def support_mkl(
-    bank: KernelBank,
-    machine: SupportMachine,
-    domain: Domain,
-    target: Array,
-    max_iter: int = 200,
-    start: Array | None = None,
-    observe: Callable[[int, float], None] | None = None,
+    problem: Problem, tol: float = 1e-3, max_iter: int = 200, start: Array | None = None, observe: Observer = silent
 ) -> tuple[Weights, DualSolution]:
     """The weights with their certificate, and the machine's solution at them.
 
     Parameters
     ----------
-    bank : KernelBank of shape (n, n)
-    machine : its ``tol`` is the relative duality gap of the whole problem
-    domain : where the weights live, with its penalty
-    target : array (n,), as the machine wants it
+    problem : Problem of a sum of kernels and a SupportMachine, over a separable domain
+    tol : float > 0, the relative duality gap to reach
     max_iter : int, Newton steps at most
     start : array (m,), weights of a neighbouring problem
-    observe : called with the step and the relative gap reached
+    observe : told of each step
+
+    Raises
+    ------
+    TypeError : for a machine without a support program, and for a combination or a domain of another kind; the message
+        names a way that works
     """
-    domain.check(len(bank))
-    with one_blas_thread(bank.shape[0]):
-        return _solved(bank, machine, domain, target, max_iter, start, observe)
+    pairs = _Pairs.of(problem, tol)
+    problem.domain.check(len(problem.bank))
+    with one_blas_thread(problem.bank.shape[0]):
+        return _solved(problem, pairs, tol, max_iter, start, observe)
 
 
 def _solved(
-    bank: KernelBank,
-    machine: SupportMachine,
-    domain: Domain,
-    target: Array,
-    max_iter: int,
-    start: Array | None,
-    observe: Callable[[int, float], None] | None,
+    problem: Problem, pairs: _Pairs, tol: float, max_iter: int, start: Array | None, observe: Observer
 ) -> tuple[Weights, DualSolution]:
-    program = machine.program(target)
-    pairs = _Pairs(bank, machine, program, domain)
+    n = pairs.program.n
     # the machine's scores differ from the interior point's by the square root of its gap; digits cost a step or two
-    tol = min(max(0.01 * machine.tol**2, _FINEST), _SHARE * machine.tol)
+    inner = min(max(0.01 * tol**2, _FINEST), _SHARE * tol)
     rows, best = pairs.first_rows(start), None
     history: list[float] = []
-    trial = len(rows) < program.n  # whether the samples that take part are a guess
+    trial = len(rows) < n  # whether the samples that take part are a guess
     while True:
         if len(rows) > _LARGE:
-            optimizer = _optimizer(domain)(tol=machine.tol, max_iter=max_iter)
-            return outcome(optimizer.minimise(Problem(bank, Linear(), machine, domain, target), start))
-        found = pairs.interior(rows, _ROUGH if trial else tol, max_iter - len(history), start, observe)
+            optimizer = _optimizer(problem.domain)(tol=tol, max_iter=max_iter)
+            return outcome(optimizer.minimise(problem, start, observe=observe))
+        found = pairs.interior(rows, _ROUGH if trial else inner, max_iter - len(history), start, observe)
         history += found.history
         pair = pairs.of_machine(found)
-        best = pair if best is None or pair.gap < best.gap else best
-        if best.gap <= machine.tol or len(rows) == program.n or len(history) >= max_iter:
+        best = pair if best is None or pair.certificate.value < best.certificate.value else best
+        if best.certificate.reached(tol) or len(rows) == n or len(history) >= max_iter:
             break
         start = found.weights if found.weights.any() else start
         more = pairs.more_rows(rows, pair)
-        rows = more if trial or len(more) > len(rows) else np.arange(program.n)
+        rows = more if trial or len(more) > len(rows) else np.arange(n)
         trial = False
-    if best.gap > machine.tol:
-        best = min(best, pairs.of_interior(found), key=lambda pair: pair.gap)
-    return best.answer(machine.tol, history)
+    if not best.certificate.reached(tol):
+        best = min(best, pairs.of_interior(found), key=lambda pair: pair.certificate.value)
+    return best.answer(tol, history)
 
 
 def _optimizer(domain: Domain) -> type[Optimizer]:
@@ -108,25 +99,6 @@ def _optimizer(domain: Domain) -> type[Optimizer]:
     return BlockNorm if around_zero else ProjectedGradient
 
 
-def outcome(result: Result) -> tuple[Weights, DualSolution]:
-    """What an optimizer over machines found, as weights with their certificate and the machine's solution."""
-    weights = Weights(
-        values=result.theta,
-        objective=result.evaluation.value,
-        gap=result.certificate,
-        converged=result.converged,
-        n_iter=result.n_iter,
-        history=result.history,
-        warm=result.theta,
-    )
-    return weights, replace(result.evaluation.dual, converged=result.converged)
-
-
-def finely(machine: SupportMachine) -> SupportMachine:
-    """The machine for a last solution from a start that is almost one: digits cost little there."""
-    return replace(machine, tol=max(_INNER * machine.tol, 1e-3 * _FINEST))
-
-
 @dataclass(frozen=True, eq=False)
 class _Pair:
     """Weights and coefficients, feasible, with their value and how far it may be from the optimum; f without b."""
@@ -135,17 +107,17 @@ class _Pair:
     dual: DualSolution
     f: Array
     value: float
-    gap: float
+    certificate: Certificate
 
     def answer(self, tol: float, history: list[float]) -> tuple[Weights, DualSolution]:
-        converged = self.gap <= tol
+        converged = self.certificate.reached(tol)
         weights = Weights(
             values=self.weights,
             objective=self.value,
-            gap=self.gap,
+            certificate=self.certificate,
             converged=converged,
             n_iter=len(history),
-            history=(*history, self.gap),
+            history=(*history, self.certificate.value),
             warm=self.weights,
         )
         return weights, replace(self.dual, converged=converged)
@@ -159,6 +131,14 @@ class _Pairs:
     machine: SupportMachine
     program: SupportProgram
     domain: Domain
+    tol: float
+
+    @classmethod
+    def of(cls, problem: Problem, tol: float) -> _Pairs:
+        """The problem as a saddle; TypeError where it is none."""
+        machine = need_program("support_mkl", problem)
+        program = machine.program(problem.target, problem.sample_weight)
+        return cls(problem.bank, machine, program, problem.domain, tol)
 
     @cached_property
     def saddle(self) -> Saddle:
@@ -194,7 +174,7 @@ class _Pairs:
         tol: float,
         max_iter: int,
         start: Array | None,
-        observe: Callable[[int, float], None] | None,
+        observe: Observer,
     ) -> InteriorPoint:
         """The interior point method on these samples; the others' variables are zero."""
         if len(rows) == self.program.n:
@@ -210,7 +190,7 @@ class _Pairs:
         weights = self.domain.feasible(np.where(found.active, found.weights, 0.0))
         working = self._working(weights)
         gram = working.work.combine(weights[working.index])
-        machine = finely(self.machine)
+        machine = self.machine.polishing(self.tol)
         machine = replace(machine, max_iter=min(machine.max_iter, _POLISH * len(found.a)))
         dual = machine.solve_program(gram, self.program, found.a)
         return self._pair(weights, working, dual, gram.multiply(dual.coef))
@@ -222,7 +202,7 @@ class _Pairs:
         f = working.work.combine(found.weights[working.index]).multiply(coef)
         intercept = self.program.best_intercept(f)
         value = self.program.dual(found.a, float(coef @ f))
-        gap = max(self.program.gap(found.a, f, intercept), 0.0) / max(abs(value), float(np.finfo(float).tiny))
+        gap = relative(self.program.gap(found.a, f, intercept), value)
         factor = np.sqrt(0.5 * self.program.scale) * coef
         dual = DualSolution(coef, intercept, value, factor, gap, True, found.n_iter, found.a)
         return self._pair(found.weights, working, dual, f)
@@ -235,4 +215,4 @@ class _Pairs:
         value = dual.value + self.domain.penalty(weights)
         upper = value + max(self.program.gap(dual.warm, f, dual.intercept), 0.0)
         bound = self.saddle.bound(dual.warm, working.forms(dual.coef, working.work.quad(dual.coef)))
-        return _Pair(weights, dual, f, value, self.saddle.gap(upper, bound))
+        return _Pair(weights, dual, f, value, self.saddle.certificate(upper, bound))

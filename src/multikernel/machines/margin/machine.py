@@ -55,8 +55,12 @@ class MarginMachine(Machine):
         if not 0.0 <= self.lam <= 1.0:
             raise ValueError(f"lam must be in [0, 1], got {self.lam}")
 
-    def solve(self, gram: Gram, target: Array, warm: Array | None = None) -> DualSolution:
+    def solve(
+        self, gram: Gram, target: Array, warm: Array | None = None, sample_weight: Array | None = None
+    ) -> DualSolution:
         """Solve for labels -1, +1. ``warm`` is a vector g of an earlier solution."""
+        if sample_weight is not None:
+            raise ValueError("the margin machine takes no weights of samples; HingeMachine and RidgeMachine do")
         check_signs(target)
         y = np.asarray(target, dtype=float)
         means = balanced(np.ones(len(y)), y)

@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 from scipy.linalg import LinAlgError
 
+from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.banks import Gram
 from multikernel.machines.base import DualSolution, Machine
@@ -31,7 +32,7 @@ MANY = 12  # factorisations take as long as the eigenvectors
 _ROUNDING = float(np.finfo(float).eps)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True)
 class RidgeMachine(Machine):
     """Squared loss with a ridge, for one target of shape (n,) or several (n, t).
 
@@ -39,28 +40,25 @@ class RidgeMachine(Machine):
     ----------
     alpha : float > 0, what is added to the diagonal
     fit_intercept : bool, whether the (weighted) mean of the targets is taken off first and is the intercept
-    sample_weight : array (n,) >= 0, what the squared residual of each sample is multiplied with; None for 1
     """
 
     alpha: float = 1.0
     fit_intercept: bool = True
-    sample_weight: Array | None = None
 
     def __post_init__(self) -> None:
         if not (self.alpha > 0 and np.isfinite(self.alpha)):
             raise ValueError(f"alpha must be a finite number > 0, got {self.alpha}")
-        s = self.sample_weight
-        if s is not None and not (s.ndim == 1 and (np.isfinite(s) & (s >= 0)).all() and s.any()):
-            raise ValueError("sample_weight must be finite numbers >= 0, one for each sample, and not all zero")
 
-    def solve(self, gram: Gram, target: Array, warm: Array | None = None) -> DualSolution:
+    def solve(
+        self, gram: Gram, target: Array, warm: Array | None = None, sample_weight: Array | None = None
+    ) -> DualSolution:
         """Solve for real targets; one factorisation, so ``warm`` is not used.
 
         Where alpha is so small beside K that the factorisation fails or loses the digits, a decomposition into
         eigenvectors takes its place, and the gap is that of a matrix which differs from K by rounding only.
         ValueError where K is found not to be positive semi-definite.
         """
-        posed = _Posed.of(self, gram, target)
+        posed = _Posed.of(self, gram, target, sample_weight)
         try:
             coef = posed.gram.solve_shifted(self.alpha, posed.Y)
         except LinAlgError:
@@ -68,11 +66,13 @@ class RidgeMachine(Machine):
         value, gap = certified(posed.Y, posed.gram.multiply(coef), coef, self.alpha)
         return posed.solution(coef, value, gap) if 0 <= gap <= ACCURATE else self._along(posed, [self.alpha])[0]
 
-    def solve_along(self, gram: Gram, target: Array, alphas: Sequence[float]) -> list[DualSolution]:
+    def solve_along(
+        self, gram: Gram, target: Array, alphas: Sequence[float], sample_weight: Array | None = None
+    ) -> list[DualSolution]:
         """The solutions for other alphas than the machine's own; for many of them from one decomposition."""
         if len(alphas) < MANY:
-            return [replace(self, alpha=alpha).solve(gram, target) for alpha in alphas]
-        return self._along(_Posed.of(self, gram, target), alphas)
+            return [replace(self, alpha=alpha).solve(gram, target, None, sample_weight) for alpha in alphas]
+        return self._along(_Posed.of(self, gram, target, sample_weight), alphas)
 
     def _along(self, posed: _Posed, alphas: Sequence[float]) -> list[DualSolution]:
         spectrum = RidgeSpectrum.of(posed.gram, posed.Y)
@@ -109,11 +109,14 @@ class _Posed:
     single: bool
 
     @classmethod
-    def of(cls, machine: RidgeMachine, gram: Gram, target: Array) -> _Posed:
+    def of(cls, machine: RidgeMachine, gram: Gram, target: Array, s: Array | None) -> _Posed:
         y = np.asarray(target, dtype=float)
-        Y, s = (y[:, None] if y.ndim == 1 else y), machine.sample_weight
-        if s is not None and s.shape != (len(Y),):
-            raise ValueError(f"sample_weight must have a number for each of {len(Y)} samples, got shape {s.shape}")
+        Y = as_columns(y)
+        if s is not None and not (s.shape == (len(Y),) and (np.isfinite(s) & (s >= 0)).all() and s.any()):
+            raise ValueError(
+                f"sample_weight must be a finite number >= 0 for each of {len(Y)} samples, and not zero for all; "
+                f"got shape {s.shape}"
+            )
         mean = np.average(Y, axis=0, weights=s) if machine.fit_intercept else np.zeros(Y.shape[1])
         if s is None:
             return cls(gram, Y - mean, None, mean, y.ndim == 1)

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -32,6 +33,7 @@ _ROUGH = 0.1  # a gap at which so much will still change that few Newton steps a
 _JUMP = 0.1  # of the gap: more left by a Newton step says that bounds still change
 _PATIENCE = 16  # times as long as the next Newton step, at most, where the last ones were of no use
 _TURNS = 30  # until the score is taken afresh
+_POLISHED, _FINEST = 1e-6, 1e-14  # gap of a polishing machine, as a part of the problem's gap, and the least one
 _TINY = float(np.finfo(float).tiny)
 
 
@@ -52,9 +54,19 @@ class SupportMachine(Machine):
     def program(self, target: Array, sample_weight: Array | None = None) -> SupportProgram:
         """The program for a target of shape (n,), with weights of the samples' losses."""
 
-    def solve(self, gram: Gram, target: Array, warm: Array | None = None) -> DualSolution:
+    def solve(
+        self, gram: Gram, target: Array, warm: Array | None = None, sample_weight: Array | None = None
+    ) -> DualSolution:
         """Solve for a target of shape (n,); ``warm`` holds the program's variables at an earlier solution."""
-        return self.solve_program(gram, self.program(target), warm)
+        return self.solve_program(gram, self.program(target, sample_weight), warm)
+
+    def polishing(self, tol: float) -> Self:
+        """The machine for a last solution from a start that is almost one, where digits cost little.
+
+        Its own gap enters the scores of the kernels by its square root, so it is far smaller than ``tol``, the gap that
+        the whole problem is to reach.
+        """
+        return replace(self, tol=max(_POLISHED * tol, _FINEST))
 
     def solve_program(self, gram: Gram, program: SupportProgram, warm: Array | None = None) -> DualSolution:
         """Solve a program that ``program`` made, from variables of shape (N,); others start it afresh."""

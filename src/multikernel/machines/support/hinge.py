@@ -19,13 +19,12 @@ from multikernel.machines.support.program import SupportProgram
 
 @dataclass(frozen=True)
 class HingeMachine(SupportMachine):
-    """max_a sum a - 1/2 a'YKYa over 0 <= a_i <= C w_i, y'a = 0; w_i the weight of i's class times its own, if given.
+    """max_a sum a - 1/2 a'YKYa over 0 <= a_i <= C w_i, y'a = 0; w_i the weight of sample i, if given.
 
     Parameters
     ----------
     C : float > 0, weight of the hinge losses
     fit_intercept : bool, whether there is an intercept, and the equality y'a = 0
-    class_weight : (float, float) > 0 or None, what C is multiplied with for the classes -1 and +1
     tol : float, the relative duality gap to reach
     max_iter : int, how many steps at most
 
@@ -40,18 +39,13 @@ class HingeMachine(SupportMachine):
 
     C: float = 1.0
     fit_intercept: bool = True
-    class_weight: tuple[float, float] | None = None
 
     def __post_init__(self) -> None:
         positive("C", self.C)
-        for weight in self.class_weight or ():
-            positive("a class weight", weight)
 
     def program(self, target: Array, sample_weight: Array | None = None) -> SupportProgram:
         """The program for labels -1 and +1; weights of samples multiply their upper bounds."""
         check_signs(target)
         y = np.asarray(target, dtype=float)
         upper = self.C * weights_of_samples(sample_weight, len(y))
-        if self.class_weight is not None:
-            upper = upper * np.where(y < 0, *self.class_weight)
         return SupportProgram(n=len(y), sign=y, linear=np.ones(len(y)), upper=upper, intercept=self.fit_intercept)

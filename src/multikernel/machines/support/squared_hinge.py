@@ -39,7 +39,9 @@ class SquaredHingeMachine(SupportMachine):
     def program(self, target: Array, sample_weight: Array | None = None) -> SupportProgram:
         """The program for labels -1 and +1."""
         if sample_weight is not None:
-            raise ValueError("the squared hinge machine knows no weights of samples; use the hinge machine for them")
+            raise ValueError(
+                "the machine with squared hinge losses takes no weights of samples; HingeMachine and RidgeMachine do"
+            )
         check_signs(target)
         y = np.asarray(target, dtype=float)
         return SupportProgram(

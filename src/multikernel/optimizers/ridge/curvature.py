@@ -58,20 +58,20 @@ def _images(problem: Problem, theta: Array, A: Array) -> tuple[Array, Array]:
     W = problem.combination.images(problem.bank, theta, A)
     d, n, t = W.shape
     columns = W.transpose(1, 0, 2).reshape(n, d * t)
-    solved = _solved(machine, problem.combination.gram(problem.bank, theta), columns)
+    gram = problem.combination.gram(problem.bank, theta)
+    solved = _solved(machine.alpha, gram, columns, problem.sample_weight)
     return W.reshape(d, n * t), solved.reshape(n, d, t).transpose(1, 0, 2).reshape(d, n * t)
 
 
-def _solved(machine: RidgeMachine, gram: Gram, B: Array) -> Array:
+def _solved(alpha: float, gram: Gram, B: Array, sample_weight: Array | None) -> Array:
     """M^{-1}B."""
-    if machine.sample_weight is not None:
-        root = np.sqrt(machine.sample_weight)
-        unweighted = RidgeMachine(machine.alpha)
-        return root[:, None] * _solved(unweighted, gram.congruent(root), root[:, None] * B)
+    if sample_weight is not None:
+        root = np.sqrt(sample_weight)
+        return root[:, None] * _solved(alpha, gram.congruent(root), root[:, None] * B, None)
     try:
-        return gram.solve_shifted(machine.alpha, B)
+        return gram.solve_shifted(alpha, B)
     except LinAlgError:
-        return RidgeSpectrum.of(gram, B).coef(machine.alpha)
+        return RidgeSpectrum.of(gram, B).coef(alpha)
 
 
 def _second_product(problem: Problem, theta: Array, A: Array) -> Map:

@@ -16,6 +16,7 @@ from scipy import linalg
 
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
+from multikernel.certificate import Certificate
 from multikernel.domains import Simplex
 from multikernel.machines.support.program import SupportProgram
 from multikernel.procedures.hkl.lattice import Hull
@@ -77,7 +78,7 @@ class RestrictedPoint:
     @property
     def gap(self) -> float:
         """upper - bound relative to upper."""
-        return max(self.upper - self.bound, 0.0) / max(abs(self.upper), _TINY)
+        return Certificate.gap(self.upper, self.bound).value
 
 
 def solve_restricted(problem: Restricted, tol: float, max_iter: int) -> RestrictedPoint:

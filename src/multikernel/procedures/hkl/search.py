@@ -17,7 +17,7 @@ once more on the nodes that matter alone, so that the others have no weight at a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -25,7 +25,9 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
+from multikernel.certificate import Certificate
 from multikernel.machines import DualSolution, SupportMachine, SupportProgram
+from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.base import Weights
 from multikernel.procedures.hkl.lattice import Hull, Node, in_order, parents, sources
 from multikernel.procedures.hkl.node_kernels import NodeKernels
@@ -33,7 +35,6 @@ from multikernel.procedures.hkl.outside import outside
 from multikernel.procedures.hkl.restricted import Restricted, RestrictedPoint, solve_restricted
 from multikernel.procedures.interior.start import central
 from multikernel.procedures.interior.steps import feasible
-from multikernel.procedures.support_mkl import finely
 
 _STEPS = 100  # Newton steps on a hull
 _ROUGH = 1e-2  # gap on a hull that will grow, at first
@@ -43,7 +44,6 @@ _NOTHING = 0.01  # of the gap, as a part of the coefficients: what those that ar
 _GROWTH = 1.0  # of the nodes: how many more may come in a round,
 _FEWEST = 30  # or so many
 _SINGLES = 100  # base kernels in the first hull
-_TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -69,7 +69,8 @@ def hierarchical_mkl(
     max_iter: int = 100,
     max_nodes: int = 2000,
     start: Iterable[Node] = (),
-    observe: Callable[[int, float], None] | None = None,
+    sample_weight: Array | None = None,
+    observe: Observer = silent,
 ) -> tuple[NodeWeights, DualSolution]:
     """The nodes with their weights and certificate, and the machine's solution at them.
 
@@ -83,10 +84,11 @@ def hierarchical_mkl(
     max_iter : int, rounds of the search at most
     max_nodes : int, nodes that are looked at one by one at most: 4 n (n + 1) bytes each
     start : nodes of a neighbouring problem's solution
-    observe : called with the number of nodes and the relative gap after each round
+    sample_weight : array (n,), what the machine multiplies each sample's loss with; 1 if not given
+    observe : told of each round
     """
     with one_blas_thread(bank.shape[0]):
-        return _Search(NodeKernels.of(bank), machine, machine.program(target), rho, beta).run(
+        return _Search(NodeKernels.of(bank), machine, machine.program(target, sample_weight), rho, beta).run(
             max_iter, max(max_nodes, len(bank) + 1), start, observe
         )
 
@@ -102,7 +104,7 @@ class _Search:
     beta: float
 
     def run(
-        self, max_iter: int, max_nodes: int, start: Iterable[Node], observe: Callable[[int, float], None] | None
+        self, max_iter: int, max_nodes: int, start: Iterable[Node], observe: Observer
     ) -> tuple[NodeWeights, DualSolution]:
         tol = self.machine.tol
         reach = _REACH * tol
@@ -114,9 +116,9 @@ class _Search:
             found = solve_restricted(problem, inner, _STEPS)
             bound, entering = self._bound(problem, found)
             steps += found.n_iter
-            history.append(_relative(found.upper, bound))
-            if observe is not None:
-                observe(len(hull), history[-1])
+            reached = Certificate.gap(found.upper, bound)
+            history.append(reached.value)
+            observe(Event(len(history), reached))
             finest, last = inner <= _SHARE * tol, len(history) >= max_iter
             room = max(max_nodes - len(hull), 0)
             entering = entering[: min(max(_FEWEST, int(_GROWTH * len(hull))), room)]
@@ -166,7 +168,7 @@ class _Search:
 
     def _pair(self, problem: Restricted, found: RestrictedPoint, bound: float) -> _Pair:
         gram = problem.bank.combine(found.weights)
-        dual = finely(self.machine).solve_program(gram, self.program, found.a)
+        dual = self.machine.polishing(self.machine.tol).solve_program(gram, self.program, found.a)
         gap = max(self.program.gap(dual.warm, gram.multiply(dual.coef), dual.intercept), 0.0)
         return _Pair(problem.hull.nodes, found.weights, dual, dual.value + gap, bound)
 
@@ -183,7 +185,7 @@ class _Pair:
 
     @property
     def gap(self) -> float:
-        return _relative(self.upper, self.bound)
+        return Certificate.gap(self.upper, self.bound).value
 
 
 def _answer(pair: _Pair, hull: int, steps: int, history: list[float], tol: float) -> tuple[NodeWeights, DualSolution]:
@@ -191,7 +193,7 @@ def _answer(pair: _Pair, hull: int, steps: int, history: list[float], tol: float
     weights = NodeWeights(
         values=pair.weights,
         objective=pair.dual.value,
-        gap=pair.gap,
+        certificate=Certificate.gap(pair.upper, pair.bound),
         converged=converged,
         n_iter=steps,
         history=(*history, pair.gap),
@@ -199,10 +201,6 @@ def _answer(pair: _Pair, hull: int, steps: int, history: list[float], tol: float
         hull=hull,
     )
     return weights, replace(pair.dual, converged=converged)
-
-
-def _relative(upper: float, bound: float) -> float:
-    return max(upper - bound, 0.0) / max(abs(upper), _TINY)
 
 
 def _without_least(a: Array, part: float) -> Array:

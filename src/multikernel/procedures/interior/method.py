@@ -13,12 +13,13 @@ The certificate is over all kernels, also over those that were left out of the s
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel.certificate import Certificate
+from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.interior.newton import Products
 from multikernel.procedures.interior.point import Point
 from multikernel.procedures.interior.saddle import Saddle
@@ -71,7 +72,7 @@ def interior_point(
     tol: float = 1e-6,
     max_iter: int = 200,
     start: Array | None = None,
-    observe: Callable[[int, float], None] | None = None,
+    observe: Observer = silent,
 ) -> InteriorPoint:
     """Solve to a relative duality gap of at most ``tol``.
 
@@ -81,7 +82,7 @@ def interior_point(
     tol : float
     max_iter : int, Newton steps at most
     start : array (m,), weights of a neighbouring problem: the kernels that matter there take part first
-    observe : called with the step and the relative gap over the kernels that take part
+    observe : told of each step, with the duality gap over the kernels that take part
     """
     known = _known(saddle)
     if known is not None:
@@ -101,8 +102,7 @@ def interior_point(
         idle = idle + 1 if spent or length < _SHORT else 0
         best = found if best is None or found.gap < best.gap else best
         history.append(found.gap)
-        if observe is not None:
-            observe(step, found.gap)
+        observe(Event(step + 1, Certificate("duality gap", found.gap)))
         last = step == max_iter or idle == _IDLE
         if found.gap <= look_at or last:
             found = best if last else found
@@ -139,7 +139,7 @@ class _Found:
     def against(self, saddle: Saddle, forms: Array) -> _Found:
         """The same pair with its bound over all kernels."""
         bound = saddle.bound(self.a, forms)
-        return replace(self, bound=bound, gap=saddle.gap(self.upper, bound))
+        return replace(self, bound=bound, gap=saddle.certificate(self.upper, bound).value)
 
 
 def _read(saddle: Saddle, point: Point, products: Products) -> _Found:
@@ -151,7 +151,7 @@ def _read(saddle: Saddle, point: Point, products: Products) -> _Found:
     upper = program.primal(f, norm, intercept) + domain.penalty(weights)
     a = feasible(program, point.a)
     bound = saddle.bound(a, products.v)
-    return _Found(point, a, weights, intercept, upper, bound, saddle.gap(upper, bound))
+    return _Found(point, a, weights, intercept, upper, bound, saddle.certificate(upper, bound).value)
 
 
 # -- what is known beforehand, and what to return ----------------------------------------------------------------------
@@ -177,7 +177,7 @@ def _known(saddle: Saddle) -> InteriorPoint | None:
     intercept = program.best_intercept(f)
     upper = program.primal(f, float(program.coef(a) @ f), intercept) + domain.penalty(weights)
     bound = saddle.bound(a, forms)
-    gap = saddle.gap(upper, bound)
+    gap = saddle.certificate(upper, bound).value
     return InteriorPoint(a, weights, np.ones(m, dtype=bool), intercept, upper, bound, gap, True, 0, (gap,))
 
 

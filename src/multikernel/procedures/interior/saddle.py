@@ -15,6 +15,7 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
+from multikernel.certificate import Certificate
 from multikernel.domains import Domain
 from multikernel.machines.support.program import SupportProgram
 
@@ -50,9 +51,9 @@ class Saddle:
             return -np.inf
         return self.program.dual(np.sqrt(reach) * a, 0.0) - self.domain.support(reach * q)
 
-    def gap(self, upper: float, bound: float) -> float:
-        """upper - bound relative to upper."""
-        return max(upper - bound, 0.0) / max(abs(upper), self.floor, float(np.finfo(float).tiny))
+    def certificate(self, upper: float, bound: float) -> Certificate:
+        """The duality gap of two values that enclose the optimum."""
+        return Certificate.gap(upper, bound, self.floor)
 
     @cached_property
     def floor(self) -> float:

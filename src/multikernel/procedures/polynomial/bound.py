@@ -19,7 +19,7 @@ in theta^p as well: that its norm is at least p. No pass over the kernels is nee
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import numpy as np
@@ -60,7 +60,7 @@ class HiddenConvexProblem(Problem):
     @classmethod
     def of(cls, problem: Problem) -> HiddenConvexProblem:
         """The same problem with its bounds."""
-        return cls(problem.bank, problem.combination, problem.machine, problem.domain, problem.target)
+        return cls(**{each.name: getattr(problem, each.name) for each in fields(problem)})
 
     def evaluate(self, theta: Array, warm: Any = None, machine: Machine | None = None) -> Evaluation:
         found = super().evaluate(theta, warm, machine)

@@ -17,6 +17,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from multikernel.certificate import Certificate
 from multikernel.combinations import HadamardPower
 from multikernel.domains import Orthant
 from multikernel.machines import DualSolution
@@ -44,10 +45,10 @@ def collapsed(problem: Problem, tol: float) -> tuple[Weights, DualSolution] | No
             return None
         if largest <= before * (1.0 + _ROUNDING):
             break
-    gap = max(at.upper - known.bound(at, x), 0.0) / max(at.upper, _TINY)
+    gap = Certificate.gap(at.upper, known.bound(at, x))
     warn_of_collapse(f"as it is from {largest:.3g} on")
-    weights = Weights(zero, at.value, gap, gap <= tol, 1, (gap,), zero)
-    return weights, replace(at.dual, converged=gap <= tol)
+    weights = Weights(zero, at.value, gap, gap.reached(tol), 1, (gap.value,), zero)
+    return weights, replace(at.dual, converged=weights.converged)
 
 
 def warn_of_collapse(where: str) -> None:

@@ -21,23 +21,23 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.banks import FactorGram, KernelBank
 from multikernel.banks.threads import one_blas_thread
+from multikernel.certificate import Certificate
 from multikernel.combinations import HadamardPower, Linear
 from multikernel.domains import Domain, NormBall, Orthant
 from multikernel.machines import DualSolution, RidgeMachine
+from multikernel.observer import Observer, silent
 from multikernel.optimizers import Optimizer, Result
-from multikernel.optimizers.base import Observer
 from multikernel.optimizers.published_gradient import PublishedGradient
 from multikernel.optimizers.quasi_newton import QuasiNewton
 from multikernel.optimizers.ridge.interpolated import Interpolated
 from multikernel.optimizers.ridge.sphere import SphereTrustRegion
 from multikernel.problem import Problem
-from multikernel.procedures.base import Weights
+from multikernel.procedures.base import Weights, outcome
 from multikernel.procedures.generalized import generalized_mkl, is_program
 from multikernel.procedures.polynomial.bound import HiddenConvexProblem, hidden_convex
 from multikernel.procedures.polynomial.collapse import collapsed, warn_of_collapse
 from multikernel.procedures.polynomial.proof import proved
 from multikernel.procedures.polynomial.starts import central, further_starts, inside
-from multikernel.procedures.support_mkl import outcome
 
 SOLVERS = ("auto", "projected_gradient", "interpolated", "trust_region")
 _FEW = 50  # weights up to which second derivatives cost less than the steps they save
@@ -51,7 +51,7 @@ def polynomial_mkl(
     n_init: int = 1,
     rng: np.random.RandomState | None = None,
     start: Array | None = None,
-    observe: Observer | None = None,
+    observe: Observer = silent,
 ) -> tuple[Weights, DualSolution]:
     """The weights with their certificate, and the ridge machine's solution at them.
 
@@ -67,7 +67,7 @@ def polynomial_mkl(
         below, near single kernels, random
     rng : of the random starts
     start : array (m,), where to begin in place of the central weights
-    observe : called with an ``Event`` after each machine of an optimizer
+    observe : told of each machine, or of each Newton step
 
     Raises
     ------
@@ -81,7 +81,7 @@ def polynomial_mkl(
         if idle is not None:
             return idle
         if solver == "auto" and _for_interior_point(problem):
-            return generalized_mkl(problem, tol, max_iter, () if start is None else (start,))
+            return generalized_mkl(problem, tol, max_iter, () if start is None else (start,), observe=observe)
         middle = central(problem)
         optimizer = _optimizer(problem, middle, solver, tol, max_iter)
         first = middle if start is None else inside(problem, start, middle)
@@ -100,7 +100,7 @@ def _unexplained(problem: Problem) -> tuple[Weights, DualSolution] | None:
     if y.any() and not (centred and (np.ptp(y, axis=0) == 0).all()):
         return None
     at = problem.evaluate(ball.start(problem.size) if ball.constrained else np.zeros(problem.size))
-    return Weights(at.theta, at.value, 0.0, True, 1, (0.0,), at.theta), at.dual
+    return Weights(at.theta, at.value, Certificate("duality gap", 0.0), True, 1, (0.0,), at.theta), at.dual
 
 
 def _for_interior_point(problem: Problem) -> bool:
@@ -109,7 +109,7 @@ def _for_interior_point(problem: Problem) -> bool:
     It works on n x n matrices; where these have few features an iteration that leaves them their structure is faster.
     """
     domain = problem.domain
-    if not (problem.linear and is_program(problem)) or (isinstance(domain, NormBall) and domain.radius == 0):
+    if not is_program(problem) or (isinstance(domain, NormBall) and domain.radius == 0):
         return False
     return not (_smooth(domain) and _few_features(problem.bank))
 
@@ -163,7 +163,7 @@ def _best(results: Sequence[Result]) -> tuple[Weights, DualSolution]:
     if not weights.values.any():
         warn_of_collapse("as far as this start leads")
     total = sum(result.n_iter for result in results)
-    return replace(weights, n_iter=total, gap=None, stationarity=weights.gap), dual
+    return replace(weights, n_iter=total), dual
 
 
 def _lower(problem: Problem, optimizer: Optimizer, middle: Array) -> Iterator[Array]:

@@ -13,17 +13,17 @@ from dataclasses import replace
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel.certificate import Certificate
+from multikernel.observer import Observer
 from multikernel.optimizers import Optimizer, Result
-from multikernel.optimizers.base import Observer
 from multikernel.problem import Problem
 from multikernel.procedures.polynomial.bound import HiddenConvexProblem
 
 _PASSES = 20  # over the kernels, for a better tangent
 _ROUNDS = 3  # of leaving a stationary point
-_TINY = float(np.finfo(float).tiny)
 
 
-def proved(problem: Problem, optimizer: Optimizer, start: Array, observe: Observer | None) -> Result:
+def proved(problem: Problem, optimizer: Optimizer, start: Array, observe: Observer) -> Result:
     """The optimizer's result; where its gap is open, with a better bound, or from a point further on."""
     result = optimizer.minimise(problem, start, None, observe)
     for _ in range(_ROUNDS):
@@ -61,9 +61,9 @@ def _sharpened(problem: HiddenConvexProblem, result: Result, tol: float) -> tupl
 def _with_bound(result: Result, bound: float, tol: float) -> Result:
     """The result with a bound that may be better than its own."""
     upper = result.evaluation.upper
-    certificate = min(result.certificate, max(upper - bound, 0.0) / max(abs(upper), _TINY))
-    history = (*result.history[:-1], certificate)
-    return replace(result, certificate=certificate, converged=certificate <= tol, history=history)
+    certificate = min(result.certificate, Certificate.gap(upper, bound), key=lambda each: each.value)
+    history = (*result.history[:-1], certificate.value)
+    return replace(result, certificate=certificate, converged=certificate.reached(tol), history=history)
 
 
 def _joined(result: Result, further: Result, bound: float, tol: float) -> Result:

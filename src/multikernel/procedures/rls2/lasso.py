@@ -20,6 +20,7 @@ from scipy.linalg import lapack
 
 from multikernel._typing import Array
 from multikernel.banks.threads import one_blas_thread
+from multikernel.certificate import Certificate
 from multikernel.machines import DualSolution
 from multikernel.procedures.rls2.weights import ScaledWeights, equal_weights
 
@@ -76,7 +77,7 @@ def linear_rls2(
             b = np.zeros(len(root))
             b[part] = _ActiveSet.of(_dense(columns[:, part]) * root[part], y, alpha).solve(best.b[part])
             look = _Look.at(columns, root, y, b, alpha)
-            history.append(look.gap)
+            history.append(look.certificate.value)
             stuck = look.value >= best.value and n_iter > 1
             best = best if stuck else look
             if stuck or look.done:
@@ -87,8 +88,8 @@ def linear_rls2(
     found = LinearWeights(
         weights,
         best.value,
-        best.gap,
-        best.gap <= tol,
+        best.certificate,
+        best.certificate.reached(tol),
         n_iter,
         tuple(history),
         warm=best.b,
@@ -109,7 +110,7 @@ class _Look:
     correlation: Array
     level: float
     value: float
-    gap: float
+    certificate: Certificate
 
     @classmethod
     def at(cls, columns: Any, root: Array, y: Array, b: Array, alpha: float) -> _Look:
@@ -120,8 +121,7 @@ class _Look:
         value = 0.5 * square + 0.5 * alpha * size**2
         scale = alpha * square + float(np.abs(correlation).max()) ** 2
         bound = 0.5 * alpha * float(residual @ y) ** 2 / scale if scale > 0 else 0.0
-        gap = max(value - bound, 0.0) / value if value > 0 else 0.0
-        return cls(b, residual, correlation, alpha * size, value, gap)
+        return cls(b, residual, correlation, alpha * size, value, Certificate.gap(value, bound))
 
     @property
     def above(self) -> Array:

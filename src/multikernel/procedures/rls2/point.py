@@ -17,6 +17,7 @@ from scipy.linalg import blas, lapack
 from multikernel._linalg import cholesky
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
+from multikernel.certificate import Certificate
 from multikernel.machines import DualSolution
 
 
@@ -54,7 +55,7 @@ class RidgePoint:
 
     def gap(self, largest: float) -> float:
         """How far the value may be above the optimum, relative to it."""
-        return max(self.value - self.bound(largest), 0.0) / self.value if self.value > 0 else 0.0
+        return Certificate.gap(self.value, self.bound(largest)).value
 
     def whitened(self, M: Array) -> Array:
         """L^{-1} M; M in Fortran order is overwritten."""

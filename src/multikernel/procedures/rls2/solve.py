@@ -7,6 +7,7 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
+from multikernel.certificate import Certificate
 from multikernel.machines import DualSolution
 from multikernel.procedures.rls2.alternation import alternation
 from multikernel.procedures.rls2.newton import newton
@@ -52,7 +53,7 @@ def rls2(
     weights = ScaledWeights(
         found.d,
         found.point.value,
-        found.gap,
+        Certificate("duality gap", found.gap),
         found.converged,
         found.n_iter,
         found.history,

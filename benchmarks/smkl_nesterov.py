@@ -83,7 +83,7 @@ def nesterov_as_published(
     --------
     >>> import numpy as np
     >>> from multikernel import bind, kernels
-    >>> from multikernel.procedures.nesterov import nesterov_as_published
+    >>> from smkl_nesterov import nesterov_as_published
     >>> from multikernel.procedures.smoothed import smoothed
     >>> X, y = np.array([[0.0, 1.0], [0.2, -1.0], [1.0, 0.9], [1.2, -1.1]]), np.array([-1.0, -1.0, 1.0, 1.0])
     >>> bank = bind(kernels.per_feature(kernels.RBF(1.0)), X)

@@ -1,0 +1,78 @@
+"""How far a solution can be from the optimum: one number, and what it means.
+
+Every certificate of the package is relative to the value of the problem,
+
+    duality gap     (upper - bound) / |upper|, with upper >= optimum >= bound: the solution is that close to the optimum
+    stationarity    the same quotient for what other weights could gain to first order, where no bound is known: it is
+                    zero at stationary points, and says nothing about points further away
+
+A number that is not finite certifies nothing, and never counts as reached.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+import numpy as np
+
+Kind = Literal["duality gap", "stationarity"]
+_TINY = float(np.finfo(float).tiny)
+
+
+def relative(excess: float, value: float, floor: float = 0.0) -> float:
+    """max(excess, 0) / max(|value|, floor); infinite where either is NaN.
+
+    Parameters
+    ----------
+    excess : float, what the value may be too large by
+    value : float
+    floor : float >= 0, a value that counts as zero
+    """
+    quotient = max(float(excess), 0.0) / max(abs(float(value)), floor, _TINY)
+    return quotient if np.isfinite(quotient) else np.inf
+
+
+@dataclass(frozen=True)
+class Certificate:
+    """A duality gap or a stationarity, relative to the value of the problem.
+
+    Parameters
+    ----------
+    kind : "duality gap" or "stationarity"
+    value : float >= 0
+
+    Examples
+    --------
+    >>> from multikernel.certificate import Certificate
+    >>> Certificate.gap(upper=10.0, bound=9.9).reached(0.1)
+    True
+    """
+
+    kind: Kind
+    value: float
+
+    @classmethod
+    def gap(cls, upper: float, bound: float, floor: float = 0.0) -> Certificate:
+        """The duality gap of two values that enclose the optimum; ``floor`` is a value that counts as zero."""
+        return cls("duality gap", relative(upper - bound, upper, floor))
+
+    @classmethod
+    def stationarity(cls, gain: float, value: float) -> Certificate:
+        """The stationarity of a point with this value, where other weights gain so much to first order."""
+        return cls("stationarity", relative(gain, value))
+
+    def reached(self, tol: float) -> bool:
+        """Whether the value is at most ``tol``; never for a NaN."""
+        return self.value <= tol
+
+    def __str__(self) -> str:
+        return f"relative {self.kind} of {self.value:.2g}"
+
+
+def worst(certificates: Iterable[Certificate]) -> Certificate:
+    """The largest of several certificates; a stationarity where one of them is, since a gap says more."""
+    found = list(certificates)
+    stationary = [each for each in found if each.kind == "stationarity"]
+    return max(stationary or found, key=lambda each: each.value)
