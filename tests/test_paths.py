@@ -12,7 +12,7 @@ from sklearn.preprocessing import StandardScaler, scale
 
 import multikernel as mk
 import multikernel.estimators
-import multikernel.estimators._base as base
+import multikernel.estimators.binding as base
 import multikernel.paths.prediction as prediction
 from multikernel import bind, kernels, path
 from multikernel.banks.lazy import LazyBank
@@ -155,7 +155,7 @@ def test_samples_banks_and_matrices(cancer):
     np.testing.assert_array_equal(on_bank.validation_score, on_samples.validation_score)
     assert on_samples.models[0].n_features_in_ == 8
     assert on_matrices.kernel_names[0] == "kernel 0"
-    with pytest.raises(ValueError, match="expected 4 kernels against 150 training samples, got 4 against 149"):
+    with pytest.raises(ValueError, match="must hold 4 kernels against the 150 training samples, got 4 kernels against 149"):
         on_bank.predict(cross.block(slice(None), slice(149)))
     with pytest.raises(ValueError, match="X has 7 features, but L1MKLClassifier is expecting 8 features"):
         on_samples.predict(new[:, :7])
@@ -183,8 +183,8 @@ def test_one_bank_and_one_pass(model, cancer, monkeypatch):
     monkeypatch.setattr(base, "bind_kernels", lambda *args, **kw: bound.append(1) or original(*args, **kw))
     found = path(model, X, y, "C", [0.1, 1.0, 10.0])
     assert len(bound) == 1
-    assert all(m._reference is found.models[0]._reference for m in found.models)
-    reference = type(found.models[0]._reference)
+    assert all(m.predictor_.reference is found.models[0].predictor_.reference for m in found.models)
+    reference = type(found.models[0].predictor_.reference)
     cross, of_samples = reference.cross, kernels.RBF.__call__
     monkeypatch.setattr(reference, "cross", lambda bank, X: crossed.append(len(X)) or cross(bank, X))
     monkeypatch.setattr(kernels.RBF, "__call__", lambda *args: evaluated.append(1) or of_samples(*args))
@@ -192,7 +192,7 @@ def test_one_bank_and_one_pass(model, cancer, monkeypatch):
     assert crossed == [150]
     assert len(evaluated) == 2  # the family has two Gaussians
     crossed.clear()
-    monkeypatch.setattr(prediction, "_CHUNK_VALUES", 3 * 1000 * 70)
+    monkeypatch.setattr(base, "_CHUNK_VALUES", 3 * 1000 * 70)
     np.testing.assert_allclose(found.decision_function(X), expected, atol=1e-12)
     assert crossed == [70, 70, 10]
     monkeypatch.setattr(prediction, "_FEW", 1)  # sums of kernels in place of products
@@ -374,7 +374,7 @@ def test_one_decomposition_for_all_alphas(diabetes, family, cls, monkeypatch):
     alphas = np.geomspace(1e-3, 1e3, 13)
     for target in (Y, Y[:, 0]):
         with monkeypatch.context() as patch:
-            patch.setattr(cls, "_fit_bound", lambda *ignored: pytest.fail("single fits"))
+            patch.setattr(cls, "fit_bank", lambda *ignored: pytest.fail("single fits"))
             found = path(cls(family), X, target, "alpha", alphas, validation=(X, target))
         for alpha, model, values in zip(alphas, found.models, found.predict(X), strict=True):
             single = cls(family, alpha=alpha).fit(X, target)

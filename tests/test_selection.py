@@ -6,7 +6,7 @@ from sklearn.datasets import load_breast_cancer, load_diabetes
 from sklearn.model_selection import GridSearchCV, PredefinedSplit, ShuffleSplit, StratifiedKFold, cross_val_score
 from sklearn.preprocessing import minmax_scale
 
-import multikernel.estimators._base as base
+import multikernel.estimators.binding as base
 from multikernel import (
     AlignmentMKLRegressor,
     AverageMKLClassifier,

@@ -27,8 +27,9 @@ from threadpoolctl import threadpool_limits
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.estimators._base import Fitted, KernelEstimator, knowing
-from multikernel.estimators._rules import AlphaFreeRegressor
+from multikernel.estimators.base import KernelEstimator
+from multikernel.estimators.predictor import knowing
+from multikernel.estimators.protocol import FitsManyAlphas, Fitted
 
 SIMPLER = {"lam": 1, "alpha": 1, "C": -1}  # the direction in which a parameter makes a model simpler
 _FEW = 1000  # samples up to which BLAS threads cost more than they bring: the idle ones spin between small products
@@ -121,7 +122,7 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         bound: list[tuple[list[int], KernelEstimator, KernelBank, Array]] = []
         for members in _by_kernels(candidates):
             model = clone(self.estimator).set_params(**candidates[members[0]])
-            bank, target = model._bind(X, y)
+            bank, target = model.bind(X, y)
             folds = list(
                 check_cv(self.cv, target, classifier=is_classifier(model)).split(np.empty((len(target), 1)), target)
             )
@@ -139,9 +140,9 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.best_params_ = candidates[self.best_index_]
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
         _, model, bank, target = next(entry for entry in bound if self.best_index_ in entry[0])
-        model.set_params(**self.best_params_)._check_parameters()
+        model.set_params(**self.best_params_).check_parameters()
         with _blas_threads(len(target)):
-            model._fit_bound(bank, target)
+            model.fit_bank(bank, target)
         self.best_estimator_ = model
         for name in ("n_features_in_", "feature_names_in_", "classes_"):
             if hasattr(model, name):
@@ -155,7 +156,7 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         differ = {name.split("__")[0] for params in candidates for name in params} - {
             "kernels"
         }  # whose values are equal
-        if differ == {"alpha"} and len(candidates) > 1 and isinstance(self.estimator, AlphaFreeRegressor):
+        if differ == {"alpha"} and len(candidates) > 1 and isinstance(self.estimator, FitsManyAlphas):
             return self._run_together(bank, y, folds, candidates)
         return Parallel(n_jobs=self.n_jobs, prefer="threads", verbose=self.verbose)(
             delayed(self._run_fold)(bank, y, train, test, candidates) for train, test in folds
@@ -167,9 +168,9 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """Candidates that differ in alpha: one decomposition for all, and where possible for all folds as well."""
         models = [clone(self.estimator).set_params(**params) for params in candidates]
         for model in models:
-            model._check_parameters()
+            model.check_parameters()
         start = perf_counter()
-        found = models[0]._fit_folds(bank, y, [model.alpha for model in models], folds)
+        found = models[0].fit_folds(bank, y, [model.alpha for model in models], folds)
         seconds = [(perf_counter() - start) / (len(models) * len(folds))] * len(models)
         return [
             _Fold(self._scores(models, bank, y, train, test, fits), seconds)
@@ -186,7 +187,7 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             return each.reshape(len(fits), -1).mean(axis=1).tolist()
         inner, outer, scores = bank.block(train, train), bank.block(test, train), []
         for model, (fitted, values) in zip(models, fits, strict=True):
-            model._keep(inner, [fitted], single=True)
+            model.publish(inner, [fitted], single=True)
             scores.append(float(check_scoring(model, self.scoring)(knowing(model, values), outer, y[test])))
         return scores
 
@@ -196,12 +197,12 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """Fit and score every candidate on one fold: two blocks of the bank, warm starts from one to the next."""
         inner, outer = bank.block(train, train), bank.block(test, train)
         scores, seconds = [], []
-        warm = None
+        warm: list[Fitted] = []
         for params in candidates:
             model = clone(self.estimator).set_params(**params)
             start = perf_counter()
-            model._check_parameters()
-            warm = model._fit_bound(inner, y[train], warm)
+            model.check_parameters()
+            warm = model.fit_bank(inner, y[train], warm)
             seconds.append(perf_counter() - start)
             scores.append(float(check_scoring(model, self.scoring)(model, outer, y[test])))
         return _Fold(scores, seconds)

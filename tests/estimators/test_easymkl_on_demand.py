@@ -34,7 +34,7 @@ def test_model_is_that_of_the_stored_bank(learner: str, multiclass: str) -> None
     (X, y), new = samples(2400), samples(2700)[0][2400:]
     found = model(learner, multiclass).fit(bind(FAMILY, X, memory=1), y)
     want = model(learner, multiclass).fit(bind(FAMILY, X), y)
-    assert isinstance(found._reference, PowersOnDemandBank)
+    assert isinstance(found.predictor_.reference, PowersOnDemandBank)
     assert found.converged_
     np.testing.assert_allclose(found.weights_, want.weights_, atol=1e-3)
     np.testing.assert_allclose(found.objective_, want.objective_, rtol=1e-5)
@@ -54,7 +54,7 @@ def test_reference_holds_the_support_only() -> None:
     X, y = samples(2400)
     found = model().fit(bind(FAMILY, X, memory=1), y)
     support = np.flatnonzero(found.dual_coef_.any(axis=0))
-    assert found._reference.shape == (0, len(support))
+    assert found.predictor_.reference.shape == (0, len(support))
     assert len(support) < 0.7 * len(y)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from multikernel.estimators._lattice_plot import draw_lattice
+from multikernel.estimators.hierarchical.lattice_plot import draw_lattice
 
 pytest.importorskip("matplotlib").use("Agg")
 

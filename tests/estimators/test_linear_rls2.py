@@ -71,7 +71,7 @@ def test_sparse_samples_stay_sparse():
     own = LinearRLS2Regressor(alpha=0.02).fit(dense, y)
     np.testing.assert_allclose(model.coef_, own.coef_, atol=1e-10)
     np.testing.assert_allclose(model.predict(sparse.csr_matrix(dense[:7])), own.predict(dense[:7]), atol=1e-10)
-    assert sparse.issparse(model._reference.H)
+    assert sparse.issparse(model.predictor_.reference.H)
     assert not model.coef_[~dense.any(axis=0)].any()
 
 

@@ -101,8 +101,8 @@ def test_weight_one_is_none_and_weight_zero_is_absence(name: str) -> None:
     model.fit(X, y, there.astype(float))
     np.testing.assert_allclose(model.predict(X), absent, rtol=1e-8)
     assert not model.dual_coef_[~there].any()
-    assert len(model._reference[:, :].shape) == 2
-    assert model._reference.shape[1] == there.sum(), "samples that are absent are not kept"
+    assert len(model.predictor_.reference[:, :].shape) == 2
+    assert model.predictor_.reference.shape[1] == there.sum(), "samples that are absent are not kept"
 
 
 def test_best_kernel_is_chosen_by_weighted_errors() -> None:

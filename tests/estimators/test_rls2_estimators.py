@@ -68,7 +68,7 @@ def test_classifier(multiclass, scaling):
             for each in zip(model.weights_, model.scaling_, model.dual_coef_, model.intercept_, strict=True)
         ]
     )
-    np.testing.assert_allclose(model._decide(IRIS), values, atol=1e-9)
+    np.testing.assert_allclose(model.predictor_.at(lambda: model.banks(IRIS)), values, atol=1e-9)
     assert model.score(IRIS, SPECIES) > 0.9
     assert model.duality_gap_ <= 1e-4
 

@@ -1,24 +1,19 @@
 """Scikit-learn estimators."""
 
-from multikernel.estimators.baselines import (
-    AlignmentMKLClassifier,
-    AlignmentMKLRegressor,
-    AverageMKLClassifier,
-    AverageMKLRegressor,
-    BestKernelClassifier,
-    BestKernelRegressor,
-)
 from multikernel.estimators.easymkl import EasyMKLClassifier
-from multikernel.estimators.gmkl import GMKLClassifier, GMKLRegressor
-from multikernel.estimators.hkl import HKLClassifier, HKLRegressor
-from multikernel.estimators.l1mkl import L1MKLClassifier, L1MKLRegressor
-from multikernel.estimators.linear_rls2 import LinearRLS2Classifier, LinearRLS2Regressor
-from multikernel.estimators.lpmkl import LpMKLClassifier, LpMKLRegressor
-from multikernel.estimators.one_class import OneClassMKL
-from multikernel.estimators.polynomial import PolynomialMKLClassifier, PolynomialMKLRegressor
+from multikernel.estimators.generalized.gmkl import GMKLClassifier, GMKLRegressor
+from multikernel.estimators.hierarchical.hkl import HKLClassifier, HKLRegressor
+from multikernel.estimators.polynomial.polynomial import PolynomialMKLClassifier, PolynomialMKLRegressor
 from multikernel.estimators.ridge_cv import MultipleKernelRidgeCV
-from multikernel.estimators.rls2 import RLS2Classifier, RLS2Regressor
-from multikernel.estimators.smkl import SMKLClassifier
+from multikernel.estimators.rls2.linear import LinearRLS2Classifier, LinearRLS2Regressor
+from multikernel.estimators.rls2.rls2 import RLS2Classifier, RLS2Regressor
+from multikernel.estimators.rules.alignment import AlignmentMKLClassifier, AlignmentMKLRegressor
+from multikernel.estimators.rules.average import AverageMKLClassifier, AverageMKLRegressor
+from multikernel.estimators.rules.best import BestKernelClassifier, BestKernelRegressor
+from multikernel.estimators.support.l1 import L1MKLClassifier, L1MKLRegressor
+from multikernel.estimators.support.lp import LpMKLClassifier, LpMKLRegressor
+from multikernel.estimators.support.one_class import OneClassMKL
+from multikernel.estimators.support.smoothed import SMKLClassifier
 
 __all__ = [
     "AlignmentMKLClassifier",

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, cast
 
-from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.estimators._base import Fitted
-from multikernel.estimators._classifier import KernelClassifier, classification_machine
-from multikernel.machines import DualSolution, MarginMachine
-from multikernel.procedures import Weights, easymkl
+from multikernel.certificate import Certificate
+from multikernel.estimators.base import Learned
+from multikernel.estimators.classifier import KernelClassifier, classification_machine
+from multikernel.estimators.protocol import Fitted, Task
+from multikernel.machines import Machine, MarginMachine
+from multikernel.observer import Event, Observer
+from multikernel.procedures import easymkl
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class EasyMKLClassifier(KernelClassifier):
     """Kernel weights from the margin between the hulls of two classes, then a classifier on the weighted kernel.
 
@@ -39,8 +43,8 @@ class EasyMKLClassifier(KernelClassifier):
         Pairwise steps at most.
     n_jobs : int or None
         Threads over the binary problems.
-    verbose : int
-        Progress over the binary problems, as in joblib.
+    verbose : int, default 0
+        1 prints the certificate and the time left twice a second, 2 after every step.
 
     Attributes
     ----------
@@ -76,37 +80,26 @@ class EasyMKLClassifier(KernelClassifier):
     (True, True)
     """
 
-    def __init__(
-        self,
-        kernels: Any = None,
-        *,
-        lam: float = 0.1,
-        learner: str = "margin",
-        C: float = 1.0,
-        multiclass: str = "ovr",
-        tol: float = 1e-6,
-        max_iter: int = 1_000_000,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernels = kernels
-        self.lam = lam
-        self.learner = learner
-        self.C = C
-        self.multiclass = multiclass
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    kernels: Any = field(default=None, kw_only=False)
+    lam: float = 0.1
+    learner: str = "margin"
+    C: float = 1.0
+    tol: float = 1e-06
+    max_iter: int = 1000000
 
-    def _check_parameters(self) -> None:
-        MarginMachine(self.lam, self.tol, self.max_iter)
-        classification_machine(self.learner, self.lam, self.C, self.tol, self.max_iter)
+    def check_parameters(self) -> None:
+        super().check_parameters()
+        self._margin()
+        self._learner()
 
-    def _learn(self, bank: KernelBank, target: Array, warm: Fitted | None) -> tuple[Weights, DualSolution]:
-        weights = easymkl(
-            bank, target, MarginMachine(self.lam, self.tol, self.max_iter), warm.weights.warm if warm else None
-        )
-        machine = classification_machine(self.learner, self.lam, self.C, self.tol, self.max_iter)
+    def _margin(self) -> MarginMachine:
+        return MarginMachine(self.lam, self.tol, self.max_iter)
+
+    def _learner(self) -> Machine:
+        return classification_machine(self.learner, self.lam, self.C, self.tol, self.max_iter)
+
+    def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
+        weights = easymkl(bank, task.target, self._margin(), warm.weights.warm if warm else None)
+        observe(Event(weights.n_iter, cast(Certificate, weights.certificate)))
         start = warm.solution.warm if warm else weights.warm
-        return weights, machine.solve(bank.combine(weights.values), target, start)
+        return weights, self._learner().solve(bank.combine(weights.values), task.target, start)

@@ -9,16 +9,15 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import clone
 
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
-from multikernel.estimators._base import KernelEstimator
-from multikernel.estimators._rules import AlphaFreeRegressor
+from multikernel.estimators.base import KernelEstimator
+from multikernel.estimators.predictor import KernelPredictor
+from multikernel.estimators.protocol import FitsManyAlphas, Fitted
 from multikernel.paths.solution_path import Path, certificate, n_positive, simplest_first
-
-_OF_THE_BANK = ("kernels", "approximation", "rank")  # parameters that change the kernel matrices
 
 
 def path(
@@ -77,8 +76,8 @@ def path(
         raise ValueError("path: validation must be a pair of samples and their target")
     private = clone(estimator)
     for value in numbers:
-        _with(private, parameter, value.item())._check_parameters()
-    bank, target = _bound(private, X, y)
+        _with(private, parameter, value.item()).check_parameters()
+    bank, target = private.bind(X, y)
     models = [_with(copy(private), parameter, value.item()) for value in numbers]
     seconds = np.empty(len(numbers))
     with one_blas_thread(bank.shape[0]):
@@ -103,15 +102,15 @@ def _solved(
 ) -> Iterator[tuple[int, float]]:
     """Fit every model; yields its position and the seconds as soon as it is there."""
     order, start = simplest_first(parameter, numbers), perf_counter()
-    if parameter == "alpha" and isinstance(models[0], AlphaFreeRegressor):
-        for model, fitted in zip(models, models[0]._fit_along(bank, target, numbers.tolist()), strict=True):
-            model._keep(bank, [fitted], single=True)
+    if parameter == "alpha" and isinstance(models[0], FitsManyAlphas):
+        for model, fitted in zip(models, models[0].fit_along(bank, target, numbers.tolist()), strict=True):
+            model.publish(bank, [fitted], single=True)
         each = (perf_counter() - start) / len(models)
         yield from ((int(s), each) for s in order)
         return
-    warm = None
+    warm: list[Fitted] = []
     for s in order:
-        warm = models[s]._fit_bound(bank, target, warm)
+        warm = models[s].fit_bank(bank, target, warm)
         now = perf_counter()
         yield int(s), now - start
         start = now
@@ -129,7 +128,7 @@ def _checked(estimator: Any, parameter: str, values: Iterable[float]) -> Array:
         raise ValueError(
             f"path: {name} has no parameter {parameter!r}; it has {', '.join(estimator.get_params(deep=False))}"
         )
-    if parameter.split("__")[0] in _OF_THE_BANK:
+    if parameter.split("__")[0] == "kernels":
         raise ValueError(
             f"path: {parameter!r} changes the kernels, and a path has one set of them; "
             "use BankSearchCV to compare kernels"
@@ -150,20 +149,14 @@ def _with(estimator: Any, parameter: str, value: float) -> Any:
     return estimator
 
 
-def _bound(estimator: KernelEstimator, X: Any, y: Any) -> tuple[KernelBank, Array]:
-    """The training bank and the target, as the estimator's ``fit`` has them."""
-    if is_classifier(estimator) or is_regressor(estimator):
-        return estimator._bind(X, y)
-    bank = estimator._bind_samples(X)
-    return bank, np.zeros(bank.shape[0])
-
-
 def _share(models: list[Any], bank: KernelBank) -> None:
     """One reference to the training samples for all models, in place of one for each."""
-    support = np.unique(np.concatenate([model._support for model in models]))
-    reference = bank.reference(support)
-    for model in models:
-        model._support, model._reference = support, reference
+    predictors = [model.predictor_ for model in models]
+    if all(isinstance(predictor, KernelPredictor) for predictor in predictors):
+        support = np.unique(np.concatenate([predictor.support for predictor in predictors]))
+        reference = bank.reference(support)
+        for model in models:
+            model.predictor_ = model.predictor_.on(reference, support)
 
 
 def _line(model: Any, seconds: float) -> str:

@@ -1,6 +1,6 @@
 """Algorithms with a shape of their own: how kernel weights are found."""
 
-from multikernel.procedures.base import Weights
+from multikernel.procedures.base import Weights, outcome
 from multikernel.procedures.baselines import alignf, alignment, average
 from multikernel.procedures.best import best_kernel
 from multikernel.procedures.easymkl import easymkl
@@ -17,6 +17,7 @@ __all__ = [
     "best_kernel",
     "easymkl",
     "generalized_mkl",
+    "outcome",
     "simplex_least_squares",
     "smoothed",
     "support_mkl",

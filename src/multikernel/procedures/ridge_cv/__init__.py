@@ -2,6 +2,6 @@
 
 from multikernel.procedures.ridge_cv.folds import Folds
 from multikernel.procedures.ridge_cv.held_out import HeldOutError, Point
-from multikernel.procedures.ridge_cv.search import RidgeCV, ridge_cv
+from multikernel.procedures.ridge_cv.search import RidgeCVWeights, ridge_cv
 
-__all__ = ["Folds", "HeldOutError", "Point", "RidgeCV", "ridge_cv"]
+__all__ = ["Folds", "HeldOutError", "Point", "RidgeCVWeights", "ridge_cv"]

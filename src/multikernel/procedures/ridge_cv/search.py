@@ -31,12 +31,16 @@ _SCOUT = 1e-2  # stationarity at which several starts are compared; the best goe
 _WORTH = 1e-4  # relative: a decade that gains less is not gone
 
 
-@dataclass(frozen=True, eq=False)
-class RidgeCV:
-    """Weights that sum to 1 (all 0 where the constant predictor is best), the ridge that belongs to them, and the mean
-    squared held-out error of each target."""
+@dataclass(frozen=True, eq=False, kw_only=True)
+class RidgeCVWeights(Weights):
+    """Weights that sum to 1, all 0 where the constant predictor is best, and the ridge that belongs to them.
 
-    weights: Weights
+    Parameters
+    ----------
+    alpha : float, the ridge
+    errors : array (t,), the mean squared held-out error of each target
+    """
+
     alpha: float
     errors: Array
 
@@ -50,7 +54,7 @@ def ridge_cv(
     max_iter: int = 100,
     n_init: int = 1,
     seed: int = 0,
-) -> RidgeCV:
+) -> RidgeCVWeights:
     """Weights of the kernels and a ridge of least mean squared error over the held-out samples.
 
     Parameters
@@ -135,15 +139,16 @@ def _along(error: HeldOutError, direction: Array) -> Point:
     return between if between is not None and between.value < found.value else found
 
 
-def _result(run: Descent, history: tuple[float, ...], n_iter: int) -> RidgeCV:
+def _result(run: Descent, history: tuple[float, ...], n_iter: int) -> RidgeCVWeights:
     """The scale goes into the ridge: v = w / alpha with sum w = 1."""
     v, total = run.point.v, float(run.point.v.sum())
-    weights = Weights(
-        v / total if total > 0 else v,
+    return RidgeCVWeights(
+        values=v / total if total > 0 else v,
         objective=run.point.value,
         certificate=Certificate("stationarity", run.history[-1]),
         converged=run.converged,
         n_iter=n_iter,
         history=history,
+        alpha=1.0 / total if total > 0 else 1.0,
+        errors=run.point.errors,
     )
-    return RidgeCV(weights, 1.0 / total if total > 0 else 1.0, run.point.errors)

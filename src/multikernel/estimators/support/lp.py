@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
 
 from multikernel.domains import Domain, NormBall
-from multikernel.estimators._support import SupportClassifier, SupportEstimator, SupportRegressor
+from multikernel.estimators.support.base import SupportClassifier, SupportEstimator, SupportRegressor
 from multikernel.optimizers import BlockNorm, Optimizer, ProjectedGradient
 
 
-class _Ball(SupportEstimator):
+@dataclass(eq=False, repr=False, kw_only=True)
+class WeightsInBall(SupportEstimator):
     """Weights of p-norm at most one."""
 
-    p: float
+    p: float = 2.0
 
     def _domain(self) -> Domain:
         if not self.p >= 1:
@@ -26,7 +27,8 @@ class _Ball(SupportEstimator):
         return {"block_norm": BlockNorm, "projected_gradient": ProjectedGradient}
 
 
-class LpMKLClassifier(_Ball, SupportClassifier):
+@dataclass(eq=False, repr=False, kw_only=True)
+class LpMKLClassifier(WeightsInBall, SupportClassifier):
     """Kernel weights of bounded p-norm and a support vector classifier, learned together.
 
     Solves min over d >= 0, |d|_p <= 1 of max over a of sum a - 1/2 a'Y K(d) Y a, 0 <= a <= C, y'a = 0, with
@@ -66,33 +68,9 @@ class LpMKLClassifier(_Ball, SupportClassifier):
     (True, 1.0)
     """
 
-    def __init__(
-        self,
-        kernels: Any = None,
-        *,
-        p: float = 2.0,
-        C: float = 1.0,
-        solver: str = "auto",
-        class_weight: Any = None,
-        multiclass: str = "ovr",
-        tol: float = 1e-4,
-        max_iter: int = 1000,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernels = kernels
-        self.p = p
-        self.C = C
-        self.solver = solver
-        self.class_weight = class_weight
-        self.multiclass = multiclass
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
-
-class LpMKLRegressor(_Ball, SupportRegressor):
+@dataclass(eq=False, repr=False, kw_only=True)
+class LpMKLRegressor(WeightsInBall, SupportRegressor):
     """Kernel weights of bounded p-norm and support vector regression, learned together.
 
     Solves min over d >= 0, |d|_p <= 1 of max over b of y'b - epsilon |b|_1 - 1/2 b'K(d) b, |b| <= C, sum b = 0.
@@ -102,7 +80,11 @@ class LpMKLRegressor(_Ball, SupportRegressor):
     p : finite float >= 1, default 2.0
         The norm of the ball.
     C, epsilon : as in L1MKLRegressor
-    kernels, solver, tol, max_iter : as in LpMKLClassifier
+    kernels, solver, tol, max_iter, verbose : as in LpMKLClassifier
+
+    Attributes
+    ----------
+    As those of L1MKLClassifier, without ``classes_``.
 
     Examples
     --------
@@ -113,22 +95,3 @@ class LpMKLRegressor(_Ball, SupportRegressor):
     >>> bool(model.score(X, y) > 0.4)
     True
     """
-
-    def __init__(
-        self,
-        kernels: Any = None,
-        *,
-        p: float = 2.0,
-        C: float = 1.0,
-        epsilon: float = 0.1,
-        solver: str = "auto",
-        tol: float = 1e-4,
-        max_iter: int = 1000,
-    ) -> None:
-        self.kernels = kernels
-        self.p = p
-        self.C = C
-        self.epsilon = epsilon
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter

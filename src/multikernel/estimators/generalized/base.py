@@ -8,17 +8,20 @@ bank of kernels.
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, field
 from typing import Any, Literal, cast
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from multikernel._typing import Array
-from multikernel.banks import Gram, KernelBank
+from multikernel.banks import KernelBank
 from multikernel.banks.distances import DistanceBank
 from multikernel.combinations import Combination, HadamardPower, Linear, ProductOfRBF
 from multikernel.domains import Domain, NormBall, Orthant
-from multikernel.estimators._base import Fitted, KernelEstimator
+from multikernel.estimators.base import KernelEstimator, Learned
+from multikernel.estimators.protocol import Fitted, Task
 from multikernel.kernels import (
     KernelFamily,
     Kernels,
@@ -27,25 +30,28 @@ from multikernel.kernels import (
     polynomials,
     rbf_grid,
 )
-from multikernel.machines import DualSolution, Machine
-from multikernel.optimizers.quasi_newton import QuasiNewton
+from multikernel.machines import Machine
+from multikernel.observer import Observer
 from multikernel.problem import Problem
-from multikernel.procedures import Weights, generalized_mkl
+from multikernel.procedures import generalized_mkl
 from multikernel.procedures.generalized import central_start
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class GeneralizedMKL(KernelEstimator):
     """A combination, a machine, a domain with its penalty: subclasses have the machine."""
 
-    combination: str
-    degree: int
-    penalty: float
-    norm: float
-    radius: float | None
-    n_init: int
-    tol: float
-    max_iter: int
-    random_state: Any
+    kernels: Any = field(default=None, kw_only=False)
+    combination: str = "linear"
+    degree: int = 2
+    penalty: float = 1.0
+    norm: float = 1
+    radius: float | None = None
+    n_init: int = 1
+    tol: float = 1e-4
+    max_iter: int = 1000
+    random_state: Any = None
+    verbose: int = 0
 
     @abstractmethod
     def _machine(self) -> Machine:
@@ -69,13 +75,11 @@ class GeneralizedMKL(KernelEstimator):
             return NormBall(self.norm, self.radius)
         return Orthant(self.penalty, cast(Literal[1, 2], self.norm))  # which refuses others
 
-    def _check_parameters(self) -> None:
+    def check_parameters(self) -> None:
+        super().check_parameters()
         self._combination()
         self._machine()
         self._domain()
-        QuasiNewton(self.tol, self.max_iter)
-        if not self.n_init >= 1:
-            raise ValueError(f"{type(self).__name__}: n_init must be at least 1, got {self.n_init}")
 
     def _default_kernels(self) -> KernelFamily:
         if self.combination == "polynomial":
@@ -87,8 +91,8 @@ class GeneralizedMKL(KernelEstimator):
 
     # -- kernels or distances ------------------------------------------------------------------------------------------
 
-    def _bind(self, X: Any, y: Any, **checks: Any) -> tuple[KernelBank, Array]:
-        bank, y = super()._bind(X, y, **checks)
+    def bind(self, X: Any, y: Any = None) -> tuple[KernelBank, Array]:
+        bank, y = super().bind(X, y)
         if self.combination != "rbf_product" and isinstance(bank, DistanceBank):
             raise ValueError(
                 f"{type(self).__name__}: a bank of distances holds no kernel matrices, and combination="
@@ -96,27 +100,24 @@ class GeneralizedMKL(KernelEstimator):
             )
         return (_distances(bank) if self.combination == "rbf_product" else bank), y
 
-    def _decide(self, X: Any) -> Array:
+    def banks(self, X: Any, width: int = 1) -> Iterator[KernelBank]:
         if self.combination == "rbf_product" and not isinstance(X, DistanceBank):
             if isinstance(X, KernelBank) and X.square:
-                return super()._decide(_distances(X))
-            if isinstance(X, KernelBank) or self._is_precomputed():
+                X = _distances(X)
+            elif isinstance(X, KernelBank) or self._is_precomputed():
                 raise ValueError(
                     f"{type(self).__name__}: kernels between new and training samples do not tell their distances; "
                     "take distances = bank.distances() of a bank of all samples, fit on distances[train, train] and "
                     "predict on distances[test, train]"
                 )
-        return super()._decide(X)
-
-    def _combined(self, bank: KernelBank, weights: Array) -> Gram:
-        return self._combination().gram(bank, weights)
+        return super().banks(X, width)
 
     # -- learning ------------------------------------------------------------------------------------------------------
 
-    def _learn(self, bank: KernelBank, target: Array, warm: Fitted | None) -> tuple[Weights, DualSolution]:
-        problem = Problem(bank, self._combination(), self._machine(), self._domain(), target)
+    def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
+        problem = Problem(bank, self._combination(), self._machine(), self._domain(), task.target, task.sample_weight)
         begins = self._starts(problem, warm)
-        return generalized_mkl(problem, self.tol, self.max_iter, begins, warm.solution.warm if warm else None)
+        return generalized_mkl(problem, self.tol, self.max_iter, begins, warm.solution.warm if warm else None, observe)
 
     def _starts(self, problem: Problem, warm: Fitted | None) -> list[Array]:
         """An earlier model's weights or the central ones, then random multiples of these."""

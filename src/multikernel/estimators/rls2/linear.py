@@ -3,28 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any, cast
+from dataclasses import dataclass
+from typing import Any, ClassVar, cast
 
 import numpy as np
 
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.factor import FactorBank
-from multikernel.estimators._base import Fitted
-from multikernel.estimators._classifier import KernelClassifier
-from multikernel.estimators._regressor import KernelRegressor
-from multikernel.estimators._rls2 import ScaledEstimator
-from multikernel.kernels import Features, KernelFamily, linear_features
-from multikernel.machines import DualSolution
-from multikernel.procedures import Weights
+from multikernel.estimators.base import Learned
+from multikernel.estimators.classifier import KernelClassifier
+from multikernel.estimators.predictor import Predictor
+from multikernel.estimators.protocol import Fitted, Task
+from multikernel.estimators.regressor import KernelRegressor
+from multikernel.estimators.rls2.base import ScaledEstimator
+from multikernel.kernels import KernelFamily, linear_features
+from multikernel.observer import Observer
 from multikernel.procedures.rls2 import LinearWeights, linear_rls2, scaling_factors
 
 
+@dataclass(frozen=True, eq=False)
+class LinearPredictor(Predictor):
+    """f(x) = x'a + intercept for every problem; a bank of features holds the samples themselves.
+
+    Parameters
+    ----------
+    reference : bank of the features without rows
+    support : int array (0,), since no training sample is needed
+    n_train : int
+    coef : array (problems, p)
+    intercept : array (problems,)
+    """
+
+    reference: KernelBank
+    support: Array
+    n_train: int
+    coef: Array
+    intercept: Array
+
+    def values(self, bank: KernelBank) -> Array:
+        return cast(FactorBank, bank).F @ self.coef.T + self.intercept
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
 class LinearRLS2Estimator(ScaledEstimator):
     """The bank holds the features themselves, and so does the predictor."""
 
     kernels = None
+    scaling: str = "norm"
+    max_iter: int = 10_000
 
     def _default_kernels(self) -> KernelFamily:
         return linear_features()
@@ -41,40 +68,37 @@ class LinearRLS2Estimator(ScaledEstimator):
     def _bound(self, X: Any) -> KernelBank:
         """The features as they are, also where they are more than the samples."""
         p = X.shape[1]
-        given = getattr(self, "feature_names_in_", None)
-        features = replace(Features.of(X), names=None if given is None else tuple(given))
-        names = self._family().resolve(features).names
-        self.kernel_names_ = np.array(names, dtype=object)
+        self.kernel_names_ = np.array(self._family().resolve(self._features(X)).names, dtype=object)
         F = X.astype(np.float64, copy=False)
         return FactorBank(F, F, np.ones(p, dtype=np.intp), np.arange(p))
 
-    def _learn(self, bank: KernelBank, target: Array, warm: Fitted | None) -> tuple[Weights, DualSolution]:
+    def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
         rule = "trace" if self.scaling == "norm" else self.scaling
         return linear_rls2(
             cast(FactorBank, bank).F,
-            target,
+            task.target,
             self.alpha,
-            scaling_factors(rule, bank, target),
+            scaling_factors(rule, bank, task.target),
             fit_intercept=self.fit_intercept,
             tol=self.tol,
             max_iter=self.max_iter,
             start=warm.weights.warm if warm is not None else None,
         )
 
-    def _keep(self, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
-        super()._keep(bank, fitted, single)
+    def publish(self, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
+        super().publish(bank, fitted, single)
         found = [cast(LinearWeights, f.weights) for f in fitted]
         coef = np.stack([cast(Array, weights.coef) for weights in found])
         degrees = np.array([weights.degrees_of_freedom for weights in found])
         self.coef_ = coef[0] if single else coef
         self.degrees_of_freedom_: Any = float(degrees[0]) if single else degrees
-        self._support = np.empty(0, dtype=np.intp)  # the coefficients are enough: no training sample is kept
-        self._reference = bank.reference(self._support)
+        nobody = np.empty(0, dtype=np.intp)
+        self.predictor_ = LinearPredictor(
+            bank.reference(nobody), nobody, bank.shape[1], coef, np.atleast_1d(self.intercept_)
+        )
 
-    def _decide_bank(self, bank: KernelBank) -> Array:
-        return cast(FactorBank, bank).F @ np.atleast_2d(self.coef_).T + np.atleast_1d(self.intercept_)
 
-
+@dataclass(eq=False, repr=False, kw_only=True)
 class LinearRLS2Regressor(LinearRLS2Estimator, KernelRegressor):
     """A sparse linear model: RLS2 with one kernel s_j x_j x_j' for each feature, exactly.
 
@@ -100,6 +124,8 @@ class LinearRLS2Regressor(LinearRLS2Estimator, KernelRegressor):
         The relative duality gap that counts as converged; what is reached is far smaller.
     max_iter : int, default 10000
         Looks at all features at most; between two of them, up to 32 features enter the active set.
+    verbose : int, default 0
+        1 prints the certificate and the time left twice a second, 2 after every step.
 
     Attributes
     ----------
@@ -132,24 +158,10 @@ class LinearRLS2Regressor(LinearRLS2Estimator, KernelRegressor):
     True
     """
 
-    _rules = ("norm", "none")
-
-    def __init__(
-        self,
-        *,
-        alpha: float = 1.0,
-        scaling: str = "norm",
-        fit_intercept: bool = True,
-        tol: float = 1e-4,
-        max_iter: int = 10_000,
-    ) -> None:
-        self.alpha = alpha
-        self.scaling = scaling
-        self.fit_intercept = fit_intercept
-        self.tol = tol
-        self.max_iter = max_iter
+    _scalings: ClassVar[tuple[str, ...]] = ("norm", "none")
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class LinearRLS2Classifier(LinearRLS2Estimator, KernelClassifier):
     """A sparse linear classifier: LinearRLS2Regressor on labels -1 and +1, for every binary problem.
 
@@ -161,8 +173,8 @@ class LinearRLS2Classifier(LinearRLS2Estimator, KernelClassifier):
         One problem for each class or for each pair.
     n_jobs : int or None
         Threads over the binary problems.
-    verbose : int
-        Progress over the binary problems, as in joblib.
+    verbose : int, default 0
+        1 prints the certificate and the time left twice a second, 2 after every step.
     alpha, fit_intercept, tol, max_iter : as in LinearRLS2Regressor
 
     Attributes
@@ -182,25 +194,4 @@ class LinearRLS2Classifier(LinearRLS2Estimator, KernelClassifier):
     (True, True)
     """
 
-    _rules = ("norm", "fisher", "none")
-
-    def __init__(
-        self,
-        *,
-        alpha: float = 1.0,
-        scaling: str = "norm",
-        fit_intercept: bool = True,
-        multiclass: str = "ovr",
-        tol: float = 1e-4,
-        max_iter: int = 10_000,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.alpha = alpha
-        self.scaling = scaling
-        self.fit_intercept = fit_intercept
-        self.multiclass = multiclass
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    _scalings: ClassVar[tuple[str, ...]] = ("norm", "fisher", "none")

@@ -8,32 +8,38 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, field, replace
+from typing import Any, cast
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from multikernel._typing import Array
-from multikernel.banks import Gram, KernelBank
+from multikernel.banks import KernelBank
 from multikernel.combinations.subset_products import SubsetProducts
-from multikernel.estimators._base import Fitted, KernelEstimator
+from multikernel.estimators.base import KernelEstimator, Learned
+from multikernel.estimators.parameters import check_positive
+from multikernel.estimators.protocol import Fitted, Task
 from multikernel.kernels import RBF, KernelFamily, per_feature
-from multikernel.machines import DualSolution, SupportMachine
+from multikernel.machines import SupportMachine
+from multikernel.observer import Observer
 from multikernel.procedures import Weights
 from multikernel.procedures.hkl import Node, NodeWeights, hierarchical_mkl
 from multikernel.procedures.hkl.lattice import in_order, names
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class HierarchicalKernelLearning(KernelEstimator):
     """Nodes of the lattice and a predictor on their products."""
 
-    C: float
-    rho: float
-    beta: float
-    tol: float
-    max_iter: int
-    max_nodes: int
+    kernels: Any = field(default=None, kw_only=False)
+    C: float = 1.0
+    rho: float = 2.0
+    beta: float = 2.0
+    tol: float = 1e-3
+    max_iter: int = 100
+    max_nodes: int = 2000
+    verbose: int = 0
 
     @abstractmethod
     def _machine(self) -> SupportMachine:
@@ -42,21 +48,17 @@ class HierarchicalKernelLearning(KernelEstimator):
     def _default_kernels(self) -> KernelFamily:
         return per_feature(RBF(0.5))
 
-    def _check_parameters(self) -> None:
-        name = type(self).__name__
+    def check_parameters(self) -> None:
+        super().check_parameters()
         if not 1.0 < self.rho <= 2.0:
-            raise ValueError(f"{name}: rho must be in (1, 2], got {self.rho}; 2 is hierarchical kernel learning")
-        if not (self.beta > 0 and np.isfinite(self.beta)):
-            raise ValueError(f"{name}: beta must be a finite number > 0, got {self.beta}")
-        if not (self.tol > 0 and np.isfinite(self.tol)):
-            raise ValueError(f"{name}: tol must be a finite number > 0, got {self.tol}")
-        for parameter in ("max_iter", "max_nodes"):
-            if not getattr(self, parameter) >= 1:
-                raise ValueError(f"{name}: {parameter} must be at least 1, got {getattr(self, parameter)}")
+            raise ValueError(
+                f"{type(self).__name__}: rho must be in (1, 2], got {self.rho}; 2 is hierarchical kernel learning"
+            )
+        check_positive(self, beta=self.beta)
         self._machine()
 
-    def _bind(self, X: Any, y: Any, **checks: Any) -> tuple[KernelBank, Array]:
-        bank, y = super()._bind(X, y, **checks)
+    def bind(self, X: Any, y: Any = None) -> tuple[KernelBank, Array]:
+        bank, y = super().bind(X, y)
         known = self.kernel_names_
         if self.kernels is None and not isinstance(X, KernelBank):  # a kernel for each feature: its name says it all
             known = getattr(self, "feature_names_in_", [f"x{i}" for i in range(len(bank))])
@@ -65,42 +67,52 @@ class HierarchicalKernelLearning(KernelEstimator):
 
     # -- learning ------------------------------------------------------------------------------------------------------
 
-    def _learn(self, bank: KernelBank, target: Array, warm: Fitted | None) -> tuple[Weights, DualSolution]:
-        start = warm.weights.nodes if warm is not None and isinstance(warm.weights, NodeWeights) else ()
+    def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
         return hierarchical_mkl(
-            bank, self._machine(), target, self.rho, self.beta, self.max_iter, self.max_nodes, start
+            bank,
+            self._machine(),
+            task.target,
+            self.rho,
+            self.beta,
+            self.max_iter,
+            self.max_nodes,
+            _nodes(warm.weights) if warm is not None else (),
+            task.sample_weight,
+            observe,
         )
 
-    def _keep(self, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
+    def publish(self, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
         """Every problem has nodes of its own: the weights are over the nodes of any."""
-        learned = [f.weights for f in fitted if isinstance(f.weights, NodeWeights)]
-        self.nodes_: tuple[Node, ...] = tuple(in_order({node for weights in learned for node in weights.nodes}))
+        self.nodes_: tuple[Node, ...] = tuple(in_order({node for f in fitted for node in _nodes(f.weights)}))
         place = {node: k for k, node in enumerate(self.nodes_)}
         spread = []
-        for f, weights in zip(fitted, learned, strict=True):
+        for f in fitted:
             values = np.zeros(len(place))
-            values[[place[node] for node in weights.nodes]] = weights.values
-            spread.append(replace(f, weights=replace(weights, values=values, nodes=self.nodes_)))
+            values[[place[node] for node in _nodes(f.weights)]] = f.weights.values
+            spread.append(replace(f, weights=replace(f.weights, values=values)))
         base = getattr(self, "base_kernel_names_", [f"kernel {k}" for k in range(len(bank))])
         self.kernel_names_ = np.array(names(self.nodes_, base), dtype=object)
-        self.n_nodes_searched_ = max(weights.hull for weights in learned)
-        self._n_base = len(bank)
-        super()._keep(bank, spread, single)
+        self.n_nodes_searched_ = max(cast(NodeWeights, f.weights).hull for f in fitted)
+        super().publish(bank, spread, single)
 
-    @property
-    def _n_kernels(self) -> int:
-        return self._n_base
-
-    def _combined(self, bank: KernelBank, weights: Array) -> Gram:
-        return SubsetProducts(self.nodes_).gram(bank, weights)
+    def _combination(self) -> SubsetProducts:
+        return SubsetProducts(self.nodes_)
 
     def plot_lattice(self, ax: Any = None) -> Any:
         """The selected nodes drawn by how many factors they have; needs matplotlib. Returns the axes.
 
         A disc's area is the weight (their mean over the problems), a line joins a product to those of one factor less.
+
+        Parameters
+        ----------
+        ax : axes of matplotlib; new ones by default
         """
-        from multikernel.estimators._lattice_plot import draw_lattice
+        from multikernel.estimators.hierarchical.lattice_plot import draw_lattice
 
         check_is_fitted(self)
         weights = np.atleast_2d(self.weights_).mean(axis=0)
         return draw_lattice(self.nodes_, weights, self.base_kernel_names_, ax)
+
+
+def _nodes(weights: Weights) -> tuple[Node, ...]:
+    return cast(NodeWeights, weights).nodes

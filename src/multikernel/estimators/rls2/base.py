@@ -3,79 +3,81 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, cast
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any, ClassVar, Self, cast
 
 import numpy as np
 
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.estimators._base import Fitted, KernelEstimator
+from multikernel.estimators.base import KernelEstimator, Learned
+from multikernel.estimators.parameters import check_choice
+from multikernel.estimators.protocol import Fitted, Task
 from multikernel.kernels import KernelFamily, rls2_basis
-from multikernel.machines import DualSolution, RidgeMachine
-from multikernel.procedures import Weights
+from multikernel.machines import RidgeMachine
+from multikernel.observer import Observer
 from multikernel.procedures.rls2 import ScaledWeights, rls2, scaling_factors
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class ScaledEstimator(KernelEstimator):
     """Weights d of kernels s_k K_k: the predictor's kernel is sum_k d_k s_k K_k."""
 
-    alpha: float
+    alpha: float = 1.0
+    fit_intercept: bool = True
+    tol: float = 1e-4
+    verbose: int = 0
+
     scaling: str
-    fit_intercept: bool
-    tol: float
-    max_iter: int
-    _rules: tuple[str, ...]
+    _scalings: ClassVar[tuple[str, ...]]  # the rules that ``scaling`` may name
 
-    def _check_parameters(self) -> None:
-        name = type(self).__name__
+    def check_parameters(self) -> None:
+        super().check_parameters()
         RidgeMachine(self.alpha)
-        if self.scaling not in self._rules:
-            raise ValueError(
-                f"{name}: scaling must be {', '.join(repr(rule) for rule in self._rules)}; got {self.scaling!r}"
-            )
-        if not self.tol > 0:
-            raise ValueError(f"{name}: tol must be > 0, got {self.tol}")
-        if not self.max_iter >= 1:
-            raise ValueError(f"{name}: max_iter must be at least 1, got {self.max_iter}")
+        check_choice(self, self._scalings, scaling=self.scaling)
 
-    def _keep(self, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
-        super()._keep(bank, fitted, single)
-        scaling = np.stack([cast(Array, cast(ScaledWeights, f.weights).scaling) for f in fitted])
+    def publish(self, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
+        super().publish(bank, fitted, single)
+        scaling = np.stack([_scaling(f) for f in fitted])
         self.scaling_ = scaling[0] if single else scaling
 
-    @property
-    def _kernel_weights(self) -> Array:
-        return self.weights_ * self.scaling_
+    def _kernel_weights(self, fitted: Fitted) -> Array:
+        return fitted.weights.values * _scaling(fitted)
 
 
+def _scaling(fitted: Fitted) -> Array:
+    return cast(Array, cast(ScaledWeights, fitted.weights).scaling)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
 class RLS2Estimator(ScaledEstimator):
     """Kernels of any kind."""
 
-    mode: str
-    _further: Array | None = None  # of the further inputs: the sum of the self-values of every kernel
+    kernels: Any = field(default=None, kw_only=False)
+    scaling: str = "trace"
+    mode: str = "certified"
+    max_iter: int = 200
 
     def _default_kernels(self) -> KernelFamily:
         return rls2_basis()
 
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.mode not in ("certified", "paper"):
-            raise ValueError(f"{type(self).__name__}: mode must be 'certified' or 'paper', got {self.mode!r}")
+    def check_parameters(self) -> None:
+        super().check_parameters()
+        check_choice(self, ("certified", "paper"), mode=self.mode)
 
-    def _fit_with(self, X: Any, y: Any, unlabeled: Any) -> None:
+    def _fit_with(self, X: Any, y: Any, unlabeled: Any) -> Self:
         """Fit, where ``unlabeled`` are further inputs."""
-        self._check_parameters()
+        self.check_parameters()
         if unlabeled is not None and self.scaling != "transductive":
             raise ValueError(
                 f"{type(self).__name__}: unlabeled inputs are used with scaling='transductive' only, "
                 f"and scaling is {self.scaling!r}"
             )
-        bank, y = self._bind(X, y)
-        self._further = None if unlabeled is None else self._self_values(bank, X, unlabeled).sum(axis=1)
-        try:
-            self._fit_bound(bank, y)
-        finally:
-            del self._further
+        bank, target = self.bind(X, y)
+        further = None if unlabeled is None else self._self_values(bank, X, unlabeled).sum(axis=1)
+        self._fit_tasks(bank, target, (), None, partial(self._learn, further=further))
+        return self
 
     def _self_values(self, bank: KernelBank, X: Any, unlabeled: Any) -> Array:
         """k_k(x, x) of the further inputs, shape (m, n_u): given where kernels are, else from samples."""
@@ -89,17 +91,20 @@ class RLS2Estimator(ScaledEstimator):
             )
         return values
 
-    def _learn(self, bank: KernelBank, target: Array, warm: Fitted | None) -> tuple[Weights, DualSolution]:
-        if self.scaling == "transductive" and self._further is None:
+    def _learn(
+        self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer, further: Array | None = None
+    ) -> Learned:
+        """``further``: the sum of the self-values of every kernel over the further inputs."""
+        if self.scaling == "transductive" and further is None:
             raise ValueError(
                 f"{type(self).__name__}: scaling='transductive' needs the further inputs, fit(X, y, unlabeled=...); "
                 "for a path or a search scale the bank itself, bank.scaled(factors), and use scaling='none'"
             )
         return rls2(
             bank,
-            target,
+            task.target,
             self.alpha,
-            scaling_factors(self.scaling, bank, target, self._further),
+            scaling_factors(self.scaling, bank, task.target, further),
             fit_intercept=self.fit_intercept,
             mode=self.mode,
             tol=self.tol,

@@ -2,22 +2,22 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
 
-from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.estimators._base import Fitted
-from multikernel.estimators._classifier import KernelClassifier
-from multikernel.estimators._hkl import HierarchicalKernelLearning
-from multikernel.estimators._regressor import KernelRegressor
-from multikernel.machines import DualSolution, HingeMachine, SupportMachine
-from multikernel.machines.support.base import positive
-from multikernel.procedures import Weights
+from multikernel.estimators.base import Learned
+from multikernel.estimators.classifier import WeightedClassifier
+from multikernel.estimators.hierarchical.base import HierarchicalKernelLearning
+from multikernel.estimators.parameters import check_positive
+from multikernel.estimators.protocol import Fitted, Task
+from multikernel.estimators.regressor import KernelRegressor
+from multikernel.machines import HingeMachine, SupportMachine
+from multikernel.observer import Observer
 from multikernel.procedures.ridge_program import RidgeSupport
 
 
-class HKLClassifier(HierarchicalKernelLearning, KernelClassifier):
+@dataclass(eq=False, repr=False, kw_only=True)
+class HKLClassifier(HierarchicalKernelLearning, WeightedClassifier):
     """Products of kernels selected by hierarchical kernel learning, with a support vector machine.
 
     Solves min over f = sum_w f_w and b of 1/2 Omega(f)^2 + C sum_i max(0, 1 - y_i (f(x_i) + b)) over all 2^p subsets w
@@ -42,6 +42,8 @@ class HKLClassifier(HierarchicalKernelLearning, KernelClassifier):
     beta : float > 0, default 2.0
         How much more a product costs for each further factor. With many kernels (p beyond 20) a larger value keeps
         the search short.
+    class_weight : None, "balanced" or dict from labels to weights, default None
+        What C is multiplied with for the samples of each class, as in scikit-learn.
     multiclass : {"ovr", "ovo"}, default "ovr"
         One problem for each class or for each pair; each selects products of its own.
     tol : float, default 1e-3
@@ -52,8 +54,8 @@ class HKLClassifier(HierarchicalKernelLearning, KernelClassifier):
         Products that are looked at one by one at most; each takes 4 n (n + 1) bytes while fitting.
     n_jobs : int or None
         Threads over the binary problems.
-    verbose : int
-        Progress over the binary problems, as in joblib.
+    verbose : int, default 0
+        1 prints the certificate and the time left twice a second, 2 after every step.
 
     Attributes
     ----------
@@ -87,35 +89,11 @@ class HKLClassifier(HierarchicalKernelLearning, KernelClassifier):
     (True, True)
     """
 
-    def __init__(
-        self,
-        kernels: Any = None,
-        *,
-        C: float = 1.0,
-        rho: float = 2.0,
-        beta: float = 2.0,
-        multiclass: str = "ovr",
-        tol: float = 1e-3,
-        max_iter: int = 100,
-        max_nodes: int = 2000,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernels = kernels
-        self.C = C
-        self.rho = rho
-        self.beta = beta
-        self.multiclass = multiclass
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_nodes = max_nodes
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
     def _machine(self) -> SupportMachine:
         return HingeMachine(C=self.C, tol=self.tol)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class HKLRegressor(HierarchicalKernelLearning, KernelRegressor):
     """Products of kernels selected by hierarchical kernel learning, with least squares.
 
@@ -128,7 +106,7 @@ class HKLRegressor(HierarchicalKernelLearning, KernelRegressor):
         The p kernels whose products are searched; by default a Gaussian on each feature.
     C : float > 0, default 1.0
         Weight of the squared errors.
-    rho, beta, tol, max_iter, max_nodes : as in HKLClassifier
+    rho, beta, tol, max_iter, max_nodes, verbose : as in HKLClassifier
 
     Attributes
     ----------
@@ -150,30 +128,11 @@ class HKLRegressor(HierarchicalKernelLearning, KernelRegressor):
     (True, False, True)
     """
 
-    def __init__(
-        self,
-        kernels: Any = None,
-        *,
-        C: float = 1.0,
-        rho: float = 2.0,
-        beta: float = 2.0,
-        tol: float = 1e-3,
-        max_iter: int = 100,
-        max_nodes: int = 2000,
-    ) -> None:
-        self.kernels = kernels
-        self.C = C
-        self.rho = rho
-        self.beta = beta
-        self.tol = tol
-        self.max_iter = max_iter
-        self.max_nodes = max_nodes
-
     def _machine(self) -> SupportMachine:
-        positive("C", self.C)
+        check_positive(self, C=self.C)
         return RidgeSupport(alpha=0.5 / self.C, scale=1.0, tol=self.tol)
 
-    def _learn(self, bank: KernelBank, target: Array, warm: Fitted | None) -> tuple[Weights, DualSolution]:
-        mean = float(target.mean())
-        weights, dual = super()._learn(bank, target - mean, warm)
+    def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
+        mean = float(task.target.mean())
+        weights, dual = super()._learn(bank, replace(task, target=task.target - mean), warm, observe)
         return weights, replace(dual, intercept=mean)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
 
-from multikernel.estimators._classifier import KernelClassifier
-from multikernel.estimators._regressor import KernelRegressor
-from multikernel.estimators._rls2 import RLS2Estimator
+from multikernel.estimators.classifier import KernelClassifier
+from multikernel.estimators.regressor import KernelRegressor
+from multikernel.estimators.rls2.base import RLS2Estimator
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RLS2Regressor(RLS2Estimator, KernelRegressor):
     """Few kernels of many, their weights learned together with kernel ridge regression (RLS2).
 
@@ -36,7 +38,11 @@ class RLS2Regressor(RLS2Estimator, KernelRegressor):
         Newton steps to a relative duality gap of ``tol``, or the paper's alternation with its stopping rule, which for
         small alpha stops early; ``duality_gap_`` tells by how much at most.
     tol : float, default 1e-4
+        Relative duality gap at which to stop.
     max_iter : int, default 200
+        Steps at most.
+    verbose : int, default 0
+        1 prints the certificate and the time left twice a second, 2 after every step.
 
     Attributes
     ----------
@@ -67,27 +73,8 @@ class RLS2Regressor(RLS2Estimator, KernelRegressor):
     ['Polynomial.on(1)', 'RBF.on(1)']
     """
 
-    _multi_target = True
-    _rules = ("trace", "transductive", "none")
-
-    def __init__(
-        self,
-        kernels: Any = None,
-        *,
-        alpha: float = 1.0,
-        scaling: str = "trace",
-        fit_intercept: bool = True,
-        mode: str = "certified",
-        tol: float = 1e-4,
-        max_iter: int = 200,
-    ) -> None:
-        self.kernels = kernels
-        self.alpha = alpha
-        self.scaling = scaling
-        self.fit_intercept = fit_intercept
-        self.mode = mode
-        self.tol = tol
-        self.max_iter = max_iter
+    _multi_target: ClassVar[bool] = True
+    _scalings: ClassVar[tuple[str, ...]] = ("trace", "transductive", "none")
 
     def fit(self, X: Any, y: Any, unlabeled: Any = None) -> Self:
         """Learn the kernel weights and the regression function.
@@ -100,10 +87,10 @@ class RLS2Regressor(RLS2Estimator, KernelRegressor):
         unlabeled : further inputs for scaling="transductive", of shape (n_u, p); beside a bank or precomputed kernels
             their self-values k_k(x, x), of shape (m, n_u)
         """
-        self._fit_with(X, y, unlabeled)
-        return self
+        return self._fit_with(X, y, unlabeled)
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class RLS2Classifier(RLS2Estimator, KernelClassifier):
     """Few kernels of many, their weights learned together with kernel ridge regression on labels -1 and +1.
 
@@ -117,8 +104,8 @@ class RLS2Classifier(RLS2Estimator, KernelClassifier):
         One problem for each class or for each pair; all problems share one bank.
     n_jobs : int or None
         Threads over the binary problems.
-    verbose : int
-        Progress over the binary problems, as in joblib.
+    verbose : int, default 0
+        1 prints the certificate and the time left twice a second, 2 after every step.
     kernels, alpha, fit_intercept, mode, tol, max_iter : as in RLS2Regressor
 
     Attributes
@@ -139,39 +126,16 @@ class RLS2Classifier(RLS2Estimator, KernelClassifier):
     (True, True, True)
     """
 
-    _rules = ("trace", "transductive", "fisher", "none")
-
-    def __init__(
-        self,
-        kernels: Any = None,
-        *,
-        alpha: float = 1.0,
-        scaling: str = "trace",
-        fit_intercept: bool = True,
-        mode: str = "certified",
-        multiclass: str = "ovr",
-        tol: float = 1e-4,
-        max_iter: int = 200,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernels = kernels
-        self.alpha = alpha
-        self.scaling = scaling
-        self.fit_intercept = fit_intercept
-        self.mode = mode
-        self.multiclass = multiclass
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    def _check_parameters(self) -> None:
-        super()._check_parameters()
-        if self.multiclass not in ("ovr", "ovo"):
-            raise ValueError(f"multiclass must be 'ovr' or 'ovo', got {self.multiclass!r}")
+    _scalings: ClassVar[tuple[str, ...]] = ("trace", "transductive", "fisher", "none")
 
     def fit(self, X: Any, y: Any, unlabeled: Any = None) -> Self:
-        """Learn the kernel weights and the classifier; arguments as in RLS2Regressor, y labels of shape (n,)."""
-        self._fit_with(X, y, unlabeled)
-        return self
+        """Learn the kernel weights and the classifier.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n, p); or a KernelBank; or, with ``kernels="precomputed"``,
+            matrices of shape (m, n, n)
+        y : labels of shape (n,)
+        unlabeled : as in RLS2Regressor
+        """
+        return self._fit_with(X, y, unlabeled)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -10,14 +11,14 @@ from sklearn.base import OutlierMixin
 
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.domains import Domain, Simplex
-from multikernel.estimators._base import Fitted
-from multikernel.estimators._support import SupportEstimator
+from multikernel.estimators.protocol import Fitted, Task
+from multikernel.estimators.support.l1 import WeightsOfSumOne
 from multikernel.machines import OneClassMachine, SupportMachine
 from multikernel.optimizers import CuttingPlane, LevelMethod, Optimizer, ReducedGradient
 
 
-class OneClassMKL(OutlierMixin, SupportEstimator):  # type: ignore[misc]
+@dataclass(eq=False, repr=False, kw_only=True)
+class OneClassMKL(OutlierMixin, WeightsOfSumOne):  # type: ignore[misc]
     """Kernel weights of sum one and a one-class support vector machine, learned together.
 
     Solves min over d >= 0, sum d = 1 of max over a of -1/2 a'K(d) a, 0 <= a <= 1 / (nu n), sum a = 1: among all mixes
@@ -31,7 +32,7 @@ class OneClassMKL(OutlierMixin, SupportEstimator):  # type: ignore[misc]
     nu : float in (0, 1], default 0.1
         At most this part of the training samples is outside the region, at least this part are support vectors.
     solver : {"auto", "reduced_gradient", "cutting_plane", "level"}, default "auto"
-    tol, max_iter : as in L1MKLClassifier
+    tol, max_iter, verbose : as in L1MKLClassifier
 
     Attributes
     ----------
@@ -48,17 +49,7 @@ class OneClassMKL(OutlierMixin, SupportEstimator):  # type: ignore[misc]
     array([ 1, -1])
     """
 
-    def __init__(
-        self, kernels: Any = None, *, nu: float = 0.1, solver: str = "auto", tol: float = 1e-4, max_iter: int = 1000
-    ) -> None:
-        self.kernels = kernels
-        self.nu = nu
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter
-
-    def _domain(self) -> Domain:
-        return Simplex()
+    nu: float = 0.1
 
     def _machine(self) -> SupportMachine:
         return OneClassMachine(nu=self.nu, tol=self.tol)
@@ -66,33 +57,36 @@ class OneClassMKL(OutlierMixin, SupportEstimator):  # type: ignore[misc]
     def _optimizers(self) -> Mapping[str, type[Optimizer]]:
         return {"reduced_gradient": ReducedGradient, "cutting_plane": CuttingPlane, "level": LevelMethod}
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the kernel weights and the region; y is ignored.
 
         Parameters
         ----------
         X : array, CSR matrix or data frame of shape (n, p); or a KernelBank; or, with ``kernels="precomputed"``,
             matrices of shape (m, n, n)
+        y : not used
+        sample_weight : array (n,) >= 0, what the loss of each sample is multiplied with
         """
-        self._check_parameters()
-        bank = self._bind_samples(X)
-        self._fit_bound(bank, np.zeros(bank.shape[0]))
-        return self
+        return self._fit(X, y, sample_weight)
 
-    def _fit_bound(self, bank: KernelBank, y: Array, warm: list[Fitted] | None = None) -> list[Fitted]:
-        """Fit on a bank, starting from an earlier fit."""
-        fitted = [Fitted(np.arange(bank.shape[0]), *self._learn(bank, y, warm[0] if warm else None))]
-        self._keep(bank, fitted, single=True)
+    def bind(self, X: Any, y: Any = None) -> tuple[KernelBank, Array]:
+        bank = self._bind_samples(X)
+        return bank, np.zeros(bank.shape[0])
+
+    def _tasks(self, target: Array, sample_weight: Array | None) -> list[Task]:
+        return [Task.of(np.arange(len(target)), target, sample_weight)]
+
+    def publish(self, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
+        super().publish(bank, fitted, single)
         self.offset_ = -self.intercept_
-        return fitted
 
     def score_samples(self, X: Any) -> Array:
         """Scores of samples, shape (len(X),); larger is more usual."""
-        return self._decide(X)[:, 0] + self.offset_
+        return self._values(X)[:, 0] + self.offset_
 
     def decision_function(self, X: Any) -> Array:
         """Positive inside the region, negative outside, shape (len(X),)."""
-        return self._decide(X)[:, 0]
+        return self._values(X)[:, 0]
 
     def predict(self, X: Any) -> Array:
         """+1 inside the region, -1 outside."""

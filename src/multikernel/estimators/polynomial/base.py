@@ -2,40 +2,45 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from multikernel._typing import Array
-from multikernel.banks import Gram, KernelBank
-from multikernel.combinations import Combination, HadamardPower
-from multikernel.combinations.tied_and_free import TiedAndFree
+from multikernel.banks import KernelBank
+from multikernel.combinations import Combination, HadamardPower, TiedAndFree
 from multikernel.domains import Domain, NormBall, Orthant
-from multikernel.estimators._base import Fitted, KernelEstimator
+from multikernel.estimators.base import KernelEstimator, Learned
+from multikernel.estimators.parameters import check_choice
+from multikernel.estimators.protocol import Fitted, Task
 from multikernel.kernels import KernelFamily, homogeneous_polynomials, linear_features
-from multikernel.machines import DualSolution, RidgeMachine
+from multikernel.machines import RidgeMachine
+from multikernel.observer import Observer
 from multikernel.problem import Problem
-from multikernel.procedures import Weights
 from multikernel.procedures.polynomial import SOLVERS, polynomial_mkl
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PolynomialMKL(KernelEstimator):
     """A power of a sum of kernels, or a tied and a free part, and the ridge machine."""
 
-    alpha: float
-    degree: int
-    norm: float
-    radius: float
-    offset: Any
-    penalty: float | None
-    solver: str
-    free: Any
-    fit_intercept: bool
-    n_init: int
-    tol: float
-    max_iter: int
-    random_state: Any
+    kernels: Any = field(default=None, kw_only=False)
+    alpha: float = 1.0
+    degree: int = 2
+    norm: float = 2
+    radius: float = 1.0
+    offset: Any = 1.0
+    penalty: float | None = None
+    solver: str = "auto"
+    free: Any = ()
+    fit_intercept: bool = True
+    n_init: int = 1
+    tol: float = 1e-6
+    max_iter: int = 1000
+    random_state: Any = None
+    verbose: int = 0
 
     def _combination(self) -> Combination:
         free = tuple(tuple(product) for product in self.free)
@@ -46,49 +51,36 @@ class PolynomialMKL(KernelEstimator):
             return Orthant(self.penalty, 2)
         return NormBall(self.norm, self.radius, self.offset)
 
-    def _check_parameters(self) -> None:
-        name = type(self).__name__
+    def check_parameters(self) -> None:
+        super().check_parameters()
         self._combination()
         self._domain()
         RidgeMachine(self.alpha, self.fit_intercept)
-        if self.solver not in SOLVERS:
-            raise ValueError(f"{name}: solver must be one of {', '.join(SOLVERS)}, got {self.solver!r}")
-        for parameter in ("tol", "n_init", "max_iter"):
-            least, value = (0.0 if parameter == "tol" else 1), getattr(self, parameter)
-            if not (value > 0 and value >= least):
-                raise ValueError(f"{name}: {parameter} must be {'> 0' if least == 0 else 'at least 1'}, got {value}")
+        check_choice(self, SOLVERS, solver=self.solver)
 
     def _default_kernels(self) -> KernelFamily:
         return homogeneous_polynomials(0, normalize=False) + linear_features()
 
-    def _solve_problem(
-        self, bank: KernelBank, target: Array, warm: Fitted | None, sample_weight: Array | None
-    ) -> tuple[Weights, DualSolution]:
-        machine = RidgeMachine(self.alpha, self.fit_intercept, sample_weight)
+    def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
+        machine = RidgeMachine(self.alpha, self.fit_intercept)
         return polynomial_mkl(
-            Problem(bank, self._combination(), machine, self._domain(), target),
+            Problem(bank, self._combination(), machine, self._domain(), task.target, task.sample_weight),
             solver=self.solver,
             tol=self.tol,
             max_iter=self.max_iter,
             n_init=self.n_init,
             rng=check_random_state(self.random_state),
             start=None if warm is None else warm.weights.values,
+            observe=observe,
         )
-
-    def _combined(self, bank: KernelBank, weights: Array) -> Gram:
-        return self._combination().gram(bank, weights)
 
     # -- the names and the number of weights, where products have weights of their own --------------------------------
 
-    def _bind(self, X: Any, y: Any, **checks: Any) -> tuple[KernelBank, Array]:
-        bank, y = super()._bind(X, y, **checks)
+    def bind(self, X: Any, y: Any = None) -> tuple[KernelBank, Array]:
+        bank, y = super().bind(X, y)
         size = self._combination().n_parameters(bank)  # which refuses products of kernels that are not there
         if size > len(bank):
             names = self.kernel_names_
             products = [" * ".join(str(names[k]) for k in product) for product in self.free]
             self.kernel_names_ = np.array([*names, *products], dtype=object)
         return bank, y
-
-    @property
-    def _n_kernels(self) -> int:
-        return super()._n_kernels - len(self.free)

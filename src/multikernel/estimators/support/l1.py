@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from dataclasses import dataclass
 
 from multikernel.domains import Domain, Simplex
-from multikernel.estimators._support import SupportClassifier, SupportEstimator, SupportRegressor
+from multikernel.estimators.support.base import SupportClassifier, SupportEstimator, SupportRegressor
 from multikernel.optimizers import CuttingPlane, LevelMethod, Optimizer, ReducedGradient, Subgradient
 
 _SOLVERS: Mapping[str, type[Optimizer]] = {
@@ -17,8 +17,8 @@ _SOLVERS: Mapping[str, type[Optimizer]] = {
 }
 
 
-class _Simplex(SupportEstimator):
-    """Weights of sum one."""
+class WeightsOfSumOne(SupportEstimator):
+    """Weights in the simplex."""
 
     def _domain(self) -> Domain:
         return Simplex()
@@ -27,7 +27,8 @@ class _Simplex(SupportEstimator):
         return _SOLVERS
 
 
-class L1MKLClassifier(_Simplex, SupportClassifier):
+@dataclass(eq=False, repr=False, kw_only=True)
+class L1MKLClassifier(WeightsOfSumOne, SupportClassifier):
     """Sparse kernel weights and a support vector classifier, learned together.
 
     Solves min over d >= 0, sum d = 1 of max over a of sum a - 1/2 a'Y K(d) Y a, 0 <= a <= C, y'a = 0, with
@@ -53,8 +54,8 @@ class L1MKLClassifier(_Simplex, SupportClassifier):
         Newton steps of "auto", support vector machines of the other solvers, at most.
     n_jobs : int or None
         Threads over the binary problems of "ovo"; those of "ovr" run together, each pass made once for all of them.
-    verbose : int
-        Progress over the binary problems, as in joblib.
+    verbose : int, default 0
+        1 prints the gap and the time left twice a second, 2 after every step.
 
     Attributes
     ----------
@@ -88,31 +89,9 @@ class L1MKLClassifier(_Simplex, SupportClassifier):
     (True, True, True)
     """
 
-    def __init__(
-        self,
-        kernels: Any = None,
-        *,
-        C: float = 1.0,
-        solver: str = "auto",
-        class_weight: Any = None,
-        multiclass: str = "ovr",
-        tol: float = 1e-4,
-        max_iter: int = 1000,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernels = kernels
-        self.C = C
-        self.solver = solver
-        self.class_weight = class_weight
-        self.multiclass = multiclass
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
-        self.verbose = verbose
 
-
-class L1MKLRegressor(_Simplex, SupportRegressor):
+@dataclass(eq=False, repr=False, kw_only=True)
+class L1MKLRegressor(WeightsOfSumOne, SupportRegressor):
     """Sparse kernel weights and support vector regression, learned together.
 
     Solves min over d >= 0, sum d = 1 of max over b of y'b - epsilon |b|_1 - 1/2 b'K(d) b, |b| <= C, sum b = 0.
@@ -123,7 +102,7 @@ class L1MKLRegressor(_Simplex, SupportRegressor):
         Weight of the losses, in units of 1 / the target: scale the target, or C with it.
     epsilon : float >= 0, default 0.1
         Residuals up to it cost nothing, in units of the target.
-    kernels, solver, tol, max_iter : as in L1MKLClassifier
+    kernels, solver, tol, max_iter, verbose : as in L1MKLClassifier
 
     Attributes
     ----------
@@ -138,20 +117,3 @@ class L1MKLRegressor(_Simplex, SupportRegressor):
     >>> bool(model.score(X, y) > 0.4)
     True
     """
-
-    def __init__(
-        self,
-        kernels: Any = None,
-        *,
-        C: float = 1.0,
-        epsilon: float = 0.1,
-        solver: str = "auto",
-        tol: float = 1e-4,
-        max_iter: int = 1000,
-    ) -> None:
-        self.kernels = kernels
-        self.C = C
-        self.epsilon = epsilon
-        self.solver = solver
-        self.tol = tol
-        self.max_iter = max_iter

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar
+from dataclasses import dataclass
+from typing import ClassVar
 
-from multikernel._typing import Array
-from multikernel.banks import KernelBank
-from multikernel.estimators._base import Fitted
-from multikernel.estimators._classifier import KernelClassifier
-from multikernel.estimators._polynomial import PolynomialMKL
-from multikernel.estimators._regressor import WeightedRegressor
-from multikernel.machines import DualSolution
-from multikernel.procedures import Weights
+from multikernel.estimators.classifier import WeightedClassifier
+from multikernel.estimators.polynomial.base import PolynomialMKL
+from multikernel.estimators.regressor import WeightedRegressor
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class PolynomialMKLRegressor(PolynomialMKL, WeightedRegressor):
     """Kernel ridge regression on a power of a weighted sum of kernels, the weights learned with it.
 
@@ -66,6 +63,8 @@ class PolynomialMKLRegressor(PolynomialMKL, WeightedRegressor):
         Ridge regressions solved at most, from each start.
     random_state : int, RandomState or None
         Of the random starts.
+    verbose : int, default 0
+        1 prints the certificate and the time left twice a second, 2 after every step.
 
     Attributes
     ----------
@@ -98,46 +97,9 @@ class PolynomialMKLRegressor(PolynomialMKL, WeightedRegressor):
 
     _multi_target: ClassVar[bool] = True
 
-    def __init__(
-        self,
-        kernels: Any = None,
-        *,
-        alpha: float = 1.0,
-        degree: int = 2,
-        norm: float = 2,
-        radius: float = 1.0,
-        offset: Any = 1.0,
-        penalty: float | None = None,
-        solver: str = "auto",
-        free: Any = (),
-        fit_intercept: bool = True,
-        n_init: int = 1,
-        tol: float = 1e-6,
-        max_iter: int = 1000,
-        random_state: Any = None,
-    ) -> None:
-        self.kernels = kernels
-        self.alpha = alpha
-        self.degree = degree
-        self.norm = norm
-        self.radius = radius
-        self.offset = offset
-        self.penalty = penalty
-        self.solver = solver
-        self.free = free
-        self.fit_intercept = fit_intercept
-        self.n_init = n_init
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
 
-    def _learn(
-        self, bank: KernelBank, target: Array, warm: Fitted | None, sample_weight: Array | None = None
-    ) -> tuple[Weights, DualSolution]:
-        return self._solve_problem(bank, target, warm, sample_weight)
-
-
-class PolynomialMKLClassifier(PolynomialMKL, KernelClassifier):
+@dataclass(eq=False, repr=False, kw_only=True)
+class PolynomialMKLClassifier(PolynomialMKL, WeightedClassifier):
     """Classification by regression on a power of a weighted sum of kernels, the weights learned with it.
 
     The labels are -1 and +1, kernel ridge regression is fitted to them, and the sign decides. Everything else is as in
@@ -149,12 +111,14 @@ class PolynomialMKLClassifier(PolynomialMKL, KernelClassifier):
         PolynomialMKLRegressor
     fit_intercept : bool, default True
         Whether the labels lose their mean first, which is the intercept.
+    class_weight : None, "balanced" or dict from labels to weights, default None
+        What the squared residuals of each class are multiplied with, as in scikit-learn.
     multiclass : {"ovr", "ovo"}, default "ovr"
         One problem for each class or for each pair; all problems share one bank.
     n_jobs : int or None
         Threads over the binary problems.
-    verbose : int
-        Progress over the binary problems, as in joblib.
+    verbose : int, default 0
+        1 prints the certificate and the time left twice a second, 2 after every step.
 
     Attributes
     ----------
@@ -176,45 +140,3 @@ class PolynomialMKLClassifier(PolynomialMKL, KernelClassifier):
     >>> bool((model.weights_[1:3] > 0.6).all()), bool(model.score(X, y) > 0.9)
     (True, True)
     """
-
-    def __init__(
-        self,
-        kernels: Any = None,
-        *,
-        alpha: float = 1.0,
-        degree: int = 2,
-        norm: float = 2,
-        radius: float = 1.0,
-        offset: Any = 1.0,
-        penalty: float | None = None,
-        solver: str = "auto",
-        free: Any = (),
-        fit_intercept: bool = True,
-        n_init: int = 1,
-        multiclass: str = "ovr",
-        tol: float = 1e-6,
-        max_iter: int = 1000,
-        random_state: Any = None,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernels = kernels
-        self.alpha = alpha
-        self.degree = degree
-        self.norm = norm
-        self.radius = radius
-        self.offset = offset
-        self.penalty = penalty
-        self.solver = solver
-        self.free = free
-        self.fit_intercept = fit_intercept
-        self.n_init = n_init
-        self.multiclass = multiclass
-        self.tol = tol
-        self.max_iter = max_iter
-        self.random_state = random_state
-        self.n_jobs = n_jobs
-        self.verbose = verbose
-
-    def _learn(self, bank: KernelBank, target: Array, warm: Fitted | None) -> tuple[Weights, DualSolution]:
-        return self._solve_problem(bank, target, warm, None)

@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
+from dataclasses import dataclass, replace
 
-from multikernel._typing import Array
 from multikernel.banks import KernelBank
+from multikernel.combinations import Linear
 from multikernel.domains import Domain, EntropySimplex
-from multikernel.estimators._base import Fitted
-from multikernel.estimators._support import SupportClassifier
-from multikernel.machines import DualSolution, SampleWeighted, SupportMachine
+from multikernel.estimators.base import Learned
+from multikernel.estimators.protocol import Fitted, Task
+from multikernel.estimators.support.base import SupportClassifier
+from multikernel.machines import HingeMachine
+from multikernel.observer import Observer
 from multikernel.optimizers import Optimizer
-from multikernel.procedures import Weights, smoothed
-from multikernel.procedures.support_mkl import finely
+from multikernel.problem import Problem
+from multikernel.procedures import Weights, smoothed, support_mkl
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class SMKLClassifier(SupportClassifier):
     """Kernel weights by smoothed multiple kernel learning, then a support vector classifier on the weighted kernel.
 
@@ -58,30 +60,10 @@ class SMKLClassifier(SupportClassifier):
     (True, 1.0)
     """
 
-    def __init__(
-        self,
-        kernels: Any = None,
-        *,
-        C: float = 1.0,
-        smoothing: float = 1.0,
-        solver: str = "auto",
-        class_weight: Any = None,
-        multiclass: str = "ovr",
-        tol: float = 1e-4,
-        max_iter: int = 1000,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.kernels = kernels
-        self.C = C
-        self.smoothing = smoothing
-        self.solver = solver
-        self.class_weight = class_weight
-        self.multiclass = multiclass
-        self.tol = tol
-        self.max_iter = max_iter
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    smoothing: float = 1.0
+
+    def _machine(self) -> HingeMachine:
+        return HingeMachine(C=self.C, tol=self.tol)
 
     def _solvers(self) -> tuple[str, ...]:
         return ("auto", "accelerated")
@@ -96,25 +78,18 @@ class SMKLClassifier(SupportClassifier):
     def _optimizers(self) -> Mapping[str, type[Optimizer]]:
         return {}
 
-    def _learn_with(
-        self, machine: SupportMachine, bank: KernelBank, target: Array, warm: Fitted | None
-    ) -> tuple[Weights, DualSolution]:
-        weights, a = self._weigh(machine, bank, target, warm)
-        return weights, finely(machine).solve(bank.combine(weights.values), target, a)
-
-    def _weigh(
-        self, machine: SupportMachine, bank: KernelBank, target: Array, warm: Fitted | None
-    ) -> tuple[Weights, Array]:
-        """The weights, and the variables of the machine without intercept."""
+    def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
+        machine = replace(self._machine(), fit_intercept=False)
         if self.solver == "accelerated":
-            found = smoothed(bank, target, machine.program(target).upper, self.smoothing, self.tol, self.max_iter)
-            return found, found.a
-        weights, dual = super()._learn_with(_without_intercept(machine), bank, target, warm)
-        return replace(weights, objective=-float(weights.objective or 0.0)), dual.warm  # a maximum, as a minimum over a
-
-
-def _without_intercept(machine: Any) -> SupportMachine:
-    """The same machine, its coefficients free of the equality."""
-    if isinstance(machine, SampleWeighted):
-        return replace(machine, machine=_without_intercept(machine.machine))
-    return replace(machine, fit_intercept=False)
+            upper = machine.program(task.target, task.sample_weight).upper
+            weights: Weights = smoothed(
+                bank, task.target, upper, self.smoothing, self.tol, self.max_iter, observe=observe
+            )
+            a = weights.warm
+        else:
+            problem = Problem(bank, Linear(), machine, self._domain(), task.target, task.sample_weight)
+            start = warm.weights.values if warm else None
+            found, dual = support_mkl(problem, self.tol, self.max_iter, start, observe)
+            weights, a = replace(found, objective=-float(found.objective or 0.0)), dual.warm  # as a minimum over a
+        last, gram = self._machine().polishing(self.tol), bank.combine(weights.values)
+        return weights, last.solve(gram, task.target, a, task.sample_weight)

@@ -1,0 +1,197 @@
+"""What all estimators share: how a fit goes, what it leaves behind, and what the model tells of itself.
+
+fit                   checks parameters, X becomes a bank, y a target
+fit_bank              the target becomes tasks (one, or one for each class or pair), which are solved and published
+_solve_all            which tasks run together
+_learn                one task: the problem, and the procedure that solves it
+"""
+
+from __future__ import annotations
+
+import warnings
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, Self
+
+import numpy as np
+from joblib import Parallel, delayed
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+from multikernel._typing import Array
+from multikernel.banks import KernelBank
+from multikernel.certificate import Certificate, worst
+from multikernel.combinations import Combination, Linear
+from multikernel.estimators.binding import TakesKernels
+from multikernel.estimators.parameters import check_counts, check_positive, checked_weights
+from multikernel.estimators.predictor import KernelPredictor, Predictor
+from multikernel.estimators.progress import Reporter
+from multikernel.estimators.protocol import Fitted, Task
+from multikernel.machines import DualSolution
+from multikernel.observer import Observer
+from multikernel.procedures import Weights
+
+Learned = tuple[Weights, DualSolution]
+Learner = Callable[[KernelBank, Task, Fitted | None, Observer], Learned]
+
+
+class KernelEstimator(TakesKernels):
+    """An estimator that learns weights of kernels and a predictor on their combination."""
+
+    # -- what an estimator says ----------------------------------------------------------------------------------------
+
+    def check_parameters(self) -> None:
+        """Refuse parameters that have no meaning, before anything is computed.
+
+        A class checks its own parameters and calls its parent's ``check_parameters``.
+
+        Raises
+        ------
+        ValueError : with a sentence that names the parameter and its value
+        """
+        given = self.get_params(deep=False)
+        check_positive(self, **{name: given[name] for name in ("tol",) if name in given})
+        check_counts(self, **{name: given[name] for name in ("max_iter", "max_nodes", "n_init") if name in given})
+
+    @abstractmethod
+    def _tasks(self, target: Array, sample_weight: Array | None) -> list[Task]:
+        """The problems to solve for a checked target."""
+
+    @abstractmethod
+    def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
+        """Solve one task on the bank of its samples."""
+
+    def _combination(self) -> Combination:
+        """How the weights make a kernel."""
+        return Linear()
+
+    def _kernel_weights(self, fitted: Fitted) -> Array:
+        """The weights of the kernels in the predictor: those learned, unless the estimator scales the kernels first."""
+        return fitted.weights.values
+
+    # -- fitting -------------------------------------------------------------------------------------------------------
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """What every ``fit`` does."""
+        self.check_parameters()
+        bank, target = self.bind(X, y)
+        self.fit_bank(bank, target, sample_weight=checked_weights(sample_weight, bank.shape[0]))
+        return self
+
+    def fit_bank(
+        self, bank: KernelBank, target: Array, warm: Sequence[Fitted] = (), sample_weight: Array | None = None
+    ) -> list[Fitted]:
+        """Fit on a bank that is bound already, for paths and searches.
+
+        Parameters
+        ----------
+        bank : square KernelBank of n kernels
+        target : array (n,) or (n, t), as ``bind`` returns it
+        warm : what an earlier fit on these samples returned, to start from
+        sample_weight : array (n,) >= 0
+
+        Returns
+        -------
+        list of Fitted, one for each problem
+        """
+        return self._fit_tasks(bank, target, warm, sample_weight, self._learn)
+
+    def _fit_tasks(
+        self, bank: KernelBank, target: Array, warm: Sequence[Fitted], sample_weight: Array | None, learn: Learner
+    ) -> list[Fitted]:
+        tasks = self._tasks(target, sample_weight)
+        starts = warm if len(warm) == len(tasks) else [None] * len(tasks)
+        reporter = Reporter.of(self, len(tasks))
+
+        def solved(number: int) -> Callable[[KernelBank], Fitted]:
+            """The task with this number, as a function of the bank that it shares with others."""
+            task, start = tasks[number], starts[number]
+            start = start if start is not None and np.array_equal(start.rows, task.rows) else None
+            return lambda whole: Fitted(task.rows, *learn(task.bank(whole), task, start, reporter.observer(number)))
+
+        fitted = self._solve_all(bank, [solved(number) for number in range(len(tasks))])
+        self.publish(bank, fitted, single=self._is_single(tasks, target))
+        return fitted
+
+    def _solve_all(self, bank: KernelBank, tasks: Sequence[Callable[[KernelBank], Fitted]]) -> list[Fitted]:
+        """Every task, on threads."""
+        return Parallel(n_jobs=getattr(self, "n_jobs", None), prefer="threads")(delayed(task)(bank) for task in tasks)
+
+    def _is_single(self, tasks: Sequence[Task], target: Array) -> bool:
+        """Whether fitted attributes are those of one problem, not a row for each of several."""
+        return len(tasks) == 1
+
+    # -- after fitting -------------------------------------------------------------------------------------------------
+
+    def publish(self, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
+        """Set the fitted attributes; one problem gives vectors and numbers, several give a row each.
+
+        One problem with t targets that share the weights gives one vector of weights, and a row of coefficients and an
+        intercept for each target.
+        """
+        whole = [f.over_all(bank.shape[1]) for f in fitted]
+        coef = np.concatenate([np.atleast_2d(f.solution.coef.T) for f in whole])
+        intercept = np.concatenate([np.atleast_1d(f.solution.intercept) for f in whole])
+        weights = np.stack([f.weights.values for f in whole])
+        objective = [f.weights.objective for f in whole]
+        vector = single and whole[0].solution.coef.ndim == 1
+        self.weights_ = weights[0] if single else weights
+        self.dual_coef_ = coef[0] if vector else coef
+        self.intercept_ = float(intercept[0]) if vector else intercept
+        self.n_iter_ = max(1, *(f.weights.n_iter + f.solution.n_iter for f in whole))
+        self.converged_ = all(f.weights.converged and f.solution.converged for f in whole)
+        self.history_ = [f.weights.history or f.solution.history for f in whole]
+        self.objective_: Any = objective[0] if single else np.array(objective)
+        in_predictor = np.stack([self._kernel_weights(f) for f in whole])
+        self.predictor_: Predictor = KernelPredictor.of(bank, coef, intercept, in_predictor, self._combination())
+        self._publish_certificate(whole)
+
+    def _publish_certificate(self, fitted: Sequence[Fitted]) -> None:
+        """``duality_gap_``, or ``stationarity_`` where no bound of the optimum is known; a warning if not converged."""
+        machine = worst(Certificate("duality gap", f.solution.gap) for f in fitted)
+        known = [f.weights.certificate for f in fitted if f.weights.certificate is not None]
+        certificate = worst(known) if known else machine
+        for name in {"duality_gap_", "stationarity_"} & set(vars(self)):  # of an earlier fit
+            delattr(self, name)
+        setattr(self, f"{certificate.kind.replace(' ', '_')}_", certificate.value)
+        if not self.converged_:
+            reached = Certificate(certificate.kind, max(certificate.value, machine.value))
+            warnings.warn(
+                f"{type(self).__name__} did not converge: it reached a {reached} in {self.n_iter_} iterations. "
+                "The model is usable; raise max_iter or tol, or scale the data.",
+                ConvergenceWarning,
+                stacklevel=5,
+            )
+
+    def _values(self, X: Any) -> Array:
+        """f(x) of every problem or target: shape (len(X), problems)."""
+        check_is_fitted(self)
+        return self.predictor_.at(lambda: self.banks(X))
+
+    def weights_frame(self) -> Any:
+        """Kernel names and weights as a pandas data frame, one column for each problem; needs pandas."""
+        import pandas as pd
+
+        check_is_fitted(self)
+        weights = np.atleast_2d(self.weights_)
+        columns = ["weight"] if len(weights) == 1 else [f"weight of problem {p}" for p in range(len(weights))]
+        return pd.DataFrame(weights.T, index=pd.Index(self.kernel_names_, name="kernel"), columns=columns)
+
+    def plot_weights(self, ax: Any = None) -> Any:
+        """Bars of the kernel weights (their mean over the problems); needs matplotlib. Returns the axes.
+
+        Parameters
+        ----------
+        ax : axes of matplotlib; new ones by default
+        """
+        import matplotlib.pyplot as plt
+
+        check_is_fitted(self)
+        if ax is None:
+            _, ax = plt.subplots(figsize=(6, 0.6 + 0.24 * min(len(self.kernel_names_), 40)), layout="constrained")
+        weights = np.atleast_2d(self.weights_).mean(axis=0)
+        shown = np.argsort(-weights, kind="stable")[:40] if len(weights) > 40 else np.arange(len(weights))
+        ax.barh([str(self.kernel_names_[k]) for k in shown], weights[shown])
+        ax.invert_yaxis()
+        ax.set_xlabel("weight" if len(weights) == len(shown) else "weight (the 40 largest)")
+        return ax

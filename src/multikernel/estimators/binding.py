@@ -1,0 +1,187 @@
+"""From what a user gives to banks: training samples, new samples, precomputed matrices, banks bound already."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
+from sklearn.utils.validation import validate_data
+
+from multikernel._typing import Array
+from multikernel.banks import KernelBank, bind_kernels, precomputed
+from multikernel.banks.threads import slices
+from multikernel.estimators.predictor import KernelPredictor
+from multikernel.kernels import Features, KernelFamily, as_family
+from multikernel.kernels.string_table import as_table
+
+_MANY = 100_000  # kernels
+_CHUNK_VALUES = 1 << 25  # kernel values of new samples in memory at a time: 256 MB
+
+
+class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
+    """An estimator that is fitted on samples, on precomputed matrices (m, n, n), or on a bank that is already bound."""
+
+    kernels: Any
+    kernel_names_: Any
+    predictor_: Any
+    _strings: tuple[int, ...] = ()  # the columns that held strings in training
+
+    @abstractmethod
+    def _default_kernels(self) -> KernelFamily:
+        """The family used where ``kernels`` is None."""
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        given = isinstance(self.kernels, str) and self.kernels == "precomputed"
+        tags.input_tags.pairwise = given
+        tags.input_tags.sparse = not given
+        return tags
+
+    # -- training samples ----------------------------------------------------------------------------------------------
+
+    def bind(self, X: Any, y: Any = None) -> tuple[KernelBank, Array]:
+        """The training bank and the checked target; of shape (n,) and zero for an estimator that takes no target.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n, p); or a KernelBank; or, with ``kernels="precomputed"``,
+            matrices of shape (m, n, n)
+        y : the target, as ``fit`` takes it
+        """
+        return self._bind(X, y)
+
+    def _bind(self, X: Any, y: Any, **checks: Any) -> tuple[KernelBank, Array]:
+        """``checks`` are those of scikit-learn for the target."""
+        if isinstance(X, KernelBank) or self._is_precomputed():
+            bank = self._given(X)
+            return bank, _checked_target(y, bank.shape[0], **checks)
+        if as_table(X) is not None:
+            samples = self._samples(X, reset=True)
+            return self._bound(samples), _checked_target(y, len(samples), **checks)
+        X, y = validate_data(
+            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2, **checks
+        )
+        self._strings = ()
+        return self._bound(X), y
+
+    def _bind_samples(self, X: Any) -> KernelBank:
+        """The training bank where there is no target."""
+        if isinstance(X, KernelBank) or self._is_precomputed():
+            return self._given(X)
+        return self._bound(self._samples(X, reset=True))
+
+    def _given(self, X: Any) -> KernelBank:
+        """A training bank that the user bound or computed."""
+        bank = precomputed(X)
+        if not bank.square:
+            raise ValueError(f"a training bank must be square, got shape {bank.shape}")
+        self.kernel_names_ = self._names(len(bank))
+        return bank
+
+    def _bound(self, X: Any) -> KernelBank:
+        """The bank of checked samples."""
+        family = self._family().resolve(self._features(X))
+        # the names of very many kernels stay what they are, a sequence that makes them when they are asked for
+        self.kernel_names_ = np.array(family.names, dtype=object) if len(family) <= _MANY else family.names
+        return bind_kernels(family, X, dtype=self._precision(len(family), X.shape[0]))
+
+    def _features(self, X: Any) -> Features:
+        names = getattr(self, "feature_names_in_", None)
+        return replace(Features.of(X), names=None if names is None else tuple(names))
+
+    def _precision(self, m: int, n: int) -> Any:
+        """The precision in which a bank may store m matrices of n samples; None is that of the samples."""
+        return None
+
+    def _is_precomputed(self) -> bool:
+        if isinstance(self.kernels, str) and self.kernels != "precomputed":
+            raise ValueError(f"kernels must be kernels or 'precomputed', got {self.kernels!r}")
+        return isinstance(self.kernels, str)
+
+    def _family(self) -> KernelFamily:
+        return self._default_kernels() if self.kernels is None else as_family(self.kernels)
+
+    def _names(self, m: int) -> Array:
+        """Names for a bank that is already bound, where the family can tell them."""
+        if not self._is_precomputed():
+            try:
+                names = self._family().names
+            except TypeError:  # the family follows the number of features, which a bank does not tell
+                names = ()
+            if len(names) == m:
+                return np.array(names, dtype=object)
+        return np.array([f"kernel {k}" for k in range(m)], dtype=object)
+
+    # -- samples, of training and new ----------------------------------------------------------------------------------
+
+    def _samples(self, X: Any, reset: bool = False) -> Any:
+        """Samples, checked: an array, a CSR matrix or a table with strings; columns as in training unless ``reset``."""
+        samples = as_table(X)
+        if samples is None:
+            least = 2 if reset else 1
+            samples = validate_data(
+                self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset, ensure_min_samples=least
+            )
+        else:
+            named = X if hasattr(X, "columns") else samples.numbers
+            validate_data(self, named, reset=reset, skip_check_array=True)
+        strings = Features.of(samples).strings
+        if reset:
+            self._strings = strings
+        if strings != self._strings:
+            was, now = (", ".join(map(str, columns)) or "none" for columns in (self._strings, strings))
+            raise ValueError(
+                f"{type(self).__name__} was fitted with strings in columns {was} of X, and got them in {now}"
+            )
+        return samples
+
+    def banks(self, X: Any, width: int = 1) -> Iterator[KernelBank]:
+        """New samples against the training samples that the predictor uses.
+
+        Parameters
+        ----------
+        X : samples like those of ``fit``; a bank of new samples against all training samples, which is one part; with
+            ``kernels="precomputed"`` matrices (m, len(X), n_train)
+        width : int, how many values for each sample the caller holds beside a row of kernel values
+
+        Yields
+        ------
+        KernelBank of some of the samples, in order, as large as memory allows
+        """
+        predictor: KernelPredictor = self.predictor_
+        if isinstance(X, KernelBank):
+            self._check_new(X, predictor)
+            # a square bank whose matrices follow the sample is not cut: its part would be another bank
+            yield X if X.square and not X.local else X.block(slice(None), predictor.support)
+        elif self._is_precomputed() or not hasattr(self, "n_features_in_"):
+            yield predictor.reference.cross(X)
+        else:
+            X = self._samples(X)
+            height = max(1, _CHUNK_VALUES // max(len(predictor.support), width))
+            for rows in slices(X.shape[0], height):
+                yield predictor.reference.cross(X[rows])
+
+    def _check_new(self, bank: KernelBank, predictor: KernelPredictor) -> None:
+        m = len(predictor.reference)
+        if bank.shape[1] != predictor.n_train or len(bank) != m:
+            raise ValueError(
+                f"a bank of new samples must hold {m} kernels against the {predictor.n_train} training samples, "
+                f"got {len(bank)} kernels against {bank.shape[1]}"
+            )
+
+
+def _checked_target(y: Any, n: int, **checks: Any) -> Array:
+    """The target for n samples, as ``validate_data`` would check it beside an array of samples."""
+    several = checks.get("multi_output") and np.ndim(y) == 2
+    target: Array = check_array(y, input_name="y") if several else column_or_1d(y, warn=True)
+    check_consistent_length(target, np.empty(n))
+    if checks.get("y_numeric"):
+        target = target.astype(float)
+        if not np.isfinite(target).all():
+            raise ValueError(f"y has a NaN or infinity at row {int(np.argwhere(~np.isfinite(target))[0, 0])}")
+    return target

@@ -1,0 +1,113 @@
+"""The classifier part: labels become binary problems on one bank, and their votes become labels again."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import ClassifierMixin
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+
+from multikernel._typing import Array
+from multikernel.estimators.base import KernelEstimator
+from multikernel.estimators.multiclass import binary_problems, join
+from multikernel.estimators.parameters import check_choice
+from multikernel.estimators.protocol import Task
+from multikernel.kernels import KernelFamily, homogeneous_polynomials
+from multikernel.machines import HingeMachine, Machine, MarginMachine
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class KernelClassifier(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
+    """A classifier; subclasses say how one binary problem is solved."""
+
+    multiclass: str = "ovr"
+    n_jobs: int | None = None
+    verbose: int = 0
+
+    def check_parameters(self) -> None:
+        super().check_parameters()
+        check_choice(self, ("ovr", "ovo"), multiclass=self.multiclass)
+
+    def _default_kernels(self) -> KernelFamily:
+        return homogeneous_polynomials(10)
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn the kernel weights and the classifier.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n, p); or a KernelBank; or, with ``kernels="precomputed"``,
+            matrices of shape (m, n, n)
+        y : labels of shape (n,)
+        """
+        return self._fit(X, y)
+
+    def _tasks(self, target: Array, sample_weight: Array | None) -> list[Task]:
+        check_classification_targets(target)
+        self.classes_, labels = np.unique(target, return_inverse=True)
+        if len(self.classes_) < 2:
+            raise ValueError(
+                f"{type(self).__name__} needs samples of at least two classes, got one class: {self.classes_[0]!r}"
+            )
+        weight = self._loss_weight(target, sample_weight)
+        problems = binary_problems(labels, len(self.classes_), self.multiclass)
+        return [Task.of(rows, signs, weight) for rows, signs in problems]
+
+    def _loss_weight(self, labels: Array, sample_weight: Array | None) -> Array | None:
+        """What the loss of each sample is multiplied with."""
+        return sample_weight
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores: shape (len(X),) for two classes, larger for the second; else (len(X), n_classes).
+
+        Parameters
+        ----------
+        X : samples like those of ``fit``; with ``kernels="precomputed"`` matrices (m, len(X), n_train)
+        """
+        values = self._values(X)
+        if len(self.classes_) == 2:
+            return values[:, 0]
+        return join(values, len(self.classes_), self.multiclass)
+
+    def predict(self, X: Any) -> Array:
+        """The predicted labels, shape (len(X),), for X as in ``decision_function``."""
+        scores = self.decision_function(X)
+        index = (scores >= 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
+        return self.classes_[index]
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class WeightedClassifier(KernelClassifier):
+    """A classifier whose samples, or classes, may count differently."""
+
+    class_weight: Any = None
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn the kernel weights and the classifier.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n, p); or a KernelBank; or, with ``kernels="precomputed"``,
+            matrices of shape (m, n, n)
+        y : labels of shape (n,)
+        sample_weight : array (n,) >= 0, what the loss of each sample is multiplied with
+        """
+        return self._fit(X, y, sample_weight)
+
+    def _loss_weight(self, labels: Array, sample_weight: Array | None) -> Array | None:
+        if self.class_weight is None:
+            return sample_weight
+        of_class = compute_sample_weight(self.class_weight, labels)
+        return of_class if sample_weight is None else sample_weight * of_class
+
+
+def classification_machine(learner: str, lam: float, C: float, tol: float, max_iter: int) -> Machine:
+    """The machine of a ``learner`` parameter."""
+    if learner == "margin":
+        return MarginMachine(lam, tol, max_iter)
+    if learner == "svc":
+        return HingeMachine(C)
+    raise ValueError(f"learner must be 'margin' or 'svc', got {learner!r}")

@@ -1,0 +1,1 @@
+"""Generalised multiple kernel learning."""

@@ -1,0 +1,1 @@
+"""Polynomial combinations of kernels."""

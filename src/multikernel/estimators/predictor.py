@@ -1,0 +1,127 @@
+"""A fitted function, as a frozen value.
+
+f_p(x) = sum_i coef_pi k_p(x_i, x) + intercept_p,    k_p the combination of the kernels with the weights of p
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
+from copy import copy
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from multikernel._typing import Array
+from multikernel.banks import KernelBank
+from multikernel.combinations import Combination, Linear
+
+_MOST = 0.7  # of the columns: where a problem uses more of them, cutting out the others costs more than it saves
+
+
+class Predictor(ABC):
+    """The function values of one problem, or of several, at new samples."""
+
+    @abstractmethod
+    def values(self, bank: KernelBank) -> Array:
+        """f at the rows of a bank of new samples: shape (rows, problems)."""
+
+    def at(self, banks: Callable[[], Iterator[KernelBank]]) -> Array:
+        """f at the rows of several banks, one after the other."""
+        return np.concatenate([self.values(bank) for bank in banks()])
+
+
+@dataclass(frozen=True, eq=False)
+class KernelPredictor(Predictor):
+    """A function of the kernels between new samples and some of the training samples.
+
+    Parameters
+    ----------
+    reference : bank with these training samples as columns and no rows, to meet new samples
+    support : int array (c,), which of the training samples these are
+    n_train : int, how many training samples there were
+    coef : array (problems, c)
+    intercept : array (problems,)
+    weights : array (problems, m), or (1, m) where the problems share them; of the kernels, with their scaling
+    combination : how weights make a kernel
+    """
+
+    reference: KernelBank
+    support: Array
+    n_train: int
+    coef: Array
+    intercept: Array
+    weights: Array
+    combination: Combination
+
+    @classmethod
+    def of(
+        cls, bank: KernelBank, coef: Array, intercept: Array, weights: Array, combination: Combination
+    ) -> KernelPredictor:
+        """From coefficients (problems, n) over a training bank; the support is where one of them is not zero."""
+        support = np.flatnonzero(coef.any(axis=0))
+        support = support if len(support) else np.arange(1)  # a constant function, which a bank can still evaluate
+        reference = bank.reference(support)
+        return cls(reference, support, bank.shape[1], coef[:, support], intercept, weights, combination)
+
+    @property
+    def linear(self) -> bool:
+        """Whether the kernel is the weighted sum of the kernels."""
+        return self.combination == Linear()
+
+    def on(self, reference: KernelBank, support: Array) -> KernelPredictor:
+        """The same function with more training samples in its reference, which it shares with others."""
+        coef = self.over_all()[:, support]
+        return replace(self, reference=reference, support=support, coef=coef)
+
+    def over_all(self) -> Array:
+        """The coefficients over all training samples, shape (problems, n)."""
+        coef = np.zeros((len(self.coef), self.n_train))
+        coef[:, self.support] = self.coef
+        return coef
+
+    def over_columns(self, bank: KernelBank) -> Array:
+        """The coefficients over a bank's columns: the support, or all training samples."""
+        return self.coef if bank.shape[1] == len(self.support) else self.over_all()
+
+    def values(self, bank: KernelBank) -> Array:
+        coef = self.over_columns(bank)
+        shared = len(self.weights) == 1
+        values = np.empty((bank.shape[0], len(coef)))
+        for p in range(len(self.weights)):
+            problems = slice(None) if shared else slice(p, p + 1)
+            A = coef[problems].T
+            own = np.flatnonzero(A.any(axis=1))  # of one-vs-one problems: only the samples of two classes
+            # a square bank whose matrices follow the sample is not cut: its part would be another bank
+            if len(own) <= _MOST * len(A) and (bank.local or not bank.square):
+                part = self.combination.gram(bank.block(slice(None), own), self.weights[p]).multiply(A[own])
+            else:
+                part = self.combination.gram(bank, self.weights[p]).multiply(A)
+            values[:, problems] = part
+        return values + self.intercept
+
+
+@dataclass(frozen=True, eq=False)
+class KnownValues(Predictor):
+    """Function values that were computed elsewhere, for whatever samples are asked about.
+
+    Parameters
+    ----------
+    given : array (n, problems)
+    """
+
+    given: Array
+
+    def values(self, bank: KernelBank) -> Array:
+        return self.given
+
+    def at(self, banks: Callable[[], Iterator[KernelBank]]) -> Array:
+        return self.given
+
+
+def knowing(model: Any, values: Array) -> Any:
+    """A copy of a model that answers from known function values, shape (len(X), problems), whatever X it is given."""
+    known = copy(model)
+    known.predictor_ = KnownValues(values)
+    return known

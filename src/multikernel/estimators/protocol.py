@@ -1,0 +1,108 @@
+"""What the rooms above the estimators may ask of them: paths and searches use these names and no others.
+
+model.check_parameters()                  refuse parameters that have no meaning
+model.bind(X, y)                          samples, matrices or a bank to the training bank and the target
+model.fit_bank(bank, target, warm)        fit on a bank, from the solution of a neighbouring problem
+model.banks(X)                            new samples against the training samples that the predictor uses
+model.predictor_                          the fitted function, a frozen value
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from multikernel._typing import Array
+from multikernel.banks import KernelBank
+from multikernel.estimators.predictor import Predictor
+from multikernel.machines import DualSolution
+from multikernel.procedures import Weights
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """One problem on the training bank: a regression, or one class against others.
+
+    Parameters
+    ----------
+    rows : int array (r,), the training samples that take part
+    target : array (r,), or (r, t) for targets that share the kernel weights
+    sample_weight : array (r,) > 0, what the losses are multiplied with; None where all are 1
+    """
+
+    rows: Array
+    target: Array
+    sample_weight: Array | None = None
+
+    @classmethod
+    def of(cls, rows: Array, target: Array, weight: Array | None) -> Task:
+        """The task with the weights of all training samples; a sample of weight zero takes no part."""
+        if weight is None:
+            return cls(rows, target)
+        kept = weight[rows] > 0
+        return cls(rows[kept], target[kept], weight[rows[kept]])
+
+    def bank(self, whole: KernelBank) -> KernelBank:
+        """The bank of the samples that take part."""
+        return whole if len(self.rows) == whole.shape[0] else whole.block(self.rows, self.rows).compact()
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A task, solved: the kernel weights with their certificate, and the machine's solution at them.
+
+    Parameters
+    ----------
+    rows : int array (r,), as in the task
+    weights : Weights
+    solution : DualSolution over these rows
+    """
+
+    rows: Array
+    weights: Weights
+    solution: DualSolution
+
+    def over_all(self, n: int) -> Fitted:
+        """The coefficients over all n training samples, zero where a sample took no part."""
+        coef = np.zeros((n, *self.solution.coef.shape[1:]))
+        coef[self.rows] = self.solution.coef
+        return replace(self, solution=replace(self.solution, coef=coef))
+
+
+class BankEstimator(Protocol):
+    """An estimator of this package, as paths and searches see it."""
+
+    predictor_: Predictor
+
+    def check_parameters(self) -> None:
+        """Refuse parameters that have no meaning, before anything is computed."""
+
+    def bind(self, X: Any, y: Any = None) -> tuple[KernelBank, Array]:
+        """The training bank and the checked target."""
+
+    def fit_bank(
+        self, bank: KernelBank, target: Array, warm: Sequence[Fitted] = (), sample_weight: Array | None = None
+    ) -> list[Fitted]:
+        """Fit on a bank; ``warm`` is what an earlier fit on the same samples returned."""
+
+    def banks(self, X: Any, width: int = 1) -> Iterator[KernelBank]:
+        """New samples against the training samples that the predictor uses, in parts of limited size."""
+
+
+@runtime_checkable
+class FitsManyAlphas(Protocol):
+    """An estimator whose kernel weights do not look at alpha: one decomposition serves many alphas, and folds."""
+
+    def fit_along(self, bank: KernelBank, target: Array, alphas: Sequence[float]) -> list[Fitted]:
+        """The fits for many alphas on one bank."""
+
+    def fit_folds(
+        self, bank: KernelBank, target: Array, alphas: Sequence[float], folds: Sequence[tuple[Array, Array]]
+    ) -> list[list[tuple[Fitted, Array]]]:
+        """For each fold and alpha the fit on the training rows and its values at the test rows, shape (rows, t)."""
+
+    def publish(self, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
+        """Set the fitted attributes."""

@@ -1,0 +1,76 @@
+"""The regressor part: one problem with a real target, or with several that share the kernel weights."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from sklearn.base import RegressorMixin
+
+from multikernel._typing import Array
+from multikernel.banks import KernelBank
+from multikernel.estimators.base import KernelEstimator
+from multikernel.estimators.protocol import Task
+from multikernel.kernels import KernelFamily, polynomials, rbf_grid
+
+
+class KernelRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
+    """A regressor; subclasses say how the problem is solved."""
+
+    _multi_target: ClassVar[bool] = False  # whether `fit` takes y of shape (n, t)
+
+    def _default_kernels(self) -> KernelFamily:
+        return polynomials((1, 2, 3)) + rbf_grid(np.logspace(-3, 1, 9))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = self._multi_target
+        return tags
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Learn the kernel weights and the regression function.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n, p); or a KernelBank; or, with ``kernels="precomputed"``,
+            matrices of shape (m, n, n)
+        y : real targets of shape (n,); of shape (n, t) where the estimator learns several targets
+        """
+        return self._fit(X, y)
+
+    def bind(self, X: Any, y: Any = None) -> tuple[KernelBank, Array]:
+        bank, y = self._bind(X, y, y_numeric=True, multi_output=self._multi_target)
+        if hasattr(y, "toarray"):
+            raise ValueError(
+                f"{type(self).__name__}: y must be an array of numbers, got a sparse matrix; use y.toarray()"
+            )
+        return bank, np.asarray(y, dtype=float)
+
+    def _tasks(self, target: Array, sample_weight: Array | None) -> list[Task]:
+        return [Task.of(np.arange(len(target)), target, sample_weight)]
+
+    def predict(self, X: Any) -> Array:
+        """The predicted values, shape (len(X),), or (len(X), t) after a fit to t targets.
+
+        Parameters
+        ----------
+        X : samples like those of ``fit``; with ``kernels="precomputed"`` matrices (m, len(X), n_train)
+        """
+        values = self._values(X)
+        return values[:, 0] if self.dual_coef_.ndim == 1 else values
+
+
+class WeightedRegressor(KernelRegressor):
+    """A regressor whose samples may count differently."""
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn the kernel weights and the regression function.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n, p); or a KernelBank; or, with ``kernels="precomputed"``,
+            matrices of shape (m, n, n)
+        y : real targets of shape (n,); of shape (n, t) where the estimator learns several targets
+        sample_weight : array (n,) >= 0, what the loss of each sample is multiplied with
+        """
+        return self._fit(X, y, sample_weight)

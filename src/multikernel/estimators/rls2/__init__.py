@@ -1,0 +1,1 @@
+"""Regularised least squares with two layers."""

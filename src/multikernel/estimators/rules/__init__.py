@@ -1,0 +1,1 @@
+"""Kernel weights by a rule: the baselines that every paper compares with."""

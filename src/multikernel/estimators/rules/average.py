@@ -1,0 +1,92 @@
+"""The average of the kernels."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from multikernel.banks import KernelBank
+from multikernel.estimators.protocol import Task
+from multikernel.estimators.rules.base import AlphaFreeRegressor, RuleClassifier
+from multikernel.machines import Machine
+from multikernel.procedures import Weights, average
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class AverageMKLClassifier(RuleClassifier):
+    """A classifier on the average of the kernels: every weight is 1 / m.
+
+    Parameters
+    ----------
+    kernels : kernel, list of kernels, KernelFamily or "precomputed", default homogeneous_polynomials(10)
+    learner : {"svc", "margin"}, default "svc"
+        The classifier on the weighted kernel: a support vector machine, or the margin machine of EasyMKL.
+    C : float > 0, default 1.0
+        Loss weight of "svc".
+    lam : float in [0, 1], default 0.1
+        Of "margin", as in EasyMKLClassifier.
+    class_weight : None, "balanced" or dict from labels to weights, default None
+        What C is multiplied with for the samples of each class, as in scikit-learn; of "svc" only.
+    multiclass : {"ovr", "ovo"}, default "ovr"
+        One problem for each class or for each pair; all problems share one bank.
+    tol : float, default 1e-6
+        Relative duality gap at which "margin" stops.
+    max_iter : int, default 1_000_000
+        Steps of "margin" at most.
+    n_jobs : int or None
+        Threads over the binary problems.
+    verbose : int, default 0
+        Not used: a rule takes no steps.
+
+    Attributes
+    ----------
+    As those of EasyMKLClassifier. A rule solves no problem of its own, so ``objective_`` is None and ``duality_gap_``
+    that of the machine.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from multikernel import AverageMKLClassifier, kernels
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = AverageMKLClassifier(kernels.rbf_grid([0.1, 1.0])).fit(X, y)
+    >>> model.weights_.shape, bool(model.score(X, y) > 0.95)
+    ((3, 2), True)
+    """
+
+    def _weigh(self, bank: KernelBank, task: Task, machine: Machine) -> Weights:
+        return average(bank)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class AverageMKLRegressor(AlphaFreeRegressor):
+    """Kernel ridge regression on the average of the kernels: every weight is 1 / m.
+
+    Parameters
+    ----------
+    kernels : kernel, list of kernels, KernelFamily or "precomputed"
+        By default polynomials of degrees 1 to 3 and nine widths of the Gaussian, on all features.
+    alpha : float > 0, default 1.0
+        What is added to the diagonal of the kernel.
+    fit_intercept : bool, default True
+        Whether the mean of the targets is taken off first and is the intercept.
+
+    Attributes
+    ----------
+    As those of EasyMKLClassifier, without ``classes_``. A rule solves no problem of its own, so ``objective_`` is None
+    and ``duality_gap_`` that of the ridge machine. With targets of shape (n, t), which share the kernel weights (m,),
+    ``dual_coef_`` is (t, n) and ``intercept_`` (t,).
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from multikernel import AverageMKLRegressor, kernels
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = AverageMKLRegressor(kernels.rbf_grid([0.1, 1.0, 10.0]), alpha=0.1).fit(X, y)
+    >>> bool(model.score(X, y) > 0.4)
+    True
+    """
+
+    def _weigh(self, bank: KernelBank, task: Task, machine: Machine) -> Weights:
+        return average(bank)
+
+    def _looks_at_target(self) -> bool:
+        return False

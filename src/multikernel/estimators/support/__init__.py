@@ -1,0 +1,1 @@
+"""Kernel weights learned together with a support vector machine."""

@@ -1,0 +1,108 @@
+"""What the estimators share that learn kernel weights together with a support vector machine."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+
+from multikernel.banks import KernelBank
+from multikernel.banks.shared import together
+from multikernel.combinations import Linear
+from multikernel.domains import Domain
+from multikernel.estimators.base import KernelEstimator, Learned
+from multikernel.estimators.classifier import WeightedClassifier
+from multikernel.estimators.parameters import check_choice
+from multikernel.estimators.protocol import Fitted, Task
+from multikernel.estimators.regressor import WeightedRegressor
+from multikernel.kernels import KernelFamily, Kernels, polynomials, rbf_grid
+from multikernel.machines import EpsilonMachine, HingeMachine, SupportMachine
+from multikernel.observer import Observer
+from multikernel.optimizers import Optimizer
+from multikernel.problem import Problem
+from multikernel.procedures import outcome, support_mkl
+
+_TOGETHER = 2 << 30  # bytes for the matrices of the problems that are solved together
+_MATRICES = 4  # of n x n double-precision values that one problem has at a time
+_LARGE_STACK = 64 << 20  # bytes of a double-precision stack beyond which passes are made in single precision
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SupportEstimator(KernelEstimator):
+    """A domain for the weights and a machine; the solver's name chooses the way."""
+
+    kernels: Any = field(default=None, kw_only=False)
+    solver: str = "auto"
+    tol: float = 1e-4
+    max_iter: int = 1000
+    verbose: int = 0
+
+    @abstractmethod
+    def _domain(self) -> Domain:
+        """Where the weights live."""
+
+    @abstractmethod
+    def _machine(self) -> SupportMachine:
+        """The machine."""
+
+    @abstractmethod
+    def _optimizers(self) -> Mapping[str, type[Optimizer]]:
+        """The solvers by name, other than "auto"."""
+
+    def _solvers(self) -> tuple[str, ...]:
+        """The names that ``solver`` may have."""
+        return ("auto", *self._optimizers())
+
+    def _default_kernels(self) -> KernelFamily:
+        each = polynomials((1, 2, 3)) + rbf_grid(np.logspace(-3, 1, 9))
+        return Kernels(tuple(kernel.normalized() for kernel in each))
+
+    def _precision(self, m: int, n: int) -> Any:
+        """Large stacks in single precision: what matters is computed in double, from the kernels themselves."""
+        return np.float32 if 4 * m * n * (n + 1) > _LARGE_STACK else None
+
+    def check_parameters(self) -> None:
+        super().check_parameters()
+        check_choice(self, self._solvers(), solver=self.solver)
+        self._domain()
+        self._machine()
+
+    def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
+        problem = Problem(bank, Linear(), self._machine(), self._domain(), task.target, task.sample_weight)
+        start = warm.weights.values if warm else None
+        if self.solver == "auto":
+            return support_mkl(problem, self.tol, self.max_iter, start, observe)
+        optimizer = self._optimizers()[self.solver](tol=self.tol, max_iter=self.max_iter)
+        return outcome(optimizer.minimise(problem, start, warm.solution.warm if warm else None, observe))
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SupportClassifier(SupportEstimator, WeightedClassifier):
+    """Weights learned with the hinge loss."""
+
+    C: float = 1.0
+
+    def _machine(self) -> SupportMachine:
+        return HingeMachine(C=self.C, tol=self.tol)
+
+    def _solve_all(self, bank: KernelBank, tasks: Sequence[Callable[[KernelBank], Fitted]]) -> list[Fitted]:
+        """One-vs-rest problems make their passes together, as many as memory allows; pairs have banks of their own."""
+        if len(tasks) == 1 or self.multiclass != "ovr":
+            return super()._solve_all(bank, tasks)
+        most = max(1, _TOGETHER // (_MATRICES * 8 * bank.shape[0] ** 2))
+        groups = [tasks[first : first + most] for first in range(0, len(tasks), most)]
+        return [fitted for group in groups for fitted in together(bank, group)]
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SupportRegressor(SupportEstimator, WeightedRegressor):
+    """Weights learned with the epsilon-insensitive loss."""
+
+    C: float = 1.0
+    epsilon: float = 0.1
+
+    def _machine(self) -> SupportMachine:
+        return EpsilonMachine(C=self.C, epsilon=self.epsilon, tol=self.tol)
