@@ -62,8 +62,7 @@ def _named(name: str) -> Callable[[Sequence[str]], KernelFamily]:
     def make(values: Sequence[str]) -> KernelFamily:
         from multikernel import kernels
 
-        family: KernelFamily = getattr(kernels, name)()
-        return family
+        return getattr(kernels, name)()
 
     return make
 

@@ -129,7 +129,7 @@ def with_search(model: Any, wish: Wish, task: Task, y: Array) -> Any:
         return model
     parameter = "C" if getattr(model, "learner", "margin") == "svc" else options[0]
     values = (method.grids or GRIDS)[parameter]
-    splitter: Any = StratifiedKFold if classify else KFold
+    splitter = StratifiedKFold if classify else KFold
     inner = splitter(INNER_FOLDS, shuffle=True, random_state=wish.seed)
     # the best single kernel is a search of its own inside this one: every other value has to do
     return BankSearchCV(model, {parameter: values[1::2] if name == "best" else values}, cv=inner)

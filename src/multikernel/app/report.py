@@ -138,5 +138,4 @@ def render(studies: Sequence[Study], plan: Plan, out: Path, data_dir: Path | Non
 
 
 def _draw(name: str, study: Study) -> Markup:
-    drawn: str = getattr(figures, name)(study)
-    return Markup(drawn)
+    return Markup(getattr(figures, name)(study))

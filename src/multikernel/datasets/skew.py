@@ -63,8 +63,7 @@ def _shifts(images: NDArray[Any]) -> NDArray[Any]:
     mu_rc = np.einsum("irc,ir,ic->i", images, r, c, optimize=True)
     extent = mu_rr > 1e-12 * mass * height**2  # less is rounding: all mass in one row
     slope = np.where(extent, mu_rc / np.where(extent, mu_rr, 1.0), 0.0)
-    shifts: NDArray[Any] = slope[:, None] * r
-    return shifts
+    return slope[:, None] * r
 
 
 def _sheared(images: NDArray[Any], shifts: NDArray[Any]) -> NDArray[Any]:
@@ -73,8 +72,7 @@ def _sheared(images: NDArray[Any], shifts: NDArray[Any]) -> NDArray[Any]:
     whole = np.floor(shifts)
     fraction = (shifts - whole).astype(images.dtype)[:, :, None]
     left = np.arange(width) + np.clip(whole, -width - 1, width).astype(np.intp)[:, :, None]
-    result: NDArray[Any] = (1 - fraction) * _read(images, left) + fraction * _read(images, left + 1)
-    return result
+    return (1 - fraction) * _read(images, left) + fraction * _read(images, left + 1)
 
 
 def _read(images: NDArray[Any], columns: NDArray[np.intp]) -> NDArray[Any]:

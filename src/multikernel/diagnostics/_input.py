@@ -44,7 +44,7 @@ def _as_given(K: Any, matrix: Array) -> Array:
 def centered(K: Array) -> Array:
     """J K J with J = I - 11'/n: the kernel of the features minus their mean."""
     mean = K.mean(axis=0)
-    C: Array = K - mean
+    C = K - mean
     C -= mean[:, None]
     C += mean.mean()
     return C

@@ -64,14 +64,12 @@ class Convexity:
     @property
     def convex(self) -> Array:
         """Where no eigenvalue is below zero, shape (s,)."""
-        convex: Array = self.smallest >= -_ROUNDING * np.maximum(np.abs(self.smallest), np.abs(self.largest))
-        return convex
+        return self.smallest >= -_ROUNDING * np.maximum(np.abs(self.smallest), np.abs(self.largest))
 
     @property
     def concave(self) -> Array:
         """Where no eigenvalue is above zero, shape (s,)."""
-        concave: Array = self.largest <= _ROUNDING * np.maximum(np.abs(self.smallest), np.abs(self.largest))
-        return concave
+        return self.largest <= _ROUNDING * np.maximum(np.abs(self.smallest), np.abs(self.largest))
 
     def __str__(self) -> str:
         s = len(self.points)
@@ -155,7 +153,7 @@ def _second(bank: KernelBank, power: HadamardPower, machine: RidgeMachine, y: Ar
     gram = power.gram(bank, theta)
     a = machine.solve(gram, y).factor
     W = power.images(bank, theta, a)[:, :, 0]
-    H: Array = 2.0 * (W @ gram.solve_shifted(machine.alpha, W.T)) - power.second(bank, theta, a)
+    H = 2.0 * (W @ gram.solve_shifted(machine.alpha, W.T)) - power.second(bank, theta, a)
     return 0.5 * (H + H.T)
 
 

@@ -92,7 +92,7 @@ def spectral_ratios(bank: KernelBank, weights: Any = None, standardized: bool = 
     traces, squares = mixes @ bank.traces(), np.einsum("tj,jk,tk->t", mixes, bank.pairs(), mixes)
     if (traces <= 0).any():
         warnings.warn("the spectral ratio of a zero matrix is undefined", RuntimeWarning, stacklevel=2)
-    ratios: Array = np.full(len(mixes), np.nan)
+    ratios = np.full(len(mixes), np.nan)
     np.divide(traces, np.sqrt(np.maximum(squares, 0.0)), out=ratios, where=traces > 0)
     return _standardized(ratios, bank.shape[0]) if standardized else ratios
 
