@@ -1,10 +1,14 @@
-"""What all tests share: examples that are the same in every run."""
+"""What all tests share: examples that are the same in every run, and published data where there are any."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
 
 import numpy as np
 import pytest
 from hypothesis import HealthCheck, settings
+
+from multikernel.datasets import Dataset, available, load
 
 settings.register_profile(
     "repeatable",
@@ -21,3 +25,15 @@ settings.load_profile("repeatable")
 def rng() -> np.random.Generator:
     """A generator of its own for every test."""
     return np.random.default_rng(0)
+
+
+@pytest.fixture
+def published() -> Callable[[str], Dataset]:
+    """Load a data set of the directory MULTIKERNEL_DATA; skip the test where it is not there."""
+
+    def loader(name: str) -> Dataset:
+        if not any(entry.name == name and entry.origin == "directory" for entry in available()):
+            pytest.skip(f"no data set {name}: set MULTIKERNEL_DATA to a directory that has it")
+        return load(name)
+
+    return loader

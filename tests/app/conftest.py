@@ -11,9 +11,14 @@ from typer.testing import CliRunner
 from multikernel.app.commands import app
 
 
+@pytest.fixture(autouse=True)
+def _no_data_directory(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests name the data directory that they mean."""
+    monkeypatch.delenv("MULTIKERNEL_DATA", raising=False)
+
+
 @pytest.fixture
 def invoke(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Invoke:
-    """Run the command line in an empty directory, without the data directory of the environment."""
+    """Run the command line in an empty directory."""
     monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("MULTIKERNEL_DATA", raising=False)
     return lambda *words: CliRunner().invoke(app, [str(word) for word in words])

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-import os
+import gzip
 import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
 
+import pytest
 from csv_tables import write_table
 
 from multikernel.app.console import show_table
@@ -16,8 +17,7 @@ from multikernel.datasets import available
 
 def _run(*words: str, cwd: Path, code: str | None = None) -> subprocess.CompletedProcess[bytes]:
     start = [sys.executable, "-c", code] if code else [sys.executable, "-m", "multikernel.app.main"]
-    environment = {name: value for name, value in os.environ.items() if name != "MULTIKERNEL_DATA"}
-    return subprocess.run([*start, *words], cwd=cwd, env=environment, capture_output=True, timeout=120, check=False)
+    return subprocess.run([*start, *words], cwd=cwd, capture_output=True, timeout=120, check=False)
 
 
 def _is_plain(output: bytes) -> bool:
@@ -51,10 +51,20 @@ def test_version_and_help(tmp_path: Path) -> None:
     assert all(command in shown for command in ("demo", "fit", "predict", "datasets"))
 
 
-def test_datasets_lists_what_can_be_loaded(tmp_path: Path) -> None:
-    shown = _run("datasets", cwd=tmp_path).stdout.decode()
-    for entry in available():
-        assert any(line.split()[:2] == [entry.name, entry.task] for line in shown.splitlines())
+def _listed(*words: str, cwd: Path) -> list[list[str]]:
+    """Name and task of each set that ``multikernel datasets`` prints."""
+    return [line.split()[:2] for line in _run("datasets", *words, cwd=cwd).stdout.decode().splitlines()[2:]]
+
+
+def test_datasets_lists_what_can_be_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    bundled = [[entry.name, entry.task] for entry in available()]
+    mine = tmp_path / "data" / "mine.csv.gz"
+    mine.parent.mkdir()
+    mine.write_bytes(gzip.compress(b"a,target\n1,0.5\n2,1.5\n"))
+    assert _listed(cwd=tmp_path) == bundled
+    assert _listed("--data-dir", "data", cwd=tmp_path) == [["mine", "regression"], *bundled]
+    monkeypatch.setenv("MULTIKERNEL_DATA", "data")
+    assert _listed(cwd=tmp_path) == [["mine", "regression"], *bundled]
 
 
 def test_without_the_extra_one_sentence_says_what_to_install(tmp_path: Path) -> None:

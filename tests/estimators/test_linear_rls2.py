@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import numpy as np
@@ -131,10 +130,9 @@ def test_refuses(parameters, word):
         LinearRLS2Regressor(**parameters).fit(X, Y)
 
 
-@pytest.mark.skipif(not os.environ.get("MULTIKERNEL_DATA"), reason="no prostate data: set MULTIKERNEL_DATA")
-def test_published_coefficients_of_prostate_are_on_the_path():
+def test_published_coefficients_of_prostate_are_on_the_path(published):
     """Table 1 of the paper: a point of the path has the coefficients to all digits, and the test error."""
-    data = multikernel.datasets.load("prostate")
+    data = published("prostate")
     samples = (data.X - data.X.mean(axis=0)) / data.X.std(axis=0, ddof=1)
     train = data.split == "train"
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -27,12 +26,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-_BESIDE = Path("../shared/data")  # data files kept beside the working directory are found unasked
 
-DataDir = Annotated[
-    Path | None,
-    typer.Option(help="Directory of data files [default: $MULTIKERNEL_DATA, else ../shared/data where it exists]."),
-]
+DataDir = Annotated[Path | None, typer.Option(help="Directory of data files [default: $MULTIKERNEL_DATA].")]
 _WORDS = "\n\n\b\nKernels (repeat --kernels to join several):\n" + "\n".join(
     f"  {word.form:16}{word.about}" for word in WORDS.values()
 )
@@ -60,12 +55,6 @@ class MethodName(StrEnum):
     average = "average"
     alignment = "alignment"
     best = "best"
-
-
-def _data_dir(given: Path | None) -> Path | None:
-    if given is not None or os.environ.get("MULTIKERNEL_DATA"):
-        return given
-    return _BESIDE if _BESIDE.is_dir() else None
 
 
 def _kernels(words: list[str] | None) -> KernelFamily | None:
@@ -123,11 +112,10 @@ def demo(
         from multikernel.app.results import Plan
         from multikernel.app.study import compare
 
-        where = _data_dir(data_dir)
         names = data or ["breast_cancer"]
-        if not data and any(entry.name == "ionosphere" for entry in datasets.available(where)):
+        if not data and any(entry.name == "ionosphere" for entry in datasets.available(data_dir)):
             names.append("ionosphere")
-        loaded = [datasets.load(name, where) for name in dict.fromkeys(names)]  # all, before the first is worked on
+        loaded = [datasets.load(name, data_dir) for name in dict.fromkeys(names)]  # all, before the first is worked on
         plan = Plan(folds=folds, seed=seed, max_degree=max_degree)
         studies = []
         for dataset in loaded:
@@ -135,7 +123,7 @@ def demo(
                 studies.append(compare(dataset, plan, observe))
             header, rows = summary_rows(studies[-1])
             show_table(f"{dataset.name}: area under the ROC curve, {folds} folds", header, rows)
-        write_whole(out, render(studies, plan, out, where).encode())
+        write_whole(out, render(studies, plan, out, data_dir).encode())
         typer.echo(f"report written to {out}")
 
 
@@ -207,8 +195,5 @@ def datasets(data_dir: DataDir = None) -> None:
     with one_line_failures():
         from multikernel.datasets import available
 
-        rows = [
-            [e.name, e.task, e.origin, str(e.n), "text" if e.d is None else str(e.d)]
-            for e in available(_data_dir(data_dir))
-        ]
+        rows = [[e.name, e.task, e.origin, str(e.n), "text" if e.d is None else str(e.d)] for e in available(data_dir)]
         show_table("Data sets", ["name", "task", "from", "rows", "features"], rows, text=(0, 1, 2))
