@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import gzip
 import json
-import os
-import subprocess
 import sys
+from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
+import multikernel
+
 Array = Any
-BENCHMARKS = Path(__file__).parents[2] / "benchmarks"
 PAIRS = 45
 
 
@@ -36,68 +37,71 @@ def digits(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-STOPPED = """
-import os, sys
-sys.path.insert(0, {folder!r})
-import dpp_mnist
-
-saved, save = [], dpp_mnist.multikernel.save
-
-def save_some(*arguments):
-    if len(saved) == 7:
-        os._exit(9)
-    saved.append(save(*arguments))
-
-dpp_mnist.multikernel.save = save_some
-dpp_mnist.main()
-"""
+Run = Callable[..., list[str]]
 
 
-def python(*arguments: Any) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, *map(str, arguments)],
-        capture_output=True,
-        text=True,
-        env=os.environ | {"OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
-        check=False,
-    )
+@pytest.fixture
+def run(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Run:
+    """Run a whole study as from the command line; what it tells on its way, line by line."""
+    monkeypatch.syspath_prepend(Path(__file__).parents[2] / "benchmarks")
+    monkeypatch.setenv("MPLBACKEND", "agg")
+
+    def runner(study: str, *words: Any) -> list[str]:
+        monkeypatch.setattr(sys, "argv", [study, *map(str, words)])
+        import_module(study).main()
+        told = capsys.readouterr()
+        assert "peak memory" in told.out
+        return told.err.splitlines()
+
+    return runner
 
 
-def lines(script: str, *arguments: Any) -> list[str]:
-    """What a whole run tells on its way."""
-    done = python(BENCHMARKS / script, *arguments)
-    assert done.returncode == 0, done.stderr
-    assert "peak memory" in done.stdout
-    return done.stderr.splitlines()
+class Stopped(Exception):
+    """The study is stopped in the middle."""
 
 
-def test_stopped_run_goes_on_where_it_was(digits: Path, tmp_path: Path) -> None:
+def save_only(count: int) -> Callable[..., None]:
+    """``multikernel.save``, which is stopped before it has saved more than ``count`` models."""
+    saved: list[None] = []
+
+    def save(*arguments: Any) -> None:
+        if len(saved) == count:
+            raise Stopped
+        saved.append(multikernel.persistence.save(*arguments))
+
+    return save
+
+
+def test_stopped_run_goes_on_where_it_was(
+    digits: Path, tmp_path: Path, run: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
     options = ("--data-dir", digits, "--images", "deskewed")
     stopped = tmp_path / "stopped"
-    assert python("-c", STOPPED.format(folder=str(BENCHMARKS)), *options, "--out", stopped).returncode == 9
+    with monkeypatch.context() as patch, pytest.raises(Stopped):
+        patch.setattr(multikernel, "save", save_only(7))
+        run("dpp_mnist", *options, "--out", stopped)
     assert len(list(stopped.iterdir())) == 7
 
-    told = lines("dpp_mnist.py", *options, "--out", stopped)
-    assert len(told) == PAIRS
+    told = run("dpp_mnist", *options, "--out", stopped)[-PAIRS:]
     assert ["kept" in line for line in told] == [True] * 7 + [False] * (PAIRS - 7)
-    lines("dpp_mnist.py", *options, "--out", tmp_path / "at once")
-    results = [json.loads((tmp_path / run / "dpp_mnist.jsonl").read_text()) for run in ("stopped", "at once")]
+    run("dpp_mnist", *options, "--out", tmp_path / "at once")
+    results = [json.loads((tmp_path / out / "dpp_mnist.jsonl").read_text()) for out in ("stopped", "at once")]
     for name in ("wrong", "support", "weights", "gap"):
         assert results[0][name] == results[1][name]
     assert results[0]["wrong"] <= 4
 
 
-def test_models_of_other_options_are_not_taken(digits: Path, tmp_path: Path) -> None:
+def test_models_of_other_options_are_not_taken(digits: Path, tmp_path: Path, run: Run) -> None:
     options = ("--data-dir", digits, "--images", "raw", "--out", tmp_path)
-    lines("dpp_mnist.py", *options, "--train", 200)
-    assert all("fitted" in line for line in lines("dpp_mnist.py", *options, "--train", 300))
+    run("dpp_mnist", *options, "--train", 200)
+    assert all("fitted" in line for line in run("dpp_mnist", *options, "--train", 300))
 
 
-def test_parity_keeps_every_result(digits: Path, tmp_path: Path) -> None:
+def test_parity_keeps_every_result(digits: Path, tmp_path: Path, run: Run) -> None:
     file = tmp_path / "parity.jsonl"
     options = ("--data-dir", digits, "--train", 100, "--held-out", 100, "--out", file)
-    assert len(lines("dpp_mnist_parity.py", *options, "--degrees", 2)) == 3
-    assert len(lines("dpp_mnist_parity.py", *options, "--degrees", 2, 6, "--plot", tmp_path / "figure.png")) == 3
+    assert len(run("dpp_mnist_parity", *options, "--degrees", 2)) == 3
+    assert len(run("dpp_mnist_parity", *options, "--degrees", 2, 6, "--plot", tmp_path / "figure.png")) == 3
     results = [json.loads(line) for line in file.read_text().splitlines()]
     assert [(line["method"], line["D"]) for line in results] == [
         (method, D) for D in (2, 6) for method in ("K_MKL", "K_D", "K_sum")
