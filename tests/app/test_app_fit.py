@@ -58,15 +58,22 @@ def test_word_labels_give_a_decision_value_for_each_class(invoke: Invoke) -> Non
 
 
 @pytest.mark.parametrize("method", ["l1mkl", "lpmkl", "smkl"])
-@pytest.mark.parametrize("options", [("--C", "10"), ()], ids=["C given", "C chosen"])
-def test_support_vector_methods_fit_and_predict(invoke: Invoke, method: str, options: tuple[str, ...]) -> None:
-    train, new = write_table(Path("train.csv"), "word"), write_table(Path("new.csv"), None, 7, seed=1)
+@pytest.mark.parametrize(
+    ("kind", "labels", "options"),
+    [("word", {"maybe", "no", "yes"}, ("--C", "10")), ("number", {"3", "7"}, ())],
+    ids=["C given", "C chosen"],
+)
+def test_support_vector_methods_fit_and_predict(
+    invoke: Invoke, method: str, kind: str, labels: set[str], options: tuple[str, ...]
+) -> None:
+    train, new = write_table(Path("train.csv"), kind), write_table(Path("new.csv"), None, 7, seed=1)
     chosen = ("--method", method, "--kernels", "rbf:1,4", *options)
     done = invoke("fit", train, "--target", "target", *chosen)
     assert done.exit_code == 0, done.output
+    assert ("C, chosen by 3 folds" in done.stdout) == (not options)
     result = invoke("predict", "model.mk", new, "--out", "p.csv")
     assert result.stdout == "7 predictions written to p.csv\n"
-    assert set(_predictions(Path("p.csv").read_text())["prediction"]) <= {"maybe", "no", "yes"}
+    assert set(_predictions(Path("p.csv").read_text())["prediction"]) <= labels
 
 
 def test_products_of_features_are_found_and_named(invoke: Invoke) -> None:

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import gzip
 import subprocess
 import sys
 from importlib.metadata import version
 from pathlib import Path
 
-import pytest
 from csv_tables import write_table
 
 from multikernel.app.console import show_table
-from multikernel.datasets import available
 
 
 def _run(*words: str, cwd: Path, code: str | None = None) -> subprocess.CompletedProcess[bytes]:
@@ -49,22 +46,6 @@ def test_version_and_help(tmp_path: Path) -> None:
     assert _run("--version", cwd=tmp_path).stdout.decode() == f"multikernel {version('multikernel')}\n"
     shown = _run("--help", cwd=tmp_path).stdout.decode()
     assert all(command in shown for command in ("demo", "fit", "predict", "datasets"))
-
-
-def _listed(*words: str, cwd: Path) -> list[list[str]]:
-    """Name and task of each set that ``multikernel datasets`` prints."""
-    return [line.split()[:2] for line in _run("datasets", *words, cwd=cwd).stdout.decode().splitlines()[2:]]
-
-
-def test_datasets_lists_what_can_be_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    bundled = [[entry.name, entry.task] for entry in available()]
-    mine = tmp_path / "data" / "mine.csv.gz"
-    mine.parent.mkdir()
-    mine.write_bytes(gzip.compress(b"a,target\n1,0.5\n2,1.5\n"))
-    assert _listed(cwd=tmp_path) == bundled
-    assert _listed("--data-dir", "data", cwd=tmp_path) == [["mine", "regression"], *bundled]
-    monkeypatch.setenv("MULTIKERNEL_DATA", "data")
-    assert _listed(cwd=tmp_path) == [["mine", "regression"], *bundled]
 
 
 def test_without_the_extra_one_sentence_says_what_to_install(tmp_path: Path) -> None:
