@@ -1,4 +1,4 @@
-"""``multikernel datasets``: the sets of scikit-learn, and those of the directory that the option or the variable names."""
+"""``multikernel datasets``: the sets of scikit-learn, and those of the directory that the user names."""
 
 from __future__ import annotations
 

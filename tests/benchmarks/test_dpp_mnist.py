@@ -77,9 +77,10 @@ def test_stopped_run_goes_on_where_it_was(
 ) -> None:
     options = ("--data-dir", digits, "--images", "deskewed")
     stopped = tmp_path / "stopped"
-    with monkeypatch.context() as patch, pytest.raises(Stopped):
+    with monkeypatch.context() as patch:
         patch.setattr(multikernel, "save", save_only(7))
-        run("dpp_mnist", *options, "--out", stopped)
+        with pytest.raises(Stopped):
+            run("dpp_mnist", *options, "--out", stopped)
     assert len(list(stopped.iterdir())) == 7
 
     told = run("dpp_mnist", *options, "--out", stopped)[-PAIRS:]
