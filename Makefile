@@ -8,8 +8,10 @@ BIN := $(VENV)/bin
 demo: $(VENV)/.ready
 	$(BIN)/multikernel demo
 
+# A process for each core, and one thread of linear algebra in each: more would wait for each other.
+test: export OPENBLAS_NUM_THREADS := 1
 test: $(VENV)/.ready
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 
 study: $(VENV)/.ready
 	$(BIN)/python -m pytest -m study
