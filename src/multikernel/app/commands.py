@@ -1,4 +1,4 @@
-"""The commands of ``multikernel``. Heavy libraries are imported where they are used, so that --help is quick."""
+"""The commands of ``multikernel``. Libraries that take long to import are imported in them, so that --help is quick."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from multikernel.datasets.dataset import Task
     from multikernel.kernels import KernelFamily
 
-# Plain help and plain usage errors: the same words on a terminal, in a pipe and in a log.
+# Without rich's boxes and colours, help and usage errors are the same text on a terminal, in a pipe and in a log.
 app = typer.Typer(
     name="multikernel",
     help="Multiple kernel learning with a certificate of optimality.",
@@ -33,28 +33,9 @@ _WORDS = "\n\n\b\nKernels (repeat --kernels to join several):\n" + "\n".join(
 )
 
 
-class TaskName(StrEnum):
-    """What the target is; ``auto``: words and few distinct integers are classes."""
-
-    auto = "auto"
-    classification = "classification"
-    regression = "regression"
-
-
-class MethodName(StrEnum):
-    """How the kernels are weighted."""
-
-    easymkl = "easymkl"
-    l1mkl = "l1mkl"
-    lpmkl = "lpmkl"
-    smkl = "smkl"
-    rls2 = "rls2"
-    polynomial = "polynomial"
-    hkl = "hkl"
-    ridgecv = "ridgecv"
-    average = "average"
-    alignment = "alignment"
-    best = "best"
+TaskName = StrEnum("TaskName", "auto classification regression")
+# The keys of models.METHODS, repeated because that module imports all estimators.
+MethodName = StrEnum("MethodName", "easymkl l1mkl lpmkl smkl rls2 polynomial hkl ridgecv average alignment best")
 
 
 def _kernels(words: list[str] | None) -> KernelFamily | None:
@@ -65,11 +46,9 @@ def _kernels(words: list[str] | None) -> KernelFamily | None:
 
 
 def _task(name: TaskName) -> Task | None:
-    tasks: dict[TaskName, Task] = {
-        TaskName.classification: "classification",
-        TaskName.regression: "regression",
-    }
-    return tasks.get(name)
+    if name is TaskName.auto:
+        return None
+    return "classification" if name is TaskName.classification else "regression"
 
 
 def _version(asked: bool) -> None:
@@ -115,7 +94,7 @@ def demo(
         names = data or ["breast_cancer"]
         if not data and any(entry.name == "ionosphere" for entry in datasets.available(data_dir)):
             names.append("ionosphere")
-        loaded = [datasets.load(name, data_dir) for name in dict.fromkeys(names)]  # all, before the first is worked on
+        loaded = [datasets.load(name, data_dir) for name in dict.fromkeys(names)]  # a wrong name fails before any work
         plan = Plan(folds=folds, seed=seed, max_degree=max_degree)
         studies = []
         for dataset in loaded:
@@ -139,7 +118,9 @@ def fit(
         list[str] | None,
         typer.Option(metavar="WORD", help="Kernels to combine, repeatable; the words are listed below."),
     ] = None,
-    lam: Annotated[float | None, typer.Option(min=0, max=1, help="Margin machine: 0 hard, 1 class means.")] = None,
+    lam: Annotated[
+        float | None, typer.Option(min=0, max=1, help="Margin machine: from 0, a hard margin, to 1, the class means.")
+    ] = None,
     c: Annotated[float | None, typer.Option("--C", help="Support vector machine: weight of the loss.")] = None,
     alpha: Annotated[float | None, typer.Option(help="Squared loss: the ridge.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Shuffles the folds of the cross-validation.")] = 0,
@@ -149,7 +130,7 @@ def fit(
 
     Text columns are spread over one 0/1 column for each category, and all features are scaled to [0, 1]. Columns whose
     name begins with an underscore are left out. Missing cells are refused. Where none of --lam, --C and --alpha is
-    given, three inner folds choose the one that the method has; ridgecv chooses by itself.
+    given, three inner folds choose the parameter that the method has; ridgecv chooses by itself.
     """
     family = _kernels(kernels)
     with one_line_failures():

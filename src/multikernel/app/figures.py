@@ -13,7 +13,7 @@ from matplotlib.ticker import MaxNLocator
 
 from multikernel.app.results import Study
 
-LEARNED, BASELINE, OUTSIDE = "#4a7fe0", "#8d96a8", "#dd8a33"  # mid tones: they show on white and on black
+LEARNED, BASELINE, OUTSIDE = "#4a7fe0", "#8d96a8", "#dd8a33"  # mid tones, to be seen on white and on black
 _INK = "#010203"  # stands for the page's text colour until the SVG is written
 _STYLE = {
     "svg.fonttype": "none",  # text stays text: the page's font, selectable, small
@@ -34,75 +34,79 @@ _STYLE = {
 _SHORT = {"easymkl": "EasyMKL", "average": "average", "best": "best single", "svc": "SVC, RBF"}
 
 
-def weights(study: Study) -> str:
+def draw(name: str, study: Study) -> str:
+    """A figure of the report ("scores", "weights", "ratios" or "timings") as inline SVG."""
+    plot, title = _FIGURES[name]
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=(4.7, 3.1), layout="constrained")
+        plot(figure.subplots(), study)
+        return _svg(figure, f"{title} on {study.name}")
+
+
+def _weights(ax: Any, study: Study) -> None:
     """The learned weight of every degree, beside equal weights."""
-    with mpl.rc_context(_STYLE):
-        figure, ax = _axes()
-        values = study.learned.weights
-        ax.bar(range(len(values)), values, color=LEARNED, width=0.72)
-        equal = 1 / len(values)
-        ax.axhline(equal, color=BASELINE, linestyle="--", linewidth=1.2)
-        ax.annotate("equal weights", (-0.4, equal), (0, 4), textcoords="offset points", fontsize=9.5)
-        ax.set(xlabel="degree", ylabel="weight")
-        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-        ax.grid(False, axis="x")
-        return _svg(figure, f"Weights by degree on {study.name}")
+    values = study.learned.weights
+    ax.bar(range(len(values)), values, color=LEARNED, width=0.72)
+    equal = 1 / len(values)
+    ax.axhline(equal, color=BASELINE, linestyle="--", linewidth=1.2)
+    ax.annotate("equal weights", (-0.4, equal), (0, 4), textcoords="offset points", fontsize=9.5)
+    ax.set(xlabel="degree", ylabel="weight")
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
+    ax.grid(False, axis="x")
 
 
-def ratios(study: Study) -> str:
+def _ratios(ax: Any, study: Study) -> None:
     """The spectral ratio of every degree, with those of the learned and of the average kernel."""
-    with mpl.rc_context(_STYLE):
-        figure, ax = _axes()
-        learned = study.learned
-        degrees = range(len(learned.ratios))
-        ax.plot(degrees, learned.ratios, "o-", color=BASELINE, markersize=4, linewidth=1.2)
-        ax.annotate("one degree", (degrees[-1], learned.ratios[-1]), (-6, 2), textcoords="offset points", ha="right")
-        for value, name, color, style in (
-            (learned.ratio, "learned kernel", LEARNED, "-"),
-            (learned.average_ratio, "average", BASELINE, "--"),
-        ):
-            ax.axhline(value, color=color, linestyle=style, linewidth=1.8 if color == LEARNED else 1.2)
-            ax.annotate(f"{name} {value:.2f}", (0, value), (0, 4), textcoords="offset points")
-        ax.set(xlabel="degree", ylabel="spectral ratio")
-        ax.xaxis.set_major_locator(MaxNLocator(integer=True))
-        return _svg(figure, f"Spectral ratio by degree on {study.name}")
+    learned = study.learned
+    degrees = range(len(learned.ratios))
+    ax.plot(degrees, learned.ratios, "o-", color=BASELINE, markersize=4, linewidth=1.2)
+    ax.annotate("one degree", (degrees[-1], learned.ratios[-1]), (-6, 2), textcoords="offset points", ha="right")
+    for value, name, color, style, width in (
+        (learned.ratio, "learned kernel", LEARNED, "-", 1.8),
+        (learned.average_ratio, "average", BASELINE, "--", 1.2),
+    ):
+        ax.axhline(value, color=color, linestyle=style, linewidth=width)
+        ax.annotate(f"{name} {value:.2f}", (0, value), (0, 4), textcoords="offset points")
+    ax.set(xlabel="degree", ylabel="spectral ratio")
+    ax.xaxis.set_major_locator(MaxNLocator(integer=True))
 
 
-def scores(study: Study) -> str:
+def _scores(ax: Any, study: Study) -> None:
     """The area under the curve of every method: mean over the folds and one standard deviation."""
-    with mpl.rc_context(_STYLE):
-        figure, ax = _axes()
-        for row, score in enumerate(study.scores):
-            color = _color(score.key)
-            ax.errorbar(score.mean, row, xerr=score.std, fmt="o", color=color, markersize=7, linewidth=2, capsize=3)
-            ax.annotate(f"{score.mean:.3f}", (score.mean, row), (0, 8), textcoords="offset points", ha="center")
-        left, right = ax.get_xlim()
-        ax.set_xlim(left, min(right, 1.0 + 0.02 * (1.0 - left)))  # no area is above 1, though a bar may point there
-        _name_rows(ax, study)
-        ax.xaxis.set_major_locator(MaxNLocator(5))
-        ax.set(xlabel="area under the ROC curve")
-        return _svg(figure, f"Area under the ROC curve on {study.name}")
+    for row, score in enumerate(study.scores):
+        color = _color(score.key)
+        ax.errorbar(score.mean, row, xerr=score.std, fmt="o", color=color, markersize=7, linewidth=2, capsize=3)
+        ax.annotate(f"{score.mean:.3f}", (score.mean, row), (0, 8), textcoords="offset points", ha="center")
+    left, right = ax.get_xlim()
+    ax.set_xlim(left, min(right, 1.0 + 0.02 * (1.0 - left)))  # no area is above 1, though a bar may point there
+    _name_rows(ax, study)
+    ax.xaxis.set_major_locator(MaxNLocator(5))
+    ax.set(xlabel="area under the ROC curve")
 
 
-def timings(study: Study) -> str:
+def _timings(ax: Any, study: Study) -> None:
     """Seconds of one fit and of the whole choice of parameters, for every method."""
-    with mpl.rc_context(_STYLE):
-        figure, ax = _axes()
-        for row, score in enumerate(study.scores):
-            color = _color(score.key)
-            ends = (score.fit_seconds, score.search_seconds)
-            ax.plot(ends, (row, row), color=color, linewidth=2, alpha=0.45)
-            ax.plot(ends[0], row, "o", color=color, markersize=7)
-            ax.plot(ends[1], row, "s", color=color, markersize=7)
-            for value in ends:
-                ax.annotate(duration(value), (value, row), (0, 8), textcoords="offset points", ha="center")
-        ax.set_xscale("log")
-        ax.margins(x=0.12)
-        ax.minorticks_off()
-        ax.xaxis.set_major_formatter(lambda value, position: f"{value:g} s" if value >= 0.1 else f"{value * 1e3:g} ms")
-        _name_rows(ax, study)
-        ax.set(xlabel="●  one fit     ■  choice and fit")
-        return _svg(figure, f"Fit times on {study.name}")
+    for row, score in enumerate(study.scores):
+        color = _color(score.key)
+        ends = (score.fit_seconds, score.search_seconds)
+        ax.plot(ends, (row, row), color=color, linewidth=2, alpha=0.45)
+        for value, marker in zip(ends, "os", strict=True):
+            ax.plot(value, row, marker, color=color, markersize=7)
+            ax.annotate(duration(value), (value, row), (0, 8), textcoords="offset points", ha="center")
+    ax.set_xscale("log")
+    ax.margins(x=0.12)
+    ax.minorticks_off()
+    ax.xaxis.set_major_formatter(lambda value, position: f"{value:g} s" if value >= 0.1 else f"{value * 1e3:g} ms")
+    _name_rows(ax, study)
+    ax.set(xlabel="●  one fit     ■  choice and fit")
+
+
+_FIGURES = {
+    "scores": (_scores, "Area under the ROC curve"),
+    "weights": (_weights, "Weights by degree"),
+    "ratios": (_ratios, "Spectral ratio by degree"),
+    "timings": (_timings, "Fit times"),
+}
 
 
 def duration(seconds: float) -> str:
@@ -111,20 +115,12 @@ def duration(seconds: float) -> str:
     return (f"{number:#.2g}".removesuffix(".") if number < 99.5 else f"{number:.0f}") + f" {unit}"
 
 
-def _axes() -> tuple[Any, Any]:
-    figure = Figure(figsize=(4.7, 3.1), layout="constrained")
-    return figure, figure.subplots()
-
-
 def _name_rows(ax: Any, study: Study) -> None:
-    ax.set_yticks(range(len(study.scores)), [_short(s.key, s.label) for s in study.scores])
-    ax.set_ylim(len(study.scores) - 0.6, -0.75)  # the first method on top, and room for its number
+    """One method a row: its short name on the axis, the first on top, with place for the number above its marker."""
+    ax.set_yticks(range(len(study.scores)), [_SHORT.get(s.key, s.label.lower()) for s in study.scores])
+    ax.set_ylim(len(study.scores) - 0.6, -0.75)
     ax.tick_params(axis="y", length=0)
     ax.grid(False, axis="y")
-
-
-def _short(key: str, label: str) -> str:
-    return _SHORT.get(key, label.lower())
 
 
 def _color(key: str) -> str:
@@ -139,6 +135,6 @@ def _svg(figure: Any, title: str) -> str:
     text = buffer.getvalue()
     text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
     text = re.sub(r' (width|height)="[\d.]+pt"| xmlns(:\w+)?="[^"]*"', "", text, count=4)
-    text = re.sub(r'<g id="[^"]*"', "<g", text)  # names of parts, the same in every figure of the page
+    text = re.sub(r'<g id="[^"]*"', "<g", text)  # ids would repeat from figure to figure on the page
     text = text.replace("<svg", f'<svg role="img" aria-label="{escape(title)}"', 1)
     return text.replace(_INK, "currentColor").replace("'DejaVu Sans'", "system-ui")

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import add
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from multikernel.kernels import KernelFamily
@@ -14,113 +14,34 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Word:
-    """One word of the language: how it is written, what it means, and how it is made from its values."""
+    """A word of the language.
+
+    Parameters
+    ----------
+    form : str, how it is written, with example numbers after a colon where it takes any
+    about : str, what it means, for the help text
+    make : function of the module ``multikernel.kernels`` and the numbers as they were written; its kernels. The
+        module is an argument because it is imported only when a word is used, so that the help text comes quickly
+    """
 
     form: str
     about: str
-    make: Callable[[Sequence[str]], KernelFamily]
-    takes_values: bool
+    make: Callable[[Any, Sequence[str]], Any]
 
 
-def _homogeneous(values: Sequence[str]) -> KernelFamily:
-    from multikernel import kernels
-
-    if len(values) != 1:
-        raise ValueError("hpk takes one number, the largest degree")
-    return kernels.homogeneous_polynomials(_degree(values[0], 1))
-
-
-def _rbf(values: Sequence[str]) -> KernelFamily:
-    from multikernel import kernels
-
-    return kernels.rbf_grid([_positive(v) for v in values])
-
-
-def _polynomials(values: Sequence[str]) -> KernelFamily:
-    from multikernel import kernels
-
-    return kernels.polynomials([_degree(v, 1) for v in values])
-
-
-def _anova(values: Sequence[str]) -> KernelFamily:
-    from multikernel import kernels
-
-    if len(values) != 1:
-        raise ValueError("anova takes one number, the largest degree")
-    return kernels.anova(_degree(values[0], 1))
-
-
-def _monomials(values: Sequence[str]) -> KernelFamily:
-    from multikernel import kernels
-
-    if len(values) != 1:
-        raise ValueError("monomials takes one number, the largest degree")
-    return kernels.random_monomials(_degree(values[0], 1), random_state=0)
-
-
-def _named(name: str) -> Callable[[Sequence[str]], KernelFamily]:
-    def make(values: Sequence[str]) -> KernelFamily:
-        from multikernel import kernels
-
-        return getattr(kernels, name)()
-
-    return make
-
-
-def _linear(values: Sequence[str]) -> KernelFamily:
-    from multikernel import kernels
-
-    return kernels.as_family(kernels.Linear())
-
-
-WORDS = {
-    "hpk": Word("hpk:10", "homogeneous polynomials of degrees 0 to 10 on samples of unit length", _homogeneous, True),
-    "rbf": Word("rbf:0.01,0.1,1", "Gaussian kernels exp(-gamma |x - z|^2), one for each gamma", _rbf, True),
-    "poly": Word("poly:1,2,3", "polynomials (x'z + 1)^d, one for each degree", _polynomials, True),
-    "anova": Word("anova:5", "ANOVA kernels: products of 1 to 5 different features", _anova, True),
-    "monomials": Word("monomials:10", "50,000 random monomials of degrees 0 to 10, by degree", _monomials, True),
-    "linear": Word("linear", "x'z on all features", _linear, False),
-    "features": Word("features", "x'z on every single feature", _named("linear_features"), False),
-    "rls2": Word(
-        "rls2", "13 (p + 1) kernels: polynomials and Gaussians per feature and on all", _named("rls2_basis"), False
-    ),
-    "smkl": Word("smkl", "13 p kernels: polynomials and Gaussians per feature", _named("smkl_basis"), False),
-}
-
-
-def known() -> str:
-    """The forms of all words, in a line."""
-    return ", ".join(word.form for word in WORDS.values())
-
-
-def parse(words: Sequence[str]) -> KernelFamily | None:
-    """The family that the words describe, one after the other; None for no word. ValueError says what is wrong."""
-    return reduce(add, map(_parse_word, words)) if words else None
-
-
-def _parse_word(text: str) -> KernelFamily:
-    name, colon, rest = text.strip().partition(":")
-    word = WORDS.get(name)
-    if word is None:
-        raise ValueError(f"unknown kernels {text!r}; known are {known()}")
-    values = [value.strip() for value in rest.split(",")] if colon else []
-    if word.takes_values and not all(values or [""]):
-        raise ValueError(f"{text!r} lacks a number; it is written like {word.form}")
-    if not word.takes_values and colon:
-        raise ValueError(f"{text!r}: {name} takes no numbers; it is written {word.form}")
-    try:
-        return word.make(values)
-    except ValueError as error:
-        raise ValueError(f"{text!r}: {error}; it is written like {word.form}") from None
-
-
-def _degree(value: str, least: int) -> int:
-    if not value.isdecimal() or int(value) < least:
-        raise ValueError(f"a degree is a whole number >= {least}, got {value!r}")
+def _degree(value: str) -> int:
+    if not value.isdecimal() or int(value) < 1:
+        raise ValueError(f"a degree is a whole number >= 1, got {value!r}")
     return int(value)
 
 
-def _positive(value: str) -> float:
+def _largest_degree(values: Sequence[str]) -> int:
+    if len(values) != 1:
+        raise ValueError(f"the word takes one number, the largest degree, got {len(values)}")
+    return _degree(values[0])
+
+
+def _gamma(value: str) -> float:
     try:
         number = float(value)
     except ValueError:
@@ -128,3 +49,66 @@ def _positive(value: str) -> float:
     if not 0 < number < float("inf"):
         raise ValueError(f"gamma is a number > 0, got {value!r}")
     return number
+
+
+WORDS = {
+    "hpk": Word(
+        "hpk:10",
+        "homogeneous polynomials of degrees 0 to 10 on samples of unit length",
+        lambda kernels, values: kernels.homogeneous_polynomials(_largest_degree(values)),
+    ),
+    "rbf": Word(
+        "rbf:0.01,0.1,1",
+        "Gaussian kernels exp(-gamma |x - z|^2), one for each gamma",
+        lambda kernels, values: kernels.rbf_grid([_gamma(v) for v in values]),
+    ),
+    "poly": Word(
+        "poly:1,2,3",
+        "polynomials (x'z + 1)^d, one for each degree",
+        lambda kernels, values: kernels.polynomials([_degree(v) for v in values]),
+    ),
+    "anova": Word(
+        "anova:5",
+        "ANOVA kernels: products of 1 to 5 different features",
+        lambda kernels, values: kernels.anova(_largest_degree(values)),
+    ),
+    "monomials": Word(
+        "monomials:10",
+        "50,000 random monomials of degrees 0 to 10, by degree",
+        lambda kernels, values: kernels.random_monomials(_largest_degree(values), random_state=0),
+    ),
+    "linear": Word("linear", "x'z on all features", lambda kernels, _: kernels.Linear()),
+    "features": Word("features", "x'z on every single feature", lambda kernels, _: kernels.linear_features()),
+    "rls2": Word(
+        "rls2",
+        "13 (p + 1) kernels: polynomials and Gaussians per feature and on all",
+        lambda kernels, _: kernels.rls2_basis(),
+    ),
+    "smkl": Word(
+        "smkl", "13 p kernels: polynomials and Gaussians per feature", lambda kernels, _: kernels.smkl_basis()
+    ),
+}
+
+
+def parse(words: Sequence[str]) -> KernelFamily | None:
+    """The kernels of all words, joined in their order; None for no word. ValueError tells the right form of a word."""
+    return reduce(add, map(_parse_word, words)) if words else None
+
+
+def _parse_word(text: str) -> KernelFamily:
+    name, colon, rest = text.strip().partition(":")
+    word = WORDS.get(name)
+    if word is None:
+        raise ValueError(f"unknown kernels {text!r}; known are {', '.join(word.form for word in WORDS.values())}")
+    values = [value.strip() for value in rest.split(",")] if colon else []
+    takes_numbers = ":" in word.form
+    if takes_numbers and not all(values or [""]):
+        raise ValueError(f"{text!r} lacks a number; it is written like {word.form}")
+    if colon and not takes_numbers:
+        raise ValueError(f"{text!r}: {name} takes no numbers; it is written {word.form}")
+    from multikernel import kernels
+
+    try:
+        return kernels.as_family(word.make(kernels, values))
+    except ValueError as error:
+        raise ValueError(f"{text!r}: {error}; it is written like {word.form}") from None

@@ -122,7 +122,7 @@ def render(studies: Sequence[Study], plan: Plan, out: Path, data_dir: Path | Non
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= {"rows": rows, "headline": headline, "draw": _draw}
+    environment.globals |= {"rows": rows, "headline": headline, "draw": lambda *which: Markup(figures.draw(*which))}
     return environment.get_template("report.html.j2").render(
         studies=studies,
         plan=plan,
@@ -135,7 +135,3 @@ def render(studies: Sequence[Study], plan: Plan, out: Path, data_dir: Path | Non
         ),
         colors={"learned": figures.LEARNED, "baseline": figures.BASELINE, "outside": figures.OUTSIDE},
     )
-
-
-def _draw(name: str, study: Study) -> Markup:
-    return Markup(getattr(figures, name)(study))

@@ -6,6 +6,7 @@ A row is counted as a spreadsheet shows it: the header is row 1.
 from __future__ import annotations
 
 import warnings
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Self
@@ -13,8 +14,9 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.datasets.column import Column, decide, indicators
+from multikernel.datasets.column import Column, check_header, decide
 from multikernel.datasets.dataset import Task
+from multikernel.datasets.feature import Feature, encode
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,13 +26,19 @@ _MISSING = frozenset({"", "?", "na", "n/a", "nan", "null"})
 
 @dataclass(frozen=True)
 class Table:
-    """The cells of a CSV file, column by column, in the order of the file."""
+    """The cells of a CSV file.
+
+    Parameters
+    ----------
+    file : str, its path, for error messages
+    columns : dict of Column, by name, in the order of the file
+    """
 
     file: str
     columns: dict[str, Column]
 
     def column(self, name: str) -> Column:
-        """A column without missing cells; ValueError where it is not there or a cell is empty."""
+        """A column by name; ValueError where there is none, or where one of its cells is missing."""
         if name not in self.columns:
             raise ValueError(f"{self.file} has no column {name!r}; it has {', '.join(self.columns)}")
         column = self.columns[name]
@@ -41,18 +49,24 @@ class Table:
 
     @property
     def features(self) -> tuple[str, ...]:
-        """The columns that may be features: those without a leading underscore, as in the package's own files."""
+        """The names of the columns that may be features: those that do not begin with an underscore."""
         return tuple(name for name in self.columns if not name.startswith("_"))
 
 
 def read_table(path: Path) -> Table:
-    """Read a CSV file (compressed where its name ends in .gz, .zip, ...); the first row names the columns."""
+    """Read a CSV file (compressed where its name ends in .gz, .zip, ...); the first row names the columns.
+
+    Raises
+    ------
+    ValueError : where the file is empty, is no CSV, has no row after the names, or names are empty or occur twice
+    OSError : where it cannot be read
+    """
     import pandas as pd
 
     with warnings.catch_warnings():
-        warnings.simplefilter("error", pd.errors.ParserWarning)  # says that cells were lost
+        warnings.simplefilter("error", pd.errors.ParserWarning)  # pandas warns where it drops cells
         try:
-            # everything as text, the header too: pandas would rename columns and guess at missing values
+            # All cells are read as text, the header too: pandas would rename columns and guess which cells are missing.
             cells = pd.read_csv(
                 path, header=None, dtype=str, keep_default_na=False, skip_blank_lines=False, encoding="utf-8-sig"
             ).fillna("")
@@ -61,9 +75,10 @@ def read_table(path: Path) -> Table:
         except (pd.errors.ParserError, pd.errors.ParserWarning, UnicodeDecodeError) as error:
             raise ValueError(f"{path} cannot be read as CSV: {str(error).strip()}") from None
     cells = cells.apply(lambda column: column.str.strip())
-    while len(cells) > 1 and not cells.iloc[-1].any():  # blank lines at the end hold no row
+    while len(cells) > 1 and not cells.iloc[-1].any():  # a blank line at the end is no row
         cells = cells.iloc[:-1]
-    header = _checked_header(path, [str(name) for name in cells.iloc[0]])
+    header = [str(name) for name in cells.iloc[0]]
+    check_header(path, header)
     if len(cells) == 1:
         raise ValueError(f"{path} has column names in row 1 and no row after it")
     rows = range(2, len(cells) + 1)
@@ -72,49 +87,17 @@ def read_table(path: Path) -> Table:
     )
 
 
-def _checked_header(path: Path, header: list[str]) -> list[str]:
-    for j, name in enumerate(header):
-        if not name:
-            raise ValueError(f"{path}: row 1, column {j + 1}: the column has no name")
-        if name in header[:j]:
-            raise ValueError(f"{path}: row 1, column {j + 1}: the name {name!r} occurs twice")
-    return header
-
-
-@dataclass(frozen=True)
-class Feature:
-    """A column of the training file: a number, or one of the categories in ``levels``."""
-
-    name: str
-    levels: tuple[str, ...] | None
-
-    @classmethod
-    def learn(cls, column: Column) -> Self:
-        """Numbers where the cells are numbers, else the categories that occur, sorted."""
-        return cls(column.name, tuple(sorted(set(column.cells))) if column.numbers() is None else None)
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names of the columns it becomes."""
-        return (self.name,) if self.levels is None else tuple(f"{self.name}={level}" for level in self.levels)
-
-    def encode(self, column: Column) -> Array:
-        """Shape (n, 1) for a number, (n, categories) for a category; ValueError names row, column and value."""
-        if self.levels is None:
-            numbers = column.numbers()
-            if numbers is None:
-                raise column.error(_first_word(column), "is not a number, and the column was numeric in training")
-            return numbers[:, None]
-        code = {level: k for k, level in enumerate(self.levels)}
-        for i, cell in enumerate(column.cells):
-            if cell not in code:
-                raise column.error(i, f"was not among the categories in training ({', '.join(self.levels)})")
-        return indicators(np.array([code[cell] for cell in column.cells]), len(code))
-
-
 @dataclass(frozen=True)
 class Encoding:
-    """How the rows of a file become samples: its features and the range of each encoded column in training."""
+    """How the rows of a file become samples; learned from the training file, stored with the model.
+
+    Parameters
+    ----------
+    target : str, the name of the target's column
+    task : what the target is
+    features : tuple of Feature
+    low, high : tuples of float, the smallest and largest value in training of each column that the features become
+    """
 
     target: str
     task: Task
@@ -124,7 +107,12 @@ class Encoding:
 
     @classmethod
     def learn(cls, table: Table, target: str, task: Task | None) -> tuple[Self, pd.DataFrame, Array]:
-        """The encoding of a training file, its samples as they are in the file (not scaled), and its target."""
+        """The encoding of a training file, its samples before they are scaled, and its target.
+
+        Raises
+        ------
+        ValueError : where the file has no such target or no features, cells are missing, or the task does not fit
+        """
         y, decided = decide(table.column(target), task)
         columns = [table.column(name) for name in table.features if name != target]
         if not columns:
@@ -135,12 +123,17 @@ class Encoding:
         return cls(target, decided, features, tuple(low), tuple(high)), raw, y
 
     def scale(self, raw: pd.DataFrame) -> pd.DataFrame:
-        """To [0, 1] by the training range; a column that was constant in training becomes its offset."""
+        """Each column to [0, 1] by its range in training; one that was constant there loses its value only."""
         low, high = np.array(self.low), np.array(self.high)
         return raw.sub(low).div(np.where(high > low, high - low, 1.0))
 
     def samples(self, table: Table) -> pd.DataFrame:
-        """The scaled samples of another file; columns that the model does not know are left out."""
+        """The scaled samples of another file, whose further columns are ignored.
+
+        Raises
+        ------
+        ValueError : where a column is missing, or a cell is or has a category that training did not have
+        """
         absent = [feature.name for feature in self.features if feature.name not in table.columns]
         if absent:
             raise ValueError(
@@ -150,31 +143,20 @@ class Encoding:
         return self.scale(_frame(self.features, [table.column(feature.name) for feature in self.features]))
 
     def to_json(self) -> dict[str, Any]:
-        """As plain lists and dictionaries, for the header of a model file."""
+        """The encoding as dictionaries, lists, strings and numbers, for the header of a model file."""
         return asdict(self)
 
     @classmethod
     def from_json(cls, stored: dict[str, Any]) -> Self:
-        """From what ``to_json`` gave, after a way through JSON."""
+        """The encoding from what ``to_json`` gave, once it has been written and read as JSON."""
         features = tuple(
             Feature(f["name"], None if f["levels"] is None else tuple(f["levels"])) for f in stored["features"]
         )
         return cls(stored["target"], stored["task"], features, tuple(stored["low"]), tuple(stored["high"]))
 
 
-def _frame(features: tuple[Feature, ...], columns: list[Column]) -> pd.DataFrame:
+def _frame(features: Sequence[Feature], columns: Sequence[Column]) -> pd.DataFrame:
     import pandas as pd
 
-    blocks = [feature.encode(column) for feature, column in zip(features, columns, strict=True)]
-    return pd.DataFrame(np.hstack(blocks), columns=[name for feature in features for name in feature.names])
-
-
-def _first_word(column: Column) -> int:
-    def is_word(cell: str) -> bool:
-        try:
-            float(cell)
-        except ValueError:
-            return True
-        return False
-
-    return next(i for i, cell in enumerate(column.cells) if is_word(cell))
+    values, names = encode(features, columns)
+    return pd.DataFrame(values, columns=list(names))

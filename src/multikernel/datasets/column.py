@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from numpy.typing import NDArray
@@ -12,28 +13,42 @@ from numpy.typing import NDArray
 from multikernel.datasets.dataset import Task
 
 _INTEGER = re.compile(r"[+-]?\d+")
-_FEW = 20  # more distinct integers than this are a quantity (rings, counts), not classes
+_MOST_CLASSES = 20  # integers with more distinct values are a quantity, such as a count of rings, and no classes
 
 
 @dataclass(frozen=True)
 class Column:
-    """Cells without gaps, each with the row of the file it comes from."""
+    """The cells of one column, none of them empty.
+
+    Parameters
+    ----------
+    file : str, where it comes from, for error messages
+    name : str, its header
+    cells : sequence of str
+    rows : sequence of int, the row of the file that each cell comes from, for error messages
+    """
 
     file: str
     name: str
     cells: Sequence[str]
     rows: Sequence[int]
 
+    @cached_property
     def numbers(self) -> NDArray[np.float64] | None:
-        """The cells as finite numbers, None where they are words."""
+        """The cells as numbers; None where half of them or more are words.
+
+        Raises
+        ------
+        ValueError : where a minority of the cells are words, or a number is not finite
+        """
         values = [_number(cell) for cell in self.cells]
-        words = [i for i, value in enumerate(values) if value is None]
-        if 2 * len(words) >= len(values):
+        n_words = values.count(None)
+        if 2 * n_words >= len(values):
             return None
-        if words:
-            # Spreading a numeric column over its values because of one misprint would go unnoticed.
+        if n_words:
+            # As a category, one misprint would turn a column of numbers into hundreds of 0/1 columns, unnoticed.
             raise self.error(
-                words[0],
+                self.first_word,
                 "is not a number while most of the column is "
                 "(a missing value is an empty cell, the values of a categorical column are words)",
             )
@@ -43,47 +58,43 @@ class Column:
             raise self.error(int(infinite[0]), "is not a finite number (a missing value is an empty cell)")
         return numbers
 
+    @property
+    def first_word(self) -> int:
+        """The position of the first cell that is not a number; StopIteration where all are."""
+        return next(i for i, cell in enumerate(self.cells) if _number(cell) is None)
+
     def error(self, i: int, what: str) -> ValueError:
-        """The sentence for the i-th cell."""
+        """An error that names file, row, column and value of the i-th cell and says ``what`` is wrong with it."""
         return ValueError(f"{self.file}: row {self.rows[i]}, column {self.name!r}: {self.cells[i]!r} {what}")
 
 
-def encode(columns: Sequence[Column]) -> tuple[NDArray[np.float64], tuple[str, ...]]:
-    """Numeric columns as they are, a categorical one as one 0/1 column per value in sorted order."""
-    blocks: list[NDArray[np.float64]] = []
-    names: list[str] = []
-    for column in columns:
-        numbers = column.numbers()
-        if numbers is not None:
-            blocks.append(numbers[:, None])
-            names.append(column.name)
-        else:
-            levels, codes = np.unique(np.array(column.cells), return_inverse=True)
-            blocks.append(indicators(codes, len(levels)))
-            names.extend(f"{column.name}={level}" for level in levels)
-    return np.hstack(blocks), tuple(names)
-
-
-def indicators(codes: NDArray[np.intp], n_levels: int) -> NDArray[np.float64]:
-    """Row i is 1 in column ``codes[i]`` and 0 elsewhere."""
-    block = np.zeros((len(codes), n_levels))
-    block[np.arange(len(codes)), codes] = 1.0
-    return block
+def check_header(file: object, header: Sequence[str]) -> None:
+    """ValueError where one of the names of the columns is empty or occurs twice."""
+    for j, name in enumerate(header):
+        if not name:
+            raise ValueError(f"{file}: row 1, column {j + 1}: the column has no name")
+        if name in header[:j]:
+            raise ValueError(f"{file}: row 1, column {j + 1}: the name {name!r} occurs twice")
 
 
 def decide(column: Column, task: Task | None) -> tuple[NDArray[np.generic], Task]:
-    """The target, and the task it implies where none is given.
+    """The target in a column, and its task: where ``task`` is None, words and few distinct integers are classes.
 
-    Words and few distinct integers are classes; all else is a quantity.
+    Returns
+    -------
+    array (n,) of strings or integers for classification, of floats for regression; and the task
+
+    Raises
+    ------
+    ValueError : where the cells do not fit the task
     """
-    numbers = column.numbers()
+    numbers = column.numbers
     if numbers is None:
         if task == "regression":
-            first = next(i for i, cell in enumerate(column.cells) if _number(cell) is None)
-            raise column.error(first, "is not a number, and the task is regression")
+            raise column.error(column.first_word, "is not a number, and the task is regression")
         return np.array(column.cells, dtype=np.str_), "classification"
     if task is None:
-        few = len(np.unique(numbers)) <= min(_FEW, len(numbers) // 2)
+        few = len(np.unique(numbers)) <= min(_MOST_CLASSES, len(numbers) // 2)
         integral = all(_INTEGER.fullmatch(cell) for cell in column.cells)
         task = "classification" if few and integral else "regression"
     if task == "regression":

@@ -12,8 +12,9 @@ from numpy.typing import NDArray
 from scipy.sparse import csr_array, issparse
 from sklearn.datasets import fetch_openml
 
-from multikernel.datasets.column import Column, decide, indicators
+from multikernel.datasets.column import Column, decide
 from multikernel.datasets.dataset import Dataset, Task
+from multikernel.datasets.feature import indicators
 
 PREFIX = "openml:"
 

@@ -7,8 +7,9 @@ import io
 
 import numpy as np
 
-from multikernel.datasets.column import Column, decide, encode
+from multikernel.datasets.column import Column, check_header, decide
 from multikernel.datasets.dataset import Content, Task
+from multikernel.datasets.feature import Feature, encode
 from multikernel.datasets.source_file import SourceFile
 
 Record = tuple[int, list[str]]  # the row in the file, counted from 1 with the header, and its cells
@@ -23,7 +24,7 @@ def read_csv(file: SourceFile, task: Task | None) -> Content:
     if not kept:
         raise ValueError(f"{file}: no row without an empty cell among {len(records)} rows after the header")
     *features, target = (_column(file, header, kept, j) for j in used)
-    X, names = encode(features)
+    X, names = encode([Feature.learn(column) for column in features], features)
     y, task = decide(target, task)
     split = None
     if "_split" in header:
@@ -58,11 +59,7 @@ def _records(file: SourceFile) -> tuple[list[str], list[Record]]:
 def _check_header(file: SourceFile, header: list[str]) -> None:
     if header[-1] != "target":
         raise ValueError(f"{file}: row 1, column {len(header)}: the last column must be 'target', not {header[-1]!r}")
-    for j, name in enumerate(header):
-        if not name:
-            raise ValueError(f"{file}: row 1, column {j + 1}: the column has no name")
-        if name in header[:j]:
-            raise ValueError(f"{file}: row 1, column {j + 1}: the name {name!r} occurs twice")
+    check_header(file, header)
     if all(name.startswith("_") for name in header[:-1]):
         raise ValueError(f"{file}: row 1 names no feature, only 'target' and columns that start with '_'")
 
