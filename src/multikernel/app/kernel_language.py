@@ -14,18 +14,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Word:
-    """A word of the language.
-
-    Parameters
-    ----------
-    form : str, how it is written, with example numbers after a colon where it takes any
-    about : str, what it means, for the help text
-    make : function of the module ``multikernel.kernels`` and the numbers as they were written; its kernels. The
-        module is an argument because it is imported only when a word is used, so that the help text comes quickly
-    """
+    """A word of the language: how it is written, with example numbers where it takes any, and what it means."""
 
     form: str
     about: str
+    # Makes the kernels from the numbers as written, with functions of ``multikernel.kernels``. That module is an
+    # argument because it is imported only when a word is used, so that --help is quick.
     make: Callable[[Any, Sequence[str]], Any]
 
 

@@ -26,16 +26,10 @@ _MISSING = frozenset({"", "?", "na", "n/a", "nan", "null"})
 
 @dataclass(frozen=True)
 class Table:
-    """The cells of a CSV file.
-
-    Parameters
-    ----------
-    file : str, its path, for error messages
-    columns : dict of Column, by name, in the order of the file
-    """
+    """The cells of a CSV file."""
 
     file: str
-    columns: dict[str, Column]
+    columns: dict[str, Column]  # by name, in the order of the file
 
     def column(self, name: str) -> Column:
         """A column by name; ValueError where there is none, or where one of its cells is missing."""
@@ -54,12 +48,9 @@ class Table:
 
 
 def read_table(path: Path) -> Table:
-    """Read a CSV file (compressed where its name ends in .gz, .zip, ...); the first row names the columns.
+    """Read a CSV file (compressed where its name ends in .gz, .zip, ...) with the names of the columns in row 1.
 
-    Raises
-    ------
-    ValueError : where the file is empty, is no CSV, has no row after the names, or names are empty or occur twice
-    OSError : where it cannot be read
+    ValueError where it is no CSV, has no row after the names, or a name is empty or occurs twice.
     """
     import pandas as pd
 
@@ -89,29 +80,19 @@ def read_table(path: Path) -> Table:
 
 @dataclass(frozen=True)
 class Encoding:
-    """How the rows of a file become samples; learned from the training file, stored with the model.
+    """How the rows of a file become samples: learned from the training file, stored with the model."""
 
-    Parameters
-    ----------
-    target : str, the name of the target's column
-    task : what the target is
-    features : tuple of Feature
-    low, high : tuples of float, the smallest and largest value in training of each column that the features become
-    """
-
-    target: str
+    target: str  # the name of its column
     task: Task
     features: tuple[Feature, ...]
-    low: tuple[float, ...]
-    high: tuple[float, ...]
+    low: tuple[float, ...]  # the smallest value in training of each column that the features become
+    high: tuple[float, ...]  # the largest
 
     @classmethod
     def learn(cls, table: Table, target: str, task: Task | None) -> tuple[Self, pd.DataFrame, Array]:
         """The encoding of a training file, its samples before they are scaled, and its target.
 
-        Raises
-        ------
-        ValueError : where the file has no such target or no features, cells are missing, or the task does not fit
+        ValueError where there is no such target or no feature, a cell is missing, or the target does not fit the task.
         """
         y, decided = decide(table.column(target), task)
         columns = [table.column(name) for name in table.features if name != target]
@@ -123,16 +104,14 @@ class Encoding:
         return cls(target, decided, features, tuple(low), tuple(high)), raw, y
 
     def scale(self, raw: pd.DataFrame) -> pd.DataFrame:
-        """Each column to [0, 1] by its range in training; one that was constant there loses its value only."""
+        """Each column to [0, 1] by its range in training; one that was constant there loses that constant."""
         low, high = np.array(self.low), np.array(self.high)
         return raw.sub(low).div(np.where(high > low, high - low, 1.0))
 
     def samples(self, table: Table) -> pd.DataFrame:
         """The scaled samples of another file, whose further columns are ignored.
 
-        Raises
-        ------
-        ValueError : where a column is missing, or a cell is or has a category that training did not have
+        ValueError where a column or a cell is missing, or a cell does not fit what its column held in training.
         """
         absent = [feature.name for feature in self.features if feature.name not in table.columns]
         if absent:

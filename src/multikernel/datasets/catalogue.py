@@ -1,11 +1,11 @@
-"""Where a name is looked up: the data directory, then scikit-learn, then OpenML where it is asked for."""
+"""Data sets by name: those of the data directory, then those of scikit-learn; of OpenML where the name says so."""
 
 from __future__ import annotations
 
 import difflib
 import os
 
-from multikernel.datasets.bundled import BUNDLED, bundled_entries, load_bundled
+from multikernel.datasets.bundled import BUNDLED, load_bundled
 from multikernel.datasets.dataset import Dataset, Entry
 from multikernel.datasets.directory import VARIABLE, DataDirectory
 from multikernel.datasets.openml import PREFIX, load_openml
@@ -14,15 +14,15 @@ from multikernel.datasets.openml import PREFIX, load_openml
 def load(name: str, data_dir: str | os.PathLike[str] | None = None) -> Dataset:
     """Load a data set by name.
 
+    A set of the directory hides one of scikit-learn with the same name. Rows with an empty cell are left out, and the
+    description says how many. A name that is not found is an error, never a synthetic stand-in. A set of OpenML whose
+    target is declared nominal is classification, one whose target is declared numeric is regression.
+
     Parameters
     ----------
-    name : str
-        A name of `available`, or ``"openml:NAME"`` or ``"openml:ID"`` to fetch (once, it is cached)
-        from openml.org.
-    data_dir : path, default=None
-        A directory of ``NAME.csv.gz``, ``NAME.jsonl.gz``, ``NAME.npz`` and idx files, with or without a
-        ``manifest.csv``. None: the environment variable ``MULTIKERNEL_DATA``, and where that is unset
-        no directory.
+    name : str, a name of `available`; or "openml:NAME" or "openml:ID" to fetch (once, it is cached) from openml.org
+    data_dir : path or None, a directory of NAME.csv.gz, NAME.jsonl.gz, NAME.npz and idx files, with or without a
+        manifest.csv; None for the directory that the environment variable MULTIKERNEL_DATA names, if any
 
     Returns
     -------
@@ -30,19 +30,10 @@ def load(name: str, data_dir: str | os.PathLike[str] | None = None) -> Dataset:
 
     Raises
     ------
-    ValueError
-        The name is unknown, or a file is not what its format or its sha256 says.
-    FileNotFoundError
-        The directory, or a file that its manifest lists, does not exist.
-    ConnectionError
-        OpenML cannot be reached.
-
-    Notes
-    -----
-    The directory comes before scikit-learn. Rows with an empty cell are left out, and the description
-    says how many. A name that is not found is an error, never a synthetic stand-in.
-    Of a set of OpenML the source's declaration decides: a nominal target is classification, a numeric one
-    regression.
+    TypeError : where the name is not a string
+    ValueError : where the name is unknown, or a file is not what its format or its sha256 says
+    FileNotFoundError : where the directory, or a file that its manifest lists, does not exist
+    ConnectionError : where OpenML cannot be reached
 
     Examples
     --------
@@ -64,17 +55,20 @@ def load(name: str, data_dir: str | os.PathLike[str] | None = None) -> Dataset:
 
 
 def available(data_dir: str | os.PathLike[str] | None = None) -> list[Entry]:
-    """List what `load` finds without the network.
+    """List what `load` finds without the network: the sets of the directory, then the others of scikit-learn.
 
     Parameters
     ----------
-    data_dir : path, default=None
-        As in `load`.
+    data_dir : path or None, as in `load`
 
     Returns
     -------
     list of Entry
-        The sets of the directory, then those of scikit-learn; each name once, as `load` resolves it.
+
+    Raises
+    ------
+    ValueError : where the manifest, or a file that it does not describe, is not what its format says
+    FileNotFoundError : where the directory does not exist
 
     Examples
     --------
@@ -84,8 +78,8 @@ def available(data_dir: str | os.PathLike[str] | None = None) -> list[Entry]:
     """
     directory = DataDirectory.find(data_dir)
     if directory is None:
-        return bundled_entries()
-    return directory.entries() + [entry for entry in bundled_entries() if entry.name not in directory.sources]
+        return list(BUNDLED.values())
+    return directory.entries() + [entry for entry in BUNDLED.values() if entry.name not in directory.sources]
 
 
 def _unknown(name: str, directory: DataDirectory | None) -> str:

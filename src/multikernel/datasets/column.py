@@ -18,29 +18,16 @@ _MOST_CLASSES = 20  # integers with more distinct values are a quantity, such as
 
 @dataclass(frozen=True)
 class Column:
-    """The cells of one column, none of them empty.
-
-    Parameters
-    ----------
-    file : str, where it comes from, for error messages
-    name : str, its header
-    cells : sequence of str
-    rows : sequence of int, the row of the file that each cell comes from, for error messages
-    """
+    """The cells of one column, none of them empty, and where they come from."""
 
     file: str
     name: str
     cells: Sequence[str]
-    rows: Sequence[int]
+    rows: Sequence[int]  # for each cell its row in the file
 
     @cached_property
     def numbers(self) -> NDArray[np.float64] | None:
-        """The cells as numbers; None where half of them or more are words.
-
-        Raises
-        ------
-        ValueError : where a minority of the cells are words, or a number is not finite
-        """
+        """The cells as numbers, None where half of them or more are words; ValueError for fewer words or infinity."""
         values = [_number(cell) for cell in self.cells]
         n_words = values.count(None)
         if 2 * n_words >= len(values):
@@ -78,15 +65,10 @@ def check_header(file: object, header: Sequence[str]) -> None:
 
 
 def decide(column: Column, task: Task | None) -> tuple[NDArray[np.generic], Task]:
-    """The target in a column, and its task: where ``task`` is None, words and few distinct integers are classes.
+    """The target in a column, and its task; ValueError where the cells do not fit the task.
 
-    Returns
-    -------
-    array (n,) of strings or integers for classification, of floats for regression; and the task
-
-    Raises
-    ------
-    ValueError : where the cells do not fit the task
+    Where ``task`` is None, words and few distinct integers are classes, and all else is a quantity. Classes are
+    strings or integers, quantities are floats.
     """
     numbers = column.numbers
     if numbers is None:

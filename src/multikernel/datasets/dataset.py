@@ -1,4 +1,4 @@
-"""What a loaded data set and a line of the catalogue hold."""
+"""A loaded data set, and a data set as a line of the catalogue."""
 
 from __future__ import annotations
 
@@ -18,21 +18,16 @@ class Dataset:
 
     Parameters
     ----------
-    name : str
-        The name it was asked for by.
-    X : ndarray of shape (n, p), sparse CSR array of shape (n, p), or ndarray of shape (n,)
-        The features; a categorical column has become one 0/1 column per value. Text sets hold
-        an object array of strings instead.
-    y : ndarray of shape (n,)
-        Floats for regression; the source's integers or strings for classification.
-    feature_names : tuple of str
-        One per column of X, ``sex=M`` for a value of a categorical column; empty for texts.
-    task : {"classification", "regression"}
-    description : str
-        One paragraph: the source, what the target means, and what there is to know.
-    split : ndarray of shape (n,) or None
-        The part each row belongs to ("train", "test") where the source has a customary split.
-    origin : {"scikit-learn", "directory", "openml"}
+    name : str, the name it was asked for by
+    X : array (n, p) or sparse CSR array (n, p), the features, one 0/1 column for each value of a categorical column;
+        for a set of texts an object array (n,) of strings
+    y : array (n,), floats for regression, the source's integers or strings for classification
+    feature_names : tuple of str, one for each column of X, such as ``sex=M`` for a value of a categorical column;
+        empty for texts
+    task : "classification" or "regression"
+    description : str, one paragraph: the source, what the target means, and what there is to know
+    split : array (n,) or None, "train" or "test" for each row where the source has a customary split
+    origin : "scikit-learn", "directory" or "openml", where it was found
 
     Examples
     --------
@@ -64,14 +59,11 @@ class Entry:
 
     Parameters
     ----------
-    name : str
-        What to give to `load`.
-    task : {"classification", "regression"}
-    n : int
-        Rows of the source; `load` returns fewer where rows have an empty cell, and says so.
-    d : int or None
-        Feature columns of the source, before categorical ones are spread out; None for texts.
-    origin : {"scikit-learn", "directory", "openml"}
+    name : str, what to give to `load`
+    task : "classification" or "regression"
+    n : int, rows of the source; `load` returns fewer where rows have an empty cell, and says so
+    d : int or None, feature columns of the source before categorical ones are spread out; None for texts
+    origin : "scikit-learn", "directory" or "openml"
 
     Examples
     --------
@@ -96,6 +88,6 @@ class Content:
     task: Task
     feature_names: tuple[str, ...]
     split: NDArray[np.str_] | None
-    n: int  # rows of the file, also those left out of X
+    n: int  # rows of the file, those left out of X included
     d: int | None  # feature columns of the file, None for texts
-    remark: str = ""  # what was left out
+    remark: str = ""  # which rows were left out, as a sentence of the description

@@ -1,4 +1,4 @@
-"""A directory of data files: which sets it holds, and how each is read."""
+"""A directory of data files: which data sets it holds, and how each is read."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ _READERS = {".csv.gz": read_csv, ".jsonl.gz": read_jsonl, ".npz": read_npz}
 
 @dataclass(frozen=True)
 class DataDirectory:
-    """The files under ``path``; its sets are ``sources``, those of the manifest first."""
+    """The data sets of a directory."""
 
     path: Path
-    sources: dict[str, Source]
+    sources: dict[str, Source]  # by name; those of the manifest, then those of files that it does not mention
 
     @staticmethod
     def find(data_dir: str | os.PathLike[str] | None) -> DataDirectory | None:
-        """The directory of the argument, else of the environment variable, else None."""
+        """The directory that the argument or else the environment names; FileNotFoundError where it does not exist."""
         named = data_dir if data_dir is not None else os.environ.get(VARIABLE) or None
         if named is None:
             return None
@@ -40,7 +40,7 @@ class DataDirectory:
         return DataDirectory(path, listed | _unlisted(path, claimed, set(listed)))
 
     def load(self, name: str) -> Dataset:
-        """One of the ``sources``."""
+        """Read the data set of that name, one of ``sources``; ValueError where a file is not what it should be."""
         source = self.sources[name]
         content = _read(source)
         about = " ".join(f"{source.about} {content.remark}".split())  # one paragraph
@@ -56,9 +56,8 @@ class DataDirectory:
         )
 
     def entries(self) -> list[Entry]:
-        """The sets whose files are there; one that the manifest does not describe is read for it."""
-        there = (source for source in self.sources.values() if all(file.path.is_file() for file in source.files))
-        return [_entry(source) for source in there]
+        """The lines of the catalogue for all sets whose files exist; what the manifest does not describe is read."""
+        return [_entry(source) for source in self.sources.values() if all(file.path.is_file() for file in source.files)]
 
 
 def _entry(source: Source) -> Entry:
@@ -89,7 +88,7 @@ def _parse(source: Source) -> Content:
 
 
 def _unlisted(path: Path, claimed: set[str], taken: set[str]) -> dict[str, Source]:
-    """Files in the format that the manifest, if any, does not mention."""
+    """The data sets of files that the manifest, if there is one, does not mention."""
     names = sorted(file.name for file in path.iterdir() if file.is_file() and file.name not in claimed)
     found: dict[str, Source] = {}
     for name in names:
@@ -97,7 +96,7 @@ def _unlisted(path: Path, claimed: set[str], taken: set[str]) -> dict[str, Sourc
         if ending is not None and (stem := name.removesuffix(ending)) not in taken:
             found.setdefault(stem, Source(stem, (SourceFile(path / name),)))
     idx = [f"mnist-{ending}" for ending in IDX_FILES]
-    # One of the four is enough to list the set: reading it then says which file is missing.
+    # One of the four files is enough for the set to have a source: loading it then says which file is missing.
     if "mnist" not in taken and any(name in idx for name in names):
         found["mnist"] = Source("mnist", tuple(SourceFile(path / name) for name in idx))
     return found

@@ -14,16 +14,10 @@ from multikernel.datasets.column import Column
 
 @dataclass(frozen=True)
 class Feature:
-    """What a column of a training file becomes.
-
-    Parameters
-    ----------
-    name : str, the name of the column
-    levels : tuple of str, its categories in the order of their 0/1 columns; None for a column of numbers
-    """
+    """What a column of a training file becomes."""
 
     name: str
-    levels: tuple[str, ...] | None
+    levels: tuple[str, ...] | None  # the categories in the order of their 0/1 columns; None for a column of numbers
 
     @classmethod
     def learn(cls, column: Column) -> Self:
@@ -36,12 +30,7 @@ class Feature:
         return (self.name,) if self.levels is None else tuple(f"{self.name}={level}" for level in self.levels)
 
     def encode(self, column: Column) -> NDArray[np.float64]:
-        """The column of this or another file with this feature's meaning: shape (n, 1), or (n, categories).
-
-        Raises
-        ------
-        ValueError : where a number is expected and a word found, or a category was not among those learned
-        """
+        """A column of this or another file, shape (n, 1) or (n, categories); ValueError for what was not learned."""
         if self.levels is None:
             if column.numbers is None:
                 raise column.error(column.first_word, "is not a number, and the column was numeric in training")

@@ -19,7 +19,7 @@ IDX_FILES = (
 
 
 def read_idx(files: Sequence[SourceFile], task: Task | None) -> Content:
-    """Images as rows of pixels in [0, 1] (float32), the training part first."""
+    """Images as rows of pixels in [0, 1] (float32), those of the training part first; ValueError for damaged files."""
     train_images, train_labels, test_images, test_labels = (_ending_in(files, name) for name in IDX_FILES)
     if task == "regression":
         raise ValueError(f"{train_labels}: labels are classes, and the task is regression")

@@ -1,4 +1,4 @@
-"""manifest.csv: what a data directory says about its files."""
+"""manifest.csv: the data sets of a directory, their files, and what these must hold."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _NEEDED = ("name", "file", "task", "n", "d")
 
 @dataclass(frozen=True)
 class Source:
-    """The files of one data set, with what is known about them before they are read."""
+    """The files of one data set, with what is known about them before they are read: None without a manifest."""
 
     name: str
-    files: tuple[SourceFile, ...]
+    files: tuple[SourceFile, ...]  # more than one only for idx files
     task: Task | None = None
     n: int | None = None
     d: int | None = None
-    about: str = ""
+    about: str = ""  # source, meaning of the target and remarks, as sentences
 
 
 def read_manifest(directory: Path) -> dict[str, Source]:
-    """The sources by name in the order of the manifest; empty where there is no manifest."""
+    """The data sets by name in the order of the manifest, none without one; ValueError names a line that is wrong."""
     path = directory / MANIFEST
     if not path.is_file():
         return {}
@@ -76,7 +76,7 @@ def _files(path: Path, row: int, line: dict[str, str]) -> tuple[SourceFile, ...]
 
 def _count(path: Path, row: int, line: dict[str, str], column: str) -> int:
     if not line[column].isdecimal():
-        raise ValueError(f"{path}: row {row}, column {column!r}: {line[column]!r} is not a number of things")
+        raise ValueError(f"{path}: row {row}, column {column!r}: {line[column]!r} is not a whole number")
     return int(line[column])
 
 

@@ -1,4 +1,4 @@
-"""OpenML by name or number, through scikit-learn's cache and without pandas."""
+"""Data sets of OpenML by name or number, through scikit-learn's cache and without pandas."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from sklearn.datasets import fetch_openml
 
 from multikernel.datasets.column import Column, decide
 from multikernel.datasets.dataset import Dataset, Task
-from multikernel.datasets.feature import indicators
+from multikernel.datasets.feature import Feature, indicators
 
 PREFIX = "openml:"
 
 
 def load_openml(name: str) -> Dataset:
-    """``openml:NAME`` (the oldest active version) or ``openml:ID``."""
+    """Fetch ``openml:NAME`` (the oldest active version) or ``openml:ID``, or take it from the cache."""
     wanted = name.removeprefix(PREFIX).strip()
     if not wanted:
         raise ValueError(f"{name!r} names no data set: write openml:NAME or openml:ID, for instance openml:61")
@@ -68,35 +68,36 @@ def _one_target(name: str, target: Any) -> NDArray[Any]:
 def _spread(
     name: str, data: Any, names: tuple[str, ...], categories: Mapping[str, Sequence[str]]
 ) -> tuple[Any, tuple[str, ...]]:
-    """scikit-learn returns a category as its number in the list: make one 0/1 column of each."""
-    nominal = [column for column in names if column in categories]
+    """The features as a matrix and their names; scikit-learn gives a category as its position in ``categories``."""
     sparse: bool = issparse(data)
     if sparse:
+        nominal = [column for column in names if column in categories]
         if nominal:
             raise ValueError(
                 f"{name}: the sparse set has categorical columns ({nominal[0]!r}), which are not supported"
             )
         return csr_array(data), names
     data = np.asarray(data, dtype=np.float64)
-    blocks: list[NDArray[np.float64]] = []
-    spread: list[str] = []
-    for j, column in enumerate(names):
-        if column not in categories:
-            blocks.append(data[:, [j]])
-            spread.append(column)
-            continue
-        codes, levels = data[:, j], categories[column]
-        block = indicators(np.nan_to_num(codes).astype(np.intp), len(levels))
-        block[np.isnan(codes)] = np.nan  # a missing category is no category: the row is dropped later
-        blocks.append(block)
-        spread.extend(f"{column}={level}" for level in levels)
-    return np.hstack(blocks), tuple(spread)
+    features = [Feature(column, tuple(categories[column]) if column in categories else None) for column in names]
+    blocks = [_block(feature, data[:, j]) for j, feature in enumerate(features)]
+    return np.hstack(blocks), tuple(name for feature in features for name in feature.names)
+
+
+def _block(feature: Feature, values: NDArray[np.float64]) -> NDArray[np.float64]:
+    if feature.levels is None:
+        return values[:, None]
+    block = indicators(np.nan_to_num(values).astype(np.intp), len(feature.levels))
+    block[np.isnan(values)] = np.nan  # a missing category is no category: the row is left out later
+    return block
 
 
 def _complete(X: Any, y: NDArray[Any]) -> NDArray[np.bool_]:
+    """Which rows have no missing value."""
     keep = np.array([value is not None and value == value for value in y.tolist()], dtype=np.bool_)
     if isinstance(X, csr_array):
-        keep[np.unique(X.tocoo().row[np.isnan(X.data)])] = False  # row by row, the order of both
+        keep[np.unique(X.tocoo().row[np.isnan(X.data)])] = (
+            False  # X.data and the entries of COO are both in the order of rows
+        )
     else:
         keep &= ~np.isnan(X).any(axis=1)
     return keep

@@ -3,8 +3,8 @@
     J(r, c) = I(r, c + a (r - r_mean)),    a = mu_rc / mu_rr,
     mu_rr = sum I (r - r_mean)^2,  mu_rc = sum I (r - r_mean)(c - c_mean),  means over the pixels weighted by I
 
-A shear of rows: each row moves by a distance of its own, between pixels by linear interpolation, zeros coming in from
-outside. It leaves the centre where it is and takes mu_rc to zero.
+This is a shear: each row moves sideways by a distance of its own. Values between pixels are interpolated linearly, and
+pixels outside the image are zero. The centre of mass stays where it is, and mu_rc becomes zero.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-_AT_A_TIME = 1000  # images, for the memory of the positions
+_BATCH = 1000  # images sheared at a time, which bounds the memory for the positions of their pixels
 
 
 def deskew(images: ArrayLike) -> NDArray[Any]:
-    """Shear images so that rows and columns of their mass are uncorrelated.
+    """Shear images so that the row and the column of their mass are uncorrelated.
 
     Parameters
     ----------
@@ -27,6 +27,10 @@ def deskew(images: ArrayLike) -> NDArray[Any]:
     Returns
     -------
     array (n, height, width). An image without vertical extent (all its mass in one row, or none) stays as it is.
+
+    Raises
+    ------
+    ValueError : where the images are not a stack, or a grey value is negative or not finite
 
     Examples
     --------
@@ -45,14 +49,14 @@ def deskew(images: ArrayLike) -> NDArray[Any]:
     if not (np.isfinite(stack) & (stack >= 0)).all():
         raise ValueError("deskew: grey values must be finite and >= 0, their mass tells how an image slants")
     upright = np.empty_like(stack)
-    for start in range(0, len(stack), _AT_A_TIME):
-        part = slice(start, start + _AT_A_TIME)
+    for start in range(0, len(stack), _BATCH):
+        part = slice(start, start + _BATCH)
         upright[part] = _sheared(stack[part], _shifts(stack[part].astype(np.float64)))
     return upright
 
 
 def _shifts(images: NDArray[Any]) -> NDArray[Any]:
-    """How far to the right each row of the result reads: shape (n, height)."""
+    """a (r - r_mean): how far to the right of its pixel each row of the result is read; shape (n, height)."""
     _, height, width = images.shape
     r, c = np.arange(height), np.arange(width)
     rows, columns = images.sum(axis=2), images.sum(axis=1)
@@ -61,13 +65,13 @@ def _shifts(images: NDArray[Any]) -> NDArray[Any]:
     c = c - (columns @ c / mass)[:, None]
     mu_rr = (rows * r * r).sum(axis=1)
     mu_rc = np.einsum("irc,ir,ic->i", images, r, c, optimize=True)
-    extent = mu_rr > 1e-12 * mass * height**2  # less is rounding: all mass in one row
+    extent = mu_rr > 1e-12 * mass * height**2  # a smaller mu_rr is rounding: all mass is in one row
     slope = np.where(extent, mu_rc / np.where(extent, mu_rr, 1.0), 0.0)
     return slope[:, None] * r
 
 
 def _sheared(images: NDArray[Any], shifts: NDArray[Any]) -> NDArray[Any]:
-    """Row r of image i read from ``shifts[i, r]`` further to the right."""
+    """The images whose row r of image i is read ``shifts[i, r]`` further to the right."""
     width = images.shape[2]
     whole = np.floor(shifts)
     fraction = (shifts - whole).astype(images.dtype)[:, :, None]

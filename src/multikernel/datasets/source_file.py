@@ -1,4 +1,4 @@
-"""The bytes of one file, checked against its sum and unpacked, with errors that name the file."""
+"""A file of a data directory, checked against its sha256 and unpacked; errors name the file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class SourceFile:
-    """A file of the data directory and, where the manifest has it, its sha256."""
+    """A file and the sha256 that the manifest states for it, None where it states none."""
 
     path: Path
     sha256: str | None = None
@@ -20,7 +20,7 @@ class SourceFile:
         return str(self.path)
 
     def read(self) -> bytes:
-        """The bytes as they lie on the disk."""
+        """The bytes on the disk; ValueError where their sha256 is another, FileNotFoundError where there is no file."""
         try:
             content = self.path.read_bytes()
         except FileNotFoundError:
@@ -32,19 +32,19 @@ class SourceFile:
         return content
 
     def unpack(self) -> bytes:
-        """The bytes after gzip is undone."""
+        """The bytes that gzip packed; ValueError where the file is damaged."""
         try:
             return gzip.decompress(self.read())
         except (gzip.BadGzipFile, EOFError, zlib.error) as error:
             raise ValueError(f"{self}: not a whole gzip file ({error})") from None
 
     def text(self) -> str:
-        """The unpacked bytes as UTF-8."""
+        """The unpacked bytes as text; ValueError where they are not UTF-8."""
         return decode(self.unpack(), self)
 
 
 def decode(content: bytes, where: object) -> str:
-    """UTF-8 with or without a byte order mark; ``where`` names the file in the error."""
+    """Bytes as UTF-8 with or without a byte order mark; ValueError names ``where`` and the row that is not."""
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:

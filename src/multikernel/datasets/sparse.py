@@ -1,4 +1,4 @@
-"""NAME.npz: the CSR arrays ``data``, ``indices``, ``indptr``, ``shape``, and ``target``, ``is_test``."""
+"""NAME.npz: a CSR matrix as ``data``, ``indices``, ``indptr`` and ``shape``; ``target``, and ``is_test`` if split."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _CSR = ("data", "indices", "indptr", "shape")
 
 
 def read_npz(file: SourceFile, task: Task | None) -> Content:
-    """A sparse matrix of floats with its target."""
+    """A sparse matrix with its target; ValueError where the arrays are not what they should be."""
     arrays = _arrays(file)
     for name in (*_CSR, "target"):
         if name not in arrays:

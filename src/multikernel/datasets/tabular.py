@@ -1,4 +1,4 @@
-"""NAME.csv.gz: a header, the last column ``target``, columns with a leading underscore are no features."""
+"""NAME.csv.gz: names in row 1, the last is ``target``; columns whose name begins with an underscore are no features."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ Record = tuple[int, list[str]]  # the row in the file, counted from 1 with the h
 
 
 def read_csv(file: SourceFile, task: Task | None) -> Content:
-    """The features and target of a CSV file; rows with an empty cell among these are left out."""
+    """The rows of a CSV file without an empty cell in features and target; ValueError names a cell that is wrong."""
     header, records = _records(file)
     _check_header(file, header)
     used = [j for j, name in enumerate(header) if not name.startswith("_")]

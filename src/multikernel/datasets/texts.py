@@ -1,4 +1,4 @@
-"""NAME.jsonl.gz: one JSON object per line with ``text``, ``target`` and, where there is one, ``split``."""
+"""NAME.jsonl.gz: one JSON object per line with ``text``, ``target`` and, if the set is split, ``split``."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from multikernel.datasets.source_file import SourceFile
 
 
 def read_jsonl(file: SourceFile, task: Task | None) -> Content:
-    """Documents as strings: the features are for the user to build."""
-    # Not splitlines: a text may hold the line separators of Unicode, which end no JSON line.
+    """Documents as strings, of which the user makes features; ValueError names the row and field that is wrong."""
+    # splitlines would also cut at the line separators of Unicode, which may stand inside a JSON string.
     lines = enumerate(file.text().split("\n"), start=1)
     records = [(row, _record(file, row, line)) for row, line in lines if line.strip()]
     if not records:
