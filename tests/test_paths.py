@@ -155,7 +155,7 @@ def test_samples_banks_and_matrices(cancer):
     np.testing.assert_array_equal(on_bank.validation_score, on_samples.validation_score)
     assert on_samples.models[0].n_features_in_ == 8
     assert on_matrices.kernel_names[0] == "kernel 0"
-    with pytest.raises(ValueError, match="must hold 4 kernels against the 150 training samples, got 4 kernels against 149"):
+    with pytest.raises(ValueError, match="4 kernels against the 150 training samples, got 4 kernels against 149"):
         on_bank.predict(cross.block(slice(None), slice(149)))
     with pytest.raises(ValueError, match="X has 7 features, but L1MKLClassifier is expecting 8 features"):
         on_samples.predict(new[:, :7])

@@ -250,11 +250,7 @@ def test_distances_are_no_kernels(combination):
 
 
 @parametrize_with_checks(
-    [
-        *(GMKLClassifier(combination=word) for word in ("polynomial", "rbf_product")),
-        # weighted samples are compared with repeated ones to seven digits
-        *(GMKLRegressor(combination=word, tol=1e-12) for word in ("polynomial", "rbf_product")),
-    ]
+    [cls(combination=word) for cls in (GMKLClassifier, GMKLRegressor) for word in ("polynomial", "rbf_product")]
 )
 @pytest.mark.filterwarnings("ignore:generalised MKL. the penalty outweighs:UserWarning")
 @pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")

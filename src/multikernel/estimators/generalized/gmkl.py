@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from multikernel.estimators.classifier import KernelClassifier
 from multikernel.estimators.generalized.base import GeneralizedMKL
-from multikernel.estimators.regressor import WeightedRegressor
+from multikernel.estimators.regressor import KernelRegressor
 from multikernel.machines import RidgeMachine, SquaredHingeMachine
 
 
@@ -103,7 +103,7 @@ class GMKLClassifier(GeneralizedMKL, KernelClassifier):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class GMKLRegressor(GeneralizedMKL, WeightedRegressor):
+class GMKLRegressor(GeneralizedMKL, KernelRegressor):
     """A sum, a power of a sum or a product of kernels, its weights learned together with kernel ridge regression.
 
     Solves min over theta >= 0 of T(theta) + penalty |theta|_norm^norm, or of T(theta) over |theta|_norm <= radius, with

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 
 from multikernel.banks import KernelBank
 from multikernel.estimators.base import Learned
-from multikernel.estimators.classifier import WeightedClassifier
+from multikernel.estimators.classifier import KernelClassifier
 from multikernel.estimators.hierarchical.base import HierarchicalKernelLearning
 from multikernel.estimators.parameters import check_positive
 from multikernel.estimators.protocol import Fitted, Task
@@ -17,7 +17,7 @@ from multikernel.procedures.ridge_program import RidgeSupport
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class HKLClassifier(HierarchicalKernelLearning, WeightedClassifier):
+class HKLClassifier(HierarchicalKernelLearning, KernelClassifier):
     """Products of kernels selected by hierarchical kernel learning, with a support vector machine.
 
     Solves min over f = sum_w f_w and b of 1/2 Omega(f)^2 + C sum_i max(0, 1 - y_i (f(x_i) + b)) over all 2^p subsets w
@@ -42,8 +42,6 @@ class HKLClassifier(HierarchicalKernelLearning, WeightedClassifier):
     beta : float > 0, default 2.0
         How much more a product costs for each further factor. With many kernels (p beyond 20) a larger value keeps
         the search short.
-    class_weight : None, "balanced" or dict from labels to weights, default None
-        What C is multiplied with for the samples of each class, as in scikit-learn.
     multiclass : {"ovr", "ovo"}, default "ovr"
         One problem for each class or for each pair; each selects products of its own.
     tol : float, default 1e-3

@@ -31,8 +31,6 @@ class AlignmentMKLClassifier(RuleClassifier):
         Loss weight of "svc".
     lam : float in [0, 1], default 0.1
         Of "margin", as in EasyMKLClassifier.
-    class_weight : None, "balanced" or dict from labels to weights, default None
-        What C is multiplied with for the samples of each class, as in scikit-learn; of "svc" only.
     multiclass : {"ovr", "ovo"}, default "ovr"
         One problem for each class or for each pair; all problems share one bank.
     tol : float, default 1e-6
@@ -70,7 +68,7 @@ class AlignmentMKLClassifier(RuleClassifier):
         check_choice(self, tuple(_METHODS), method=self.method)
 
     def _weigh(self, bank: KernelBank, task: Task, machine: Machine) -> Weights:
-        return _METHODS[self.method](bank, task.target, task.sample_weight)
+        return _METHODS[self.method](bank, task.target)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

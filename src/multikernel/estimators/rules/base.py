@@ -13,7 +13,7 @@ from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.estimators.base import Learned
-from multikernel.estimators.classifier import WeightedClassifier, classification_machine
+from multikernel.estimators.classifier import KernelClassifier, classification_machine
 from multikernel.estimators.protocol import Fitted, Task
 from multikernel.estimators.regressor import WeightedRegressor
 from multikernel.machines import Machine, RidgeMachine
@@ -23,7 +23,7 @@ from multikernel.procedures import Weights
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RuleClassifier(WeightedClassifier):
+class RuleClassifier(KernelClassifier):
     """Weights by a rule, then a margin or a hinge machine on the weighted kernel."""
 
     kernels: Any = field(default=None, kw_only=False)
@@ -48,7 +48,7 @@ class RuleClassifier(WeightedClassifier):
         machine = self._machine()
         weights = self._weigh(bank, task, machine)
         start = warm.solution.warm if warm else None
-        return weights, machine.solve(bank.combine(weights.values), task.target, start, task.sample_weight)
+        return weights, machine.solve(bank.combine(weights.values), task.target, start)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

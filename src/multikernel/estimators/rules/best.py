@@ -35,8 +35,6 @@ class BestKernelClassifier(RuleClassifier):
         Loss weight of "svc".
     lam : float in [0, 1], default 0.1
         Of "margin", as in EasyMKLClassifier.
-    class_weight : None, "balanced" or dict from labels to weights, default None
-        What C is multiplied with for the samples of each class, as in scikit-learn; of "svc" only.
     multiclass : {"ovr", "ovo"}, default "ovr"
         One problem for each class or for each pair; all problems share one bank.
     tol : float, default 1e-6
@@ -69,7 +67,7 @@ class BestKernelClassifier(RuleClassifier):
         if smaller < 2 or len(bank) == 1:  # nothing to validate on, or nothing to choose
             return best_kernel(bank, y, machine, [], roc_auc_score)
         folds = StratifiedKFold(min(self.cv, smaller), shuffle=True, random_state=self.random_state)
-        return best_kernel(bank, y, machine, folds.split(y, y), roc_auc_score, task.sample_weight)
+        return best_kernel(bank, y, machine, folds.split(y, y), roc_auc_score)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

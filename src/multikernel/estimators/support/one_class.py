@@ -57,7 +57,7 @@ class OneClassMKL(OutlierMixin, WeightsOfSumOne):  # type: ignore[misc]
     def _optimizers(self) -> Mapping[str, type[Optimizer]]:
         return {"reduced_gradient": ReducedGradient, "cutting_plane": CuttingPlane, "level": LevelMethod}
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the kernel weights and the region; y is ignored.
 
         Parameters
@@ -65,9 +65,8 @@ class OneClassMKL(OutlierMixin, WeightsOfSumOne):  # type: ignore[misc]
         X : array, CSR matrix or data frame of shape (n, p); or a KernelBank; or, with ``kernels="precomputed"``,
             matrices of shape (m, n, n)
         y : not used
-        sample_weight : array (n,) >= 0, what the loss of each sample is multiplied with
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y)
 
     def bind(self, X: Any, y: Any = None) -> tuple[KernelBank, Array]:
         bank = self._bind_samples(X)
