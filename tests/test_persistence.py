@@ -2,6 +2,7 @@
 
 import json
 import zipfile
+from dataclasses import dataclass
 
 import numpy as np
 import pytest
@@ -11,7 +12,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, minmax_scale
 
 import multikernel as mk
-from multikernel import kernels
+from multikernel import kernels, persistence
 from multikernel.persistence import read
 
 X, Y = load_breast_cancer(return_X_y=True)
@@ -111,3 +112,40 @@ def test_foreign_classes_are_refused(name, tmp_path):
         archive.writestr("header.json", json.dumps(header))
     with pytest.raises(ValueError, match="cannot be loaded"):
         mk.load(tmp_path / "evil.mk")
+
+
+@dataclass(repr=False)
+class Cauchy(kernels.Kernel):
+    """A kernel of a user: 1 / (1 + gamma |x - z|^2)."""
+
+    gamma: float = 1.0
+
+    def __call__(self, X, Z=None):
+        Z = X if Z is None else Z
+        return 1.0 / (1.0 + self.gamma * ((X[:, None] - Z[None]) ** 2).sum(axis=2))
+
+    def diagonal(self, X):
+        return np.ones(len(X))
+
+
+def test_a_kernel_from_outside_is_saved_once_it_is_registered(tmp_path, monkeypatch):
+    monkeypatch.setattr(persistence, "_REGISTERED", {})
+    model = mk.AverageMKLClassifier([Cauchy(0.5), kernels.RBF(1.0)]).fit(X, Y)
+    with pytest.raises(TypeError, match=r"a Cauchy has no form.*multikernel\.register"):
+        mk.save(model, tmp_path / "m.mk")
+    assert mk.register(Cauchy) is Cauchy
+    mk.save(model, tmp_path / "m.mk")
+    np.testing.assert_array_equal(mk.load(tmp_path / "m.mk").predict(X), model.predict(X))
+    monkeypatch.setattr(persistence, "_REGISTERED", {})
+    with pytest.raises(ValueError, match=r"holds a Cauchy defined outside multikernel: call multikernel\.register"):
+        mk.load(tmp_path / "m.mk")
+    with pytest.raises(TypeError, match="register takes a dataclass"):
+        mk.register(int)
+
+
+def test_estimators_are_saved_by_their_public_names(tmp_path):
+    for cls in (mk.L1MKLClassifier, mk.HKLClassifier, mk.RLS2Classifier, mk.BestKernelClassifier):
+        mk.save(cls(), tmp_path / "m.mk")
+        with zipfile.ZipFile(tmp_path / "m.mk") as archive:
+            assert json.loads(archive.read("header.json"))["model"]["estimator"] == f"multikernel:{cls.__name__}"
+        assert type(mk.load(tmp_path / "m.mk")) is cls

@@ -38,7 +38,7 @@ if TYPE_CHECKING:
         SMKLClassifier,
     )
     from multikernel.paths import Path, path
-    from multikernel.persistence import load, save
+    from multikernel.persistence import load, register, save
     from multikernel.procedures import simplex_least_squares
     from multikernel.selection import BankSearchCV
 
@@ -71,7 +71,7 @@ _ROOMS = {
         "SMKLClassifier",
     ),
     "paths": ("Path", "path"),
-    "persistence": ("load", "save"),
+    "persistence": ("load", "register", "save"),
     "procedures": ("simplex_least_squares",),
     "selection": ("BankSearchCV",),
 }
@@ -112,6 +112,7 @@ __all__ = [
     "load",
     "path",
     "precomputed",
+    "register",
     "save",
     "simplex_least_squares",
 ]

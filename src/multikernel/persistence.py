@@ -2,7 +2,7 @@
 
 What is written: estimators of this package and of scikit-learn (parameters and fitted attributes), the specifications
 and banks of this package (dataclasses), arrays, CSR matrices, and JSON's own types. Loading looks up classes of these
-two packages by name and sets their attributes; it runs no code from the file.
+two packages, and those that the user registered, by name and sets their attributes; it runs no code from the file.
 """
 
 from __future__ import annotations
@@ -27,7 +27,46 @@ from multikernel._typing import Array
 
 FORMAT = "multikernel model"
 VERSION = 1
-_PACKAGES = ("multikernel.", "sklearn.")
+_PACKAGES = ("multikernel", "sklearn")
+_FACES = ("multikernel", "multikernel.kernels", "multikernel.banks")  # where classes have public names
+_REGISTERED: dict[str, type] = {}
+
+
+def register(cls: type) -> type:
+    """Let models that hold a kernel, or another dataclass, defined outside this package be saved and loaded.
+
+    Parameters
+    ----------
+    cls : a dataclass; it has to be registered before a model that holds it is saved, and before it is loaded
+
+    Returns
+    -------
+    The class itself, so that this can stand above it as a decorator.
+
+    Raises
+    ------
+    TypeError : where the class is no dataclass
+    ValueError : where another class was registered under the same name
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> import multikernel
+    >>> from multikernel.kernels import RBF
+    >>> @multikernel.register
+    ... @dataclass(repr=False)
+    ... class Named(RBF):
+    ...     label: str = "mine"
+    """
+    if not (isinstance(cls, type) and is_dataclass(cls)):
+        raise TypeError(f"register takes a dataclass, got {cls!r}")
+    known = _REGISTERED.get(cls.__qualname__, cls)
+    if known.__module__ != cls.__module__:
+        raise ValueError(
+            f"a class named {cls.__qualname__} of {known.__module__} is registered already; choose another name"
+        )
+    _REGISTERED[cls.__qualname__] = cls
+    return cls
 
 
 def save(model: Any, path: str | os.PathLike[str], metadata: dict[str, Any] | None = None) -> None:
@@ -134,7 +173,10 @@ class _Writer:
             return {"dataclass": _name(type(value)), "state": state}
         if isinstance(value, type) and issubclass(value, np.generic):
             return {"dtype": np.dtype(value).str}
-        raise TypeError(f"cannot save {where}: a {type(value).__name__} has no form of plain arrays and JSON")
+        raise TypeError(
+            f"cannot save {where}: a {type(value).__name__} has no form of plain arrays and JSON; a dataclass of your "
+            "own can be registered by multikernel.register"
+        )
 
     def _array(self, value: Array, where: str) -> Any:
         if value.dtype == object:
@@ -204,17 +246,27 @@ _KINDS = ("tuple", "dict", "array", "objects", "csr", "dtype", "estimator", "dat
 
 
 def _known(cls: type) -> bool:
-    return cls.__module__.startswith(_PACKAGES)
+    return cls.__module__.split(".")[0] in _PACKAGES or _REGISTERED.get(cls.__qualname__) is cls
 
 
 def _name(cls: type) -> str:
+    """The public name where there is one: files of private modules may move."""
+    if _REGISTERED.get(cls.__qualname__) is cls:
+        return f"registered:{cls.__qualname__}"
+    for face in _FACES:
+        if cls.__module__.startswith(face) and getattr(importlib.import_module(face), cls.__name__, None) is cls:
+            return f"{face}:{cls.__name__}"
     return f"{cls.__module__}:{cls.__qualname__}"
 
 
 def _find(name: str) -> type:
-    """The class of a name, from this package or scikit-learn only."""
+    """The class of a name, from this package, scikit-learn or those registered only."""
     module, _, qualname = name.partition(":")
-    if not module.startswith(_PACKAGES):
+    if module == "registered":
+        if qualname not in _REGISTERED:
+            _refuse(f"it holds a {qualname} defined outside multikernel: call multikernel.register({qualname}) first")
+        return _REGISTERED[qualname]
+    if module.split(".")[0] not in _PACKAGES:
         _refuse(f"{name} is not a class of multikernel or scikit-learn")
     try:
         cls = getattr(importlib.import_module(module), qualname)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -79,37 +80,38 @@ class KernelEstimator(TakesKernels):
         return self
 
     def fit_bank(
-        self, bank: KernelBank, target: Array, warm: Sequence[Fitted] = (), sample_weight: Array | None = None
+        self,
+        bank: KernelBank,
+        target: Array,
+        warm: Sequence[Fitted] = (),
+        sample_weight: Array | None = None,
+        learn: Learner | None = None,
     ) -> list[Fitted]:
         """Fit on a bank that is bound already, for paths and searches.
 
         Parameters
         ----------
-        bank : square KernelBank of n kernels
+        bank : square KernelBank of n samples
         target : array (n,) or (n, t), as ``bind`` returns it
         warm : what an earlier fit on these samples returned, to start from
         sample_weight : array (n,) >= 0
+        learn : how one task is solved; the estimator's own way by default
 
         Returns
         -------
         list of Fitted, one for each problem
         """
-        return self._fit_tasks(bank, target, warm, sample_weight, self._learn)
-
-    def _fit_tasks(
-        self, bank: KernelBank, target: Array, warm: Sequence[Fitted], sample_weight: Array | None, learn: Learner
-    ) -> list[Fitted]:
         tasks = self._tasks(target, sample_weight)
         starts = warm if len(warm) == len(tasks) else [None] * len(tasks)
-        reporter = Reporter.of(self, len(tasks))
+        reporter, learn = Reporter.of(self, len(tasks)), learn or self._learn
 
-        def solved(number: int) -> Callable[[KernelBank], Fitted]:
-            """The task with this number, as a function of the bank that it shares with others."""
+        def solved(number: int, whole: KernelBank) -> Fitted:
+            """The task with this number, on the bank that it shares with the others."""
             task, start = tasks[number], starts[number]
             start = start if start is not None and np.array_equal(start.rows, task.rows) else None
-            return lambda whole: Fitted(task.rows, *learn(task.bank(whole), task, start, reporter.observer(number)))
+            return Fitted(task.rows, *learn(task.bank(whole), task, start, reporter.observer(number)))
 
-        fitted = self._solve_all(bank, [solved(number) for number in range(len(tasks))])
+        fitted = self._solve_all(bank, [partial(solved, number) for number in range(len(tasks))])
         self.publish(bank, fitted, single=self._is_single(tasks, target))
         return fitted
 
@@ -167,6 +169,10 @@ class KernelEstimator(TakesKernels):
         """f(x) of every problem or target: shape (len(X), problems)."""
         check_is_fitted(self)
         return self.predictor_.at(lambda: self.banks(X))
+
+    def kernel_keys(self) -> Sequence[Any]:
+        """What tells the kernels of ``weights_`` apart from those of other fits, in an order; their numbers here."""
+        return range(self.weights_.shape[-1])
 
     def weights_frame(self) -> Any:
         """Kernel names and weights as a pandas data frame, one column for each problem; needs pandas."""

@@ -5,6 +5,7 @@ model.bind(X, y)                          samples, matrices or a bank to the tra
 model.fit_bank(bank, target, warm)        fit on a bank, from the solution of a neighbouring problem
 model.banks(X)                            new samples against the training samples that the predictor uses
 model.predictor_                          the fitted function, a frozen value
+model.kernel_keys()                       what tells its kernels apart from those of another fit
 """
 
 from __future__ import annotations
@@ -87,6 +88,9 @@ class BankEstimator(Protocol):
         self, bank: KernelBank, target: Array, warm: Sequence[Fitted] = (), sample_weight: Array | None = None
     ) -> list[Fitted]:
         """Fit on a bank; ``warm`` is what an earlier fit on the same samples returned."""
+
+    def kernel_keys(self) -> Sequence[Any]:
+        """What tells the kernels of ``weights_`` apart from those of other fits, in an order."""
 
     def banks(self, X: Any, width: int = 1) -> Iterator[KernelBank]:
         """New samples against the training samples that the predictor uses, in parts of limited size."""

@@ -14,7 +14,7 @@ from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
-from multikernel.estimators.base import Learned
+from multikernel.estimators.base import Learned, Learner
 from multikernel.estimators.protocol import Fitted, Task
 from multikernel.estimators.regressor import KernelRegressor
 from multikernel.machines import RidgeMachine
@@ -113,12 +113,16 @@ class MultipleKernelRidgeCV(KernelRegressor):
     verbose: int = 0
 
     def fit_bank(
-        self, bank: KernelBank, target: Array, warm: Sequence[Fitted] = (), sample_weight: Array | None = None
+        self,
+        bank: KernelBank,
+        target: Array,
+        warm: Sequence[Fitted] = (),
+        sample_weight: Array | None = None,
+        learn: Learner | None = None,
     ) -> list[Fitted]:
         """Fit on a bank; folds and seeds are drawn once for all targets."""
         folds, seed = Folds.of(self.cv, bank.shape[0], target), self._seed()
-        learn = partial(self._learn, folds=folds, seed=seed)
-        return self._fit_tasks(bank, target, warm, sample_weight, learn)
+        return super().fit_bank(bank, target, warm, sample_weight, partial(self._learn, folds=folds, seed=seed))
 
     def _tasks(self, target: Array, sample_weight: Array | None) -> list[Task]:
         together = target.ndim == 1 or self.shared_weights

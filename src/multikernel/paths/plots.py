@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from sklearn.base import is_classifier
 
 from multikernel._typing import Array
 
-if TYPE_CHECKING:
-    from multikernel.paths.solution_path import Path
+Path = Any  # a ``multikernel.paths.Path``, which draws itself with what stands here
 
 _NAMED = 8  # kernels with a colour and a name
 _DRAWN = 200  # kernels with a line

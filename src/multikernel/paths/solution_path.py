@@ -11,8 +11,8 @@ from sklearn.base import is_regressor
 from sklearn.metrics import r2_score
 
 from multikernel._typing import Array
+from multikernel.paths.plots import draw
 from multikernel.paths.prediction import informed
-from multikernel.procedures.hkl.lattice import Node, in_order
 
 _DESCENDING = ("alpha", "beta", "lam", "nu", "penalty", "smoothing")  # parameters whose large values make simple models
 _POSITIVE = 1e-6  # of the largest weight: what counts as a positive weight
@@ -71,29 +71,30 @@ class Path:
 
         Of models that select products of kernels, m is the number of products that any step selected.
         """
-        selected = self._selected
-        if selected is None:
+        found = self._kernels
+        if found is None:
             return self._each("weights_")
-        place = {node: k for k, node in enumerate(selected)}
+        place = {key: k for k, key in enumerate(found)}
         weights = np.zeros((len(self), *self.models[0].weights_.shape[:-1], len(place)))
         for step, model in zip(weights, self.models, strict=True):
-            step[..., [place[node] for node in model.nodes_]] = model.weights_
+            step[..., [place[key] for key in model.kernel_keys()]] = model.weights_
         return weights
 
     @property
     def kernel_names(self) -> Sequence[str]:
         """The names of the m kernels."""
-        selected = self._selected
-        names: Sequence[str] = self.models[0].kernel_names_
-        return names if selected is None else tuple(selected.values())
+        found = self._kernels
+        return self.models[0].kernel_names_ if found is None else tuple(found.values())
 
     @property
-    def _selected(self) -> dict[Node, str] | None:
-        """The products that any step selected, small ones first, with their names; None where kernels are given."""
-        if not hasattr(self.models[0], "nodes_"):
+    def _kernels(self) -> dict[Any, str] | None:
+        """The kernels of any step by their keys, with their names; None where all steps have the same kernels."""
+        keys = [model.kernel_keys() for model in self.models]
+        if all(each == keys[0] for each in keys):
             return None
-        named = {node: str(name) for m in self.models for node, name in zip(m.nodes_, m.kernel_names_, strict=True)}
-        return {node: named[node] for node in in_order(named)}
+        each = zip(self.models, keys, strict=True)
+        named = {key: str(name) for m, own in each for key, name in zip(own, m.kernel_names_, strict=True)}
+        return dict(sorted(named.items()))
 
     @property
     def dual_coef(self) -> Array:
@@ -158,8 +159,6 @@ class Path:
             target's variance); or what the solutions cost, and their relative duality gap.
         ax : matplotlib axes; new ones by default
         """
-        from multikernel.paths.plots import draw
-
         return draw(self, what, ax)
 
     # -- all steps at new samples --------------------------------------------------------------------------------

@@ -95,6 +95,10 @@ class HierarchicalKernelLearning(KernelEstimator):
         self.n_nodes_searched_ = max(cast(NodeWeights, f.weights).hull for f in fitted)
         super().publish(bank, spread, single)
 
+    def kernel_keys(self) -> Sequence[Any]:
+        """The selected products, small ones first: each fit selects its own."""
+        return [(len(node), node) for node in self.nodes_]
+
     def _combination(self) -> SubsetProducts:
         return SubsetProducts(self.nodes_)
 

@@ -76,7 +76,7 @@ class RLS2Estimator(ScaledEstimator):
             )
         bank, target = self.bind(X, y)
         further = None if unlabeled is None else self._self_values(bank, X, unlabeled).sum(axis=1)
-        self._fit_tasks(bank, target, (), None, partial(self._learn, further=further))
+        self.fit_bank(bank, target, learn=partial(self._learn, further=further))
         return self
 
     def _self_values(self, bank: KernelBank, X: Any, unlabeled: Any) -> Array:
