@@ -122,7 +122,16 @@ def save(model: Any, path: str | os.PathLike[str], metadata: dict[str, Any] | No
 
 
 def load(path: str | os.PathLike[str]) -> Any:
-    """Read a model that ``save`` wrote; ValueError where the file is something else or damaged."""
+    """Read a model that ``save`` wrote.
+
+    Parameters
+    ----------
+    path : the file
+
+    Raises
+    ------
+    ValueError : where the file is something else or damaged, or holds a class that has to be registered first
+    """
     return read(path)[0]
 
 

@@ -108,7 +108,12 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     def fit(self, X: Any, y: Any) -> Self:
-        """Search, then fit the best candidate on all of X (or on a bank, or on precomputed matrices)."""
+        """Search, then fit the best candidate on all samples.
+
+        Parameters
+        ----------
+        X, y : as for the estimator's ``fit``: samples, a bank, or precomputed matrices; and the target
+        """
         if not isinstance(self.estimator, KernelEstimator):
             raise TypeError(
                 f"BankSearchCV searches estimators of multikernel, got {type(self.estimator).__name__}; "

@@ -8,7 +8,6 @@ _learn                one task: the problem, and the procedure that solves it
 
 from __future__ import annotations
 
-import warnings
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import partial
@@ -20,6 +19,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from multikernel._typing import Array
+from multikernel._warnings import warn_user
 from multikernel.banks import KernelBank
 from multikernel.certificate import Certificate, worst
 from multikernel.combinations import Combination, Linear
@@ -158,11 +158,10 @@ class KernelEstimator(TakesKernels):
         setattr(self, f"{certificate.kind.replace(' ', '_')}_", certificate.value)
         if not self.converged_:
             reached = Certificate(certificate.kind, max(certificate.value, machine.value))
-            warnings.warn(
+            warn_user(
                 f"{type(self).__name__} did not converge: it reached a {reached} in {self.n_iter_} iterations. "
                 "The model is usable; raise max_iter or tol, or scale the data.",
                 ConvergenceWarning,
-                stacklevel=5,
             )
 
     def _values(self, X: Any) -> Array:

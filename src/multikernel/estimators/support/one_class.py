@@ -80,13 +80,18 @@ class OneClassMKL(OutlierMixin, WeightsOfSumOne):  # type: ignore[misc]
         self.offset_ = -self.intercept_
 
     def score_samples(self, X: Any) -> Array:
-        """Scores of samples, shape (len(X),); larger is more usual."""
+        """Scores of samples, shape (len(X),); larger is more usual; X as in ``decision_function``."""
         return self._values(X)[:, 0] + self.offset_
 
     def decision_function(self, X: Any) -> Array:
-        """Positive inside the region, negative outside, shape (len(X),)."""
+        """Positive inside the region, negative outside, shape (len(X),).
+
+        Parameters
+        ----------
+        X : samples like those of ``fit``; with ``kernels="precomputed"`` matrices (m, len(X), n_train)
+        """
         return self._values(X)[:, 0]
 
     def predict(self, X: Any) -> Array:
-        """+1 inside the region, -1 outside."""
+        """+1 inside the region, -1 outside, for X as in ``decision_function``."""
         return np.where(self.decision_function(X) >= 0, 1, -1)
