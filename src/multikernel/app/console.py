@@ -1,4 +1,4 @@
-"""What a user sees while a job runs: one line for a failure, a bar on a terminal, plain lines in a pipe."""
+"""What a user sees of a job: a line for a failure, a bar for progress and tables; in a pipe, plain lines only."""
 
 from __future__ import annotations
 
@@ -12,18 +12,18 @@ from typing import Any
 import typer
 
 Observe = Callable[[str], None]
-_PIPE_WIDTH = 240  # a pipe has no edge to wrap at; lines are as long as their table
+_PIPE_WIDTH = 240  # columns of a table in a pipe, where lines need not be wrapped
 
 
 @contextmanager
 def one_line_failures() -> Iterator[None]:
-    """Turn what the library raises into one line on stderr and exit status 1, and its warnings into plain lines."""
+    """Turn an error of the library into one line on stderr and exit status 1, and its warnings into a line each."""
     with warnings.catch_warnings():
         warnings.simplefilter("default")
         warnings.showwarning = _show_warning
         try:
             yield
-        except BrokenPipeError:  # the reader of our output has seen enough; typer ends quietly
+        except BrokenPipeError:  # who reads our output has stopped reading, as head does; typer ends quietly
             raise
         except (ValueError, OSError, KeyError, MemoryError) as error:
             typer.echo(f"error: {sentence(error)}", err=True)
@@ -46,9 +46,9 @@ def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
 
 @contextmanager
 def steps(total: int, title: str) -> Iterator[Observe]:
-    """Count the steps of a long job: call what is yielded once for each step done, with a word about it."""
+    """Show the progress of a job of ``total`` steps: call what is yielded after each step, with a word about it."""
     if not sys.stderr.isatty():
-        yield _plain_steps(total, title)
+        yield lambda what: typer.echo(f"{title}: {what} of {total}", err=True)
         return
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
@@ -59,14 +59,10 @@ def steps(total: int, title: str) -> Iterator[Observe]:
         yield lambda what: progress.update(task, advance=1, description=f"{title}, {what}")
 
 
-def _plain_steps(total: int, title: str) -> Observe:
-    return lambda what: typer.echo(f"{title}: {what} of {total}", err=True)
-
-
 def show_table(
     title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], *, text: Sequence[int] = (0,)
 ) -> None:
-    """Print a table on stdout: ruled on a terminal, aligned words in a pipe. ``text`` columns are set flush left."""
+    """Print a table on stdout, in a pipe without rules; the columns in ``text`` (positions) are aligned to the left."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
@@ -77,7 +73,7 @@ def show_table(
     for j, name in enumerate(columns):
         table.add_column(name, justify="left" if j in text else "right", no_wrap=not terminal)
     for row in rows:
-        table.add_row(*map(Text, row))  # Text: brackets in a name are not markup
+        table.add_row(*map(Text, row))  # as Text, so that brackets in a name are not markup
     if terminal:
         Console(highlight=False).print(Text(title, style="bold"), table)
         return

@@ -1,4 +1,4 @@
-"""Files that are written whole or not at all."""
+"""Files that are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def check_writable(path: Path) -> None:
-    """Refuse a place that cannot be written to, before the work that leads there."""
+    """OSError where the file could not be written: called before the work whose result it will hold."""
     if path.is_dir():
         raise IsADirectoryError(f"cannot write {path}: it is a directory")
     if not path.parent.is_dir():
@@ -18,13 +18,13 @@ def check_writable(path: Path) -> None:
 
 
 def write_whole(path: Path, content: bytes) -> None:
-    """Write ``content``: readers see the old file or the new one, never a part."""
+    """Write a file so that readers see the old content or the new, never a part; OSError where that is not possible."""
     check_writable(path)
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as file:
             file.write(content)
-        os.chmod(temporary, 0o666 & ~_umask())  # mkstemp's 0600 is for secrets
+        os.chmod(temporary, 0o666 & ~_umask())  # mkstemp lets only the owner read
         os.replace(temporary, path)
     except BaseException:
         Path(temporary).unlink(missing_ok=True)

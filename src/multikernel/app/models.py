@@ -1,9 +1,12 @@
-"""From the options of ``fit`` to an estimator: the method, its machine, and the search for its regularisation."""
+"""From the options of ``fit`` to an estimator: the method, its machine, and the search for its regularisation.
+
+What regularises is the option lam of the margin machine, C of a support vector machine, or alpha of ridge regression.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
@@ -25,22 +28,14 @@ INNER_FOLDS = 3
 
 @dataclass(frozen=True)
 class Method:
-    """The estimators of a method, and the options that regularise them.
+    """The estimators of a method, and the options that regularise them."""
 
-    Parameters
-    ----------
-    classifier, regressor : names of estimators; None where there is none
-    classes, numbers : options for targets that are classes, and that are numbers
-    grids : values to search, where they are not the common ones
-    kernels : for features in [0, 1], where the estimators' own default is not for these
-    """
-
-    classifier: str | None = None
+    classifier: str | None = None  # the name of the estimator, None where there is none
     regressor: str | None = None
-    classes: tuple[str, ...] = ()
-    numbers: tuple[str, ...] = ("alpha",)
-    grids: Mapping[str, tuple[float, ...]] | None = None
-    kernels: KernelFamily | None = None
+    classes: tuple[str, ...] = ()  # the options of the classifier
+    numbers: tuple[str, ...] = ("alpha",)  # the options of the regressor
+    grids: Mapping[str, tuple[float, ...]] = field(default_factory=lambda: GRIDS)  # the values to choose from
+    kernels: KernelFamily | None = None  # None for the estimator's own default
 
 
 METHODS = {
@@ -48,13 +43,11 @@ METHODS = {
     "l1mkl": Method("L1MKLClassifier", "L1MKLRegressor", ("C",), ("C",)),
     "lpmkl": Method("LpMKLClassifier", "LpMKLRegressor", ("C",), ("C",)),
     "smkl": Method("SMKLClassifier", classes=("C",)),
-    "rls2": Method(  # whose kernels have trace 1
-        "RLS2Classifier", "RLS2Regressor", ("alpha",), grids={"alpha": (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)}
-    ),
+    # Its kernels are scaled to trace 1, for which alpha is smaller.
+    "rls2": Method("RLS2Classifier", "RLS2Regressor", ("alpha",), grids={"alpha": (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1)}),
     "polynomial": Method("PolynomialMKLClassifier", "PolynomialMKLRegressor", ("alpha",)),
-    "hkl": Method(  # 6 is 1/2 by the variance of an even spread over [0, 1]
-        "HKLClassifier", "HKLRegressor", ("C",), ("C",), kernels=per_feature(RBF(6.0))
-    ),
+    # A feature spread evenly over [0, 1] has variance 1/12; the width is gamma = 1 / (2 variance).
+    "hkl": Method("HKLClassifier", "HKLRegressor", ("C",), ("C",), kernels=per_feature(RBF(6.0))),
     "ridgecv": Method(regressor="MultipleKernelRidgeCV", numbers=()),
     "average": Method("AverageMKLClassifier", "AverageMKLRegressor", ("lam", "C")),
     "alignment": Method("AlignmentMKLClassifier", "AlignmentMKLRegressor", ("lam", "C")),
@@ -64,7 +57,7 @@ METHODS = {
 
 @dataclass(frozen=True)
 class Wish:
-    """What the user asked ``fit`` for; None where he left it open."""
+    """The options of ``fit`` as the user gave them; None for one that was not given."""
 
     target: str
     method: str | None
@@ -76,18 +69,18 @@ class Wish:
     seed: int
 
     def chosen(self, task: Task) -> str:
-        """The method, the default one of the task where none was named."""
+        """The method that was named, or the default method of the task."""
         return self.method or ("easymkl" if task == "classification" else "average")
 
     @property
     def given(self) -> dict[str, float]:
-        """The options for the regularisation that were given."""
+        """Those options that regularise and were given."""
         values = {"lam": self.lam, "C": self.C, "alpha": self.alpha}
         return {name: value for name, value in values.items() if value is not None}
 
 
 def make_model(wish: Wish, task: Task) -> Any:
-    """The estimator for a task; ValueError where the options do not fit it."""
+    """The estimator for a task; ValueError where an option does not fit the method or the task."""
     name, classify = wish.chosen(task), task == "classification"
     method = METHODS[name]
     estimator = method.classifier if classify else method.regressor
@@ -111,7 +104,8 @@ def make_model(wish: Wish, task: Task) -> Any:
             raise ValueError(
                 f"--lam and --C exclude each other with --method {name}: give the one of the machine you want"
             )
-        # a C asks for a support vector machine, a lam for the margin machine; EasyMKL takes lam for its weights
+        # --C asks for a support vector machine and --lam for the margin machine. EasyMKL, whose weights are learned
+        # with lam in any case, uses the margin machine unless a C is given; the other methods unless no lam is.
         margin = "C" not in given if name == "easymkl" else "lam" in given
         more["learner"] = "margin" if margin else "svc"
     if name == "best":
@@ -120,16 +114,25 @@ def make_model(wish: Wish, task: Task) -> Any:
 
 
 def with_search(model: Any, wish: Wish, task: Task, y: Array) -> Any:
-    """The model, searching for its regularisation where the user gave none."""
-    name, classify = wish.chosen(task), task == "classification"
+    """The model, or where the user gave no regularisation a search for it by cross-validation."""
+    name = wish.chosen(task)
     method = METHODS[name]
-    options = method.classes if classify else method.numbers
-    smallest = int(np.unique(y, return_counts=True)[1].min()) if classify else len(y) // 2
-    if wish.given or not options or smallest < 2 * INNER_FOLDS:  # the folds of the outer cross-validation take a share
+    options = method.classes if task == "classification" else method.numbers
+    # The training part of an outer fold has at least half of each class, which has to suffice for the inner folds.
+    if wish.given or not options or most_folds(y, task) < 2 * INNER_FOLDS:
         return model
     parameter = "C" if getattr(model, "learner", "margin") == "svc" else options[0]
-    values = (method.grids or GRIDS)[parameter]
-    splitter = StratifiedKFold if classify else KFold
-    inner = splitter(INNER_FOLDS, shuffle=True, random_state=wish.seed)
-    # the best single kernel is a search of its own inside this one: every other value has to do
-    return BankSearchCV(model, {parameter: values[1::2] if name == "best" else values}, cv=inner)
+    values = method.grids[parameter]
+    # The best single kernel is searched for inside this search, so only every other value is tried.
+    grid = {parameter: values[1::2] if name == "best" else values}
+    return BankSearchCV(model, grid, cv=shuffled_folds(task, INNER_FOLDS, wish.seed))
+
+
+def most_folds(y: Array, task: Task) -> int:
+    """How many folds there can be: each needs a sample of every class, or two samples where the target is a number."""
+    return int(np.unique(y, return_counts=True)[1].min()) if task == "classification" else len(y) // 2
+
+
+def shuffled_folds(task: Task, n: int, seed: int) -> StratifiedKFold | KFold:
+    """n shuffled folds, with the same share of each class where the task is classification."""
+    return (StratifiedKFold if task == "classification" else KFold)(n, shuffle=True, random_state=seed)

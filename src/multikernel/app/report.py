@@ -1,4 +1,4 @@
-"""The report: one HTML file that needs nothing else."""
+"""The report as one HTML file that needs no other file and no network."""
 
 from __future__ import annotations
 
@@ -25,20 +25,20 @@ _LIBRARIES = ("multikernel", "numpy", "scipy", "scikit-learn", "numba")
 
 @dataclass(frozen=True)
 class Row:
-    """One method as the table shows it."""
+    """One method as a line of the table, as text."""
 
     score: Score
-    auc: str
-    highest: bool
-    difference: str
-    chosen: str
-    search: str
-    fit: str
-    gap: str
+    auc: str  # mean and standard deviation over the folds
+    highest: bool  # whether no method has a higher mean
+    difference: str  # how far EasyMKL is above this method, in the same form
+    chosen: str  # the parameters that the inner folds chose
+    search: str  # the time of choosing and fitting
+    fit: str  # the time of one fit
+    gap: str  # the largest duality gap
 
 
 def rows(study: Study) -> list[Row]:
-    """The table of a study."""
+    """The lines of the table of a study."""
     learned = np.array([o.auc for o in study.score("easymkl").outcomes])
     top = max(score.mean for score in study.scores)
     return [_row(score, learned, score.mean == top) for score in study.scores]
@@ -63,7 +63,7 @@ def _signed(value: float) -> str:
 
 
 def _chosen(score: Score) -> str:
-    """What the inner folds chose: the median of lam with its range, and the commonest other choice."""
+    """What the inner folds chose: the median of lam with its range, and the most frequent of the other choices."""
     parts = []
     if score.lams:
         low, high = min(score.lams), max(score.lams)
@@ -76,7 +76,7 @@ def _chosen(score: Score) -> str:
 
 
 def summary_rows(study: Study) -> tuple[list[str], list[list[str]]]:
-    """The header and the cells for the console: what fits on 80 columns."""
+    """The header and the cells of the table for the console, which fits on 80 columns."""
     header = ["method", "AUC", "lam", "choice", "one fit", "gap"]
     return header, [
         [
@@ -92,7 +92,7 @@ def summary_rows(study: Study) -> tuple[list[str], list[list[str]]]:
 
 
 def headline(study: Study) -> str:
-    """What came out, in two sentences that claim no more than the folds show."""
+    """The result in two sentences: areas under the curve, and in how many folds EasyMKL is ahead of the average."""
     learned, average = study.score("easymkl"), study.score("average")
     rival = max((s for s in study.scores if s.key != "easymkl"), key=lambda s: s.mean)
     difference = np.array([a.auc - b.auc for a, b in zip(learned.outcomes, average.outcomes, strict=True)])
@@ -105,7 +105,7 @@ def headline(study: Study) -> str:
 
 
 def command(studies: Sequence[Study], plan: Plan, out: Path, data_dir: Path | None) -> str:
-    """What to type to make this report again."""
+    """The command that makes this report again."""
     where = data_dir or os.environ.get("MULTIKERNEL_DATA")
     words = ["multikernel", "demo", *(word for study in studies for word in ("--data", study.name))]
     words += ["--data-dir", str(where)] if where else []

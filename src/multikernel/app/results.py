@@ -1,4 +1,4 @@
-"""What a comparison is made of, and what it found: values only."""
+"""How a comparison of methods is made, and what it found."""
 
 from __future__ import annotations
 
@@ -9,35 +9,26 @@ import numpy as np
 
 @dataclass(frozen=True)
 class Plan:
-    """How the comparison is made.
+    """How the comparison is made."""
 
-    Parameters
-    ----------
-    folds, inner_folds : int, the outer folds that test and the inner ones that choose
-    seed : int, shuffles all folds
-    max_degree : int, the largest degree D of the family
-    lams : the values of lam to choose from
-    coarse_lams : the values of lam at which the best single degree is chosen, before its lam
-    """
-
-    folds: int = 10
-    inner_folds: int = 3
-    seed: int = 0
+    folds: int = 10  # outer folds, on which methods are tested
+    inner_folds: int = 3  # inner folds, by which their parameters are chosen
+    seed: int = 0  # shuffles all folds
     max_degree: int = 10
-    lams: tuple[float, ...] = tuple(v / 10 for v in range(11))
-    coarse_lams: tuple[float, ...] = (0.1, 0.5)
+    lams: tuple[float, ...] = tuple(v / 10 for v in range(11))  # the values of lam to choose from
+    coarse_lams: tuple[float, ...] = (0.1, 0.5)  # the values of lam at which the best single degree is chosen
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """One method on one outer fold: ``search_seconds`` is the whole choice, ``fit_seconds`` one fit."""
+    """One method on one outer fold."""
 
-    auc: float
-    search_seconds: float
-    fit_seconds: float
-    lam: float | None
-    choice: str
-    gap: float | None
+    auc: float  # area under the ROC curve on the fold
+    search_seconds: float  # of choosing all parameters and fitting with them
+    fit_seconds: float  # of one fit with the parameters chosen
+    lam: float | None  # the lam chosen, None for a method without one
+    choice: str  # the other parameters chosen, in words
+    gap: float | None  # the relative duality gap of the fit, None for a method that states none
 
 
 @dataclass(frozen=True)
@@ -60,36 +51,36 @@ class Score:
 
     @property
     def lams(self) -> tuple[float, ...]:
-        """The lam of each fold, where the method has one."""
+        """The lam chosen in each fold, empty for a method without one."""
         return tuple(o.lam for o in self.outcomes if o.lam is not None)
 
     @property
     def worst_gap(self) -> float | None:
-        """The largest relative duality gap, where the method states one."""
+        """The largest relative duality gap, None for a method that states none."""
         return max((o.gap for o in self.outcomes if o.gap is not None), default=None)
 
     @property
     def search_seconds(self) -> float:
-        """Choosing and fitting, mean over the folds."""
+        """The seconds of choosing and fitting, mean over the folds."""
         return float(np.mean([o.search_seconds for o in self.outcomes]))
 
     @property
     def fit_seconds(self) -> float:
-        """One fit with the parameters chosen, median over the folds."""
+        """The seconds of one fit with the parameters chosen, median over the folds."""
         return float(np.median([o.fit_seconds for o in self.outcomes]))
 
 
 @dataclass(frozen=True)
 class Learned:
-    """EasyMKL on all rows, with the median of the lam that the folds chose."""
+    """EasyMKL on all rows."""
 
-    lam: float
-    weights: tuple[float, ...]
-    ratios: tuple[float, ...]
-    ratio: float
-    average_ratio: float
-    center: float
-    gap: float
+    lam: float  # the median of the values chosen in the folds
+    weights: tuple[float, ...]  # of degrees 0, 1, ...
+    ratios: tuple[float, ...]  # the spectral ratio of each degree
+    ratio: float  # that of the learned kernel
+    average_ratio: float  # that of the average of all degrees
+    center: float  # the centre of mass of the weights
+    gap: float  # the relative duality gap
 
 
 @dataclass(frozen=True)
@@ -98,15 +89,15 @@ class Study:
 
     name: str
     description: str
-    n: int
-    p: int
-    labels: tuple[str, str]
-    counts: tuple[int, int]
-    scores: tuple[Score, ...]
+    n: int  # samples
+    p: int  # features
+    labels: tuple[str, str]  # the names of the two classes
+    counts: tuple[int, int]  # the samples of each
+    scores: tuple[Score, ...]  # one for each method
     learned: Learned
-    remarks: tuple[str, ...]
-    seconds: float
+    remarks: tuple[str, ...]  # the warnings of the final fits
+    seconds: float  # of the whole study
 
     def score(self, key: str) -> Score:
-        """The score of one method."""
+        """The score of the method with that key."""
         return next(score for score in self.scores if score.key == key)

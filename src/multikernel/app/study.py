@@ -1,8 +1,8 @@
 """The comparison of the demo: nested cross-validation of EasyMKL, its baselines and an outside reference.
 
-Outer folds test; on the rest inner folds choose every parameter by the area under the curve; the winner is fitted anew
-on the rest and scored on the fold. All methods meet the same folds, and features are scaled by the training part only.
-Donini and Aiolli (2017), section 5.
+Each outer fold is a test set. On the samples outside it, inner folds choose every parameter by the area under the
+curve; the model with these parameters is fitted on all samples outside the fold and scored on the fold. All methods
+meet the same folds, and features are scaled by the training part only. Donini and Aiolli (2017), section 5.
 """
 
 from __future__ import annotations
@@ -25,8 +25,9 @@ from threadpoolctl import threadpool_limits
 
 from multikernel._typing import Array
 from multikernel.app.results import Learned, Outcome, Plan, Score, Study
+from multikernel.banks import bind
 from multikernel.datasets import Dataset
-from multikernel.diagnostics import center_of_mass, spectral_ratio
+from multikernel.diagnostics import center_of_mass, spectral_ratios
 from multikernel.estimators import AverageMKLClassifier, EasyMKLClassifier
 from multikernel.kernels import HomogeneousPolynomial, homogeneous_polynomials
 from multikernel.selection import BankSearchCV
@@ -44,25 +45,27 @@ class Method:
 
 
 def compare(data: Dataset, plan: Plan, observe: Callable[[str], None] = lambda what: None) -> Study:
-    """Compare all methods on a data set of two classes; ``observe`` hears of every outer fold that is done."""
+    """Compare all methods on a data set of two classes; ``observe`` is called with a word after each outer fold.
+
+    ValueError where the data set has no table of features, not two classes, or too few samples for the folds.
+    """
     start = perf_counter()
     X, y, labels = _two_classes(data, plan)
     methods = _methods(plan)
     found: dict[str, list[Outcome]] = {method.key: [] for method in methods}
-    remarks: dict[str, None] = {}  # a set that keeps its order
+    remarks: dict[str, None] = {}  # used as a set, for a dictionary keeps the order of its keys
     _warm_up(X, y)
     outer = StratifiedKFold(plan.folds, shuffle=True, random_state=plan.seed)
     for k, (train, test) in enumerate(outer.split(X, y)):
         scaler = MinMaxScaler().fit(X[train])
         for method in methods:
-            # one thread of linear algebra for all: the reference has no more, and times repeat better
+            # One thread of linear algebra for all methods: scikit-learn's SVC uses one, and times repeat better.
             with threadpool_limits(1, user_api="blas"):
                 outcome, said = _run(method, scaler.transform(X[train]), y[train], scaler.transform(X[test]), y[test])
             found[method.key].append(outcome)
             remarks |= dict.fromkeys(f"{method.label}: {text}" for text in said)
         observe(f"fold {k + 1}")
     scores = tuple(Score(method.key, method.label, tuple(found[method.key])) for method in methods)
-    learned = _learn_on_all(X, y, plan, median(scores[0].lams))
     return Study(
         name=data.name,
         description=data.description,
@@ -71,7 +74,7 @@ def compare(data: Dataset, plan: Plan, observe: Callable[[str], None] = lambda w
         labels=labels,
         counts=(int((y == 0).sum()), int((y == 1).sum())),
         scores=scores,
-        learned=learned,
+        learned=_learn_on_all(X, y, plan, median(scores[0].lams)),
         remarks=tuple(remarks),
         seconds=perf_counter() - start,
     )
@@ -116,16 +119,16 @@ def _methods(plan: Plan) -> tuple[Method, ...]:
 
 
 def _warm_up(X: Array, y: Array) -> None:
-    """Compile and load what is compiled and loaded once, outside the measured time."""
+    """Compile functions and load libraries before times are measured, as this happens once only."""
     few = np.concatenate([np.flatnonzero(y == c)[:10] for c in (0, 1)])
     EasyMKLClassifier(homogeneous_polynomials(2)).fit(X[few], y[few])
     SVC().fit(X[few], y[few])
 
 
 def _run(method: Method, X: Array, y: Array, X_test: Array, y_test: Array) -> tuple[Outcome, list[str]]:
-    """One method on one fold, and what its final fit had to say."""
+    """One method on one fold, and the warnings of its final fit."""
     with warnings.catch_warnings():
-        # a candidate that is hard to fit is one that is not chosen; of the one that is, we listen
+        # Parameters at which a fit does not converge may be tried; the warnings at those chosen are reported below.
         warnings.simplefilter("ignore", ConvergenceWarning)
         warnings.filterwarnings("ignore", message="EasyMKL: the hulls")
         start = perf_counter()
@@ -148,27 +151,25 @@ def _run(method: Method, X: Array, y: Array, X_test: Array, y_test: Array) -> tu
 
 
 def _choice(model: Any) -> str:
-    """The parameters chosen beside lam, in a few words."""
+    """The parameters chosen other than lam, in a few words."""
     if isinstance(model, SVC):
         return f"C {model.C:g}, gamma {model.gamma:g}"
     return f"degree {model.kernels[0].kernel.degree}" if isinstance(model.kernels, list) else ""
 
 
 def _learn_on_all(X: Array, y: Array, plan: Plan, lam: float) -> Learned:
-    from multikernel.banks import bind
-
     scaled = MinMaxScaler().fit_transform(X)
     degrees = np.arange(plan.max_degree + 1)
     family = homogeneous_polynomials(plan.max_degree)
     model = EasyMKLClassifier(family, lam=lam).fit(scaled, y)
     bank = bind(family, scaled)
-    average = np.full(len(degrees), 1.0 / len(degrees))
+    ratio, average_ratio = spectral_ratios(bank, [model.weights_, np.full(len(degrees), 1.0 / len(degrees))]).tolist()
     return Learned(
         lam=float(lam),
-        weights=tuple(map(float, model.weights_)),
-        ratios=tuple(float(spectral_ratio(bank.matrix(d))) for d in range(len(bank))),
-        ratio=float(spectral_ratio(bank.combine(model.weights_).dense())),
-        average_ratio=float(spectral_ratio(bank.combine(average).dense())),
-        center=float(center_of_mass(model.weights_, degrees)),
+        weights=tuple(model.weights_.tolist()),
+        ratios=tuple(spectral_ratios(bank).tolist()),
+        ratio=ratio,
+        average_ratio=average_ratio,
+        center=center_of_mass(model.weights_, degrees),
         gap=float(model.duality_gap_),
     )

@@ -10,46 +10,41 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.model_selection import KFold, StratifiedKFold
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from multikernel._typing import Array
 from multikernel.app.console import steps
-from multikernel.app.models import INNER_FOLDS, Wish, make_model, with_search
+from multikernel.app.models import INNER_FOLDS, Wish, make_model, most_folds, shuffled_folds, with_search
 from multikernel.app.tables import Encoding, read_table
 from multikernel.datasets.dataset import Task
 from multikernel.persistence import read
 
-_FOLDS = 5
-_SHOWN = 10  # weights in the table
+_FOLDS = 5  # of the cross-validation whose score is printed
+_SHOWN = 10  # how many of the largest weights are printed
 
 
 @dataclass(frozen=True)
 class Trained:
-    """A model with its encoding, its score on the training data, and its scores on held-out folds.
-
-    ``chosen`` is the regularisation that inner folds chose, where the user left it open; ``left_out`` are columns of
-    the file that are no features.
-    """
+    """A model with its encoding and its scores: accuracy for classes, R2 for numbers."""
 
     model: Any
     encoding: Encoding
-    n: int
-    left_out: tuple[str, ...]
-    chosen: dict[str, float]
-    score: float
-    fold_scores: tuple[float, ...]
+    n: int  # training samples
+    left_out: tuple[str, ...]  # columns of the file that are neither features nor the target
+    chosen: dict[str, float]  # the regularisation chosen by inner folds, empty where the user gave it
+    score: float  # on the training data
+    fold_scores: tuple[float, ...]  # on held-out folds, empty where a class is too small for folds
 
 
 def train(path: Path, wish: Wish) -> Trained:
-    """Fit the model that was asked for, and cross-validate it."""
+    """Fit and cross-validate the model that was asked for; ValueError where the file or an option does not allow it."""
     table = read_table(path)
     encoding, raw, y = Encoding.learn(table, wish.target, wish.task)
     model = with_search(make_model(wish, encoding.task), wish, encoding.task, y)
     if encoding.task == "classification" and len(np.unique(y)) < 2:
         raise ValueError(f"{path}: column {wish.target!r} holds one class only, {y[0]}")
-    fold_scores = _cross_validate(model, raw, y, encoding.task, wish.seed)  # first: it is the longer part
+    fold_scores = _cross_validate(model, raw, y, encoding.task, wish.seed)  # takes longest, and shows how far it is
     X = encoding.scale(raw)
     model.fit(X, y)
     return Trained(
@@ -64,18 +59,14 @@ def train(path: Path, wish: Wish) -> Trained:
 
 
 def _cross_validate(model: Any, raw: Any, y: Array, task: Task, seed: int) -> tuple[float, ...]:
-    """Scores on held-out folds, the scaling learned on the others; none where a class is too small."""
-    if task == "classification":
-        folds = min(_FOLDS, int(np.unique(y, return_counts=True)[1].min()))
-        splitter: Any = StratifiedKFold
-    else:
-        folds, splitter = min(_FOLDS, len(y) // 2), KFold
-    if folds < 2:
+    """Scores on held-out folds, with the scaling learned outside the fold; none where a class is too small."""
+    n_folds = min(_FOLDS, most_folds(y, task))
+    if n_folds < 2:
         return ()
     pipeline = make_pipeline(MinMaxScaler().set_output(transform="pandas"), model)
     scores = []
-    with steps(folds, "cross-validation") as observe:
-        for k, (fit, held) in enumerate(splitter(folds, shuffle=True, random_state=seed).split(raw, y)):
+    with steps(n_folds, "cross-validation") as observe:
+        for k, (fit, held) in enumerate(shuffled_folds(task, n_folds, seed).split(raw, y)):
             fold = clone(pipeline).fit(raw.iloc[fit], y[fit])
             scores.append(float(fold.score(raw.iloc[held], y[held])))
             observe(f"fold {k + 1}")
@@ -83,7 +74,7 @@ def _cross_validate(model: Any, raw: Any, y: Array, task: Task, seed: int) -> tu
 
 
 def describe(trained: Trained) -> list[tuple[str, list[str], list[list[str]]]]:
-    """What ``fit`` prints: tables of title, header and rows."""
+    """What ``fit`` prints: tables, each as its title, its header and its rows."""
     model, classify = trained.model, trained.encoding.task == "classification"
     measure = "accuracy" if classify else "R2"
     cv = np.array(trained.fold_scores)
@@ -106,10 +97,9 @@ def describe(trained: Trained) -> list[tuple[str, list[str], list[list[str]]]]:
     ]
     weights = np.atleast_2d(model.weights_).mean(axis=0)
     top = np.argsort(-weights, kind="stable")[:_SHOWN]
-    problems = np.atleast_2d(model.weights_).shape[0]
-    title = f"Largest weights ({len(top)} of {len(weights)})" + (
-        f", mean of {problems} problems" if problems > 1 else ""
-    )
+    title = f"Largest weights ({len(top)} of {len(weights)})"
+    if model.weights_.ndim == 2:
+        title += f", mean of {len(model.weights_)} problems"
     rows = [[str(model.kernel_names_[k]), f"{weights[k]:.4f}"] for k in top]
     return [("Model", ["", ""], facts), (title, ["kernel", "weight"], rows)]
 
@@ -121,7 +111,10 @@ def _certificate(model: Any) -> list[str]:
 
 
 def predictions(model_path: Path, table_path: Path) -> tuple[str, int]:
-    """The predictions for a file as CSV text, and how many: ``prediction`` and, for classes, decision values."""
+    """The predictions for the rows of a file as CSV text, and how many they are; for classes with decision values.
+
+    ValueError where the model was not written by ``fit``, or the file lacks what the model needs.
+    """
     model, metadata = read(model_path)
     if "table" not in metadata:
         raise ValueError(
