@@ -120,7 +120,7 @@ def test_mixes_of_nothing_and_wrong_weights_are_told() -> None:
         ratios = diagnostics.spectral_ratios(bank, [[0.0] * 4, [0.0, 1.0, 0.0, 0.0]])
     assert np.isnan(ratios[0])
     assert ratios[1] == pytest.approx(np.sqrt(3.0))
-    with pytest.raises(ValueError, match=r"shape \(mixes, 4\)"):
+    with pytest.raises(ValueError, match="a column for each of the 4 kernels"):
         diagnostics.spectral_ratios(bank, [0.5, 0.5])
     with pytest.raises(ValueError, match="non-negative"):
         diagnostics.spectral_ratios(bank, [[0.5, 0.5, -0.1, 0.1]])

@@ -130,8 +130,6 @@ def render(studies: Sequence[Study], plan: Plan, out: Path, data_dir: Path | Non
         versions={name: version(name) for name in _LIBRARIES},
         machine=f"Python {platform.python_version()}, {platform.system()} {platform.machine()}, {os.cpu_count()} CPUs",
         made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        worst_gap=max(
-            max((s.worst_gap for s in study.scores if s.worst_gap is not None), default=0.0) for study in studies
-        ),
+        worst_gap=max(score.worst_gap or 0.0 for study in studies for score in study.scores),
         colors={"learned": figures.LEARNED, "baseline": figures.BASELINE, "outside": figures.OUTSIDE},
     )

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
@@ -129,8 +128,4 @@ def predictions(model_path: Path, table_path: Path) -> tuple[str, int]:
             columns["decision"] = decision.tolist()
         else:
             columns |= {f"decision {label}": decision[:, k].tolist() for k, label in enumerate(model.classes_.tolist())}
-    out = io.StringIO()
-    writer = csv.writer(out, lineterminator="\n")
-    writer.writerow(columns)
-    writer.writerows(zip(*columns.values(), strict=True))
-    return out.getvalue(), len(X)
+    return pd.DataFrame(columns).to_csv(index=False, lineterminator="\n"), len(X)

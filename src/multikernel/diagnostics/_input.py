@@ -1,4 +1,4 @@
-"""What the diagnostics accept, and what they say about the rest."""
+"""The matrices, banks and targets that the diagnostics take; ValueError tells what is wrong with others."""
 
 from __future__ import annotations
 
@@ -11,11 +11,16 @@ from multikernel.banks import KernelBank, precomputed
 from multikernel.banks.checks import check_finite, check_positive, check_symmetric
 
 
+def _real(values: Any, name: str) -> Array:
+    array = np.asarray(values)
+    if not (np.issubdtype(array.dtype, np.number) or array.dtype == bool) or np.iscomplexobj(array):
+        raise ValueError(f"{name} must hold real numbers, got dtype {array.dtype}")
+    return array
+
+
 def square(K: Any, name: str = "K") -> Array:
     """K as a square float64 array, finite or not."""
-    matrix = np.asarray(K)
-    if not (np.issubdtype(matrix.dtype, np.number) or matrix.dtype == bool) or np.iscomplexobj(matrix):
-        raise ValueError(f"{name} must be a matrix of real numbers, got an array of dtype {matrix.dtype}")
+    matrix = _real(K, name)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) == 0:
         raise ValueError(f"{name} must be a square kernel matrix, got shape {matrix.shape}")
     return matrix.astype(np.float64, copy=False)
@@ -37,7 +42,7 @@ def positive(K: Any, name: str = "K") -> Array:
 
 
 def _as_given(K: Any, matrix: Array) -> Array:
-    """In single precision where K is: more then counts as rounding."""
+    """K in single precision where it was given so, for the checks then allow for more rounding."""
     return np.asarray(K) if getattr(K, "dtype", None) == np.float32 else matrix
 
 
@@ -51,7 +56,7 @@ def centered(K: Array) -> Array:
 
 
 def as_bank(K: Any) -> KernelBank:
-    """A bank: K itself, a matrix as a bank of one, or a stack or sequence of matrices."""
+    """A square bank: K itself, or made of one matrix, of an array (m, n, n) or of a list of matrices."""
     if isinstance(K, KernelBank):
         if not K.square:
             raise ValueError(f"the bank must be square, its matrices have shape {K.shape}")
@@ -64,9 +69,7 @@ def as_bank(K: Any) -> KernelBank:
 
 def target(y: Any, n: int) -> Array:
     """y as n finite numbers."""
-    values = np.asarray(y)
-    if not (np.issubdtype(values.dtype, np.number) or values.dtype == bool) or np.iscomplexobj(values):
-        raise ValueError(f"y must hold real numbers, got dtype {values.dtype}")
+    values = _real(y, "y")
     if values.shape != (n,):
         raise ValueError(f"y must have one value for each of the {n} samples, got shape {values.shape}")
     if not np.isfinite(values).all():

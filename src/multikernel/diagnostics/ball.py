@@ -2,8 +2,8 @@
 
     R^2 = max_a  a'diag(K) - a'Ka    over the simplex
 
-Only distances count, so K is centred first: then R^2 is at least a quarter of the largest self-value, and a relative
-precision can be reached however far from the origin the samples lie.
+Only distances between samples count, so K is centred first. Then R^2 is at least a quarter of the largest self-value,
+and a relative precision can be reached however far from the origin the samples lie.
 """
 
 from __future__ import annotations
@@ -18,8 +18,8 @@ from sklearn.exceptions import ConvergenceWarning
 from multikernel._typing import Array
 from multikernel.diagnostics import _input
 
-_COINCIDE = 1e-14  # of the largest self-value: what centring leaves of samples at one place
-_REFRESHES = 3  # how often the compiled loop starts again from a fresh gradient
+_COINCIDE = 1e-14  # times n and the largest self-value: below, centred self-values are rounding of equal samples
+_ROUNDS = 3  # the compiled solver updates its gradient, which collects rounding; each round starts from an exact one
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,11 +28,11 @@ class MEB:
 
     Parameters
     ----------
-    squared_radius : float, a'diag(K) - a'Ka: at most the true squared radius
+    squared_radius : float, a'diag(K) - a'Ka, at most the true squared radius
     weights : array (n,), a on the simplex; the centre is sum_i a_i phi(x_i)
-    gap : float >= 0, squared_radius + gap = max_i (K_ii - 2 (Ka)_i) + a'Ka is the squared radius of a ball around this
-        centre that holds all samples: at least the true squared radius
-    average_bound : float, mean(diag K) - mean(K): the value at equal weights, at most the true squared radius
+    gap : float >= 0; squared_radius + gap = max_i (K_ii - 2 (Ka)_i) + a'Ka is the squared radius of the smallest ball
+        around this centre that holds all samples, which is at least the true squared radius
+    average_bound : float, mean(diag K) - mean(K), the value at equal weights, at most the true squared radius
     """
 
     squared_radius: float
@@ -42,6 +42,7 @@ class MEB:
 
     @property
     def radius(self) -> float:
+        """The square root of ``squared_radius``."""
         return float(np.sqrt(self.squared_radius))
 
     def __float__(self) -> float:
@@ -49,22 +50,22 @@ class MEB:
 
 
 def meb_radius(K: Any, tol: float = 1e-8, max_iter: int = 1_000_000) -> MEB:
-    """The smallest ball in feature space that holds all samples, with a certificate.
+    """The smallest ball in feature space that holds all samples; a ConvergenceWarning where its gap is above ``tol``.
 
     Parameters
     ----------
     K : array-like (n, n), a kernel matrix
     tol : float > 0, the gap to reach, relative to the squared radius
-    max_iter : int, how many pairwise steps at most; a ConvergenceWarning says that they were not enough
+    max_iter : int, the largest number of pairwise steps
 
-    Returns
-    -------
-    MEB
+    Raises
+    ------
+    ValueError : where K is not symmetric positive semi-definite, or tol is not positive
 
     References
     ----------
     Shawe-Taylor and Cristianini (2004), Kernel methods for pattern analysis, section 7.1. Donini and Aiolli (2017),
-    section 3.1.3, where the squared radius is called the radius.
+    section 3.1.3, call the squared radius the radius.
 
     Examples
     --------
@@ -95,7 +96,7 @@ def meb_radius(K: Any, tol: float = 1e-8, max_iter: int = 1_000_000) -> MEB:
 
 
 def _solve(C: Array, tol: float, max_iter: int) -> tuple[Array, float, float]:
-    """Weights, their value and its gap for a centred matrix."""
+    """The weights for a centred matrix C, the value at them and its gap."""
     from multikernel.machines.margin import _pairs as _smo
 
     n = len(C)
@@ -104,7 +105,7 @@ def _solve(C: Array, tol: float, max_iter: int) -> tuple[Array, float, float]:
     second = int((d - 2.0 * C[first]).argmax())
     a = np.zeros(n)
     a[[first, second]] = 0.5  # the farthest sample from the mean, and the farthest from that one
-    for _ in range(_REFRESHES):
+    for _ in range(_ROUNDS):
         gradient = 2.0 * (C @ a) - d
         _smo.solve(C, ones, np.zeros(n, np.int64), 1, d, 1.0, 0.0, a, gradient, 0.0, tol, max_iter)
         a /= a.sum()

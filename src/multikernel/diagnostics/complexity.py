@@ -15,8 +15,7 @@ import numpy as np
 from multikernel.diagnostics import _input
 from multikernel.diagnostics.spectrum import spectral_ratio
 
-# E (s'Ks)^r <= (23/22 r tr K)^r for whole r (Cortes, Mohri and Rostamizadeh 2010). It follows from Khintchine's
-# inequality as well, whose (2r - 1)!! (tr K)^r is smaller.
+# E (s'Ks)^r <= (23/22 r tr K)^r for whole r (Cortes, Mohri and Rostamizadeh 2010).
 _ETA = 23.0 / 22.0
 
 
@@ -27,15 +26,19 @@ def rademacher_bound(K: Any, norm: float = 1.0, q: float = 1.0, factor: float = 
 
     m kernels:   F = { x -> <w, phi_mu(x)> : |w| <= norm, mu >= 0, |mu|_q <= 1 } with phi_mu the feature map of
     sum_k mu_k k_k. With tau_k = tr K_k, Rad(F) <= factor norm sqrt(c_r |tau|_r) / n for each r with 1 <= r <= q/(q-1),
-    c_1 = 1 and c_r = 23/22 ceil(r) else; the smallest of these for whole r, and for r = q/(q-1), is returned. (For one
-    kernel this is the bound above, for q = 1 it grows like the square root of log m.)
+    where c_1 = 1 and else c_r = 23/22 ceil(r). What is returned is the smallest of these bounds for r = q/(q-1) and for
+    all whole r up to it. For one kernel it is the bound above; for q = 1 it grows like the square root of log m.
 
     Parameters
     ----------
     K : array-like (n, n), one kernel matrix; or a KernelBank, an array (m, n, n) or a list of matrices, m kernels
     norm : float > 0, the radius of the ball
-    q : float >= 1, inf included, the norm that bounds the weights; of no effect for one kernel
-    factor : float, the convention: 2 or 1
+    q : float >= 1 or inf, the order of the norm of the weights; of no effect for one kernel
+    factor : float > 0, the convention, 2 or 1
+
+    Raises
+    ------
+    ValueError : where a matrix is not symmetric positive semi-definite, or a parameter is out of its range
 
     References
     ----------
@@ -58,7 +61,7 @@ def rademacher_bound(K: Any, norm: float = 1.0, q: float = 1.0, factor: float = 
     if largest == 0.0:
         return 0.0
     dual = dual_exponent(q)
-    whole = range(1, int(min(dual + 1e-9, np.log(len(tau)) + 2)) + 1)  # beyond log m they only grow
+    whole = range(1, int(min(dual + 1e-9, np.log(len(tau)) + 2)) + 1)  # from log m on the bounds grow with r
     orders = [float(r) for r in whole] + ([dual] if np.isfinite(dual) else [])
     bounds = [_constant(r) * largest * float(((tau / largest) ** r).sum()) ** (1.0 / r) for r in orders]
     return factor * norm * float(np.sqrt(min(bounds))) / bank.shape[0]
@@ -72,11 +75,15 @@ def spectral_rademacher_bound(K: Any, factor: float = 2.0) -> float:
     Parameters
     ----------
     K : array-like (n, n), a kernel matrix
-    factor : float, the convention: 2 or 1
+    factor : float > 0, the convention, 2 or 1
 
     Returns
     -------
     float ; nan with a RuntimeWarning for K = 0
+
+    Raises
+    ------
+    ValueError : where K is not symmetric positive semi-definite, or factor is not positive
 
     References
     ----------
@@ -95,7 +102,7 @@ def spectral_rademacher_bound(K: Any, factor: float = 2.0) -> float:
 
 
 def check_class(norm: float, q: float, factor: float) -> None:
-    """Refuse parameters that name no class of functions."""
+    """ValueError where a parameter of the class of functions, or the factor, is out of its range."""
     if not (norm > 0 and np.isfinite(norm)):
         raise ValueError(f"norm must be a finite number > 0, got {norm}")
     if not q >= 1:
@@ -105,12 +112,12 @@ def check_class(norm: float, q: float, factor: float) -> None:
 
 
 def dual_exponent(q: float) -> float:
-    """q/(q - 1): inf for q = 1, and 1 for q = inf."""
+    """q / (q - 1), which is inf for q = 1 and 1 for q = inf."""
     if q == 1.0:
         return float("inf")
     return 1.0 if np.isinf(q) else q / (q - 1.0)
 
 
 def _constant(r: float) -> float:
-    """E (s'Ks)^r <= (c tr K)^r; exact at r = 1, and for r between whole numbers that of the next one."""
+    """The c in E (s'Ks)^r <= (c tr K)^r: 1 for r = 1, else that of r rounded up to a whole number."""
     return 1.0 if r == 1.0 else _ETA * float(np.ceil(r - 1e-9))

@@ -4,15 +4,15 @@
     F_jk = 2 W_j'M^{-1}W_k - T_jk,        W_k = degree (S^(degree-1) o K_k) a
                                           T_jk = degree (degree - 1) a'(S^(degree-2) o K_j o K_k) a
 
-For degree 1 it always is. Otherwise the eigenvalues of the second derivatives tell, at one point: whether it is over a
-set of weights can only be sampled. Two limits are known. As alpha grows, alpha^2 F_jk tends to -T_jk at a = y. Along
-the ray s theta, s near 1, F = sum_i (y'u_i)^2 / (s^degree kappa_i + alpha), with kappa and u the eigenvalues and
-vectors of S^degree, so that for r = (degree + 1) / (degree - 1)
+For degree 1 it always is. For others the eigenvalues of the second derivatives tell whether it is at one theta; over a
+set of weights this can only be sampled. Two cases are known exactly. As alpha grows, alpha^2 F_jk tends to -T_jk with
+a = y. Along the ray s theta, near s = 1, F = sum_i (y'u_i)^2 / (s^degree kappa_i + alpha), where kappa and u are the
+eigenvalues and eigenvectors of S^degree, so that for r = (degree + 1) / (degree - 1)
 
     F is convex along the ray where alpha <= r min kappa_i > 0,    concave where alpha >= r max kappa_i.
 
-The conditions of Cortes, Mohri and Rostamizadeh (2009), proposition 4, are the signs of these eigenvalues for degree 2;
-the constants published since for general alpha are vacuous for two kernels and more.
+For degree 2, proposition 4 of Cortes, Mohri and Rostamizadeh (2009) is about the signs of these eigenvalues. Constants
+that were published later for general alpha say nothing where there are two kernels or more.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from multikernel.domains import NormBall
 from multikernel.domains.projection import norm_of
 from multikernel.machines import RidgeMachine
 
-_ROUNDING = 1e-9  # of the largest eigenvalue in size: what counts as zero
+_ROUNDING = 1e-9  # times the largest absolute eigenvalue: smaller eigenvalues count as zero
 _EPS = float(np.finfo(float).eps)
 
 
@@ -42,14 +42,14 @@ class Convexity:
 
     Parameters
     ----------
-    degree : int
-    alpha : float
-    hidden : bool, whether the problem over the ball is convex in theta^degree, whatever it is in theta
-    points : array (s, m), weights of the ball, the central ones first
-    smallest, largest : arrays (s,), the extreme eigenvalues of the second derivatives there
-    limit : array (m,), the eigenvalues of alpha^2 times the second derivatives as alpha grows, at the central weights
-    ray : (float, float), F is convex along the ray through the central weights up to the first alpha, and concave from
-        the second on; infinite for degree 1
+    degree : int, of the polynomial kernel
+    alpha : float, the ridge
+    hidden : bool, whether the problem over the ball is convex as a function of theta^degree
+    points : array (s, m), weights theta in the ball, first those at which optimizers start
+    smallest, largest : arrays (s,), the extreme eigenvalues of the second derivatives at these points
+    limit : array (m,), the limit of the eigenvalues of alpha^2 F_jk at the first point as alpha grows
+    ray : (float, float); along the ray through the first point, F is convex for all alpha up to the first number and
+        concave from the second on; both are infinite for degree 1
     """
 
     degree: int
@@ -63,12 +63,12 @@ class Convexity:
 
     @property
     def convex(self) -> Array:
-        """Where no eigenvalue is below zero, shape (s,)."""
+        """At which points F is convex: no eigenvalue is negative; shape (s,)."""
         return self.smallest >= -_ROUNDING * np.maximum(np.abs(self.smallest), np.abs(self.largest))
 
     @property
     def concave(self) -> Array:
-        """Where no eigenvalue is above zero, shape (s,)."""
+        """At which points F is concave: no eigenvalue is positive; shape (s,)."""
         return self.largest <= _ROUNDING * np.maximum(np.abs(self.smallest), np.abs(self.largest))
 
     def __str__(self) -> str:
@@ -98,14 +98,14 @@ def convexity(
 
     Parameters
     ----------
-    bank : KernelBank of shape (n, n), or m matrices
-    y : array-like (n,)
-    degree : int >= 1
-    alpha : float > 0
-    domain : NormBall, by default that of ``PolynomialMKLRegressor``: norm 2, radius 1, centre 1
-    fit_intercept : bool, whether y loses its mean
-    n_samples : int >= 0, random weights of the ball to look at, beside the central ones
-    random_state : int, RandomState or None
+    bank : square KernelBank of m kernels, an array (m, n, n) or a list of matrices
+    y : array-like (n,), the target
+    degree : int >= 1, of the polynomial kernel
+    alpha : float > 0, the ridge
+    domain : NormBall or None for the default of ``PolynomialMKLRegressor``: norm 2, radius 1, centre 1
+    fit_intercept : bool, whether the mean of y is subtracted from it
+    n_samples : int >= 0, how many random points of the ball to look at, beside the one where optimizers start
+    random_state : int, RandomState or None, for the random points
 
     Raises
     ------
@@ -149,7 +149,7 @@ def convexity(
 
 
 def _second(bank: KernelBank, power: HadamardPower, machine: RidgeMachine, y: Array, theta: Array) -> Array:
-    """F_jk."""
+    """The second derivatives F_jk at theta."""
     gram = power.gram(bank, theta)
     a = machine.solve(gram, y).factor
     W = power.images(bank, theta, a)[:, :, 0]
@@ -158,7 +158,7 @@ def _second(bank: KernelBank, power: HadamardPower, machine: RidgeMachine, y: Ar
 
 
 def _along_ray(power: HadamardPower, bank: KernelBank, theta: Array) -> tuple[float, float]:
-    """The largest alpha for which F is convex, and the smallest for which it is concave, along s theta at s = 1."""
+    """The largest alpha for which F is convex along the ray through theta, and the smallest for which it is concave."""
     if power.degree == 1:
         return np.inf, np.inf
     values = linalg.eigvalsh(power.gram(bank, theta).dense())
@@ -168,7 +168,7 @@ def _along_ray(power: HadamardPower, bank: KernelBank, theta: Array) -> tuple[fl
 
 
 def _sample(ball: NormBall, m: int, count: int, random_state: Any) -> list[Array]:
-    """Weights spread evenly over the part of the ball above its centre."""
+    """Points spread evenly over the part of the ball that is above its centre in every coordinate."""
     rng = check_random_state(random_state)
     points = []
     for _ in range(count):

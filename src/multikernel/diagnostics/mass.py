@@ -10,10 +10,10 @@ from multikernel._typing import Array
 
 
 def center_of_mass(weights: Any, degrees: Any = None) -> float:
-    """W = (1/D) sum_s s eta_s: the mean degree as a share of the largest degree D, for weights scaled to sum 1.
+    """W = (1/D) sum_s s eta_s, the mean degree divided by the largest degree D, for weights eta scaled to sum 1.
 
-    0: all weight on the constant kernel; 1: all weight on the highest degree. Weights of EasyMKL, in which the constant
-    kernel has none, give at least 1/D.
+    It is 0 where the constant kernel has all weight and 1 where the highest degree has. Weights of EasyMKL, in which
+    the constant kernel has none, give at least 1/D.
 
     Parameters
     ----------
@@ -23,6 +23,10 @@ def center_of_mass(weights: Any, degrees: Any = None) -> float:
     Returns
     -------
     float in [0, 1]; 0 where degree 0 is the only one
+
+    Raises
+    ------
+    ValueError : where weights or degrees are negative, not finite or not of one length, or all weights are zero
 
     References
     ----------

@@ -1,4 +1,4 @@
-"""The empirical Rademacher complexity itself, by drawing signs."""
+"""The empirical Rademacher complexity, estimated by drawing random signs."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from multikernel._typing import Array
 from multikernel.diagnostics import _input
 from multikernel.diagnostics.complexity import check_class, dual_exponent
 
-_VALUES = 1 << 22  # of the products K_k s in memory at a time
+_VALUES = 1 << 22  # how many entries of the products K_k s are in memory at a time
 
 
 @dataclass(frozen=True)
@@ -20,9 +20,9 @@ class Estimate:
 
     Parameters
     ----------
-    value : float
-    standard_error : float, the standard deviation of ``value``
-    n_draws : int
+    value : float, the mean
+    standard_error : float, the standard deviation of ``value``, estimated from the draws
+    n_draws : int, how many draws
     """
 
     value: float
@@ -38,17 +38,21 @@ def empirical_rademacher(
 ) -> Estimate:
     """The empirical Rademacher complexity of the class that ``rademacher_bound`` bounds, by Monte Carlo.
 
-    F = { x -> <w, phi_mu(x)> : |w| <= norm, mu >= 0, |mu|_q <= 1 }. The supremum for given signs s is known,
-    Rad(F) = factor norm / n  E sqrt(|u|_{q/(q-1)}) with u_k = s'K_k s; only the mean over the signs is estimated.
+    F = { x -> <w, phi_mu(x)> : |w| <= norm, mu >= 0, |mu|_q <= 1 }, for which
+    Rad(F) = factor norm / n  E sqrt(|u|_{q/(q-1)}) with u_k = s'K_k s. Only the mean over the signs s is estimated.
 
     Parameters
     ----------
     K : array-like (n, n), one kernel matrix; or a KernelBank, an array (m, n, n) or a list of matrices, m kernels
-    q : float >= 1, inf included, the norm that bounds the weights; of no effect for one kernel
-    n_draws : int >= 2, how many sign vectors
-    random_state : int, numpy Generator or None
+    q : float >= 1 or inf, the order of the norm of the weights; of no effect for one kernel
+    n_draws : int >= 2, how many vectors of signs are drawn
+    random_state : int, numpy Generator or None, for the signs
     norm : float > 0, the radius of the ball
-    factor : float, the convention of ``rademacher_bound``: 2 or 1
+    factor : float > 0, the convention, 2 or 1
+
+    Raises
+    ------
+    ValueError : where a matrix is not symmetric positive semi-definite, or a parameter is out of its range
 
     References
     ----------

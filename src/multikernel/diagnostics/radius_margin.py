@@ -12,38 +12,43 @@ from multikernel.banks import DenseGram
 from multikernel.diagnostics import _input
 from multikernel.diagnostics.ball import meb_radius
 
-_MEET = 1e-9  # of the mean distance to the centroid, squared: hulls that are closer meet
+_MEET = (
+    1e-9  # times the mean squared distance to the centroid: hulls whose squared distance is smaller count as touching
+)
 
 
 def radius_margin_bound(K: Any, y: Any, tol: float = 1e-6, max_iter: int = 1_000_000) -> float:
     """R^2 / (n m^2) = 4 R^2 / (n dist^2), for choosing between kernels by the leave-one-out error of a hard margin.
 
-    R is the radius of the smallest ball around the samples and m the geometric margin, half the distance of the hulls
-    of the two classes: dist^2 = min_g g'YKYg over g >= 0 with sum 1 in each class. Both are certified: the bound of R
-    is taken from above and that of dist from below.
+    R is the radius of the smallest ball around the samples and m the geometric margin, half the distance of the convex
+    hulls of the two classes: dist^2 = min_g g'YKYg over g >= 0 with sum 1 in each class. Both are computed with a
+    certificate; R is replaced by its upper bound and dist by its lower bound.
 
-    What is proved: R^2 / (n m^2) bounds the leave-one-out error of the hard margin through a fixed origin, with R and m
-    measured from there. With a free threshold, as here, the squared diameter has to stand for the squared radius, so
-    four times this number bounds the error. The number itself is the customary criterion and can fall below the error:
-    for K = I and balanced classes it is 1 - 1/n, while every sample is misclassified when it is left out.
+    For hyperplanes through a fixed origin, with R measured from there, this number is proved to bound the leave-one-out
+    error. With a threshold, as here, the proof needs the squared diameter in place of the squared radius, so only four
+    times this number is a bound. The number itself is the customary criterion and can be smaller than the error: for
+    K = I and balanced classes it is 1 - 1/n, while every sample is misclassified when it is left out.
 
     Parameters
     ----------
     K : array-like (n, n), a kernel matrix
     y : array-like (n,), labels of two classes, of any kind
     tol : float > 0, the relative precision
-    max_iter : int, how many pairwise steps at most; a ConvergenceWarning says that they were not enough, and the
-        number is then larger than need be, perhaps inf
+    max_iter : int, the largest number of pairwise steps, of the ball and of the margin
 
     Returns
     -------
-    float ; inf where the hulls meet, so that no hyperplane separates the classes
+    float ; inf where the hulls touch, so that no hyperplane separates the classes; with a ConvergenceWarning, and
+    larger than it need be, where max_iter steps do not reach tol
+
+    Raises
+    ------
+    ValueError : where K is not symmetric positive semi-definite, y does not have two classes, or tol is not positive
 
     References
     ----------
-    Vapnik (1998), Statistical learning theory; Vapnik and Chapelle (2000), Bounds on error expectation
-    for support vector machines. Donini and Aiolli (2017), section 3.2, prints R^2 for R and the distance of the hulls
-    for m.
+    Vapnik (1998), Statistical learning theory; Vapnik and Chapelle (2000), Bounds on error expectation for support
+    vector machines. Donini and Aiolli (2017), section 3.2, write R for R^2 and m for the distance of the hulls.
 
     Examples
     --------
@@ -58,7 +63,7 @@ def radius_margin_bound(K: Any, y: Any, tol: float = 1e-6, max_iter: int = 1_000
     matrix = _input.positive(K)
     labels = _input.signs(y, len(matrix))
     ball = meb_radius(matrix, tol, max_iter)
-    C = _input.centered(matrix)  # as for the ball: only differences of samples count
+    C = _input.centered(matrix)  # distances between samples, all that matters here, stay the same
     floor = _MEET * float(np.diagonal(C).mean())
     if ball.squared_radius == 0.0 or floor <= 0.0:
         return float("inf")

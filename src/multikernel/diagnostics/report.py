@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,17 +25,17 @@ class KernelReport:
     Parameters
     ----------
     n : int, how many samples
-    finite : bool
+    finite : bool, whether no entry is NaN or infinite
     not_finite_at : (row, column) of the first NaN or infinity, or None
-    symmetric : bool, up to 1e-10 of the largest entry (1e-5 in single precision)
+    symmetric : bool, whether asymmetry is at most 1e-10 (in single precision 1e-5) times the largest entry
     asymmetry : float, the largest |K_ij - K_ji|
-    asymmetry_at : (row, column) where that is, or None where it is 0
+    asymmetry_at : (row, column) of that largest difference, or None where it is 0
     smallest_eigenvalue : float, of (K + K')/2
-    positive_semidefinite : bool, symmetric and no eigenvalue below -1e-10 of the trace (-1e-5 in single precision)
+    positive_semidefinite : bool, whether K is symmetric and no eigenvalue is below -1e-10 (-1e-5) times the trace
     trace : float
     mean_self_value : float, the mean of the diagonal
     normalized : bool, whether every K_ii is 1
-    rank : int, how many eigenvalues are larger in size than n eps times the largest
+    rank : int, how many absolute eigenvalues are above n eps times the largest
     spectral_ratio : float, tr K / |K|_F; nan for K = 0
     """
 
@@ -81,7 +80,7 @@ class KernelReport:
 def check_kernel(K: Any) -> KernelReport:
     """Symmetry, positive semi-definiteness, scale, rank and spectral ratio of a matrix.
 
-    A matrix that is no kernel matrix is reported, not refused; ``report.ok`` tells. Costs one spectrum.
+    For a matrix that is no kernel matrix, ``report.ok`` is False. The cost is that of all eigenvalues.
 
     Parameters
     ----------
@@ -131,7 +130,7 @@ def check_kernel(K: Any) -> KernelReport:
         mean_self_value=trace / len(matrix),
         normalized=bool(np.abs(np.diagonal(matrix) - 1.0).max() <= rounding),
         rank=int((np.abs(values) > len(matrix) * eps * np.abs(values).max()).sum()),
-        spectral_ratio=_quiet_ratio(even),
+        spectral_ratio=spectral_ratio(even) if even.any() else _NAN,
     )
 
 
@@ -142,9 +141,3 @@ def _yes(flag: bool) -> str:
 def _first(mask: Array) -> tuple[int, int]:
     i, j = np.argwhere(mask)[0]
     return int(i), int(j)
-
-
-def _quiet_ratio(K: Array) -> float:
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", RuntimeWarning)
-        return spectral_ratio(K)

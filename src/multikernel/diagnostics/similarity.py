@@ -10,7 +10,7 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.diagnostics import _input
 
-_VANISHED = 1e-12  # of the norm before centring: what centring leaves of a constant
+_VANISHED = 1e-12  # times the norm before centring: a norm below it after centring is the rounding of a constant
 
 
 def alignment(K: Any, y: Any, centered: bool = True) -> float:
@@ -20,13 +20,13 @@ def alignment(K: Any, y: Any, centered: bool = True) -> float:
     ----------
     K : array-like (n, n), a kernel matrix
     y : array-like (n,), labels -1 and +1 or real numbers; or (n, n), another kernel matrix L
-    centered : bool, JKJ and JLJ with J = I - 11'/n instead of K and L: without this, unbalanced classes and constants
-        in the kernel make the alignment large or small for no good reason
+    centered : bool, whether K and L are replaced by JKJ and JLJ with J = I - 11'/n, so that unbalanced classes and
+        constants added to a kernel do not count
 
     Returns
     -------
-    float in [-1, 1], in [0, 1] for positive semi-definite matrices; nan with a RuntimeWarning where a matrix is zero
-    (after centring, constant)
+    float in [-1, 1], in [0, 1] for positive semi-definite matrices; nan with a RuntimeWarning where a matrix is zero,
+    or becomes zero by centring
 
     Raises
     ------
@@ -66,7 +66,7 @@ def alignment(K: Any, y: Any, centered: bool = True) -> float:
 
 
 def _unit(K: Array) -> Array:
-    """K with largest entry 1: squares neither overflow nor vanish."""
+    """K scaled to largest entry 1, so that squares neither overflow nor vanish."""
     scale = float(np.abs(K).max())
     return K / scale if scale > 0 else K
 

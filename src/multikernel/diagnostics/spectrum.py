@@ -1,4 +1,4 @@
-"""The spectral ratio: how far a kernel matrix, or each mix of a bank's matrices, is from rank one."""
+"""The spectral ratio: how far a kernel matrix, or a weighted sum of a bank's matrices, is from rank one."""
 
 from __future__ import annotations
 
@@ -15,16 +15,21 @@ from multikernel.diagnostics import _input
 def spectral_ratio(K: Any, standardized: bool = False) -> float:
     """C(K) = tr K / |K|_F, between 1 (rank one) and sqrt(rank K) (equal eigenvalues), whatever the scale of K.
 
-    Large: a specific kernel, under which most samples are alike only to themselves. Small: a general one.
+    It is large for a specific kernel, under which most samples are similar only to themselves, and small for a general
+    one.
 
     Parameters
     ----------
     K : array-like (n, n), a kernel matrix
-    standardized : bool, (C - 1) / (sqrt(n) - 1) instead, between 0 and 1; 0 for n = 1
+    standardized : bool, whether to return (C - 1) / (sqrt(n) - 1), between 0 and 1; 0 for n = 1
 
     Returns
     -------
     float ; nan with a RuntimeWarning for K = 0, which has no spectral ratio
+
+    Raises
+    ------
+    ValueError : where K is not symmetric or not finite
 
     References
     ----------
@@ -52,20 +57,25 @@ def spectral_ratio(K: Any, standardized: bool = False) -> float:
 
 
 def spectral_ratios(bank: KernelBank, weights: Any = None, standardized: bool = False) -> Array:
-    """C(K) of every kernel of a bank, or of every mix of them, without forming the mixes.
+    """C(K) of every kernel of a bank, or of weighted sums of them, without forming the sums.
 
-    |sum_k w_k K_k|_F^2 = w'Cw with C_jk = <K_j, K_k>_F, which the bank computes once for all mixes. Where the kernels
-    are the powers of one matrix G, C is the Hankel matrix of the sums h_d = sum_ij G_ij^d: 2D + 1 numbers.
+    |sum_k w_k K_k|_F^2 = w'Pw with P_jk = <K_j, K_k>_F, which the bank computes once for all sums. For the powers 0..D
+    of one matrix G, P is the Hankel matrix of the 2D + 1 numbers h_d = sum_ij G_ij^d.
 
     Parameters
     ----------
     bank : square KernelBank of m kernels
-    weights : array-like (t, m), non-negative weights of t mixes; None for the m kernels themselves
+    weights : array-like (t, m), the non-negative weights of t sums; None for the m kernels themselves
     standardized : bool, as in ``spectral_ratio``
 
     Returns
     -------
-    array (t,) or (m,) ; nan with a RuntimeWarning where a mix is the zero matrix
+    array (t,) or (m,) ; nan with a RuntimeWarning where a sum is the zero matrix
+
+    Raises
+    ------
+    TypeError : where bank is not a KernelBank
+    ValueError : where the bank is not square, or weights are negative, not finite or of another shape
 
     References
     ----------
@@ -84,15 +94,15 @@ def spectral_ratios(bank: KernelBank, weights: Any = None, standardized: bool = 
     if not isinstance(bank, KernelBank):
         raise TypeError(f"spectral_ratios takes a KernelBank, got {type(bank).__name__}; spectral_ratio takes a matrix")
     bank = _input.as_bank(bank)
-    mixes = np.eye(len(bank)) if weights is None else np.asarray(weights, dtype=float)
-    if mixes.ndim != 2 or mixes.shape[1] != len(bank):
-        raise ValueError(f"weights must have shape (mixes, {len(bank)}), got {mixes.shape}")
-    if not ((mixes >= 0) & np.isfinite(mixes)).all():
+    W = np.eye(len(bank)) if weights is None else np.asarray(weights, dtype=float)
+    if W.ndim != 2 or W.shape[1] != len(bank):
+        raise ValueError(f"weights must have a column for each of the {len(bank)} kernels, got shape {W.shape}")
+    if not ((W >= 0) & np.isfinite(W)).all():
         raise ValueError("weights must be finite and non-negative")
-    traces, squares = mixes @ bank.traces(), np.einsum("tj,jk,tk->t", mixes, bank.pairs(), mixes)
+    traces, squares = W @ bank.traces(), np.einsum("tj,jk,tk->t", W, bank.pairs(), W)
     if (traces <= 0).any():
         warnings.warn("the spectral ratio of a zero matrix is undefined", RuntimeWarning, stacklevel=2)
-    ratios = np.full(len(mixes), np.nan)
+    ratios = np.full(len(W), np.nan)
     np.divide(traces, np.sqrt(np.maximum(squares, 0.0)), out=ratios, where=traces > 0)
     return _standardized(ratios, bank.shape[0]) if standardized else ratios
 
