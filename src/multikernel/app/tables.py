@@ -14,9 +14,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.datasets.column import Column, check_header, decide
+from multikernel.datasets.column import Column, decide
 from multikernel.datasets.dataset import Task
 from multikernel.datasets.feature import Feature, encode
+from multikernel.datasets.rows import check_header
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -55,15 +55,6 @@ class Column:
         return ValueError(f"{self.file}: row {self.rows[i]}, column {self.name!r}: {self.cells[i]!r} {what}")
 
 
-def check_header(file: object, header: Sequence[str]) -> None:
-    """ValueError where one of the names of the columns is empty or occurs twice."""
-    for j, name in enumerate(header):
-        if not name:
-            raise ValueError(f"{file}: row 1, column {j + 1}: the column has no name")
-        if name in header[:j]:
-            raise ValueError(f"{file}: row 1, column {j + 1}: the name {name!r} occurs twice")
-
-
 def decide(column: Column, task: Task | None) -> tuple[NDArray[np.generic], Task]:
     """The target in a column, and its task; ValueError where the cells do not fit the task.
 

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import csv
-import io
 from dataclasses import dataclass
 from pathlib import Path
 from typing import cast, get_args
 
 from multikernel.datasets.dataset import Task
+from multikernel.datasets.rows import read_rows
 from multikernel.datasets.source_file import SourceFile, decode
 
 MANIFEST = "manifest.csv"
@@ -32,19 +31,13 @@ def read_manifest(directory: Path) -> dict[str, Source]:
     path = directory / MANIFEST
     if not path.is_file():
         return {}
-    reader = csv.reader(io.StringIO(decode(path.read_bytes(), path), newline=""), strict=True)
-    try:
-        records = [(row, cells) for row, cells in enumerate(reader, start=1) if cells]
-    except csv.Error as error:
-        raise ValueError(f"{path}: row {reader.line_num} is not CSV ({error})") from None
+    records = read_rows(decode(path.read_bytes(), path), path)
     header = records[0][1] if records else []
     for column in _NEEDED:
         if column not in header:
             raise ValueError(f"{path}: row 1 has no column {column!r}")
     sources: dict[str, Source] = {}
     for row, cells in records[1:]:
-        if len(cells) != len(header):
-            raise ValueError(f"{path}: row {row} has {len(cells)} cells, the header has {len(header)}")
         source = _source(path, row, dict(zip(header, cells, strict=True)))
         if source.name in sources:
             raise ValueError(f"{path}: row {row}, column 'name': {source.name!r} occurs twice")

@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-import csv
-import io
-
 import numpy as np
 
-from multikernel.datasets.column import Column, check_header, decide
+from multikernel.datasets.column import Column, decide
 from multikernel.datasets.dataset import Content, Task
 from multikernel.datasets.feature import Feature, encode
+from multikernel.datasets.rows import Row, check_header, read_rows
 from multikernel.datasets.source_file import SourceFile
-
-Record = tuple[int, list[str]]  # the row in the file, counted from 1 with the header, and its cells
 
 
 def read_csv(file: SourceFile, task: Task | None) -> Content:
     """The rows of a CSV file without an empty cell in features and target; ValueError names a cell that is wrong."""
-    header, records = _records(file)
+    rows = read_rows(file.text(), file)
+    if not rows:
+        raise ValueError(f"{file}: the file is empty, a header was expected in row 1")
+    header, records = rows[0][1], rows[1:]
     _check_header(file, header)
     used = [j for j, name in enumerate(header) if not name.startswith("_")]
     kept = [record for record in records if all(record[1][j] for j in used)]
@@ -33,29 +32,6 @@ def read_csv(file: SourceFile, task: Task | None) -> Content:
     return Content(X, y, task, names, split, len(records), len(features), remark)
 
 
-def _records(file: SourceFile) -> tuple[list[str], list[Record]]:
-    reader = csv.reader(io.StringIO(file.text(), newline=""), strict=True)
-    header: list[str] | None = None
-    records: list[Record] = []
-    row = 0
-    try:
-        for row, cells in enumerate(reader, start=1):
-            if not cells:  # a blank line holds no data
-                continue
-            stripped = [cell.strip() for cell in cells]
-            if header is None:
-                header = stripped
-            elif len(stripped) != len(header):
-                raise ValueError(f"{file}: row {row} has {len(cells)} cells, the header has {len(header)}")
-            else:
-                records.append((row, stripped))
-    except csv.Error as error:
-        raise ValueError(f"{file}: row {row + 1} is not CSV ({error})") from None
-    if header is None:
-        raise ValueError(f"{file}: the file is empty, a header was expected in row 1")
-    return header, records
-
-
 def _check_header(file: SourceFile, header: list[str]) -> None:
     if header[-1] != "target":
         raise ValueError(f"{file}: row 1, column {len(header)}: the last column must be 'target', not {header[-1]!r}")
@@ -64,11 +40,11 @@ def _check_header(file: SourceFile, header: list[str]) -> None:
         raise ValueError(f"{file}: row 1 names no feature, only 'target' and columns that start with '_'")
 
 
-def _column(file: SourceFile, header: list[str], records: list[Record], j: int) -> Column:
+def _column(file: SourceFile, header: list[str], records: list[Row], j: int) -> Column:
     return Column(str(file), header[j], [cells[j] for _, cells in records], [row for row, _ in records])
 
 
-def _remark(header: list[str], used: list[int], records: list[Record], n_kept: int) -> str:
+def _remark(header: list[str], used: list[int], records: list[Row], n_kept: int) -> str:
     if n_kept == len(records):
         return ""
     gaps = [header[j] for j in used if any(not cells[j] for _, cells in records)]
