@@ -12,6 +12,8 @@ import pytest
 from csv_tables import HEADER, Invoke, write_table
 
 from multikernel import EasyMKLClassifier, kernels
+from multikernel.app.commands import MethodName
+from multikernel.app.models import METHODS
 from multikernel.persistence import load, read, save
 
 
@@ -264,3 +266,7 @@ def _fails(result: object, complaint: str) -> None:
     assert lines[0].startswith("error: ")
     assert complaint in lines[0]
     assert [path.name for path in Path.cwd().iterdir()] == ["train.csv"]
+
+
+def test_every_method_can_be_named() -> None:
+    assert [method.value for method in MethodName] == list(METHODS)

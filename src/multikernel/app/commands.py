@@ -31,8 +31,6 @@ DataDir = Annotated[Path | None, typer.Option(help="Directory of data files [def
 _WORDS = "\n\n\b\nKernels (repeat --kernels to join several):\n" + "\n".join(
     f"  {word.form:16}{word.about}" for word in WORDS.values()
 )
-
-
 TaskName = StrEnum("TaskName", "auto classification regression")
 # The keys of models.METHODS, repeated because that module imports all estimators.
 MethodName = StrEnum("MethodName", "easymkl l1mkl lpmkl smkl rls2 polynomial hkl ridgecv average alignment best")

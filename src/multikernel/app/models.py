@@ -83,21 +83,17 @@ def make_model(wish: Wish, task: Task) -> Any:
     """The estimator for a task; ValueError where an option does not fit the method or the task."""
     name, classify = wish.chosen(task), task == "classification"
     method = METHODS[name]
-    estimator = method.classifier if classify else method.regressor
+    estimator, allowed = (method.classifier, method.classes) if classify else (method.regressor, method.numbers)
+    kind = "classes" if classify else "numbers"
     if estimator is None:
         others = ", ".join(other for other, m in METHODS.items() if (m.classifier if classify else m.regressor))
-        raise ValueError(
-            f"{name} {'predicts numbers' if classify else 'separates classes'}, and {wish.target!r} holds "
-            f"{'classes' if classify else 'numbers'}; use --method {others}"
-        )
-    given, allowed = wish.given, method.classes if classify else method.numbers
+        does = "predicts numbers" if classify else "separates classes"
+        raise ValueError(f"{name} {does}, and {wish.target!r} holds {kind}; use --method {others}")
+    given = wish.given
     for option in given:
         if option not in allowed:
             instead = f"use {' or '.join(f'--{other}' for other in allowed)}" if allowed else "it chooses by itself"
-            raise ValueError(
-                f"--{option} does not apply to --method {name} where the target holds "
-                f"{'classes' if classify else 'numbers'}: {instead}"
-            )
+            raise ValueError(f"--{option} does not apply to --method {name} where the target holds {kind}: {instead}")
     more: dict[str, Any] = dict(given)
     if allowed == ("lam", "C"):
         if name != "easymkl" and len(given) == 2:

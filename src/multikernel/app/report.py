@@ -50,16 +50,14 @@ def _row(score: Score, learned: np.ndarray[Any, Any], highest: bool) -> Row:
         score=score,
         auc=f"{score.mean:.4f} ± {score.std:.4f}",
         highest=highest,
-        difference="" if score.key == "easymkl" else f"{_signed(behind.mean())} ± {behind.std(ddof=1):.4f}",
+        difference=""
+        if score.key == "easymkl"
+        else f"{behind.mean():+.4f} ± {behind.std(ddof=1):.4f}".replace("-", "−"),
         chosen=_chosen(score),
         search=figures.duration(score.search_seconds),
         fit=figures.duration(score.fit_seconds),
         gap="none stated" if score.worst_gap is None else f"{score.worst_gap:.1e}",
     )
-
-
-def _signed(value: float) -> str:
-    return f"{value:+.4f}".replace("-", "−")
 
 
 def _chosen(score: Score) -> str:
@@ -100,7 +98,7 @@ def headline(study: Study) -> str:
     return (
         f"EasyMKL reaches an area under the curve of {learned.mean:.3f} ± {learned.std:.3f}; the best of the others, "
         f"{rival.label}, {rival.mean:.3f} ± {rival.std:.3f}. Against the plain average of the kernels it is ahead in "
-        f"{ahead} of {len(difference)} folds, level in {len(difference) - ahead - behind} and behind in {behind}."
+        f"{ahead} of {len(difference)} folds, equal in {len(difference) - ahead - behind} and behind in {behind}."
     )
 
 

@@ -97,7 +97,7 @@ def _two_classes(data: Dataset, plan: Plan) -> tuple[Array, Array, tuple[str, st
 def _methods(plan: Plan) -> tuple[Method, ...]:
     inner = StratifiedKFold(plan.inner_folds, shuffle=True, random_state=plan.seed)
     family = homogeneous_polynomials(plan.max_degree)
-    single = [[HomogeneousPolynomial(d).normalized()] for d in range(1, plan.max_degree + 1)]  # degree 0 tells nothing
+    single = [[HomogeneousPolynomial(d).normalized()] for d in range(1, plan.max_degree + 1)]  # degree 0 is constant
 
     def search(model: Any, **grid: Any) -> Callable[[Array, Array], Any]:
         return lambda X, y: BankSearchCV(model, grid, cv=inner, scoring="roc_auc").fit(X, y)

@@ -43,7 +43,7 @@ def train(path: Path, wish: Wish) -> Trained:
     model = with_search(make_model(wish, encoding.task), wish, encoding.task, y)
     if encoding.task == "classification" and len(np.unique(y)) < 2:
         raise ValueError(f"{path}: column {wish.target!r} holds one class only, {y[0]}")
-    fold_scores = _cross_validate(model, raw, y, encoding.task, wish.seed)  # takes longest, and shows how far it is
+    fold_scores = _cross_validate(model, raw, y, encoding.task, wish.seed)  # the longest part, which shows its progress
     X = encoding.scale(raw)
     model.fit(X, y)
     return Trained(

@@ -24,10 +24,6 @@ def load(name: str, data_dir: str | os.PathLike[str] | None = None) -> Dataset:
     data_dir : path or None, a directory of NAME.csv.gz, NAME.jsonl.gz, NAME.npz and idx files, with or without a
         manifest.csv; None for the directory that the environment variable MULTIKERNEL_DATA names, if any
 
-    Returns
-    -------
-    Dataset
-
     Raises
     ------
     TypeError : where the name is not a string
@@ -60,10 +56,6 @@ def available(data_dir: str | os.PathLike[str] | None = None) -> list[Entry]:
     Parameters
     ----------
     data_dir : path or None, as in `load`
-
-    Returns
-    -------
-    list of Entry
 
     Raises
     ------

@@ -15,7 +15,8 @@ import numpy as np
 from multikernel.diagnostics import _input
 from multikernel.diagnostics.spectrum import spectral_ratio
 
-# E (s'Ks)^r <= (23/22 r tr K)^r for whole r (Cortes, Mohri and Rostamizadeh 2010).
+# E (s'Ks)^r <= (23/22 r tr K)^r for whole r (Cortes, Mohri and Rostamizadeh 2010). Khintchine's inequality gives it
+# too: its bound (2r - 1)!! (tr K)^r is smaller.
 _ETA = 23.0 / 22.0
 
 
@@ -61,7 +62,7 @@ def rademacher_bound(K: Any, norm: float = 1.0, q: float = 1.0, factor: float = 
     if largest == 0.0:
         return 0.0
     dual = dual_exponent(q)
-    whole = range(1, int(min(dual + 1e-9, np.log(len(tau)) + 2)) + 1)  # from log m on the bounds grow with r
+    whole = range(1, int(min(dual + 1e-9, np.log(len(tau)) + 2)) + 1)  # for r > log m the bounds grow with r
     orders = [float(r) for r in whole] + ([dual] if np.isfinite(dual) else [])
     bounds = [_constant(r) * largest * float(((tau / largest) ** r).sum()) ** (1.0 / r) for r in orders]
     return factor * norm * float(np.sqrt(min(bounds))) / bank.shape[0]

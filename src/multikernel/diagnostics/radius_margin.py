@@ -12,9 +12,7 @@ from multikernel.banks import DenseGram
 from multikernel.diagnostics import _input
 from multikernel.diagnostics.ball import meb_radius
 
-_MEET = (
-    1e-9  # times the mean squared distance to the centroid: hulls whose squared distance is smaller count as touching
-)
+_MEET = 1e-9  # times the mean squared distance to the centroid: hulls with a smaller squared distance touch
 
 
 def radius_margin_bound(K: Any, y: Any, tol: float = 1e-6, max_iter: int = 1_000_000) -> float:

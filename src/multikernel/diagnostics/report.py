@@ -65,10 +65,11 @@ class KernelReport:
             rows += [("finite", f"no: NaN or infinity at row {row}, column {column}")]
         else:
             where = f" at {self.asymmetry_at}" if self.asymmetry_at else ""
+            symmetric, positive = ("yes" if flag else "no" for flag in (self.symmetric, self.positive_semidefinite))
             rows += [
                 ("finite", "yes"),
-                ("symmetric", f"{_yes(self.symmetric)}, largest difference {self.asymmetry:.3g}{where}"),
-                ("positive", f"{_yes(self.positive_semidefinite)}, smallest eigenvalue {self.smallest_eigenvalue:.3g}"),
+                ("symmetric", f"{symmetric}, largest difference {self.asymmetry:.3g}{where}"),
+                ("positive", f"{positive}, smallest eigenvalue {self.smallest_eigenvalue:.3g}"),
                 ("trace", f"{self.trace:.6g}"),
                 ("mean self-value", f"{self.mean_self_value:.6g}{', normalised' if self.normalized else ''}"),
                 ("rank", f"{self.rank}"),
@@ -132,10 +133,6 @@ def check_kernel(K: Any) -> KernelReport:
         rank=int((np.abs(values) > len(matrix) * eps * np.abs(values).max()).sum()),
         spectral_ratio=spectral_ratio(even) if even.any() else _NAN,
     )
-
-
-def _yes(flag: bool) -> str:
-    return "yes" if flag else "no"
 
 
 def _first(mask: Array) -> tuple[int, int]:
