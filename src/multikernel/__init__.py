@@ -9,39 +9,23 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from multikernel import datasets, diagnostics, kernels
-    from multikernel.banks import KernelBank, bind, precomputed
-    from multikernel.estimators import (
-        AlignmentMKLClassifier,
-        AlignmentMKLRegressor,
-        AverageMKLClassifier,
-        AverageMKLRegressor,
-        BestKernelClassifier,
-        BestKernelRegressor,
-        EasyMKLClassifier,
-        GMKLClassifier,
-        GMKLRegressor,
-        HKLClassifier,
-        HKLRegressor,
-        L1MKLClassifier,
-        L1MKLRegressor,
-        LinearRLS2Classifier,
-        LinearRLS2Regressor,
-        LpMKLClassifier,
-        LpMKLRegressor,
-        MultipleKernelRidgeCV,
-        OneClassMKL,
-        PolynomialMKLClassifier,
-        PolynomialMKLRegressor,
-        RLS2Classifier,
-        RLS2Regressor,
-        SMKLClassifier,
-    )
-    from multikernel.paths import Path, path
-    from multikernel.persistence import load, register, save
-    from multikernel.procedures import simplex_least_squares
-    from multikernel.selection import BankSearchCV
+    from multikernel import datasets as datasets
+    from multikernel import diagnostics as diagnostics
+    from multikernel import kernels as kernels
+    from multikernel import testing as testing
+    from multikernel.banks import KernelBank as KernelBank
+    from multikernel.banks import bind as bind
+    from multikernel.banks import precomputed as precomputed
+    from multikernel.estimators import *  # noqa: F403 - each name is listed below
+    from multikernel.paths import Path as Path
+    from multikernel.paths import path as path
+    from multikernel.persistence import load as load
+    from multikernel.persistence import register as register
+    from multikernel.persistence import save as save
+    from multikernel.procedures import simplex_least_squares as simplex_least_squares
+    from multikernel.selection import BankSearchCV as BankSearchCV
 
+_MODULES = ("datasets", "diagnostics", "kernels", "testing")
 _ROOMS = {
     "banks": ("KernelBank", "bind", "precomputed"),
     "estimators": (
@@ -77,51 +61,13 @@ _ROOMS = {
 }
 _ROOM_OF = {name: room for room, names in _ROOMS.items() for name in names}
 
-__all__ = [
-    "AlignmentMKLClassifier",
-    "AlignmentMKLRegressor",
-    "AverageMKLClassifier",
-    "AverageMKLRegressor",
-    "BankSearchCV",
-    "BestKernelClassifier",
-    "BestKernelRegressor",
-    "EasyMKLClassifier",
-    "GMKLClassifier",
-    "GMKLRegressor",
-    "HKLClassifier",
-    "HKLRegressor",
-    "KernelBank",
-    "L1MKLClassifier",
-    "L1MKLRegressor",
-    "LinearRLS2Classifier",
-    "LinearRLS2Regressor",
-    "LpMKLClassifier",
-    "LpMKLRegressor",
-    "MultipleKernelRidgeCV",
-    "OneClassMKL",
-    "Path",
-    "PolynomialMKLClassifier",
-    "PolynomialMKLRegressor",
-    "RLS2Classifier",
-    "RLS2Regressor",
-    "SMKLClassifier",
-    "bind",
-    "datasets",
-    "diagnostics",
-    "kernels",
-    "load",
-    "path",
-    "precomputed",
-    "register",
-    "save",
-    "simplex_least_squares",
-]
+__all__ = sorted((*_ROOM_OF, *_MODULES))
 
 
 def __getattr__(name: str) -> Any:
     if name in _ROOM_OF:
         return getattr(import_module(f"{__name__}.{_ROOM_OF[name]}"), name)
-    if name in ("datasets", "diagnostics", "kernels"):
+    if name in _MODULES:
         return import_module(f"{__name__}.{name}")
     if name == "__version__":
         from importlib.metadata import version

@@ -214,18 +214,18 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     @_has("predict")  # type: ignore[untyped-decorator]
     def predict(self, X: Any) -> Array:
-        """Predictions of the best estimator."""
+        """Predictions of the best estimator for samples X."""
         check_is_fitted(self)
         return self.best_estimator_.predict(X)
 
     @_has("decision_function")  # type: ignore[untyped-decorator]
     def decision_function(self, X: Any) -> Array:
-        """Decision values of the best estimator."""
+        """Decision values of the best estimator for samples X."""
         check_is_fitted(self)
         return self.best_estimator_.decision_function(X)
 
     def score(self, X: Any, y: Any) -> float:
-        """The score of the best estimator, by ``scoring``."""
+        """The score of the best estimator on samples X and their target y, by ``scoring``."""
         check_is_fitted(self)
         return float(check_scoring(self.best_estimator_, self.scoring)(self.best_estimator_, X, y))
 

@@ -47,18 +47,13 @@ class GMKLClassifier(GeneralizedMKL, KernelClassifier):
         A ball takes the place of the penalty.
     n_init : int, default 1
         How many starts: one at which all kernels have the same part, the others random. The best model is kept.
-    multiclass : {"ovr", "ovo"}, default "ovr"
-        One problem for each class or for each pair; all problems share one bank, each learns weights of its own.
     tol : float, default 1e-4
         Relative duality gap, or relative stationarity, at which to stop.
     max_iter : int, default 1000
         Support vector machines solved (or Newton steps, for "linear") at most, from each start.
     random_state : int, RandomState or None
         Of the random starts.
-    n_jobs : int or None
-        Threads over the binary problems.
-    verbose : int, default 0
-        1 prints the certificate and the time left twice a second, 2 after every step.
+    multiclass, n_jobs, verbose : as in L1MKLClassifier
 
     Attributes
     ----------

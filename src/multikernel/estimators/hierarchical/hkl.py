@@ -42,18 +42,13 @@ class HKLClassifier(HierarchicalKernelLearning, KernelClassifier):
     beta : float > 0, default 2.0
         How much more a product costs for each further factor. With many kernels (p beyond 20) a larger value keeps
         the search short.
-    multiclass : {"ovr", "ovo"}, default "ovr"
-        One problem for each class or for each pair; each selects products of its own.
     tol : float, default 1e-3
         Relative duality gap, over all 2^p products, at which to stop.
     max_iter : int, default 100
         Rounds of the search at most.
     max_nodes : int, default 2000
         Products that are looked at one by one at most; each takes 4 n (n + 1) bytes while fitting.
-    n_jobs : int or None
-        Threads over the binary problems.
-    verbose : int, default 0
-        1 prints the certificate and the time left twice a second, 2 after every step.
+    multiclass, n_jobs, verbose : as in L1MKLClassifier
 
     Attributes
     ----------

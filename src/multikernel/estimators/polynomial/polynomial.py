@@ -111,14 +111,7 @@ class PolynomialMKLClassifier(PolynomialMKL, WeightedClassifier):
         PolynomialMKLRegressor
     fit_intercept : bool, default True
         Whether the labels lose their mean first, which is the intercept.
-    class_weight : None, "balanced" or dict from labels to weights, default None
-        What the squared residuals of each class are multiplied with, as in scikit-learn.
-    multiclass : {"ovr", "ovo"}, default "ovr"
-        One problem for each class or for each pair; all problems share one bank.
-    n_jobs : int or None
-        Threads over the binary problems.
-    verbose : int, default 0
-        1 prints the certificate and the time left twice a second, 2 after every step.
+    class_weight, multiclass, n_jobs, verbose : as in L1MKLClassifier; weights multiply the squared residuals
 
     Attributes
     ----------

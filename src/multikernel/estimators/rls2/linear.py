@@ -169,12 +169,7 @@ class LinearRLS2Classifier(LinearRLS2Estimator, KernelClassifier):
     ----------
     scaling : {"norm", "fisher", "none"}, default "norm"
         "fisher": s_j is one over the sum of the variances of feature j in the two classes.
-    multiclass : {"ovr", "ovo"}, default "ovr"
-        One problem for each class or for each pair.
-    n_jobs : int or None
-        Threads over the binary problems.
-    verbose : int, default 0
-        1 prints the certificate and the time left twice a second, 2 after every step.
+    multiclass, n_jobs, verbose : as in L1MKLClassifier
     alpha, fit_intercept, tol, max_iter : as in LinearRLS2Regressor
 
     Attributes

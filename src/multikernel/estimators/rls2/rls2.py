@@ -100,12 +100,7 @@ class RLS2Classifier(RLS2Estimator, KernelClassifier):
     ----------
     scaling : {"trace", "transductive", "fisher", "none"}, default "trace"
         "fisher": one over the sum of the variances of the two classes in the kernel's feature space.
-    multiclass : {"ovr", "ovo"}, default "ovr"
-        One problem for each class or for each pair; all problems share one bank.
-    n_jobs : int or None
-        Threads over the binary problems.
-    verbose : int, default 0
-        1 prints the certificate and the time left twice a second, 2 after every step.
+    multiclass, n_jobs, verbose : as in L1MKLClassifier
     kernels, alpha, fit_intercept, mode, tol, max_iter : as in RLS2Regressor
 
     Attributes

@@ -22,30 +22,13 @@ class AlignmentMKLClassifier(RuleClassifier):
 
     Parameters
     ----------
-    kernels : kernel, list of kernels, KernelFamily or "precomputed", default homogeneous_polynomials(10)
     method : {"alignf", "align"}, default "alignf"
         "alignf": the non-negative mix of largest alignment; "align": each weight proportional to its own alignment.
-    learner : {"svc", "margin"}, default "svc"
-        The classifier on the weighted kernel: a support vector machine, or the margin machine of EasyMKL.
-    C : float > 0, default 1.0
-        Loss weight of "svc".
-    lam : float in [0, 1], default 0.1
-        Of "margin", as in EasyMKLClassifier.
-    multiclass : {"ovr", "ovo"}, default "ovr"
-        One problem for each class or for each pair; all problems share one bank.
-    tol : float, default 1e-6
-        Relative duality gap at which "margin" stops.
-    max_iter : int, default 1_000_000
-        Steps of "margin" at most.
-    n_jobs : int or None
-        Threads over the binary problems.
-    verbose : int, default 0
-        Not used: a rule takes no steps.
+    kernels, learner, C, lam, multiclass, tol, max_iter, n_jobs, verbose : as in AverageMKLClassifier
 
     Attributes
     ----------
-    As those of EasyMKLClassifier. A rule solves no problem of its own, so ``objective_`` is None and ``duality_gap_``
-    that of the machine.
+    As those of AverageMKLClassifier.
 
     References
     ----------
@@ -77,20 +60,13 @@ class AlignmentMKLRegressor(AlphaFreeRegressor):
 
     Parameters
     ----------
-    kernels : kernel, list of kernels, KernelFamily or "precomputed"
-        By default polynomials of degrees 1 to 3 and nine widths of the Gaussian, on all features.
     method : {"alignf", "align"}, default "alignf"
         "alignf": the non-negative mix of largest alignment; "align": each weight proportional to its own alignment.
-    alpha : float > 0, default 1.0
-        What is added to the diagonal of the kernel.
-    fit_intercept : bool, default True
-        Whether the mean of the targets is taken off first and is the intercept.
+    kernels, alpha, fit_intercept : as in AverageMKLRegressor
 
     Attributes
     ----------
-    As those of EasyMKLClassifier, without ``classes_``. A rule solves no problem of its own, so ``objective_`` is None
-    and ``duality_gap_`` that of the ridge machine. With targets of shape (n, t), which share the kernel weights (m,),
-    ``dual_coef_`` is (t, n) and ``intercept_`` (t,).
+    As those of AverageMKLRegressor.
 
     References
     ----------
