@@ -86,20 +86,18 @@ class KernelPredictor(Predictor):
         return self.coef if bank.shape[1] == len(self.support) else self.over_all()
 
     def values(self, bank: KernelBank) -> Array:
-        coef = self.over_columns(bank)
-        shared = len(self.weights) == 1
-        values = np.empty((bank.shape[0], len(coef)))
+        coef, shared = self.over_columns(bank), len(self.weights) == 1
+        values = np.tile(self.intercept, (bank.shape[0], 1))
         for p in range(len(self.weights)):
             problems = slice(None) if shared else slice(p, p + 1)
             A = coef[problems].T
             own = np.flatnonzero(A.any(axis=1))  # of one-vs-one problems: only the samples of two classes
-            # a square bank whose matrices follow the sample is not cut: its part would be another bank
-            if len(own) <= _MOST * len(A) and (bank.local or not bank.square):
-                part = self.combination.gram(bank.block(slice(None), own), self.weights[p]).multiply(A[own])
-            else:
-                part = self.combination.gram(bank, self.weights[p]).multiply(A)
-            values[:, problems] = part
-        return values + self.intercept
+            if len(own):
+                # a square bank whose matrices follow the sample is not cut: its part would be another bank
+                cut = len(own) <= _MOST * len(A) and (bank.local or not bank.square)
+                part, A = (bank.block(slice(None), own), A[own]) if cut else (bank, A)
+                values[:, problems] += self.combination.gram(part, self.weights[p]).multiply(A)
+        return values
 
 
 @dataclass(frozen=True, eq=False)
