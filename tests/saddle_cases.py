@@ -12,7 +12,7 @@ import reference as ref
 import saddle_reference as saddle
 from multikernel import KernelBank, precomputed
 from multikernel.combinations import Linear
-from multikernel.domains import Domain, EntropySimplex, NormBall, Orthant, Simplex
+from multikernel.domains import Domain, EntropySimplex, NormBall, Orthant, Separable, Simplex
 from multikernel.machines import (
     DualSolution,
     EpsilonMachine,
@@ -126,7 +126,7 @@ MACHINES = list(machines(1.0))
 # -- domains -----------------------------------------------------------------------------------------------------------
 
 
-def domains(m: int) -> dict[str, tuple[Domain, saddle.Domain]]:
+def domains(m: int) -> dict[str, tuple[Separable, saddle.Domain]]:
     center = np.arange(m) / m
     return {
         "simplex": (Simplex(), saddle.simplex()),

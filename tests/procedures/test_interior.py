@@ -10,13 +10,12 @@ import pytest
 
 import reference as ref
 from multikernel import bind, kernels, precomputed
-from multikernel.domains import Domain, Simplex
+from multikernel.domains import Separable, Simplex
 from multikernel.machines import EpsilonMachine, OneClassMachine, SupportProgram
 from multikernel.procedures.interior import InteriorPoint, Saddle, WorkingSet, interior_point
 from multikernel.procedures.interior.newton import Newton
 from multikernel.procedures.interior.point import Point
 from multikernel.procedures.interior.start import central, first_point
-from multikernel.procedures.interior.working import lets_vanish
 from saddle_cases import DOMAINS, MACHINES, MachineCase, bank, domains, machines, meaningful, stacks
 
 Array = Any
@@ -54,7 +53,7 @@ def test_its_bounds_enclose_the_optimum(name: str, max_iter: int) -> None:
         assert found.gap == max(found.upper - found.bound, 0.0) / max(size, 1e-300), where
         assert found.converged == (found.gap <= 1e-9), where
         assert found.converged or max_iter < 200, where
-        assert lets_vanish(saddle.domain, len(K)) or found.gap <= 1.1 * min(found.history) + 1e-12, where
+        assert saddle.domain.lets_vanish(len(K)) or found.gap <= 1.1 * min(found.history) + 1e-12, where
         assert found.n_iter <= max_iter, where
 
 
@@ -128,7 +127,7 @@ def test_nearly_a_single_feasible_point(nu: float) -> None:
 # -- the Newton system -------------------------------------------------------------------------------------------------
 
 
-def inside(program: SupportProgram, domain: Domain, m: int, rng: Any, slack: float = 1.0) -> Point:
+def inside(program: SupportProgram, domain: Separable, m: int, rng: Any, slack: float = 1.0) -> Point:
     """Any interior point, far from the central path."""
     a = np.where(np.isfinite(program.upper), program.upper, 1.0) * rng.uniform(0.1, 0.9, len(program.sign))
     positive = rng.uniform(0.1, 2.0, size=(2, len(a)))
@@ -152,7 +151,7 @@ def test_a_step_solves_the_linearised_conditions(name: str, domain: str, slack: 
     Z = K @ b
     for mu, bent in ((0.0, None), (0.3, inside(program, place, len(K), rng))):
         newton = Newton(program, place, at, working.products(weights, b))
-        assert newton.stiff.all() or slack == 1.0 or not lets_vanish(place, len(K))
+        assert newton.stiff.all() or slack == 1.0 or not place.lets_vanish(len(K))
         step = newton.step(mu, bent)
         db = program.coef(step.a)
         change = (ref.combine(K, weights) @ db + step.delta @ Z + step.intercept)[program.sample]
@@ -223,7 +222,7 @@ def test_how_far_a_step_can_go() -> None:
 def test_which_domains_let_weights_vanish(domain: str) -> None:
     """A sum of weights, bounded or at a price, and nothing that a weight of zero would not feel."""
     place = domains(4)[domain][0]
-    assert lets_vanish(place, 4) == (domain in ("simplex", "ball-1", "orthant-1", "orthant-1-strong"))
+    assert place.lets_vanish(4) == (domain in ("simplex", "ball-1", "orthant-1", "orthant-1-strong"))
 
 
 def test_forms_of_a_rounded_stack_are_not_below_the_true_ones() -> None:

@@ -29,7 +29,7 @@ from multikernel.banks import KernelBank
 from multikernel.combinations import HadamardPower
 from multikernel.diagnostics import _input
 from multikernel.domains import NormBall
-from multikernel.domains.projection import norm_of
+from multikernel.domains.norms import norm_of
 from multikernel.machines import RidgeMachine
 
 _ROUNDING = 1e-9  # times the largest absolute eigenvalue: smaller eigenvalues count as zero

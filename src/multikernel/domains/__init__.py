@@ -4,6 +4,16 @@ from multikernel.domains.ball import NormBall
 from multikernel.domains.base import Domain, HasBlockUpdate
 from multikernel.domains.entropy import EntropySimplex
 from multikernel.domains.orthant import Orthant
+from multikernel.domains.separable import Separable, as_separable
 from multikernel.domains.simplex import Simplex
 
-__all__ = ["Domain", "EntropySimplex", "HasBlockUpdate", "NormBall", "Orthant", "Simplex"]
+__all__ = [
+    "Domain",
+    "EntropySimplex",
+    "HasBlockUpdate",
+    "NormBall",
+    "Orthant",
+    "Separable",
+    "Simplex",
+    "as_separable",
+]

@@ -13,12 +13,13 @@ from dataclasses import dataclass
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.domains.base import Domain, Jet
-from multikernel.domains.projection import dual_exponent, norm_of, project_ball
+from multikernel.domains.norms import dual_exponent, norm_of
+from multikernel.domains.projection import project_ball
+from multikernel.domains.separable import Jet, Separable
 
 
 @dataclass(frozen=True, eq=False)
-class NormBall(Domain):
+class NormBall(Separable):
     """d >= 0, |d - center|_norm <= radius.
 
     Scores may be negative (for kernels that are not linear in the weights). With centre 0 the support is exact then,
@@ -27,7 +28,7 @@ class NormBall(Domain):
     Parameters
     ----------
     norm : finite float >= 1
-    radius : float >= 0; with 0 the domain is the one point ``center``, and ``constraint`` has no meaning
+    radius : float >= 0; with 0 the domain is the one point ``center``
     center : float >= 0 or array (m,) of such
 
     Examples
@@ -62,10 +63,6 @@ class NormBall(Domain):
     def check(self, m: int) -> None:
         if np.ndim(self.center) == 1 and len(np.asarray(self.center)) != m:
             raise ValueError(f"the centre of the ball has {np.size(self.center)} entries for {m} kernels")
-
-    def offset(self, m: int) -> Array:
-        self.check(m)
-        return np.full(m, self.center, dtype=float)
 
     def start(self, m: int) -> Array:
         return self.offset(m) + self.radius * m ** (-1.0 / self.norm)
@@ -102,6 +99,14 @@ class NormBall(Domain):
             return np.eye(1, len(q), int(np.argmax(q)))[0]
         delta = (q / peak) ** (1.0 / (self.norm - 1.0))
         return delta / norm_of(delta, self.norm)
+
+    @property
+    def single_point(self) -> bool:
+        return self.radius == 0.0
+
+    def offset(self, m: int) -> Array:
+        self.check(m)
+        return np.full(m, self.center, dtype=float)
 
     def constraint(self, delta: Array) -> Jet:
         p, t = self.norm, delta / self.radius

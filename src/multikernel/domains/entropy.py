@@ -12,12 +12,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.domains.base import Domain, Jet
+from multikernel.domains.separable import Jet, Separable
 from multikernel.domains.simplex import project_simplex, share
 
 
 @dataclass(frozen=True)
-class EntropySimplex(Domain):
+class EntropySimplex(Separable):
     """d >= 0, sum d = 1, with the penalty strength sum_k d_k log d_k.
 
     Parameters
@@ -38,17 +38,11 @@ class EntropySimplex(Domain):
         if not (self.strength > 0 and np.isfinite(self.strength)):
             raise ValueError(f"the strength of the entropy must be a finite number > 0, got {self.strength}")
 
-    def start(self, m: int) -> Array:
-        return np.full(m, 1.0 / m)
-
     def project(self, z: Array) -> Array:
         return project_simplex(z, 1.0)
 
     def feasible(self, d: Array) -> Array:
         return share(d, 1.0)
-
-    def contains(self, d: Array, tol: float = 1e-9) -> bool:
-        return bool((d >= -tol).all() and abs(d.sum() - 1.0) <= tol)
 
     def penalty(self, d: Array) -> float:
         return self.strength * float(d @ _log(d))

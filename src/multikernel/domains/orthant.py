@@ -12,13 +12,13 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.domains.base import Domain, Jet
+from multikernel.domains.separable import Jet, Separable
 
 _ROUNDING = 4.0 * float(np.finfo(float).eps)  # what may make a product exceed the strength that it was scaled to
 
 
 @dataclass(frozen=True)
-class Orthant(Domain):
+class Orthant(Separable):
     """d >= 0 with the penalty strength sum_k d_k^norm.
 
     With norm 1 the support is infinite as soon as one score exceeds the strength: a gap is known only at points where
@@ -48,17 +48,8 @@ class Orthant(Domain):
         if self.norm not in (1, 2):
             raise ValueError(f"the norm of the penalty must be 1 or 2, got {self.norm}")
 
-    def start(self, m: int) -> Array:
-        return np.full(m, 1.0 / m)
-
     def project(self, z: Array) -> Array:
         return np.maximum(z, 0.0)
-
-    def feasible(self, d: Array) -> Array:
-        return self.project(d)
-
-    def contains(self, d: Array, tol: float = 1e-9) -> bool:
-        return bool((d >= -tol * float(np.abs(d).max())).all())
 
     def penalty(self, d: Array) -> float:
         return self.strength * float((d**self.norm).sum())
@@ -72,7 +63,7 @@ class Orthant(Domain):
         half = np.maximum(q, 0.0) / (2.0 * self.strength)
         return self.strength * float(half @ half)
 
-    def reach(self, q: Array) -> float:
+    def finite_part(self, q: Array) -> float:
         if self.norm == 2 or q.max() <= self.strength:
             return 1.0
         return (1.0 - _ROUNDING) * self.strength / float(q.max())

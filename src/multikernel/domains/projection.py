@@ -17,6 +17,7 @@ import numpy as np
 from scipy.optimize import brentq
 
 from multikernel._typing import Array
+from multikernel.domains.norms import dual_exponent, norm_of
 
 
 def project_ball(z: Array, norm: float, radius: float, center: Array) -> Array:
@@ -37,18 +38,6 @@ def project_ball(z: Array, norm: float, radius: float, center: Array) -> Array:
     lam = brentq(excess, 0.0, top, xtol=np.finfo(float).tiny, rtol=4.0 * np.finfo(float).eps, maxiter=1000)
     delta = shrunk(float(lam))  # on the sphere but for what rounding of a large multiplier leaves
     return np.maximum(center + (radius / norm_of(delta, norm)) * delta, 0.0)
-
-
-def norm_of(v: Array, p: float) -> float:
-    """|v|_p, whatever the size of p and of the entries."""
-    sizes = np.abs(v)
-    peak = float(sizes.max())
-    return peak * float(((sizes / peak) ** p).sum() ** (1.0 / p)) if peak > 0 and p < np.inf else peak
-
-
-def dual_exponent(p: float) -> float:
-    """p* with 1/p + 1/p* = 1."""
-    return p / (p - 1.0) if p > 1 else np.inf
 
 
 def _shrink(a: Array, lam: float, p: float) -> Array:

@@ -10,11 +10,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.domains.base import Domain, Jet
+from multikernel.domains.separable import Jet, Separable
 
 
 @dataclass(frozen=True)
-class Simplex(Domain):
+class Simplex(Separable):
     """d >= 0, sum d = total.
 
     Parameters
@@ -37,20 +37,11 @@ class Simplex(Domain):
         if not (self.total > 0 and np.isfinite(self.total)):
             raise ValueError(f"the total of the weights must be a finite number > 0, got {self.total}")
 
-    def start(self, m: int) -> Array:
-        return np.full(m, self.total / m)
-
     def project(self, z: Array) -> Array:
         return project_simplex(z, self.total)
 
     def feasible(self, d: Array) -> Array:
         return share(d, self.total)
-
-    def contains(self, d: Array, tol: float = 1e-9) -> bool:
-        return bool((d >= -tol * self.total).all() and abs(d.sum() - self.total) <= tol * self.total)
-
-    def support(self, q: Array) -> float:
-        return self.total * float(q.max())
 
     def maximiser(self, q: Array) -> Array:
         d = np.zeros(len(q))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from multikernel.combinations import Linear
-from multikernel.domains import HasBlockUpdate, Simplex
+from multikernel.domains import HasBlockUpdate, Separable, Simplex, as_separable
 from multikernel.machines import SupportMachine
 from multikernel.problem import Problem
 
@@ -35,7 +35,7 @@ def need_block_update(algorithm: object, problem: Problem) -> HasBlockUpdate:
             f"{_name(algorithm)} needs a domain with a block_update (NormBall or Simplex), and the domain is "
             f"{_name(domain)}; ProjectedGradient works on every domain"
         )
-    if domain.offset(problem.size).any():
+    if isinstance(domain, Separable) and domain.offset(problem.size).any():
         raise ValueError(
             f"{_name(algorithm)} needs a ball around 0, and the center of this {_name(domain)} is another one; "
             "ProjectedGradient works with every center"
@@ -58,8 +58,20 @@ def need_program(algorithm: str, problem: Problem) -> SupportMachine:
     return problem.machine
 
 
+def need_separable(algorithm: str, problem: Problem) -> Separable:
+    """The domain as a sum over the kernels; TypeError where it is none, or a single point."""
+    domain = as_separable(problem.domain)
+    if domain is None:
+        raise TypeError(
+            f"{algorithm} needs a domain that is a sum over the kernels and has an inside (Simplex, NormBall with "
+            f"radius > 0, Orthant or EntropySimplex), which this {_name(problem.domain)} is not; QuasiNewton works on "
+            "every domain"
+        )
+    return domain
+
+
 def _name(thing: object) -> str:
     return type(thing).__name__
 
 
-__all__ = ["need_block_update", "need_linear", "need_program", "need_simplex"]
+__all__ = ["need_block_update", "need_linear", "need_program", "need_separable", "need_simplex"]

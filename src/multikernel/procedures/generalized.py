@@ -18,6 +18,7 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.banks.threads import one_blas_thread
 from multikernel.combinations import Linear, ProductOfRBF
+from multikernel.domains import as_separable
 from multikernel.machines import DualSolution, RidgeMachine, SupportMachine
 from multikernel.observer import Observer, silent
 from multikernel.optimizers.quasi_newton import QuasiNewton
@@ -85,7 +86,7 @@ def central_start(problem: Problem) -> Array:
 
 
 def is_program(problem: Problem) -> bool:
-    """Whether the interior point method can solve the problem: a sum of kernels and a support program.
+    """Whether the interior point method can solve the problem: a sum of kernels, a support program, a separable domain.
 
     Ridge regression of one target is such a program where all samples count alike.
     """
@@ -93,7 +94,7 @@ def is_program(problem: Problem) -> bool:
         known = problem.sample_weight is None and problem.target.ndim == 1
     else:
         known = isinstance(problem.machine, SupportMachine)
-    return known and isinstance(problem.combination, Linear)
+    return known and isinstance(problem.combination, Linear) and as_separable(problem.domain) is not None
 
 
 def _linear(

@@ -21,11 +21,11 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
 from multikernel.certificate import Certificate, relative
-from multikernel.domains import Domain, NormBall, Simplex
+from multikernel.domains import Domain, NormBall, Separable, Simplex
 from multikernel.machines import DualSolution, SupportMachine, SupportProgram
 from multikernel.observer import Observer, silent
 from multikernel.optimizers import BlockNorm, LevelMethod, Optimizer, ProjectedGradient
-from multikernel.optimizers.needs import need_program
+from multikernel.optimizers.needs import need_program, need_separable
 from multikernel.problem import Problem
 from multikernel.procedures.base import Weights, outcome
 from multikernel.procedures.interior import InteriorPoint, Saddle, WorkingSet, interior_point
@@ -130,15 +130,15 @@ class _Pairs:
     bank: KernelBank
     machine: SupportMachine
     program: SupportProgram
-    domain: Domain
+    domain: Separable
     tol: float
 
     @classmethod
     def of(cls, problem: Problem, tol: float) -> _Pairs:
         """The problem as a saddle; TypeError where it is none."""
-        machine = need_program("support_mkl", problem)
+        machine, domain = need_program("support_mkl", problem), need_separable("support_mkl", problem)
         program = machine.program(problem.target, problem.sample_weight)
-        return cls(problem.bank, machine, program, problem.domain, tol)
+        return cls(problem.bank, machine, program, domain, tol)
 
     @cached_property
     def saddle(self) -> Saddle:

@@ -27,7 +27,7 @@ from scipy.linalg import blas
 
 from multikernel._linalg import cholesky
 from multikernel._typing import Array
-from multikernel.domains import Domain
+from multikernel.domains import Separable
 from multikernel.machines.support.program import SupportProgram
 from multikernel.procedures.interior.point import Point
 
@@ -60,7 +60,7 @@ class Newton:
     """
 
     def __init__(
-        self, program: SupportProgram, domain: Domain, at: Point, products: Products, bend: Array | None = None
+        self, program: SupportProgram, domain: Separable, at: Point, products: Products, bend: Array | None = None
     ) -> None:
         self.program, self.at, self.products = program, at, products
         a, n = at.a, program.n

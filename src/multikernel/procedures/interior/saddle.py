@@ -16,7 +16,7 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.certificate import Certificate
-from multikernel.domains import Domain
+from multikernel.domains import Separable
 from multikernel.machines.support.program import SupportProgram
 
 _PART = 1e-5  # of the value at equal coefficients for uncorrelated samples: less is known to this accuracy only
@@ -28,7 +28,7 @@ class Saddle:
 
     bank: KernelBank
     program: SupportProgram
-    domain: Domain
+    domain: Separable
 
     def weights(self, delta: Array) -> Array:
         """offset + delta."""
@@ -46,7 +46,7 @@ class Saddle:
         Where the domain's support is infinite, by the part of a at which it is not; it has to be feasible, too.
         """
         q = 0.5 * self.program.scale * forms
-        reach = self.domain.reach(q)
+        reach = self.domain.finite_part(q)
         if reach < 1.0 and self.program.total != 0.0:
             return -np.inf
         return self.program.dual(np.sqrt(reach) * a, 0.0) - self.domain.support(reach * q)

@@ -39,7 +39,7 @@ def first_point(saddle: Saddle, working: WorkingSet, a: Array) -> Point:
         quadratic = max(curved, float(saddle.weights(delta) @ v)) + program.ridge * float(a @ a)
         size = min(1.0, linear / quadratic) if quadratic > 0 else 1.0
         a, v = size * a, size**2 * v
-    reach = domain.reach(program.scale * v)  # twice the scores: half of what the support allows
+    reach = domain.finite_part(program.scale * v)  # twice the scores: half of what the support allows
     a, v = np.sqrt(reach) * a, reach * v
     count = len(a) + int(np.isfinite(program.upper).sum()) + m
     mu = max(float(np.abs(program.linear) @ a), 0.5 * float(saddle.weights(delta) @ v), 1e-300) / count

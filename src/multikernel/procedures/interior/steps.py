@@ -8,7 +8,7 @@ import numpy as np
 from scipy import linalg
 
 from multikernel._typing import Array
-from multikernel.domains import Domain
+from multikernel.domains import Separable
 from multikernel.machines.support.program import SupportProgram
 from multikernel.procedures.interior.newton import Newton, Products
 from multikernel.procedures.interior.point import Point
@@ -19,7 +19,12 @@ _DROP = 0.1  # of the level: what a step leaves of it at least
 
 
 def advance(
-    program: SupportProgram, domain: Domain, point: Point, products: Products, least: float, bend: Array | None = None
+    program: SupportProgram,
+    domain: Separable,
+    point: Point,
+    products: Products,
+    least: float,
+    bend: Array | None = None,
 ) -> tuple[float, Point]:
     """A predictor to see how far the products could shrink, then the step that shrinks them so, to a sum of ``least``.
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.domains import Domain
+from multikernel.domains import Separable
 from multikernel.procedures.interior.newton import Products
 from multikernel.procedures.interior.point import Point
 
@@ -48,10 +48,10 @@ class WorkingSet:
         return cls(bank, index, bank if len(index) == len(bank) else bank.exact(index), sparse)
 
     @classmethod
-    def first(cls, bank: KernelBank, domain: Domain, b: Array, start: Array | None) -> WorkingSet:
+    def first(cls, bank: KernelBank, domain: Separable, b: Array, start: Array | None) -> WorkingSet:
         """All kernels of a small bank; else those that matter at a neighbour's weights ``start``, or by their forms."""
         m = len(bank)
-        sparse = lets_vanish(domain, m)
+        sparse = domain.lets_vanish(m)
         if sparse and start is not None and 0 < np.count_nonzero(start) < m:
             return cls.of(bank, np.flatnonzero(start), sparse)
         if not sparse or m <= _ALL:
@@ -126,12 +126,3 @@ class WorkingSet:
             diagonal = (self.bank if len(part) == len(self.bank) else self.bank.select(part)).diagonal()
             sizes[part] = (np.sqrt(np.maximum(diagonal, 0.0)) @ np.abs(b)) ** 2
         return sizes
-
-
-def lets_vanish(domain: Domain, m: int) -> bool:
-    """Whether optimal weights may be exactly zero: where they are, a slope holds them there, and a finite one."""
-    zero = np.zeros(1)
-    _, c1, c2 = domain.constraint(zero)
-    _, r1, r2 = domain.separable_penalty(zero)
-    curved = not (c2[0] + r2[0] < 1e100)
-    return bool(c1[0] + r1[0] > 0 and not curved and not domain.offset(m).any())

@@ -108,10 +108,7 @@ def _for_interior_point(problem: Problem) -> bool:
 
     It works on n x n matrices; where these have few features an iteration that leaves them their structure is faster.
     """
-    domain = problem.domain
-    if not is_program(problem) or (isinstance(domain, NormBall) and domain.radius == 0):
-        return False
-    return not (_smooth(domain) and _few_features(problem.bank))
+    return is_program(problem) and not (_smooth(problem.domain) and _few_features(problem.bank))
 
 
 def _few_features(bank: KernelBank) -> bool:

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.domains import NormBall
+from multikernel.domains import NormBall, Separable
 from multikernel.machines import RidgeMachine
 from multikernel.problem import Problem
 
@@ -44,7 +44,7 @@ def inside(problem: Problem, theta: Array, middle: Array) -> Array:
 
 def further_starts(problem: Problem, middle: Array, rng: np.random.RandomState) -> Iterator[Array]:
     """Starts without end: near the single kernels where these are few, then random ones."""
-    low = problem.domain.offset(problem.size)
+    low = problem.domain.offset(problem.size) if isinstance(problem.domain, Separable) else np.zeros(problem.size)
     if problem.size <= _FEW:
         for k in range(problem.size):
             single = low.copy()

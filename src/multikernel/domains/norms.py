@@ -1,0 +1,19 @@
+"""Norms of any exponent."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from multikernel._typing import Array
+
+
+def norm_of(v: Array, p: float) -> float:
+    """|v|_p, whatever the size of p and of the entries."""
+    sizes = np.abs(v)
+    peak = float(sizes.max())
+    return peak * float(((sizes / peak) ** p).sum() ** (1.0 / p)) if peak > 0 and p < np.inf else peak
+
+
+def dual_exponent(p: float) -> float:
+    """p* with 1/p + 1/p* = 1."""
+    return p / (p - 1.0) if p > 1 else np.inf

@@ -1,0 +1,65 @@
+"""Domains that are sums over the kernels, which is what the interior point method asks for.
+
+With weights d = offset + delta such a domain is
+
+    { delta >= 0, sum_k c(delta_k) <= 1 },        r = sum_k R(delta_k),
+
+as far as the optimum is concerned. For J decreases in every weight: a weight below the offset can only gain by rising
+to it, and the constraint is active.
+"""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+
+import numpy as np
+
+from multikernel._typing import Array
+from multikernel.domains.base import Domain
+
+Jet = tuple[Array, Array, Array]  # a function of one variable with its first two derivatives, elementwise
+_INFINITE = 1e100  # a curvature beyond this is infinite
+
+
+class Separable(Domain):
+    """A domain with its constraint and its penalty as sums over the kernels."""
+
+    @abstractmethod
+    def constraint(self, delta: Array) -> Jet:
+        """c, c' and c'' at each delta_k, where sum_k c(delta_k) = 1 is active at the optimum; 0 if not constrained.
+
+        Finite for delta > 0. At 0 the second derivative may be infinite.
+        """
+
+    def separable_penalty(self, delta: Array) -> Jet:
+        """R, R' and R'' at each delta_k; finite for delta > 0."""
+        return np.zeros_like(delta), np.zeros_like(delta), np.zeros_like(delta)
+
+    def offset(self, m: int) -> Array:
+        """The smallest weights that an optimum can have, shape (m,)."""
+        return np.zeros(m)
+
+    def finite_part(self, q: Array) -> float:
+        """The largest part <= 1 of the scores q whose support is finite."""
+        return 1.0
+
+    @property
+    def single_point(self) -> bool:
+        """Whether the domain is one point: it has no interior, and the description has no meaning."""
+        return False
+
+    def lets_vanish(self, m: int) -> bool:
+        """Whether optimal weights may be exactly zero: where they are, a slope holds them there, and a finite one."""
+        zero = np.zeros(1)
+        _, c1, c2 = self.constraint(zero)
+        _, r1, r2 = self.separable_penalty(zero)
+        curved = not (c2[0] + r2[0] < _INFINITE)
+        return bool(c1[0] + r1[0] > 0 and not curved and not self.offset(m).any())
+
+
+def as_separable(domain: Domain) -> Separable | None:
+    """The domain with its description as a sum over the kernels; None where it has none."""
+    return domain if isinstance(domain, Separable) and not domain.single_point else None
+
+
+__all__ = ["Jet", "Separable", "as_separable"]

@@ -1,0 +1,223 @@
+"""What every domain of weights has to keep, whoever wrote it.
+
+>>> from multikernel.domains import Simplex
+>>> from multikernel.testing.domains import check_domain
+>>> check_domain(Simplex(total=2.0), m=3)
+"""
+
+from __future__ import annotations
+
+import pickle
+from collections.abc import Callable
+
+import numpy as np
+
+from multikernel._typing import Array
+from multikernel.domains import Domain, HasBlockUpdate, Separable, as_separable
+from multikernel.domains.separable import Jet
+
+_SCALES = (1e-3, 1.0, 1e3)  # of points to project, and of scores
+_TIMES = 5  # random vectors that a property is tried on, at each scale
+
+
+def check_domain(domain: Domain, m: int, points: Array | None = None, seed: int = 0) -> None:
+    """Check that a domain's projection, support, penalty and capabilities are true of one and the same set.
+
+    The projection is the nearest point, the support bounds every point and its maximiser attains it, the penalty's
+    gradient is that of finite differences; likewise the update in closed form and the description as a sum over the
+    kernels, where the domain has them.
+
+    Parameters
+    ----------
+    domain : Domain
+    m : int, the number of kernels to check it for
+    points : array (count, m) of feasible weights, drawn without help of the domain; it is compared at these, too
+    seed : int, of the random vectors
+
+    Raises
+    ------
+    AssertionError : with a sentence, where a property does not hold
+    """
+    rng = np.random.default_rng(seed)
+    domain.check(m)
+    known = _own_points(domain, m, rng)
+    known = known if points is None else np.concatenate([known, np.reshape(points, (-1, m))])
+    _check_points(domain, known, rng)
+    _check_projection(domain, known, rng)
+    _check_support(domain, known, rng)
+    _check_penalty(domain, known)
+    if isinstance(domain, HasBlockUpdate):
+        _check_block_update(domain, known, rng)
+    separable = as_separable(domain)
+    if separable is not None:
+        _check_description(separable, m, rng)
+        _check_maximiser(separable, m, rng)
+
+
+def _own_points(domain: Domain, m: int, rng: np.random.Generator) -> Array:
+    """The central point, projections at each scale, and points between pairs of them."""
+    ends = [domain.start(m), *(domain.project(scale * rng.normal(size=m)) for scale in 3 * _SCALES)]
+    between = [part * ends[i] + (1.0 - part) * ends[i - 1] for i, part in enumerate(rng.random(len(ends)))]
+    return np.array([*ends, *between])
+
+
+def _finite_scores(domain: Domain, q: Array) -> Array:
+    """The scores, halved until their support is finite."""
+    while not np.isfinite(domain.support(q)):
+        q = 0.5 * q
+    return q
+
+
+# -- the set -----------------------------------------------------------------------------------------------------------
+
+
+def _check_points(domain: Domain, points: Array, rng: np.random.Generator) -> None:
+    m, size = len(points[0]), 1.0 + float(np.abs(points).max())
+    start = domain.start(m)
+    assert start.shape == (m,), f"start({m}) has shape {start.shape}"
+    assert domain.contains(start, 1e-12), "the central point is not contained"
+    assert not domain.contains(start - 5.0 * size * np.eye(m)[0]), "negative weights are contained"
+    assert not domain.contains(np.full(m, np.nan)), "weights that are no numbers are contained"
+    for d in points:
+        assert domain.contains(d), f"the feasible weights {d} are not contained"
+        _assert_close(domain.feasible(d), d, 1e-12 * size, "feasible() moves feasible weights")
+        repaired = domain.feasible(d + 1e-6 * size * rng.normal(size=m))
+        assert domain.contains(repaired, 1e-12), "feasible() leaves nearly feasible weights infeasible"
+        _assert_close(repaired, d, 1e-4 * size, "feasible() moves nearly feasible weights too far")
+    again = pickle.loads(pickle.dumps(domain))
+    _assert_close(again.project(points.sum(axis=0)), domain.project(points.sum(axis=0)), 0.0, "a pickled copy differs")
+
+
+def _check_projection(domain: Domain, points: Array, rng: np.random.Generator) -> None:
+    """(z - d)'(other - d) <= 0 for every other point is what makes d the projection of z."""
+    size = 1.0 + float(np.abs(points).max())
+    for d in points:
+        _assert_close(domain.project(d), d, 1e-9 * size, "feasible weights are not their own projection")
+    for scale in _TIMES * _SCALES:
+        z = scale * rng.normal(size=len(points[0]))
+        d = domain.project(z)
+        assert domain.contains(d, 1e-12), f"the projection of {z} is not contained"
+        _assert_close(domain.project(d), d, 1e-12 * size, "the projection of a projection is another point")
+        nearer = float(((points - d) @ (z - d)).max())
+        assert nearer <= 1e-11 * size * (1.0 + np.abs(z).max()), f"a point is nearer to {z} than its projection"
+
+
+# -- the support and the penalty ---------------------------------------------------------------------------------------
+
+
+def _check_support(domain: Domain, points: Array, rng: np.random.Generator) -> None:
+    m, prices = len(points[0]), np.array([domain.penalty(d) for d in points])
+    for scale in _TIMES * _SCALES:
+        q = _finite_scores(domain, scale * rng.exponential(size=m) * (rng.random(m) < 0.8))
+        best, h = domain.maximiser(q), domain.support(q)
+        rounding = 1e-12 * (1.0 + abs(h) + float((points @ q).max()))
+        assert domain.contains(best, 1e-12), f"the maximiser for the scores {q} is not contained"
+        assert abs(best @ q - domain.penalty(best) - h) <= rounding, f"the maximiser does not attain h at {q}"
+        assert (points @ q - prices).max() <= h + rounding, f"a point exceeds the support at {q}"
+        q = _finite_scores(domain, scale * rng.normal(size=m))
+        h = domain.support(q)
+        rounding = 1e-12 * (1.0 + abs(h) + float(np.abs(points * q).sum(axis=1).max()))
+        assert (points @ q - prices).max() <= h + rounding, f"a point exceeds the support at {q}"
+        assert domain.contains(domain.maximiser(q), 1e-12), f"the maximiser for the scores {q} is not contained"
+    best = domain.maximiser(np.zeros(m))
+    assert domain.contains(best, 1e-12), "the maximiser for scores of zero is not contained"
+    assert abs(domain.support(np.zeros(m)) + domain.penalty(best)) <= 1e-12, "h(0) is not minus the least penalty"
+
+
+def _check_penalty(domain: Domain, points: Array) -> None:
+    """On the lines from the central point, where neither derivatives nor values are infinite."""
+    start, step = domain.start(len(points[0])), 1e-4
+    for d in points:
+        assert np.isfinite([domain.penalty(d), *domain.penalty_gradient(d)]).all(), f"the penalty is infinite at {d}"
+        line, middle = d - start, 0.5 * (d + start)
+        above, here, below = (domain.penalty(middle + t * line) for t in (step, 0.0, -step))
+        slope, size = float(domain.penalty_gradient(middle) @ line), 1.0 + abs(here)
+        assert abs((above - below) / (2.0 * step) - slope) <= 1e-6 * (size + abs(slope)), "penalty_gradient is wrong"
+        assert above + below - 2.0 * here >= -1e-12 * size, "the penalty is not convex"
+
+
+def _check_block_update(domain: Domain, points: Array, rng: np.random.Generator) -> None:
+    assert isinstance(domain, HasBlockUpdate)
+    start = domain.start(len(points[0]))
+    for scale in _TIMES * _SCALES:
+        norms = scale * (rng.exponential(size=len(start)) + 1e-3)
+        try:
+            d = domain.block_update(norms)
+        except ValueError:  # for these parameters it has no closed form
+            return
+        assert domain.contains(d, 1e-12), "the block update is not contained"
+        with np.errstate(divide="ignore"):  # a weight of zero costs infinitely much
+            least, found = (norms**2 / (0.5 * (points + start))).sum(axis=1).min(), (norms**2 / d).sum()
+        assert found <= least * (1.0 + 1e-9), "a point is better than the block update"
+
+
+# -- the description as a sum over the kernels -------------------------------------------------------------------------
+
+
+def _check_description(domain: Separable, m: int, rng: np.random.Generator) -> None:
+    """Its derivatives are those of finite differences; offset + delta are the points, and their penalty."""
+    offset, delta = domain.offset(m), np.resize([0.3, 0.02, 0.7, 1.2], m)
+    for jet in (domain.constraint, domain.separable_penalty):
+        _check_jet(jet, delta)
+    for _ in range(_TIMES):
+        delta = rng.exponential(size=m) + 1e-3
+        if domain.constrained:
+            delta = _active(domain, delta)
+            beyond = offset + (1.0 + 1e-6) * delta
+            assert not domain.contains(beyond), "weights beyond the constraint are contained"
+        assert domain.contains(offset + delta), "offset + delta is not contained where the constraint is active"
+        whole, parts = domain.penalty(offset + delta), float(domain.separable_penalty(delta)[0].sum())
+        assert abs(whole - parts) <= 1e-12 * (1.0 + abs(whole)), "the penalty is not the sum of its parts"
+    for scale in _SCALES:
+        q = scale * rng.exponential(size=m)
+        part, finite = domain.finite_part(q), bool(np.isfinite(domain.support(q)))
+        assert (part == 1.0) == finite, "finite_part is 1 where the support is infinite, or smaller where it is not"
+        assert np.isfinite(domain.support(part * q)), "the support of the finite part is infinite"
+
+
+def _check_jet(jet: Callable[[Array], Jet], delta: Array) -> None:
+    step = 1e-6
+    value, slope, curvature = jet(delta)
+    above, below = jet(delta + step), jet(delta - step)
+    assert value.shape == slope.shape == curvature.shape == delta.shape, f"{jet} has another shape than delta"
+    _assert_close((above[0] - below[0]) / (2.0 * step), slope, 1e-6 * (1.0 + np.abs(slope)), f"{jet}: first derivative")
+    second = (above[1] - below[1]) / (2.0 * step)
+    _assert_close(second, curvature, 1e-4 * (1.0 + np.abs(curvature)), f"{jet}: second derivative")
+    assert np.isfinite(jet(np.full(len(delta), 1e-100))).all(), f"{jet} is infinite close to zero"
+    at_zero = jet(np.zeros(len(delta)))
+    assert np.isfinite(at_zero[:2]).all(), f"{jet}: value or slope at zero is infinite"
+    assert not np.isnan(at_zero[2]).any(), f"{jet}: the second derivative at zero is no number"
+
+
+def _check_maximiser(domain: Separable, m: int, rng: np.random.Generator) -> None:
+    """q_k = multiplier c'(delta_k) + R'(delta_k) where delta_k > 0, no more where it is 0; the constraint is active."""
+    for _ in range(_TIMES):
+        q = _finite_scores(domain, rng.exponential(size=m) + 0.01)
+        delta = domain.maximiser(q) - domain.offset(m)
+        values, slope, _ = domain.constraint(delta)
+        excess, multiplier = q - domain.separable_penalty(delta)[1], 0.0
+        if domain.constrained:
+            assert abs(values.sum() - 1.0) <= 1e-9, "the constraint is not active at the maximiser"
+            multiplier = float(excess @ delta / (slope @ delta))
+        left = excess - multiplier * slope
+        assert (left <= 1e-9).all(), "a kernel without weight deserves some, by the description"
+        assert np.abs(left[delta > 1e-9]).max(initial=0.0) <= 1e-9, "the maximiser does not solve the described problem"
+
+
+def _active(domain: Separable, delta: Array) -> Array:
+    """The multiple of delta at which the constraint is active, by bisection: it increases in every entry."""
+
+    def within(part: float) -> bool:
+        return float(domain.constraint(part * delta)[0].sum()) < 1.0
+
+    low, high = 0.0, 1.0
+    while within(high):
+        low, high = high, 2.0 * high
+    for _ in range(100):
+        middle = 0.5 * (low + high)
+        low, high = (middle, high) if within(middle) else (low, middle)
+    return high * delta
+
+
+def _assert_close(found: Array, wanted: Array, tol: float | Array, complaint: str) -> None:
+    assert (np.abs(found - wanted) <= tol).all(), f"{complaint}: {found} where {wanted} was expected"
