@@ -8,7 +8,7 @@ from multikernel.banks import precomputed
 from multikernel.machines import HingeMachine
 from multikernel.procedures.hkl import Hull, hierarchical_mkl
 from multikernel.procedures.hkl.norm import DualNorm, exponent
-from multikernel.procedures.hkl.restricted import Restricted, solve_restricted
+from multikernel.procedures.hkl.restricted import Restricted
 from multikernel.procedures.ridge_program import RidgeSupport
 
 RHOS = (2.0, 1.5, 1.1)
@@ -71,7 +71,7 @@ def test_derivatives_of_the_norm(rho):
 
 
 @pytest.mark.parametrize("rho", [1.5, 1.1])
-def test_the_bend_is_the_second_derivative_in_the_coefficients(rho):
+def test_the_hessian_in_the_coefficients(rho):
     rng, h = np.random.default_rng(3), 1e-5
     norm = some_norm(rho)
     F = rng.normal(size=(6, 4, 4))
@@ -84,8 +84,8 @@ def test_the_bend_is_the_second_derivative_in_the_coefficients(rho):
 
     Z = K @ b
     here = DualNorm(norm.hull, rho, norm.gamma, Z @ b)
-    bend = here.bend(Z)
-    hessian = np.tensordot(here.weights, K, 1) + bend.T @ bend
+    factor = here.hessian_factor(Z)
+    hessian = np.tensordot(here.weights, K, 1) + factor.T @ factor
     for k, e in enumerate(np.eye(4)):
         np.testing.assert_allclose((slope(b + h * e) - slope(b - h * e)) / (2 * h), hessian[k], rtol=1e-4, atol=1e-6)
 
@@ -117,7 +117,7 @@ def test_the_problem_on_a_hull(loss, rho):
     hull = Hull(((), (0,), (1,), (2,), (0, 1)))
     machine, target = machine_of(loss, 5.0, y)
     nodes = precomputed(hkl_reference.products(K, list(hull.nodes)))
-    found = solve_restricted(Restricted(nodes, hull, machine.program(target), rho), 1e-8, 100)
+    found = Restricted(nodes, hull, machine.program(target), rho).solved(1e-8, 100)
     reference = hkl_reference.classifier if loss == "hinge" else hkl_reference.regressor
     optimum = reference(K, y, 5.0, rho, nodes=list(hull.nodes))
     assert found.gap <= 1e-8

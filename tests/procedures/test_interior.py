@@ -13,9 +13,10 @@ from multikernel import bind, kernels, precomputed
 from multikernel.domains import Separable, Simplex
 from multikernel.machines import EpsilonMachine, OneClassMachine, SupportProgram
 from multikernel.procedures.interior import InteriorPoint, Saddle, WorkingSet, interior_point
+from multikernel.procedures.interior.coefficients import central
 from multikernel.procedures.interior.newton import Newton
 from multikernel.procedures.interior.point import Point
-from multikernel.procedures.interior.start import central, first_point
+from multikernel.procedures.interior.start import first_point
 from saddle_cases import DOMAINS, MACHINES, MachineCase, bank, domains, machines, meaningful, stacks
 
 Array = Any
@@ -51,8 +52,7 @@ def test_its_bounds_enclose_the_optimum(name: str, max_iter: int) -> None:
         assert found.bound <= exact.upper + slack, where
         assert exact.bound <= found.upper + slack, where
         assert found.gap == max(found.upper - found.bound, 0.0) / max(size, 1e-300), where
-        assert found.converged == (found.gap <= 1e-9), where
-        assert found.converged or max_iter < 200, where
+        assert found.gap <= 1e-9 or max_iter < 200, where
         assert saddle.domain.lets_vanish(len(K)) or found.gap <= 1.1 * min(found.history) + 1e-12, where
         assert found.n_iter <= max_iter, where
 
@@ -84,7 +84,7 @@ def test_steps_hardly_depend_on_the_problem() -> None:
 
 
 def known(found: InteriorPoint) -> bool:
-    return found.n_iter == 0 and found.converged
+    return found.n_iter == 0 and found.gap <= 1e-12
 
 
 @pytest.mark.parametrize("domain", DOMAINS)
@@ -120,66 +120,70 @@ def test_a_single_feasible_point(domain: str) -> None:
 @pytest.mark.parametrize("nu", [0.3, 0.97, 0.9999, 1.0 - 1e-10])
 def test_nearly_a_single_feasible_point(nu: float) -> None:
     found = interior_point(Saddle(bank("random"), OneClassMachine(nu).program(np.zeros(20)), Simplex()), 1e-8)
-    assert found.converged
+    assert found.gap <= 1e-8
     assert found.a.sum() == pytest.approx(1.0, rel=1e-14)
 
 
 # -- the Newton system -------------------------------------------------------------------------------------------------
 
 
-def inside(program: SupportProgram, domain: Separable, m: int, rng: Any, slack: float = 1.0) -> Point:
+def inside(program: SupportProgram, domain: Separable, m: int, rng: Any, cost: float = 1.0) -> Point:
     """Any interior point, far from the central path."""
     a = np.where(np.isfinite(program.upper), program.upper, 1.0) * rng.uniform(0.1, 0.9, len(program.sign))
     positive = rng.uniform(0.1, 2.0, size=(2, len(a)))
     above = np.where(np.isfinite(program.upper), positive[1], 0.0)
-    delta, slacks = rng.uniform(0.1, 2.0, size=(2, m))
-    level = rng.uniform(0.5, 1.5) if domain.constrained else 0.0
-    return Point(a, program.upper - a, positive[0], above, rng.normal(), delta, slack * slacks, level)
+    delta, costs = rng.uniform(0.1, 2.0, size=(2, m))
+    multiplier = rng.uniform(0.5, 1.5) if domain.constrained else 0.0
+    return Point(a, program.upper - a, positive[0], above, rng.normal(), delta, cost * costs, multiplier)
 
 
 @pytest.mark.parametrize("name", MACHINES)
 @pytest.mark.parametrize("domain", DOMAINS)
-@pytest.mark.parametrize("slack", [1.0, 1e-6])
-def test_a_step_solves_the_linearised_conditions(name: str, domain: str, slack: float) -> None:
+@pytest.mark.parametrize("cost", [1.0, 1e-6])
+def test_a_step_solves_the_linearised_conditions(name: str, domain: str, cost: float) -> None:
     """Each condition of the saddle point, written down with its derivative; also with kernels in the border."""
     case, K = machines(1.0)[name], stacks()["random"]
     program, place = case.program, domains(len(K))[domain][0]
     rng = np.random.default_rng(8)
-    at = inside(program, place, len(K), rng, slack)
+    at = inside(program, place, len(K), rng, cost)
     working = WorkingSet.of(bank("random"), np.arange(len(K)), False)
     b, weights = program.coef(at.a), place.offset(len(K)) + at.delta
     Z = K @ b
-    for mu, bent in ((0.0, None), (0.3, inside(program, place, len(K), rng))):
+    for mu, predictor in ((0.0, None), (0.3, inside(program, place, len(K), rng))):
         newton = Newton(program, place, at, working.products(weights, b))
-        assert newton.stiff.all() or slack == 1.0 or not place.lets_vanish(len(K))
-        step = newton.step(mu, bent)
+        assert newton.bordered.all() or cost == 1.0 or not place.lets_vanish(len(K))
+        step = newton.step(mu, predictor)
         db = program.coef(step.a)
         change = (ref.combine(K, weights) @ db + step.delta @ Z + step.intercept)[program.sample]
         f = ref.combine(K, weights) @ b + at.intercept
         slope = program.linear - program.ridge * at.a - program.sign * f[program.sample] + at.below - at.above
         _, c1, c2 = place.constraint(at.delta)
         _, r1, r2 = place.separable_penalty(at.delta)
-        lean = -0.5 * Z @ b + r1 / program.scale + at.level * c1 - at.slack
-        second = bent if bent is not None else replace(at, a=0.0 * at.a, delta=0.0 * at.delta)
+        lean = -0.5 * Z @ b + r1 / program.scale + at.multiplier * c1 - at.reduced_cost
+        second = predictor if predictor is not None else replace(at, a=0.0 * at.a, delta=0.0 * at.delta)
         finite = np.isfinite(program.upper)
-        room = at.room[finite]
+        slack = at.slack[finite]
         zeros = {
             "a": slope - program.ridge * step.a - program.sign * change + step.below - step.above,
             "sum": program.sign @ (at.a + step.a) - program.total if program.intercept else 0.0,
-            "delta": lean - Z @ db + (r2 / program.scale + at.level * c2) * step.delta + c1 * step.level - step.slack,
+            "delta": lean
+            - Z @ db
+            + (r2 / program.scale + at.multiplier * c2) * step.delta
+            + c1 * step.multiplier
+            - step.reduced_cost,
             "constraint": place.constraint(at.delta)[0].sum() - 1.0 + c1 @ step.delta if place.constrained else 0.0,
             "below": at.a * at.below + at.below * step.a + at.a * step.below - mu + second.a * second.below,
-            "above": room * (at.above + step.above)[finite]
+            "above": slack * (at.above + step.above)[finite]
             - (at.above * step.a + second.above * second.a)[finite]
             - mu,
-            "slack": at.delta * at.slack
-            + at.slack * step.delta
-            + at.delta * step.slack
+            "reduced cost": at.delta * at.reduced_cost
+            + at.reduced_cost * step.delta
+            + at.delta * step.reduced_cost
             - mu
-            + second.delta * second.slack,
+            + second.delta * second.reduced_cost,
         }
         for condition, residual in zeros.items():
-            np.testing.assert_allclose(residual, 0.0, atol=1e-8, err_msg=f"{condition}, stiff {newton.stiff.sum()}")
+            np.testing.assert_allclose(residual, 0.0, atol=1e-8, err_msg=f"{condition}, border {newton.bordered.sum()}")
         assert not step.above[~finite].any()
 
 
@@ -190,11 +194,11 @@ def test_the_first_point_is_inside(name: str, domain: str) -> None:
         saddle = problem(stack, machines(0.5)[name], domain)
         a = central(saddle.program)
         working = WorkingSet.first(saddle.bank, saddle.domain, saddle.program.coef(a), None)
-        point = first_point(saddle, working, a)
-        assert ((point.a > 0) & (point.room > 0) & (point.below > 0)).all()
+        point = first_point(saddle, working)
+        assert ((point.a > 0) & (point.slack > 0) & (point.below > 0)).all()
         assert (point.delta > 0).all()
-        assert (point.slack > 0).all()
-        assert np.isfinite([point.left(), point.level, *point.a, *point.delta, *point.slack]).all()
+        assert (point.reduced_cost > 0).all()
+        assert np.isfinite([point.mu, point.multiplier, *point.a, *point.delta, *point.reduced_cost]).all()
         if saddle.program.intercept and meaningful(name, domain):
             assert saddle.program.sign @ point.a == pytest.approx(saddle.program.total, abs=1e-12)
 
@@ -204,15 +208,15 @@ def test_how_far_a_step_can_go() -> None:
     point = Point(np.array([1.0, 2.0]), np.array([3.0, np.inf]), np.ones(2), np.array([1.0, 0.0]), 0.0, one, one, 1.0)
     still = Point(np.zeros(2), np.zeros(2), np.zeros(2), np.zeros(2), 0.0, none, none, -9.0)
     assert point.longest(still) == 1.0
-    assert point.longest(replace(still, a=np.array([-4.0, 1.0]), room=np.array([4.0, -1.0]))) == 0.25
-    assert point.longest(replace(still, a=np.array([6.0, 0.0]), room=np.array([-6.0, 0.0]))) == 0.5
-    assert point.longest(replace(still, slack=-5.0 * one)) == 0.2
-    assert point.left() == 1.0 + 2.0 + 3.0 + 1.0
-    assert point.complementarity() == 7.0 / 4.0
-    moved = point.moved(replace(still, a=np.array([-0.5, 1.0]), room=np.array([0.5, -1.0])), 0.5)
+    assert point.longest(replace(still, a=np.array([-4.0, 1.0]), slack=np.array([4.0, -1.0]))) == 0.25
+    assert point.longest(replace(still, a=np.array([6.0, 0.0]), slack=np.array([-6.0, 0.0]))) == 0.5
+    assert point.longest(replace(still, reduced_cost=-5.0 * one)) == 0.2
+    assert point.complementarity == 1.0 + 2.0 + 3.0 + 1.0
+    assert point.mu == 7.0 / 4.0
+    moved = point.moved(replace(still, a=np.array([-0.5, 1.0]), slack=np.array([0.5, -1.0])), 0.5)
     np.testing.assert_array_equal(moved.a, [0.75, 2.5])
-    np.testing.assert_array_equal(moved.room, [3.25, np.inf])
-    assert moved.level == -3.5
+    np.testing.assert_array_equal(moved.slack, [3.25, np.inf])
+    assert moved.multiplier == -3.5
 
 
 # -- the kernels that take part ----------------------------------------------------------------------------------------
@@ -225,34 +229,34 @@ def test_which_domains_let_weights_vanish(domain: str) -> None:
     assert place.lets_vanish(4) == (domain in ("simplex", "ball-1", "orthant-1", "orthant-1-strong"))
 
 
-def test_forms_of_a_rounded_stack_are_not_below_the_true_ones() -> None:
+def test_scores_of_a_rounded_stack_are_not_below_the_true_ones() -> None:
     rng = np.random.default_rng(9)
     X, b = rng.normal(size=(40, 6)), rng.normal(size=40)
     family = kernels.per_feature([kernels.RBF(0.3), kernels.Polynomial(3)])
     K, rounded = bind(family, X).matrices(), bind(family, X, dtype=np.float32)
     assert rounded.rounding > 1e-9
     working = WorkingSet.of(rounded, np.array([1, 4, 7]), True)
-    forms = working.forms(b, working.work.quad(b))
+    scores = working.scores(b, working.work.quad(b))
     true = ref.quad(K, b)
-    assert (forms >= true - 1e-12 * np.abs(true)).all()
-    np.testing.assert_allclose(forms[[1, 4, 7]], true[[1, 4, 7]], rtol=1e-12)
-    np.testing.assert_allclose(forms, true, rtol=1e-4, atol=1e-4 * true.max())
+    assert (scores >= true - 1e-12 * np.abs(true)).all()
+    np.testing.assert_allclose(scores[[1, 4, 7]], true[[1, 4, 7]], rtol=1e-12)
+    np.testing.assert_allclose(scores, true, rtol=1e-4, atol=1e-4 * true.max())
 
 
-def test_kernels_leave_and_enter_with_their_slack() -> None:
-    """Far below the limit a kernel leaves, unless its weight is large; above or near it, one enters."""
+def test_kernels_leave_and_enter_with_their_reduced_cost() -> None:
+    """Far below the largest score allowed a kernel leaves, unless its weight is large; above or near it, one enters."""
     K = np.einsum("k,ij->kij", [1.0, 1.0, 1.0, 1.0, 1.0, 1.0], np.eye(4))
     working = WorkingSet.of(precomputed(K), np.array([0, 2, 3]), True)
     zero = np.zeros(1)
-    delta, slack = np.array([0.9, 0.1, 1e-9]), np.array([1e-9, 0.5, 0.5])
-    point = Point(zero, zero, zero, zero, 0.0, delta, slack, 1.0)
-    forms = 2.0 * np.array([1.0, 1.3, 0.5, 0.5, 0.2, 0.995])
-    revised, moved = working.revised(point, forms, limit=1.0, mu=1e-6)
+    delta, cost = np.array([0.9, 0.1, 1e-9]), np.array([1e-9, 0.5, 0.5])
+    point = Point(zero, zero, zero, zero, 0.0, delta, cost, 1.0)
+    scores = 2.0 * np.array([1.0, 1.3, 0.5, 0.5, 0.2, 0.995])
+    revised, moved = working.revised(point, scores, largest=1.0)
     np.testing.assert_array_equal(revised.index, [0, 1, 2, 5])
     np.testing.assert_array_equal(moved.delta[[0, 2]], [0.9, 0.1])
-    np.testing.assert_allclose(moved.delta * moved.slack, [9e-10, 1e-6, 0.05, 1e-6])
-    assert (moved.slack > 0).all()
-    same, there = revised.revised(moved, np.minimum(forms, 1.98), limit=1.0, mu=1e-6)
+    np.testing.assert_allclose(moved.delta * moved.reduced_cost, [9e-10, point.mu, 0.05, point.mu])
+    assert (moved.reduced_cost > 0).all()
+    same, there = revised.revised(moved, np.minimum(scores, 1.98), largest=1.0)
     assert same is revised
     assert there is moved
 

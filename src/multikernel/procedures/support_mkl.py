@@ -214,5 +214,5 @@ class _Pairs:
         """The solution at these weights, with f = sum_k weights_k K_k coef."""
         value = dual.value + self.domain.penalty(weights)
         upper = value + max(self.program.gap(dual.warm, f, dual.intercept), 0.0)
-        bound = self.saddle.bound(dual.warm, working.forms(dual.coef, working.work.quad(dual.coef)))
+        bound = self.saddle.bound(dual.warm, working.scores(dual.coef, working.work.quad(dual.coef)))
         return _Pair(weights, dual, f, value, self.saddle.certificate(upper, bound))

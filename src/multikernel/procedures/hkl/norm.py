@@ -132,7 +132,7 @@ class DualNorm:
         """d theta_w / d gamma_v, shape (m, m): row v, column w."""
         return self.weights * (self.slopes - (1.0 - 1.0 / exponent(self.rho)) * self.pull[:, None])
 
-    def bend(self, Z: Array) -> Array | None:
+    def hessian_factor(self, Z: Array) -> Array | None:
         """F with F'F = 2 Z'(d2h / dq2) Z, for Z of shape (m, n) and q = Z b; None where h is linear in q.
 
         With d2h / dq2 = (r - 1) (diag(theta / q) - theta theta' / h) it is a variance: rows sqrt(u) (z / q - mean).

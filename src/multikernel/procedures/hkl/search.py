@@ -32,9 +32,8 @@ from multikernel.procedures.base import Weights
 from multikernel.procedures.hkl.lattice import Hull, Node, in_order, parents, sources
 from multikernel.procedures.hkl.node_kernels import NodeKernels
 from multikernel.procedures.hkl.outside import outside
-from multikernel.procedures.hkl.restricted import Restricted, RestrictedPoint, solve_restricted
-from multikernel.procedures.interior.start import central
-from multikernel.procedures.interior.steps import feasible
+from multikernel.procedures.hkl.restricted import HullPoint, Restricted
+from multikernel.procedures.interior.coefficients import central, feasible
 
 _STEPS = 100  # Newton steps on a hull
 _ROUGH = 1e-2  # gap on a hull that will grow, at first
@@ -113,7 +112,7 @@ class _Search:
         history: list[float] = []
         while True:
             problem = Restricted(self.kernels.bank(hull.nodes), hull, self.program, self.rho)
-            found = solve_restricted(problem, inner, _STEPS)
+            found = problem.solved(inner, _STEPS)
             bound, entering = self._bound(problem, found)
             steps += found.n_iter
             reached = Certificate.gap(found.upper, bound)
@@ -137,7 +136,7 @@ class _Search:
         forms = self.kernels.base.quad(self.program.coef(central(self.program)))
         return [(int(i),) for i in np.argsort(-forms, kind="stable")[:_SINGLES]]
 
-    def _bound(self, problem: Restricted, found: RestrictedPoint) -> tuple[float, list[Node]]:
+    def _bound(self, problem: Restricted, found: HullPoint) -> tuple[float, list[Node]]:
         """The lower bound over all nodes that the coefficients give, and the nodes that may have to join the hull."""
         program, reach = self.program, _REACH * self.machine.tol
         a = feasible(program, _without_least(found.a, _NOTHING * self.machine.tol))
@@ -153,7 +152,7 @@ class _Search:
         order = np.argsort(-beyond.norms, kind="stable")
         return bound, [candidates[k] for k in order if beyond.norms[k] > allowed]
 
-    def _sparse(self, problem: Restricted, found: RestrictedPoint, bound: float) -> _Pair:
+    def _sparse(self, problem: Restricted, found: HullPoint, bound: float) -> _Pair:
         """The machine at the nodes that matter, solved for on their own; at all nodes where that is not enough."""
         hull = problem.hull
         lost = np.bincount(hull.node, weights=~found.active[hull.ancestor], minlength=len(hull)) > 0
@@ -161,12 +160,12 @@ class _Search:
         if lost.any() and not lost[1:].all():
             few = Hull(tuple(w for w, out in zip(hull.nodes, lost, strict=True) if not out), self.beta)
             alone = replace(problem, bank=problem.bank.select(np.flatnonzero(~lost)), hull=few)
-            pair = self._pair(alone, solve_restricted(alone, _SHARE * self.machine.tol, _STEPS), bound)
+            pair = self._pair(alone, alone.solved(_SHARE * self.machine.tol, _STEPS), bound)
             if pair.gap <= self.machine.tol:
                 return pair
         return self._pair(problem, found, bound)
 
-    def _pair(self, problem: Restricted, found: RestrictedPoint, bound: float) -> _Pair:
+    def _pair(self, problem: Restricted, found: HullPoint, bound: float) -> _Pair:
         gram = problem.bank.combine(found.weights)
         dual = self.machine.polishing(self.machine.tol).solve_program(gram, self.program, found.a)
         gap = max(self.program.gap(dual.warm, gram.multiply(dual.coef), dual.intercept), 0.0)

@@ -13,58 +13,25 @@ The certificate is over all kernels, also over those that were left out of the s
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.certificate import Certificate
-from multikernel.observer import Event, Observer, silent
-from multikernel.procedures.interior.newton import Products
+from multikernel.observer import Observer, silent
+from multikernel.procedures.interior.coefficients import central, feasible
+from multikernel.procedures.interior.driver import InteriorPoint, InteriorProblem, solve
+from multikernel.procedures.interior.newton import Newton
 from multikernel.procedures.interior.point import Point
 from multikernel.procedures.interior.saddle import Saddle
-from multikernel.procedures.interior.start import central, first_point
-from multikernel.procedures.interior.steps import advance, feasible
+from multikernel.procedures.interior.start import first_point
 from multikernel.procedures.interior.working import WorkingSet
 
-_FIRST_LOOK = 1e-2  # gap of the working set at which all kernels are looked at for the first time
-_BEYOND = 2.0  # times the limit: what a form exceeds by more throws the point too far off the path to go on from it
-_SHORT = 1e-6  # steps this short lead nowhere: rounding has the better of the system
-_IDLE = 3  # steps that lead nowhere until giving up
-_FAR_BELOW = 1e-3  # of the gap asked for: to what the products shrink
-_NOTHING = 1e-20  # of the first products: the same where the optimum is zero
-_PROGRESS = 0.9  # of the best gap: where the products promise less, and a step brings no more, rounding is what is left
-_PINNED = 1e-12  # of the variables: with less room there is one feasible point
+_FIRST_LOOK = 1e-2  # gap over the working set at which the scores of all kernels are computed for the first time
+_BEYOND = 2.0  # half a score of so many times what is allowed puts the point too far off the central path to go on
+_PINNED = 1e-12  # with a slack of less than this part of the largest variable there is one feasible point
 _ROUNDING = 4.0 * float(np.finfo(float).eps)
-
-
-@dataclass(frozen=True, eq=False)
-class InteriorPoint:
-    """Where the method stopped.
-
-    Parameters
-    ----------
-    a : array (N,), the variables of the support program, feasible
-    weights : array (m,), feasible
-    active : bool array (m,), the kernels whose weight the optimality conditions hold above zero
-    intercept : float
-    upper, bound : the values that enclose the optimum
-    gap : float, upper - bound relative to upper (``Saddle.gap``)
-    converged : bool
-    n_iter : int
-    history : the relative gap along the way, over the kernels that took part
-    """
-
-    a: Array
-    weights: Array
-    active: Array
-    intercept: float
-    upper: float
-    bound: float
-    gap: float
-    converged: bool
-    n_iter: int
-    history: tuple[float, ...]
 
 
 def interior_point(
@@ -87,74 +54,78 @@ def interior_point(
     known = _known(saddle)
     if known is not None:
         return known
-    program, domain = saddle.program, saddle.domain
-    a = central(program)
-    working = WorkingSet.first(saddle.bank, domain, program.coef(a), start)
-    point = first_point(saddle, working, a)
-    first, best = point.left(), None
-    history: list[float] = []
-    look_at, length, idle = max(_FIRST_LOOK, tol), 1.0, 0
-    for step in range(max_iter + 1):
-        products = working.products(saddle.weights(point.delta), program.coef(point.a))
-        found = _read(saddle, point, products)
-        least = max(_FAR_BELOW * tol * max(abs(found.upper), saddle.floor) / program.scale, _NOTHING * first)
-        spent = best is not None and point.left() <= 10.0 * least and not found.gap < _PROGRESS * best.gap
-        idle = idle + 1 if spent or length < _SHORT else 0
-        best = found if best is None or found.gap < best.gap else best
-        history.append(found.gap)
-        observe(Event(step + 1, Certificate("duality gap", found.gap)))
-        last = step == max_iter or idle == _IDLE
-        if found.gap <= look_at or last:
-            found = best if last else found
-            b = program.coef(found.a)
-            forms = working.forms(b, working.work.quad(b))
-            found = found.against(saddle, forms)
-            if found.gap <= tol or last:
-                break
-            limit = saddle.limit(point.level)
-            beyond = 0.5 * float(forms.max()) > _BEYOND * limit
-            revised, point = working.revised(point, forms, limit, point.complementarity(), keep=beyond)
-            look_at = max(0.1 * min(found.gap, look_at), 0.5 * tol) if not revised.complete else tol
-            if revised is not working:
-                if beyond:
-                    point = first_point(saddle, revised, a)
-                working, best, idle = revised, None, 0
-                continue
-        length, point = advance(program, domain, point, products, least)
-    return _result(saddle, working, found, tol, history)
+    b = saddle.program.coef(central(saddle.program))
+    working = WorkingSet.first(saddle.bank, saddle.domain, b, start)
+    problem = SumOfKernels(saddle, working, max(_FIRST_LOOK, tol))
+    return solve(problem, first_point(saddle, working), tol, max_iter, observe)
 
 
 @dataclass(frozen=True, eq=False)
-class _Found:
-    """A feasible pair read off an interior point, with its two values."""
+class SumOfKernels(InteriorProblem[InteriorPoint]):
+    """The problem on a working set of kernels.
 
-    point: Point
-    a: Array
-    weights: Array
-    intercept: float
-    upper: float
-    bound: float
-    gap: float
+    Parameters
+    ----------
+    saddle : Saddle of all kernels
+    working : WorkingSet
+    look_at : float, the gap over the working set at which the scores of all kernels are computed again
+    """
 
-    def against(self, saddle: Saddle, forms: Array) -> _Found:
-        """The same pair with its bound over all kernels."""
-        bound = saddle.bound(self.a, forms)
-        return replace(self, bound=bound, gap=saddle.certificate(self.upper, bound).value)
+    saddle: Saddle
+    working: WorkingSet
+    look_at: float
 
+    @property
+    def scale(self) -> float:
+        return self.saddle.program.scale
 
-def _read(saddle: Saddle, point: Point, products: Products) -> _Found:
-    """Any coefficients make a primal point; a dual point has to satisfy the equality, which the steps approach."""
-    program, domain = saddle.program, saddle.domain
-    weights = domain.feasible(saddle.weights(point.delta))
-    f, norm = weights @ products.Z, float(weights @ products.v)
-    intercept = program.best_intercept(f)
-    upper = program.primal(f, norm, intercept) + domain.penalty(weights)
-    a = feasible(program, point.a)
-    bound = saddle.bound(a, products.v)
-    return _Found(point, a, weights, intercept, upper, bound, saddle.certificate(upper, bound).value)
+    def read(self, point: Point) -> tuple[InteriorPoint, Point, Callable[[], Newton]]:
+        """Any coefficients make a primal point; a dual point has to satisfy the equality, which the steps approach."""
+        saddle, program, domain = self.saddle, self.saddle.program, self.saddle.domain
+        products = self.working.products(saddle.weights(point.delta), program.coef(point.a))
+        weights, a = domain.feasible(saddle.weights(point.delta)), feasible(program, point.a)
+        f = weights @ products.Z
+        intercept = program.best_intercept(f)
+        found = InteriorPoint(
+            a=a,
+            weights=weights,
+            active=self._active(point),
+            intercept=intercept,
+            upper=program.primal(f, float(weights @ products.v), intercept) + domain.penalty(weights),
+            bound=saddle.bound(a, products.v),
+            floor=saddle.floor,
+        )
+        return found, point, lambda: Newton(program, domain, point, products)
 
+    def _active(self, point: Point) -> Array:
+        """The kernels whose weight, as a part of the largest, exceeds their reduced cost, as a part of the largest."""
+        largest = self.saddle.largest_score(point.multiplier)
+        if not self.working.sparse or largest <= 0.0:
+            return np.ones(len(point.delta), dtype=bool)
+        return point.delta / point.delta.max() > point.reduced_cost / largest
 
-# -- what is known beforehand, and what to return ----------------------------------------------------------------------
+    def due(self, gap: float, tol: float) -> bool:
+        return gap <= self.look_at
+
+    def reviewed(
+        self, found: InteriorPoint, point: Point, tol: float
+    ) -> tuple[InteriorPoint, SumOfKernels, Point | None]:
+        """With weights and bound over all kernels, and with the working set that the scores of all ask for."""
+        saddle, working = self.saddle, self.working
+        b = saddle.program.coef(found.a)
+        scores = working.scores(b, working.work.quad(b))
+        weights, active = working.spread(found.weights), working.spread(found.active) > 0
+        found = replace(found, weights=weights, active=active, bound=saddle.bound(found.a, scores))
+        if found.gap <= tol:
+            return found, self, None
+        largest = saddle.largest_score(point.multiplier)
+        beyond = 0.5 * float(scores.max()) > _BEYOND * largest
+        revised, moved = working.revised(point, scores, largest, keep=beyond)
+        look_at = tol if revised.complete else max(0.1 * min(found.gap, self.look_at), 0.5 * tol)
+        problem = replace(self, working=revised, look_at=look_at)
+        if revised is working:
+            return found, problem, None
+        return found, problem, first_point(saddle, revised) if beyond else moved
 
 
 def _known(saddle: Saddle) -> InteriorPoint | None:
@@ -164,38 +135,20 @@ def _known(saddle: Saddle) -> InteriorPoint | None:
         f = np.zeros(program.n)
         if program.primal(f, 0.0, program.best_intercept(f)) > _ROUNDING * program.primal(f, 0.0, 0.0):
             return None
-        a, forms = np.zeros(len(program.sign)), np.zeros(m)
+        a, scores = np.zeros(len(program.sign)), np.zeros(m)
     else:
         a = np.minimum(central(program), program.upper)
         if saddle.floor > 0.0 and float((program.upper - a).max()) > _PINNED * float(a.max()):
             return None
-        forms = saddle.bank.quad(program.coef(a))
+        scores = saddle.bank.quad(program.coef(a))
     weights = domain.start(m)
-    if forms.any() or domain.penalty(weights) > 0.0:
-        weights = domain.maximiser(0.5 * program.scale * forms)
+    if scores.any() or domain.penalty(weights) > 0.0:
+        weights = domain.maximiser(0.5 * program.scale * scores)
     f = saddle.bank.combine(weights).multiply(program.coef(a))
     intercept = program.best_intercept(f)
     upper = program.primal(f, float(program.coef(a) @ f), intercept) + domain.penalty(weights)
-    bound = saddle.bound(a, forms)
-    gap = saddle.certificate(upper, bound).value
-    return InteriorPoint(a, weights, np.ones(m, dtype=bool), intercept, upper, bound, gap, True, 0, (gap,))
-
-
-def _result(saddle: Saddle, working: WorkingSet, found: _Found, tol: float, history: list[float]) -> InteriorPoint:
-    """A weight is active where it is larger, as a part of the largest, than its slack as a part of the limit."""
-    point, active = found.point, np.ones(len(found.weights), dtype=bool)
-    limit = saddle.limit(point.level)
-    if working.sparse and limit > 0.0:
-        active = point.delta / point.delta.max() > point.slack / limit
-    return InteriorPoint(
-        a=found.a,
-        weights=working.spread(found.weights),
-        active=working.spread(active) > 0,
-        intercept=found.intercept,
-        upper=found.upper,
-        bound=found.bound,
-        gap=found.gap,
-        converged=found.gap <= tol,
-        n_iter=len(history) - 1,
-        history=tuple(history),
+    active, bound = np.ones(m, dtype=bool), saddle.bound(a, scores)
+    found = InteriorPoint(
+        a=a, weights=weights, active=active, intercept=intercept, upper=upper, bound=bound, floor=saddle.floor
     )
+    return replace(found, history=(found.gap,))

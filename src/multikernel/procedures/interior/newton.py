@@ -1,20 +1,22 @@
 """One Newton step of the interior point method.
 
-At a point the products of the kernels with the coefficients b = E a are z_k = K_k b, their quadratic forms v_k = b'z_k.
-The conditions of the saddle point, with R and c the domain's penalty and constraint, are
+At a point, b = E a are the coefficients, z_k = K_k b the products of the kernels with them, v_k = b'z_k the scores.
+With R and c the penalty and the constraint of the domain, nu the multiplier of the constraint and s_k the reduced cost
+of a weight, the conditions of the saddle point for a barrier parameter mu are
 
     F_a      p - rho a - E'(K b + intercept) + below - above = 0          a below = mu,   (u - a) above = mu
     F_b      1'b - total = 0
-    F_delta  -v/2 + R'(delta) + level c'(delta) - slack = 0               delta slack = mu
+    F_delta  -v/2 + R'(delta) + nu c'(delta) - s = 0                      delta s = mu
     F_c      sum c(delta) - 1 = 0
 
-Their linearisation, with everything eliminated but the coefficients, the intercept and the level, is one positive
-definite system of order n with a border of two:
+Their linearisation, with everything eliminated but the coefficients, the intercept and nu, is one positive definite
+system of order n with a border of two:
 
-    (K + Z'T^{-1}Z + D) db + 1 dintercept - Z'T^{-1}c' dlevel = ...,    T = R'' + level c'' + slack / delta,
+    (K + Z'T^{-1}Z + D) db + 1 dintercept - Z'T^{-1}c' dnu = ...,    T = R'' + nu c'' + s / delta,
 
 D the diagonal of the barrier of the box. Its cost is a Cholesky factorisation, whatever the number of kernels. Where a
-weight is away from zero near the optimum T vanishes; such kernels are not eliminated but join the border.
+weight is away from zero near the optimum T vanishes, and Z'T^{-1}Z would swamp the other digits of the matrix: such a
+kernel is not eliminated, its weight joins the border as an unknown.
 """
 
 from __future__ import annotations
@@ -31,7 +33,7 @@ from multikernel.domains import Separable
 from multikernel.machines.support.program import SupportProgram
 from multikernel.procedures.interior.point import Point
 
-_STIFF = 10.0  # times the diagonal of the kernel: the part that one kernel may add to the matrix
+_SWAMPING = 10.0  # an eliminated kernel may add at most this many times the mean diagonal entry of K to the matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +44,7 @@ class Products:
     ----------
     K : array (n, n), the combined matrix
     Z : array (m, n), K_k b
-    v : array (m,), b'K_k b
+    v : array (m,), the scores b'K_k b
     f : array (n,), K b
     """
 
@@ -55,89 +57,104 @@ class Products:
 class Newton:
     """The linear system at one point: factored once, solved for several right-hand sides.
 
-    ``bend``, positive semi-definite of shape (m, m), is what -v/2 adds to T where v is no linear function of the
-    weights; then every weight is in the border.
+    Parameters
+    ----------
+    program : SupportProgram
+    domain : Separable
+    at : Point
+    products : Products at the point
+    hessian : array (m, m), positive semi-definite: what -v/2 adds to T where v is no linear function of the weights.
+        Every weight is in the border then.
+
+    Raises
+    ------
+    LinAlgError : where rounding has made the matrix indefinite
     """
 
     def __init__(
-        self, program: SupportProgram, domain: Separable, at: Point, products: Products, bend: Array | None = None
+        self, program: SupportProgram, domain: Separable, at: Point, products: Products, hessian: Array | None = None
     ) -> None:
-        self.program, self.at, self.products = program, at, products
+        self.program, self.at, self.products, self.hessian = program, at, products, hessian
         a, n = at.a, program.n
         c, c1, c2 = domain.constraint(at.delta)
         _, r1, r2 = domain.separable_penalty(at.delta)
         slope = program.linear - program.ridge * a - program.sign * (products.f + at.intercept)[program.sample]
         self.F_a = slope + at.below - at.above
         self.F_b = float(program.sign @ a) - program.total
-        self.F_delta = -0.5 * products.v + r1 / program.scale + at.level * c1 - at.slack
+        self.F_delta = -0.5 * products.v + r1 / program.scale + at.multiplier * c1 - at.reduced_cost
         self.F_c = float(c.sum()) - 1.0
-        self.bend = bend
-        self.theta = program.ridge + at.below / a + at.above / at.room
+        self.theta = program.ridge + at.below / a + at.above / at.slack
         self.c1, self.constrained, self.curved = c1, domain.constrained, bool(c2.any())
-        self.T = r2 / program.scale + at.level * c2 + at.slack / at.delta
+        self.T = r2 / program.scale + at.multiplier * c2 + at.reduced_cost / at.delta
         self.barrier = 1.0 / np.maximum((1.0 / self.theta).reshape(-1, n).sum(axis=0), 1e-300)
+        self.bordered = self._swamping() if hessian is None else np.ones(len(self.T), dtype=bool)
         self._factor()
 
-    def _factor(self) -> None:
-        """The kernels that would dwarf the rest of the matrix stay in the border, as unknowns of their own."""
+    def _swamping(self) -> Array:
+        """The kernels that would swamp the matrix if they were eliminated, at most n / 2 of them."""
         Z, n = self.products.Z, self.program.n
         size = float(np.mean(self.products.K.diagonal() + np.minimum(self.barrier, 1.0)))
-        pull = np.einsum("kn,kn->k", Z, Z) / (n * self.T)
-        self.stiff = np.zeros(len(Z), dtype=bool)
-        self.stiff[np.argsort(-pull, kind="stable")[: n // 2]] = True
-        self.stiff &= pull > _STIFF * size
-        self.stiff |= self.bend is not None
-        soft = ~self.stiff
+        added = np.einsum("kn,kn->k", Z, Z) / (n * self.T)
+        found = np.zeros(len(Z), dtype=bool)
+        found[np.argsort(-added, kind="stable")[: n // 2]] = True
+        return found & (added > _SWAMPING * size)
+
+    def _factor(self) -> None:
+        """The matrix of the coefficients and its border: intercept, multiplier, weights that are not eliminated."""
+        Z, n, inner = self.products.Z, self.program.n, ~self.bordered
         H = np.array(self.products.K, dtype=float, order="F")
-        if soft.any():
-            scaled = Z[soft] / np.sqrt(self.T[soft])[:, None]
+        if inner.any():
+            scaled = Z[inner] / np.sqrt(self.T[inner])[:, None]
             H = blas.dgemm(1.0, scaled.T, scaled.T, trans_b=True, beta=1.0, c=H, overwrite_c=1)
-        self.curvature = H.diagonal().copy()
+        self.diagonal = H.diagonal().copy()
         H.flat[:: n + 1] += self.barrier
         self.factor = cholesky(H), True
-        ratio = np.where(soft, self.c1 / self.T, 0.0)
-        columns = [np.ones(n)] * self.program.intercept + [-(ratio @ Z)] * self.constrained + list(Z[self.stiff])
+        ratio = np.where(inner, self.c1 / self.T, 0.0)
+        columns = [np.ones(n)] * self.program.intercept + [-(ratio @ Z)] * self.constrained + list(Z[self.bordered])
         self.B = np.column_stack(columns) if columns else np.empty((n, 0))
         first = int(self.program.intercept)
         last = first + int(self.constrained)
         E = np.zeros((len(columns), len(columns)))
-        E[last:, last:] = np.diag(self.T[self.stiff])
-        if self.bend is not None:
-            E[last:, last:] += self.bend
+        E[last:, last:] = np.diag(self.T[self.bordered])
+        if self.hessian is not None:
+            E[last:, last:] += self.hessian
         if self.constrained:
             E[first, first] = -float(self.c1 @ ratio)
-            E[first, last:] = E[last:, first] = self.c1[self.stiff]
+            E[first, last:] = E[last:, first] = self.c1[self.bordered]
         self.MB = linalg.cho_solve(self.factor, self.B, check_finite=False)
         self.schur = self.B.T @ self.MB + E
 
-    def step(self, mu: float, bent: Point | None = None) -> Point:
-        """The step towards complementarity mu; ``bent``, an earlier step, corrects for the products' curvature."""
-        at, program, Z = self.at, self.program, self.products.Z
-        below = mu - (bent.a * bent.below if bent else 0.0)
-        above = np.where(np.isfinite(at.room), mu + (bent.a * bent.above if bent else 0.0), 0.0)
-        slack = mu - (bent.delta * bent.slack if bent else 0.0)
-        r_a = self.F_a + (below / at.a - at.below) - (above / at.room - at.above)
-        r_delta = -self.F_delta + slack / at.delta - at.slack
-        soft = np.where(self.stiff, 0.0, r_delta / self.T)
-        rhs = self.barrier * program.coef(r_a / self.theta) - soft @ Z
-        wanted = [[-self.F_b]] * program.intercept + [[self.F_c + float(self.c1 @ soft)]] * self.constrained
+    def step(self, mu: float, predictor: Point | None = None) -> Point:
+        """The step towards the barrier parameter mu.
+
+        A predictor, an earlier step from the same point, corrects for the complementarity products' second order.
+        """
+        at, program, Z, p = self.at, self.program, self.products.Z, predictor
+        below = mu - (p.a * p.below if p else 0.0)
+        above = np.where(np.isfinite(at.slack), mu + (p.a * p.above if p else 0.0), 0.0)
+        cost = mu - (p.delta * p.reduced_cost if p else 0.0)
+        r_a = self.F_a + (below / at.a - at.below) - (above / at.slack - at.above)
+        r_delta = -self.F_delta + cost / at.delta - at.reduced_cost
+        inner = np.where(self.bordered, 0.0, r_delta / self.T)
+        rhs = self.barrier * program.coef(r_a / self.theta) - inner @ Z
+        wanted = [[-self.F_b]] * program.intercept + [[self.F_c + float(self.c1 @ inner)]] * self.constrained
         x = linalg.cho_solve(self.factor, rhs, check_finite=False)
-        y = np.linalg.solve(self.schur, self.B.T @ x - np.concatenate([*wanted, -r_delta[self.stiff]]))
+        y = np.linalg.solve(self.schur, self.B.T @ x - np.concatenate([*wanted, -r_delta[self.bordered]]))
         db, rest = x - self.MB @ y, list(y)
         intercept = float(rest.pop(0)) if program.intercept else 0.0
-        level = float(rest.pop(0)) if self.constrained else 0.0
-        ddelta = (Z @ db - self.c1 * level + r_delta) / self.T
-        ddelta[self.stiff] = rest
+        multiplier = float(rest.pop(0)) if self.constrained else 0.0
+        ddelta = (Z @ db - self.c1 * multiplier + r_delta) / self.T
+        ddelta[self.bordered] = rest
         da = self._variables(db, r_a, self.products.K @ db + ddelta @ Z + intercept)
         return Point(
             a=da,
-            room=-da,
+            slack=-da,
             below=below / at.a - at.below - at.below / at.a * da,
-            above=above / at.room - at.above + at.above / at.room * da,
+            above=above / at.slack - at.above + at.above / at.slack * da,
             intercept=intercept,
             delta=ddelta,
-            slack=slack / at.delta - at.slack - at.slack / at.delta * ddelta,
-            level=level,
+            reduced_cost=cost / at.delta - at.reduced_cost - at.reduced_cost / at.delta * ddelta,
+            multiplier=multiplier,
         )
 
     def _variables(self, db: Array, r_a: Array, change: Array) -> Array:
@@ -148,5 +165,5 @@ class Newton:
         """
         sample, sign = self.program.sample, self.program.sign
         da = (r_a - sign * change[sample]) / self.theta
-        missing = np.where(self.barrier < self.curvature, db - self.program.coef(da), 0.0)
+        missing = np.where(self.barrier < self.diagonal, db - self.program.coef(da), 0.0)
         return da + sign * (self.barrier * missing)[sample] / self.theta

@@ -16,45 +16,45 @@ class Point:
     Parameters
     ----------
     a : array (N,), the variables of the support program, 0 < a < u
-    room : array (N,), u - a, to the accuracy that the difference of the two does not have; infinite where u is
+    slack : array (N,), u - a, with the digits that subtraction would lose; infinite where u is
     below, above : arrays (N,), multipliers of a >= 0 and of a <= u (0 where u is infinite)
     intercept : float, multiplier of 1'b = total
     delta : array (m,), the weights above the domain's offset, > 0
-    slack : array (m,), multipliers of delta >= 0
-    level : float, multiplier of the domain's constraint
+    reduced_cost : array (m,), multipliers of delta >= 0
+    multiplier : float, of the domain's constraint
     """
 
     a: Array
-    room: Array
+    slack: Array
     below: Array
     above: Array
     intercept: float
     delta: Array
-    slack: Array
-    level: float
+    reduced_cost: Array
+    multiplier: float
 
     def moved(self, step: Point, length: float) -> Point:
         """self + length step."""
         return Point(
             self.a + length * step.a,
-            self.room + length * step.room,
+            self.slack + length * step.slack,
             self.below + length * step.below,
             self.above + length * step.above,
             self.intercept + length * step.intercept,
             self.delta + length * step.delta,
-            self.slack + length * step.slack,
-            self.level + length * step.level,
+            self.reduced_cost + length * step.reduced_cost,
+            self.multiplier + length * step.multiplier,
         )
 
     def longest(self, step: Point) -> float:
-        """The largest length, at most 1, for which self + length step stays inside."""
+        """The largest step length, at most 1, for which self + length step stays inside."""
         pairs = (
             (self.a, step.a),
             (self.below, step.below),
-            (self.room, step.room),
+            (self.slack, step.slack),
             (self.above, step.above),
             (self.delta, step.delta),
-            (self.slack, step.slack),
+            (self.reduced_cost, step.reduced_cost),
         )
         longest = 1.0
         for x, dx in pairs:
@@ -63,19 +63,26 @@ class Point:
                 longest = min(longest, float((-x[falling] / dx[falling]).min()))
         return longest
 
-    def left(self) -> float:
-        """The sum of all products that are zero at the optimum."""
-        free = np.isfinite(self.room)
-        return float(self.a @ self.below + self.room[free] @ self.above[free] + self.delta @ self.slack)
-
+    @property
     def complementarity(self) -> float:
-        """Their mean."""
-        return self.left() / (len(self.a) + int(np.isfinite(self.room).sum()) + len(self.delta))
+        """The sum of the complementarity products: each variable times its multiplier, zero at the optimum."""
+        bounded = np.isfinite(self.slack)
+        upper = self.slack[bounded] @ self.above[bounded]
+        return float(self.a @ self.below + upper + self.delta @ self.reduced_cost)
+
+    @property
+    def mu(self) -> float:
+        """The barrier parameter that fits the point: the mean of the complementarity products."""
+        return self.complementarity / (len(self.a) + int(np.isfinite(self.slack).sum()) + len(self.delta))
 
     def on(self, kept: Array) -> Point:
         """The point with only some of the kernels."""
-        return replace(self, delta=self.delta[kept], slack=self.slack[kept])
+        return replace(self, delta=self.delta[kept], reduced_cost=self.reduced_cost[kept])
 
-    def with_kernels(self, delta: Array, slack: Array) -> Point:
+    def with_kernels(self, delta: Array, reduced_cost: Array) -> Point:
         """The point with further kernels."""
-        return replace(self, delta=np.concatenate([self.delta, delta]), slack=np.concatenate([self.slack, slack]))
+        return replace(
+            self,
+            delta=np.concatenate([self.delta, delta]),
+            reduced_cost=np.concatenate([self.reduced_cost, reduced_cost]),
+        )

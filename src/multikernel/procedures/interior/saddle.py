@@ -2,8 +2,8 @@
 
     min_{d in D} max_a  scale (p'a - rho/2 |a|^2 - 1/2 b'(sum_k d_k K_k) b) + r(d)
 
-The order may be changed; with h the support of the domain and v_k = b'K_k b, every feasible a bounds the optimum from
-below by scale (p'a - rho/2 |a|^2) - h(scale/2 v).
+The order may be changed; with h the support of the domain and the scores v_k = b'K_k b, every feasible a bounds the
+optimum from below by scale (p'a - rho/2 |a|^2) - h(scale/2 v).
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from multikernel.certificate import Certificate
 from multikernel.domains import Separable
 from multikernel.machines.support.program import SupportProgram
 
-_PART = 1e-5  # of the value at equal coefficients for uncorrelated samples: less is known to this accuracy only
+_PART = 1e-5  # values below this part of the value for uncorrelated samples, at equal coefficients, count as zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,22 +34,22 @@ class Saddle:
         """offset + delta."""
         return self.domain.offset(len(delta)) + delta
 
-    def limit(self, level: float) -> float:
-        """What v / 2 may not exceed where a weight is zero."""
+    def largest_score(self, multiplier: float) -> float:
+        """What half the score of a kernel may not exceed where its weight is zero: there its reduced cost is zero."""
         zero, domain = np.zeros(1), self.domain
-        slope = level * float(domain.constraint(zero)[1][0]) if domain.constrained else 0.0
+        slope = multiplier * float(domain.constraint(zero)[1][0]) if domain.constrained else 0.0
         return slope + float(domain.separable_penalty(zero)[1][0]) / self.program.scale
 
-    def bound(self, a: Array, forms: Array) -> float:
-        """A lower bound of the optimum by a feasible a with the forms b'K_k b.
+    def bound(self, a: Array, scores: Array) -> float:
+        """A lower bound of the optimum by a feasible a with these scores of all kernels.
 
         Where the domain's support is infinite, by the part of a at which it is not; it has to be feasible, too.
         """
-        q = 0.5 * self.program.scale * forms
-        reach = self.domain.finite_part(q)
-        if reach < 1.0 and self.program.total != 0.0:
+        q = 0.5 * self.program.scale * scores
+        part = self.domain.finite_part(q)
+        if part < 1.0 and self.program.total != 0.0:
             return -np.inf
-        return self.program.dual(np.sqrt(reach) * a, 0.0) - self.domain.support(reach * q)
+        return self.program.dual(np.sqrt(part) * a, 0.0) - self.domain.support(part * q)
 
     def certificate(self, upper: float, bound: float) -> Certificate:
         """The duality gap of two values that enclose the optimum."""
@@ -57,7 +57,7 @@ class Saddle:
 
     @cached_property
     def floor(self) -> float:
-        """A value that is none, as in the machine: where the coefficients' sum is given the optimum may be zero."""
+        """A value that counts as zero, as in the machine: with a given sum of coefficients the optimum may be zero."""
         program, m = self.program, len(self.bank)
         if program.total == 0.0:
             return 0.0

@@ -1,8 +1,9 @@
-"""The kernels that take part in the interior point method for the time being.
+"""The working set: the kernels that take part in the interior point method for the time being.
 
-Where the domain lets weights be exactly zero (sums, not other norms) most kernels end there, and a kernel whose form
-v_k = b'K_k b stays below the level cannot come back. Such kernels are left out of the steps; they are not forgotten:
-their forms are looked at again before anything is certified.
+Where the domain lets weights be exactly zero (sums, not other norms) most kernels end there: half the score b'K_k b of
+such a kernel is less than what would repay a weight, and its reduced cost is the difference. Kernels of a large reduced
+cost are left out of the steps. They are not forgotten: before anything is certified the scores of all kernels are
+computed again.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from multikernel.domains import Separable
 from multikernel.procedures.interior.newton import Products
 from multikernel.procedures.interior.point import Point
 
-_ALL = 1000  # kernels that take part together from the beginning
-_FIRST = 200  # of more kernels, how many take part first
-_FAR = 0.1  # of the limit: a kernel whose slack is larger is left out
-_SMALL = 1e-3  # of the largest weight: unless its weight is
-_NEAR = 0.01  # of the limit: a kernel this near to it enters
-_DIAGONAL = 1 << 24  # diagonal entries looked at together: 128 MB
+_ALL = 1000  # banks of up to so many kernels take part as a whole from the beginning
+_FIRST = 200  # kernels of a larger bank that take part first
+_FAR = 0.1  # a kernel leaves whose reduced cost is more than this part of the largest half score allowed
+_SMALL = 1e-3  # no kernel leaves whose weight is more than this part of the largest weight
+_NEAR = 0.01  # a kernel enters whose half score is nearer than this to the largest allowed, as a part of it
+_DIAGONAL = 1 << 24  # diagonal entries that are looked at together: 128 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,10 +32,10 @@ class WorkingSet:
 
     Parameters
     ----------
-    bank : all kernels
-    index : int array, which of them take part
-    work : the bank of these
-    sparse : whether the domain lets weights be exactly zero
+    bank : KernelBank of all kernels
+    index : int array, the positions of the kernels that take part
+    work : KernelBank of the kernels that take part
+    sparse : bool, whether the domain lets weights be exactly zero; otherwise no kernel leaves
     """
 
     bank: KernelBank
@@ -44,12 +45,12 @@ class WorkingSet:
 
     @classmethod
     def of(cls, bank: KernelBank, index: Array, sparse: bool) -> WorkingSet:
-        """These kernels in double precision; all kernels as the bank holds them."""
+        """The kernels at these positions in double precision; the whole bank as it is stored."""
         return cls(bank, index, bank if len(index) == len(bank) else bank.exact(index), sparse)
 
     @classmethod
     def first(cls, bank: KernelBank, domain: Separable, b: Array, start: Array | None) -> WorkingSet:
-        """All kernels of a small bank; else those that matter at a neighbour's weights ``start``, or by their forms."""
+        """The whole of a small bank; else the kernels with a weight in ``start``, or those of the largest scores."""
         m = len(bank)
         sparse = domain.lets_vanish(m)
         if sparse and start is not None and 0 < np.count_nonzero(start) < m:
@@ -70,39 +71,36 @@ class WorkingSet:
         return len(self.index) == len(self.bank)
 
     def spread(self, values: Array) -> Array:
-        """Values of the kernels taking part, over all kernels; the others get 0."""
+        """Values of the kernels in the set as an array over all kernels, 0 for those outside."""
         whole = np.zeros(len(self.bank))
         whole[self.index] = values
         return whole
 
-    def forms(self, b: Array, v: Array) -> Array:
-        """At least b'K_k b for every kernel: v in the working set, elsewhere with what rounding may hide."""
+    def scores(self, b: Array, own: Array) -> Array:
+        """At least b'K_k b for every kernel: ``own`` in the set, elsewhere with what rounding may hide."""
         if self.complete:
-            return v
-        forms: Array = self.bank.quad(b)
+            return own
+        scores: Array = self.bank.quad(b)
         if self.bank.rounding > 1e-15:
-            forms = forms + 2.0 * self.bank.rounding * self._sizes(b)
-        forms[self.index] = v
-        return forms
+            scores = scores + 2.0 * self.bank.rounding * self._sizes(b)
+        scores[self.index] = own
+        return scores
 
-    def revised(
-        self, point: Point, forms: Array, limit: float, mu: float, keep: bool = False
-    ) -> tuple[WorkingSet, Point]:
-        """Without the kernels that stay far below the limit of v / 2, with those above it; and the point on these.
+    def revised(self, point: Point, scores: Array, largest: float, keep: bool = False) -> tuple[WorkingSet, Point]:
+        """The set without kernels of a large reduced cost and with those that deserve a weight; the point on that set.
 
         Parameters
         ----------
-        point : over the present set
-        forms : array, over all kernels
-        limit : what v / 2 may not exceed where a weight is zero
-        mu : the complementarity of the point
-        keep : whether all kernels of this set stay
+        point : Point over the present set
+        scores : array, over all kernels
+        largest : float, what half a score may not exceed where the weight is zero
+        keep : bool, whether no kernel leaves
         """
         if not self.sparse:
             return self, point
-        slack = np.minimum(point.slack, limit - 0.5 * forms[self.index])  # the two agree as the steps go on
-        matters = keep | (slack < _FAR * limit) | (point.delta > _SMALL * point.delta.max())
-        excess = 0.5 * forms - (1.0 - _NEAR) * limit
+        cost = np.minimum(point.reduced_cost, largest - 0.5 * scores[self.index])  # the two agree as the steps go on
+        matters = keep | (cost < _FAR * largest) | (point.delta > _SMALL * point.delta.max())
+        excess = 0.5 * scores - (1.0 - _NEAR) * largest
         excess[self.index] = -np.inf
         most = max(_FIRST // 2, len(self.index) // 2)
         entering = np.argsort(-excess, kind="stable")[:most]
@@ -110,9 +108,9 @@ class WorkingSet:
         if matters.all() and not len(entering):
             return self, point
         index = np.concatenate([self.index[matters], entering])
-        slack = np.maximum(limit - 0.5 * forms[entering], _NEAR * limit)
-        point = point.on(matters).with_kernels(mu / slack, slack)
-        if not (len(entering) or self.complete):  # which are stored already
+        cost, mu = np.maximum(largest - 0.5 * scores[entering], _NEAR * largest), point.mu
+        point = point.on(matters).with_kernels(mu / cost, cost)
+        if not (len(entering) or self.complete):  # the kernels that stay are in double precision already
             return replace(self, index=index, work=self.work.select(np.flatnonzero(matters))), point
         order = np.argsort(index)
         return WorkingSet.of(self.bank, index[order], True), point.on(order)

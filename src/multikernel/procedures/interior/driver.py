@@ -1,0 +1,115 @@
+"""The loop of the interior point method: what a point tells, whether that is enough, the next step.
+
+A problem says which feasible pair of weights and variables an interior point tells, with the values that enclose the
+optimum. The loop ends with a pair whose gap is small enough, or with the best one where rounding lets
+the gap shrink no further.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Generic, TypeVar
+
+from multikernel._typing import Array
+from multikernel.certificate import Certificate
+from multikernel.observer import Event, Observer, silent
+from multikernel.procedures.interior.newton import Newton
+from multikernel.procedures.interior.point import Point
+from multikernel.procedures.interior.steps import advance
+
+_FAR_BELOW = 1e-3  # the sum of the complementarity products is brought to this part of the gap asked for
+_NOTHING = 1e-20  # where the optimum is zero, the sum is brought to this part of its first value
+_NEARLY = 10.0  # a sum of less than so many times its final value promises no smaller gap than the one found
+_PROGRESS = 0.9  # a gap above this part of the best one is no progress
+_SHORT = 1e-6  # a step of this length leads nowhere: rounding has the better of the system
+_PATIENCE = 3  # steps without progress until the loop gives up
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class InteriorPoint:
+    """A feasible pair of weights and variables that the method finds, and the values that enclose the optimum.
+
+    Parameters
+    ----------
+    a : array (N,), the variables of the support program
+    weights : array (m,)
+    active : bool array (m,), the kernels whose weight the optimality conditions hold above zero
+    intercept : float
+    upper, bound : float
+    floor : float, a value that counts as zero
+    history : the relative gap along the way, over the kernels that took part
+    """
+
+    a: Array
+    weights: Array
+    active: Array
+    intercept: float
+    upper: float
+    bound: float
+    floor: float = 0.0
+    history: tuple[float, ...] = ()
+
+    @property
+    def gap(self) -> float:
+        """The relative duality gap."""
+        return Certificate.gap(self.upper, self.bound, self.floor).value
+
+    @property
+    def n_iter(self) -> int:
+        """How many Newton steps were taken."""
+        return max(len(self.history) - 1, 0)
+
+
+Found = TypeVar("Found", bound=InteriorPoint)
+
+
+class InteriorProblem(ABC, Generic[Found]):
+    """Weights and support vectors together, as the loop sees them."""
+
+    @property
+    @abstractmethod
+    def scale(self) -> float:
+        """What a sum of complementarity products is multiplied with to be a gap."""
+
+    @abstractmethod
+    def read(self, point: Point) -> tuple[Found, Point, Callable[[], Newton]]:
+        """The pair at a point; the point to step from, and the Newton system there, made only where it is needed."""
+
+    def due(self, gap: float, tol: float) -> bool:
+        """Whether a pair of this gap is to be reviewed."""
+        return gap <= tol
+
+    def reviewed(self, found: Found, point: Point, tol: float) -> tuple[Found, InteriorProblem[Found], Point | None]:
+        """The pair as one of the whole problem; the problem to go on with, and from where, if not from this point."""
+        return found, self, None
+
+
+def solve(
+    problem: InteriorProblem[Found], point: Point, tol: float, max_iter: int, observe: Observer = silent
+) -> Found:
+    """From a first point to a relative duality gap of at most ``tol``, with at most ``max_iter`` Newton steps."""
+    best: Found | None = None
+    history: list[float] = []
+    initial, stalled, length = point.complementarity, 0, 1.0
+    for step in range(max_iter + 1):
+        found, point, system = problem.read(point)
+        target = max(_FAR_BELOW * tol * max(abs(found.upper), found.floor) / problem.scale, _NOTHING * initial)
+        better = best is None or found.gap < _PROGRESS * best.gap
+        exhausted = point.complementarity <= _NEARLY * target and not better
+        stalled = stalled + 1 if exhausted or length < _SHORT else 0
+        best = found if best is None or found.gap < best.gap else best
+        history.append(found.gap)
+        observe(Event(step + 1, Certificate("duality gap", found.gap)))
+        last = step == max_iter or stalled == _PATIENCE
+        if problem.due(found.gap, tol) or last:
+            found, revised, restart = problem.reviewed(best if last else found, point, tol)
+            if found.gap <= tol or last:
+                break
+            problem = revised
+            if restart is not None:
+                point, best, stalled = restart, None, 0
+                continue
+        length, point = advance(point, system, target)
+    return replace(found, history=tuple(history))
