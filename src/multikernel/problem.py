@@ -112,11 +112,10 @@ class Problem:
         q = self.combination.pullback(self.bank, theta, dual.factor)
         penalty, inner = self.domain.penalty(theta), float(theta @ q)
         support = self.domain.support(q)
-        slack = dual.gap * abs(dual.value) / (1.0 - dual.gap) if dual.gap < 1.0 else np.inf
         return Evaluation(
             theta=theta,
             value=dual.value + penalty,
-            upper=dual.value + slack + penalty,
+            upper=dual.upper + penalty,
             bound=dual.value + inner - support if self.linear else -np.inf,
             stationarity=max(support - (inner - penalty), 0.0),
             scores=q,

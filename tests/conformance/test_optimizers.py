@@ -73,6 +73,9 @@ class Recorded(Machine):
     coefs: list[Array] = field(default_factory=list)
     tols: list[float] = field(default_factory=list)
 
+    def with_tolerance(self, tol: float) -> Recorded:
+        return replace(self, tol=tol)
+
     def solve(
         self, gram: Any, target: Array, warm: Array | None = None, sample_weight: Array | None = None
     ) -> DualSolution:

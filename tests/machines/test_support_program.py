@@ -18,7 +18,7 @@ from multikernel.machines import (
     SupportMachine,
     SupportProgram,
 )
-from multikernel.machines.support.program import level
+from multikernel.machines.support.program import equality_multiplier
 
 Array = Any
 MACHINES: dict[str, SupportMachine] = {
@@ -110,11 +110,11 @@ def test_start_from_another_bound_is_scaled_and_the_rest_of_an_interior_method_i
 
 @given(seed=seeds, ridge=st.sampled_from([0.0, 0.1, 1.0]), n=st.integers(1, 8))
 @settings(deadline=None, max_examples=100)
-def test_level_is_where_the_sum_is_right(seed: int, ridge: float, n: int) -> None:
+def test_equality_multiplier_is_where_the_sum_is_right(seed: int, ridge: float, n: int) -> None:
     rng = np.random.default_rng(seed)
     t, low, high = rng.normal(size=n), -rng.random(n), rng.random(n)
     total = float(rng.uniform(low.sum(), high.sum()))
-    found = level(t, low, high, ridge, total)
+    found = equality_multiplier(t, low, high, ridge, total)
 
     def total_at(v: float) -> float:
         return float(np.clip((t - v) / max(ridge, 1e-12), low, high).sum())

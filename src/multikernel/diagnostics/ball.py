@@ -96,22 +96,24 @@ def meb_radius(K: Any, tol: float = 1e-8, max_iter: int = 1_000_000) -> MEB:
 
 
 def _solve(C: Array, tol: float, max_iter: int) -> tuple[Array, float, float]:
-    """The weights for a centred matrix C, the value at them and its gap."""
-    from multikernel.machines.margin import _pairs as _smo
+    """Weights, their value and its gap for a centred matrix.
 
-    n = len(C)
-    ones, d = np.ones(n), np.ascontiguousarray(np.diagonal(C))
+    With the distances D_ij = C_ii + C_jj - 2 C_ij, a'diag(C) - a'Ca is a'Da / 2 over the simplex: the problem of the
+    margin machine for the matrix -D / 2 and one class.
+    """
+    from multikernel.machines.margin import _pairwise
+
+    d = np.diagonal(C)
+    M = C - 0.5 * (d[:, None] + d)
     first = int(d.argmax())
-    second = int((d - 2.0 * C[first]).argmax())
-    a = np.zeros(n)
-    a[[first, second]] = 0.5  # the farthest sample from the mean, and the farthest from that one
-    for _ in range(_ROUNDS):
-        gradient = 2.0 * (C @ a) - d
-        _smo.solve(C, ones, np.zeros(n, np.int64), 1, d, 1.0, 0.0, a, gradient, 0.0, tol, max_iter)
+    a = np.zeros(len(C))
+    a[[first, int(M[first].argmin())]] = 0.5  # the farthest sample from the mean, and the farthest from that one
+    for _ in range(_REFRESHES):
+        _pairwise.descend(M, np.ones(len(C)), 1.0, 0.0, a, 2.0 * (M @ a), 0.0, tol, max_iter)
         a /= a.sum()
-        Ca = C @ a
-        value = float(a @ d - a @ Ca)
-        gap = max(float((d - 2.0 * Ca).max() + a @ Ca) - value, 0.0)
+        Ma = M @ a
+        value = -float(a @ Ma)
+        gap = max(-2.0 * float(Ma.min()) - 2.0 * value, 0.0)
         if gap <= tol * value:
             break
     return a, value, gap

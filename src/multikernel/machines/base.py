@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -24,10 +24,10 @@ class DualSolution:
     ----------
     coef : array (n,), the predictor is f(x) = sum_i coef_i k(x_i, x) + intercept; (n, t) for t targets
     intercept : float; array (t,) for t targets
-    value : float, J(K) at this solution
+    value : float, the value of the dual problem at this solution, which is at most J(K)
     factor : array (n,) or (n, t), A with dJ/dK = -A A'
-    gap : float, an upper bound of the distance of ``value`` to the optimum, relative to it
-    converged : bool, whether the gap asked for was reached
+    gap : float >= 0, the duality gap relative to the primal value: J(K) is at most ``upper``
+    converged : bool, whether the gap asked for was reached, or as small a one as rounding allows
     n_iter : int
     warm : array, what a later solve may start from
     history : the gap along the way
@@ -42,6 +42,11 @@ class DualSolution:
     n_iter: int
     warm: Array
     history: tuple[float, ...] = field(default=())
+
+    @property
+    def upper(self) -> float:
+        """At least J(K): the primal value where J is positive, else somewhat more; infinite for a gap of 1 or more."""
+        return self.value + self.gap * abs(self.value) / (1.0 - self.gap) if self.gap < 1.0 else np.inf
 
 
 class Machine(ABC):
@@ -65,8 +70,55 @@ class Machine(ABC):
         ValueError : for a target or weights that the machine cannot take
         """
 
+    def with_tolerance(self, tol: float) -> Self:
+        """The machine that solves the same problem to a relative gap of at most ``tol``.
+
+        The optimizers ask for rough solutions first and for finer ones near the optimum. A machine that iterates
+        overrides this; one that solves directly is as accurate as it can be, and returns itself.
+        """
+        return self
+
+
+def check_gram(gram: Gram, n: int) -> None:
+    """Refuse a matrix that is not square, or not that of n samples.
+
+    Raises
+    ------
+    ValueError
+    """
+    if gram.shape != (n, n):
+        raise ValueError(
+            f"a target of {n} samples needs the kernel matrix of these samples, of shape ({n}, {n}), got {gram.shape}"
+        )
+
+
+def checked_target(target: Array, several: bool = False) -> Array:
+    """The target as an array of floats.
+
+    Parameters
+    ----------
+    target : array (n,)
+    several : bool, whether it may be a matrix (n, t) with a column for each of t targets
+
+    Raises
+    ------
+    ValueError : for another shape, and for entries that are not finite
+    """
+    y = np.asarray(target, dtype=float)
+    if y.ndim not in ((1, 2) if several else (1,)):
+        columns = ", or a matrix with a column for each of several targets" if several else ""
+        raise ValueError(f"this machine needs a target of one number for each sample{columns}; got shape {y.shape}")
+    if not np.isfinite(y).all():
+        raise ValueError("the target has entries that are NaN or infinite; give a finite number for each sample")
+    return y
+
 
 def check_signs(target: Array) -> None:
-    """Both classes have to be there, as -1 and +1."""
+    """Refuse labels other than -1 and +1, and those of one class only.
+
+    Raises
+    ------
+    ValueError
+    """
     if not np.isin(target, (-1.0, 1.0)).all() or len(np.unique(target)) < 2:
         raise ValueError("a classification machine needs targets -1 and +1 with both classes present")

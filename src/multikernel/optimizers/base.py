@@ -16,14 +16,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Generator
-from dataclasses import dataclass, fields, is_dataclass, replace
+from dataclasses import dataclass, replace
 from typing import Any, ClassVar
 
 import numpy as np
 
 from multikernel._typing import Array
 from multikernel.certificate import Certificate
-from multikernel.machines import Machine
 from multikernel.observer import Event, Observer, silent
 from multikernel.optimizers.state import Proposal, Result, State
 from multikernel.problem import Problem
@@ -130,8 +129,8 @@ class Optimizer(ABC):
         """The state after an evaluation at theta, made more accurate as long as the inner gap is what remains."""
         gap = state.certificate.value if state is not None else 1.0
         while True:
-            machine = _accurate(problem.machine, max(self.inner_gap(min(max(gap, self.tol), 1.0)), _FINEST))
-            found = problem.evaluate(theta, warm, machine)
+            asked = max(self.inner_gap(min(max(gap, self.tol), 1.0)), _FINEST)
+            found = problem.evaluate(theta, warm, problem.machine.with_tolerance(asked))
             state = State.first(found) if state is None else state.told(found, self.tol)
             state = state.certified(self.certificate(problem, state))
             gap = state.certificate.value
@@ -156,13 +155,6 @@ def _answer(search: Search, state: State) -> Proposal | None:
         return search.send(state)
     except StopIteration:
         return None
-
-
-def _accurate(machine: Machine, tol: float) -> Machine:
-    """The machine with this tolerance, if it has one."""
-    if is_dataclass(machine) and any(field.name == "tol" for field in fields(machine)):
-        return replace(machine, tol=tol)
-    return machine
 
 
 __all__ = ["Descent", "Optimizer", "Proposal", "Result", "Search", "State"]

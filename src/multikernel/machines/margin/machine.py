@@ -10,29 +10,31 @@ Certificate: with the gradient q = 2 ((1 - lam) Y K Y g + lam g), convexity boun
 gap = g'q - min_{y=+1} q - min_{y=-1} q, stated relative to Q. At lam = 0, where Q can be 0 because the hulls meet, it
 is relative to 1e-5 of the samples' mean squared distance from their centre, where that is larger.
 
-Two methods. Newton steps on the support propose (``support_newton``): up to scale the problem is the support vector
-machine with squared hinge loss. Pairwise steps (``_smo``) from that proposal dispose: they find it optimal at once, or
-go on without any assumption. Small problems are solved by pairs alone, if that does not take too many. On a matrix that
-is not stored both see some of the samples only (``working_samples``).
+There are two methods. Newton steps on the support (``newton``) propose a solution: up to scale the problem is the
+support vector machine with squared hinge loss. Pairwise steps (``_pairwise``) start from it: they find it optimal at
+once, or improve it without any assumption on the support. Small problems are solved by pairwise steps alone, unless
+these become too many. A matrix that is not stored is used on a working set of samples (``working_samples``).
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
 from multikernel._typing import Array
 from multikernel.banks import Gram
-from multikernel.machines.base import DualSolution, Machine, check_signs
+from multikernel.certificate import relative
+from multikernel.machines.base import DualSolution, Machine, check_gram, check_signs, checked_target
 from multikernel.machines.margin.newton import balanced, newton
-from multikernel.machines.working_samples import EXCUSED, Seen, first_samples, on_working_samples
+from multikernel.machines.working_samples import TOLERATED, Certified, first_samples, on_working_samples
 
 _RIDGE = 1e-12  # of the mean self-value, at lam = 0: without it the minimiser need not be unique
-_FLOOR = 1e-11  # of the spread of the samples: a smaller squared margin is none, the hulls meet
+_ZERO = 1e-11  # of the spread of the samples: a smaller squared margin counts as zero, the hulls meet
 _PART = 1e-5  # of the spread: squared margins below it are known to this accuracy only, for the rounding of K
-_SMALL = 800  # up to this many samples pairs alone are faster than linear systems,
-_PAIRS = 20  # unless they need more than so many steps a sample
+_SMALL = 800  # samples up to which pairwise steps alone are faster than linear systems
+_PAIRS = 20  # pairwise steps for each sample; a small problem that needs more is solved by Newton steps, too
 _ROUNDS = 5  # of pairwise steps, each from a fresh gradient
 
 
@@ -58,11 +60,17 @@ class MarginMachine(Machine):
     def solve(
         self, gram: Gram, target: Array, warm: Array | None = None, sample_weight: Array | None = None
     ) -> DualSolution:
-        """Solve for labels -1, +1. ``warm`` is a vector g of an earlier solution."""
+        """Solve for labels -1, +1. ``warm`` is a vector g of an earlier solution.
+
+        Raises
+        ------
+        ValueError : for other targets, and for weights of samples
+        """
         if sample_weight is not None:
             raise ValueError("the margin machine takes no weights of samples; HingeMachine and RidgeMachine do")
-        check_signs(target)
-        y = np.asarray(target, dtype=float)
+        y = checked_target(target)
+        check_gram(gram, len(y))
+        check_signs(y)
         means = balanced(np.ones(len(y)), y)
         if self.lam == 1.0:
             return self._solution(gram, y, means)
@@ -77,23 +85,26 @@ class MarginMachine(Machine):
             found = self._pairwise(gram, y, found, self.max_iter)
         return found
 
+    def with_tolerance(self, tol: float) -> Self:
+        return replace(self, tol=tol)
+
     def _on_working_samples(self, gram: Gram, y: Array, warm: Array | None) -> DualSolution:
-        """Samples that take no part are those whose gradient is above the least of their class."""
-        floor = self._floor(gram)
+        """Solve without samples that have no weight and whose gradient is above the least of their class."""
+        spread = self._spread(gram)
 
         def inner(part: Gram, rows: Array, g: Array | None, tol: float, steps: int) -> DualSolution:
             return replace(self, tol=tol, max_iter=steps).solve(part, y[rows], None if g is None else g[rows])
 
-        def look(rows: Array, found: DualSolution) -> Seen:
+        def certify(rows: Array, found: DualSolution) -> Certified:
             g = np.zeros(len(y))
             g[rows] = found.warm
-            solution, q = self._certified(gram, y, g, floor)
-            pull = np.empty(len(y))
+            solution, q = self._certified(gram, y, g, spread)
+            below = np.empty(len(y))
             for members in (y > 0, y < 0):
-                pull[members] = q[rows[members[rows]]].min() - q[members]
-            return Seen(solution, pull - EXCUSED * self.tol * max(-solution.value, _PART * floor / _FLOOR))
+                below[members] = q[rows[members[rows]]].min() - q[members]
+            return Certified(solution, below - TOLERATED * self.tol * max(-solution.value, _PART * spread))
 
-        return on_working_samples(gram, first_samples(y, warm), warm, inner, look, self.tol, self.max_iter)
+        return on_working_samples(gram, first_samples(y, warm), warm, inner, certify, self.tol, self.max_iter)
 
     def _newton(self, gram: Gram, y: Array, start: DualSolution, cold: bool) -> DualSolution:
         """Newton's proposal, or the start where that is better."""
@@ -111,61 +122,54 @@ class MarginMachine(Machine):
 
     def _pairwise(self, gram: Gram, y: Array, start: DualSolution, max_iter: int) -> DualSolution:
         """Pairwise steps; rounds of them, since rounding drifts into a gradient that is updated step by step."""
-        from multikernel.machines.margin import _pairs as _smo
+        from multikernel.machines.margin import _pairwise
 
-        K, s = gram.dense(), 1.0 - self.lam
+        K, s, zero = gram.dense(), 1.0 - self.lam, _ZERO * self._spread(gram)
         ridge = self.lam if self.lam > 0 else _RIDGE * float(np.diagonal(K).mean())
-        group, no_linear_term, floor = (y < 0).astype(np.int64), np.zeros(len(y)), self._floor(gram)
         found = start
         for _ in range(_ROUNDS):
             g = found.warm.copy()
             q = 2.0 * (s * y * gram.multiply(y * g) + self.lam * g)
             left = max_iter - found.n_iter
-            made, _ = _smo.solve(K, y, group, 2, no_linear_term, s, ridge, g, q, floor, self.tol, left)
+            made = _pairwise.descend(K, y, s, ridge, g, q, zero, self.tol, left)
             found = self._solution(gram, y, balanced(g, y), found.n_iter + made, found.history)
             if found.converged or made == 0 or made == left:
                 break
         return found
 
-    def _floor(self, gram: Gram) -> float:
-        """At lam = 0, a value that is none: far below the samples' mean squared distance from their centre."""
+    def _spread(self, gram: Gram) -> float:
+        """The samples' mean squared distance from their centre at lam = 0, where values are compared with it; or 0."""
         if self.lam > 0.0:
             return 0.0
         n = gram.shape[0]
-        return _FLOOR * max(float(gram.diagonal().mean() - gram.multiply(np.full(n, 1.0 / n)).mean()), 0.0)
+        return max(float(gram.diagonal().mean() - gram.multiply(np.full(n, 1.0 / n)).mean()), 0.0)
 
     def _solution(
         self, gram: Gram, y: Array, g: Array, n_iter: int = 0, before: tuple[float, ...] = ()
     ) -> DualSolution:
-        return self._certified(gram, y, g, self._floor(gram), n_iter, before)[0]
+        return self._certified(gram, y, g, self._spread(gram), n_iter, before)[0]
 
     def _certified(
-        self, gram: Gram, y: Array, g: Array, floor: float, n_iter: int = 0, before: tuple[float, ...] = ()
+        self, gram: Gram, y: Array, g: Array, spread: float, n_iter: int = 0, before: tuple[float, ...] = ()
     ) -> tuple[DualSolution, Array]:
         """The certificate and the predictor at g, from a fresh gradient, and this gradient."""
         Kyg = gram.multiply(y * g).astype(float)
         q = 2.0 * ((1.0 - self.lam) * y * Kyg + self.lam * g)
         value = 0.5 * float(g @ q)
-        gap = max(float(g @ q) - float(q[y > 0].min()) - float(q[y < 0].min()), 0.0)
-        relative = 0.0 if self.lam == 1.0 else self._relative(gap, value, floor)
+        excess = float(g @ q) - float(q[y > 0].min()) - float(q[y < 0].min())
+        if value <= _ZERO * spread:
+            excess = value  # the hulls meet: no margin is smaller than 0
+        gap = relative(excess, value, _PART * spread) if self.lam < 1.0 else 0.0
         coef = y * g
         solution = DualSolution(
             coef=coef,
             intercept=-0.5 * float(g @ Kyg),
             value=-value,
             factor=np.sqrt(1.0 - self.lam) * coef,
-            gap=relative,
-            converged=relative <= self.tol,
+            gap=gap,
+            converged=gap <= self.tol,
             n_iter=n_iter,
             warm=g,
-            history=(*before, relative),
+            history=(*before, gap),
         )
         return solution, q
-
-    def _relative(self, gap: float, value: float, floor: float) -> float:
-        """The gap relative to the value; at lam = 0 to a part of the spread of the samples, where that is larger.
-
-        Where the hulls meet, the value itself is the gap.
-        """
-        spread = floor / _FLOOR
-        return (gap if value > floor else max(value, 0.0)) / (max(value, _PART * spread) or 1.0)

@@ -22,21 +22,21 @@ from scipy.linalg import LinAlgError
 from multikernel._typing import Array
 from multikernel.banks import Gram
 
-_STEPS = 80
-_LENGTHS = (0.7, 0.5, 0.35, 0.2, 0.1, 0.05, 0.02, 0.01)  # of steps that are tried where the whole one is uphill
-_VALUES = 60_000_000  # room for linear systems of 7745 unknowns (10954 in single precision): 480 MB
-_THINNED = 100  # samples below which a thinned start is not worth its systems
-_SETTLED = 0.05  # of the support: with fewer changes a stage has told all, and the last one may be optimal
-_LAST = 0.003  # of the support: with fewer changes a system in double precision is likely the last
+_STEPS = 80  # linear systems at most
+_LENGTHS = (0.7, 0.5, 0.35, 0.2, 0.1, 0.05, 0.02, 0.01)  # step lengths that are tried where the whole step is uphill
+_MEMORY = 60_000_000  # numbers, 480 MB: the largest system has 7745 unknowns (10954 in single precision)
+_THINNED = 100  # samples: a stage on a part of the samples that is smaller is not worth its systems
+_SETTLED = 0.05  # of the support: a stage in which fewer samples change ends, and the last stage may be optimal
+_LAST = 0.003  # of the support: where fewer samples change, a system in double precision is likely the last
 _ROUGH = 1.5e-7  # of the trace: a ridge above it survives a factorisation in single precision
-_ROUGH_STEPS = 8  # in a stage, lest rounding keeps the support from settling
-_RIDGES = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10)  # of the mean self-value: the way down to a small ridge
+_ROUGH_STEPS = 8  # systems in single precision for each stage, whose rounding may keep the support from settling
+_RIDGES = (1e-2, 1e-4, 1e-6, 1e-8, 1e-10)  # of the mean self-value: settled one after the other before a smaller ridge
 
 
 def newton(
     gram: Gram, y: Array, ridge: float, scale: float, start: Array | None, good: Callable[[Array], bool]
 ) -> tuple[Array, int]:
-    """A probability vector on each class that is ``good``, or the last one that settled; and the systems it took.
+    """A probability vector on each class that is ``good``, or the last one that settled; and how many systems it took.
 
     Parameters
     ----------
@@ -44,16 +44,16 @@ def newton(
     y : array (n,) of -1 and +1
     ridge : float > 0
     scale : the mean self-value
-    start : boolean array (n,), the support to start from; None for a cold start, which settles every eighth sample
-        first, then every fourth and second (a system costs the cube of its support), and larger ridges before small
-        ones (their supports change less)
+    start : boolean array (n,), the support to start from; None for a cold start. That settles the support on every
+        eighth, fourth and second sample first, since a system costs the cube of its support, and with larger ridges
+        before small ones, since their supports change less
     good : whether a vector is good enough to stop
     """
     n = len(y)
     everyone = np.ones(n, dtype=bool)
     support = everyone if start is None else start
     g, steps = balanced(support.astype(float), y), 0
-    work = np.empty(min(n * n, _VALUES))
+    work = np.empty(min(n * n, _MEMORY))
     half = work.view(np.float32)  # enough to tell who is in the support, at half the cost
     point: _Point | None = None
     stages = list(_stages(y, ridge, scale, cold=start is None))
@@ -63,11 +63,11 @@ def newton(
         while True:
             precise = precise or steps >= last_rough
             S = np.flatnonzero(support & universe)
-            room = work if precise else half
-            if steps == _STEPS or len(S) ** 2 > len(room) or len(np.unique(y[S])) < 2:
+            memory = work if precise else half
+            if steps == _STEPS or len(S) ** 2 > len(memory) or len(np.unique(y[S])) < 2:
                 return g, steps
             try:
-                b, c = _on_support(gram, y, own_ridge, S, room)
+                b, c = _on_support(gram, y, own_ridge, S, memory)
             except LinAlgError:
                 if precise:
                     return g, steps
@@ -102,9 +102,9 @@ class _Point:
 
 
 def _towards(point: _Point, target: _Point, y: Array, universe: Array, ridge: float) -> tuple[_Point, bool]:
-    """The target, or the best of some points on the way to it if it raises b'K b + |max(0, 1 - y f)|^2 / ridge.
+    """The target if b'K b + |max(0, 1 - y f)|^2 / ridge is not larger there, else the best of some points before it.
 
-    Without it, supports can go round in circles where the ridge is small. Also says whether it is the target itself.
+    Without this search supports can go round in circles where the ridge is small. Also says whether it is the target.
     """
     step = _Point(target.coef - point.coef, target.values - point.values, target.intercept - point.intercept)
     quadratic = (point.coef @ point.values, 2.0 * (point.coef @ step.values), step.coef @ step.values)
@@ -134,7 +134,7 @@ def balanced(g: Array, y: Array) -> Array:
 
 
 def _stages(y: Array, ridge: float, scale: float, cold: bool) -> Iterator[tuple[Array, float]]:
-    """Samples and ridges to settle, one after the other; the last is all samples with the ridge itself."""
+    """The samples and the ridge of each stage; the last stage has all samples and the ridge itself."""
     everyone = np.ones(len(y), dtype=bool)
     if cold:
         larger = [part * scale for part in _RIDGES if part * scale > 10.0 * ridge]
@@ -144,8 +144,8 @@ def _stages(y: Array, ridge: float, scale: float, cold: bool) -> Iterator[tuple[
         for step in (8, 4, 2):
             if len(y) / step > _THINNED:
                 yield rank % step == 0, max([ridge, *larger])
-        for way in larger:
-            yield everyone, way
+        for step_ridge in larger:
+            yield everyone, step_ridge
     yield everyone, ridge
 
 

@@ -41,7 +41,7 @@ class Held:
 def solve_folds(
     gram: Gram, target: Array, alphas: Sequence[float], trains: Sequence[Array], fit_intercept: bool = True
 ) -> list[list[Held]] | None:
-    """The solution on every training set for every alpha; None where this is not the cheaper or accurate way.
+    """The solution on every training set for every alpha; None where separate fits are cheaper, or more accurate.
 
     Parameters
     ----------

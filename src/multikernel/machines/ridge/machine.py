@@ -24,11 +24,12 @@ from scipy.linalg import LinAlgError
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.banks import Gram
-from multikernel.machines.base import DualSolution, Machine
+from multikernel.certificate import relative
+from multikernel.machines.base import DualSolution, Machine, check_gram, checked_target
 from multikernel.machines.ridge.spectrum import RidgeSpectrum
 
-ACCURATE = 1e-14  # a larger gap after a factorisation is rounding, of a shift that is small beside the matrix
-MANY = 12  # factorisations take as long as the eigenvectors
+ACCURATE = 1e-14  # a larger gap after a factorisation comes of rounding: the shift is too small beside the matrix
+MANY = 12  # factorisations take as long as one decomposition into eigenvectors
 _ROUNDING = float(np.finfo(float).eps)
 
 
@@ -52,11 +53,15 @@ class RidgeMachine(Machine):
     def solve(
         self, gram: Gram, target: Array, warm: Array | None = None, sample_weight: Array | None = None
     ) -> DualSolution:
-        """Solve for real targets; one factorisation, so ``warm`` is not used.
+        """Solve for real targets of shape (n,) or (n, t); by one factorisation, so ``warm`` is not used.
 
         Where alpha is so small beside K that the factorisation fails or loses the digits, a decomposition into
         eigenvectors takes its place, and the gap is that of a matrix which differs from K by rounding only.
-        ValueError where K is found not to be positive semi-definite.
+
+        Raises
+        ------
+        ValueError : for a target or weights that are not of the samples or not finite, for weights < 0 or all zero, and
+            where K is found not to be positive semi-definite
         """
         posed = _Posed.of(self, gram, target, sample_weight)
         try:
@@ -64,12 +69,22 @@ class RidgeMachine(Machine):
         except LinAlgError:
             return self._along(posed, [self.alpha])[0]
         value, gap = certified(posed.Y, posed.gram.multiply(coef), coef, self.alpha)
-        return posed.solution(coef, value, gap) if 0 <= gap <= ACCURATE else self._along(posed, [self.alpha])[0]
+        return posed.solution(coef, value, gap) if gap <= ACCURATE else self._along(posed, [self.alpha])[0]
 
     def solve_along(
         self, gram: Gram, target: Array, alphas: Sequence[float], sample_weight: Array | None = None
     ) -> list[DualSolution]:
-        """The solutions for other alphas than the machine's own; for many of them from one decomposition."""
+        """The solutions for other alphas than the machine's own; for many of them from one decomposition.
+
+        Parameters
+        ----------
+        gram, target, sample_weight : as for ``solve``
+        alphas : numbers > 0
+
+        Raises
+        ------
+        ValueError : as for ``solve``
+        """
         if len(alphas) < MANY:
             return [replace(self, alpha=alpha).solve(gram, target, None, sample_weight) for alpha in alphas]
         return self._along(_Posed.of(self, gram, target, sample_weight), alphas)
@@ -80,18 +95,19 @@ class RidgeMachine(Machine):
 
 
 def certified(Y: Array, KA: Array, A: Array, alpha: float) -> tuple[float, float]:
-    """2 <A, Y> - <A, K A> - alpha <A, A>, and the gap relative to the primal value."""
-    with np.errstate(all="ignore"):  # a gap that is NaN says that the coefficients are no solution
+    """2 <A, Y> - <A, K A> - alpha <A, A>, and the gap relative to the primal value; infinite where A is no solution."""
+    with np.errstate(all="ignore"):  # coefficients that are NaN or infinite have an infinite gap
         residual = Y - KA - alpha * A
         excess = (residual * residual).sum() / alpha
         value = (A * (Y + residual)).sum()
-        gap = excess / (value + excess) if excess != 0 else excess
-    return float(value), float(gap)
+    if value + excess < 0.0:  # no value is negative: the matrix has a negative eigenvalue
+        return float(value), np.inf
+    return float(value), relative(excess, value + excess)
 
 
 @dataclass(frozen=True, eq=False)
 class _Posed:
-    """The problem without weights and without mean, and the way back.
+    """The problem without weights and without mean, and how its solution becomes that of the problem given.
 
     Parameters
     ----------
@@ -110,8 +126,10 @@ class _Posed:
 
     @classmethod
     def of(cls, machine: RidgeMachine, gram: Gram, target: Array, s: Array | None) -> _Posed:
-        y = np.asarray(target, dtype=float)
+        y = checked_target(target, several=True)
+        check_gram(gram, len(y))
         Y = as_columns(y)
+        s = None if s is None else np.asarray(s, dtype=float)
         if s is not None and not (s.shape == (len(Y),) and (np.isfinite(s) & (s >= 0)).all() and s.any()):
             raise ValueError(
                 f"sample_weight must be a finite number >= 0 for each of {len(Y)} samples, and not zero for all; "

@@ -22,7 +22,7 @@ from multikernel._typing import Array
 from multikernel.banks import Gram
 from multikernel.banks.checks import rounding
 
-_FAR = 1e4  # times rounding: a spectrum without values between the two has a null space
+_FAR = 1e4  # times rounding: a spectrum without eigenvalues between rounding and this has a null space
 _ROUNDING = float(np.finfo(float).eps)
 
 
@@ -47,7 +47,9 @@ class RidgeSpectrum:
     def of(cls, gram: Gram, Y: Array) -> RidgeSpectrum:
         """The spectrum of a square Gram, for targets of shape (n, t).
 
-        ValueError where the matrix is not positive semi-definite.
+        Raises
+        ------
+        ValueError : where the matrix is not positive semi-definite
         """
         values, U = spectrum(gram)
         small = len(Y) * _ROUNDING * values.max(initial=0.0)
@@ -79,7 +81,9 @@ def _outside(U: Array, Y: Array) -> Array:
 def spectrum(gram: Gram) -> tuple[Array, Array]:
     """The Gram's eigenvalues (r,) >= 0 and eigenvectors (n, r).
 
-    ValueError where one is below zero by more than rounding.
+    Raises
+    ------
+    ValueError : where an eigenvalue is below zero by more than rounding
     """
     values, vectors = gram.spectrum()
     smallest, trace = float(values.min(initial=0.0)), float(values.sum())

@@ -1,27 +1,17 @@
-"""Newton's step within bounds on some coefficients, compiled: an active set method on one Cholesky factor.
+"""Newton's step within bounds, compiled: an active set method on one Cholesky factor.
 
     max_x  s'x - 1/2 x'A x,    low <= x <= high,    1'x = 0, if there is an equality
 
-A = U'U with U stored by rows. The whole step is cut at the first bound it meets; that coefficient stays there, its row
-and column are taken out of the factor by rotations, and the rest goes on. What met its bound does not come back: the
-result is not the optimum, but uphill all the way. Triangular solves are backward stable, so a nearly singular A is no
-obstacle: a long step has a small residual.
+A = U'U with U stored by rows. Newton's step is cut at the first bound that it meets; that variable stays there, its row
+and column are taken out of the factor by rotations, and the others take a step of their own. A variable that met its
+bound does not come back: the result need not be the optimum, but the objective rises all the way. Triangular solves are
+backward stable, so a nearly singular A is no obstacle: a long step has a small residual.
 """
 
 from __future__ import annotations
 
 import numpy as np
 from numba import njit
-
-
-@njit(nogil=True, cache=True)
-def upper_triangle(K, index, shift, out):  # type: ignore[no-untyped-def]
-    """out[a, b] = K[index[a], index[b]] for a <= b, the diagonal shifted."""
-    for a in range(len(index)):
-        row = K[index[a]]
-        for b in range(a, len(index)):
-            out[a, b] = row[index[b]]
-        out[a, a] += shift
 
 
 @njit(nogil=True, cache=True, fastmath={"reassoc", "contract", "nsz"})
@@ -66,24 +56,24 @@ def climb_within(U, s, low, high, equality, most):  # type: ignore[no-untyped-de
     x, live, slope = np.zeros(m), np.arange(m), s.copy()
     d, ones = np.empty(m), np.empty(m)
     for _ in range(most + 1):
-        level = 0.0
+        multiplier = 0.0  # of the equality
         d[:m] = slope[:m]
         solve(U, m, d)
         if equality:
             ones[:m] = 1.0
             solve(U, m, ones)
-            level = d[:m].sum() / ones[:m].sum()
+            multiplier = d[:m].sum() / ones[:m].sum()
             for t in range(m):
-                d[t] -= level * ones[t]
+                d[t] -= multiplier * ones[t]
         part, first, end = 1.0, -1, 0.0
         for t in range(m):
             bound = high[live[t]] if d[t] > 0.0 else low[live[t]]
-            room = bound - x[live[t]]
-            if d[t] != 0.0 and room / d[t] < part:
-                part, first, end = room / d[t], t, bound
+            distance = bound - x[live[t]]
+            if d[t] != 0.0 and distance / d[t] < part:
+                part, first, end = distance / d[t], t, bound
         for t in range(m):
             x[live[t]] += part * d[t]
-            slope[t] = (1.0 - part) * (slope[t] - level)
+            slope[t] = (1.0 - part) * (slope[t] - multiplier)
         if first < 0 or m == 1:
             break
         x[live[first]] = end

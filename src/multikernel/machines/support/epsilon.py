@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel.machines.base import checked_target
 from multikernel.machines.support.base import SupportMachine, positive, weights_of_samples
 from multikernel.machines.support.program import SupportProgram
 
@@ -40,8 +41,13 @@ class EpsilonMachine(SupportMachine):
             raise ValueError(f"epsilon must be a finite number >= 0, got {self.epsilon}")
 
     def program(self, target: Array, sample_weight: Array | None = None) -> SupportProgram:
-        """The program for real targets; weights of samples multiply their upper bounds."""
-        y = np.asarray(target, dtype=float)
+        """The program for real targets; weights of samples multiply their upper bounds.
+
+        Raises
+        ------
+        ValueError : for other targets, and for weights that are not finite and > 0
+        """
+        y = checked_target(target)
         return SupportProgram(
             n=len(y),
             sign=np.repeat([1.0, -1.0], len(y)),

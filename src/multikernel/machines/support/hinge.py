@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.machines.base import check_signs
+from multikernel.machines.base import check_signs, checked_target
 from multikernel.machines.support.base import SupportMachine, positive, weights_of_samples
 from multikernel.machines.support.program import SupportProgram
 
@@ -44,8 +44,13 @@ class HingeMachine(SupportMachine):
         positive("C", self.C)
 
     def program(self, target: Array, sample_weight: Array | None = None) -> SupportProgram:
-        """The program for labels -1 and +1; weights of samples multiply their upper bounds."""
-        check_signs(target)
-        y = np.asarray(target, dtype=float)
+        """The program for labels -1 and +1; weights of samples multiply their upper bounds.
+
+        Raises
+        ------
+        ValueError : for other targets, and for weights that are not finite and > 0
+        """
+        y = checked_target(target)
+        check_signs(y)
         upper = self.C * weights_of_samples(sample_weight, len(y))
         return SupportProgram(n=len(y), sign=y, linear=np.ones(len(y)), upper=upper, intercept=self.fit_intercept)

@@ -109,7 +109,9 @@ class SupportProgram:
         """
         if not self.intercept:
             return 0.0
-        return level(self.sign * self.linear - f[self.sample], self.low, self.high, self.ridge, self.total)
+        return equality_multiplier(
+            self.sign * self.linear - f[self.sample], self.low, self.high, self.ridge, self.total
+        )
 
     def feasible(self, start: Array | None) -> Array:
         """Variables within their bounds that keep the equality, near a start of shape (N,), else zero or few.
@@ -141,12 +143,12 @@ class SupportProgram:
             rest, low, high = self.total - float(b[~moved].sum()), self.low[moved], self.high[moved]
             if moved.any() and float(low.sum()) <= rest <= float(high.sum()):
                 b = b.copy()
-                b[moved] = np.clip(b[moved] - level(b[moved], low, high, 1.0, rest), low, high)
+                b[moved] = np.clip(b[moved] - equality_multiplier(b[moved], low, high, 1.0, rest), low, high)
                 break
         return b
 
 
-def level(t: Array, low: Array, high: Array, ridge: float, total: float) -> float:
+def equality_multiplier(t: Array, low: Array, high: Array, ridge: float, total: float) -> float:
     """The number v at which sum_j clip((t_j - v) / ridge, low_j, high_j) = total; ridge 0 means a jump at t_j.
 
     The sum falls in v. The middle where an interval of numbers does.

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.machines.base import check_signs
+from multikernel.machines.base import check_signs, checked_target
 from multikernel.machines.support.base import SupportMachine, positive
 from multikernel.machines.support.program import SupportProgram
 
@@ -37,13 +37,18 @@ class SquaredHingeMachine(SupportMachine):
         positive("C", self.C)
 
     def program(self, target: Array, sample_weight: Array | None = None) -> SupportProgram:
-        """The program for labels -1 and +1."""
+        """The program for labels -1 and +1.
+
+        Raises
+        ------
+        ValueError : for other targets, and for weights of samples
+        """
         if sample_weight is not None:
             raise ValueError(
                 "the machine with squared hinge losses takes no weights of samples; HingeMachine and RidgeMachine do"
             )
-        check_signs(target)
-        y = np.asarray(target, dtype=float)
+        y = checked_target(target)
+        check_signs(y)
         return SupportProgram(
             n=len(y),
             sign=y,
