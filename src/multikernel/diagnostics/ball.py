@@ -108,7 +108,7 @@ def _solve(C: Array, tol: float, max_iter: int) -> tuple[Array, float, float]:
     first = int(d.argmax())
     a = np.zeros(len(C))
     a[[first, int(M[first].argmin())]] = 0.5  # the farthest sample from the mean, and the farthest from that one
-    for _ in range(_REFRESHES):
+    for _ in range(_ROUNDS):
         _pairwise.descend(M, np.ones(len(C)), 1.0, 0.0, a, 2.0 * (M @ a), 0.0, tol, max_iter)
         a /= a.sum()
         Ma = M @ a

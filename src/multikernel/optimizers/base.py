@@ -2,14 +2,14 @@
 
     min_{theta in D} J(K(theta)) + r(theta)
 
-An algorithm proposes a point, is told what was found there, and proposes the next one. All else is done once, here:
-the inner problems are solved from one another's solutions and no more accurately than the outer gap is worth, the
-best point and the best bound are kept, and the run ends as soon as these enclose the optimum closely enough:
+An algorithm proposes a point, is told what was found there, and proposes the next one. All else is done here, for all
+algorithms: each inner problem is solved from the last solution, and no more accurately than the outer gap is worth; the
+best point and the best bound are kept; and the run ends as soon as these enclose the optimum closely enough:
 
     duality gap = (upper value at the point returned - best bound) / |upper value|
 
-Any bound stays valid wherever it was found. Where K is not linear in theta there are no bounds; the certificate of a
-point is then its stationarity, and says nothing about other points.
+A bound holds wherever it was found. Where K is not linear in theta there are no bounds; the certificate of a point is
+then its stationarity, which says nothing about other points.
 """
 
 from __future__ import annotations
@@ -27,9 +27,8 @@ from multikernel.observer import Event, Observer, silent
 from multikernel.optimizers.state import Proposal, Result, State
 from multikernel.problem import Problem
 
-_FINEST = 1e-13  # inner gaps that rounding allows
-_DOMINANT = 0.1  # an inner gap that is this part of the outer one has to shrink first
-
+_FINEST = 1e-13  # the smallest gap that rounding allows to ask of an inner problem
+_DOMINANT = 0.1  # of the outer gap: a larger inner one has to shrink before the algorithm goes on
 
 Search = Generator[Proposal, State, None]
 
@@ -55,9 +54,13 @@ class Optimizer(ABC):
         if not self.max_iter >= 1:
             raise ValueError(f"max_iter must be at least 1, got {self.max_iter}")
 
-    @abstractmethod
-    def check(self, problem: Problem) -> None:
-        """TypeError or ValueError, with a sentence, where the algorithm cannot solve this problem."""
+    def check(self, problem: Problem) -> None:  # noqa: B027 - some algorithms solve every problem
+        """Refuse a problem that the algorithm cannot solve, by the functions of ``needs``.
+
+        Raises
+        ------
+        TypeError, ValueError : with a sentence that names what works instead
+        """
 
     @abstractmethod
     def search(self, problem: Problem, state: State) -> Search:
@@ -96,7 +99,13 @@ class Optimizer(ABC):
         start : array (d,), where to begin; the domain's central point if not given
         warm : what the first inner problem may start from: ``evaluation.dual.warm`` of an earlier result
         observe : told of each solution of an inner problem
+
+        Raises
+        ------
+        TypeError, ValueError : where the algorithm cannot solve the problem, with a sentence that names what works
+        ValueError : for a start of another length, and for what the machine cannot take
         """
+        problem.domain.check(problem.size)
         self.check(problem)
         state = self._evaluated(problem, self.first(problem, start), warm, None, observe)
         if not self._finished(state):
@@ -105,6 +114,7 @@ class Optimizer(ABC):
             theta=state.best.theta,
             evaluation=state.best,
             certificate=state.certificate,
+            bound=state.bound,
             converged=state.certificate.reached(self.tol),
             n_iter=len(state.history),
             history=state.history,

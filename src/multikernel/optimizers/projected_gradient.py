@@ -52,9 +52,6 @@ class ProjectedGradient(Descent):
     (True, array([0.94, 0.34]))
     """
 
-    def check(self, problem: Problem) -> None:
-        problem.domain.check(problem.size)
-
     def certificate(self, problem: Problem, state: State) -> Certificate:
         """As elsewhere; where nothing bounds the optimum, at most what a step as long as theta gains to first order.
 

@@ -64,9 +64,6 @@ class PublishedGradient(Optimizer):
         if self.change is not None and not self.change > 0:
             raise ValueError(f"change must be > 0, or None for no such end, got {self.change}")
 
-    def check(self, problem: Problem) -> None:
-        problem.domain.check(problem.size)
-
     def search(self, problem: Problem, state: State) -> Search:
         step, previous = self.step, np.inf
         while True:

@@ -56,9 +56,6 @@ class QuasiNewton(Optimizer):
         """The finest from the beginning: B is made of differences of scores, which err by the square root of a gap."""
         return (_INNER * self.tol) ** 2
 
-    def check(self, problem: Problem) -> None:
-        problem.domain.check(problem.size)
-
     def certificate(self, problem: Problem, state: State) -> Certificate:
         known, at = super().certificate(problem, state), state.best
         if problem.bounded or problem.domain.constrained:

@@ -20,6 +20,7 @@ class Result:
     theta : array (d,), feasible
     evaluation : the problem at theta
     certificate : the duality gap, or the stationarity where no bound of the optimum is known
+    bound : float, the best bound of the optimum; -inf where none is known
     converged : bool, whether the certificate asked for was reached
     n_iter : int, how many inner problems were solved
     history : the certificate's value after each of them
@@ -28,6 +29,7 @@ class Result:
     theta: Array
     evaluation: Evaluation
     certificate: Certificate
+    bound: float
     converged: bool
     n_iter: int
     history: tuple[float, ...]

@@ -67,7 +67,7 @@ class SupportProgram:
         return np.where(self.sign > 0, self.upper, 0.0)
 
     def restricted(self, rows: Array) -> SupportProgram:
-        """The program of some samples; the variables of the others are zero."""
+        """The program on some samples, the variables of all others being zero."""
         own = self.variables(rows)
         return replace(self, n=len(rows), sign=self.sign[own], linear=self.linear[own], upper=self.upper[own])
 
@@ -105,7 +105,8 @@ class SupportProgram:
     def best_intercept(self, f: Array) -> float:
         """The intercept that makes the primal smallest at the function values f: a convex function of one number.
 
-        At the best losses' multipliers the coefficients sum to ``total``. Where a whole interval is best, its middle.
+        Where it is best the multipliers of the losses are coefficients that sum to ``total``. Where a whole interval
+        is best, this is its middle.
         """
         if not self.intercept:
             return 0.0
@@ -114,10 +115,11 @@ class SupportProgram:
         )
 
     def feasible(self, start: Array | None) -> Array:
-        """Variables within their bounds that keep the equality, near a start of shape (N,), else zero or few.
+        """Variables within their bounds that keep the equality, near a start of shape (N,).
 
-        A start from a program with other upper bounds (many variables at a common largest value, which must have been
-        the bound) is scaled, so that what was at its bound still is.
+        Without a start that can be used they are zero, or where the equality forbids it, as few as possible are not. In
+        a start from a program with other upper bounds several variables share the largest value, which must have been
+        the bound: it is scaled, so that these are at their bound again.
         """
         if start is None or np.shape(start) != self.upper.shape or not np.isfinite(start).all():
             if self.total == 0.0:
@@ -135,7 +137,7 @@ class SupportProgram:
         return self.sign * self.balanced(self.sign * a) if self.intercept else a
 
     def balanced(self, b: Array) -> Array:
-        """The point nearest to b that keeps the equality and moves only what is between its bounds, if that can do."""
+        """The nearest point that keeps the equality; variables at a bound move only where the others do not suffice."""
         if abs(float(b.sum()) - self.total) <= 1e-14 * float(np.abs(b).sum()):
             return b
         free = (self.low < b) & (b < self.high)
@@ -149,9 +151,10 @@ class SupportProgram:
 
 
 def equality_multiplier(t: Array, low: Array, high: Array, ridge: float, total: float) -> float:
-    """The number v at which sum_j clip((t_j - v) / ridge, low_j, high_j) = total; ridge 0 means a jump at t_j.
+    """The multiplier v of the equality: sum_j clip((t_j - v) / ridge, low_j, high_j) = total.
 
-    The sum falls in v. The middle where an interval of numbers does.
+    The sum falls in v; for ridge 0 each part of it falls from high_j to low_j at t_j. Where the equation holds on a
+    whole interval, the middle of it.
     """
     if ridge == 0.0:
         order = np.argsort(-t)

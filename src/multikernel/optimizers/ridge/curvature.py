@@ -23,8 +23,8 @@ from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.banks import Gram
 from multikernel.combinations import HadamardPower
-from multikernel.machines import RidgeMachine
 from multikernel.machines.ridge.spectrum import RidgeSpectrum
+from multikernel.optimizers.needs import need_ridge
 from multikernel.problem import Evaluation, Problem
 
 Map = Callable[[Array], Array]
@@ -52,9 +52,7 @@ def hessian_product(problem: Problem, at: Evaluation) -> Map:
 
 def _images(problem: Problem, theta: Array, A: Array) -> tuple[Array, Array]:
     """W_k and M^{-1}W_k, one row for each k."""
-    machine = problem.machine
-    if not isinstance(machine, RidgeMachine):
-        raise TypeError(f"second derivatives need a RidgeMachine, and the machine is a {type(machine).__name__}")
+    machine = need_ridge("the second derivative", problem)
     W = problem.combination.images(problem.bank, theta, A)
     d, n, t = W.shape
     columns = W.transpose(1, 0, 2).reshape(n, d * t)

@@ -20,9 +20,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from multikernel.combinations import HadamardPower
-from multikernel.domains import Domain, NormBall, Orthant
-from multikernel.machines import RidgeMachine
 from multikernel.optimizers.base import Optimizer, Search
+from multikernel.optimizers.needs import need_linear, need_ridge, need_smooth_maximiser
 from multikernel.optimizers.state import Proposal, State
 from multikernel.problem import Problem
 
@@ -64,33 +63,15 @@ class Interpolated(Optimizer):
             raise ValueError(f"step must be in (0, 1], or None for 1 - 1/norm, got {self.step}")
 
     def check(self, problem: Problem) -> None:
-        problem.domain.check(problem.size)
-        if not (problem.linear or problem.combination == HadamardPower(1)):
-            raise TypeError(
-                f"Interpolated needs a kernel that is linear in its weights, and the combination is "
-                f"{problem.combination}; PublishedGradient and ProjectedGradient work with every combination"
-            )
-        if not isinstance(problem.machine, RidgeMachine):
-            raise TypeError(
-                f"Interpolated iterates on the solutions of a RidgeMachine, and the machine is a "
-                f"{type(problem.machine).__name__}; BlockNorm and ProjectedGradient work with every machine"
-            )
-        _need_smooth(problem.domain)
+        if problem.combination != HadamardPower(1):
+            need_linear(self, problem)
+        need_ridge(self, problem)
+        need_smooth_maximiser(self, problem)
 
     def search(self, problem: Problem, state: State) -> Search:
-        step = 1.0 - 1.0 / _need_smooth(problem.domain) if self.step is None else self.step
+        step = 1.0 - 1.0 / need_smooth_maximiser(self, problem) if self.step is None else self.step
         mean = state.latest.dual.factor
         while True:
             q = problem.combination.pullback(problem.bank, state.latest.theta, mean)
             state = yield Proposal(problem.domain.maximiser(q))
             mean = (1.0 - step) * mean + step * state.latest.dual.factor
-
-
-def _need_smooth(domain: Domain) -> float:
-    """The domain's norm p > 1, 2 for a squared penalty; TypeError where the best weights for given scores may jump."""
-    if isinstance(domain, NormBall | Orthant) and domain.norm > 1:
-        return domain.norm
-    raise TypeError(
-        f"Interpolated needs a NormBall with a norm above 1 or an Orthant with norm 2, where the best weights follow "
-        f"the scores without jumps, and the domain is {domain}; ProjectedGradient works on every domain"
-    )

@@ -25,10 +25,9 @@ from functools import partial
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.combinations import HadamardPower, Linear
 from multikernel.domains import NormBall
-from multikernel.machines import RidgeMachine
 from multikernel.optimizers.base import Optimizer, Search
+from multikernel.optimizers.needs import need_power_of_sum, need_ridge, need_sphere
 from multikernel.optimizers.ridge.curvature import Map, hessian, hessian_product
 from multikernel.optimizers.ridge.trust_region import descend_in_ball, minimise_in_ball
 from multikernel.optimizers.state import Proposal, State
@@ -71,12 +70,13 @@ class SphereTrustRegion(Optimizer):
     """
 
     def check(self, problem: Problem) -> None:
-        problem.domain.check(problem.size)
-        _sphere(problem)
+        need_sphere(self, problem)
+        need_ridge(self, problem)
+        need_power_of_sum(self, problem)
 
     def first(self, problem: Problem, start: Array | None) -> Array:
         """The start folded, and moved to the sphere along its own direction."""
-        ball = _sphere(problem)
+        ball = need_sphere(self, problem)
         theta = super().first(problem, start)
         x = np.abs(theta - ball.offset(problem.size))
         if not x.any():
@@ -84,7 +84,7 @@ class SphereTrustRegion(Optimizer):
         return _brought_back(ball, x if (theta > 0).all() else x + _INSIDE * x.mean())
 
     def search(self, problem: Problem, state: State) -> Search:
-        ball = _sphere(problem)
+        ball = need_sphere(self, problem)
         if ball.radius == 0.0:
             return
         reach, longest = 0.25 * ball.radius, 0.5 * np.pi * ball.radius
@@ -132,7 +132,7 @@ class _Local:
     def of(cls, problem: Problem, ball: NormBall, at: Evaluation) -> _Local:
         x, slope = _x(ball, at), _slope(ball, at)
         unit, curved = x / np.linalg.norm(x), -float(x @ at.gradient) / ball.radius**2
-        if problem.size <= (_EXACT if _degree(problem) <= 2 else _EXACT_CUBES):
+        if problem.size <= (_EXACT if need_power_of_sum("SphereTrustRegion", problem) <= 2 else _EXACT_CUBES):
             R = _without(_without(hessian(problem, at), unit).T, unit)
             R.flat[:: len(R) + 1] += curved
             return cls(x, slope, partial(np.matmul, R), partial(minimise_in_ball, R, slope))
@@ -146,26 +146,6 @@ class _Local:
     def fall(self, step: Array) -> float:
         """What the model falls along a step."""
         return -float(self.slope @ step + 0.5 * (step @ self.bend(step)))
-
-
-def _sphere(problem: Problem) -> NormBall:
-    """The problem's ball; TypeError where there is no sphere, or no second derivatives."""
-    ball, machine, combination = problem.domain, problem.machine, problem.combination
-    if not (isinstance(ball, NormBall) and ball.norm == 2 and isinstance(machine, RidgeMachine)):
-        raise TypeError(
-            f"SphereTrustRegion needs a NormBall of norm 2 and a RidgeMachine, and the domain is {ball} and the "
-            f"machine a {type(machine).__name__}; QuasiNewton works on every domain and with every machine"
-        )
-    if not isinstance(combination, Linear | HadamardPower):
-        raise TypeError(
-            f"SphereTrustRegion needs a kernel that grows with its weights, Linear or a HadamardPower, and the "
-            f"combination is {type(combination).__name__}; QuasiNewton works with every combination"
-        )
-    return ball
-
-
-def _degree(problem: Problem) -> int:
-    return problem.combination.degree if isinstance(problem.combination, HadamardPower) else 1
 
 
 def _x(ball: NormBall, at: Evaluation) -> Array:

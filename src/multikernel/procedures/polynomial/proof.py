@@ -1,9 +1,10 @@
-"""Points that are optimal, and are shown to be: the bound of hidden convexity put to use.
+"""The bound of hidden convexity put to use: an optimizer's point is shown to be optimal, or left for a better one.
 
-An optimizer ends where its certificate is small or where it sees no better point. Where the gap is open then, either
-the tangent is a poor one, because small weights have relative errors that the others have not; a few passes over the
-kernels improve it. Or the point is stationary and not optimal, which weights at zero can make it: the way to the
-tangent's maximiser, along which the value is convex in powers of the weights, leads on.
+An optimizer ends where its certificate is small or where it finds no better point. Where the duality gap is open then,
+there are two reasons. The tangent may be a poor one, because small weights have larger relative errors than the others;
+a few passes over the kernels improve it. Or the point is stationary without being optimal, which is possible where
+weights are zero; then the value falls along the way to the tangent's maximiser, on which it is convex in powers of the
+weights.
 """
 
 from __future__ import annotations
@@ -36,38 +37,38 @@ def proved(problem: Problem, optimizer: Optimizer, start: Array, observe: Observ
             between = (0.5 * (result.theta**powers + x**powers)) ** (1.0 / powers)
             rest = replace(optimizer, max_iter=optimizer.max_iter - result.n_iter)
             further = rest.minimise(problem, problem.domain.feasible(between), None, observe)
-            result = _joined(result, further, bound, optimizer.tol)
+            result = _joined(result, further, optimizer.tol)
     return result
 
 
 def _sharpened(problem: HiddenConvexProblem, result: Result, tol: float) -> tuple[float, Array]:
     """The best bound over some tangents, and the last point of tangency.
 
-    For fixed A the form is largest over the ball at a fixed point of x -> argmax x'q(x), to which the steps climb: a
-    power iteration. In the weights of the result some that are small may have relative errors that are not.
+    For fixed A the form is largest over the ball at a fixed point of x -> argmax x'q(x), to which these steps climb
+    like a power iteration. They need not start exactly: errors of small weights in the result vanish on the way.
     """
-    at, x, bound = result.evaluation, result.theta, result.evaluation.bound
+    at, x, bound = result.evaluation, result.theta, result.bound
     for _ in range(_PASSES):
         q = problem.combination.pullback(problem.bank, x, at.dual.factor)
         x = problem.domain.maximiser(q)
-        if not problem.domain.constrained and x.any():  # where only a penalty bounds the weights their size is open
+        if not problem.domain.constrained and x.any():  # a penalty alone does not tell the size of the weights
             x = x * (np.linalg.norm(result.theta) / np.linalg.norm(x))
         bound = max(bound, problem.bound(at, x))
-        if at.upper - bound <= tol * abs(at.upper):
+        if Certificate.gap(at.upper, bound).reached(tol):
             break
     return bound, x
 
 
 def _with_bound(result: Result, bound: float, tol: float) -> Result:
     """The result with a bound that may be better than its own."""
-    upper = result.evaluation.upper
-    certificate = min(result.certificate, Certificate.gap(upper, bound), key=lambda each: each.value)
+    bound = max(bound, result.bound)
+    certificate = Certificate.gap(result.evaluation.upper, bound)
     history = (*result.history[:-1], certificate.value)
-    return replace(result, certificate=certificate, converged=certificate.reached(tol), history=history)
+    return replace(result, certificate=certificate, bound=bound, converged=certificate.reached(tol), history=history)
 
 
-def _joined(result: Result, further: Result, bound: float, tol: float) -> Result:
-    """The better of two results, with the iterations of both."""
-    better = min(result, further, key=lambda found: found.evaluation.upper)
-    joined = replace(better, n_iter=result.n_iter + further.n_iter, history=(*result.history, *further.history))
-    return _with_bound(joined, max(bound, further.evaluation.bound), tol)
+def _joined(result: Result, further: Result, tol: float) -> Result:
+    """The better of two results, with the better bound and the iterations of both."""
+    better, other = sorted((result, further), key=lambda found: found.evaluation.upper)
+    history = (*result.history, *further.history)
+    return _with_bound(replace(better, n_iter=len(history), history=history), other.bound, tol)

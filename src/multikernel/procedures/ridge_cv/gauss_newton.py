@@ -9,9 +9,10 @@ follows the ratio of the decrease to the predicted one (Nielsen). The scale D (M
 kernels are multiplied by constants.
 
 Stationarity is the decrease that the model without damping predicts, relative to the error: zero where the first-order
-conditions of L over v >= 0 hold. A step is scaled back where the kernel outgrows the ridge beyond what floating point
-can tell; without noise in the targets the least error is there. The model is not the Hessian: where residuals are
-large it may promise much and hold little, so a run also ends when its last ten steps together gained too little.
+conditions of L over v >= 0 hold. Without noise in the targets the error falls for ever as the kernel outgrows the
+ridge; a step is scaled back where floating point can no longer tell the ridge. The model is not the Hessian: where
+residuals are large it may predict much more than a step gains, so a run also ends when its last ten steps together
+gained too little.
 (Newton steps with the exact Hessian were tried: it is seldom definite, and they are slower by far.)
 
 K. Madsen, H. B. Nielsen, O. Tingleff (2004), Methods for non-linear least squares problems, section 3.2; J. J. More
@@ -27,21 +28,31 @@ from scipy.linalg import lapack
 from scipy.optimize import nnls
 
 from multikernel._typing import Array
+from multikernel.certificate import Certificate
 from multikernel.procedures.ridge_cv.held_out import HeldOutError, Point
 
-_DAMPING = 1e-2  # of the first step, relative to the squared norms of the columns
-_LEAST_DAMPING = 1e-6  # what keeps the model of duplicate kernels definite
-_MOST_DAMPING = 1e12
+_DAMPING = 1e-2  # of the squared norms of the columns: the damping of the first step
+_LEAST_DAMPING = 1e-6  # of the same: the model of duplicate kernels needs as much to be definite
+_MOST_DAMPING = 1e12  # of the same: where a step with more damping does not lead down, none does
 _SPAN = 10  # steps that together must gain what is asked for
-_ACCEPTED = 1e-3  # part of the predicted decrease that a step must reach
-_ROUNDING = 1e-24  # of the mean square of the targets: an error that is rounding
+_ACCEPTED = 1e-3  # of the predicted decrease: what a step must reach to be taken
+_ROUNDING = 1e-24  # of the mean square of the targets: a smaller error is rounding
 
 
 @dataclass(frozen=True, eq=False)
 class Descent:
-    """Where a run ended, whether it was to end there, and the stationarity at each step."""
+    """Where a run ended.
+
+    Parameters
+    ----------
+    point : Point
+    certificate : its stationarity
+    converged : whether that is small enough, or the last steps gained too little to go on
+    history : the stationarity at each step
+    """
 
     point: Point
+    certificate: Certificate
     converged: bool
     history: tuple[float, ...]
 
@@ -88,15 +99,16 @@ def descend(error: HeldOutError, start: Point, tol: float, max_iter: int) -> Des
         model = _Model(point.v, *error.normal_equations(point))
         largest = np.maximum(largest, np.diagonal(model.curvature))
         promised = model.decrease(_step(error, model, _LEAST_DAMPING * largest))
-        history.append(max(promised, 0.0) / point.value)
+        certificate = Certificate.stationarity(promised, point.value)
+        history.append(certificate.value)
         values.append(point.value)
-        if history[-1] <= tol or (len(values) > _SPAN and values[-1 - _SPAN] <= (1.0 + tol) * point.value):
-            return Descent(point, True, tuple(history))
+        if certificate.reached(tol) or (len(values) > _SPAN and values[-1 - _SPAN] <= (1.0 + tol) * point.value):
+            return Descent(point, certificate, True, tuple(history))
         lower = _lower(error, point, model, largest, damping) if len(history) <= max_iter else None
         if lower is None:
-            return Descent(point, False, tuple(history))
+            return Descent(point, certificate, False, tuple(history))
         point, damping = lower
-    return Descent(point, True, (*history, 0.0))
+    return Descent(point, Certificate.stationarity(0.0, point.value), True, (*history, 0.0))
 
 
 def _lower(

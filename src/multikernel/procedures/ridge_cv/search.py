@@ -19,7 +19,6 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
-from multikernel.certificate import Certificate
 from multikernel.procedures.base import Weights
 from multikernel.procedures.ridge_cv.folds import Folds
 from multikernel.procedures.ridge_cv.gauss_newton import Descent, descend
@@ -145,7 +144,7 @@ def _result(run: Descent, history: tuple[float, ...], n_iter: int) -> RidgeCVWei
     return RidgeCVWeights(
         values=v / total if total > 0 else v,
         objective=run.point.value,
-        certificate=Certificate("stationarity", run.history[-1]),
+        certificate=run.certificate,
         converged=run.converged,
         n_iter=n_iter,
         history=history,
