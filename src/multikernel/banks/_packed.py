@@ -140,3 +140,16 @@ def unpack(packed, K):  # type: ignore[no-untyped-def]
                 for j in range(left, min(left + _TILE, i + 1)):
                     K[i, j] = packed[start + j]
                     K[j, i] = packed[start + j]
+
+
+@njit(nogil=True, cache=True)
+def rows(packed, chosen, K):  # type: ignore[no-untyped-def]
+    """K[a] = row chosen[a] of the whole matrix, tile by tile: entries beyond the diagonal stand in a column."""
+    n = K.shape[1]
+    for top in range(0, len(chosen), _TILE):
+        for left in range(0, n, _TILE):
+            for a in range(top, min(top + _TILE, len(chosen))):
+                i = chosen[a]
+                start = i * (i + 1) // 2
+                for j in range(left, min(left + _TILE, n)):
+                    K[a, j] = packed[start + j] if j <= i else packed[j * (j + 1) // 2 + i]

@@ -2,18 +2,26 @@
 
 The matrices are r x c: on the training set r = c and they are symmetric (``square``); a bank of new samples against
 the training set is rectangular. A (m, r, c) array exists only in a bank for which that is the fastest form.
+
+A bank has to define eight members. Everything else has a default that is made of these, mostly in one pass over the
+tiles (banks/streaming.py), and that a bank overrides where its structure makes it cheaper.
 """
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
 
 from multikernel._linalg import as_columns
 from multikernel._typing import Array, Index
-from multikernel.banks.gram import Gram
+from multikernel.banks.gram import DenseGram, Gram
+from multikernel.banks.streaming import Stream
+
+MEMORY = 2 << 30  # bytes: the largest thing that a bank stores by default
+_MOST = 0.7  # where more of the samples take part in a form, leaving the others out does not pay
 
 
 class KernelBank(ABC):
@@ -40,24 +48,11 @@ class KernelBank(ABC):
         """Whether the rows and the columns are the same samples."""
 
     @abstractmethod
-    def combine(self, weights: Array) -> Gram:
-        """sum_k w_k K_k."""
+    def tiles(self, rows: Index) -> Iterator[Array]:
+        """These rows of K_0, of K_1, and so on in order, each of shape (len(rows), c).
 
-    @abstractmethod
-    def apply(self, C: Array) -> Array:
-        """K_k C for every k: shape (m, r, t) for C of shape (c, t)."""
-
-    @abstractmethod
-    def quad(self, A: Array) -> Array:
-        """tr A' K_k A for every k: shape (m,) for A of shape (n,) or (n, t); square banks only."""
-
-    @abstractmethod
-    def inner(self, M: Array) -> Array:
-        """<K_k, M>_F for every k: shape (m,) for M of shape (r, c)."""
-
-    @abstractmethod
-    def diagonal(self) -> Array:
-        """The diagonals of a square bank: shape (m, n)."""
+        A tile is not to be written into, and may be written over when the next one is asked for.
+        """
 
     @abstractmethod
     def block(self, rows: Index, columns: Index) -> KernelBank:
@@ -78,28 +73,75 @@ class KernelBank(ABC):
         """
 
     @abstractmethod
-    def reference(self, columns: Index = slice(None)) -> KernelBank:
-        """The bank with these columns and no rows: all that ``cross`` needs, and none of the stored n x n matrices."""
-
-    @abstractmethod
     def self_values(self, X: Any) -> Array:
         """k_k(x, x) of new samples: shape (m, len(X))."""
 
-    # -- may override --------------------------------------------------------------------------------------------
+    # -- passes: may override ------------------------------------------------------------------------------------
+
+    def combine(self, weights: Array) -> Gram:
+        """sum_k w_k K_k."""
+        return self.combine_all(np.asarray(weights)[None, :])[0]
 
     def combine_all(self, W: Array) -> list[Gram]:
-        """sum_k W_sk K_k for every row s of W, shape (s, m)."""
-        return [self.combine(weights) for weights in np.atleast_2d(W)]
+        """sum_k W_sk K_k for every row s of W, shape (s, m); a kernel without weight is not evaluated."""
+        W = np.asarray(W)
+        used = np.flatnonzero(W.any(axis=0))
+        some = self if len(used) == len(self) else self.select(used)
+        return [DenseGram(total) for total in some._stream.sums(W[:, used], self._dtype)]
+
+    def apply(self, C: Array) -> Array:
+        """K_k C for every k: shape (m, r, t) for C of shape (c, t)."""
+        return self._stream.products(C)
+
+    def quad(self, A: Array) -> Array:
+        """tr A'K_k A for every k: shape (m,) for A of shape (n,) or (n, t); square banks only."""
+        forms: Array = self.quads(as_columns(A)).sum(axis=1)
+        return forms
 
     def quads(self, A: Array) -> Array:
         """a_t'K_k a_t for every k and every column of A: shape (m, t) for A of shape (n, t); square banks only."""
-        forms = [self.quad(a) for a in as_columns(A).T]
-        return np.stack(forms, axis=1) if forms else np.zeros((len(self), 0))
+        self._check_square("quadratic forms need a square bank")
+        support = np.flatnonzero(A.any(axis=1))
+        if self.local and len(support) < _MOST * len(A):
+            return self.block(support, support)._stream.forms(A[support])
+        return self._stream.forms(A)
+
+    def inner(self, M: Array) -> Array:
+        """<K_k, M>_F for every k: shape (m,) for M of shape (r, c)."""
+        return self._stream.inner(M)
+
+    def pairs(self, N: Array | None = None) -> Array:
+        """<K_j, K_k>_F for every pair: shape (m, m).
+
+        With weights N of the entries, shape (r, c) and symmetric in a square bank: <N, K_j o K_k> for every pair.
+        """
+        return self._stream.pairs(N)
+
+    def diagonal(self) -> Array:
+        """The diagonals of a square bank: shape (m, n)."""
+        self._check_square("a rectangular bank has no diagonal")
+        return self._stream.diagonal()
+
+    def traces(self) -> Array:
+        """tr K_k: shape (m,)."""
+        traces: Array = self.diagonal().sum(axis=1)
+        return traces
+
+    # -- parts and forms: may override ---------------------------------------------------------------------------
 
     @property
     def rounding(self) -> float:
-        """Unit roundoff of the stored entries: 2^-53, or 2^-24 where they are stored in single precision."""
+        """Unit roundoff of the matrices' entries: 2^-53, or 2^-24 where they are in single precision."""
         return 2.0**-53
+
+    @property
+    def local(self) -> bool:
+        """Whether the matrices of a block are blocks of the matrices: false for what follows the sample (centring)."""
+        return True
+
+    def reference(self, columns: Index = slice(None)) -> KernelBank:
+        """The bank with these columns and no rows: all that ``cross`` needs, and none of the stored n x n matrices."""
+        return self.block(np.arange(0), columns)
 
     def exact(self, index: Index = slice(None)) -> KernelBank:
         """These kernels in double precision, stored where that fits: for many passes over few kernels.
@@ -108,11 +150,6 @@ class KernelBank(ABC):
         """
         return self.select(index)
 
-    @property
-    def local(self) -> bool:
-        """Whether the matrices of a block are blocks of the matrices: false for what follows the sample (centring)."""
-        return True
-
     def principal(self, rows: Array) -> KernelBank:
         """The block of these rows against themselves, not as a view of this bank: for many passes over few samples."""
         return self.block(rows, rows)
@@ -120,23 +157,6 @@ class KernelBank(ABC):
     def compact(self) -> KernelBank:
         """The same bank, not as a view of a larger one: for many passes over a fold."""
         return self
-
-    def matrix(self, k: int) -> Array:
-        """K_k, dense."""
-        return self.combine(np.eye(1, len(self), k)[0]).dense()
-
-    def matrices(self) -> Array:
-        """All matrices, dense: shape (m, r, c). For small problems and for looking at."""
-        return np.stack([self.matrix(k) for k in range(len(self))])
-
-    def traces(self) -> Array:
-        """tr K_k: shape (m,)."""
-        traces: Array = self.diagonal().sum(axis=1)
-        return traces
-
-    def pairs(self) -> Array:
-        """<K_j, K_k>_F for every pair: shape (m, m); one matrix is formed at a time."""
-        return np.stack([self.inner(self.matrix(k)) for k in range(len(self))])
 
     def held_out_self_values(self, rows: Index, columns: Index) -> Array:
         """k_k(x, x) of these rows of a square bank, these columns being the training sample: shape (m, len(rows)).
@@ -148,6 +168,14 @@ class KernelBank(ABC):
 
     # -- the same for all ----------------------------------------------------------------------------------------
 
+    def matrix(self, k: int) -> Array:
+        """K_k, dense; the other matrices are not evaluated."""
+        return self.select(slice(k, k + 1)).combine(np.ones(1)).dense()
+
+    def matrices(self) -> Array:
+        """All matrices, dense: shape (m, r, c). For small problems and for looking at."""
+        return np.stack([self.matrix(k) for k in range(len(self))])
+
     def __getitem__(self, index: Any) -> KernelBank:
         """``bank[np.ix_(rows, columns)]`` or ``bank[rows, columns]``: a block."""
         if not (isinstance(index, tuple) and len(index) == 2):
@@ -157,27 +185,39 @@ class KernelBank(ABC):
 
     def normalized(self) -> KernelBank:
         """K_ij / sqrt(K_ii K_jj) in every kernel; new samples are scaled by their own self-values."""
-        from multikernel.banks.wrappers import NormalizedBank
-
-        return NormalizedBank.of(self)
+        return _FORMS["normalized"](self)
 
     def centered(self) -> KernelBank:
         """J K J in every kernel, J = I - 11'/n; new samples are centred by the training means."""
-        from multikernel.banks.centered import CenteredBank
-
-        return CenteredBank.of(self)
+        return _FORMS["centered"](self)
 
     def distances(self) -> KernelBank:
         """K_ii + K_jj - 2 K_ij for every kernel: squared distances in its feature space, no longer kernel matrices."""
-        from multikernel.banks.distances import DistanceBank
-
-        return DistanceBank.of(self)
+        return _FORMS["distances"](self)
 
     def scaled(self, factors: Array) -> KernelBank:
         """s_k K_k."""
-        from multikernel.banks.wrappers import ScaledBank
+        return _FORMS["scaled"](self, np.asarray(factors, dtype=float))
 
-        return ScaledBank(self, np.asarray(factors, dtype=float))
+    @property
+    def _stream(self) -> Stream:
+        return Stream(self.tiles, len(self), self.shape)
+
+    @property
+    def _dtype(self) -> np.dtype[Any]:
+        return np.dtype(np.float64 if self.rounding <= 2.0**-53 else np.float32)
+
+    def _check_square(self, what: str) -> None:
+        if not self.square:
+            raise ValueError(f"{what}; this one holds new samples against the training set")
+
+
+_FORMS: dict[str, Callable[..., KernelBank]] = {}
+
+
+def register_form(name: str, make: Callable[..., KernelBank]) -> None:
+    """Say what ``bank.normalized()`` and its like make: the files of the wrappers do, which this one does not know."""
+    _FORMS[name] = make
 
 
 def positions(index: Index, n: int) -> Array:
@@ -196,4 +236,4 @@ def same_samples(bank: KernelBank, rows: Array, columns: Array) -> bool:
     return bank.square and (rows is columns or np.array_equal(rows, columns))
 
 
-__all__ = ["KernelBank", "positions", "same_samples", "unit_roundoff"]
+__all__ = ["MEMORY", "KernelBank", "positions", "register_form", "same_samples", "unit_roundoff"]

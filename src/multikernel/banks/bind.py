@@ -23,7 +23,7 @@ from sklearn.utils import check_array
 
 from multikernel._typing import Array, Columns
 from multikernel.banks.anova import anova_stack
-from multikernel.banks.base import KernelBank
+from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.base_matrix import BaseMatrix
 from multikernel.banks.concatenated import ConcatenatedBank
 from multikernel.banks.factor import FactorBank
@@ -31,7 +31,7 @@ from multikernel.banks.lazy import LazyBank
 from multikernel.banks.powers import PowersBank
 from multikernel.banks.powers_on_demand import PowersOnDemandBank
 from multikernel.banks.rbf import RBFGridBank, distances
-from multikernel.banks.stack import MEMORY, in_double, stack
+from multikernel.banks.stack import in_double, stack
 from multikernel.banks.subset_rbf import SubsetRBFBank
 from multikernel.kernels.base import Features, Kernel
 from multikernel.kernels.facts import Costly, Elementary, ExplicitFeatures, OfDistance, PowerOf, Wrapped

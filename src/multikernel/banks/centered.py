@@ -10,6 +10,7 @@ which on the training set is J K_k J.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,7 +18,7 @@ import numpy as np
 
 from multikernel._linalg import as_columns
 from multikernel._typing import Array, Index
-from multikernel.banks.base import KernelBank
+from multikernel.banks.base import KernelBank, register_form
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indexed import IndexedBank
 from multikernel.banks.wrappers import WrapperBank
@@ -44,8 +45,11 @@ class CenteredBank(WrapperBank):
     def local(self) -> bool:
         return False
 
-    def combine(self, weights: Array) -> Gram:
-        return self.combine_all(np.asarray(weights)[None, :])[0]
+    def tiles(self, rows: Index) -> Iterator[Array]:
+        for means, K in zip(self.means, self.bank.tiles(rows), strict=True):
+            centred = K - means
+            centred -= centred.mean(axis=1, keepdims=True)
+            yield centred
 
     def combine_all(self, W: Array) -> list[Gram]:
         grams: list[Gram] = []
@@ -118,3 +122,6 @@ def _row_means(bank: KernelBank) -> Array:
     c = bank.shape[1]
     means: Array = bank.apply(np.full((c, 1), 1.0 / c))[:, :, 0]
     return means
+
+
+register_form("centered", CenteredBank.of)

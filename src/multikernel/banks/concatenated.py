@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
@@ -48,14 +48,31 @@ class ConcatenatedBank(KernelBank):
         values: Array = np.concatenate([primitive(bank) for bank in self.banks])[self.order]
         return values
 
+    @property
+    def _starts(self) -> Array:
+        """The number, counted through, at which each bank's kernels start."""
+        return np.cumsum([0, *map(len, self.banks[:-1])])
+
+    @property
+    def _bank_of_each(self) -> Array:
+        """The bank, by position, that holds each kernel."""
+        return np.searchsorted(self._starts, self.order, side="right") - 1
+
+    @property
+    def _own(self) -> list[Array]:
+        """The kernels that each bank holds, in its own numbers and in the order of all."""
+        which = self._bank_of_each
+        return [self.order[which == b] - start for b, start in enumerate(self._starts)]
+
     def _shares(self, W: Array) -> list[Array]:
         """Rows of one value for each kernel, as each bank's own; a kernel that stands here twice gets the sum."""
         ends = np.cumsum([len(bank) for bank in self.banks])
         counted = np.stack([np.bincount(self.order, weights=row, minlength=ends[-1]) for row in W])
         return np.split(counted, ends[:-1], axis=1)
 
-    def combine(self, weights: Array) -> Gram:
-        return self.combine_all(np.asarray(weights)[None, :])[0]
+    def tiles(self, rows: Index) -> Iterator[Array]:
+        own = [bank.select(index).tiles(rows) for bank, index in zip(self.banks, self._own, strict=True)]
+        return (next(own[bank]) for bank in self._bank_of_each)
 
     def combine_all(self, W: Array) -> list[Gram]:
         totals: list[Array | None] = [None] * len(W)
@@ -85,11 +102,6 @@ class ConcatenatedBank(KernelBank):
 
     def held_out_self_values(self, rows: Index, columns: Index) -> Array:
         return self._gather(lambda bank: bank.held_out_self_values(rows, columns))
-
-    def matrix(self, k: int) -> Array:
-        ends = np.cumsum([len(bank) for bank in self.banks])
-        which = int(np.searchsorted(ends, self.order[k], side="right"))
-        return self.banks[which].matrix(int(self.order[k] - (ends[which] - len(self.banks[which]))))
 
     def _each(self, change: Callable[[KernelBank], KernelBank]) -> ConcatenatedBank:
         return ConcatenatedBank(tuple(change(bank) for bank in self.banks), self.order)

@@ -9,7 +9,7 @@ products are those of the rounded matrices, exactly as far as double precision g
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
@@ -18,18 +18,18 @@ import numpy as np
 
 from multikernel._linalg import as_columns
 from multikernel._typing import Array, Index
-from multikernel.banks.base import KernelBank, unit_roundoff
+from multikernel.banks.base import KernelBank, positions, unit_roundoff
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indexed import IndexedBank
 from multikernel.banks.origin import Origin
-from multikernel.banks.packing import unpack, weights_of_pairs
+from multikernel.banks.packing import packed_positions, unpack, weights_of_pairs
 from multikernel.banks.threads import over_rows, slices
 
 _PIECE = 1 << 21  # entries handed to a thread at a time: half a millisecond
 _SHORTEST = 1 << 13  # entries of a sum that a thread works on, however many matrices
 _DENSE = 0.3  # where more of the rows take part, reading on is faster than leaving rows out
 _FEW_COLUMNS = 2  # up to here one form for each column is faster than the inner product with A A'
-_WIDE = 1 << 13  # columns widened to double precision at a time
+_VALUES = 1 << 22  # entries of all matrices that are widened to double precision, or weighted, at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,8 +80,14 @@ class PackedBank(StoredBank):
     def rounding(self) -> float:
         return unit_roundoff(self.packed.dtype)
 
-    def combine(self, weights: Array) -> Gram:
-        return self.combine_all(np.asarray(weights)[None, :])[0]
+    def tiles(self, rows: Index) -> Iterator[Array]:
+        from multikernel.banks import _packed
+
+        chosen = positions(rows, self.n)
+        tile = np.empty((len(chosen), self.n), dtype=self.packed.dtype)
+        for K in self.packed:
+            _packed.rows(K, chosen, tile)
+            yield tile
 
     def combine_all(self, W: Array) -> list[Gram]:
         from multikernel.banks import _packed
@@ -153,11 +159,16 @@ class PackedBank(StoredBank):
         traces: Array = self.diagonal().sum(axis=1, dtype=np.float64)
         return traces
 
-    def pairs(self) -> Array:
+    def pairs(self, N: Array | None = None) -> Array:
         """Off-diagonal entries count twice: <K_j, K_k> = 2 p_j'p_k - diag_j'diag_k."""
+        weights, total = None if N is None else weights_of_pairs(N), np.zeros((len(self), len(self)))
+        for part in slices(self.packed.shape[1], max(1, _VALUES // max(1, len(self)))):
+            P = self.packed[:, part].astype(np.float64, copy=False)
+            total += (P if weights is None else P * weights[part]) @ P.T
+        if weights is not None:
+            return total
         d = self.diagonal().astype(np.float64, copy=False)
-        product: Array = 2.0 * _products(self.packed) - d @ d.T
-        return product
+        return 2.0 * total - d @ d.T
 
     def matrix(self, k: int) -> Array:
         return unpack(self.packed[k], self.n)
@@ -167,8 +178,7 @@ class PackedBank(StoredBank):
 
     def principal(self, rows: Array) -> PackedBank:
         i, j = np.tril_indices(len(rows))
-        high, low = np.maximum(rows[i], rows[j]), np.minimum(rows[i], rows[j])
-        entries = high * (high + 1) // 2 + low
+        entries = packed_positions(rows[i], rows[j])
         packed = np.empty((len(self), len(entries)), dtype=self.packed.dtype)
 
         def gather(part: slice) -> None:
@@ -204,23 +214,14 @@ class DenseBank(StoredBank):
     def rounding(self) -> float:
         return unit_roundoff(self.stack.dtype)
 
-    def combine(self, weights: Array) -> DenseGram:
-        flat = self.stack.reshape(len(self.stack), -1)
-        return DenseGram(_weighted_sum(flat, weights).reshape(self.shape))
+    def tiles(self, rows: Index) -> Iterator[Array]:
+        return iter(self.stack[:, rows])
 
-    def apply(self, C: Array) -> Array:
-        product: Array = self.stack @ C
-        return product
-
-    def quad(self, A: Array) -> Array:
-        raise ValueError("quadratic forms need a square bank; this one holds new samples against the training set")
-
-    def inner(self, M: Array) -> Array:
-        forms: Array = self.stack.reshape(len(self.stack), -1) @ M.ravel().astype(self.stack.dtype, copy=False)
-        return forms.astype(np.float64, copy=False)
-
-    def diagonal(self) -> Array:
-        raise ValueError("a rectangular bank has no diagonal; self-values come from self_values(X)")
+    def combine_all(self, W: Array) -> list[Gram]:
+        """One product, which reads every matrix that has a weight once."""
+        used = np.flatnonzero(W.any(axis=0))
+        stack = self.stack if len(used) == len(self) else self.stack[used]
+        return [DenseGram(total) for total in np.tensordot(W[:, used].astype(stack.dtype, copy=False), stack, 1)]
 
     def select(self, index: Index) -> DenseBank:
         return replace(self, stack=self.stack[index], origin=self.origin.select(index))
@@ -228,28 +229,3 @@ class DenseBank(StoredBank):
     def exact(self, index: Index = slice(None)) -> DenseBank:
         chosen = self.select(index)
         return replace(chosen, stack=chosen.stack.astype(np.float64, copy=False))
-
-
-def _products(packed: Array) -> Array:
-    """P P' in double precision; of single precision a few columns are widened at a time."""
-    if packed.dtype == np.float64:
-        product: Array = packed @ packed.T
-        return product
-    total = np.zeros((len(packed), len(packed)))
-    for part in slices(packed.shape[1], _WIDE):
-        P = packed[:, part].astype(np.float64)
-        total += P @ P.T
-    return total
-
-
-def _weighted_sum(rows: Array, weights: Array) -> Array:
-    """sum_k w_k rows_k; where most weights are zero only the others are read."""
-    weights = np.asarray(weights).astype(rows.dtype, copy=False)
-    active = np.flatnonzero(weights)
-    if len(active) > len(weights) // 3:
-        total: Array = weights @ rows
-        return total
-    total = np.zeros(rows.shape[1], dtype=rows.dtype)
-    for k in active:  # an axpy moves three times the memory of a row of the gemv
-        total += weights[k] * rows[k]
-    return total

@@ -12,50 +12,49 @@ sum_ij a_i a_j D_ij <= 0 where the a_i have sum 0.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from multikernel._linalg import as_columns
 from multikernel._typing import Array, Index
-from multikernel.banks.base import KernelBank, positions
-from multikernel.banks.gram import DenseGram
-from multikernel.banks.wrappers import WrapperBank
+from multikernel.banks.base import positions, register_form
+from multikernel.banks.gram import DenseGram, Gram
+from multikernel.banks.wrappers import SelfValuedBank
 
 
 @dataclass(frozen=True, eq=False)
-class DistanceBank(WrapperBank):
-    """s_k 1' + 1 t_k' - 2 K_k for every kernel.
+class DistanceBank(SelfValuedBank):
+    """s_k 1' + 1 t_k' - 2 K_k for every kernel, s and t the self-values of the rows and of the columns."""
 
-    Parameters
-    ----------
-    bank : the kernels
-    left, right : arrays (m, r) and (m, c), the self-values of the rows and of the columns
-    """
-
-    left: Array
-    right: Array
-
-    @classmethod
-    def of(cls, bank: KernelBank) -> DistanceBank:
-        """The distances within a square bank."""
-        values = bank.diagonal()
-        return cls(bank, values, values)
+    @staticmethod
+    def taken(values: Array) -> Array:
+        return values
 
     @property
     def local(self) -> bool:
         """Whatever the centre: distances do not know it."""
         return True
 
-    def combine(self, weights: Array) -> DenseGram:
-        weights = np.asarray(weights, dtype=float)
-        D = -2.0 * self.bank.combine(weights).dense()
-        D += (weights @ self.left)[:, None]
-        D += weights @ self.right
+    def tiles(self, rows: Index) -> Iterator[Array]:
+        own = positions(rows, self.shape[0])
+        for left, right, K in zip(self.left[:, rows], self.right, self.bank.tiles(rows), strict=True):
+            yield self._distances(-2.0 * K, left, right, own)
+
+    def combine_all(self, W: Array) -> list[Gram]:
+        left, right, every = W @ self.left, W @ self.right, np.arange(self.shape[0])
+        sums = zip(self.bank.combine_all(W), left, right, strict=True)
+        return [DenseGram(self._distances(-2.0 * gram.dense(), s, t, every)) for gram, s, t in sums]
+
+    def _distances(self, D: Array, left: Array, right: Array, rows: Array) -> Array:
+        """s 1' + 1 t' + D in the place of D, and exactly 0 from a sample to itself."""
+        D += left[:, None]
+        D += right
         if self.square:
-            np.fill_diagonal(D, 0.0)
-        return DenseGram(D)
+            D[np.arange(len(rows)), rows] = 0.0
+        return D
 
     def apply(self, C: Array) -> Array:
         value: Array = -2.0 * self.bank.apply(C)
@@ -82,29 +81,8 @@ class DistanceBank(WrapperBank):
     def held_out_self_values(self, rows: Index, columns: Index) -> Array:
         return np.zeros((len(self), len(positions(rows, self.shape[0]))))
 
-    def block(self, rows: Index, columns: Index) -> DistanceBank:
-        block = self.bank.block(rows, columns)
-        if block.square:  # a centred bank has new self-values on a fold
-            return DistanceBank.of(block)
-        if self.bank.square:
-            left = self.bank.held_out_self_values(rows, columns)
-            return DistanceBank(block, left, self.bank.block(columns, columns).diagonal())
-        left, right = self.left[:, positions(rows, self.shape[0])], self.right[:, positions(columns, self.shape[1])]
-        return DistanceBank(block, left, right)
-
-    def select(self, index: Index) -> DistanceBank:
-        return DistanceBank(self.bank.select(index), self.left[index], self.right[index])
-
-    def exact(self, index: Index = slice(None)) -> DistanceBank:
-        """The self-values anew: those at hand are as exact as the entries they were taken from."""
-        bank = self.bank.exact(index)
-        return DistanceBank.of(bank) if self.square else DistanceBank(bank, self.left[index], self.right[index])
-
-    def cross(self, X: Any) -> DistanceBank:
-        return replace(self, bank=self.bank.cross(X), left=self.bank.self_values(X))
-
-    def reference(self, columns: Index = slice(None)) -> DistanceBank:
-        return DistanceBank(self.bank.reference(columns), self.left[:, :0], self.right[:, columns])
-
     def self_values(self, X: Any) -> Array:
         return np.zeros_like(self.bank.self_values(X))
+
+
+register_form("distances", DistanceBank.of)

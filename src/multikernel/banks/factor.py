@@ -7,15 +7,15 @@ With one column each these are rank-one kernels, one for each feature: nothing l
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from multikernel._linalg import as_columns
 from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank, positions, same_samples, unit_roundoff
-from multikernel.banks.gram import FactorGram
+from multikernel.banks.gram import FactorGram, Gram
 from multikernel.kernels.base import as_floats
 
 
@@ -50,18 +50,22 @@ class FactorBank(KernelBank):
     def rounding(self) -> float:
         return unit_roundoff(self.F.dtype)
 
-    def combine(self, weights: Array) -> FactorGram:
-        return FactorGram(self.F, np.repeat(np.asarray(weights, dtype=float), self.sizes), self.H)
+    def tiles(self, rows: Index) -> Iterator[Array]:
+        F = self.F[rows]
+        return (_dense(F[:, own] @ self.H[:, own].T) for own in self._own)
+
+    @property
+    def _own(self) -> list[slice]:
+        """The columns of each kernel."""
+        ends = np.cumsum(self.sizes)
+        return [slice(end - size, end) for size, end in zip(self.sizes, ends, strict=True)]
+
+    def combine_all(self, W: Array) -> list[Gram]:
+        return [FactorGram(self.F, np.repeat(np.asarray(w, dtype=float), self.sizes), self.H) for w in W]
 
     def apply(self, C: Array) -> Array:
         inner = self.H.T @ C
-        ends = np.cumsum(self.sizes)
-        return np.stack(
-            [np.asarray(self.F[:, e - s : e] @ inner[e - s : e]) for s, e in zip(self.sizes, ends, strict=True)]
-        )
-
-    def quad(self, A: Array) -> Array:
-        return self._by_kernel(((self.F.T @ as_columns(A)) ** 2).sum(axis=1))
+        return np.stack([np.asarray(self.F[:, own] @ inner[own]) for own in self._own])
 
     def quads(self, A: Array) -> Array:
         return self._by_kernel((self.F.T @ A) ** 2)
@@ -89,15 +93,17 @@ class FactorBank(KernelBank):
         squares = self.F.multiply(self.F).sum(axis=0) if hasattr(self.F, "multiply") else (self.F**2).sum(axis=0)
         return self._by_kernel(np.asarray(squares).ravel())
 
-    def pairs(self) -> Array:
+    def pairs(self, N: Array | None = None) -> Array:
         """<F_j H_j', F_k H_k'> = <F_j'F_k, H_j'H_k>."""
-        left = _products(self.F)
-        right = left if self.square else _products(self.H)
+        if N is not None:
+            return super().pairs(N)
+        left = _dense(self.F.T @ self.F)
+        right = left if self.square else _dense(self.H.T @ self.H)
         return self._by_kernel(self._by_kernel(left * right).T)
 
     def block(self, rows: Index, columns: Index) -> FactorBank:
         r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])
-        H = self.H[c]
+        H = self.H[columns]
         return replace(self, F=H if same_samples(self, r, c) else self.F[r], H=H)
 
     def select(self, index: Index) -> FactorBank:
@@ -116,14 +122,9 @@ class FactorBank(KernelBank):
     def cross(self, X: Any) -> FactorBank:
         return replace(self, F=as_floats(X)[:, self.features])
 
-    def reference(self, columns: Index = slice(None)) -> FactorBank:
-        return replace(self, F=self.F[:0], H=self.H[columns])
-
     def self_values(self, X: Any) -> Array:
         return self._self_values(X[:, self.features])
 
 
-def _products(F: Any) -> Array:
-    """F'F, dense."""
-    product = F.T @ F
+def _dense(product: Any) -> Array:
     return np.asarray(product.toarray() if hasattr(product, "toarray") else product)

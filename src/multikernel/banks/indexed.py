@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -46,8 +47,8 @@ class IndexedBank(KernelBank):
     def rounding(self) -> float:
         return self.parent.rounding
 
-    def combine(self, weights: Array) -> Gram:
-        return self.combine_all(np.asarray(weights)[None, :])[0]
+    def tiles(self, rows: Index) -> Iterator[Array]:
+        return (K[:, self.columns] for K in self.parent.tiles(self.rows[rows]))
 
     def combine_all(self, W: Array) -> list[Gram]:
         return [DenseGram(whole.dense()[np.ix_(self.rows, self.columns)]) for whole in self.parent.combine_all(W)]
@@ -67,10 +68,6 @@ class IndexedBank(KernelBank):
 
     def diagonal(self) -> Array:
         return self.parent.diagonal()[:, self.rows]
-
-    def matrix(self, k: int) -> Array:
-        K: Array = self.parent.matrix(k)[np.ix_(self.rows, self.columns)]
-        return K
 
     def block(self, rows: Index, columns: Index) -> IndexedBank:
         return IndexedBank.of(self, rows, columns)

@@ -8,11 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._linalg import as_columns
 from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank, positions, same_samples, unit_roundoff
-from multikernel.banks.gram import DenseGram
-from multikernel.banks.streaming import Stream
 from multikernel.kernels.base import Kernel, as_floats
 
 
@@ -42,36 +39,16 @@ class LazyBank(KernelBank):
     def rounding(self) -> float:
         return unit_roundoff(self.X.dtype)
 
-    def _tiles(self, rows: slice) -> Iterator[Array]:
+    def tiles(self, rows: Index) -> Iterator[Array]:
         X = self.X[rows]
         return (kernel(X, self.Z) for kernel in self.kernels)
-
-    @property
-    def _stream(self) -> Stream:
-        return Stream(self._tiles, len(self), self.shape, self.X.dtype)
-
-    def combine(self, weights: Array) -> DenseGram:
-        active = np.flatnonzero(weights)  # a kernel of weight 0 is not evaluated
-        return self.select(active)._stream.combine(np.asarray(weights)[active])
-
-    def apply(self, C: Array) -> Array:
-        return self._stream.apply(C)
-
-    def quad(self, A: Array) -> Array:
-        return self._stream.quad(as_columns(A))
-
-    def quads(self, A: Array) -> Array:
-        return self._stream.quads(A)
-
-    def inner(self, M: Array) -> Array:
-        return self._stream.inner(M)
 
     def diagonal(self) -> Array:
         return self.self_values(self.X)
 
     def block(self, rows: Index, columns: Index) -> LazyBank:
         r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])
-        Z = self.Z[c]
+        Z = self.Z[columns]
         return replace(self, X=Z if same_samples(self, r, c) else self.X[r], Z=Z)
 
     def select(self, index: Index) -> LazyBank:
@@ -87,9 +64,6 @@ class LazyBank(KernelBank):
 
     def cross(self, X: Any) -> LazyBank:
         return replace(self, X=as_floats(X))
-
-    def reference(self, columns: Index = slice(None)) -> LazyBank:
-        return replace(self, X=self.X[:0], Z=self.Z[columns])
 
     def self_values(self, X: Any) -> Array:
         return np.stack([kernel.diagonal(X) for kernel in self.kernels])

@@ -35,6 +35,13 @@ def weights_of_pairs(M: Array) -> Array:
     return p
 
 
+def packed_positions(rows: Array, columns: Array) -> Array:
+    """Where the entries of these rows and columns are in a packed half."""
+    high, low = np.maximum(rows, columns), np.minimum(rows, columns)
+    places: Array = high * (high + 1) // 2 + low
+    return places
+
+
 def packed_pairs(numbers: Array) -> tuple[Array, Array]:
     """Row i and column j <= i of the entries of a packed half: entry i (i + 1) / 2 + j."""
     rows = ((np.sqrt(8.0 * numbers + 1.0) - 1.0) / 2.0).astype(np.intp)

@@ -10,6 +10,7 @@ the matrix of cosines (their equation 12).
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,7 +19,7 @@ import numpy as np
 from multikernel._linalg import as_columns
 from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank, positions, same_samples, unit_roundoff
-from multikernel.banks.gram import DenseGram
+from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.threads import over_rows
 from multikernel.kernels.base import Kernel, as_floats
 
@@ -63,27 +64,18 @@ class PowersBank(KernelBank):
     def _top(self) -> int:
         return int(self.degrees.max(initial=0))
 
-    def combine(self, weights: Array) -> DenseGram:
+    def tiles(self, rows: Index) -> Iterator[Array]:
+        return running_powers(self.B[rows], self.degrees)
+
+    def combine_all(self, W: Array) -> list[Gram]:
+        return [DenseGram(self._polynomial(coefficients(self.degrees, w, self.B.dtype))) for w in W]
+
+    def _polynomial(self, coef: Array) -> Array:
         from multikernel.banks import _powers
 
-        coef = coefficients(self.degrees, weights, self.B.dtype)
         out = np.empty_like(self.B)
         over_rows(lambda r: _powers.horner(self.B, coef, out, r.start, r.stop), len(out), _ROWS)
-        return DenseGram(out)
-
-    def apply(self, C: Array) -> Array:
-        products = np.empty((len(self), self.shape[0], C.shape[1]))
-
-        def rows(r: slice) -> None:
-            power, d = np.ones_like(self.B[r]), 0
-            for k in np.argsort(self.degrees, kind="stable"):
-                while d < self.degrees[k]:
-                    power *= self.B[r]
-                    d += 1
-                products[k, r] = power @ C
-
-        over_rows(rows, self.shape[0], _ROWS)
-        return products
+        return out
 
     def quad(self, A: Array) -> Array:
         from multikernel.banks import _powers
@@ -108,6 +100,10 @@ class PowersBank(KernelBank):
             parts = over_rows(some, len(support), _ROWS)
         return self._of_degrees(parts)
 
+    def quads(self, A: Array) -> Array:
+        forms = [self.quad(a) for a in A.T]
+        return np.stack(forms, axis=1) if forms else np.zeros((len(self), 0))
+
     def inner(self, M: Array) -> Array:
         from multikernel.banks import _powers
 
@@ -123,14 +119,14 @@ class PowersBank(KernelBank):
         powers: Array = np.diagonal(self.B)[None, :] ** self.degrees[:, None]
         return powers
 
-    def pairs(self) -> Array:
-        sums = replace(self, degrees=np.arange(2 * self._top + 1)).inner(np.ones_like(self.B))
+    def pairs(self, N: Array | None = None) -> Array:
+        sums = replace(self, degrees=np.arange(2 * self._top + 1)).inner(np.ones_like(self.B) if N is None else N)
         products: Array = sums[self.degrees[:, None] + self.degrees[None, :]]
         return products
 
     def block(self, rows: Index, columns: Index) -> PowersBank:
         r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])
-        return replace(self, B=self.B[np.ix_(r, c)], Z=self.Z[c], same=same_samples(self, r, c))
+        return replace(self, B=self.B[np.ix_(r, c)], Z=self.Z[columns], same=same_samples(self, r, c))
 
     def select(self, index: Index) -> PowersBank:
         return replace(self, degrees=self.degrees[index])
@@ -145,13 +141,30 @@ class PowersBank(KernelBank):
         B = self.base(as_floats(X), self.Z).astype(self.B.dtype, copy=False)
         return replace(self, B=np.ascontiguousarray(B), same=False)
 
-    def reference(self, columns: Index = slice(None)) -> PowersBank:
-        Z = self.Z[columns]
-        return replace(self, B=np.empty((0, Z.shape[0]), dtype=self.B.dtype), Z=Z, same=False)
-
     def self_values(self, X: Any) -> Array:
         powers: Array = self.base.diagonal(X)[None, :] ** self.degrees[:, None]
         return powers
+
+
+def running_powers(B: Array, degrees: Sequence[int] | Array) -> Iterator[Array]:
+    """B^d elementwise for every d in turn, each from the one before where that is smaller, and written over it."""
+    power, reached = np.ones_like(B), 0
+    for degree in degrees:
+        if degree < reached:
+            power[:], reached = 1.0, 0
+        if degree > reached:
+            power *= raised(B, int(degree - reached))
+        reached = degree
+        yield power
+
+
+def raised(B: Array, power: int) -> Array:
+    """B^power elementwise for a whole number >= 1, by repeated squaring: much faster than numpy's power."""
+    if power == 1:
+        return B
+    root = raised(B, power // 2)
+    square: Array = root * root
+    return np.multiply(square, B, out=square) if power % 2 else square
 
 
 def coefficients(degrees: Array, weights: Array, dtype: np.dtype[Any]) -> Array:

@@ -17,9 +17,10 @@ import numpy as np
 
 from multikernel._linalg import as_columns
 from multikernel._typing import Array, Index
-from multikernel.banks.base import KernelBank, positions, same_samples, unit_roundoff
+from multikernel.banks.base import MEMORY, KernelBank, positions, same_samples, unit_roundoff
 from multikernel.banks.base_matrix import BaseMatrix
-from multikernel.banks.powers import PowersBank, coefficients
+from multikernel.banks.gram import Gram
+from multikernel.banks.powers import PowersBank, coefficients, running_powers
 from multikernel.banks.powers_gram import PowersGram, tile_rows
 from multikernel.banks.threads import one_blas_thread, over_rows, slices
 from multikernel.kernels.base import as_floats
@@ -53,14 +54,11 @@ class PowersOnDemandBank(KernelBank):
     def rounding(self) -> float:
         return unit_roundoff(self.B.dtype)
 
-    def combine(self, weights: Array) -> PowersGram:
-        return PowersGram(self.B, coefficients(self.degrees, weights, self.B.dtype))
+    def tiles(self, rows: Index) -> Iterator[Array]:
+        return running_powers(self.B.part(rows, slice(None)).values(), self.degrees)
 
-    def apply(self, C: Array) -> Array:
-        products = np.empty((len(self), self.shape[0], C.shape[1]))
-        for r, some in self._some_rows():
-            products[:, r] = some.apply(C)
-        return products
+    def combine_all(self, W: Array) -> list[Gram]:
+        return [PowersGram(self.B, coefficients(self.degrees, w, self.B.dtype)) for w in W]
 
     def quad(self, A: Array) -> Array:
         from multikernel.banks import _powers
@@ -80,12 +78,13 @@ class PowersOnDemandBank(KernelBank):
         return sums[self.degrees]
 
     def inner(self, M: Array) -> Array:
-        return sum((some.inner(M[r]) for r, some in self._some_rows()), np.zeros(len(self)))
+        return sum((some.inner(M[r]) for r, some in self._stored_rows()), np.zeros(len(self)))
 
-    def pairs(self) -> Array:
-        return sum((some.pairs() for _, some in self._some_rows()), np.zeros((len(self), len(self))))
+    def pairs(self, N: Array | None = None) -> Array:
+        parts = (some.pairs(None if N is None else N[r]) for r, some in self._stored_rows())
+        return sum(parts, np.zeros((len(self), len(self))))
 
-    def _some_rows(self) -> Iterator[tuple[slice, PowersBank]]:
+    def _stored_rows(self) -> Iterator[tuple[slice, PowersBank]]:
         """The bank in parts of a few rows each, stored."""
         for r in slices(self.shape[0], tile_rows(self.shape[1])):
             yield r, self._stored(self.B.part(r, slice(None)), square=False)
@@ -100,15 +99,13 @@ class PowersOnDemandBank(KernelBank):
     def block(self, rows: Index, columns: Index) -> PowersOnDemandBank:
         r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])
         same = same_samples(self, r, c)
-        return replace(self, B=self.B.principal(c) if same else self.B.part(r, c))
+        return replace(self, B=self.B.principal(c) if same else self.B.part(r, columns))
 
     def principal(self, rows: Array) -> KernelBank:
         return self.block(rows, rows).compact()
 
     def compact(self) -> KernelBank:
         """Stored, where the matrix fits the memory that banks take by default."""
-        from multikernel.banks.stack import MEMORY
-
         r, c = self.shape
         return self._stored(self.B, self.square) if r * c * self.B.dtype.itemsize <= MEMORY else self
 
@@ -124,10 +121,6 @@ class PowersOnDemandBank(KernelBank):
 
     def cross(self, X: Any) -> PowersOnDemandBank:
         return replace(self, B=self.B.against(as_floats(X)))
-
-    def reference(self, columns: Index = slice(None)) -> PowersOnDemandBank:
-        none = np.arange(0)  # a slice would be a view, and keep all rows in memory
-        return replace(self, B=self.B.part(none, columns))
 
     def self_values(self, X: Any) -> Array:
         powers: Array = self.B.base.diagonal(X)[None, :] ** self.degrees[:, None]

@@ -11,12 +11,10 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._linalg import as_columns
 from multikernel._typing import Array, Columns, Index
-from multikernel.banks.base import KernelBank, positions, same_samples, unit_roundoff
-from multikernel.banks.gram import DenseGram
+from multikernel.banks.base import MEMORY, KernelBank, positions, same_samples, unit_roundoff
 from multikernel.banks.packing import pack
-from multikernel.banks.streaming import Stream
+from multikernel.banks.powers import raised
 from multikernel.kernels.base import as_floats
 from multikernel.kernels.distance import squared_distances
 
@@ -58,53 +56,15 @@ class RBFGridBank(KernelBank):
     def rounding(self) -> float:
         return unit_roundoff(self.D.dtype)
 
-    def _tiles(self, rows: slice) -> Iterator[Array]:
+    def tiles(self, rows: Index) -> Iterator[Array]:
         return gaussians(self.D[rows], self.gammas)
-
-    @property
-    def _stream(self) -> Stream:
-        return Stream(self._tiles, len(self), self.shape, self.D.dtype)
-
-    def combine(self, weights: Array) -> DenseGram:
-        return self._stream.combine(weights)
-
-    def apply(self, C: Array) -> Array:
-        return self._stream.apply(C)
-
-    def quad(self, A: Array) -> Array:
-        A = as_columns(A)
-        support = np.flatnonzero(A.any(axis=1))
-        if len(support) < 0.7 * len(A):
-            return self.block(support, support)._stream.quad(A[support])
-        return self._stream.quad(A)
-
-    def quads(self, A: Array) -> Array:
-        support = np.flatnonzero(A.any(axis=1))
-        if len(support) < 0.7 * len(A):
-            return self.block(support, support)._stream.quads(A[support])
-        return self._stream.quads(A)
-
-    def inner(self, M: Array) -> Array:
-        return self._stream.inner(M)
 
     def diagonal(self) -> Array:
         return np.ones((len(self), self.shape[0]), dtype=self.D.dtype)
 
-    def traces(self) -> Array:
-        return np.full(len(self), float(self.shape[0]))
-
-    def pairs(self) -> Array:
-        """exp(-(g_j + g_k) D) summed over the entries."""
-        m = len(self)
-        both = (self.gammas[:, None] + self.gammas[None, :])[np.triu_indices(m)]
-        sums = replace(self, gammas=both).inner(np.ones_like(self.D))
-        products = np.zeros((m, m))
-        products[np.triu_indices(m)] = sums
-        return products + np.triu(products, 1).T
-
     def block(self, rows: Index, columns: Index) -> RBFGridBank:
         r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])
-        return replace(self, D=self.D[np.ix_(r, c)], Z=self.Z[c], same=same_samples(self, r, c))
+        return replace(self, D=self.D[np.ix_(r, c)], Z=self.Z[columns], same=same_samples(self, r, c))
 
     def select(self, index: Index) -> RBFGridBank:
         return replace(self, gammas=self.gammas[index])
@@ -113,7 +73,6 @@ class RBFGridBank(KernelBank):
         """Stored where that fits: a pass over stored entries is ten times faster than exponentials."""
         from multikernel.banks.dense import PackedBank
         from multikernel.banks.origin import OnDemand
-        from multikernel.banks.stack import MEMORY
 
         chosen = self.select(index)
         if not self.same:
@@ -132,10 +91,6 @@ class RBFGridBank(KernelBank):
         return replace(
             self, D=distances(as_floats(X), self.Z, self.columns).astype(self.D.dtype, copy=False), same=False
         )
-
-    def reference(self, columns: Index = slice(None)) -> RBFGridBank:
-        Z = self.Z[columns]
-        return replace(self, D=np.empty((0, Z.shape[0]), dtype=self.D.dtype), Z=Z, same=False)
 
     def self_values(self, X: Any) -> Array:
         return np.ones((len(self), X.shape[0]), dtype=self.D.dtype)
@@ -159,21 +114,9 @@ def gaussians(D: Array, gammas: Array) -> Iterator[Array]:
         whole = 1 <= power <= _LARGEST_POWER and abs(ratio - power) <= 1e-14 * power
         if whole and chain * power <= _LONGEST_CHAIN:
             chain *= power
-            _raise(K, power)
+            K = raised(K, power)
         else:
             chain = 1
             np.multiply(D, D.dtype.type(-gamma), out=K)
             np.exp(K, out=K)
         yield K
-
-
-def _raise(K: Array, power: int) -> None:
-    """K ** power in place, by repeated squaring."""
-    result: Array | None = None
-    square = K.copy() if power & (power - 1) else K
-    while power > 1:
-        if power & 1:
-            result = square.copy() if result is None else np.multiply(result, square, out=result)
-        np.multiply(square, square, out=square)
-        power >>= 1
-    K[...] = square if result is None else result * square

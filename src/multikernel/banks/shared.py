@@ -6,7 +6,7 @@ it waits until all problems that still run have asked for something; then one pa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from threading import Condition
@@ -115,6 +115,9 @@ class SharedBank(WrapperBank):
 
     passes: _Passes
 
+    def tiles(self, rows: Index) -> Iterator[Array]:
+        return self.bank.tiles(rows)
+
     def combine(self, weights: Array) -> Gram:
         gram: Gram = self.passes.ask("combine", np.asarray(weights, dtype=float))
         return gram
@@ -139,17 +142,14 @@ class SharedBank(WrapperBank):
     def inner(self, M: Array) -> Array:
         return self.bank.inner(M)
 
-    def pairs(self) -> Array:
-        return self.bank.pairs()
+    def pairs(self, N: Array | None = None) -> Array:
+        return self.bank.pairs(N)
 
     def diagonal(self) -> Array:
         return self.bank.diagonal()
 
     def traces(self) -> Array:
         return self.bank.traces()
-
-    def matrix(self, k: int) -> Array:
-        return self.bank.matrix(k)
 
     def block(self, rows: Index, columns: Index) -> KernelBank:
         return self.bank.block(rows, columns)

@@ -13,17 +13,17 @@ from typing import Any
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.banks.base import KernelBank
+from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.dense import PackedBank
 from multikernel.banks.lazy import LazyBank
 from multikernel.banks.origin import OnDemand
 from multikernel.banks.packing import pack
+from multikernel.banks.powers import running_powers
 from multikernel.banks.rbf import distances, gaussians
 from multikernel.banks.threads import over_rows
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.facts import OfDistance, PowerOf
 
-MEMORY = 2 << 30  # bytes: the largest thing a bank stores by default
 _SMALL_MATRIX = 1 << 22  # values: larger ones are formed one at a time, not one for each thread
 
 
@@ -66,7 +66,7 @@ class _Shared:
             D = pack(distances(X, None, first.columns))
             return gaussians(D, np.array([fact.gamma for fact in self.facts if isinstance(fact, OfDistance)]))
         degrees = [fact.degree for fact in self.facts if isinstance(fact, PowerOf)]
-        return _powers(pack(first.base(X)), degrees)
+        return running_powers(pack(first.base(X)), degrees)
 
 
 def _shared(kernels: tuple[Kernel, ...]) -> list[_Shared]:
@@ -80,14 +80,3 @@ def _shared(kernels: tuple[Kernel, ...]) -> list[_Shared]:
             group.members.append(k)
             group.facts.append(fact)
     return [group for group in groups.values() if len(group.members) > 1]
-
-
-def _powers(B: Array, degrees: list[int]) -> Iterator[Array]:
-    """B^d elementwise for every d in turn, each from the one before where that is smaller."""
-    power, reached = np.ones_like(B), 0
-    for degree in degrees:
-        if degree < reached:
-            power, reached = np.ones_like(B), 0
-        power *= B ** (degree - reached)
-        reached = degree
-        yield power

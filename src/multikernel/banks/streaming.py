@@ -1,77 +1,111 @@
-"""The primitives of a bank whose matrices are made tile by tile: never a whole matrix, let alone a stack.
+"""Passes over matrices that are made tile by tile: never a whole matrix of each kernel, let alone a stack.
 
-``tiles(rows)`` yields the rows of K_0, K_1, ..., K_{m-1} in order; a tile may be written over by the next one.
+``tiles(rows)`` yields the chosen rows of K_0, K_1, ..., K_{m-1} in order; a tile may be written over by the next one.
+The rows are shared out among threads. Sums are taken in double precision whatever the precision of the tiles.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.banks.gram import DenseGram
-from multikernel.banks.threads import over_rows
+from multikernel.banks.threads import one_blas_thread, over_rows
 
 Tiles = Callable[[slice], Iterator[Array]]
-_TILE_VALUES = 1 << 19  # values in a tile: 4 MB
+_TILE_VALUES = 1 << 17  # values in a tile: 1 MB
+_HELD_VALUES = 1 << 21  # values in the tiles of all matrices, where a pass needs them together: 16 MB
+_LEAST_ROWS = 64  # evaluating a kernel for fewer rows spends its time on reading the columns' samples
 
 
 @dataclass(frozen=True, eq=False)
 class Stream:
-    """Passes over m matrices of shape (r, c) that ``tiles`` makes."""
+    """Passes over m matrices of shape (r, c).
+
+    Parameters
+    ----------
+    tiles : function of a slice of rows, which yields these rows of every matrix
+    m : int, how many matrices there are
+    shape : (r, c)
+    """
 
     tiles: Tiles
     m: int
     shape: tuple[int, int]
-    dtype: np.dtype[np.floating]
 
-    @property
-    def _height(self) -> int:
-        return max(1, _TILE_VALUES // max(1, self.shape[1]))
-
-    def combine(self, weights: Array) -> DenseGram:
-        total = np.zeros(self.shape, dtype=self.dtype)
+    def sums(self, W: Array, dtype: Any) -> Array:
+        """sum_k W_sk K_k for every row s of W: shape (s, r, c)."""
+        totals = np.zeros((len(W), *self.shape), dtype=dtype)
 
         def rows(r: slice) -> None:
-            for w, K in zip(weights, self.tiles(r), strict=True):
-                if w != 0:
-                    total[r] += np.multiply(K, total.dtype.type(w))
+            term = np.empty_like(totals[0, r])
+            for weights, K in zip(W.T.astype(dtype), self.tiles(r), strict=True):
+                for total, weight in zip(totals, weights, strict=True):
+                    if weight != 0:
+                        total[r] += np.multiply(K, weight, out=term)
 
-        over_rows(rows, self.shape[0], self._height)
-        return DenseGram(total)
+        self._over_rows(rows)
+        return totals
 
-    def apply(self, C: Array) -> Array:
+    def products(self, C: Array, P: Array | None = None) -> Array:
+        """K_k C for every k, or (P o K_k) C: shape (m, r, t) for C of shape (c, t)."""
         products = np.empty((self.m, self.shape[0], C.shape[1]))
 
         def rows(r: slice) -> None:
             for k, K in enumerate(self.tiles(r)):
-                products[k, r] = K @ C
+                products[k, r] = (K if P is None else P[r] * K) @ C
 
-        over_rows(rows, self.shape[0], self._height)
+        self._over_rows(rows)
         return products
 
-    def quad(self, A: Array) -> Array:
+    def forms(self, A: Array) -> Array:
+        """a_t'K_k a_t for every k and every column of A: shape (m, t)."""
+
         def rows(r: slice) -> Array:
-            return np.array([np.vdot(A[r], K @ A) for K in self.tiles(r)])
+            return np.array([np.einsum("it,it->t", K @ A, A[r]) for K in self.tiles(r)])
 
-        return self._sum(over_rows(rows, self.shape[0], self._height))
-
-    def quads(self, A: Array) -> Array:
-        def rows(r: slice) -> Array:
-            return np.array([((K @ A) * A[r]).sum(axis=0) for K in self.tiles(r)])
-
-        parts = over_rows(rows, self.shape[0], self._height)
-        total: Array = np.sum(parts, axis=0) if parts else np.zeros((self.m, A.shape[1]))
-        return total
+        return sum(self._over_rows(rows), np.zeros((self.m, A.shape[1])))
 
     def inner(self, M: Array) -> Array:
+        """<K_k, M> for every k: shape (m,)."""
+
         def rows(r: slice) -> Array:
             return np.array([np.vdot(K, M[r]) for K in self.tiles(r)])
 
-        return self._sum(over_rows(rows, self.shape[0], self._height))
+        return sum(self._over_rows(rows), np.zeros(self.m))
 
-    def _sum(self, parts: list[Array]) -> Array:
-        total: Array = np.sum(parts, axis=0) if parts else np.zeros(self.m)
-        return total
+    def pairs(self, N: Array | None = None) -> Array:
+        """<K_j, K_k> for every pair, or <N, K_j o K_k>: shape (m, m); some rows of all matrices are held at a time."""
+
+        def rows(r: slice) -> Array:
+            height = len(range(*r.indices(self.shape[0])))
+            flat = np.empty((self.m, height * self.shape[1]))
+            for row, K in zip(flat, self.tiles(r), strict=True):
+                row[:] = K.ravel()
+            weighted = flat if N is None else flat * N[r].ravel()
+            products: Array = weighted @ flat.T
+            return products
+
+        height = max(1, _HELD_VALUES // max(1, self.m * self.shape[1]))
+        return sum(over_rows(rows, self.shape[0], height), np.zeros((self.m, self.m)))
+
+    def diagonal(self) -> Array:
+        """The diagonals of square matrices: shape (m, r)."""
+        values = np.empty((self.m, self.shape[0]))
+
+        def rows(r: slice) -> None:
+            for k, K in enumerate(self.tiles(r)):
+                values[k, r] = np.diagonal(K[:, r])
+
+        self._over_rows(rows)
+        return values
+
+    def _over_rows(self, work: Callable[[slice], Any]) -> list[Any]:
+        """The work for the rows of one tile at a time; BLAS has one thread where these share the processors."""
+        height = max(_LEAST_ROWS, _TILE_VALUES // max(1, self.shape[1]))
+        with one_blas_thread(0) if height < self.shape[0] else nullcontext():
+            return over_rows(work, self.shape[0], height)

@@ -16,12 +16,11 @@ import numpy as np
 
 from multikernel._linalg import as_columns
 from multikernel._typing import Array, Index
-from multikernel.banks.base import KernelBank, positions, same_samples
+from multikernel.banks.base import MEMORY, KernelBank, positions, same_samples
 from multikernel.banks.dense import DenseBank, PackedBank, StoredBank
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.origin import OnDemand
 from multikernel.banks.packing import packed_pairs, unpack, weights_of_pairs
-from multikernel.banks.stack import MEMORY
 from multikernel.banks.threads import over_rows, slices
 
 _DIFFERENCES = 1 << 21  # squared differences of the features in memory at a time: 16 MB
@@ -112,6 +111,12 @@ class SubsetRBFBank(KernelBank):
             over_rows(kernels, len(self), max(1, _PIECE // Q.shape[1]))
         return out
 
+    def tiles(self, rows: Index) -> Iterator[Array]:
+        """As many kernels at a time as fit in little memory."""
+        some = replace(self, X=self.X[rows].copy())  # a copy: these rows against all columns are no square bank
+        height = max(1, _STORED // max(1, some._n_pairs))
+        return (K for part in slices(len(self), height) for K in some.select(part).values().reshape(-1, *some.shape))
+
     # -- passes --------------------------------------------------------------------------------------------------
 
     def quad(self, A: Array) -> Array:
@@ -131,9 +136,6 @@ class SubsetRBFBank(KernelBank):
         W = weights_of_pairs(M.astype(np.float64)) if self.square else M.astype(np.float64).ravel()
         return self._forms(self._pairs, W[None, :])[:, 0]
 
-    def combine(self, weights: Array) -> Gram:
-        return self.combine_all(np.asarray(weights)[None, :])[0]
-
     def combine_all(self, W: Array) -> list[Gram]:
         from multikernel.banks import _gaussians
 
@@ -148,10 +150,6 @@ class SubsetRBFBank(KernelBank):
         over_rows(entries, self._n_pairs, min(self._chunk, max(_SHORTEST, _PIECE // max(1, len(active)))))
         return [DenseGram(unpack(s, len(self.X)) if self.square else s.reshape(self.shape)) for s in sums]
 
-    def apply(self, C: Array) -> Array:
-        parts = [part.apply(C) for part in self._stored_parts()]
-        return np.concatenate(parts) if parts else np.zeros((0, len(self.X), C.shape[1]))
-
     def diagonal(self) -> Array:
         """A single one, seen as an array that is not to be written into: a million rows take no memory."""
         return np.broadcast_to(1.0, (len(self), len(self.X)))
@@ -161,11 +159,8 @@ class SubsetRBFBank(KernelBank):
 
     # -- stored --------------------------------------------------------------------------------------------------
 
-    def _stored_parts(self) -> Iterator[StoredBank]:
-        return (self.select(part).stored() for part in slices(len(self), max(1, _STORED // max(1, self._n_pairs))))
-
-    def stored(self, dtype: Any = np.float64) -> StoredBank:
-        """The same kernels with their matrices."""
+    def values(self, dtype: Any = np.float64) -> Array:
+        """All entries: of a square bank the packed halves, else the matrices row by row; shape (m, pairs)."""
         from multikernel.banks import _gaussians
 
         out = np.empty((len(self), self._n_pairs), dtype=dtype)
@@ -176,9 +171,13 @@ class SubsetRBFBank(KernelBank):
                 _gaussians.values(Q, self.subsets, self.owner, self.gammas, entries, r.start, r.stop)
 
             over_rows(kernels, len(self), max(1, _PIECE // Q.shape[1]))
+        return out
+
+    def stored(self, dtype: Any = np.float64) -> StoredBank:
+        """The same kernels with their matrices."""
         if self.square:
-            return PackedBank(OnDemand(self), out, len(self.X))
-        return DenseBank(OnDemand(self), out.reshape(len(self), *self.shape))
+            return PackedBank(OnDemand(self), self.values(dtype), len(self.X))
+        return DenseBank(OnDemand(self), self.values(dtype).reshape(len(self), *self.shape))
 
     def exact(self, index: Index = slice(None)) -> KernelBank:
         chosen = self.select(index)
@@ -188,7 +187,7 @@ class SubsetRBFBank(KernelBank):
 
     def block(self, rows: Index, columns: Index) -> SubsetRBFBank:
         r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])
-        Z = self.Z[c]
+        Z = self.Z[columns]
         return replace(self, X=Z if same_samples(self, r, c) else self.X[r], Z=Z)
 
     def select(self, index: Index) -> SubsetRBFBank:
@@ -197,9 +196,6 @@ class SubsetRBFBank(KernelBank):
 
     def cross(self, X: Any) -> SubsetRBFBank:
         return replace(self, X=_taken(X, self.features))
-
-    def reference(self, columns: Index = slice(None)) -> SubsetRBFBank:
-        return replace(self, X=self.X[:0], Z=self.Z[columns])
 
     def self_values(self, X: Any) -> Array:
         return np.broadcast_to(1.0, (len(self), X.shape[0]))

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
-from multikernel._linalg import as_columns, inverse_root
+from multikernel._linalg import inverse_root
 from multikernel._typing import Array, Index
-from multikernel.banks.base import KernelBank, positions
-from multikernel.banks.gram import DenseGram, Gram
+from multikernel.banks.base import KernelBank, register_form
+from multikernel.banks.gram import Gram
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +50,11 @@ class ScaledBank(WrapperBank):
 
     factors: Array
 
-    def combine(self, weights: Array) -> Gram:
-        return self.bank.combine(self.factors * weights)
+    def tiles(self, rows: Index) -> Iterator[Array]:
+        return (s * K for s, K in zip(self.factors.tolist(), self.bank.tiles(rows), strict=True))
+
+    def combine_all(self, W: Array) -> list[Gram]:
+        return self.bank.combine_all(self.factors * W)
 
     def apply(self, C: Array) -> Array:
         return self.factors[:, None, None] * self.bank.apply(C)
@@ -60,11 +65,11 @@ class ScaledBank(WrapperBank):
     def quads(self, A: Array) -> Array:
         return self.factors[:, None] * self.bank.quads(A)
 
-    def combine_all(self, W: Array) -> list[Gram]:
-        return self.bank.combine_all(self.factors * W)
-
     def inner(self, M: Array) -> Array:
         return self.factors * self.bank.inner(M)
+
+    def pairs(self, N: Array | None = None) -> Array:
+        return self.factors[:, None] * self.bank.pairs(N) * self.factors
 
     def diagonal(self) -> Array:
         return self.factors[:, None] * self.bank.diagonal()
@@ -74,9 +79,6 @@ class ScaledBank(WrapperBank):
 
     def held_out_self_values(self, rows: Index, columns: Index) -> Array:
         return self.factors[:, None] * self.bank.held_out_self_values(rows, columns)
-
-    def pairs(self) -> Array:
-        return self.factors[:, None] * self.bank.pairs() * self.factors
 
     def block(self, rows: Index, columns: Index) -> ScaledBank:
         return replace(self, bank=self.bank.block(rows, columns))
@@ -98,73 +100,91 @@ class ScaledBank(WrapperBank):
 
 
 @dataclass(frozen=True, eq=False)
-class NormalizedBank(WrapperBank):
-    """diag(l_k) K_k diag(r_k), l and r the inverse roots of the self-values of the rows and of the columns.
+class SelfValuedBank(WrapperBank):
+    """A form of each kernel that takes the self-values of the rows and of the columns.
 
-    A sample with self-value 0 has a row of zeros. Each kernel has factors of its own, so passes go kernel by kernel.
+    Parameters
+    ----------
+    bank : the kernels
+    left, right : arrays (m, r) and (m, c), what the form takes of the self-values of the rows and of the columns
     """
 
     left: Array
     right: Array
 
+    @staticmethod
+    @abstractmethod
+    def taken(values: Array) -> Array:
+        """What the form takes of the self-values."""
+
     @classmethod
-    def of(cls, bank: KernelBank) -> NormalizedBank:
-        """Normalise a square bank."""
-        roots = inverse_root(bank.diagonal())
-        return cls(bank, roots, roots)
+    def of(cls, bank: KernelBank) -> Self:
+        """The form of a square bank."""
+        values = cls.taken(bank.diagonal())
+        return cls(bank, values, values)
 
-    def matrix(self, k: int) -> Array:
-        K: Array = self.bank.matrix(k) * self.left[k][:, None]
-        K *= self.right[k]
-        np.clip(K, -1.0, 1.0, out=K)
-        return K
+    def block(self, rows: Index, columns: Index) -> Self:
+        block = self.bank.block(rows, columns)
+        if block.square:  # a centred bank has new self-values on a fold
+            return self.of(block)
+        if self.bank.square:
+            left = self.taken(self.bank.held_out_self_values(rows, columns))
+            return replace(self, bank=block, left=left, right=self.of(self.bank.block(columns, columns)).right)
+        return replace(self, bank=block, left=self.left[:, rows], right=self.right[:, columns])
 
-    def combine(self, weights: Array) -> DenseGram:
-        total = np.zeros(self.shape)
-        for k in np.flatnonzero(weights):
-            total += weights[k] * self.matrix(int(k))
-        return DenseGram(total)
+    def select(self, index: Index) -> Self:
+        return replace(self, bank=self.bank.select(index), left=self.left[index], right=self.right[index])
+
+    def exact(self, index: Index = slice(None)) -> Self:
+        """The self-values anew: those at hand are as exact as the entries they were taken from."""
+        chosen = replace(self.select(index), bank=self.bank.exact(index))
+        return self.of(chosen.bank) if self.square else chosen
+
+    def cross(self, X: Any) -> Self:
+        return replace(self, bank=self.bank.cross(X), left=self.taken(self.bank.self_values(X)))
+
+    def reference(self, columns: Index = slice(None)) -> Self:
+        return replace(self, bank=self.bank.reference(columns), left=self.left[:, :0], right=self.right[:, columns])
+
+
+@dataclass(frozen=True, eq=False)
+class NormalizedBank(SelfValuedBank):
+    """diag(l_k) K_k diag(r_k), l and r the inverse roots of the self-values of the rows and of the columns.
+
+    A sample with self-value 0 has a row of zeros. Each kernel has factors of its own, so passes go kernel by kernel.
+    """
+
+    @staticmethod
+    def taken(values: Array) -> Array:
+        return inverse_root(values)
+
+    def tiles(self, rows: Index) -> Iterator[Array]:
+        for left, right, K in zip(self.left[:, rows], self.right, self.bank.tiles(rows), strict=True):
+            cosines = K * left[:, None]
+            cosines *= right
+            yield np.clip(cosines, -1.0, 1.0, out=cosines)
 
     def apply(self, C: Array) -> Array:
-        products = [self.bank.select([k]).apply(self.right[k][:, None] * C)[0] for k in range(len(self))]
+        products = [bank.apply(r[:, None] * C)[0] for bank, r in zip(self._each, self.right, strict=True)]
         scaled: Array = self.left[:, :, None] * np.stack(products)
         return scaled
 
-    def quad(self, A: Array) -> Array:
-        A = as_columns(A)
-        return np.array([self.bank.select([k]).quad(self.left[k][:, None] * A)[0] for k in range(len(self))])
+    def quads(self, A: Array) -> Array:
+        return np.stack([bank.quads(l[:, None] * A)[0] for bank, l in zip(self._each, self.left, strict=True)])
 
-    def inner(self, M: Array) -> Array:
-        return np.array([np.vdot(self.matrix(k), M) for k in range(len(self))])
+    @property
+    def _each(self) -> Iterator[KernelBank]:
+        """Banks of a single kernel."""
+        return (self.bank.select(slice(k, k + 1)) for k in range(len(self)))
 
     def diagonal(self) -> Array:
         ones: Array = (self.left > 0).astype(float)
         return ones
 
-    def block(self, rows: Index, columns: Index) -> NormalizedBank:
-        block = self.bank.block(rows, columns)
-        if block.square:  # a centred bank has new self-values on a fold
-            return NormalizedBank.of(block)
-        if self.bank.square:
-            rows_anew = inverse_root(self.bank.held_out_self_values(rows, columns))
-            return NormalizedBank(block, rows_anew, NormalizedBank.of(self.bank.block(columns, columns)).right)
-        left, right = self.left[:, positions(rows, self.shape[0])], self.right[:, positions(columns, self.shape[1])]
-        return NormalizedBank(block, left, right)
-
-    def select(self, index: Index) -> NormalizedBank:
-        return NormalizedBank(self.bank.select(index), self.left[index], self.right[index])
-
-    def exact(self, index: Index = slice(None)) -> NormalizedBank:
-        """The factors anew: those at hand are as exact as the entries they were taken from."""
-        bank = self.bank.exact(index)
-        return NormalizedBank.of(bank) if self.square else NormalizedBank(bank, self.left[index], self.right[index])
-
-    def cross(self, X: Any) -> NormalizedBank:
-        return replace(self, bank=self.bank.cross(X), left=inverse_root(self.bank.self_values(X)))
-
-    def reference(self, columns: Index = slice(None)) -> NormalizedBank:
-        return NormalizedBank(self.bank.reference(columns), self.left[:, :0], self.right[:, columns])
-
     def self_values(self, X: Any) -> Array:
         ones: Array = (self.bank.self_values(X) > 0).astype(float)
         return ones
+
+
+register_form("scaled", ScaledBank)
+register_form("normalized", NormalizedBank.of)
