@@ -117,6 +117,15 @@ class KernelBank(ABC):
         """
         return self._stream.pairs(N)
 
+    def pair_forms(self, A: Array) -> Array:
+        """tr A'(K_j o K_k)A for every pair: shape (m, m) for A of shape (n,) or (n, t); square banks only."""
+        A = as_columns(A)
+        return self.pairs(A @ A.T)
+
+    def hadamard_apply(self, P: Gram, C: Array) -> Array:
+        """(P o K_k) C for every k: shape (m, r, t) for P of the shape of the K_k and C of shape (c, t)."""
+        return self._stream.products(C, P.dense())
+
     def diagonal(self) -> Array:
         """The diagonals of a square bank: shape (m, n)."""
         self._check_square("a rectangular bank has no diagonal")

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import combinations, pairwise
 from typing import Any
 
 import numpy as np
+from scipy import linalg
 
+from multikernel._linalg import as_columns
 from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank, positions
 from multikernel.banks.gram import DenseGram, Gram
@@ -93,6 +95,28 @@ class ConcatenatedBank(KernelBank):
 
     def inner(self, M: Array) -> Array:
         return self._gather(lambda bank: bank.inner(M))
+
+    def hadamard_apply(self, P: Gram, C: Array) -> Array:
+        return self._gather(lambda bank: bank.hadamard_apply(P, C))
+
+    def pairs(self, N: Array | None = None) -> Array:
+        return self._joined([bank.pairs(N) for bank in self.banks], N)
+
+    def pair_forms(self, A: Array) -> Array:
+        A = as_columns(A)
+        return self._joined([bank.pair_forms(A) for bank in self.banks], A @ A.T)
+
+    def _joined(self, own: list[Array], N: Array | None) -> Array:
+        """<N, K_j o K_k> for all pairs, from those of each bank; N = None is all ones."""
+        forms = linalg.block_diag(*own)
+        places = [slice(start, start + len(bank)) for start, bank in zip(self._starts, self.banks, strict=True)]
+        by_size = sorted(zip(places, self.banks, strict=True), key=lambda pair: len(pair[1]))
+        for (rows, few), (columns, many) in combinations(by_size, 2):
+            for k, row in enumerate(range(rows.start, rows.stop)):
+                K = few.matrix(k)
+                forms[row, columns] = forms[columns, row] = many.inner(K if N is None else N * K)
+        ordered: Array = forms[np.ix_(self.order, self.order)]
+        return ordered
 
     def diagonal(self) -> Array:
         return self._gather(lambda bank: bank.diagonal())

@@ -22,7 +22,7 @@ from multikernel.banks.base import KernelBank, positions, unit_roundoff
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indexed import IndexedBank
 from multikernel.banks.origin import Origin
-from multikernel.banks.packing import packed_positions, unpack, weights_of_pairs
+from multikernel.banks.packing import pack, packed_positions, unpack, weights_of_pairs
 from multikernel.banks.threads import over_rows, slices
 
 _PIECE = 1 << 21  # entries handed to a thread at a time: half a millisecond
@@ -169,6 +169,12 @@ class PackedBank(StoredBank):
             return total
         d = self.diagonal().astype(np.float64, copy=False)
         return 2.0 * total - d @ d.T
+
+    def hadamard_apply(self, P: Gram, C: Array) -> Array:
+        """The product of two packed halves is the packed half of the product."""
+        half = pack(P.dense())
+        parts = slices(len(self), max(1, _VALUES // max(1, len(half))))
+        return np.concatenate([replace(self, packed=self.packed[k] * half).apply(C) for k in parts])
 
     def matrix(self, k: int) -> Array:
         return unpack(self.packed[k], self.n)

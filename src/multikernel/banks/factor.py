@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._linalg import as_columns
 from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank, positions, same_samples, unit_roundoff
 from multikernel.banks.gram import FactorGram, Gram
@@ -101,6 +102,25 @@ class FactorBank(KernelBank):
         right = left if self.square else _dense(self.H.T @ self.H)
         return self._by_kernel(self._by_kernel(left * right).T)
 
+    def pair_forms(self, A: Array) -> Array:
+        """tr A'(K_j o K_k)A = sum_t |F_j' diag(a_t) F_k|^2."""
+        forms = np.zeros((self.F.shape[1], self.F.shape[1]))
+        for a in as_columns(A).T:
+            forms += _dense(self.F.T @ _scaled_rows(self.F, a)) ** 2
+        return self._by_kernel(self._by_kernel(forms).T)
+
+    def hadamard_apply(self, P: Gram, C: Array) -> Array:
+        """(P o f h') c = f o P(h o c): nothing larger than the features and the answer is formed."""
+        return np.stack([self._by_kernel(self._images(P, c)) for c in C.T], axis=2)
+
+    def _images(self, P: Gram, c: Array) -> Array:
+        """(P o f h') c for every column: shape (q, r)."""
+        scaled = _scaled_rows(self.H, c)
+        if hasattr(scaled, "multiply"):
+            return _dense(self.F.multiply((scaled.T @ P.dense().T).T)).T
+        images: Array = (self.F * P.multiply(scaled)).T
+        return images
+
     def block(self, rows: Index, columns: Index) -> FactorBank:
         r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])
         H = self.H[columns]
@@ -124,6 +144,11 @@ class FactorBank(KernelBank):
 
     def self_values(self, X: Any) -> Array:
         return self._self_values(X[:, self.features])
+
+
+def _scaled_rows(F: Any, factors: Array) -> Any:
+    """diag(factors) F."""
+    return F.multiply(factors[:, None]) if hasattr(F, "multiply") else F * factors[:, None]
 
 
 def _dense(product: Any) -> Array:

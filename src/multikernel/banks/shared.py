@@ -145,6 +145,12 @@ class SharedBank(WrapperBank):
     def pairs(self, N: Array | None = None) -> Array:
         return self.bank.pairs(N)
 
+    def pair_forms(self, A: Array) -> Array:
+        return self.bank.pair_forms(A)
+
+    def hadamard_apply(self, P: Gram, C: Array) -> Array:
+        return self.bank.hadamard_apply(P, C)
+
     def diagonal(self) -> Array:
         return self.bank.diagonal()
 

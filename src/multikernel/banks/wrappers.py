@@ -71,6 +71,12 @@ class ScaledBank(WrapperBank):
     def pairs(self, N: Array | None = None) -> Array:
         return self.factors[:, None] * self.bank.pairs(N) * self.factors
 
+    def pair_forms(self, A: Array) -> Array:
+        return self.factors[:, None] * self.bank.pair_forms(A) * self.factors
+
+    def hadamard_apply(self, P: Gram, C: Array) -> Array:
+        return self.factors[:, None, None] * self.bank.hadamard_apply(P, C)
+
     def diagonal(self) -> Array:
         return self.factors[:, None] * self.bank.diagonal()
 

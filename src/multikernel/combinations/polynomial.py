@@ -22,7 +22,6 @@ from scipy.special import factorial as factorials
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.banks import DenseGram, FactorGram, Gram, KernelBank
-from multikernel.combinations import hadamard
 from multikernel.combinations.base import Combination
 
 
@@ -70,18 +69,18 @@ class HadamardPower(Combination):
         if self.degree == 1:
             return bank.apply(as_columns(A))
         P = _power(bank.combine(theta), int(self.degree) - 1)
-        return self.degree * hadamard.images(bank, P, A)
+        return self.degree * bank.hadamard_apply(P, as_columns(A))
 
     def second(self, bank: KernelBank, theta: Array, A: Array) -> Array:
         factor = self.degree * (self.degree - 1)
         if self.degree == 1:
             return np.zeros((len(bank), len(bank)))
         if self.degree == 2:
-            return factor * hadamard.pair_forms(bank, A)
+            return factor * bank.pair_forms(A)
         A = as_columns(A)
         P = _power(bank.combine(theta), int(self.degree) - 2)
         B = _columns(P, A)
-        forms = hadamard.weighted_pair_forms(bank, _product(P, A)) if B is None else hadamard.pair_forms(bank, B)
+        forms = bank.pairs(_product(P, A)) if B is None else bank.pair_forms(B)
         return factor * forms
 
     def powers(self, bank: KernelBank) -> Array:

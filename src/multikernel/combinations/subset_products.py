@@ -88,7 +88,8 @@ class SubsetProducts(Combination):
     def _products(self, bank: KernelBank, chosen: Iterable[int]) -> Iterator[tuple[int, Array]]:
         """The chosen subsets by number with their products, not to be written into; in lexicographic order."""
         order = sorted(chosen, key=lambda k: self.nodes[k])
-        factors = {i: _factor(bank, i) for i in {i for k in order for i in self.nodes[k]}}
+        named = {i for k in order for i in self.nodes[k]}
+        factors = {i: bank.matrix(i).astype(np.float64, copy=False) for i in named}
         path: list[tuple[int, Array]] = []  # the last subset's elements, each with the product up to there
         for k in order:
             w = self.nodes[k]
@@ -97,9 +98,3 @@ class SubsetProducts(Combination):
             for i in w[len(path) :]:
                 path.append((i, path[-1][1] * factors[i] if path else factors[i]))
             yield k, path[-1][1] if path else np.ones(bank.shape)
-
-
-def _factor(bank: KernelBank, i: int) -> Array:
-    """K_i, dense, in double precision, without a pass over the other matrices."""
-    K: Array = bank.select([i]).matrix(0).astype(np.float64, copy=False)
-    return K

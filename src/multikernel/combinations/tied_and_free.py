@@ -117,7 +117,7 @@ class TiedAndFree(Combination):
 
 def _product(bank: KernelBank, product: tuple[int, ...]) -> Array:
     """The entrywise product of these kernels, dense."""
-    K: Array = reduce(np.multiply, (bank.select([k]).matrix(0) for k in product))
+    K: Array = reduce(np.multiply, (bank.matrix(k) for k in product))
     return K
 
 
