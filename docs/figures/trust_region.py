@@ -18,8 +18,6 @@ mpl.use("Agg")
 
 import matplotlib.pyplot as plt
 import numpy as np
-from multikernel.optimizers.interpolated import Interpolated
-from multikernel.optimizers.sphere import SphereTrustRegion
 
 from multikernel import KernelBank, bind, datasets, kernels
 from multikernel.combinations import HadamardPower, Linear
@@ -27,6 +25,8 @@ from multikernel.domains import NormBall
 from multikernel.machines import RidgeMachine
 from multikernel.optimizers import ProjectedGradient, QuasiNewton
 from multikernel.optimizers.published_gradient import PublishedGradient
+from multikernel.optimizers.ridge.interpolated import Interpolated
+from multikernel.optimizers.ridge.sphere import SphereTrustRegion
 from multikernel.problem import Problem
 
 OUT = Path(__file__).parents[1] / "images" / "trust_region.png"

@@ -1,8 +1,14 @@
-"""What an iterative method tells of its progress, and to whom."""
+"""What an iterative method tells of its progress, and to whom.
+
+An observer hears of every step of one problem. A listener hears of all problems of a fit, with the time left; it is
+estimated from the certificates, whose logarithm falls about evenly with time.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass
 
 import numpy as np
@@ -37,3 +43,74 @@ Observer = Callable[[Event], object]
 
 def silent(event: Event) -> None:
     """The observer of a method that nobody watches."""
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a fit is.
+
+    Parameters
+    ----------
+    estimator : str, the name of its class
+    problem, problems : int, which of how many problems, counted from 1
+    step : int, steps taken on this problem
+    certificate : reached so far
+    tol : float, the certificate asked for
+    seconds : float, since this problem began
+    first : float, the largest certificate's value so far, which is that of the first steps
+    """
+
+    estimator: str
+    problem: int
+    problems: int
+    step: int
+    certificate: Certificate
+    tol: float
+    seconds: float
+    first: float
+
+    @property
+    def part(self) -> float:
+        """The part of this problem that is done, on a logarithmic scale from the first certificate to ``tol``."""
+        value = self.certificate.value
+        if not (np.isfinite(self.first) and 0.0 < self.tol < self.first and np.isfinite(value)):
+            return 1.0 if self.certificate.reached(self.tol) else 0.0
+        done = np.log(self.first / max(value, self.tol)) / np.log(self.first / self.tol)
+        return float(min(max(done, 0.0), 1.0))
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Until this problem is solved, if its certificates go on falling as they did; None where they did not."""
+        return self.seconds * (1.0 - self.part) / self.part if self.part > 0.0 else None
+
+    def __str__(self) -> str:
+        which = f" {self.problem}/{self.problems}" if self.problems > 1 else ""
+        left = "" if self.seconds_left is None else f", about {self.seconds_left:.1f} s left"
+        return (
+            f"{self.estimator}{which}: step {self.step}, {self.certificate.kind} {self.certificate.value:.1e} "
+            f"(asked {self.tol:.0e}), {self.seconds:.1f} s{left}"
+        )
+
+
+Listener = Callable[[Progress], object]
+_LISTENER: ContextVar[Listener | None] = ContextVar("multikernel_listener", default=None)
+
+
+@contextmanager
+def listening(listener: Listener) -> Iterator[None]:
+    """Tell a listener of every step of the fits within this context, in place of lines for ``verbose``.
+
+    Parameters
+    ----------
+    listener : called with a Progress; from the threads that solve the problems
+    """
+    token = _LISTENER.set(listener)
+    try:
+        yield
+    finally:
+        _LISTENER.reset(token)
+
+
+def listener() -> Listener | None:
+    """Who listens in this context, if anybody."""
+    return _LISTENER.get()

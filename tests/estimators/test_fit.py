@@ -17,10 +17,10 @@ from multikernel.combinations import Combination, HadamardPower, Linear
 from multikernel.domains import NormBall
 from multikernel.estimators.base import KernelEstimator, Learned
 from multikernel.estimators.predictor import KernelPredictor
-from multikernel.estimators.progress import Progress, listening
 from multikernel.estimators.protocol import BankEstimator, FitsManyAlphas
 from multikernel.estimators.regressor import KernelRegressor
 from multikernel.machines import RidgeMachine
+from multikernel.observer import Progress, listening
 from multikernel.optimizers import QuasiNewton
 from multikernel.problem import Problem
 from multikernel.procedures import outcome

@@ -7,11 +7,16 @@ import sys
 import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
+from time import perf_counter
 from typing import Any
 
 import typer
 
+from multikernel.observer import Progress, listening
+
 Observe = Callable[[str], None]
+_SILENCE = 10.0  # seconds after which a fit says in a pipe how far it is
 _PIPE_WIDTH = 240  # columns of a table in a pipe, where lines need not be wrapped
 
 
@@ -50,13 +55,50 @@ def steps(total: int, title: str) -> Iterator[Observe]:
     if not sys.stderr.isatty():
         yield lambda what: typer.echo(f"{title}: {what} of {total}", err=True)
         return
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    with _bar(title, total, "{task.completed:.0f}/{task.total:.0f}") as update:
+        yield lambda what: update(advance=1, description=f"{title}, {what}")
 
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+
+@contextmanager
+def fitting(title: str) -> Iterator[None]:
+    """Show how far a fit is: a bar with its certificate and the time left, in a pipe a line after each long silence."""
+    if not sys.stderr.isatty():
+        with listening(_now_and_then(title)):
+            yield
+        return
+    parts: dict[int, float] = {}  # how far each problem of the fit is
+    with _bar(title, 1.0, "{task.percentage:.0f} %") as update:
+
+        def tell(progress: Progress) -> None:
+            parts[progress.problem] = progress.part
+            reached = f"{title}, {progress.certificate.kind} {progress.certificate.value:.0e}"
+            update(completed=sum(parts.values()) / progress.problems, description=reached)
+
+        with listening(tell):
+            yield
+
+
+def _now_and_then(title: str) -> Callable[[Progress], None]:
+    last = perf_counter()
+
+    def tell(progress: Progress) -> None:
+        nonlocal last
+        if perf_counter() - last >= _SILENCE:
+            last = perf_counter()
+            typer.echo(f"{title}: {progress}", err=True)
+
+    return tell
+
+
+@contextmanager
+def _bar(title: str, total: float, count: str) -> Iterator[Callable[..., None]]:
+    """A bar on stderr that vanishes at the end; what is yielded updates it."""
+    from rich.console import Console
+    from rich.progress import BarColumn, Progress, TextColumn, TimeRemainingColumn
+
+    columns = (TextColumn("{task.description}"), BarColumn(), TextColumn(count), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
-        task = progress.add_task(title, total=total)
-        yield lambda what: progress.update(task, advance=1, description=f"{title}, {what}")
+        yield partial(progress.update, progress.add_task(title, total=total))
 
 
 def show_table(

@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from multikernel._typing import Array
-from multikernel.app.console import steps
+from multikernel.app.console import fitting, steps
 from multikernel.app.models import INNER_FOLDS, Wish, make_model, most_folds, shuffled_folds, with_search
 from multikernel.app.tables import Encoding, read_table
 from multikernel.datasets.dataset import Task
@@ -45,7 +45,8 @@ def train(path: Path, wish: Wish) -> Trained:
         raise ValueError(f"{path}: column {wish.target!r} holds one class only, {y[0]}")
     fold_scores = _cross_validate(model, raw, y, encoding.task, wish.seed)  # the longest part, which shows its progress
     X = encoding.scale(raw)
-    model.fit(X, y)
+    with fitting("fit"):
+        model.fit(X, y)
     return Trained(
         model=getattr(model, "best_estimator_", model),
         encoding=encoding,
