@@ -5,10 +5,10 @@ import pytest
 
 import hkl_reference
 from multikernel.banks import precomputed
-from multikernel.procedures.hkl.excess import excess
 from multikernel.procedures.hkl.lattice import sources
 from multikernel.procedures.hkl.node_kernels import halves
-from multikernel.procedures.hkl.outside import outside
+from multikernel.procedures.hkl.outside import outside, uneven_shares
+from multikernel.procedures.hkl.partition import partitioned
 
 RHOS = (2.0, 1.5, 1.1)
 
@@ -45,15 +45,26 @@ def test_it_is_never_looser_than_equal_shares(seed):
     K, b, _ = sample(8, "gaussian", seed)
     base, hull = halves(precomputed(K)), hkl_reference.lattice(8)[:9]
     candidates = sources(hull, 8)
-    equal = excess(base, b, candidates, 2.0, 2.0, 0.0).upper.max()
+    equal = partitioned(base, b, candidates, 2.0, 2.0, 0.0).max()
     assert outside(base, b, candidates, 2.0, 2.0, 0.0).bound <= equal * (1.0 + 1e-12)
+
+
+def test_partitions_rule_out_candidates_near_rho_1():
+    X, b = np.random.default_rng(0).normal(size=(30, 20)), np.random.default_rng(1).normal(size=30)
+    base = halves(precomputed(np.stack([np.exp(-0.1 * (x[:, None] - x) ** 2) for x in X.T])))
+    b -= b.mean()
+    candidates = sources([(), *((i,) for i in range(20))], 20)
+    alone = uneven_shares(base, b, candidates, 2.0, 1.1, 0.0)
+    allowed = 0.5 * alone.max()
+    found = outside(base, b, candidates, 2.0, 1.1, allowed).norms
+    assert (found > allowed).sum() < 0.5 * (alone > allowed).sum()
 
 
 def test_kernels_that_are_alike_gain_most():
     K, b, _ = sample(14, "gaussian", 0)
     base = halves(precomputed(K))
     candidates = sources([(), *((i,) for i in range(14))], 14)
-    equal = excess(base, b, candidates, 2.0, 2.0, 0.0).upper.max()
+    equal = partitioned(base, b, candidates, 2.0, 2.0, 0.0).max()
     assert outside(base, b, candidates, 2.0, 2.0, 0.0).bound < 0.6 * equal
 
 

@@ -25,15 +25,22 @@ from multikernel.banks.threads import one_blas_thread, over_rows
 from multikernel.procedures.hkl.lattice import Node, in_order
 
 _BUFFER = 1 << 20  # entries of products of kernels held at a time: 8 MB
-_TOGETHER = 32  # pieces that a thread splits at a time
+_TOGETHER = 32  # pieces that a thread splits in one call
 
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Sums over pieces, <bb', K_u o prod (1 + c k_i)>, from packed halves on the support of b."""
+    """Sums over descendants for given coefficients, from packed halves of the kernels on the support of b.
 
-    K: Array  # (p, N)
-    M: Array  # (N,), the pairs of b
+    Parameters
+    ----------
+    K : array (p, N), packed halves of the base kernels
+    M : array (N,), the products b_i b_j with which the entries of a half are summed
+    c : float > 0
+    """
+
+    K: Array
+    M: Array
     c: float
 
     @classmethod
@@ -49,16 +56,16 @@ class Sums:
         totals: Array = np.array([table[t[-1] if t else p, place[t[:-1]]] for t in nodes])
         return totals.clip(min=0.0)
 
-    def below(self, nodes: Sequence[Node]) -> tuple[Array, Array]:
-        """The sums over D(t), shape (len(nodes),), and over D(t + {i}), shape (len(nodes), p), 0 for i in t."""
+    def below(self, nodes: Sequence[Node]) -> Array:
+        """The sums over D(t + {i}) for every node t and base kernel i, shape (len(nodes), p); 0 for i in t."""
         table, place = self._table(nodes)
-        sums: Array = table[:, [place[t] for t in nodes]].T.clip(min=0.0)
+        sums: Array = table[:-1, [place[t] for t in nodes]].T.clip(min=0.0)
         for row, t in zip(sums, nodes, strict=True):
             row[list(t)] = 0.0
-        return sums[:, -1], sums[:, :-1]
+        return sums
 
     def _table(self, lefts: Sequence[Node]) -> tuple[Array, dict[Node, int]]:
-        """The sums over D(u + {i}) and over D(u), i not in u, for all u in the columns of the table."""
+        """The sums over D(u + {i}), i not in u, and over D(u) in the last row; a column for each u."""
         from multikernel.procedures.hkl import _pieces
 
         place = _with_prefixes(lefts)
@@ -68,7 +75,7 @@ class Sums:
         def part(r: slice) -> Array:
             U = 1.0 + self.c * self.K[:, r]
             U[U == 0.0] = np.finfo(float).eps  # any small divisor
-            R = np.concatenate([self.K[:, r] / U, np.ones((1, U.shape[1]))])  # of the root nothing is split off
+            R = np.concatenate([self.K[:, r] / U, np.ones((1, U.shape[1]))])  # the last row leaves the sum over D(u)
             L = np.empty((len(place), U.shape[1]))
             L[0] = self.M[r] * U.prod(axis=0)
             _pieces.products(parent, last, R, L)
@@ -79,7 +86,7 @@ class Sums:
         return sum(parts, np.zeros((len(self.K) + 1, len(place)))), place
 
     def split(self, pieces: Sequence[tuple[Node, int]]) -> list[tuple[float, list[tuple[int, float]]]]:
-        """For each piece (u, j): the form of u on its own, and the sums over (u + {i}, i + 1), i >= j outside u."""
+        """For each piece (u, j): the score of u, and the sums over the pieces (u + {i}, i + 1), i >= j outside u."""
         from multikernel.procedures.hkl import _pieces
 
         p = len(self.K)
@@ -96,7 +103,7 @@ class Sums:
 
 
 def _with_prefixes(nodes: Sequence[Node]) -> dict[Node, int]:
-    """The nodes and what they are made from by one factor each, numbered with the smaller first."""
+    """The nodes and all their prefixes, each its predecessor times one factor, numbered with the smaller first."""
     found: set[Node] = {()}
     for w in nodes:
         while w not in found:
