@@ -1,6 +1,7 @@
 """Hierarchical kernel learning: products of kernels, chosen from all subsets without enumerating them."""
 
+from multikernel.procedures.hkl.answer import NodeWeights
 from multikernel.procedures.hkl.lattice import Hull, Node
-from multikernel.procedures.hkl.search import NodeWeights, hierarchical_mkl
+from multikernel.procedures.hkl.search import hierarchical_mkl
 
 __all__ = ["Hull", "Node", "NodeWeights", "hierarchical_mkl"]

@@ -67,6 +67,18 @@ def sources(nodes: Iterable[Node], p: int) -> list[Node]:
     return in_order(found)
 
 
+def closed(nodes: Iterable[Node]) -> set[Node]:
+    """The nodes and all their ancestors."""
+    found: set[Node] = set()
+    left = list(nodes)
+    while left:
+        node = left.pop()
+        if node not in found:
+            found.add(node)
+            left.extend(parents(node))
+    return found
+
+
 def names(nodes: Iterable[Node], kernel_names: Sequence[str]) -> list[str]:
     """What the kernels of nodes are called, by the names of the base kernels: "1" at the root, "a * b" for {a, b}."""
     return [" * ".join(kernel_names[i] for i in node) if node else "1" for node in nodes]

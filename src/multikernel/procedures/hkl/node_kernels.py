@@ -72,7 +72,7 @@ class NodeKernels:
         self._place[node] = k
 
     def _reserve(self, count: int) -> None:
-        """Room for this many nodes, or for twice as many as before; memory that is not written costs nothing."""
+        """Memory for this many nodes, or for twice as many as before; what is not written costs nothing."""
         if count > len(self._packed):
             grown = np.empty((max(count, 2 * len(self._packed)), self.base.packed.shape[1]))
             grown[: len(self._place)] = self._packed[: len(self._place)]

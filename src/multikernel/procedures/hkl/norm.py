@@ -1,6 +1,6 @@
 """The dual norm of hierarchical kernel learning over a hull, as a smooth function of the weights of its nodes.
 
-With the forms q_w = b'K_w b of the nodes, the square of the dual norm is a maximum over the simplex,
+With the scores q_w = b'K_w b of the nodes, the square of the dual norm is a maximum over the simplex,
 
     Omega*(b)^2 = max_{gamma in simplex} h(gamma, q),     h = (sum_w zeta_w(gamma) q_w^r)^{1/r},
     zeta_w(gamma) = (sum_{v in A(w)} d_v^rho gamma_v^{1 - rho})^{1 / (1 - rho)},       r = rho / (2 (rho - 1)),
@@ -73,12 +73,12 @@ class DualNorm:
 
     @cached_property
     def _log_value(self) -> float:
-        logs = self._log_forms
+        logs = self._log_parts
         top = logs.max()
         return float(top + np.log(np.exp(logs - top).sum())) / exponent(self.rho)
 
     @cached_property
-    def _log_forms(self) -> Array:
+    def _log_parts(self) -> Array:
         """log(zeta_w q_w^r)."""
         with np.errstate(divide="ignore"):
             logs: Array = self._log_terms[1] + exponent(self.rho) * np.log(self.q)
@@ -88,7 +88,7 @@ class DualNorm:
     def parts(self) -> Array:
         """u, shape (m,): the part of each node in h^r."""
         r = exponent(self.rho)
-        return np.exp(self._log_forms - r * self._log_value)
+        return np.exp(self._log_parts - r * self._log_value)
 
     @cached_property
     def weights(self) -> Array:
@@ -135,7 +135,8 @@ class DualNorm:
     def hessian_factor(self, Z: Array) -> Array | None:
         """F with F'F = 2 Z'(d2h / dq2) Z, for Z of shape (m, n) and q = Z b; None where h is linear in q.
 
-        With d2h / dq2 = (r - 1) (diag(theta / q) - theta theta' / h) it is a variance: rows sqrt(u) (z / q - mean).
+        It is what the Hessian of h in the coefficients has besides the weighted sum of the kernels. With d2h / dq2 = (r - 1) (diag(theta / q) - theta theta' / h)
+        it is a variance: rows sqrt(u) (z / q - mean).
         """
         r = exponent(self.rho)
         if r == 1.0 or not self.q.any():

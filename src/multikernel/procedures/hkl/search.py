@@ -11,14 +11,14 @@ Certificate: any coefficients a in their box bound the optimum over all nodes fr
 
     scale (p'a - ridge/2 |a|^2 - 1/2 max(Omega*_W(a)^2, Omega*_V(a)^2)),      W the hull, V its complement,
 
-and the machine's value at the weights found bounds it from above. At the end the problem is solved
-once more on the nodes that matter alone, so that the others have no weight at all.
+and the machine's value at the weights found bounds it from above. At the end the problem is solved once more on the
+nodes with a weight alone, so that the others have none at all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -28,35 +28,21 @@ from multikernel.banks.threads import one_blas_thread
 from multikernel.certificate import Certificate
 from multikernel.machines import DualSolution, SupportMachine, SupportProgram
 from multikernel.observer import Event, Observer, silent
-from multikernel.procedures.base import Weights
-from multikernel.procedures.hkl.lattice import Hull, Node, in_order, parents, sources
+from multikernel.procedures.hkl.answer import NodeWeights, Pair, on_active_nodes
+from multikernel.procedures.hkl.lattice import Hull, Node, closed, in_order, sources
 from multikernel.procedures.hkl.node_kernels import NodeKernels
 from multikernel.procedures.hkl.outside import outside
 from multikernel.procedures.hkl.restricted import HullPoint, Restricted
 from multikernel.procedures.interior.coefficients import central, feasible
 
-_STEPS = 100  # Newton steps on a hull
-_ROUGH = 1e-2  # gap on a hull that will grow, at first
-_SHARE = 0.1  # of the gap: what the solution on the hull may leave of it
-_REACH = 0.8  # of the gap: what the search reaches, so that the nodes that do not matter can be left out
-_NOTHING = 0.01  # of the gap, as a part of the coefficients: what those that are nearly zero may sum to
-_GROWTH = 1.0  # of the nodes: how many more may come in a round,
-_FEWEST = 30  # or so many
-_SINGLES = 100  # base kernels in the first hull
-
-
-@dataclass(frozen=True, eq=False, kw_only=True)
-class NodeWeights(Weights):
-    """Weights of the kernels of nodes, of an ancestor-closed set.
-
-    Parameters
-    ----------
-    nodes : the nodes that ``values`` belong to, an ancestor-closed set
-    hull : how many nodes were looked at one by one
-    """
-
-    nodes: tuple[Node, ...]
-    hull: int
+_STEPS = 100  # Newton steps on a hull at most
+_ROUGH = 1e-2  # gap to which the first hulls are solved: they will grow
+_ON_HULL = 0.1  # the gap on the hull may be this part of the gap over all nodes
+_GOAL = 0.8  # the search goes on to this part of the gap asked for: leaving nodes out at the end takes the rest
+_NEGLIGIBLE = 0.01  # times the gap asked for: the smallest coefficients that sum to this part of all count as zero
+_GROWTH = 1.0  # a round adds at most this many nodes for each node of the hull
+_FEWEST = 30  # a round may add this many nodes to a hull of any size
+_SINGLES = 100  # base kernels in the first hull at most
 
 
 def hierarchical_mkl(
@@ -105,44 +91,41 @@ class _Search:
     def run(
         self, max_iter: int, max_nodes: int, start: Iterable[Node], observe: Observer
     ) -> tuple[NodeWeights, DualSolution]:
-        tol = self.machine.tol
-        reach = _REACH * tol
-        hull = Hull(tuple(in_order({(), *self._singles(), *_closed(start)})), self.beta)
-        inner, steps = max(_ROUGH, _SHARE * tol), 0
+        tol, finest = self.machine.tol, _ON_HULL * self.machine.tol
+        hull = Hull(tuple(in_order({(), *self._singles(), *closed(start)})), self.beta)
+        inner, steps = max(_ROUGH, finest), 0
         history: list[float] = []
         while True:
             problem = Restricted(self.kernels.bank(hull.nodes), hull, self.program, self.rho)
             found = problem.solved(inner, _STEPS)
             bound, entering = self._bound(problem, found)
+            entering = entering[: min(max(_FEWEST, int(_GROWTH * len(hull))), max(max_nodes - len(hull), 0))]
             steps += found.n_iter
             reached = Certificate.gap(found.upper, bound)
             history.append(reached.value)
             observe(Event(len(history), reached))
-            finest, last = inner <= _SHARE * tol, len(history) >= max_iter
-            room = max(max_nodes - len(hull), 0)
-            entering = entering[: min(max(_FEWEST, int(_GROWTH * len(hull))), room)]
-            if history[-1] <= reach or last or (finest and not entering):
-                pair = self._sparse(problem, found, bound)
-                if pair.gap <= tol or last or finest:
-                    break
-            if not entering or history[-1] <= reach:
-                inner *= _SHARE
-            inner = max(_SHARE * tol, min(inner, _SHARE * history[-1]))
+            near, last = reached.reached(_GOAL * tol), len(history) >= max_iter
+            if near or last or (inner <= finest and not entering):
+                pair = self._pair(problem, found, bound)
+                if pair.certificate.reached(tol) or last or inner <= finest:
+                    return pair.answer(tol, len(hull), steps, history)
+            if near or not entering:
+                inner *= _ON_HULL
+            inner = max(finest, min(inner, _ON_HULL * reached.value))
             hull = hull.extended(entering)
-        return _answer(pair, len(hull), steps, history, tol)
 
     def _singles(self) -> list[Node]:
-        """The base kernels; of very many, those that matter most where all coefficients are alike."""
-        forms = self.kernels.base.quad(self.program.coef(central(self.program)))
-        return [(int(i),) for i in np.argsort(-forms, kind="stable")[:_SINGLES]]
+        """The base kernels; of very many, those with the largest scores where all coefficients are alike."""
+        scores = self.kernels.base.quad(self.program.coef(central(self.program)))
+        return [(int(i),) for i in np.argsort(-scores, kind="stable")[:_SINGLES]]
 
     def _bound(self, problem: Restricted, found: HullPoint) -> tuple[float, list[Node]]:
         """The lower bound over all nodes that the coefficients give, and the nodes that may have to join the hull."""
-        program, reach = self.program, _REACH * self.machine.tol
-        a = feasible(program, _without_least(found.a, _NOTHING * self.machine.tol))
+        program, goal = self.program, _GOAL * self.machine.tol
+        a = feasible(program, _without_negligible(found.a, _NEGLIGIBLE * self.machine.tol))
         b, linear = program.coef(a), program.dual(a, 0.0)
         inside = problem.norm(found.gamma, problem.bank.quad(b)).bound
-        allowed = max(inside, 2.0 / program.scale * (linear - found.upper + reach * abs(found.upper)))
+        allowed = max(inside, 2.0 / program.scale * (linear - found.upper + goal * abs(found.upper)))
         candidates = sources(problem.hull.nodes, len(self.kernels.base))
         beyond = outside(self.kernels.base, b, candidates, self.beta, self.rho, allowed)
         # the best multiple of a: a whole one that costs more than it gives would bound nothing
@@ -152,72 +135,19 @@ class _Search:
         order = np.argsort(-beyond.norms, kind="stable")
         return bound, [candidates[k] for k in order if beyond.norms[k] > allowed]
 
-    def _sparse(self, problem: Restricted, found: HullPoint, bound: float) -> _Pair:
-        """The machine at the nodes that matter, solved for on their own; at all nodes where that is not enough."""
-        hull = problem.hull
-        lost = np.bincount(hull.node, weights=~found.active[hull.ancestor], minlength=len(hull)) > 0
-        lost[0] = False
-        if lost.any() and not lost[1:].all():
-            few = Hull(tuple(w for w, out in zip(hull.nodes, lost, strict=True) if not out), self.beta)
-            alone = replace(problem, bank=problem.bank.select(np.flatnonzero(~lost)), hull=few)
-            pair = self._pair(alone, alone.solved(_SHARE * self.machine.tol, _STEPS), bound)
-            if pair.gap <= self.machine.tol:
+    def _pair(self, problem: Restricted, found: HullPoint, bound: float) -> Pair:
+        """The machine at the active nodes, solved for on their own; at all nodes of the hull where these do not do."""
+        few = on_active_nodes(problem, found)
+        if few is not None:
+            pair = Pair.of(self.machine, few, few.solved(_ON_HULL * self.machine.tol, _STEPS), bound)
+            if pair.certificate.reached(self.machine.tol):
                 return pair
-        return self._pair(problem, found, bound)
-
-    def _pair(self, problem: Restricted, found: HullPoint, bound: float) -> _Pair:
-        gram = problem.bank.combine(found.weights)
-        dual = self.machine.polishing(self.machine.tol).solve_program(gram, self.program, found.a)
-        gap = max(self.program.gap(dual.warm, gram.multiply(dual.coef), dual.intercept), 0.0)
-        return _Pair(problem.hull.nodes, found.weights, dual, dual.value + gap, bound)
+        return Pair.of(self.machine, problem, found, bound)
 
 
-@dataclass(frozen=True, eq=False)
-class _Pair:
-    """Nodes, their weights and the machine at them, with the values that enclose the optimum over all nodes."""
-
-    nodes: tuple[Node, ...]
-    weights: Array
-    dual: DualSolution
-    upper: float
-    bound: float
-
-    @property
-    def gap(self) -> float:
-        return Certificate.gap(self.upper, self.bound).value
-
-
-def _answer(pair: _Pair, hull: int, steps: int, history: list[float], tol: float) -> tuple[NodeWeights, DualSolution]:
-    converged = pair.gap <= tol
-    weights = NodeWeights(
-        values=pair.weights,
-        objective=pair.dual.value,
-        certificate=Certificate.gap(pair.upper, pair.bound),
-        converged=converged,
-        n_iter=steps,
-        history=(*history, pair.gap),
-        nodes=pair.nodes,
-        hull=hull,
-    )
-    return weights, replace(pair.dual, converged=converged)
-
-
-def _without_least(a: Array, part: float) -> Array:
-    """The variables without the least ones, which together are this part of all: sums are over pairs of the others."""
+def _without_negligible(a: Array, part: float) -> Array:
+    """The variables, the smallest of which, together at most this part of all, are zero: zeros make sums cheaper."""
     order = np.argsort(a)
-    least = order[np.cumsum(a[order]) <= part * a.sum()]
     kept = a.copy()
-    kept[least] = 0.0
+    kept[order[np.cumsum(a[order]) <= part * a.sum()]] = 0.0
     return kept
-
-
-def _closed(nodes: Iterable[Node]) -> set[Node]:
-    """The nodes and all their ancestors."""
-    closed: set[Node] = set()
-    left = list(nodes)
-    while left:
-        node = left.pop()
-        if node not in closed:
-            closed.add(node)
-            left.extend(parents(node))
-    return closed

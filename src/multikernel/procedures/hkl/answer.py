@@ -1,0 +1,72 @@
+"""What a search returns: nodes with their weights and the machine at them, enclosed by bounds over all nodes."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from multikernel._typing import Array
+from multikernel.certificate import Certificate
+from multikernel.machines import DualSolution, SupportMachine
+from multikernel.procedures.base import Weights
+from multikernel.procedures.hkl.lattice import Hull, Node
+from multikernel.procedures.hkl.restricted import HullPoint, Restricted
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class NodeWeights(Weights):
+    """Weights of the kernels of nodes, of an ancestor-closed set.
+
+    Parameters
+    ----------
+    nodes : tuple of m nodes, an ancestor-closed set: those that ``values`` belong to
+    hull : int, how many nodes were looked at one by one
+    """
+
+    nodes: tuple[Node, ...]
+    hull: int
+
+
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Nodes, their weights and the machine at them, with the values that enclose the optimum over all nodes."""
+
+    nodes: tuple[Node, ...]
+    weights: Array
+    dual: DualSolution
+    certificate: Certificate
+
+    @classmethod
+    def of(cls, machine: SupportMachine, problem: Restricted, found: HullPoint, bound: float) -> Pair:
+        """The machine at the weights that were found on a hull; ``bound`` holds for all nodes."""
+        gram = problem.bank.combine(found.weights)
+        dual = machine.polishing(machine.tol).solve_program(gram, problem.program, found.a)
+        gap = max(problem.program.gap(dual.warm, gram.multiply(dual.coef), dual.intercept), 0.0)
+        return cls(problem.hull.nodes, found.weights, dual, Certificate.gap(dual.value + gap, bound))
+
+    def answer(self, tol: float, hull: int, steps: int, history: list[float]) -> tuple[NodeWeights, DualSolution]:
+        """With the number of nodes that were looked at, of Newton steps, and the gap of each round."""
+        converged = self.certificate.reached(tol)
+        weights = NodeWeights(
+            values=self.weights,
+            objective=self.dual.value,
+            certificate=self.certificate,
+            converged=converged,
+            n_iter=steps,
+            history=(*history, self.certificate.value),
+            nodes=self.nodes,
+            hull=hull,
+        )
+        return weights, replace(self.dual, converged=converged)
+
+
+def on_active_nodes(problem: Restricted, found: HullPoint) -> Restricted | None:
+    """The problem on the nodes of which every ancestor has a gamma above zero; None where these are all, or none."""
+    hull = problem.hull
+    inactive = np.bincount(hull.node, weights=~found.active[hull.ancestor], minlength=len(hull)) > 0
+    inactive[0] = False
+    if not inactive.any() or inactive[1:].all():
+        return None
+    few = Hull(tuple(w for w, out in zip(hull.nodes, inactive, strict=True) if not out), hull.beta)
+    return replace(problem, bank=problem.bank.select(np.flatnonzero(~inactive)), hull=few)
