@@ -135,8 +135,8 @@ class DualNorm:
     def hessian_factor(self, Z: Array) -> Array | None:
         """F with F'F = 2 Z'(d2h / dq2) Z, for Z of shape (m, n) and q = Z b; None where h is linear in q.
 
-        It is what the Hessian of h in the coefficients has besides the weighted sum of the kernels. With d2h / dq2 = (r - 1) (diag(theta / q) - theta theta' / h)
-        it is a variance: rows sqrt(u) (z / q - mean).
+        It is what the Hessian of h in the coefficients has besides the weighted sum of the kernels. With d2h / dq2 =
+        (r - 1) (diag(theta / q) - theta theta' / h) it is a variance: rows sqrt(u) (z / q - mean).
         """
         r = exponent(self.rho)
         if r == 1.0 or not self.q.any():
