@@ -96,12 +96,12 @@ def nesterov_as_published(
         raise ValueError(f"steps must be at least 1, got {steps}")
     first = problem.first(start)
     L = lipschitz_constant(problem)
-    a, q, sums, values = first, problem.forms(first)[0], np.zeros(len(first)), np.empty(steps)
+    a, q, sums, values = first, problem.scores(first)[0], np.zeros(len(first)), np.empty(steps)
     for k in range(steps):
         g = problem.gradient(a, q)
         sums += 0.5 * (k + 1) * g
         beta, gamma = problem.clip(a - g / L), problem.clip(first - sums / L)
         a = beta + 2.0 / (k + 3.0) * (gamma - beta)
-        q_beta, q = problem.forms(beta, a)
+        q_beta, q = problem.scores(beta, a)
         values[k] = problem.value(beta, q_beta)
     return NesterovRun(first, beta, values, L)

@@ -126,7 +126,7 @@ def test_gradient() -> None:
     problem = SmoothedProblem.of(precomputed(case.K), case.y, 1.0, 0.5)
     a = np.random.default_rng(0).random(len(case.y))
     value, gradient = mkl.smoothed_objective(case.K, case.y, 0.5, a)
-    q = problem.forms(a)[0]
+    q = problem.scores(a)[0]
     assert problem.value(a, q) == pytest.approx(value)
     np.testing.assert_allclose(problem.gradient(a, q), gradient, atol=1e-10)
     step = 1e-6

@@ -22,9 +22,9 @@ from scipy.linalg import blas, lapack
 
 from multikernel._typing import Array
 
-_ROUNDING = 4e-15  # of |Z d| and |z_k|: slopes nearer to each other than this are equal
-_CONDITION = 1e-4  # pivot of a column of unit length, down to which products of columns are exact enough
-_DEPENDENT = 1e-13  # pivot of a column that is a mixture of others
+_ROUNDING = 4e-15  # slopes that differ by less than this part of |z_k| times the length of Z d are equal
+_CONDITION = 1e-4  # pivots of columns of unit length below this need the columns themselves: products lose their digits
+_DEPENDENT = 1e-13  # a column of unit length with a smaller pivot is a mixture of the columns before it
 
 
 def simplex_least_squares(V: Array, u: Array, start: Array | None = None) -> Array:
@@ -77,7 +77,7 @@ def nearest_point(Z: Array, start: Array | None = None) -> Array:
     """The weights of the point of least norm in the hull of the columns of Z, (n, m) in Fortran order."""
     lengths = np.sqrt(np.einsum("nm,nm->m", Z, Z))
     face = _first(Z, lengths, start).settled()
-    refused: list[int] = []  # columns that would not lower the norm: what they promised was rounding
+    refused: list[int] = []  # columns that did not lower the norm: their slope was rounding
     for _ in range(10 * Z.shape[1] + 100):
         point = face.Z @ face.d
         slopes = blas.dgemv(1.0, Z, point, trans=1)

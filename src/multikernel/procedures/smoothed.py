@@ -26,9 +26,9 @@ from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.base import Weights
 from multikernel.procedures.smoothed_problem import SmoothedProblem
 
-_LONGER = 0.8  # what the curvature is multiplied with after each step: it need not be the largest anywhere
-_SHORTER = 2.0  # and after a step that was too long
-_ROUNDING = 1e-13  # of the terms of a value: values that differ less are the same
+_LONGER = 0.8  # the curvature is multiplied with this after each step: it need not be the largest anywhere
+_SHORTER = 2.0  # the curvature is multiplied with this after a step that was too long
+_ROUNDING = 1e-13  # values that differ by less than this part of their terms are equal
 _TINY = float(np.finfo(float).tiny)
 
 
@@ -58,7 +58,7 @@ def smoothed(
 ) -> SmoothedWeights:
     """The weights of smoothed multiple kernel learning.
 
-    Each step costs one pass over the kernels for their quadratic forms and one for their sum.
+    Each step costs one pass over the kernels for their scores and one for their sum.
 
     Parameters
     ----------
@@ -90,10 +90,10 @@ def smoothed(
     """
     problem = SmoothedProblem.of(bank, target, C, smoothing)
     a = problem.first(warm)
-    state = _State.at(problem, a, problem.forms(a)[0])
+    state = _State.at(problem, a, problem.scores(a)[0])
     history: list[float] = []
     for step in range(max_iter):
-        g = problem.gradient(state.z, state.z_forms)
+        g = problem.gradient(state.z, state.z_scores)
         state = replace(state, bound=max(state.bound, state.z_value - problem.fall(state.z, g)))
         history.append(state.gap)
         observe(Event(step + 1, Certificate("duality gap", state.gap), state.a, state.value, state.value, state.bound))
@@ -105,13 +105,13 @@ def smoothed(
 
 @dataclass(frozen=True, eq=False)
 class _State:
-    """The point a, the point z ahead of it at which the gradient is taken, and what is known at both."""
+    """The point a, the point z ahead of it at which the gradient is taken, and the scores and values of both."""
 
     a: Array
-    forms: Array
+    scores: Array
     value: float
     z: Array
-    z_forms: Array
+    z_scores: Array
     z_value: float
     momentum: float
     curvature: float
@@ -127,52 +127,52 @@ class _State:
         return Certificate.gap(self.value, self.bound).value
 
     def advanced(self, problem: SmoothedProblem, g: Array) -> _State:
-        """A projected gradient step from z, and the next z ahead of it."""
-        x, forms, difference, curvature = self._step(problem, g)
+        """A projected gradient step from z to the next a, and the next z ahead of it."""
+        x, scores, difference, curvature = self._step(problem, g)
         step = x - self.a
         if float(g @ step) > 0.0:
             momentum, ahead = 1.0, 0.0
         else:
             momentum = 0.5 + float(np.sqrt(0.25 + self.momentum**2))
             ahead = (self.momentum - 1.0) / momentum
-        # q is a quadratic form: known at a, at x and at their difference, it is known on the line through both
-        z_forms = np.maximum(forms + ahead * (forms + difference - self.forms) + ahead**2 * difference, 0.0)
+        # scores are quadratic forms: known at a, at x and at their difference, they are known on the line through both
+        z_scores = np.maximum(scores + ahead * (scores + difference - self.scores) + ahead**2 * difference, 0.0)
         z = x + ahead * step
         return _State(
             a=x,
-            forms=forms,
-            value=problem.value(x, forms),
+            scores=scores,
+            value=problem.value(x, scores),
             z=z,
-            z_forms=z_forms,
-            z_value=problem.value(z, z_forms),
+            z_scores=z_scores,
+            z_value=problem.value(z, z_scores),
             momentum=momentum,
             curvature=curvature * _LONGER,
             bound=self.bound,
         )
 
     def _step(self, problem: SmoothedProblem, g: Array) -> tuple[Array, Array, Array, float]:
-        """The longest step tried below whose parabola the value stays; with the forms at its end and of x - a."""
+        """The longest step tried at whose end x the value is below the parabola; with the scores of x and of x - a."""
         curvature = self.curvature or _curvature_along(problem, self, g)
-        rounding = _ROUNDING * (abs(self.z_value) + float(self.z.sum()) + float(self.z_forms.max()))
+        rounding = _ROUNDING * (abs(self.z_value) + float(self.z.sum()) + float(self.z_scores.max()))
         while True:
             x = problem.clip(self.z - g / curvature)
             moved = x - self.z
-            forms, difference = problem.forms(x, x - self.a)
+            scores, difference = problem.scores(x, x - self.a)
             parabola = self.z_value + float(g @ moved) + 0.5 * curvature * float(moved @ moved)
-            if problem.value(x, forms) <= parabola + rounding:
-                return x, forms, difference, curvature
+            if problem.value(x, scores) <= parabola + rounding:
+                return x, scores, difference, curvature
             curvature *= _SHORTER
 
 
 def _curvature_along(problem: SmoothedProblem, state: _State, g: Array) -> float:
-    """g'Y K(theta) Y g / |g|^2, a part of the curvature; a first guess."""
-    along = float(problem.weights(state.z_forms) @ problem.forms(g)[0])
-    return max(along, _ROUNDING * float(state.z_forms.max()), _TINY) / max(float(g @ g), _TINY)
+    """A first guess of the curvature: g'Y K(theta) Y g / |g|^2, the part that K has in it."""
+    along = float(problem.weights(state.z_scores) @ problem.scores(g)[0])
+    return max(along, _ROUNDING * float(state.z_scores.max()), _TINY) / max(float(g @ g), _TINY)
 
 
 def _result(problem: SmoothedProblem, state: _State, tol: float, history: tuple[float, ...]) -> SmoothedWeights:
-    """With the certificates of the point itself, from a gradient of its own."""
-    a, q = state.a, state.forms
+    """The point found with its own certificates: both take the gradient at a, which the steps take at z."""
+    a, q = state.a, state.scores
     g = problem.gradient(a, q)
     gap = Certificate("duality gap", min(state.gap, relative(problem.fall(a, g), state.value)))
     return SmoothedWeights(

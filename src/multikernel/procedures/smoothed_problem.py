@@ -67,7 +67,7 @@ class SmoothedProblem:
         program = machine.program(self.y, self.upper)
         return machine.solve_program(self.bank.combine(np.full(m, 1.0 / m)), program).warm
 
-    def forms(self, *points: Array) -> Array:
+    def scores(self, *points: Array) -> Array:
         """q at each of these points, in one pass over the kernels: shape (points, m)."""
         return self.bank.quads(np.stack([self.y * a for a in points], axis=1)).T
 

@@ -2,15 +2,17 @@
 
     min_{d >= 0, 1'd = 1}  J(d) = alpha/2 tr Y'(R(d) + alpha I)^{-1} Y,      R(d) = sum_k d_k R_k,  R_k = s_k K_k
 
-J is convex, J(d) = min_C 1/2 |Y - R C|^2 + alpha/2 tr C'R C, and with C = (R + alpha I)^{-1} Y and v_k = tr C'R_k C
+J is convex, J(d) = min_C 1/2 |Y - R C|^2 + alpha/2 tr C'R C. With C = (R + alpha I)^{-1} Y and the scores
+v_k = tr C'R_k C
 
     dJ/dd_k = -alpha/2 v_k,        min J >= alpha/2 (tr C'Y)^2 / (alpha |C|^2 + max_k v_k)  for any C.
 
-    solve.py         the problem for kernels of any kind: where to begin, which algorithm
+    solve.py         kernels of any kind: where to begin, which algorithm
     newton.py        Newton steps to a certified gap
     alternation.py   the paper's algorithm
-    point.py         the ridge at given weights, and the bound
-    lasso.py         one rank-one kernel for each feature: the Lasso with a squared norm, exactly
+    point.py         the ridge at given weights, and its gap
+    lasso.py         one rank-one kernel for each feature: the Lasso with a squared norm
+    active_set.py    the Lasso's problem on a few features, exactly
     scaling.py       the factors s_k
     weights.py       what is returned
 """

@@ -13,11 +13,10 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.procedures.rls2.newton import Found
-from multikernel.procedures.rls2.point import RidgePoint
+from multikernel.procedures.rls2.point import Found, RidgePoint
 from multikernel.procedures.simplex_least_squares import nearest_point
 
-_DELTA = 1e-2
+_DELTA = 1e-2  # the paper's tolerance
 
 
 def alternation(bank: KernelBank, Y: Array, alpha: float, max_iter: int, start: Array) -> Found:
@@ -27,12 +26,12 @@ def alternation(bank: KernelBank, Y: Array, alpha: float, max_iter: int, start: 
     history: list[float] = []
     point = RidgePoint.at(bank, d, alpha, Y, work)
     while not stopped and len(history) < max_iter:
-        products = np.ascontiguousarray(bank.apply(point.C).transpose(0, 2, 1))
-        V, c = products.reshape(len(bank), -1).T, point.C.T.ravel()
-        history.append(point.gap(float((c @ V).max())))
+        V, scores = point.products(bank)
+        c = point.C.T.ravel()
+        history.append(point.gap(float(scores.max())))
         d = nearest_point(V - (y - 0.5 * alpha * c)[:, None], d)
         stopped = bool(np.linalg.norm(V @ d + alpha * c - y) <= _DELTA * np.linalg.norm(y))
         point = RidgePoint.at(bank, d, alpha, Y, work)
-    v = bank.quad(point.C)
-    gap = point.gap(float(v.max()))
-    return Found(d, point, v, gap, stopped, len(history), (*history, gap))
+    scores = bank.quad(point.C)
+    gap = point.gap(float(scores.max()))
+    return Found(d, point, scores, gap, stopped, len(history), (*history, gap))

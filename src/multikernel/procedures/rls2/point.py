@@ -1,10 +1,10 @@
 """Ridge regression at given weights of RLS2, and what it tells of the optimum.
 
-For any coefficients C the value 1/2 |Y - R C|^2 + alpha/2 tr C'R C is at least J(d), and with v_k = tr C'R_k C
+For any coefficients C the value 1/2 |Y - R C|^2 + alpha/2 tr C'R C is at least J(d). With the scores v_k = tr C'R_k C
 
     alpha/2 (tr C'Y)^2 / (alpha |C|^2 + max_k v_k)
 
-is at most the optimum. Both hold whatever rounding did to C, so the gap between them is one of the weights themselves.
+is at most the optimum for any C. Both hold whatever rounding did to C, so the gap between them is true of the weights themselves.
 """
 
 from __future__ import annotations
@@ -27,9 +27,10 @@ class RidgePoint:
 
     Parameters
     ----------
+    alpha : float > 0
     Y, C : arrays (n, t)
     L : array (n, n), its lower triangle
-    value : 1/2 |Y - R C|^2 + alpha/2 tr C'R C
+    value : float, 1/2 |Y - R C|^2 + alpha/2 tr C'R C
     """
 
     alpha: float
@@ -48,14 +49,17 @@ class RidgePoint:
         value = 0.5 * float(np.sum((Y - RC) ** 2)) + 0.5 * alpha * float(np.vdot(C, RC))
         return cls(alpha, Y, C, L, value)
 
-    def bound(self, largest: float) -> float:
-        """The lower bound of the optimum where the largest v_k is this."""
-        scale = self.alpha * float(np.vdot(self.C, self.C)) + largest
-        return 0.5 * self.alpha * float(np.vdot(self.C, self.Y)) ** 2 / scale if scale > 0 else 0.0
+    def products(self, bank: KernelBank) -> tuple[Array, Array]:
+        """R_k C as columns, targets one below the other, shape (t n, kernels); and the scores tr C'R_k C."""
+        products = np.ascontiguousarray(bank.apply(self.C).transpose(0, 2, 1))
+        W = products.reshape(len(products), -1).T
+        return W, self.C.T.ravel() @ W
 
     def gap(self, largest: float) -> float:
-        """How far the value may be above the optimum, relative to it."""
-        return Certificate.gap(self.value, self.bound(largest)).value
+        """How far the value may be above the optimum, relative to it, where the largest score is this."""
+        scale = self.alpha * float(np.vdot(self.C, self.C)) + largest
+        bound = 0.5 * self.alpha * float(np.vdot(self.C, self.Y)) ** 2 / scale if scale > 0 else 0.0
+        return Certificate.gap(self.value, bound).value
 
     def whitened(self, M: Array) -> Array:
         """L^{-1} M; M in Fortran order is overwritten."""
@@ -74,3 +78,27 @@ class RidgePoint:
             n_iter=0,
             warm=C,
         )
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """Where an algorithm stopped.
+
+    Parameters
+    ----------
+    d : array (m,), the weights of all kernels
+    point : RidgePoint at them
+    scores : array (m,), tr C'R_k C of all kernels
+    gap : float, how far J may be above the optimum, relative to it
+    converged : bool
+    n_iter : int, steps taken
+    history : the gap along the way, over all kernels
+    """
+
+    d: Array
+    point: RidgePoint
+    scores: Array
+    gap: float
+    converged: bool
+    n_iter: int
+    history: tuple[float, ...]

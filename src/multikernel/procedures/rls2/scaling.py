@@ -16,7 +16,7 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 
 RULES = ("trace", "transductive", "fisher", "none")
-_VARIANCE = 1e-13  # of the mean self-value: what rounding makes of a variance of 0
+_VARIANCE = 1e-13  # a variance below this part of the mean self-value is rounding
 
 
 def scaling_factors(rule: str, bank: KernelBank, target: Array, further: Array | None = None) -> Array:
@@ -27,7 +27,7 @@ def scaling_factors(rule: str, bank: KernelBank, target: Array, further: Array |
     rule : "trace", "transductive", "fisher" or "none"
     bank : square KernelBank of the training sample
     target : array (n,), for "fisher" the labels -1 and +1
-    further : array (m,), for "transductive" the sums of the self-values of the further inputs
+    further : array (m,), for "transductive" the sum of each kernel's self-values at the further inputs
     """
     match rule:
         case "trace":
@@ -42,7 +42,7 @@ def scaling_factors(rule: str, bank: KernelBank, target: Array, further: Array |
 
 
 def _variance(bank: KernelBank, members: Array) -> Array:
-    """Of a class, in every feature space; 0 for a single member."""
+    """The variance of a class in every feature space; 0 for a single member."""
     own = bank.diagonal()[:, members].mean(axis=1, dtype=float)
     variance = own - bank.quad(members / np.count_nonzero(members))
     return np.where(variance > _VARIANCE * own, variance, 0.0)

@@ -36,6 +36,7 @@ def rls2(
     scaling : array (m,) >= 0, the factors s_k
     fit_intercept : bool, whether the means of the targets are taken off first
     mode : "certified", Newton steps to a relative duality gap of ``tol``; "paper", its alternation and stopping rule
+    tol : float, the relative duality gap to reach in mode "certified"
     max_iter : int, steps at most
     warm : ScaledWeights of a similar problem, to begin with; by default the optimum for alpha to infinity
     """
@@ -65,9 +66,9 @@ def rls2(
 
 def _begin(scaled: KernelBank, scaling: Array, Y: Array) -> Array:
     """The optimum for alpha to infinity: the kernel of the largest tr Y'R_k Y (Lemma 5); equal weights if all are 0."""
-    forms = scaled.quad(Y)
-    if forms.max() <= 0:
+    scores = scaled.quad(Y)
+    if scores.max() <= 0:
         return equal_weights(scaling)
-    start = np.zeros(len(forms))
-    start[int(forms.argmax())] = 1.0
+    start = np.zeros(len(scores))
+    start[int(scores.argmax())] = 1.0
     return start

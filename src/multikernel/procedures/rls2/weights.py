@@ -17,7 +17,7 @@ class ScaledWeights(Weights):
     Parameters
     ----------
     scaling : array (m,), the factors s_k
-    scores : array (m,), tr C's_k K_k C at the solution; where they are largest, weights are positive
+    scores : array (m,), tr C's_k K_k C at the solution; only kernels of the largest score have a weight
     """
 
     scaling: Array | None = None
@@ -25,6 +25,6 @@ class ScaledWeights(Weights):
 
 
 def equal_weights(scaling: Array) -> Array:
-    """Where no kernel explains anything: the same weight for all that are not scaled to 0."""
+    """The same weight for every kernel that is not scaled to 0: the answer where no kernel explains anything."""
     used = scaling > 0 if scaling.any() else np.ones(len(scaling), dtype=bool)
     return used / np.count_nonzero(used)
