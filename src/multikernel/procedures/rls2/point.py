@@ -4,7 +4,7 @@ For any coefficients C the value 1/2 |Y - R C|^2 + alpha/2 tr C'R C is at least 
 
     alpha/2 (tr C'Y)^2 / (alpha |C|^2 + max_k v_k)
 
-is at most the optimum for any C. Both hold whatever rounding did to C, so the gap between them is true of the weights themselves.
+is at most the optimum. Both hold whatever rounding did to C, so the gap between them is true of the weights themselves.
 """
 
 from __future__ import annotations
