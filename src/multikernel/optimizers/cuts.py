@@ -65,7 +65,7 @@ class Cuts:
         ValueError where the linear program could not be solved.
         """
         j, m = self.slope.shape
-        unit = float(np.abs(self.constant).max()) or 1.0
+        unit = max(float(np.abs(self.constant).max()), self.total * float(np.abs(self.slope).max())) or 1.0
         program = linprog(
             np.append(np.zeros(m), 1.0),
             A_ub=np.column_stack([-self.total / unit * self.slope, -np.ones(j)]),

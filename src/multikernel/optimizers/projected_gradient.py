@@ -23,7 +23,6 @@ _MEMORY = 8  # values; the highest of them is what a new one is compared with
 _FALL = 1e-4  # of what the slope promises
 _LEAST = 1e-12  # part of a step: no lower value is found along it
 _RANGE = 1e10  # how much longer or shorter than the first a step may be
-_TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True)
@@ -63,13 +62,13 @@ class ProjectedGradient(Descent):
             return known
         at = state.best
         reach = float(np.linalg.norm(at.theta) + np.linalg.norm(problem.start()))
-        gain = -float(at.gradient @ _step(problem, at, reach / max(float(np.linalg.norm(at.gradient)), _TINY)))
+        gain = -float(at.gradient @ _step(problem, at, _length(reach, at.gradient)))
         by_step = Certificate.stationarity(gain + at.upper - at.value, at.upper)
         return min(known, by_step, key=lambda each: each.value)
 
     def search(self, problem: Problem, state: State) -> Search:
         at, values = state.latest, [state.latest.upper]
-        first = length = float(np.linalg.norm(at.theta)) / max(float(np.linalg.norm(at.gradient)), _TINY)
+        first = length = _length(float(np.linalg.norm(at.theta)), at.gradient)
         while True:
             step, part = _step(problem, at, length), 1.0
             slope = float(at.gradient @ step)
@@ -83,6 +82,12 @@ class ProjectedGradient(Descent):
                 part *= _shorter(part * slope, found.value - at.value)
             length = min(max(_spectral(at, found, length), first / _RANGE), first * _RANGE)
             at, values = found, [*values[1 - _MEMORY :], found.upper]
+
+
+def _length(size: float, gradient: Array) -> float:
+    """The step length at which a step along the gradient is of this size; 0 where there is no gradient."""
+    norm = float(np.linalg.norm(gradient))
+    return size / norm if norm > 0.0 else 0.0
 
 
 def _step(problem: Problem, at: Evaluation, length: float) -> Array:

@@ -1,1 +1,1 @@
-"""Conformance suites: what a kernel, a bank, a machine and the others have to be, checked in one line."""
+"""Conformance suites, for whoever adds a part: each checks in one line that a new one does what the others do."""

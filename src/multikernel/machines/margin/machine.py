@@ -159,7 +159,9 @@ class MarginMachine(Machine):
         excess = float(g @ q) - float(q[y > 0].min()) - float(q[y < 0].min())
         if value <= _ZERO * spread:
             excess = value  # the hulls meet: no margin is smaller than 0
-        gap = relative(excess, value, _PART * spread) if self.lam < 1.0 else 0.0
+        if self.lam == 1.0:
+            excess = 0.0 * value  # the class means are the solution; still a NaN is none
+        gap = relative(excess, value, _PART * spread)
         coef = y * g
         solution = DualSolution(
             coef=coef,

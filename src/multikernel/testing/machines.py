@@ -1,0 +1,215 @@
+"""Checks of a machine on small problems: its value, its certificate, its derivative, starts, weights and refusals.
+
+The value J(K) of a machine is convex and decreasing in K. All machines have a dual problem whose objective is linear in
+K, so every solution, however rough, is a tangent that no value lies below:
+
+    J(K') >= value - <A A', K' - K>        for all K',        A the ``factor`` of a solution at K
+
+What the value itself should be is for the machine's own tests to say.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+import numpy as np
+
+from multikernel._linalg import as_columns
+from multikernel._typing import Array
+from multikernel.banks import DenseGram, FactorGram
+from multikernel.machines import DualSolution, Machine
+from multikernel.testing.assertions import must_refuse, refusal, require
+
+_ROUGH, _FINE, _FINEST = 1e-2, 1e-8, 1e-10  # gaps asked for
+_STEP = 1e-5  # of differences
+
+
+@dataclass(frozen=True, eq=False)
+class MachineCase:
+    """A kernel matrix of full rank with a target.
+
+    Parameters
+    ----------
+    K : array (n, n), symmetric and positive definite
+    target : array (n,) or (n, t), as the machine wants it
+    """
+
+    K: Array
+    target: Array
+
+
+def labelled_case(n: int = 24) -> MachineCase:
+    """Gaussian kernels of samples in the plane, with labels -1 and +1 that overlap."""
+    X, rng = _samples(n), np.random.default_rng(1)
+    return MachineCase(_gaussians(X), np.where(X[:, 0] + 0.5 * rng.normal(size=n) > 0, 1.0, -1.0))
+
+
+def numeric_case(n: int = 24) -> MachineCase:
+    """Gaussian kernels of samples in the plane, with numbers that follow a curve."""
+    X, rng = _samples(n), np.random.default_rng(1)
+    return MachineCase(_gaussians(X), X[:, 1] - 0.5 * X[:, 0] ** 2 + 0.2 * rng.normal(size=n) + 1.0)
+
+
+def check_machine(machine: Machine, cases: Iterable[MachineCase]) -> None:
+    """Check a machine on each of the cases.
+
+    Parameters
+    ----------
+    machine : Machine
+    cases : MachineCase, of targets that the machine takes
+
+    Raises
+    ------
+    AssertionError : with what is wrong
+
+    Examples
+    --------
+    >>> from multikernel.machines import HingeMachine
+    >>> from multikernel.testing.machines import check_machine, labelled_case
+    >>> check_machine(HingeMachine(C=2.0), [labelled_case()])
+    """
+    for case in cases:
+        check_solution(machine, case)
+        check_certificate(machine, case)
+        check_derivative(machine, case)
+        check_starts(machine, case)
+        check_weights(machine, case)
+        check_refusals(machine, case)
+
+
+def check_solution(machine: Machine, case: MachineCase) -> None:
+    """Shapes, finite numbers, inputs left alone, the same answer again, whatever form the matrix is stored in."""
+    K, y = case.K.copy(), case.target.copy()
+    found, again = (machine.solve(DenseGram(K), y) for _ in range(2))
+    same = np.array_equal(K, case.K) and np.array_equal(y, case.target)
+    require(same, "solve writes into the matrix or the target")
+    require(found.coef.shape == found.factor.shape == y.shape, f"coef has shape {found.coef.shape}, not {y.shape}")
+    require(np.shape(found.intercept) == y.shape[1:], f"the intercept has shape {np.shape(found.intercept)}")
+    for name in ("coef", "intercept", "value", "factor", "gap"):
+        require(np.isfinite(getattr(found, name)).all(), f"{name} is not finite")
+    require(found.converged and found.gap >= 0.0, f"the gap is {found.gap} and converged is {found.converged}")
+    require(np.array_equal(found.coef, again.coef), "the same problem has two solutions in two runs")
+    values, vectors = np.linalg.eigh(case.K)
+    F = vectors * np.sqrt(np.maximum(values, 0.0))
+    fine = machine.with_tolerance(_FINE)
+    forms = [
+        fine.solve(gram, y)
+        for gram in (DenseGram(K), DenseGram(np.asfortranarray(K)), FactorGram(F, np.ones(len(F)), F))
+    ]
+    for other in forms[1:]:
+        _equal(other.value, forms[0].value, 1e-6, case, "the value depends on the form of the matrix")
+
+
+def check_certificate(machine: Machine, case: MachineCase) -> None:
+    """A rough value and its gap enclose the fine one; ``with_tolerance`` is heard; tangents lie below all values."""
+    y, rng = case.target, np.random.default_rng(2)
+    others = [case.K + 0.5 * np.outer(v, v) for v in rng.normal(size=(2, len(y)))]
+    others += [0.3 * case.K, np.eye(len(y)), 0.5 * (case.K + others[0])]
+    fine = [_solve(machine, K, y, _FINE) for K in (case.K, *others)]
+    for tol in (_ROUGH, _FINE):
+        found, scale = _solve(machine, case.K, y, tol), _scale(fine[0], case)
+        require(found.gap <= tol, f"with_tolerance({tol:g}) leaves a gap of {found.gap:.2g}")
+        require(found.value <= fine[0].upper + _FINE * scale, "a value is larger than the optimum of the dual problem")
+        require(fine[0].value <= found.upper + _FINE * scale, "the gap is smaller than the distance to the optimum")
+        for K, at in zip(others, fine[1:], strict=True):
+            tangent = found.value - _form(K - case.K, found.factor)
+            require(tangent <= at.upper + _FINE * _scale(at, case), "a tangent is above J: factor or value is wrong")
+    _below(fine[5].value, 0.5 * (fine[0].upper + fine[1].upper), case, "J is not convex in K")
+    for larger in fine[1:3]:
+        _below(larger.value, fine[0].upper, case, "J rises where the kernel grows")
+
+
+def check_derivative(machine: Machine, case: MachineCase) -> None:
+    """dJ/dK = -A A', by central differences in random directions, with weights of samples where these are taken."""
+    K, y, rng = case.K + 0.1 * np.eye(len(case.K)), case.target, np.random.default_rng(3)
+    weights = [None] if _weights_refused(machine, case) else [None, rng.uniform(0.5, 2.0, size=len(y))]
+    for weight in weights:
+        A = _solve(machine, K, y, _FINEST, weight).factor
+        for _ in range(2):
+            E = rng.normal(size=K.shape)
+            E = E + E.T
+            up, down = (_solve(machine, K + s * _STEP * E, y, _FINEST, weight).value for s in (1.0, -1.0))
+            want, got = (up - down) / (2.0 * _STEP), -_form(E, A)
+            allowed = 1e-3 * abs(want) + 1e-5 * float(np.vdot(A, A))
+            require(abs(got - want) <= allowed, f"-A A' gives the slope {got:.6g} where J has {want:.6g}")
+
+
+def check_starts(machine: Machine, case: MachineCase) -> None:
+    """A start leads to the same value, is left alone, and at the solution spares steps."""
+    y, fine = case.target, machine.with_tolerance(_FINE)
+    cold = fine.solve(DenseGram(case.K), y)
+    for warm in (cold.warm, fine.solve(DenseGram(0.5 * case.K), y).warm):
+        kept = warm.copy()
+        found = fine.solve(DenseGram(case.K), y, warm)
+        require(np.array_equal(warm, kept), "solve writes into the start")
+        _equal(found.value, cold.value, 1e-6, case, "a start leads to another value")
+    again = fine.solve(DenseGram(case.K), y, cold.warm)
+    require(again.n_iter <= cold.n_iter, f"from the solution {again.n_iter} steps are made, without {cold.n_iter}")
+
+
+def check_weights(machine: Machine, case: MachineCase) -> None:
+    """A sample of weight 2 is one that is there twice; a machine that takes no weights says so in a sentence."""
+    said = _weights_refused(machine, case)
+    if said is not None:
+        require("weight" in said, f"the sentence does not say that it is about the weights: {said}")
+        return
+    counts = np.random.default_rng(4).integers(1, 4, size=len(case.target))
+    copies = np.repeat(np.arange(len(counts)), counts)
+    fine = machine.with_tolerance(_FINE)
+    weighted = fine.solve(DenseGram(case.K), case.target, None, counts.astype(float))
+    repeated = fine.solve(DenseGram(case.K[np.ix_(copies, copies)]), case.target[copies])
+    _equal(weighted.value, repeated.value, 1e-6, case, "weights are not repetitions")
+    must_refuse(
+        lambda: machine.solve(DenseGram(case.K), case.target, None, np.ones(len(counts) - 1)), "a weight too few"
+    )
+    bad = np.where(np.arange(len(counts)) == 0, np.nan, 1.0)
+    must_refuse(lambda: machine.solve(DenseGram(case.K), case.target, None, bad), "a weight that is NaN")
+
+
+def check_refusals(machine: Machine, case: MachineCase) -> None:
+    """Targets of other samples, targets that are not finite and matrices that are not square are refused."""
+    K, y = case.K, case.target
+    must_refuse(lambda: machine.solve(DenseGram(K), y[1:]), "a target that is too short")
+    must_refuse(lambda: machine.solve(DenseGram(K[1:]), y), "a matrix that is not square")
+    bad = y.copy()
+    bad[0] = np.nan
+    found = refusal(lambda: machine.solve(DenseGram(K), bad))
+    require(found is not None or np.isfinite(machine.solve(DenseGram(K), bad).coef).all(), "a NaN leads to a solution")
+
+
+def _samples(n: int) -> Array:
+    return np.random.default_rng(0).normal(size=(n, 2))
+
+
+def _gaussians(X: Array) -> Array:
+    return np.exp(-0.5 * ((X[:, None] - X) ** 2).sum(axis=2)) + 1e-3 * np.eye(len(X))
+
+
+def _solve(machine: Machine, K: Array, y: Array, tol: float, weight: Array | None = None) -> DualSolution:
+    return machine.with_tolerance(tol).solve(DenseGram(K), y, None, weight)
+
+
+def _weights_refused(machine: Machine, case: MachineCase) -> str | None:
+    ones = np.ones(len(case.target))
+    return refusal(lambda: machine.solve(DenseGram(case.K), case.target, None, ones))
+
+
+def _form(K: Array, A: Array) -> float:
+    """tr A'K A."""
+    return float(np.vdot(as_columns(A), K @ as_columns(A)))
+
+
+def _scale(found: DualSolution, case: MachineCase) -> float:
+    return max(abs(found.value), 1e-5 * float(np.diagonal(case.K).mean()))
+
+
+def _equal(got: float, want: float, tol: float, case: MachineCase, what: str) -> None:
+    scale = max(abs(want), 1e-5 * float(np.diagonal(case.K).mean()))
+    require(abs(got - want) <= tol * scale, f"{what}: {got!r} and {want!r}")
+
+
+def _below(got: float, want: float, case: MachineCase, what: str) -> None:
+    require(
+        got <= want + 1e-7 * max(abs(want), 1e-5 * float(np.diagonal(case.K).mean())), f"{what}: {got!r} > {want!r}"
+    )

@@ -1,0 +1,212 @@
+"""Checks of an optimizer on problems whose optimum is known.
+
+Where K_k = e_k e_k' for samples k = 1..m, and ridge regression without intercept is the machine,
+
+    J(theta) = sum_k y_k^2 / (theta_k + alpha),        q_k = y_k^2 / (theta_k + alpha)^2
+
+so that targets can be made for given weights and scores. Weights of a domain that maximise theta'q - r(theta) are then
+the optimum, whatever the domain.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+
+from multikernel._typing import Array
+from multikernel.banks import precomputed
+from multikernel.combinations import HadamardPower, Linear
+from multikernel.domains import Domain, EntropySimplex, NormBall, Orthant, Simplex
+from multikernel.machines import HingeMachine, Machine, RidgeMachine
+from multikernel.observer import Event
+from multikernel.optimizers import Optimizer, Result
+from multikernel.problem import Evaluation, Problem
+from multikernel.testing.assertions import must_refuse, refusal, require
+
+_ROUNDING = 1e-9  # of a value: sums in another order, and values that a machine solved to rounding
+_FINE = 1e-10  # the gap to which a value is recomputed
+
+
+@dataclass(frozen=True, eq=False)
+class KnownProblem:
+    """A problem with bounds of its optimum, found in another way.
+
+    Parameters
+    ----------
+    problem : Problem
+    lower, upper : float, the optimum lies between them
+    """
+
+    problem: Problem
+    lower: float
+    upper: float
+
+
+def known_problem(domain: Domain, weights: Array, scores: Array, alpha: float = 0.5) -> KnownProblem:
+    """The problem over a domain of which given weights are the optimum, where they have these scores.
+
+    Parameters
+    ----------
+    domain : Domain
+    weights : array (m,), feasible
+    scores : array (m,) >= 0; the weights have to maximise weights'scores - penalty
+    alpha : float > 0, of the ridge machine
+
+    Raises
+    ------
+    ValueError : where they do not
+    """
+    gain = float(weights @ scores) - domain.penalty(weights)
+    if not (domain.contains(weights) and np.isclose(gain, domain.support(scores), rtol=1e-12)):
+        raise ValueError(f"{weights} are not the best weights in {domain} for the scores {scores}")
+    m = len(weights)
+    y = np.sqrt(scores) * (weights + alpha)
+    bank = precomputed(np.eye(m)[:, :, None] * np.eye(m)[:, None, :])
+    problem = Problem(bank, Linear(), RidgeMachine(alpha, fit_intercept=False), domain, y)
+    optimum = float((y**2 / (weights + alpha)).sum()) + domain.penalty(weights)
+    return KnownProblem(problem, optimum, optimum)
+
+
+def known_problems() -> list[KnownProblem]:
+    """One over each kind of domain, with five kernels; on the simplex one of these has no weight."""
+    q = np.array([2.0, 0.5, 1.0, 0.2, 1.5])
+    smooth = [NormBall(1.5), NormBall(2.0), NormBall(2.0, 0.7, 1.0), EntropySimplex(0.5), Orthant(0.8)]
+    flat = np.array([1.0, 1.0, 1.0, 0.5, 1.0]), np.array([0.4, 0.3, 0.2, 0.0, 0.1])
+    return [
+        known_problem(Simplex(), flat[1], flat[0]),
+        known_problem(Orthant(1.0, 1), flat[1], flat[0]),
+        *(known_problem(domain, domain.maximiser(q), q) for domain in smooth),
+    ]
+
+
+def check_optimizer(optimizer: Optimizer, problems: Iterable[KnownProblem] | None = None) -> None:
+    """Check an optimizer on every problem that it does not refuse, and that there is one.
+
+    Parameters
+    ----------
+    optimizer : Optimizer, with the tolerance and the number of iterations that it is to be tried with
+    problems : KnownProblem; ``known_problems()`` by default
+
+    Raises
+    ------
+    AssertionError : with what is wrong
+
+    Examples
+    --------
+    >>> from multikernel.optimizers import LevelMethod
+    >>> from multikernel.testing.optimizers import check_optimizer
+    >>> check_optimizer(LevelMethod(tol=1e-4))
+    """
+    given = known_problems() if problems is None else list(problems)
+    solved = [known for known in given if refusal(partial(_checked, optimizer, known.problem)) is None]
+    require(bool(solved), f"{optimizer} refuses every problem")
+    for known in solved:
+        check_run(optimizer, known)
+        check_stopped(optimizer, known)
+        check_start(optimizer, known)
+    if problems is None:
+        check_refusals(optimizer, [known.problem for known in given])
+
+
+def check_run(optimizer: Optimizer, known: KnownProblem) -> Result:
+    """The certificate holds, the history and the observer tell of every machine; the result.
+
+    A duality gap is no smaller than the distance to the optimum, and the value is that of the weights returned.
+    """
+    problem, events = _Counted.of(known.problem), list[Event]()
+    result = optimizer.minimise(problem, observe=events.append)
+    _check_result(optimizer, known, result)
+    n = result.n_iter
+    require(
+        n == len(result.history) == len(events),
+        f"{n} iterations, {len(result.history)} in the history, {len(events)} told",
+    )
+    require(n == len(problem.solved), f"{len(problem.solved)} inner problems are solved, and {n} are told")
+    require([event.step for event in events] == list(range(1, n + 1)), "the observer's steps do not count from 1")
+    bounds, uppers = [event.bound for event in events], [event.upper for event in events]
+    require(all(a <= b for a, b in pairwise(bounds)), "the bound falls")
+    require(all(event.value <= event.upper for event in events), "a value is above its upper value")
+    require(result.certificate.value <= events[-1].certificate.value, "the observer is told of a smaller certificate")
+    if result.certificate.kind == "duality gap":
+        require(result.evaluation.upper == min(uppers), "the point returned is not the best one found")
+        require(bounds[-1] <= result.bound, "the observer knows a better bound than the result")
+    return result
+
+
+def check_stopped(optimizer: Optimizer, known: KnownProblem) -> None:
+    """Stopped after one or two machines, it returns a point that is what it claims to be."""
+    for max_iter in (1, 2):
+        result = replace(optimizer, max_iter=max_iter).minimise(known.problem)
+        require(result.n_iter <= max_iter, f"max_iter={max_iter}, and {result.n_iter} machines are solved")
+        _check_result(optimizer, known, result)
+
+
+def check_start(optimizer: Optimizer, known: KnownProblem) -> None:
+    """A start outside the domain is brought in; one of another length is refused."""
+    m = known.problem.size
+    start = np.linspace(2.0, -0.5, m)
+    kept = start.copy()
+    _check_result(optimizer, known, optimizer.minimise(known.problem, start=start))
+    require(np.array_equal(start, kept), "the start is written into")
+    must_refuse(lambda: optimizer.minimise(known.problem, start=np.ones(m + 1)), "a start of another length")
+
+
+def check_refusals(optimizer: Optimizer, problems: Iterable[Problem]) -> None:
+    """Other domains, machines and combinations are solved for some steps, or refused in a sentence."""
+    few = replace(optimizer, max_iter=3)
+    for problem in problems:
+        labels = np.where(np.arange(len(problem.target)) % 2 == 0, 1.0, -1.0)
+        changes: list[dict[str, Any]] = [
+            {},
+            {"machine": HingeMachine(), "target": labels},
+            {"combination": HadamardPower(2)},
+            {"machine": HingeMachine(), "target": labels, "combination": HadamardPower(3)},
+        ]
+        for change in changes:
+            refusal(partial(few.minimise, replace(problem, **change)))
+
+
+def _check_result(optimizer: Optimizer, known: KnownProblem, result: Result) -> None:
+    """What a result claims, against what is known of the problem."""
+    problem, at, certificate = known.problem, result.evaluation, result.certificate
+    require(problem.domain.contains(result.theta), f"{result.theta} is not in {problem.domain}")
+    fine = problem.evaluate(result.theta, machine=problem.machine.with_tolerance(_FINE))
+    size = _ROUNDING * abs(fine.value)
+    require(at.value <= fine.upper + size, f"the value told is {at.value!r}, and that of the weights {fine.upper!r}")
+    require(fine.value <= at.upper + size, f"the upper value told is {at.upper!r}, and the value is {fine.value!r}")
+    require(known.lower <= at.upper + size, f"{at.upper!r} is below the optimum {known.lower!r}")
+    require(not np.isnan(certificate.value), "the certificate is NaN")
+    reached = certificate.reached(optimizer.tol)
+    require(result.converged == reached, f"converged is {result.converged} with {certificate}, tol={optimizer.tol}")
+    kind = "duality gap" if problem.bounded and np.isfinite(result.bound) else "stationarity"
+    require(certificate.kind == kind, f"the certificate is called a {certificate.kind} and is a {kind}")
+    if kind == "duality gap":
+        claimed = at.upper - certificate.value * abs(at.upper)
+        require(
+            claimed <= known.upper + size, f"{certificate}: nothing below {claimed!r}, but {known.upper!r} is there"
+        )
+
+
+def _checked(optimizer: Optimizer, problem: Problem) -> None:
+    problem.domain.check(problem.size)
+    optimizer.check(problem)
+
+
+@dataclass(frozen=True, eq=False)
+class _Counted(Problem):
+    """A problem that notes the points at which it is solved."""
+
+    solved: list[Array] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, problem: Problem) -> _Counted:
+        return cls(**{each.name: getattr(problem, each.name) for each in fields(Problem)})
+
+    def evaluate(self, theta: Array, warm: Any = None, machine: Machine | None = None) -> Evaluation:
+        self.solved.append(theta)
+        return super().evaluate(theta, warm, machine)

@@ -1,0 +1,129 @@
+"""Machines, combinations, domains and optimizers that the conformance suites run over. A new one is one line here."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterable
+from functools import cache
+from importlib import import_module
+from pkgutil import walk_packages
+from typing import Any
+
+import numpy as np
+
+import multikernel
+from multikernel import KernelBank, bind, kernels
+from multikernel.combinations import Combination, HadamardPower, Linear, ProductOfRBF, TiedAndFree
+from multikernel.combinations.subset_products import SubsetProducts
+from multikernel.domains import Domain, EntropySimplex, NormBall, Orthant, Simplex
+from multikernel.machines import (
+    EpsilonMachine,
+    HingeMachine,
+    Machine,
+    MarginMachine,
+    OneClassMachine,
+    RidgeMachine,
+    SquaredHingeMachine,
+)
+from multikernel.optimizers import (
+    BlockNorm,
+    CuttingPlane,
+    Interpolated,
+    LevelMethod,
+    Optimizer,
+    ProjectedGradient,
+    PublishedGradient,
+    QuasiNewton,
+    ReducedGradient,
+    SphereTrustRegion,
+    Subgradient,
+)
+from multikernel.problem import Problem
+from multikernel.procedures.ridge_program import RidgeSupport
+from outsiders import ExponentialOfSum, FrankWolfe, Logistic
+
+Array = Any
+
+MACHINES: dict[str, Machine] = {
+    "hinge": HingeMachine(C=0.7),
+    "hinge, no intercept": HingeMachine(C=0.7, fit_intercept=False),
+    "hinge, nearly hard": HingeMachine(C=1e3),
+    "squared hinge": SquaredHingeMachine(C=2.0),
+    "squared hinge, no intercept": SquaredHingeMachine(C=2.0, fit_intercept=False),
+    "epsilon": EpsilonMachine(C=0.7, epsilon=0.2),
+    "epsilon, no intercept": EpsilonMachine(C=0.7, epsilon=0.2, fit_intercept=False),
+    "one class": OneClassMachine(nu=0.3),
+    "margin": MarginMachine(lam=0.1),
+    "class means": MarginMachine(lam=1.0),
+    "ridge": RidgeMachine(alpha=0.3),
+    "ridge, no intercept": RidgeMachine(alpha=0.3, fit_intercept=False),
+    "ridge as a program": RidgeSupport(alpha=0.3),
+    "an outsider's": Logistic(C=0.7),
+}
+COMBINATIONS: dict[str, Combination] = {
+    "sum": Linear(),
+    "square of a sum": HadamardPower(2),
+    "cube of a sum": HadamardPower(3),
+    "tied and free": TiedAndFree(2, free=((0, 1), (2,))),
+    "listed products": TiedAndFree(((0,), (1, 1), (0, 1, 2)), free=((2, 2),)),
+    "products of subsets": SubsetProducts(((), (0,), (0, 2))),
+    "product of gaussians": ProductOfRBF(),
+    "an outsider's": ExponentialOfSum(),
+}
+DOMAINS: dict[str, Domain] = {
+    "simplex": Simplex(),
+    "ball 1": NormBall(1.0),
+    "ball 1.5": NormBall(1.5),
+    "ball 2": NormBall(2.0),
+    "ball 2 around 1": NormBall(2.0, 0.7, 1.0),
+    "entropy": EntropySimplex(0.5),
+    "penalty 1": Orthant(0.8, 1),
+    "penalty 2": Orthant(0.8, 2),
+}
+OPTIMIZERS: dict[str, Optimizer] = {
+    "reduced gradient": ReducedGradient(tol=1e-3),
+    "cutting plane": CuttingPlane(tol=1e-3),
+    "level": LevelMethod(tol=1e-4),
+    "subgradient": Subgradient(tol=1e-2),
+    "block norm": BlockNorm(tol=1e-3),
+    "projected gradient": ProjectedGradient(tol=1e-5),
+    "quasi-Newton": QuasiNewton(tol=1e-5),
+    "published gradient": PublishedGradient(tol=1e-2, max_iter=100),
+    "interpolated": Interpolated(tol=1e-9),
+    "sphere": SphereTrustRegion(tol=1e-9),
+    "an outsider's": FrankWolfe(tol=1e-2, max_iter=300),
+}
+
+
+def takes_labels(machine: Machine) -> bool:
+    """Whether its targets are -1 and +1."""
+    return isinstance(machine, HingeMachine | SquaredHingeMachine | MarginMachine | Logistic)
+
+
+@cache
+def small_bank(distances: bool = False) -> KernelBank:
+    """Three kernels on twelve samples."""
+    X = np.random.default_rng(0).normal(size=(12, 3))
+    bank = bind([kernels.RBF(0.3), kernels.Polynomial(2).normalized(), kernels.Linear().on([0])], X)
+    return bank.distances() if distances else bank
+
+
+def small_problem(domain: Domain, machine: Machine, combination: Combination) -> Problem:
+    """A problem of these parts, on twelve samples."""
+    y = np.sin(np.arange(12.0))
+    target = np.where(y > 0, 1.0, -1.0) if takes_labels(machine) else y
+    return Problem(small_bank(isinstance(combination, ProductOfRBF)), combination, machine, domain, target)
+
+
+def missing(base: type, registered: Iterable[object]) -> set[str]:
+    """The concrete classes of the package derived from ``base`` of which nothing is registered."""
+    for module in walk_packages(multikernel.__path__, "multikernel."):
+        if module.name.split(".")[1] in ("combinations", "domains", "machines", "optimizers", "procedures"):
+            import_module(module.name)
+    return {cls.__name__ for cls in _concrete(base)} - {type(each).__name__ for each in registered}
+
+
+def _concrete(base: type) -> set[Callable[..., Any]]:
+    """The classes that can be made, of the package."""
+    found = {base} if not inspect.isabstract(base) and base.__module__.startswith("multikernel.") else set()
+    return found.union(*(_concrete(derived) for derived in base.__subclasses__()))
