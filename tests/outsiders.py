@@ -38,19 +38,21 @@ class Logistic(Machine):
             raise ValueError("the logistic machine needs a label -1 or +1 for each sample of a square matrix")
         K, y = gram.dense(), target
         b = np.zeros(n) if warm is None else y * warm
-        for step in range(100):
+        gaps: list[float] = []
+        while len(gaps) < 100:
             p = expit(-y * (K @ b))
             a = np.clip(self.C * p, 1e-12 * self.C, (1.0 - 1e-12) * self.C)
             f = K @ (y * a)
             entropies = self.C * np.log(self.C) - a * np.log(a) - (self.C - a) * np.log(self.C - a)
             value = float(entropies.sum() - 0.5 * (y * a) @ f)
             primal = 0.5 * float((y * a) @ f) + self.C * float(np.logaddexp(0.0, -y * f).sum())
-            gap = max(primal - value, 0.0) / primal
-            if gap <= self.tol:
+            gaps.append(max(primal - value, 0.0) / primal)
+            if gaps[-1] <= self.tol:
                 break
             curvature = self.C * p * (1.0 - p) + 1e-12
             b = np.linalg.solve(K + np.diag(1.0 / curvature), K @ b + y * self.C * p / curvature)
-        return DualSolution(y * a, 0.0, value, np.sqrt(0.5) * y * a, gap, gap <= self.tol, step + 1, a)
+        converged = gaps[-1] <= self.tol
+        return DualSolution(y * a, 0.0, value, np.sqrt(0.5) * y * a, gaps[-1], converged, len(gaps), a, tuple(gaps))
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ class Faulty(Machine):
     """A support vector machine with one thing wrong."""
 
     fault: str
-    machine: HingeMachine = HingeMachine(C=0.7)
+    machine: HingeMachine
     calls: ClassVar[list[int]] = []
 
     def with_tolerance(self, tol: float) -> Faulty:
@@ -103,8 +103,8 @@ class Faulty(Machine):
 )
 def test_the_suite_finds_what_is_wrong(fault: str, said: str) -> None:
     with pytest.raises(AssertionError, match=said):
-        check_machine(Faulty(fault), [labelled_case()])
+        check_machine(Faulty(fault, HingeMachine(C=0.7)), [labelled_case()])
 
 
 def test_the_suite_finds_nothing_wrong_where_nothing_is() -> None:
-    check_machine(Faulty("none"), [labelled_case()])
+    check_machine(Faulty("none", HingeMachine(C=0.7)), [labelled_case()])

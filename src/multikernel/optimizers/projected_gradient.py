@@ -17,12 +17,13 @@ from multikernel._typing import Array
 from multikernel.certificate import Certificate
 from multikernel.optimizers.base import Descent, Search
 from multikernel.optimizers.state import Proposal, State
+from multikernel.optimizers.steps import length_of_size, shorter
 from multikernel.problem import Evaluation, Problem
 
-_MEMORY = 8  # values; the highest of them is what a new one is compared with
-_FALL = 1e-4  # of what the slope promises
-_LEAST = 1e-12  # part of a step: no lower value is found along it
-_RANGE = 1e10  # how much longer or shorter than the first a step may be
+_MEMORY = 8  # of the last values, the highest of which a new one has to be below
+_FALL = 1e-4  # of what the slope predicts: by so much the value must be lower at the end of a step
+_LEAST = 1e-12  # of a step: where a shorter part of it has no lower value, none has
+_RANGE = 1e10  # by which factor a step may be longer or shorter than the first
 
 
 @dataclass(frozen=True)
@@ -62,13 +63,13 @@ class ProjectedGradient(Descent):
             return known
         at = state.best
         reach = float(np.linalg.norm(at.theta) + np.linalg.norm(problem.start()))
-        gain = -float(at.gradient @ _step(problem, at, _length(reach, at.gradient)))
+        gain = -float(at.gradient @ _step(problem, at, length_of_size(reach, at.gradient)))
         by_step = Certificate.stationarity(gain + at.upper - at.value, at.upper)
         return min(known, by_step, key=lambda each: each.value)
 
     def search(self, problem: Problem, state: State) -> Search:
         at, values = state.latest, [state.latest.upper]
-        first = length = _length(float(np.linalg.norm(at.theta)), at.gradient)
+        first = length = length_of_size(float(np.linalg.norm(at.theta)), at.gradient)
         while True:
             step, part = _step(problem, at, length), 1.0
             slope = float(at.gradient @ step)
@@ -79,25 +80,13 @@ class ProjectedGradient(Descent):
                 found = state.latest
                 if found.value <= max(values) + _FALL * part * slope:
                     break
-                part *= _shorter(part * slope, found.value - at.value)
+                part *= shorter(part * slope, found.value - at.value)
             length = min(max(_spectral(at, found, length), first / _RANGE), first * _RANGE)
             at, values = found, [*values[1 - _MEMORY :], found.upper]
 
 
-def _length(size: float, gradient: Array) -> float:
-    """The step length at which a step along the gradient is of this size; 0 where there is no gradient."""
-    norm = float(np.linalg.norm(gradient))
-    return size / norm if norm > 0.0 else 0.0
-
-
 def _step(problem: Problem, at: Evaluation, length: float) -> Array:
     return problem.domain.project(at.theta - length * at.gradient) - at.theta
-
-
-def _shorter(slope: float, rise: float) -> float:
-    """Where the parabola through value, slope and the value found is lowest, as a part of this step."""
-    curvature = rise - slope
-    return min(max(-0.5 * slope / curvature, 0.1), 0.5) if curvature > 0.0 else 0.5
 
 
 def _spectral(at: Evaluation, found: Evaluation, length: float) -> float:

@@ -20,16 +20,16 @@ from multikernel._typing import Array
 from multikernel.certificate import Certificate
 from multikernel.optimizers.base import Optimizer, Search
 from multikernel.optimizers.state import Proposal, State
+from multikernel.optimizers.steps import length_of_size, shorter
 from multikernel.problem import Problem
 
-_INNER = 0.1  # of the stationarity asked for: errors of the scores
-_MEMORY = 50  # pairs of steps and changes of the gradient
-_CURVED = 1e-10  # cosine of such a pair, below which it tells nothing of the curvature
-_FALL = 1e-4  # of what the slope promises
-_LEAST = 1e-8  # part of a step: no lower value is found along it
-_MODEL_STEPS = 100
-_MODEL_TOL = 1e-2  # of the model's first projected gradient
-_TINY = float(np.finfo(float).tiny)
+_INNER = 0.1  # of the stationarity asked for: the errors of the scores that inner gaps may cause
+_MEMORY = 50  # pairs of steps and changes of the gradient that B is made of
+_CURVED = 1e-10  # cosine of a pair: with a smaller one it tells nothing of the curvature
+_FALL = 1e-4  # of what the slope predicts: by so much the value must be lower at the end of a step
+_LEAST = 1e-8  # of a step: where a shorter part of it has no lower value, none has
+_MODEL_STEPS = 100  # of spectral projected gradient on the model, at most
+_MODEL_TOL = 1e-2  # of the model's first projected gradient: a smaller one ends these steps
 
 Map = Callable[[Array], Array]
 
@@ -77,7 +77,7 @@ class QuasiNewton(Optimizer):
             step = unit * (
                 curvature.step(z, slopes, project)
                 if len(curvature.steps)
-                else _along_gradient(z, slopes, float(np.linalg.norm(z)) or typical, project)
+                else project(z - length_of_size(float(np.linalg.norm(z)) or typical, slopes) * slopes) - z
             )
             slope, part, lower = float(at.gradient @ step), 1.0, None
             while slope < 0.0 and part > _LEAST and lower is None:
@@ -85,7 +85,7 @@ class QuasiNewton(Optimizer):
                 rise = state.latest.value - at.value
                 if rise <= _FALL * part * slope + at.upper - at.value:
                     lower = state.latest
-                part *= _shorter(part * slope, rise)
+                part *= shorter(part * slope, rise)
             if lower is not None:
                 curvature = curvature.with_pair((lower.theta - at.theta) / unit, unit * (lower.gradient - at.gradient))
                 at = lower
@@ -152,19 +152,8 @@ class Curvature:
             if change <= _MODEL_TOL * first or not descent < 0.0:
                 break
             image = product(step)
-            bend = float(step @ image)
-            part = min(1.0, -descent / bend) if bend > 0.0 else 1.0
+            curved = float(step @ image)
+            part = min(1.0, -descent / curved) if curved > 0.0 else 1.0
             x, slope = x + part * step, slope + part * image
-            length = float(step @ step) / bend if bend > 0.0 else 1.0 / size
+            length = float(step @ step) / curved if curved > 0.0 else 1.0 / size
         return x - z
-
-
-def _along_gradient(z: Array, slope: Array, size: float, project: Map) -> Array:
-    """The projected step of this length."""
-    return project(z - size / max(float(np.linalg.norm(slope)), _TINY) * slope) - z
-
-
-def _shorter(slope: float, rise: float) -> float:
-    """Where the parabola through value, slope and the value found is lowest, as a part of this step."""
-    bend = rise - slope
-    return min(max(-0.5 * slope / bend, 0.1), 0.5) if bend > 0.0 else 0.5
