@@ -8,7 +8,6 @@ and a relative precision can be reached however far from the origin the samples 
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,6 +15,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from multikernel._typing import Array
+from multikernel._warnings import warn_user
 from multikernel.diagnostics import _input
 
 _COINCIDE = 1e-14  # times n and the largest self-value: below, centred self-values are rounding of equal samples
@@ -87,10 +87,9 @@ def meb_radius(K: Any, tol: float = 1e-8, max_iter: int = 1_000_000) -> MEB:
         return MEB(0.0, np.full(n, 1.0 / n), scale * max(float(np.diagonal(C).max()), 0.0), average)
     a, value, gap = _solve(C, tol, max_iter)
     if gap > tol * value:
-        warnings.warn(
+        warn_user(
             f"the enclosing ball has a relative gap of {gap / value:.2g} after {max_iter} steps, not {tol:.2g}",
             ConvergenceWarning,
-            stacklevel=2,
         )
     return MEB(scale * value, a, scale * gap, average)
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from multikernel._warnings import warn_user
 from multikernel.banks import DenseGram
 from multikernel.diagnostics import _input
 from multikernel.diagnostics.ball import meb_radius
@@ -69,11 +69,10 @@ def radius_margin_bound(K: Any, y: Any, tol: float = 1e-6, max_iter: int = 1_000
     if -solution.value <= floor:
         return float("inf")
     if not solution.converged:
-        warnings.warn(
+        warn_user(
             f"the margin has a relative gap of {solution.gap:.2g} after {max_iter} steps, not {tol:.2g}: the bound is "
             "larger than need be",
             ConvergenceWarning,
-            stacklevel=2,
         )
     squared_distance = -solution.value - solution.gap * max(-solution.value, floor)
     radius = ball.squared_radius + ball.gap

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel._warnings import warn_user
 from multikernel.diagnostics import _input
 
 _VANISHED = 1e-12  # times the norm before centring: a norm below it after centring is the rounding of a constant
@@ -60,7 +60,7 @@ def alignment(K: Any, y: Any, centered: bool = True) -> float:
     norms = np.linalg.norm(matrix) * np.linalg.norm(other)
     if norms == 0.0:
         what = "after centring constant" if centered else "zero"
-        warnings.warn(f"the alignment is undefined: a matrix is {what}", RuntimeWarning, stacklevel=2)
+        warn_user(f"the alignment is undefined: a matrix is {what}", RuntimeWarning)
         return float("nan")
     return float(np.clip(np.vdot(matrix, other) / norms, -1.0, 1.0))
 

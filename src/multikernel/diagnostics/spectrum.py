@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel._warnings import warn_user
 from multikernel.banks import KernelBank
 from multikernel.diagnostics import _input
 
@@ -47,7 +47,7 @@ def spectral_ratio(K: Any, standardized: bool = False) -> float:
     matrix = _input.symmetric(K)
     scale = float(np.abs(matrix).max())
     if scale == 0.0:
-        warnings.warn("the spectral ratio of a zero matrix is undefined", RuntimeWarning, stacklevel=2)
+        warn_user("the spectral ratio of a zero matrix is undefined", RuntimeWarning)
         return float("nan")
     scaled = matrix / scale  # squares neither overflow nor vanish
     ratio = float(np.trace(scaled) / np.linalg.norm(scaled))
@@ -101,7 +101,7 @@ def spectral_ratios(bank: KernelBank, weights: Any = None, standardized: bool = 
         raise ValueError("weights must be finite and non-negative")
     traces, squares = W @ bank.traces(), np.einsum("tj,jk,tk->t", W, bank.pairs(), W)
     if (traces <= 0).any():
-        warnings.warn("the spectral ratio of a zero matrix is undefined", RuntimeWarning, stacklevel=2)
+        warn_user("the spectral ratio of a zero matrix is undefined", RuntimeWarning)
     ratios = np.full(len(W), np.nan)
     np.divide(traces, np.sqrt(np.maximum(squares, 0.0)), out=ratios, where=traces > 0)
     return _standardized(ratios, bank.shape[0]) if standardized else ratios

@@ -12,11 +12,10 @@ paper scales d to 2-norm 1 first; the direction is the same, and sum 1 keeps a m
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel._warnings import warn_user
 from multikernel.banks import KernelBank
 from multikernel.certificate import Certificate
 from multikernel.machines import MarginMachine
@@ -38,10 +37,9 @@ def easymkl(bank: KernelBank, y: Array, machine: MarginMachine, warm: Array | No
     total = distances.sum()
     # as in the margin machine: hulls this close, in units of the self-values, meet
     if not total > 1e-12 * max(float(bank.diagonal().mean(axis=1).sum()), np.finfo(float).tiny):
-        warnings.warn(
+        warn_user(
             "EasyMKL: the hulls of the two classes meet in every kernel, so the margin tells nothing of the weights; "
-            "uniform weights are used. A larger lam keeps the hulls apart.",
-            stacklevel=2,
+            "uniform weights are used. A larger lam keeps the hulls apart."
         )
         distances, total = np.ones(len(bank)), float(len(bank))
     return Weights(

@@ -8,7 +8,6 @@ each with one machine. Where K is linear in theta the interior point method over
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel._warnings import warn_user
 from multikernel.banks.threads import one_blas_thread
 from multikernel.combinations import Linear, ProductOfRBF
 from multikernel.domains import as_separable
@@ -59,10 +59,9 @@ def generalized_mkl(
             weights, dual = outcome(min(results, key=lambda result: result.evaluation.upper))
             weights = replace(weights, n_iter=sum(result.n_iter for result in results))
     if not weights.values.any():
-        warnings.warn(
+        warn_user(
             "generalised MKL: the penalty outweighs what the kernels explain, so every weight is 0 and the predictor "
-            "is constant; lower the penalty, or give the losses more weight (a larger C, a smaller alpha).",
-            stacklevel=2,
+            "is constant; lower the penalty, or give the losses more weight (a larger C, a smaller alpha)."
         )
     return weights, dual
 

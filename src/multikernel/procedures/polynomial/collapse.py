@@ -12,11 +12,11 @@ in each step.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 
 import numpy as np
 
+from multikernel._warnings import warn_user
 from multikernel.certificate import Certificate
 from multikernel.combinations import HadamardPower
 from multikernel.domains import Orthant
@@ -53,8 +53,7 @@ def collapsed(problem: Problem, tol: float) -> tuple[Weights, DualSolution] | No
 
 def warn_of_collapse(where: str) -> None:
     """Say that every weight is 0, and what to do; ``where`` tells from which penalty on, or how far that is known."""
-    warnings.warn(
+    warn_user(
         f"polynomial kernel learning: the penalty outweighs what the kernels explain ({where}), so every weight is 0 "
-        "and the predictor is constant; lower the penalty, or alpha.",
-        stacklevel=4,
+        "and the predictor is constant; lower the penalty, or alpha."
     )
