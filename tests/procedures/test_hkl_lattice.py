@@ -82,7 +82,7 @@ def test_hull_has_no_holes() -> None:
 
 def test_names_are_products() -> None:
     assert names([(), (1,), (0, 2)], ["a", "b", "c"]) == ["1", "b", "a * c"]
-    assert Hull(((), (1,))).names(["a", "b"]) == ["1", "b"]
+    assert names(((), (1,)), ["a", "b"]) == ["1", "b"]
 
 
 FAMILIES = {"features": kernels.linear_features(), "gaussians": [RBF(1.0).on([i]) for i in range(4)]}

@@ -251,12 +251,12 @@ def test_kernels_leave_and_enter_with_their_reduced_cost() -> None:
     delta, cost = np.array([0.9, 0.1, 1e-9]), np.array([1e-9, 0.5, 0.5])
     point = Point(zero, zero, zero, zero, 0.0, delta, cost, 1.0)
     scores = 2.0 * np.array([1.0, 1.3, 0.5, 0.5, 0.2, 0.995])
-    revised, moved = working.revised(point, scores, largest=1.0)
+    revised, moved = working.revised(point, scores, largest=2.0)
     np.testing.assert_array_equal(revised.index, [0, 1, 2, 5])
     np.testing.assert_array_equal(moved.delta[[0, 2]], [0.9, 0.1])
     np.testing.assert_allclose(moved.delta * moved.reduced_cost, [9e-10, point.mu, 0.05, point.mu])
     assert (moved.reduced_cost > 0).all()
-    same, there = revised.revised(moved, np.minimum(scores, 1.98), largest=1.0)
+    same, there = revised.revised(moved, np.minimum(scores, 1.98), largest=2.0)
     assert same is revised
     assert there is moved
 

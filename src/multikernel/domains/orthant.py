@@ -14,7 +14,7 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.domains.separable import Jet, Separable
 
-_ROUNDING = 4.0 * float(np.finfo(float).eps)  # what may make a product exceed the strength that it was scaled to
+_ROUNDING = 4.0 * float(np.finfo(float).eps)  # scores that are scaled to the strength may exceed it by this part
 
 
 @dataclass(frozen=True)

@@ -62,7 +62,7 @@ def support_mkl(
 def _solved(
     problem: Problem, support: SupportSaddle, max_iter: int, start: Array | None, observe: Observer
 ) -> tuple[Weights, DualSolution]:
-    n, tol = support.program.n, support.tol
+    n, tol = support.saddle.program.n, support.tol
     # the machine's scores differ from the interior point's by the square root of its gap; digits cost a step or two
     inner = min(max(0.01 * tol**2, _FINEST), _SHARE * tol)
     rows, best = _first_samples(support, start), None
@@ -100,24 +100,24 @@ def _optimizer(domain: Domain) -> type[Optimizer]:
 
 def _first_samples(support: SupportSaddle, start: Array | None) -> Array:
     """The support vectors at a neighbour's or at equal weights, and half as many samples that are nearly so."""
-    n, bank = support.program.n, support.bank
+    n, bank = support.saddle.program.n, support.saddle.bank
     if n <= _FEW_SAMPLES or not bank.local:
         return np.arange(n)
-    weights = start if start is not None and start.any() else support.domain.start(len(bank))
+    weights = start if start is not None and start.any() else support.saddle.domain.start(len(bank))
     gram = bank.combine(weights)
-    rough = replace(support.machine, tol=_ROUGH).solve_program(gram, support.program)
+    rough = replace(support.machine, tol=_ROUGH).solve_program(gram, support.saddle.program)
     return _near(support, rough, gram.multiply(rough.coef))
 
 
 def _further_samples(support: SupportSaddle, rows: Array, pair: SupportPair) -> Array:
-    """The samples that take part already and those that matter at the pair."""
+    """The samples that take part already, and the support vectors and near ones of the pair."""
     near = _near(support, pair.dual, pair.f)
-    return np.union1d(rows, near) if len(near) < support.program.n else near
+    return np.union1d(rows, near) if len(near) < support.saddle.program.n else near
 
 
 def _near(support: SupportSaddle, dual: DualSolution, f: Array) -> Array:
     """The support vectors and half as many samples whose losses are nearest to being positive; else all samples."""
-    program = support.program
+    program = support.saddle.program
     n = program.n
     margin = (program.linear - program.sign * (f + dual.intercept)[program.sample]).reshape(-1, n).max(axis=0)
     margin[dual.coef != 0] = np.inf
@@ -129,10 +129,10 @@ def _on_samples(
     support: SupportSaddle, rows: Array, tol: float, max_iter: int, start: Array | None, observe: Observer
 ) -> InteriorPoint:
     """The interior point method on some samples; the variables of all others are zero."""
-    program = support.program
+    program = support.saddle.program
     if len(rows) == program.n:
         return interior_point(support.saddle, tol, max_iter, start, observe)
-    few = Saddle(support.bank.block(rows, rows).compact(), program.restricted(rows), support.domain)
+    few = Saddle(support.saddle.bank.block(rows, rows).compact(), program.restricted(rows), support.saddle.domain)
     found = interior_point(few, tol, max_iter, start, observe)
     a = np.zeros(len(program.sign))
     a[program.variables(rows)] = found.a

@@ -165,7 +165,3 @@ class Hull:
             above.append(np.concatenate([above[parent], child[above[parent], largest]]))
         counts = [len(row) for row in above]
         return np.concatenate([*above, np.empty(0, np.intp)]), np.repeat(np.arange(len(self)), counts)
-
-    def names(self, kernel_names: Sequence[str]) -> list[str]:
-        """What the nodes' kernels are called, by the names of the base kernels."""
-        return names(self.nodes, kernel_names)

@@ -30,6 +30,7 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.banks.dense import PackedBank
+from multikernel.domains.norms import norm_of
 from multikernel.procedures.hkl.lattice import Node
 from multikernel.procedures.hkl.norm import exponent
 from multikernel.procedures.hkl.sums import Sums
@@ -92,17 +93,11 @@ class _Partition:
 
     def bounds(self) -> tuple[float, float]:
         """Of T_t^2: the nodes on their own alone, and every piece as if it were one node."""
-        return _norm(self.nodes, self.r), _norm([*self.nodes, *(-piece[0] for piece in self.pieces)], self.r)
+        nodes, sums = np.array(self.nodes), np.array([-piece[0] for piece in self.pieces])
+        return norm_of(nodes, self.r), norm_of(np.concatenate([nodes, sums]), self.r)
 
 
 def _with(u: Node, i: int) -> Node:
     """u + {i}."""
     at = bisect(u, i)
     return (*u[:at], i, *u[at:])
-
-
-def _norm(values: Sequence[float], r: float) -> float:
-    """|values|_r of non-negative values, without overflow."""
-    v = np.asarray(values)
-    top = float(v.max(initial=0.0))
-    return top * float(((v / top) ** r).sum()) ** (1.0 / r) if top > 0.0 else 0.0

@@ -26,10 +26,10 @@ from multikernel.procedures.interior.driver import InteriorPoint, InteriorProble
 from multikernel.procedures.interior.newton import Newton, Products
 from multikernel.procedures.interior.point import Point
 
-_NEAR = 0.1  # each node's complementarity product is kept between this part of their mean and the mean over this part
+_NEAR = 0.1  # the complementarity product of a node is kept above this part of the mean of all, and below 1 over it
 _EVEN = 0.1  # where a sample has two variables, both start with this part of the mean target at least
 _ABOVE = 0.55  # times the largest slope of h is the first multiplier; with less than a half none is feasible
-_ROUNDING = 1e-16  # a score below this part of what it may be is zero
+_ROUNDING = 1e-16  # a score below this part of what the kernel's diagonal allows is zero
 _TINY = float(np.finfo(float).tiny)
 
 
@@ -54,10 +54,6 @@ class Restricted(InteriorProblem[HullPoint]):
     program: SupportProgram
     rho: float
 
-    @property
-    def scale(self) -> float:
-        return self.program.scale
-
     def norm(self, gamma: Array, q: Array) -> DualNorm:
         """h at these node weights and scores."""
         return DualNorm(self.hull, self.rho, gamma, np.maximum(q, 0.0))
@@ -65,7 +61,7 @@ class Restricted(InteriorProblem[HullPoint]):
     def solved(self, tol: float, max_iter: int) -> HullPoint:
         """The solution to a relative gap of ``tol`` over the hull, after at most ``max_iter`` Newton steps."""
         point = self._first_point()
-        return self._without_kernels() if point is None else solve(self, point, tol, max_iter)
+        return self._without_kernels() if point is None else solve(self, point, self.program.scale, tol, max_iter)
 
     def read(self, point: Point) -> tuple[HullPoint, Point, Callable[[], Newton]]:
         """The pair at an interior point: node weights brought to sum 1, variables to the equality."""

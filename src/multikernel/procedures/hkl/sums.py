@@ -30,17 +30,10 @@ _TOGETHER = 32  # pieces that a thread splits in one call
 
 @dataclass(frozen=True, eq=False)
 class Sums:
-    """Sums over descendants for given coefficients, from packed halves of the kernels on the support of b.
+    """Sums over descendants for given coefficients, from packed halves of the kernels on the support of b."""
 
-    Parameters
-    ----------
-    K : array (p, N), packed halves of the base kernels
-    M : array (N,), the products b_i b_j with which the entries of a half are summed
-    c : float > 0
-    """
-
-    K: Array
-    M: Array
+    K: Array  # (p, N), the halves
+    M: Array  # (N,), the products b_i b_j with which the entries of a half are summed
     c: float
 
     @classmethod

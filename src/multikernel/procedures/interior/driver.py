@@ -68,11 +68,6 @@ Found = TypeVar("Found", bound=InteriorPoint)
 class InteriorProblem(ABC, Generic[Found]):
     """Weights and support vectors together, as the loop sees them."""
 
-    @property
-    @abstractmethod
-    def scale(self) -> float:
-        """What a sum of complementarity products is multiplied with to be a gap."""
-
     @abstractmethod
     def read(self, point: Point) -> tuple[Found, Point, Callable[[], Newton]]:
         """The pair at a point; the point to step from, and the Newton system there, made only where it is needed."""
@@ -87,15 +82,18 @@ class InteriorProblem(ABC, Generic[Found]):
 
 
 def solve(
-    problem: InteriorProblem[Found], point: Point, tol: float, max_iter: int, observe: Observer = silent
+    problem: InteriorProblem[Found], point: Point, scale: float, tol: float, max_iter: int, observe: Observer = silent
 ) -> Found:
-    """From a first point to a relative duality gap of at most ``tol``, with at most ``max_iter`` Newton steps."""
+    """From a first point to a relative duality gap of at most ``tol``, with at most ``max_iter`` Newton steps.
+
+    The sum of the complementarity products times ``scale`` is the duality gap near the central path.
+    """
     best: Found | None = None
     history: list[float] = []
     initial, stalled, length = point.complementarity, 0, 1.0
     for step in range(max_iter + 1):
         found, point, system = problem.read(point)
-        target = max(_FAR_BELOW * tol * max(abs(found.upper), found.floor) / problem.scale, _NOTHING * initial)
+        target = max(_FAR_BELOW * tol * max(abs(found.upper), found.floor) / scale, _NOTHING * initial)
         better = best is None or found.gap < _PROGRESS * best.gap
         exhausted = point.complementarity <= _NEARLY * target and not better
         stalled = stalled + 1 if exhausted or length < _SHORT else 0

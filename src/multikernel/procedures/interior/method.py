@@ -29,8 +29,8 @@ from multikernel.procedures.interior.start import first_point
 from multikernel.procedures.interior.working import WorkingSet
 
 _FIRST_LOOK = 1e-2  # gap over the working set at which the scores of all kernels are computed for the first time
-_BEYOND = 2.0  # half a score of so many times what is allowed puts the point too far off the central path to go on
-_PINNED = 1e-12  # with a slack of less than this part of the largest variable there is one feasible point
+_BEYOND = 2.0  # a score of so many times the largest allowed puts the point too far off the central path to go on
+_PINNED = 1e-12  # where all slacks are below this part of the largest variable there is one feasible point
 _ROUNDING = 4.0 * float(np.finfo(float).eps)
 
 
@@ -57,7 +57,7 @@ def interior_point(
     b = saddle.program.coef(central(saddle.program))
     working = WorkingSet.first(saddle.bank, saddle.domain, b, start)
     problem = SumOfKernels(saddle, working, max(_FIRST_LOOK, tol))
-    return solve(problem, first_point(saddle, working), tol, max_iter, observe)
+    return solve(problem, first_point(saddle, working), saddle.program.scale, tol, max_iter, observe)
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,10 +74,6 @@ class SumOfKernels(InteriorProblem[InteriorPoint]):
     saddle: Saddle
     working: WorkingSet
     look_at: float
-
-    @property
-    def scale(self) -> float:
-        return self.saddle.program.scale
 
     def read(self, point: Point) -> tuple[InteriorPoint, Point, Callable[[], Newton]]:
         """Any coefficients make a primal point; a dual point has to satisfy the equality, which the steps approach."""
@@ -98,11 +94,11 @@ class SumOfKernels(InteriorProblem[InteriorPoint]):
         return found, point, lambda: Newton(program, domain, point, products)
 
     def _active(self, point: Point) -> Array:
-        """The kernels whose weight, as a part of the largest, exceeds their reduced cost, as a part of the largest."""
+        """The kernels whose weight exceeds their reduced cost, each as a part of its largest value."""
         largest = self.saddle.largest_score(point.multiplier)
         if not self.working.sparse or largest <= 0.0:
             return np.ones(len(point.delta), dtype=bool)
-        return point.delta / point.delta.max() > point.reduced_cost / largest
+        return point.delta / point.delta.max() > 2.0 * point.reduced_cost / largest
 
     def due(self, gap: float, tol: float) -> bool:
         return gap <= self.look_at
@@ -119,7 +115,7 @@ class SumOfKernels(InteriorProblem[InteriorPoint]):
         if found.gap <= tol:
             return found, self, None
         largest = saddle.largest_score(point.multiplier)
-        beyond = 0.5 * float(scores.max()) > _BEYOND * largest
+        beyond = float(scores.max()) > _BEYOND * largest
         revised, moved = working.revised(point, scores, largest, keep=beyond)
         look_at = tol if revised.complete else max(0.1 * min(found.gap, self.look_at), 0.5 * tol)
         problem = replace(self, working=revised, look_at=look_at)

@@ -57,18 +57,8 @@ class Products:
 class Newton:
     """The linear system at one point: factored once, solved for several right-hand sides.
 
-    Parameters
-    ----------
-    program : SupportProgram
-    domain : Separable
-    at : Point
-    products : Products at the point
-    hessian : array (m, m), positive semi-definite: what -v/2 adds to T where v is no linear function of the weights.
-        Every weight is in the border then.
-
-    Raises
-    ------
-    LinAlgError : where rounding has made the matrix indefinite
+    ``hessian``, positive semi-definite of shape (m, m), is what -v/2 adds to T where v is no linear function of the
+    weights; every weight is in the border then. LinAlgError where rounding has made the matrix indefinite.
     """
 
     def __init__(

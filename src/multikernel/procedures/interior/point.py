@@ -35,29 +35,13 @@ class Point:
 
     def moved(self, step: Point, length: float) -> Point:
         """self + length step."""
-        return Point(
-            self.a + length * step.a,
-            self.slack + length * step.slack,
-            self.below + length * step.below,
-            self.above + length * step.above,
-            self.intercept + length * step.intercept,
-            self.delta + length * step.delta,
-            self.reduced_cost + length * step.reduced_cost,
-            self.multiplier + length * step.multiplier,
-        )
+        return Point(**{name: x + length * getattr(step, name) for name, x in vars(self).items()})
 
     def longest(self, step: Point) -> float:
         """The largest step length, at most 1, for which self + length step stays inside."""
-        pairs = (
-            (self.a, step.a),
-            (self.below, step.below),
-            (self.slack, step.slack),
-            (self.above, step.above),
-            (self.delta, step.delta),
-            (self.reduced_cost, step.reduced_cost),
-        )
         longest = 1.0
-        for x, dx in pairs:
+        for name in ("a", "below", "slack", "above", "delta", "reduced_cost"):
+            x, dx = getattr(self, name), getattr(step, name)
             falling = dx < 0
             if falling.any():
                 longest = min(longest, float((-x[falling] / dx[falling]).min()))

@@ -35,13 +35,13 @@ class Saddle:
         return self.domain.offset(len(delta)) + delta
 
     def largest_score(self, multiplier: float) -> float:
-        """What half the score of a kernel may not exceed where its weight is zero: there its reduced cost is zero."""
+        """The score that no kernel of weight zero exceeds at the optimum: its reduced cost is half of what is left."""
         zero, domain = np.zeros(1), self.domain
         slope = multiplier * float(domain.constraint(zero)[1][0]) if domain.constrained else 0.0
-        return slope + float(domain.separable_penalty(zero)[1][0]) / self.program.scale
+        return 2.0 * (slope + float(domain.separable_penalty(zero)[1][0]) / self.program.scale)
 
     def bound(self, a: Array, scores: Array) -> float:
-        """A lower bound of the optimum by a feasible a with these scores of all kernels.
+        """A lower bound of the optimum by a feasible a and the scores of all kernels.
 
         Where the domain's support is infinite, by the part of a at which it is not; it has to be feasible, too.
         """

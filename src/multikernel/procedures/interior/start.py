@@ -11,7 +11,7 @@ from multikernel.procedures.interior.saddle import Saddle
 from multikernel.procedures.interior.working import WorkingSet
 
 _EXTREME = 500.0  # first weights are sought between 2^-500 and 2^500
-_HALVINGS = 20  # of that interval of exponents: weights are found to a factor of 2^0.001
+_HALVINGS = 20  # so often the interval of the exponents is halved: weights are found to a factor of 2^0.001
 _ABOVE = 0.55  # times the largest score is the first multiplier; with less than a half none is feasible
 
 
@@ -28,7 +28,7 @@ def first_point(saddle: Saddle, working: WorkingSet) -> Point:
         quadratic = max(curved, float(saddle.weights(delta) @ v)) + program.ridge * float(a @ a)
         size = min(1.0, linear / quadratic) if quadratic > 0 else 1.0
         a, v = size * a, size**2 * v
-    part = domain.finite_part(program.scale * v)  # of twice the scores, so that these are half of what is allowed
+    part = domain.finite_part(program.scale * v)  # twice the scores, so that the scores are half of what is allowed
     a, v = np.sqrt(part) * a, part * v
     count = len(a) + int(np.isfinite(program.upper).sum()) + m
     mu = max(float(np.abs(program.linear) @ a), 0.5 * float(saddle.weights(delta) @ v), 1e-300) / count

@@ -12,7 +12,7 @@ from multikernel.procedures.interior.newton import Newton
 from multikernel.procedures.interior.point import Point
 
 _STAY = 0.995  # the part of the way to the boundary that a step may go
-_STAY_CURVED = 0.9  # the same where the scores are no linear functions of the weights
+_STAY_CURVED = 0.9  # the part of the way that it may go where the scores are no linear functions of the weights
 _DROP = 0.1  # the part of the constraint's multiplier that a step leaves at least
 
 

@@ -1,7 +1,7 @@
 """The working set: the kernels that take part in the interior point method for the time being.
 
-Where the domain lets weights be exactly zero (sums, not other norms) most kernels end there: half the score b'K_k b of
-such a kernel is less than what would repay a weight, and its reduced cost is the difference. Kernels of a large reduced
+Where the domain lets weights be exactly zero (sums, not other norms) most kernels end there: the score b'K_k b of such a
+kernel is less than what would repay a weight, and half the difference is its reduced cost. Kernels of a large reduced
 cost are left out of the steps. They are not forgotten: before anything is certified the scores of all kernels are
 computed again.
 """
@@ -20,9 +20,9 @@ from multikernel.procedures.interior.point import Point
 
 _ALL = 1000  # banks of up to so many kernels take part as a whole from the beginning
 _FIRST = 200  # kernels of a larger bank that take part first
-_FAR = 0.1  # a kernel leaves whose reduced cost is more than this part of the largest half score allowed
+_FAR = 0.1  # a kernel leaves whose reduced cost is more than this part of that of a score of zero
 _SMALL = 1e-3  # no kernel leaves whose weight is more than this part of the largest weight
-_NEAR = 0.01  # a kernel enters whose half score is nearer than this to the largest allowed, as a part of it
+_NEAR = 0.01  # a kernel enters whose score is less than this part below the largest allowed
 _DIAGONAL = 1 << 24  # diagonal entries that are looked at together: 128 MB
 
 
@@ -93,14 +93,14 @@ class WorkingSet:
         ----------
         point : Point over the present set
         scores : array, over all kernels
-        largest : float, what half a score may not exceed where the weight is zero
+        largest : float, the score that no kernel of weight zero exceeds at the optimum
         keep : bool, whether no kernel leaves
         """
         if not self.sparse:
             return self, point
-        cost = np.minimum(point.reduced_cost, largest - 0.5 * scores[self.index])  # the two agree as the steps go on
+        cost = np.minimum(2.0 * point.reduced_cost, largest - scores[self.index])  # the two agree as the steps go on
         matters = keep | (cost < _FAR * largest) | (point.delta > _SMALL * point.delta.max())
-        excess = 0.5 * scores - (1.0 - _NEAR) * largest
+        excess = scores - (1.0 - _NEAR) * largest
         excess[self.index] = -np.inf
         most = max(_FIRST // 2, len(self.index) // 2)
         entering = np.argsort(-excess, kind="stable")[:most]
@@ -108,7 +108,7 @@ class WorkingSet:
         if matters.all() and not len(entering):
             return self, point
         index = np.concatenate([self.index[matters], entering])
-        cost, mu = np.maximum(largest - 0.5 * scores[entering], _NEAR * largest), point.mu
+        cost, mu = 0.5 * np.maximum(largest - scores[entering], _NEAR * largest), point.mu
         point = point.on(matters).with_kernels(mu / cost, cost)
         if not (len(entering) or self.complete):  # the kernels that stay are in double precision already
             return replace(self, index=index, work=self.work.select(np.flatnonzero(matters))), point

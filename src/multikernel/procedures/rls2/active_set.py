@@ -20,14 +20,7 @@ EQUAL = 1e-11  # slopes that exceed alpha |b|_1 by less than this part of it are
 
 @dataclass(frozen=True, eq=False)
 class ActiveSet:
-    """The problem.
-
-    Parameters
-    ----------
-    P : array (p, p), positive semi-definite
-    h : array (p,)
-    alpha : float > 0
-    """
+    """The problem: P positive semi-definite of shape (p, p), h of shape (p,), alpha > 0."""
 
     P: Array
     h: Array
@@ -48,7 +41,7 @@ class ActiveSet:
             refused = refused | (np.arange(len(b)) == j) if b[j] == 0 else np.zeros(len(b), dtype=bool)
 
     def _settled(self, b: Array, signs: Array) -> tuple[Array, Array]:
-        """The best b with these signs, less the variables that it could not have."""
+        """The best b with these signs, without the variables that would need the other sign."""
         b, signs = b.copy(), signs.copy()
         while signs.any():
             S = np.flatnonzero(signs)

@@ -13,13 +13,17 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.procedures.rls2.point import Found, RidgePoint
+from multikernel.certificate import Certificate
+from multikernel.procedures.rls2.point import RidgePoint
+from multikernel.procedures.rls2.weights import ScaledWeights
 from multikernel.procedures.simplex_least_squares import nearest_point
 
 _DELTA = 1e-2  # the paper's tolerance
 
 
-def alternation(bank: KernelBank, Y: Array, alpha: float, max_iter: int, start: Array) -> Found:
+def alternation(
+    bank: KernelBank, Y: Array, alpha: float, max_iter: int, start: Array
+) -> tuple[ScaledWeights, RidgePoint]:
     """From ``start`` on, to the paper's stopping rule; Y of shape (n, t), kernels scaled already."""
     d, work = start, np.empty(bank.shape, order="F")
     y, stopped = Y.T.ravel(), False
@@ -34,4 +38,5 @@ def alternation(bank: KernelBank, Y: Array, alpha: float, max_iter: int, start: 
         point = RidgePoint.at(bank, d, alpha, Y, work)
     scores = bank.quad(point.C)
     gap = point.gap(float(scores.max()))
-    return Found(d, point, scores, gap, stopped, len(history), (*history, gap))
+    certificate, history = Certificate("duality gap", gap), [*history, gap]
+    return ScaledWeights(d, point.value, certificate, stopped, len(history) - 1, tuple(history), scores=scores), point

@@ -104,17 +104,7 @@ def linear_rls2(
 
 @dataclass(frozen=True, eq=False)
 class _Fit:
-    """b with what all features say of it.
-
-    Parameters
-    ----------
-    b : array (p,)
-    residual : array (n,), y - G b
-    correlation : array (p,), of each feature with the residual
-    threshold : float, alpha |b|_1, which no correlation exceeds at the optimum
-    value : float, the objective
-    certificate : Certificate
-    """
+    """b with the correlations of all features, none of which exceeds the threshold alpha |b|_1 at the optimum."""
 
     b: Array
     residual: Array

@@ -21,7 +21,9 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.procedures.rls2.point import Found, RidgePoint
+from multikernel.certificate import Certificate
+from multikernel.procedures.rls2.point import RidgePoint
+from multikernel.procedures.rls2.weights import ScaledWeights
 from multikernel.procedures.simplex_least_squares import nearest_point
 
 _SHARE = 0.8  # the scores of all kernels are computed once the gap over the working set is this part of the one asked
@@ -39,7 +41,7 @@ def newton(
     max_iter: int,
     start: Array,
     scores: Array | None = None,
-) -> Found:
+) -> tuple[ScaledWeights, RidgePoint]:
     """Minimise J over the simplex from ``start`` on; Y of shape (n, t), kernels scaled already.
 
     ``scores`` are those of the solution of a similar problem: they tell which kernels are likely to get a weight.
@@ -69,8 +71,9 @@ def newton(
         if advanced is not None:
             working, point = advanced
             n_iter += 1
-    gap = history[-1]
-    return Found(working.over_all(len(bank)), point, v, gap, gap <= tol, n_iter, tuple(history))
+    d, certificate = working.over_all(len(bank)), Certificate("duality gap", history[-1])
+    weights = ScaledWeights(d, point.value, certificate, certificate.reached(tol), n_iter, tuple(history), scores=v)
+    return weights, point
 
 
 @dataclass(frozen=True, eq=False)

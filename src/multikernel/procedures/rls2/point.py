@@ -78,27 +78,3 @@ class RidgePoint:
             n_iter=0,
             warm=C,
         )
-
-
-@dataclass(frozen=True, eq=False)
-class Found:
-    """Where an algorithm stopped.
-
-    Parameters
-    ----------
-    d : array (m,), the weights of all kernels
-    point : RidgePoint at them
-    scores : array (m,), tr C'R_k C of all kernels
-    gap : float, how far J may be above the optimum, relative to it
-    converged : bool
-    n_iter : int, steps taken
-    history : the gap along the way, over all kernels
-    """
-
-    d: Array
-    point: RidgePoint
-    scores: Array
-    gap: float
-    converged: bool
-    n_iter: int
-    history: tuple[float, ...]

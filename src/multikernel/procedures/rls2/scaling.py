@@ -15,7 +15,6 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 
-RULES = ("trace", "transductive", "fisher", "none")
 _VARIANCE = 1e-13  # a variance below this part of the mean self-value is rounding
 
 

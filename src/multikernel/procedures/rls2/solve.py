@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
-from multikernel.certificate import Certificate
 from multikernel.machines import DualSolution
 from multikernel.procedures.rls2.alternation import alternation
 from multikernel.procedures.rls2.newton import newton
@@ -48,20 +49,10 @@ def rls2(
     with one_blas_thread(len(Y)):
         begin = _begin(scaled, scaling, Y) if warm is None else warm.values
         if mode == "paper":
-            found = alternation(scaled, Y, alpha, max_iter, begin)
+            weights, point = alternation(scaled, Y, alpha, max_iter, begin)
         else:
-            found = newton(scaled, Y, alpha, tol, max_iter, begin, None if warm is None else warm.scores)
-    weights = ScaledWeights(
-        found.d,
-        found.point.value,
-        Certificate("duality gap", found.gap),
-        found.converged,
-        found.n_iter,
-        found.history,
-        scaling=scaling,
-        scores=found.scores,
-    )
-    return weights, found.point.solution(single, mean)
+            weights, point = newton(scaled, Y, alpha, tol, max_iter, begin, None if warm is None else warm.scores)
+    return replace(weights, scaling=scaling), point.solution(single, mean)
 
 
 def _begin(scaled: KernelBank, scaling: Array, Y: Array) -> Array:
