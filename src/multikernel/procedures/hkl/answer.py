@@ -62,7 +62,7 @@ class Pair:
 
 
 def on_active_nodes(problem: Restricted, found: HullPoint) -> Restricted | None:
-    """The problem on the nodes of which every ancestor has a gamma above zero; None where that is all or none of them."""
+    """The problem on the nodes with a gamma above zero at each ancestor; None where that is all of them, or none."""
     hull = problem.hull
     inactive = np.bincount(hull.node, weights=~found.active[hull.ancestor], minlength=len(hull)) > 0
     inactive[0] = False

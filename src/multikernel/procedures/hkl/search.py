@@ -136,7 +136,7 @@ class _Search:
         return bound, [candidates[k] for k in order if beyond.norms[k] > allowed]
 
     def _pair(self, problem: Restricted, found: HullPoint, bound: float) -> Pair:
-        """The machine at the active nodes, solved for on their own; at all nodes of the hull where that is not enough."""
+        """The machine at the active nodes, solved for on their own; at the whole hull where that is not enough."""
         few = on_active_nodes(problem, found)
         if few is not None:
             pair = Pair.of(self.machine, few, few.solved(_ON_HULL * self.machine.tol, _STEPS), bound)

@@ -1,8 +1,8 @@
-"""The loop of the interior point method: what a point tells, whether that is enough, the next step.
+"""The loop of the interior point method: the pair at a point, whether its gap is small enough, the next step.
 
-A problem says which feasible pair of weights and variables an interior point tells, with the values that enclose the
-optimum. The loop ends with a pair whose gap is small enough, or with the best one where rounding lets
-the gap shrink no further.
+A problem makes of every interior point a feasible pair of weights and variables, with the values that enclose the
+optimum. The loop ends with a pair whose gap is small enough, or with the best one where rounding lets the gap shrink no
+further.
 """
 
 from __future__ import annotations

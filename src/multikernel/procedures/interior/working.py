@@ -20,9 +20,9 @@ from multikernel.procedures.interior.point import Point
 
 _ALL = 1000  # banks of up to so many kernels take part as a whole from the beginning
 _FIRST = 200  # kernels of a larger bank that take part first
-_FAR = 0.1  # a kernel leaves whose reduced cost is more than this part of that of a score of zero
+_FAR = 0.1  # a kernel leaves whose reduced cost is more than this part of what a score of zero has
 _SMALL = 1e-3  # no kernel leaves whose weight is more than this part of the largest weight
-_NEAR = 0.01  # a kernel enters whose score is less than this part below the largest allowed
+_NEAR = 0.01  # a kernel enters whose score is more than 1 less this part of the largest allowed
 _DIAGONAL = 1 << 24  # diagonal entries that are looked at together: 128 MB
 
 
