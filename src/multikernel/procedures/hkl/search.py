@@ -4,15 +4,16 @@
     Omega_rho(f) = sum_v d_v (sum_{w in D(v)} |f_w|^rho)^{1/rho},      d_v = beta^|v|,   1 < rho <= 2
 
 (Bach 2009 for rho = 2; Jawanpuria, Nath and Ramakrishnan 2015). A product has weight only where all products of fewer
-of its factors have, so the search grows a hull: it solves the problem on the hull, bounds what every node outside could
-add (``outside``), and takes in the sources of the complement that may matter.
+of its factors have one. So the search grows a hull, a set of nodes that holds all subsets of its nodes: it solves the
+problem on the hull, bounds what the nodes outside could add (``outside``), and adds the sources of the complement whose
+bound is more than the gap allows.
 
 Certificate: any coefficients a in their box bound the optimum over all nodes from below,
 
     scale (p'a - ridge/2 |a|^2 - 1/2 max(Omega*_W(a)^2, Omega*_V(a)^2)),      W the hull, V its complement,
 
 and the machine's value at the weights found bounds it from above. At the end the problem is solved once more on the
-nodes with a weight alone, so that the others have none at all.
+nodes with a weight alone: all other nodes have exactly none.
 """
 
 from __future__ import annotations

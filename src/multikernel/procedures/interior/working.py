@@ -1,7 +1,7 @@
 """The working set: the kernels that take part in the interior point method for the time being.
 
-Where the domain lets weights be exactly zero (sums, not other norms) most kernels end there: the score b'K_k b of such a
-kernel is less than what would repay a weight, and half the difference is its reduced cost. Kernels of a large reduced
+Where the domain lets weights be exactly zero (sums, not other norms) most kernels end there. The score b'K_k b of such
+a kernel is less than what would repay a weight, and half the difference is its reduced cost. Kernels of a large reduced
 cost are left out of the steps. They are not forgotten: before anything is certified the scores of all kernels are
 computed again.
 """
