@@ -87,7 +87,7 @@ OPTIMIZERS: dict[str, Optimizer] = {
     "subgradient": Subgradient(tol=1e-2),
     "block norm": BlockNorm(tol=1e-3),
     "projected gradient": ProjectedGradient(tol=1e-5),
-    "quasi-Newton": QuasiNewton(tol=1e-5),
+    "quasi-Newton": QuasiNewton(tol=1e-5, max_iter=200),
     "published gradient": PublishedGradient(tol=1e-2, max_iter=100),
     "interpolated": Interpolated(tol=1e-9),
     "sphere": SphereTrustRegion(tol=1e-9),

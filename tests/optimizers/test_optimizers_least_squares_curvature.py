@@ -94,7 +94,7 @@ def test_a_ridge_that_rounding_swallows_leaves_the_derivatives_finite() -> None:
 def test_other_machines_have_none() -> None:
     case = PROBLEMS["random"]()
     problem = Problem(precomputed(case.K), Linear(), HingeMachine(), NormBall(2.0), case.y)
-    with pytest.raises(TypeError, match=r"second derivatives need a RidgeMachine.*HingeMachine"):
+    with pytest.raises(TypeError, match=r"^the second derivative needs a RidgeMachine.*HingeMachine"):
         hessian(problem, problem.evaluate(problem.start()))
 
 

@@ -11,13 +11,14 @@ from scipy.optimize import minimize
 
 import reference as ref
 from multikernel import bind, kernels
-from multikernel.combinations import Combination, HadamardPower, Linear, ProductOfRBF
+from multikernel.combinations import Combination, HadamardPower, Linear, ProductOfRBF, TiedAndFree
 from multikernel.domains import Domain, NormBall, Orthant
 from multikernel.machines import Machine, RidgeMachine, SquaredHingeMachine
 from multikernel.optimizers.quasi_newton import Curvature, QuasiNewton
 from multikernel.problem import Problem
 from multikernel.procedures import generalized_mkl
 from multikernel.procedures.generalized import central_start
+from outsiders import ExponentialOfSum
 
 Array = Any
 RNG = np.random.default_rng(3)
@@ -111,6 +112,19 @@ def test_the_point_found_is_stationary(machine, domain, name):
     else:
         gain = float(g @ theta) + total * max(0.0, float((-g).max()))
     assert gain <= 1e-2 * value
+
+
+@pytest.mark.parametrize("combination", [HadamardPower(3), TiedAndFree(3, free=((0, 1),)), ExponentialOfSum()], ids=str)
+@pytest.mark.parametrize("machine", ["squared hinge", "ridge"])
+@domains
+def test_what_is_not_convex_has_no_duality_gap(machine, domain, combination):
+    """Also for a combination that is not part of the package, and however early the run ends."""
+    for max_iter in (2, 1000):
+        weights, _ = generalized_mkl(problem(combination, machine, DOMAINS[domain]), tol=1e-3, max_iter=max_iter)
+        assert weights.certificate.kind == "stationarity"
+        assert weights.gap is None
+        assert weights.stationarity == weights.history[-1]
+        assert weights.converged == (weights.stationarity <= 1e-3)
 
 
 @combinations

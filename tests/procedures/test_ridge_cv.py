@@ -53,8 +53,7 @@ def at(error: HeldOutError, v: Array) -> Point:
 
 
 @pytest.mark.parametrize("cv", SPLITS.values(), ids=SPLITS)
-@pytest.mark.parametrize("fit_intercept", [True, False])
-@pytest.mark.parametrize("t", [1, 3])
+@pytest.mark.parametrize(("fit_intercept", "t"), [(True, 1), (False, 3), (True, 3)])
 class TestError:
     def test_value_is_that_of_refitted_folds(self, cv, fit_intercept, t):
         K, bank, Y = problem(t=t)
@@ -80,12 +79,12 @@ class TestError:
 
 
 @pytest.mark.parametrize("cv", [5, "loo"])
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", range(2))
 def test_never_worse_than_equal_weights_and_stationary(cv, seed):
-    _, bank, Y = problem(n=60, m=8, seed=seed)
+    _, bank, Y = problem(n=45, m=8, seed=seed)
     error = HeldOutError(bank, Y, Folds.of(cv, len(Y), Y))
     found = ridge_cv(bank, Y, error.folds, tol=1e-8)
-    equal = min(at(error, np.full(8, c)).value for c in np.geomspace(1e-4, 1e4, 161))
+    equal = min(at(error, np.full(8, c)).value for c in np.geomspace(1e-4, 1e4, 41))
     assert found.weights.objective <= equal
     assert found.weights.converged
     assert found.weights.values.sum() == pytest.approx(1.0)

@@ -43,9 +43,13 @@ def generalized_mkl(
     problem : Problem; for a product of Gaussians its bank holds squared distances
     tol : float, the relative duality gap to reach where K is linear in the weights, else the relative stationarity
     max_iter : int, machines, or Newton steps of the interior point method, at most from each start
-    starts : arrays (m,), where to begin, ``central_start`` by default; the best point reached is returned
+    starts : arrays (d,), where to begin, ``central_start`` by default; the best point reached is returned
     warm : what the first machine may start from
     observe : told of each step or machine
+
+    Raises
+    ------
+    ValueError : for starts, a target or weights of samples that are not of the problem
     """
     problem.domain.check(problem.size)
     central = central_start(problem)
@@ -69,11 +73,12 @@ def generalized_mkl(
 def central_start(problem: Problem) -> Array:
     """Weights that prefer no kernel, whatever the kernels' sizes.
 
-    Each has the same part in a sum of mean self-value 1, or in a sum of squared distances of mean 1. In a ball a sum
-    of kernels starts at the domain's own central point, on the boundary, where the optimum is.
+    Each kernel has the same part in a sum of mean self-value 1, or in a sum of squared distances of mean 1. The central
+    point of the domain serves in a ball, where a sum of kernels has its optimum on the boundary, and for combinations
+    whose parameters are not one for each kernel.
     """
     bank, product = problem.bank, isinstance(problem.combination, ProductOfRBF)
-    if problem.domain.constrained and not product:
+    if (problem.domain.constrained and not product) or problem.size != len(bank):
         return problem.start()
     n = bank.shape[0]
     sizes = bank.quad(np.full(n, 1.0 / n)) if product else bank.diagonal().mean(axis=1)
