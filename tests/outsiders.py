@@ -1,4 +1,4 @@
-"""A machine, a combination and an optimizer as users of the package write them, by the recipes in CONTRIBUTING."""
+"""A machine, a combination, a domain and an optimizer as users write them, by the recipes in CONTRIBUTING."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from scipy.special import expit
 
 from multikernel.banks import DenseGram, Gram, KernelBank
 from multikernel.combinations import Combination
+from multikernel.domains import Domain
 from multikernel.machines import DualSolution, Machine
 from multikernel.optimizers import Optimizer
 from multikernel.optimizers.base import Proposal, Search, State
@@ -65,6 +66,19 @@ class ExponentialOfSum(Combination):
     def pullback(self, bank: KernelBank, theta: Array, A: Array) -> Array:
         A = A.reshape(len(A), -1)
         return bank.inner(A @ A.T * self.gram(bank, theta).dense())
+
+
+@dataclass(frozen=True)
+class Box(Domain):
+    """0 <= d <= top, which is no sum of constraints that the interior point method knows."""
+
+    top: float = 1.0
+
+    def project(self, z: Array) -> Array:
+        return np.clip(z, 0.0, self.top)
+
+    def maximiser(self, q: Array) -> Array:
+        return np.where(q > 0.0, self.top, 0.0)
 
 
 @dataclass(frozen=True)

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from functools import cache
 from importlib import import_module
+from itertools import product
 from pkgutil import walk_packages
 from typing import Any
 
@@ -40,7 +41,7 @@ from multikernel.optimizers import (
 )
 from multikernel.problem import Problem
 from multikernel.procedures.ridge_program import RidgeSupport
-from outsiders import ExponentialOfSum, FrankWolfe, Logistic
+from outsiders import Box, ExponentialOfSum, FrankWolfe, Logistic
 
 Array = Any
 
@@ -79,6 +80,7 @@ DOMAINS: dict[str, Domain] = {
     "entropy": EntropySimplex(0.5),
     "penalty 1": Orthant(0.8, 1),
     "penalty 2": Orthant(0.8, 2),
+    "an outsider's": Box(0.6),
 }
 OPTIMIZERS: dict[str, Optimizer] = {
     "reduced gradient": ReducedGradient(tol=1e-3),
@@ -113,6 +115,16 @@ def small_problem(domain: Domain, machine: Machine, combination: Combination) ->
     y = np.sin(np.arange(12.0))
     target = np.where(y > 0, 1.0, -1.0) if takes_labels(machine) else y
     return Problem(small_bank(isinstance(combination, ProductOfRBF)), combination, machine, domain, target)
+
+
+def pairings() -> Iterator[Problem]:
+    """Every domain with every machine and with every combination, and these two with one another."""
+    for domain, machine in product(DOMAINS.values(), MACHINES.values()):
+        yield small_problem(domain, machine, Linear())
+    for domain, combination in product(DOMAINS.values(), COMBINATIONS.values()):
+        yield small_problem(domain, RidgeMachine(0.3), combination)
+    for machine, combination in product(MACHINES.values(), COMBINATIONS.values()):
+        yield small_problem(NormBall(2.0), machine, combination)
 
 
 def missing(base: type, registered: Iterable[object]) -> set[str]:

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from functools import cache, partial
-from itertools import product
 from typing import Any
 
 import cvxpy as cp
@@ -18,7 +16,7 @@ import mkl_reference as mkl
 import reference as ref
 from multikernel import optimizers, precomputed
 from multikernel.certificate import Certificate
-from multikernel.combinations import Combination, Linear
+from multikernel.combinations import Linear
 from multikernel.domains import Domain, NormBall, Simplex
 from multikernel.machines import DualSolution, EpsilonMachine, HingeMachine, Machine, RidgeMachine
 from multikernel.optimizers import (
@@ -41,7 +39,7 @@ from multikernel.testing.assertions import refusal
 from multikernel.testing.optimizers import KnownProblem, check_optimizer, check_run, check_stopped, known_problem
 from outsiders import ExponentialOfSum
 from zoo import PROBLEMS
-from zoo_problems import COMBINATIONS, DOMAINS, MACHINES, OPTIMIZERS, missing, small_problem
+from zoo_problems import COMBINATIONS, DOMAINS, MACHINES, OPTIMIZERS, missing, pairings, small_problem
 
 Array = Any
 ON_SIMPLEX: dict[str, Optimizer] = {
@@ -84,22 +82,12 @@ def test_it_is_an_optimizer(name: str) -> None:
     check_optimizer(OPTIMIZERS[name])
 
 
-def pairings() -> Iterator[tuple[Domain, Machine, Combination]]:
-    """Every domain with every machine and with every combination, and these two with one another."""
-    for domain, machine in product(DOMAINS.values(), MACHINES.values()):
-        yield domain, machine, Linear()
-    for domain, combination in product(DOMAINS.values(), COMBINATIONS.values()):
-        yield domain, RidgeMachine(0.3), combination
-    for machine, combination in product(MACHINES.values(), COMBINATIONS.values()):
-        yield NormBall(2.0), machine, combination
-
-
 @every_optimizer
 def test_every_mismatch_gives_a_sentence_that_names_what_works(name: str) -> None:
     """Each pairing is solved for some steps, or refused."""
     few = replace(OPTIMIZERS[name], max_iter=3)
-    for domain, machine, combination in pairings():
-        said = refusal(partial(few.minimise, small_problem(domain, machine, combination)))
+    for problem in pairings():
+        said = refusal(partial(few.minimise, problem))
         assert said is None or any(f"{other} work" in said for other in optimizers.__all__), said
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import cvxpy as cp
@@ -18,7 +19,10 @@ from multikernel.optimizers.quasi_newton import Curvature, QuasiNewton
 from multikernel.problem import Problem
 from multikernel.procedures import generalized_mkl
 from multikernel.procedures.generalized import central_start
+from multikernel.procedures.support_mkl import support_mkl
+from multikernel.testing.assertions import refusal
 from outsiders import ExponentialOfSum
+from zoo_problems import pairings
 
 Array = Any
 RNG = np.random.default_rng(3)
@@ -125,6 +129,14 @@ def test_what_is_not_convex_has_no_duality_gap(machine, domain, combination):
         assert weights.gap is None
         assert weights.stationarity == weights.history[-1]
         assert weights.converged == (weights.stationarity <= 1e-3)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # penalties that leave no weights
+@pytest.mark.parametrize("procedure", [generalized_mkl, support_mkl])
+def test_every_mismatch_gives_a_sentence_that_names_what_works(procedure):
+    for given in pairings():
+        said = refusal(partial(procedure, given, max_iter=5))
+        assert said is None or (procedure is support_mkl and "QuasiNewton" in said), said
 
 
 @combinations
