@@ -85,18 +85,18 @@ def test_never_worse_than_equal_weights_and_stationary(cv, seed):
     error = HeldOutError(bank, Y, Folds.of(cv, len(Y), Y))
     found = ridge_cv(bank, Y, error.folds, tol=1e-8)
     equal = min(at(error, np.full(8, c)).value for c in np.geomspace(1e-4, 1e4, 41))
-    assert found.weights.objective <= equal
-    assert found.weights.converged
-    assert found.weights.values.sum() == pytest.approx(1.0)
-    v = found.weights.values / found.alpha
-    gradient = error.gradient(at(error, v)) / found.weights.objective
+    assert found.objective <= equal
+    assert found.converged
+    assert found.values.sum() == pytest.approx(1.0)
+    v = found.values / found.alpha
+    gradient = error.gradient(at(error, v)) / found.objective
     assert (np.abs(gradient * v) < 1e-3).all()
     assert (gradient > -1e-3).all()
 
 
 def test_finds_the_kernels_that_matter():
     _, bank, Y = problem(n=150, m=8)
-    weights = ridge_cv(bank, Y, Folds.of(5, 150, Y)).weights.values
+    weights = ridge_cv(bank, Y, Folds.of(5, 150, Y)).values
     assert weights[[0, -1]].sum() > 0.9
     assert (weights == 0.0).sum() >= 2
 
@@ -106,8 +106,8 @@ def test_one_kernel_gets_the_best_ridge():
     error = HeldOutError(bank, Y, Folds.of(4, len(Y), Y))
     best = minimize_scalar(lambda c: at(error, np.exp([c])).value, bounds=(-5.0, 8.0), method="bounded")
     found = ridge_cv(bank, Y, error.folds, tol=1e-10)
-    assert found.weights.values == pytest.approx([1.0])
-    assert found.weights.objective == pytest.approx(best.fun, rel=1e-7)
+    assert found.values == pytest.approx([1.0])
+    assert found.objective == pytest.approx(best.fun, rel=1e-7)
     assert found.alpha == pytest.approx(np.exp(-best.x), rel=1e-3)
 
 
@@ -115,7 +115,7 @@ def test_kernels_times_a_constant_change_the_ridge_only():
     K, bank, Y = problem()
     folds = Folds.of(5, len(Y), Y)
     found, other = ridge_cv(bank, Y, folds), ridge_cv(precomputed(1000.0 * K), Y, folds)
-    np.testing.assert_allclose(other.weights.values, found.weights.values, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(other.values, found.values, rtol=1e-6, atol=1e-9)
     assert other.alpha == pytest.approx(1000.0 * found.alpha, rel=1e-6)
     assert other.errors == pytest.approx(found.errors, rel=1e-9)
 
@@ -124,7 +124,7 @@ def test_targets_times_a_constant_change_nothing():
     _, bank, Y = problem()
     folds = Folds.of("loo", len(Y), Y)
     found, other = ridge_cv(bank, Y, folds), ridge_cv(bank, 1e6 * Y, folds)
-    np.testing.assert_allclose(other.weights.values, found.weights.values, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(other.values, found.values, rtol=1e-6, atol=1e-9)
     assert other.errors == pytest.approx(1e12 * found.errors, rel=1e-9)
 
 
@@ -133,7 +133,7 @@ def test_kernels_of_very_different_scale():
     scales = np.array([1e-4, 1.0, 1e3, 1e6])
     folds = Folds.of(5, len(Y), Y)
     found, other = ridge_cv(bank, Y, folds, tol=1e-8), ridge_cv(precomputed(K * scales[:, None, None]), Y, folds)
-    assert other.weights.objective <= found.weights.objective * 1.001
+    assert other.objective <= found.objective * 1.001
 
 
 def test_zero_and_duplicate_kernels():
@@ -141,11 +141,11 @@ def test_zero_and_duplicate_kernels():
     folds = Folds.of(5, len(Y), Y)
     more = precomputed(np.concatenate([np.zeros((1, *K.shape[1:])), K, K]))
     found, other = ridge_cv(bank, Y, folds, tol=1e-8), ridge_cv(more, Y, folds, tol=1e-8)
-    assert other.weights.values[0] == 0.0
-    assert other.weights.objective == pytest.approx(found.weights.objective, rel=1e-5)
+    assert other.values[0] == 0.0
+    assert other.objective == pytest.approx(found.objective, rel=1e-5)
     only = ridge_cv(precomputed(np.zeros((2, *K.shape[1:]))), Y, folds)
-    assert not only.weights.values.any()
-    assert only.weights.converged
+    assert not only.values.any()
+    assert only.converged
     assert only.errors == pytest.approx([HeldOutError(bank, Y, folds).constant()])
 
 
@@ -157,7 +157,7 @@ def test_useless_kernels_leave_the_constant_predictor():
     folds = Folds.of("loo", 20, Y)
     found = ridge_cv(bank, Y, folds)
     assert found.errors == pytest.approx([HeldOutError(bank, Y, folds).constant()])
-    assert found.weights.converged
+    assert found.converged
 
 
 def test_no_weights_at_all_are_no_trap():
@@ -165,7 +165,7 @@ def test_no_weights_at_all_are_no_trap():
     error = HeldOutError(bank, Y, Folds.of(5, 60, Y))
     run = descend(error, at(error, np.zeros(4)), 1e-6, 100)
     assert run.converged
-    assert run.point.value < 1.02 * ridge_cv(bank, Y, error.folds, tol=1e-6).weights.objective
+    assert run.point.value < 1.02 * ridge_cv(bank, Y, error.folds, tol=1e-6).objective
 
 
 @pytest.mark.parametrize("level", [0.0, 0.1, 1e8])
@@ -173,8 +173,8 @@ def test_constant_target(level):
     _, bank, Y = problem()
     found = ridge_cv(bank, np.full_like(Y, level), Folds.of(5, len(Y), Y))
     assert found.errors[0] <= 1e-24 * max(level, 1.0) ** 2
-    assert found.weights.converged
-    assert np.isfinite(found.weights.values).all()
+    assert found.converged
+    assert np.isfinite(found.values).all()
     assert found.alpha > 0
 
 
@@ -185,7 +185,7 @@ def test_structured_banks_give_the_same():
     bank = bind(kernels.linear_features(), X)
     folds = Folds.of(5, 40, Y)
     found, other = ridge_cv(bank, Y, folds, tol=1e-8), ridge_cv(precomputed(bank.matrices()), Y, folds, tol=1e-8)
-    np.testing.assert_allclose(found.weights.values, other.weights.values, atol=1e-5)
+    np.testing.assert_allclose(found.values, other.values, atol=1e-5)
     assert found.errors == pytest.approx(other.errors, rel=1e-6)
 
 
@@ -193,20 +193,20 @@ def test_several_starts_are_never_worse():
     _, bank, Y = problem(n=40, m=6, seed=3)
     folds = Folds.of(5, 40, Y)
     one, several = ridge_cv(bank, Y, folds), ridge_cv(bank, Y, folds, n_init=4, seed=1)
-    assert several.weights.objective <= one.weights.objective
-    assert several.weights.n_iter > one.weights.n_iter
+    assert several.objective <= one.objective
+    assert several.n_iter > one.n_iter
 
 
 def test_shared_weights_minimise_the_sum():
     _, bank, Y = problem(n=50, t=2)
     folds = Folds.of(5, 50, Y)
     shared = ridge_cv(bank, Y, folds, tol=1e-8)
-    assert shared.weights.objective == pytest.approx(shared.errors.sum())
+    assert shared.objective == pytest.approx(shared.errors.sum())
     error = HeldOutError(bank, Y, folds)
     for t in range(2):
         own = ridge_cv(bank, Y[:, [t]], folds, tol=1e-8)
         assert own.errors[0] <= shared.errors[t] * (1 + 1e-6)
-        assert shared.weights.objective <= at(error, own.weights.values / own.alpha).value
+        assert shared.objective <= at(error, own.values / own.alpha).value
 
 
 class TestFolds:
