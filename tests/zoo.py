@@ -15,7 +15,7 @@ from sklearn.preprocessing import StandardScaler
 
 import reference as ref
 from multikernel import KernelBank, bind, kernels, precomputed
-from multikernel.banks.rbf import RBFGridBank, distances
+from multikernel.banks.profiles import ProfilesBank
 from multikernel.banks.subset_rbf import SubsetRBFBank
 from multikernel.kernels import RBF, HomogeneousPolynomial, Kernel, Laplacian, Linear, Polynomial
 
@@ -118,11 +118,11 @@ def _unsorted_polynomials() -> list[Kernel]:
 
 
 def _grid(gammas: Array) -> Callable[[Any], KernelBank]:
-    return lambda X: RBFGridBank(distances(X, None, None), gammas, X, None, True)
+    return lambda X: ProfilesBank.of([RBF(gamma) for gamma in gammas], X)
 
 
 def _grid_on(gammas: Array, columns: tuple[int, ...]) -> Callable[[Any], KernelBank]:
-    return lambda X: RBFGridBank(distances(X, None, columns), gammas, X, columns, True)
+    return lambda X: ProfilesBank.of([RBF(gamma) for gamma in gammas], X, columns)
 
 
 _SUBSETS = ((2,), (0, 3), (1, 0, 2))

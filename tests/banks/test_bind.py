@@ -17,7 +17,7 @@ from multikernel.banks.factor import FactorBank
 from multikernel.banks.lazy import LazyBank
 from multikernel.banks.powers import PowersBank
 from multikernel.banks.powers_on_demand import PowersOnDemandBank
-from multikernel.banks.rbf import RBFGridBank
+from multikernel.banks.profiles import ProfilesBank
 from multikernel.banks.wrappers import NormalizedBank, ScaledBank
 from multikernel.kernels import RBF, Features, HomogeneousPolynomial, Laplacian, Linear, Polynomial
 
@@ -37,8 +37,8 @@ CHOICES: dict[str, tuple[Any, Any, type[KernelBank]]] = {
     "feature-groups": (kernels.column_groups({"a": [0], "b": [1, 2]}, Linear()), X, FactorBank),
     "more-features-than-samples": ([Linear()], X[:3], PackedBank),
     "widths": (kernels.rbf_grid(WIDTHS), X, PackedBank),
-    "widths-of-many-samples": (kernels.rbf_grid(WIDTHS), LARGE, RBFGridBank),
-    "widths-of-many-samples-on-columns": ([RBF(g).on([1]) for g in WIDTHS], LARGE, RBFGridBank),
+    "widths-of-many-samples": (kernels.rbf_grid(WIDTHS), LARGE, ProfilesBank),
+    "widths-of-many-samples-on-columns": ([RBF(g).on([1]) for g in WIDTHS], LARGE, ProfilesBank),
     "unrelated": ([Laplacian(0.1), RBF(0.1)], X, PackedBank),
     "scaled": ([2.0 * Laplacian(0.1)], X, ScaledBank),
     "centered": ([Laplacian(0.1).centered()], X, CenteredBank),

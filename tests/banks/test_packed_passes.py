@@ -12,7 +12,7 @@ from multikernel.banks.concatenated import ConcatenatedBank
 from multikernel.banks.dense import PackedBank
 from multikernel.banks.lazy import LazyBank
 from multikernel.banks.powers import PowersBank
-from multikernel.banks.rbf import RBFGridBank
+from multikernel.banks.profiles import ProfilesBank
 from multikernel.banks.subset_rbf import SubsetRBFBank
 from multikernel.kernels import RBF, Laplacian, Linear
 
@@ -123,7 +123,7 @@ LARGE = np.random.default_rng(4).normal(size=(1500, 3))
 STORED = {
     "stack": ([Laplacian(0.1), RBF(0.2)], X, PackedBank),
     "powers": (kernels.homogeneous_polynomials(6), X, PowersBank),
-    "widths": (kernels.rbf_grid(np.geomspace(0.01, 1, 61)), LARGE, RBFGridBank),
+    "widths": (kernels.rbf_grid(np.geomspace(0.01, 1, 61)), LARGE, ProfilesBank),
     "mixture": ([Laplacian(0.1), *kernels.homogeneous_polynomials(6), Linear()], X, ConcatenatedBank),
     "subsets": (kernels.rbf_subsets(2, [0.1, 1.0]), X, PackedBank),
     "many-subsets": (kernels.rbf_subsets(3, np.geomspace(0.1, 1.0, 14)), LARGE, SubsetRBFBank),

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -30,6 +30,8 @@ class KernelBank(ABC):
     ``len(bank)`` is m, ``bank.shape`` is (r, c). Scikit-learn's cross-validation slices a bank like a square matrix of
     similarities (``bank[np.ix_(rows, columns)]``), so a bank can stand where X stands.
     """
+
+    _tile_values: ClassVar[int] = 1 << 17  # 1 MB in double precision, which stays in the cache for a pass
 
     # -- must define ---------------------------------------------------------------------------------------------
 
@@ -210,7 +212,7 @@ class KernelBank(ABC):
 
     @property
     def _stream(self) -> Stream:
-        return Stream(self.tiles, len(self), self.shape)
+        return Stream(self.tiles, len(self), self.shape, self._tile_values)
 
     @property
     def _dtype(self) -> np.dtype[Any]:

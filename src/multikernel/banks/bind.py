@@ -7,7 +7,7 @@ multiples, centred kernels            a wrapper around the bank of the kernels i
 ANOVA kernels (two or more)           PackedBank of all degrees from one recursion; in single precision, and then
                                       LazyBank, beyond the memory budget
 kernels that are costly to evaluate   a PackedBank of their own, in the same precisions
-functions of one distance             RBFGridBank, where a stack of all that is left would be large
+functions of one distance             ProfilesBank, where a stack of all that is left would be large
 Gaussians on described subsets        SubsetRBFBank, where a stack of them would be large
 anything else                         PackedBank; LazyBank beyond the memory budget
 """
@@ -30,7 +30,7 @@ from multikernel.banks.factor import FactorBank
 from multikernel.banks.lazy import LazyBank
 from multikernel.banks.powers import PowersBank
 from multikernel.banks.powers_on_demand import PowersOnDemandBank
-from multikernel.banks.rbf import RBFGridBank, distances
+from multikernel.banks.profiles import ProfilesBank
 from multikernel.banks.stack import in_double, stack
 from multikernel.banks.subset_rbf import SubsetRBFBank
 from multikernel.kernels.base import Features, Kernel
@@ -147,7 +147,12 @@ def _groups(kernels: tuple[Kernel, ...], n: int, p: int, itemsize: int) -> list[
     )
     take(Elementary, lambda f: repr(f.kernel), _anova, lambda members, kernel: len(members) > 1)
     if len(left) * n * (n + 1) // 2 * itemsize > _SMALL_STACK:
-        take(OfDistance, lambda f: f.columns, _rbf_grid, lambda members, columns: len(members) >= _FEW)
+        take(
+            OfDistance,
+            lambda f: (f.kernel.distance, f.columns),
+            _profiles,
+            lambda members, columns: len(members) >= _FEW,
+        )
     take(Costly, lambda f: f, _costly, lambda members, fact: True)
     if left:
         groups.append(_Group(list(left), _stack))
@@ -197,14 +202,13 @@ def _anova(kernels: tuple[Kernel, ...], X: Any, room: _Room) -> KernelBank:
     return anova_stack(kernels, [_fact(kernel, Elementary) for kernel in kernels], X, dtype)
 
 
-def _rbf_grid(kernels: tuple[Kernel, ...], X: Any, room: _Room) -> KernelBank:
+def _profiles(kernels: tuple[Kernel, ...], X: Any, room: _Room) -> KernelBank:
     facts = [_fact(kernel, OfDistance) for kernel in kernels]
     dtype = _storage(X, room)
     if dtype is None:
         return LazyBank(kernels, X, X)
-    columns = facts[0].columns
-    D = distances(_evaluated(X, room), None, columns).astype(dtype, copy=False)
-    return RBFGridBank(D, np.array([fact.gamma for fact in facts]), X, columns, True)
+    bank = ProfilesBank.of([fact.kernel for fact in facts], _evaluated(X, room), facts[0].columns, dtype)
+    return replace(bank, Z=X)
 
 
 def _rbf_subsets(subsets: tuple[Columns, ...], gammas: tuple[float, ...], X: Any, room: _Room) -> KernelBank:

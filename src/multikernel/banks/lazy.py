@@ -20,6 +20,8 @@ class LazyBank(KernelBank):
     ``X is Z`` makes the bank square.
     """
 
+    _tile_values = 1 << 19  # evaluating a kernel has a cost of its own for each tile
+
     kernels: tuple[Kernel, ...]
     X: Any
     Z: Any

@@ -39,6 +39,8 @@ class PowersBank(KernelBank):
     same : whether the rows are the columns
     """
 
+    _tile_values = 1 << 16  # B and its running power stay in the second-level cache
+
     B: Array
     degrees: Array
     base: Kernel

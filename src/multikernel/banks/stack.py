@@ -1,7 +1,7 @@
 """Kernels evaluated and stored: a packed stack within the memory budget, made on demand beyond it.
 
-Gaussians over the same features share one matrix of distances, powers of one kernel its matrix; of each only the half
-that is stored is raised or exponentiated.
+Kernels of a distance on the same features share its matrix, powers of one kernel that kernel's; only the half of each
+that is stored is evaluated from these.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from multikernel.banks.lazy import LazyBank
 from multikernel.banks.origin import OnDemand
 from multikernel.banks.packing import pack
 from multikernel.banks.powers import running_powers
-from multikernel.banks.rbf import distances, gaussians
+from multikernel.banks.profiles import distances, profiles
 from multikernel.banks.threads import over_rows
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.facts import OfDistance, PowerOf
@@ -63,8 +63,8 @@ class _Shared:
         """The packed halves of the kernels in turn, one written over the other."""
         first = self.facts[0]
         if isinstance(first, OfDistance):
-            D = pack(distances(X, None, first.columns))
-            return gaussians(D, np.array([fact.gamma for fact in self.facts if isinstance(fact, OfDistance)]))
+            D = pack(distances(first.kernel, X, None, first.columns))
+            return profiles([fact.kernel for fact in self.facts if isinstance(fact, OfDistance)], D)
         degrees = [fact.degree for fact in self.facts if isinstance(fact, PowerOf)]
         return running_powers(pack(first.base(X)), degrees)
 
@@ -75,7 +75,7 @@ def _shared(kernels: tuple[Kernel, ...]) -> list[_Shared]:
     for k, kernel in enumerate(kernels):
         fact = next((fact for fact in kernel.facts() if isinstance(fact, OfDistance | PowerOf)), None)
         if fact is not None:
-            key = ("distance", fact.columns) if isinstance(fact, OfDistance) else ("power", repr(fact.base))
+            key = (fact.kernel.distance, fact.columns) if isinstance(fact, OfDistance) else repr(fact.base)
             group = groups.setdefault(key, _Shared([], []))
             group.members.append(k)
             group.facts.append(fact)

@@ -17,7 +17,6 @@ from multikernel._typing import Array
 from multikernel.banks.threads import one_blas_thread, over_rows
 
 Tiles = Callable[[slice], Iterator[Array]]
-_TILE_VALUES = 1 << 17  # values in a tile: 1 MB
 _HELD_VALUES = 1 << 21  # values in the tiles of all matrices, where a pass needs them together: 16 MB
 _LEAST_ROWS = 64  # evaluating a kernel for fewer rows spends its time on reading the columns' samples
 
@@ -31,11 +30,13 @@ class Stream:
     tiles : function of a slice of rows, which yields these rows of every matrix
     m : int, how many matrices there are
     shape : (r, c)
+    values : int, how many values a tile may have
     """
 
     tiles: Tiles
     m: int
     shape: tuple[int, int]
+    values: int
 
     def sums(self, W: Array, dtype: Any) -> Array:
         """sum_k W_sk K_k for every row s of W: shape (s, r, c)."""
@@ -106,6 +107,6 @@ class Stream:
 
     def _over_rows(self, work: Callable[[slice], Any]) -> list[Any]:
         """The work for the rows of one tile at a time; BLAS has one thread where these share the processors."""
-        height = max(_LEAST_ROWS, _TILE_VALUES // max(1, self.shape[1]))
+        height = max(_LEAST_ROWS, self.values // max(1, self.shape[1]))
         with one_blas_thread(0) if height < self.shape[0] else nullcontext():
             return over_rows(work, self.shape[0], height)

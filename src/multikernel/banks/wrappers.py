@@ -143,8 +143,10 @@ class SelfValuedBank(WrapperBank):
 
     def exact(self, index: Index = slice(None)) -> Self:
         """The self-values anew: those at hand are as exact as the entries they were taken from."""
-        chosen = replace(self.select(index), bank=self.bank.exact(index))
-        return self.of(chosen.bank) if self.square else chosen
+        bank = self.bank.exact(index)
+        return (
+            self.of(bank) if self.square else replace(self, bank=bank, left=self.left[index], right=self.right[index])
+        )
 
     def cross(self, X: Any) -> Self:
         return replace(self, bank=self.bank.cross(X), left=self.taken(self.bank.self_values(X)))

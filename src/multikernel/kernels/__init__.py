@@ -2,7 +2,7 @@
 
 from multikernel.kernels.base import Features, Kernel
 from multikernel.kernels.discrete import Hamming, Tanimoto
-from multikernel.kernels.distance import RBF, Laplacian
+from multikernel.kernels.distance import RBF, DistanceKernel, Laplacian
 from multikernel.kernels.dot import HomogeneousPolynomial, Linear, Polynomial
 from multikernel.kernels.families import (
     column_groups,
@@ -37,6 +37,7 @@ from multikernel.kernels.subsets import rbf_subsets
 __all__ = [
     "ANOVA",
     "RBF",
+    "DistanceKernel",
     "Features",
     "Hamming",
     "HomogeneousPolynomial",

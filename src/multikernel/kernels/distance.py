@@ -1,7 +1,12 @@
-"""Kernels of a distance."""
+"""Kernels of a distance: k(x, z) = f(d(x, z)).
+
+What differs from kernel to kernel is the function f, its profile. Kernels of one distance on the same columns state so,
+and are evaluated from one matrix of distances.
+"""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from dataclasses import dataclass
 from numbers import Real
 from typing import Any
@@ -28,61 +33,97 @@ def squared_distances(X: Any, Z: Any = None) -> Array:
     return D
 
 
-def _check_gamma(gamma: float, name: str) -> None:
-    if not (isinstance(gamma, Real) and gamma > 0 and np.isfinite(gamma)):
-        raise ValueError(f"{name}: gamma must be a finite number > 0, got {gamma!r}")
+class DistanceKernel(Kernel):
+    """k(x, z) = profile(distance(x, z)): a kernel writes its profile, and gets everything else from it.
 
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> from multikernel import bind, kernels
+    >>> @dataclass(repr=False)
+    ... class Cauchy(kernels.DistanceKernel):
+    ...     gamma: float = 1.0
+    ...
+    ...     def profile(self, D):
+    ...         return 1.0 / (1.0 + self.gamma * D)
+    >>> import numpy as np
+    >>> bind([Cauchy(0.5), Cauchy(2.0)], np.array([[0.0], [1.0]])).matrices().round(2)  # one matrix of distances
+    array([[[1.  , 0.67],
+            [0.67, 1.  ]],
+    <BLANKLINE>
+           [[1.  , 0.33],
+            [0.33, 1.  ]]])
+    """
 
-def _ones(X: Any) -> Array:
-    return np.ones(X.shape[0], dtype=X.dtype if X.dtype.kind == "f" else np.float64)
+    @abstractmethod
+    def profile(self, D: Array) -> Array:
+        """f(D), entry by entry, in the precision of D; D is not written into."""
+
+    @staticmethod
+    def distance(X: Any, Z: Any = None) -> Array:
+        """d(x, z) of shape (len(X), len(Z)): the squared Euclidean distance unless a kernel has another one."""
+        return squared_distances(X, Z)
+
+    def __call__(self, X: Any, Z: Any = None) -> Array:
+        return self.profile(self.distance(X, Z))
+
+    def diagonal(self, X: Any) -> Array:
+        return self.profile(np.zeros(X.shape[0], dtype=X.dtype if X.dtype.kind == "f" else np.float64))
+
+    def facts(self) -> tuple[Fact, ...]:
+        return (OfDistance(self),)
 
 
 @dataclass(repr=False)
-class RBF(Kernel):
+class ExponentialKernel(DistanceKernel):
+    """k(x, z) = exp(-gamma d(x, z)): a kernel of a larger gamma is a power of one of a smaller gamma."""
+
+    gamma: float = 1.0
+
+    def __post_init__(self) -> None:
+        if not (isinstance(self.gamma, Real) and self.gamma > 0 and np.isfinite(self.gamma)):
+            raise ValueError(f"{type(self).__name__}: gamma must be a finite number > 0, got {self.gamma!r}")
+
+    def profile(self, D: Array) -> Array:
+        return self._exponential(D, np.empty_like(D))
+
+    def __call__(self, X: Any, Z: Any = None) -> Array:
+        D = self.distance(X, Z)
+        return self._exponential(D, D)
+
+    def _exponential(self, D: Array, out: Array) -> Array:
+        np.multiply(D, D.dtype.type(-self.gamma), out=out)
+        return np.exp(out, out=out)
+
+
+@dataclass(repr=False)
+class RBF(ExponentialKernel):
     """k(x, z) = exp(-gamma |x - z|^2), |.| the Euclidean norm.
 
     Parameters
     ----------
-    gamma : float > 0, in units of 1 / (distance squared).
+    gamma : float > 0, in units of 1 / (distance squared)
+
+    Raises
+    ------
+    ValueError : where gamma is not a finite number > 0
     """
-
-    gamma: float = 1.0
-
-    def __post_init__(self) -> None:
-        _check_gamma(self.gamma, "RBF")
-
-    def __call__(self, X: Any, Z: Any = None) -> Array:
-        K = squared_distances(X, Z)
-        K *= -self.gamma
-        np.exp(K, out=K)
-        return K
-
-    def diagonal(self, X: Any) -> Array:
-        return _ones(X)
-
-    def facts(self) -> tuple[Fact, ...]:
-        return (OfDistance(float(self.gamma)),)
 
 
 @dataclass(repr=False)
-class Laplacian(Kernel):
+class Laplacian(ExponentialKernel):
     """k(x, z) = exp(-gamma |x - z|_1).
 
     Parameters
     ----------
-    gamma : float > 0, in units of 1 / distance.
+    gamma : float > 0, in units of 1 / distance
+
+    Raises
+    ------
+    ValueError : where gamma is not a finite number > 0
     """
 
-    gamma: float = 1.0
-
-    def __post_init__(self) -> None:
-        _check_gamma(self.gamma, "Laplacian")
-
-    def __call__(self, X: Any, Z: Any = None) -> Array:
-        K: Array = manhattan_distances(X, Z).astype(_ones(X).dtype, copy=False)
-        K *= -self.gamma
-        np.exp(K, out=K)
-        return K
-
-    def diagonal(self, X: Any) -> Array:
-        return _ones(X)
+    @staticmethod
+    def distance(X: Any, Z: Any = None) -> Array:
+        D: Array = manhattan_distances(X, Z)
+        return D.astype(X.dtype, copy=False) if X.dtype.kind == "f" else D

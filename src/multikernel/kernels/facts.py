@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from multikernel._typing import Columns
     from multikernel.kernels.base import Kernel
+    from multikernel.kernels.distance import DistanceKernel
 
 
 @dataclass(frozen=True)
@@ -23,9 +24,9 @@ class PowerOf:
 
 @dataclass(frozen=True)
 class OfDistance:
-    """K(X, Z) = exp(-gamma D), D the squared Euclidean distances of the columns (None: all of them)."""
+    """K(X, Z) = kernel.profile(D), D the kernel's distances on the columns (None: all of them)."""
 
-    gamma: float
+    kernel: DistanceKernel
     columns: Columns | None = None
 
 

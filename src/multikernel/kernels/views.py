@@ -55,8 +55,8 @@ class Restricted(Kernel):
         match fact:
             case PowerOf(base, degree):
                 return PowerOf(Restricted(base, columns), degree)
-            case OfDistance(gamma, None):
-                return OfDistance(gamma, columns)
+            case OfDistance(kernel, None):
+                return OfDistance(kernel, columns)
             case ExplicitFeatures(None):
                 return ExplicitFeatures(columns)
             case Wrapped(kernel, by):
@@ -111,12 +111,13 @@ class Normalized(Kernel):
         return _signs(self.kernel.self_values(X, Z))
 
     def facts(self) -> tuple[Fact, ...]:
-        """The normalised power is the power of the normalised; a function of the distance is normalised already."""
+        """The normalised power is the power of the normalised; a kernel of a distance may be normalised already."""
         if self.follows_sample:
             return (Wrapped(self.kernel, "normalized"),)
         inner = self.kernel.facts()
         kept: list[Fact] = [PowerOf(Normalized(f.base), f.degree) for f in inner if isinstance(f, PowerOf)]
-        kept += [f for f in inner if isinstance(f, OfDistance | Costly)]
+        kept += [f for f in inner if isinstance(f, OfDistance) and f.kernel.profile(np.zeros(1))[0] == 1.0]
+        kept += [f for f in inner if isinstance(f, Costly)]
         kept += [Elementary(f.kernel, f.degree, True) for f in inner if isinstance(f, Elementary)]
         return tuple(kept)
 
