@@ -13,7 +13,7 @@ from scipy import sparse
 
 from multikernel import bind, kernels
 from multikernel.banks.dense import PackedBank
-from multikernel.banks.stack import stack
+from multikernel.banks.lazy import stack
 from multikernel.kernels import RBF, Kernel, Laplacian, Linear, Polynomial
 
 X = np.random.default_rng(0).normal(size=(30, 4))

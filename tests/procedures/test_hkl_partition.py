@@ -9,8 +9,8 @@ import pytest
 
 import hkl_reference as hkl
 from multikernel.banks.dense import PackedBank
-from multikernel.banks.origin import Precomputed
 from multikernel.banks.packing import pack
+from multikernel.banks.precomputed import Precomputed
 from multikernel.procedures.hkl.partition import partitioned
 
 Array = Any

@@ -13,7 +13,8 @@ from multikernel.banks.origin import OnDemand
 from multikernel.banks.threads import over_rows
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.facts import Elementary
-from multikernel.kernels.interactions import TILE_VALUES, dense, elementary, elementary_diagonals
+from multikernel.kernels.interactions import TILE_VALUES, elementary, elementary_diagonals
+from multikernel.kernels.samples import dense
 
 
 def anova_stack(kernels: tuple[Kernel, ...], facts: list[Elementary], X: Any, dtype: Any) -> PackedBank:

@@ -27,15 +27,17 @@ from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.base_matrix import BaseMatrix
 from multikernel.banks.concatenated import ConcatenatedBank
 from multikernel.banks.factor import FactorBank
-from multikernel.banks.lazy import LazyBank
+from multikernel.banks.lazy import LazyBank, stack
 from multikernel.banks.powers import PowersBank
 from multikernel.banks.powers_on_demand import PowersOnDemandBank
 from multikernel.banks.profiles import ProfilesBank
-from multikernel.banks.stack import in_double, stack
 from multikernel.banks.subset_rbf import SubsetRBFBank
-from multikernel.kernels.base import Features, Kernel
-from multikernel.kernels.facts import Costly, Elementary, ExplicitFeatures, OfDistance, PowerOf, Wrapped
+from multikernel.kernels.base import Kernel
+from multikernel.kernels.distance import OfDistance
+from multikernel.kernels.facts import Costly, Elementary, ExplicitFeatures, PowerOf, Wrapped
 from multikernel.kernels.family import Concatenation, KernelFamily, as_family
+from multikernel.kernels.features import Features
+from multikernel.kernels.samples import in_double
 from multikernel.kernels.string_table import as_table
 from multikernel.kernels.subsets import RBFSubsets
 

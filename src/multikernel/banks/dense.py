@@ -196,7 +196,10 @@ class PackedBank(StoredBank):
 
     def exact(self, index: Index = slice(None)) -> KernelBank:
         chosen = self.select(index)
-        return chosen if self.packed.dtype == np.float64 else chosen.origin.exact(chosen)
+        if self.packed.dtype == np.float64:
+            return chosen
+        exact = chosen.origin.exact()
+        return replace(chosen, packed=chosen.packed.astype(np.float64)) if exact is None else exact
 
 
 @dataclass(frozen=True, eq=False)

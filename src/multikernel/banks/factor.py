@@ -17,7 +17,7 @@ from multikernel._linalg import as_columns
 from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank, positions, same_samples, unit_roundoff
 from multikernel.banks.gram import FactorGram, Gram
-from multikernel.kernels.base import as_floats
+from multikernel.kernels.samples import as_floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,4 +1,8 @@
-"""Kernels made on demand from the samples: memory follows one tile, time is a fresh evaluation for each pass."""
+"""Kernels evaluated from the samples: stored within the memory budget, made on demand beyond it.
+
+Kernels of a distance on the same columns share its matrix, powers of one kernel share that kernel's; only the half of
+each matrix that is stored is evaluated from these.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +13,24 @@ from typing import Any
 import numpy as np
 
 from multikernel._typing import Array, Index
-from multikernel.banks.base import KernelBank, positions, same_samples, unit_roundoff
-from multikernel.kernels.base import Kernel, as_floats
+from multikernel.banks.base import MEMORY, KernelBank, positions, same_samples, unit_roundoff
+from multikernel.banks.dense import PackedBank
+from multikernel.banks.origin import OnDemand
+from multikernel.banks.packing import pack
+from multikernel.banks.powers import running_powers
+from multikernel.banks.profiles import distances, profiles
+from multikernel.banks.threads import over_rows
+from multikernel.kernels.base import Kernel
+from multikernel.kernels.distance import OfDistance
+from multikernel.kernels.facts import PowerOf
+from multikernel.kernels.samples import as_floats, in_double
+
+_SMALL_MATRIX = 1 << 22  # values: larger matrices are formed one at a time, not one for each thread
 
 
 @dataclass(frozen=True, eq=False)
 class LazyBank(KernelBank):
-    """Kernels of the row samples X against the column samples Z, evaluated tile by tile.
+    """Kernels of the row samples X against the column samples Z, evaluated tile by tile in every pass.
 
     ``X is Z`` makes the bank square.
     """
@@ -57,8 +72,6 @@ class LazyBank(KernelBank):
         return replace(self, kernels=tuple(self.kernels[k] for k in positions(index, len(self))))
 
     def exact(self, index: Index = slice(None)) -> KernelBank:
-        from multikernel.banks.stack import in_double, stack
-
         chosen = self.select(index)
         if self.square:
             return stack(chosen.kernels, in_double(self.X))
@@ -69,3 +82,52 @@ class LazyBank(KernelBank):
 
     def self_values(self, X: Any) -> Array:
         return np.stack([kernel.diagonal(X) for kernel in self.kernels])
+
+
+def stack(kernels: tuple[Kernel, ...], X: Any, memory: int = MEMORY, dtype: Any = None) -> PackedBank | LazyBank:
+    """The bank of kernels on samples, stored where the stack fits the memory.
+
+    Parameters
+    ----------
+    kernels : kernels with columns given by position
+    X : array, CSR matrix or table with strings; kernels are evaluated in its precision
+    memory : bytes that the stack may take
+    dtype : the precision in which matrices are stored; None is X's own
+    """
+    n, stored = X.shape[0], np.dtype(X.dtype if dtype is None else dtype)
+    length = n * (n + 1) // 2
+    if len(kernels) * length * stored.itemsize > memory:
+        return LazyBank(kernels, X, X)
+    packed = np.empty((len(kernels), length), dtype=stored)
+    shared = _shared(kernels)
+
+    def fill(part: slice) -> None:
+        for group in shared[part]:
+            for k, K in zip(group, _halves(list(group.values()), X), strict=True):
+                packed[k] = K
+
+    over_rows(fill, len(shared), 1 if n * n <= _SMALL_MATRIX else max(1, len(shared)))
+    for k in set(range(len(kernels))).difference(*shared):
+        packed[k] = pack(kernels[k](X))
+    return PackedBank(OnDemand(LazyBank(kernels, X, X)), packed, n)
+
+
+def _shared(kernels: tuple[Kernel, ...]) -> list[dict[int, Any]]:
+    """Groups of two or more kernels that are made of one matrix, by position, with the facts that say so."""
+    groups: dict[Any, dict[int, Any]] = {}
+    for k, kernel in enumerate(kernels):
+        fact = next((fact for fact in kernel.facts() if isinstance(fact, OfDistance | PowerOf)), None)
+        if fact is not None:
+            key = (fact.kernel.distance, fact.columns) if isinstance(fact, OfDistance) else repr(fact.base)
+            groups.setdefault(key, {})[k] = fact
+    return [group for group in groups.values() if len(group) > 1]
+
+
+def _halves(facts: list[Any], X: Any) -> Iterator[Array]:
+    """The packed halves of kernels that share a matrix, in turn; each may be written over by the next one."""
+    match facts[0]:
+        case OfDistance(kernel, columns):
+            return profiles([fact.kernel for fact in facts], pack(distances(kernel, X, None, columns)))
+        case PowerOf(base, _):
+            return running_powers(pack(base(X)), [fact.degree for fact in facts])
+    raise TypeError(f"kernels do not share a matrix by {facts[0]!r}")

@@ -21,7 +21,8 @@ from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank, positions, same_samples, unit_roundoff
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.threads import over_rows
-from multikernel.kernels.base import Kernel, as_floats
+from multikernel.kernels.base import Kernel
+from multikernel.kernels.samples import as_floats
 
 _ROWS = 64  # rows handed to a thread at a time
 

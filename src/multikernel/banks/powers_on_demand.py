@@ -23,7 +23,7 @@ from multikernel.banks.gram import Gram
 from multikernel.banks.powers import PowersBank, coefficients, running_powers
 from multikernel.banks.powers_gram import PowersGram, tile_rows
 from multikernel.banks.threads import one_blas_thread, over_rows, slices
-from multikernel.kernels.base import as_floats
+from multikernel.kernels.samples import as_floats
 
 
 @dataclass(frozen=True, eq=False)

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from multikernel._typing import Array
+from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank
 from multikernel.banks.checks import check_finite, check_positive, check_symmetric
 from multikernel.banks.dense import DenseBank, PackedBank
-from multikernel.banks.origin import Precomputed
+from multikernel.banks.indexed import IndexedBank
+from multikernel.banks.origin import Origin
 from multikernel.banks.packing import pack
 from multikernel.banks.threads import one_blas_thread, over_rows
 
@@ -79,3 +81,39 @@ def _matrices(K: Any) -> Iterator[Array]:
             raise ValueError(f"kernel {k} is not a matrix: it has shape {array.shape}")
         check_finite(array, f"kernel {k}")
         yield array
+
+
+@dataclass(frozen=True, eq=False)
+class Precomputed(Origin):
+    """m matrices over ``n`` training samples that the user computed; ``columns`` are those of a part of them."""
+
+    m: int
+    n: int
+    columns: Array | None = None
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        return np.dtype(np.float32)
+
+    def cross(self, X: Any) -> KernelBank:
+        whole = rectangular(X, self.m, self.n)
+        return whole if self.columns is None else whole.block(slice(None), self.columns)
+
+    def reference(self, columns: Index) -> KernelBank:
+        own = columns if self.columns is None else self.columns[columns]
+        return IndexedBank.of(DenseBank(replace(self, columns=None), np.empty((self.m, 0, self.n))), slice(0), own)
+
+    def select(self, index: Index) -> Precomputed:
+        return replace(self, m=len(np.arange(self.m)[index]))
+
+    def part(self, columns: Array) -> Precomputed:
+        return replace(self, columns=columns if self.columns is None else self.columns[columns])
+
+    def exact(self) -> None:
+        return None
+
+    def self_values(self, X: Any) -> Array:
+        raise ValueError(
+            "precomputed kernels cannot be normalised for new samples: their self-values are not known; "
+            "normalise the matrices before you pass them"
+        )

@@ -18,8 +18,8 @@ from multikernel.banks.dense import PackedBank
 from multikernel.banks.origin import OnDemand
 from multikernel.banks.packing import pack
 from multikernel.banks.powers import raised
-from multikernel.kernels.base import as_floats
 from multikernel.kernels.distance import DistanceKernel, ExponentialKernel
+from multikernel.kernels.samples import as_floats
 
 _LARGEST_POWER = 8  # a higher power takes as long as an exponential
 _LONGEST_CHAIN = 32  # rounding grows with the product of the powers since the last exponential

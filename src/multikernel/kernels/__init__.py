@@ -1,6 +1,7 @@
 """What to compute: kernels and families of kernels, free of data."""
 
-from multikernel.kernels.base import Features, Kernel
+from multikernel.kernels import algebra, views  # noqa: F401  (they register what k.on(columns) or k1 + k2 makes)
+from multikernel.kernels.base import Kernel
 from multikernel.kernels.discrete import Hamming, Tanimoto
 from multikernel.kernels.distance import RBF, DistanceKernel, Laplacian
 from multikernel.kernels.dot import HomogeneousPolynomial, Linear, Polynomial
@@ -15,6 +16,7 @@ from multikernel.kernels.families import (
     smkl_basis,
 )
 from multikernel.kernels.family import KernelFamily, Kernels, as_family
+from multikernel.kernels.features import Features
 from multikernel.kernels.interactions import ANOVA, anova
 from multikernel.kernels.maclaurin import (
     cauchy_coefficients,

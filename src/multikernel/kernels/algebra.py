@@ -2,84 +2,101 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import reduce
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.kernels.base import Kernel
-from multikernel.kernels.facts import Fact, PowerOf, Wrapped
-
-
-def parts(kernel: Kernel, kind: type[Sum] | type[Product]) -> tuple[Kernel, ...]:
-    """The terms of a sum, the factors of a product, or the kernel itself: sums of sums are flat."""
-    return kernel.kernels if isinstance(kernel, kind) else (kernel,)
+from multikernel.kernels.base import Fact, Kernel, register_form
+from multikernel.kernels.facts import PowerOf, Wrapped
 
 
 def refuse_centred(kernels: Iterable[Kernel], what: str) -> None:
-    """A fold of a training sample has a centre of its own, which only a kernel centred as a whole can follow."""
+    """ValueError where one of the kernels is centred.
+
+    A fold of a training sample has a centre of its own, which only a kernel centred as a whole can follow.
+    """
     for kernel in kernels:
         if kernel.follows_sample:
             raise ValueError(f"{kernel!r} cannot be part of a {what}: centre the {what} instead, (...).centered()")
 
 
-def _within(kernel: Kernel) -> str:
-    """Written inside a product or a power."""
-    return f"({kernel!r})" if isinstance(kernel, Sum | Product | Power | Scaled) else repr(kernel)
+def within(kernel: Kernel) -> str:
+    """How a kernel is written inside another one: in parentheses where it has an operator."""
+    return f"({kernel!r})" if isinstance(kernel, Combined | Power | Scaled) else repr(kernel)
 
 
 @dataclass(repr=False)
-class Sum(Kernel):
-    """k(x, z) = k_1(x, z) + ... + k_q(x, z)."""
+class Combined(Kernel):
+    """Several kernels made one, entry by entry."""
 
     kernels: tuple[Kernel, ...]
+    word: ClassVar[str]
+    operation: ClassVar[np.ufunc]
 
     def __post_init__(self) -> None:
-        refuse_centred(self.kernels, "sum")
+        refuse_centred(self.kernels, self.word)
+
+    @classmethod
+    def of(cls, *kernels: Kernel) -> Kernel:
+        """A sum of sums is one sum, a product of products one product."""
+        return cls(tuple(part for k in kernels for part in (k.kernels if isinstance(k, cls) else (k,))))
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
-        return reduce(np.add, (k(X, Z) for k in self.kernels))
+        return reduce(self.operation, (k(X, Z) for k in self.kernels))
 
     def diagonal(self, X: Any) -> Array:
-        return reduce(np.add, (k.diagonal(X) for k in self.kernels))
+        return reduce(self.operation, (k.diagonal(X) for k in self.kernels))
 
     def map_parts(self, change: Callable[[Kernel], Kernel]) -> Kernel:
-        return Sum(tuple(change(k) for k in self.kernels))
+        return type(self)(tuple(change(k) for k in self.kernels))
+
+    @abstractmethod
+    def __repr__(self) -> str: ...
+
+
+@dataclass(repr=False)
+class Sum(Combined):
+    """k(x, z) = k_1(x, z) + ... + k_q(x, z)."""
+
+    word, operation = "sum", np.add
 
     def __repr__(self) -> str:
         return " + ".join(map(repr, self.kernels))
 
 
 @dataclass(repr=False)
-class Product(Kernel):
+class Product(Combined):
     """k(x, z) = k_1(x, z) ... k_q(x, z)."""
 
-    kernels: tuple[Kernel, ...]
-
-    def __post_init__(self) -> None:
-        refuse_centred(self.kernels, "product")
-
-    def __call__(self, X: Any, Z: Any = None) -> Array:
-        return reduce(np.multiply, (k(X, Z) for k in self.kernels))
-
-    def diagonal(self, X: Any) -> Array:
-        return reduce(np.multiply, (k.diagonal(X) for k in self.kernels))
-
-    def map_parts(self, change: Callable[[Kernel], Kernel]) -> Kernel:
-        return Product(tuple(change(k) for k in self.kernels))
+    word, operation = "product", np.multiply
 
     def __repr__(self) -> str:
-        return " * ".join(map(_within, self.kernels))
+        return " * ".join(map(within, self.kernels))
 
 
 @dataclass(repr=False)
-class Power(Kernel):
-    """k(x, z) = kernel(x, z) ** degree, with degree a whole number >= 0 (other powers are not kernels in general)."""
+class View(Kernel):
+    """A kernel made of another one."""
 
     kernel: Kernel
+
+    @property
+    def follows_sample(self) -> bool:
+        return self.kernel.follows_sample
+
+    def map_parts(self, change: Callable[[Kernel], Kernel]) -> Kernel:
+        return replace(self, kernel=change(self.kernel))
+
+
+@dataclass(repr=False)
+class Power(View):
+    """k(x, z) = kernel(x, z) ** degree, with degree a whole number >= 0 (other powers are not kernels in general)."""
+
     degree: int
 
     def __post_init__(self) -> None:
@@ -99,18 +116,14 @@ class Power(Kernel):
         inner = next((f for f in self.kernel.facts() if isinstance(f, PowerOf)), PowerOf(self.kernel, 1))
         return (PowerOf(inner.base, inner.degree * self.degree),)
 
-    def map_parts(self, change: Callable[[Kernel], Kernel]) -> Kernel:
-        return Power(change(self.kernel), self.degree)
-
     def __repr__(self) -> str:
-        return f"{_within(self.kernel)} ** {self.degree}"
+        return f"{within(self.kernel)} ** {self.degree}"
 
 
 @dataclass(repr=False)
-class Scaled(Kernel):
+class Scaled(View):
     """k(x, z) = factor * kernel(x, z), factor >= 0."""
 
-    kernel: Kernel
     factor: float
 
     def __post_init__(self) -> None:
@@ -133,12 +146,11 @@ class Scaled(Kernel):
     def facts(self) -> tuple[Fact, ...]:
         return (Wrapped(self.kernel, float(self.factor)),)
 
-    @property
-    def follows_sample(self) -> bool:
-        return self.kernel.follows_sample
-
-    def map_parts(self, change: Callable[[Kernel], Kernel]) -> Kernel:
-        return Scaled(change(self.kernel), self.factor)
-
     def __repr__(self) -> str:
-        return f"{self.factor!r} * {_within(self.kernel)}"
+        return f"{self.factor!r} * {within(self.kernel)}"
+
+
+register_form("sum", Sum.of)
+register_form("product", Product.of)
+register_form("power", Power)
+register_form("scaled", Scaled)

@@ -4,108 +4,17 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from dataclasses import dataclass, fields
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
 from multikernel._typing import Array, Columns
-from multikernel.kernels.facts import Fact
+from multikernel.kernels.features import Features
+from multikernel.kernels.specification import Specification, plain
 
 
-@dataclass(frozen=True)
-class Features:
-    """The columns of a data set: how many there are, where known their names, and which of them hold strings."""
-
-    n: int
-    names: tuple[str, ...] | None = None
-    strings: tuple[int, ...] = ()
-
-    @classmethod
-    def of(cls, X: Any) -> Features:
-        """Read them off an array, a sparse matrix, a data frame or a table with strings."""
-        if hasattr(X, "columns"):
-            return cls(int(X.shape[1]), tuple(str(c) for c in X.columns))
-        return cls(int(X.shape[1]), None, tuple(int(j) for j in getattr(X, "strings", ())))
-
-    def take(self, index: tuple[int, ...]) -> Features:
-        """Some of the columns, by position."""
-        names = tuple(self.names[i] for i in index) if self.names else None
-        return Features(len(index), names, tuple(j for j, i in enumerate(index) if i in self.strings))
-
-    def check_numbers(self, user: object) -> None:
-        """ValueError where a column holds strings and ``user`` takes numbers."""
-        if self.strings:
-            which = f"column {self.names[self.strings[0]]!r}" if self.names else f"column {self.strings[0]}"
-            raise ValueError(
-                f"{user!r} takes numbers, but {which} of X holds strings: use a kernel of strings such as "
-                "Spectrum(3), or restrict this one to columns of numbers by .on(columns)"
-            )
-
-    def index(self, columns: Columns) -> tuple[int, ...]:
-        """Positions of the columns, given by index or by name; ValueError names the one that is unknown."""
-        known = {name: i for i, name in enumerate(self.names or ())}
-        return tuple(self._position(c, known) for c in columns)
-
-    def _position(self, column: int | str, known: dict[str, int]) -> int:
-        if isinstance(column, str):
-            if column not in known:
-                have = ", ".join(known) if known else "no names: pass a data frame, or give columns by index"
-                raise ValueError(f"unknown column {column!r}; the data have {have}")
-            return known[column]
-        if not -self.n <= column < self.n:
-            raise ValueError(f"column {column} is out of range: the data have {self.n} columns")
-        return int(column) % self.n
-
-
-def as_floats(X: Any) -> Any:
-    """X itself where it holds floats, else as float64: integer products wrap around, and integers cannot be scaled."""
-    X = X if hasattr(X, "dtype") else np.asarray(X)
-    return X if X.dtype.kind == "f" else X.astype(np.float64)
-
-
-class Specification:
-    """Parameters as scikit-learn handles them (clone, grid search), for a dataclass.
-
-    Values are meant to be frozen, but ``set_params`` of scikit-learn changes its (cloned) object in place; hence
-    dataclasses that are compared by value and not hashed.
-    """
-
-    def get_params(self, deep: bool = True) -> dict[str, Any]:
-        """The parameters by name, those of nested specifications as ``part__name``."""
-        params = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
-        if deep:
-            nested = {k: v for k, v in params.items() if isinstance(v, Specification)}
-            for name, part in nested.items():
-                params |= {f"{name}__{k}": v for k, v in part.get_params().items()}
-        return params
-
-    def set_params(self, **params: Any) -> Self:
-        """Change parameters in place; ValueError for a name that does not exist."""
-        own = self.get_params(deep=False)
-        for key, value in params.items():
-            name, _, rest = key.partition("__")
-            if name not in own or (rest and not isinstance(own[name], Specification)):
-                raise ValueError(f"{type(self).__name__} has no parameter {key!r}; it has {', '.join(own) or 'none'}")
-            if rest:
-                own[name].set_params(**{rest: value})
-            else:
-                setattr(self, name, value)
-        self.__post_init__()
-        return self
-
-    def __post_init__(self) -> None:
-        """Check the parameters; specifications that have something to check override this."""
-
-    def __repr__(self) -> str:
-        """As a user would write it, with plain numbers for those of numpy."""
-        parameters = (f"{name}={_plain(value)!r}" for name, value in self.get_params(deep=False).items())
-        return f"{type(self).__name__}({', '.join(parameters)})"
-
-
-def _plain(value: Any) -> Any:
-    """A number of numpy as a number of Python; anything else as it is."""
-    return value.item() if isinstance(value, np.generic) else value
+class Fact:
+    """Something that a kernel states about its structure (kernels/facts.py), for banks that make use of it."""
 
 
 class Kernel(Specification, ABC):
@@ -145,7 +54,12 @@ class Kernel(Specification, ABC):
         return self.diagonal(X)
 
     def resolve(self, features: Features) -> Kernel:
-        """The same kernel with columns given by position; ValueError where it cannot take what they hold."""
+        """The same kernel with columns given by position.
+
+        Raises
+        ------
+        ValueError : where a column is unknown, or holds strings and the kernel takes numbers.
+        """
         resolved = self.map_parts(lambda part: part.resolve(features))
         if resolved is self:  # it has no parts: it looks at the samples itself
             features.check_numbers(self)
@@ -162,38 +76,40 @@ class Kernel(Specification, ABC):
         >>> kernels.RBF(gamma=0.5).on(["age", "weight"])
         RBF(gamma=0.5).on(['age', 'weight'])
         """
-        from multikernel.kernels.views import Restricted
-
         several = (columns,) if isinstance(columns, int | str | np.integer) else columns
-        return Restricted(self, tuple(_plain(c) for c in several))
+        return _FORMS["on"](self, tuple(plain(c) for c in several))
 
     def normalized(self) -> Kernel:
         """k(x, z) / sqrt(k(x, x) k(z, z)); samples with k(x, x) = 0 get zeros."""
-        from multikernel.kernels.views import Normalized
-
-        return Normalized(self)
+        return _FORMS["normalized"](self)
 
     def centered(self) -> Kernel:
         """The kernel of the features minus their mean over the training sample."""
-        from multikernel.kernels.views import Centered
-
-        return Centered(self)
+        return _FORMS["centered"](self)
 
     def __add__(self, other: object) -> Kernel:
-        from multikernel.kernels.algebra import Sum, parts
-
-        return Sum((*parts(self, Sum), *parts(other, Sum))) if isinstance(other, Kernel) else NotImplemented
+        return _FORMS["sum"](self, other) if isinstance(other, Kernel) else NotImplemented
 
     def __mul__(self, other: object) -> Kernel:
-        from multikernel.kernels.algebra import Product, Scaled, parts
-
         if isinstance(other, Kernel):
-            return Product((*parts(self, Product), *parts(other, Product)))
-        return Scaled(self, float(other)) if isinstance(other, int | float | np.number) else NotImplemented
+            return _FORMS["product"](self, other)
+        return _FORMS["scaled"](self, float(other)) if isinstance(other, int | float | np.number) else NotImplemented
 
     __rmul__ = __mul__
 
     def __pow__(self, degree: object) -> Kernel:
-        from multikernel.kernels.algebra import Power
+        return _FORMS["power"](self, int(degree)) if isinstance(degree, int | np.integer) else NotImplemented
 
-        return Power(self, int(degree)) if isinstance(degree, int | np.integer) else NotImplemented
+
+_FORMS: dict[str, Callable[..., Kernel]] = {}
+
+
+def register_form(name: str, make: Callable[..., Kernel]) -> None:
+    """Say what the views and the algebra above make: the files of these kernels do, which this one does not know.
+
+    Parameters
+    ----------
+    name : "on", "normalized", "centered", "sum", "product", "scaled" or "power"
+    make : function of the kernel, and of what the method is given beside it
+    """
+    _FORMS[name] = make

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 
-from multikernel._typing import Array
-from multikernel.kernels.base import Kernel, as_floats
-from multikernel.kernels.facts import Fact, OfDistance
+from multikernel._typing import Array, Columns
+from multikernel.kernels.base import Fact, Kernel
+from multikernel.kernels.samples import as_floats
 
 
 def squared_distances(X: Any, Z: Any = None) -> Array:
@@ -72,6 +72,14 @@ class DistanceKernel(Kernel):
 
     def facts(self) -> tuple[Fact, ...]:
         return (OfDistance(self),)
+
+
+@dataclass(frozen=True)
+class OfDistance(Fact):
+    """K(X, Z) = kernel.profile(D), D the kernel's distances on the columns (None: all of them)."""
+
+    kernel: DistanceKernel
+    columns: Columns | None = None
 
 
 @dataclass(repr=False)

@@ -9,8 +9,9 @@ import numpy as np
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from multikernel._typing import Array
-from multikernel.kernels.base import Kernel, as_floats
-from multikernel.kernels.facts import ExplicitFeatures, Fact, PowerOf
+from multikernel.kernels.base import Fact, Kernel
+from multikernel.kernels.facts import ExplicitFeatures, PowerOf
+from multikernel.kernels.samples import as_floats
 
 
 def check_degree(degree: int, name: str) -> None:

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, overload
 
-from multikernel.kernels.base import Features, Kernel, Specification
+from multikernel.kernels.base import Kernel
+from multikernel.kernels.features import Features
+from multikernel.kernels.specification import Specification
 
 
 class KernelFamily(Specification, ABC):

@@ -19,10 +19,12 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.kernels.algebra import refuse_centred
-from multikernel.kernels.base import Features, Kernel, as_floats
+from multikernel.kernels.base import Fact, Kernel
 from multikernel.kernels.dot import check_degree
-from multikernel.kernels.facts import Elementary, Fact
+from multikernel.kernels.facts import Elementary
 from multikernel.kernels.family import KernelFamily, Kernels
+from multikernel.kernels.features import Features
+from multikernel.kernels.samples import dense
 
 TILE_VALUES = 1 << 16  # values of one degree in a tile: those of all degrees stay in the cache
 
@@ -128,10 +130,3 @@ def _tiles(rows: int, columns: int) -> Iterator[slice]:
     """Rows a few at a time."""
     height = max(1, TILE_VALUES // max(1, columns))
     return (slice(start, min(start + height, rows)) for start in range(0, rows, height))
-
-
-def dense(X: Any) -> Array:
-    """Floats, not sparse."""
-    X = as_floats(X)
-    floats: Array = X.toarray() if hasattr(X, "toarray") else X
-    return floats

@@ -22,10 +22,11 @@ import numpy as np
 from scipy.linalg import blas
 
 from multikernel._typing import Array
-from multikernel.kernels.base import Features, Kernel
+from multikernel.kernels.base import Fact, Kernel
 from multikernel.kernels.dot import Linear
-from multikernel.kernels.facts import Costly, Fact
+from multikernel.kernels.facts import Costly
 from multikernel.kernels.family import KernelFamily, Kernels
+from multikernel.kernels.features import Features
 
 _CHUNK = 512  # monomials evaluated at a time: 512 n values in memory, and a product worth BLAS
 _LARGEST = 1e150  # of a monomial: sums of products of two are finite

@@ -9,22 +9,22 @@ sample of zeros has t = 0 with every sample, itself among them, and t^0 = 1.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.kernels.algebra import Power, refuse_centred
-from multikernel.kernels.base import Kernel
+from multikernel.kernels.algebra import Power, View, refuse_centred
+from multikernel.kernels.base import Fact, Kernel
 from multikernel.kernels.dot import Linear
-from multikernel.kernels.facts import Fact, Wrapped
+from multikernel.kernels.facts import Wrapped
 from multikernel.kernels.maclaurin import polynomial_coefficients, rbf_coefficients
 
 
 @dataclass(repr=False)
-class PowerSeries(Kernel):
+class PowerSeries(View):
     """k(x, z) = sum_s coefficients[s] kernel(x, z)^s: a kernel wherever no coefficient is negative.
 
     Parameters
@@ -43,7 +43,6 @@ class PowerSeries(Kernel):
     True
     """
 
-    kernel: Kernel
     coefficients: Sequence[float]
 
     def __post_init__(self) -> None:
@@ -76,9 +75,6 @@ class PowerSeries(Kernel):
         if len(terms) != 1:
             return ()
         return (Wrapped(Power(self.kernel, int(terms[0])), float(self.coefficients[terms[0]])),)
-
-    def map_parts(self, change: Callable[[Kernel], Kernel]) -> Kernel:
-        return PowerSeries(change(self.kernel), self.coefficients)
 
 
 def weighted_polynomials(weights: Sequence[float] | Array) -> Kernel:

@@ -16,9 +16,10 @@ import numpy as np
 from scipy import sparse
 
 from multikernel._typing import Array
-from multikernel.kernels.base import Features, Kernel
-from multikernel.kernels.facts import Costly, Fact
+from multikernel.kernels.base import Fact, Kernel
+from multikernel.kernels.facts import Costly
 from multikernel.kernels.family import KernelFamily, Kernels
+from multikernel.kernels.features import Features
 from multikernel.kernels.string_table import as_table
 
 _DENSE = 0.05  # share of counts that are not zero above which a dense product is faster than a sparse one

@@ -14,9 +14,10 @@ from itertools import chain, combinations
 import numpy as np
 
 from multikernel._typing import Columns
-from multikernel.kernels.base import Features, Kernel
+from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import RBF
 from multikernel.kernels.family import KernelFamily, Names
+from multikernel.kernels.features import Features
 
 
 @dataclass(repr=False)

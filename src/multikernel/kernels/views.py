@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -10,20 +9,17 @@ import numpy as np
 
 from multikernel._linalg import inverse_root
 from multikernel._typing import Array, Columns
-from multikernel.kernels.algebra import Power, Product, Scaled, Sum
-from multikernel.kernels.base import Features, Kernel
-from multikernel.kernels.facts import Costly, Elementary, ExplicitFeatures, Fact, OfDistance, PowerOf, Wrapped
-
-
-def _repr(kernel: Kernel) -> str:
-    return f"({kernel!r})" if isinstance(kernel, Sum | Product | Power | Scaled) else repr(kernel)
+from multikernel.kernels.algebra import View, within
+from multikernel.kernels.base import Fact, Kernel, register_form
+from multikernel.kernels.distance import OfDistance
+from multikernel.kernels.facts import Costly, Elementary, ExplicitFeatures, PowerOf, Wrapped
+from multikernel.kernels.features import Features
 
 
 @dataclass(repr=False)
-class Restricted(Kernel):
+class Restricted(View):
     """k(x, z) = kernel(x_c, z_c) with the columns c, by index or by data-frame name."""
 
-    kernel: Kernel
     columns: Columns
 
     def __post_init__(self) -> None:
@@ -65,27 +61,18 @@ class Restricted(Kernel):
                 return fact
         return None  # a restriction of a restriction: nothing is lost but speed
 
-    @property
-    def follows_sample(self) -> bool:
-        return self.kernel.follows_sample
-
-    def map_parts(self, change: Callable[[Kernel], Kernel]) -> Kernel:
-        return Restricted(change(self.kernel), self.columns)
-
     def resolve(self, features: Features) -> Kernel:
         index = features.index(self.columns)
         return Restricted(self.kernel.resolve(features.take(index)), index)
 
     def __repr__(self) -> str:
         columns = list(self.columns)
-        return f"{_repr(self.kernel)}.on({columns[0] if len(columns) == 1 else columns!r})"
+        return f"{within(self.kernel)}.on({columns[0] if len(columns) == 1 else columns!r})"
 
 
 @dataclass(repr=False)
-class Normalized(Kernel):
+class Normalized(View):
     """k(x, z) = kernel(x, z) / sqrt(kernel(x, x) kernel(z, z)), and 0 where a self-value is 0."""
-
-    kernel: Kernel
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         same = Z is None or Z is X
@@ -121,25 +108,16 @@ class Normalized(Kernel):
         kept += [Elementary(f.kernel, f.degree, True) for f in inner if isinstance(f, Elementary)]
         return tuple(kept)
 
-    @property
-    def follows_sample(self) -> bool:
-        return self.kernel.follows_sample
-
-    def map_parts(self, change: Callable[[Kernel], Kernel]) -> Kernel:
-        return Normalized(change(self.kernel))
-
     def __repr__(self) -> str:
-        return f"{_repr(self.kernel)}.normalized()"
+        return f"{within(self.kernel)}.normalized()"
 
 
 @dataclass(repr=False)
-class Centered(Kernel):
+class Centered(View):
     """k(x, z) = <phi(x) - c, phi(z) - c> with c the mean of phi over the reference sample Z.
 
     With J = I - 11'/n the matrix on the reference sample itself is J K J (Cortes et al. 2012, section 2).
     """
-
-    kernel: Kernel
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         same = Z is None or Z is X
@@ -167,11 +145,8 @@ class Centered(Kernel):
     def follows_sample(self) -> bool:
         return True
 
-    def map_parts(self, change: Callable[[Kernel], Kernel]) -> Kernel:
-        return Centered(change(self.kernel))
-
     def __repr__(self) -> str:
-        return f"{_repr(self.kernel)}.centered()"
+        return f"{within(self.kernel)}.centered()"
 
 
 def _signs(diagonal: Array) -> Array:
@@ -186,3 +161,8 @@ def _scale_rows(X: Any, factors: Array) -> Any:
         return X.multiply(factors[:, None]).tocsr()
     scaled: Array = X * factors[:, None]
     return scaled
+
+
+register_form("on", Restricted)
+register_form("normalized", Normalized)
+register_form("centered", Centered)

@@ -14,8 +14,8 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.dense import PackedBank
-from multikernel.banks.origin import Precomputed
 from multikernel.banks.packing import pack
+from multikernel.banks.precomputed import Precomputed
 from multikernel.procedures.hkl.lattice import Node
 
 

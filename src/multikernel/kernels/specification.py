@@ -1,0 +1,52 @@
+"""Parameters as scikit-learn handles them (clone, grid search), for a dataclass."""
+
+from __future__ import annotations
+
+from dataclasses import fields
+from typing import Any, Self
+
+import numpy as np
+
+
+class Specification:
+    """Parameters as scikit-learn handles them (clone, grid search), for a dataclass.
+
+    Values are meant to be frozen, but ``set_params`` of scikit-learn changes its (cloned) object in place; hence
+    dataclasses that are compared by value and not hashed.
+    """
+
+    def get_params(self, deep: bool = True) -> dict[str, Any]:
+        """The parameters by name, those of nested specifications as ``part__name``."""
+        params = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+        if deep:
+            nested = {k: v for k, v in params.items() if isinstance(v, Specification)}
+            for name, part in nested.items():
+                params |= {f"{name}__{k}": v for k, v in part.get_params().items()}
+        return params
+
+    def set_params(self, **params: Any) -> Self:
+        """Change parameters in place; ValueError for a name that does not exist."""
+        own = self.get_params(deep=False)
+        for key, value in params.items():
+            name, _, rest = key.partition("__")
+            if name not in own or (rest and not isinstance(own[name], Specification)):
+                raise ValueError(f"{type(self).__name__} has no parameter {key!r}; it has {', '.join(own) or 'none'}")
+            if rest:
+                own[name].set_params(**{rest: value})
+            else:
+                setattr(self, name, value)
+        self.__post_init__()
+        return self
+
+    def __post_init__(self) -> None:
+        """Check the parameters; specifications that have something to check override this."""
+
+    def __repr__(self) -> str:
+        """As a user would write it, with plain numbers for those of numpy."""
+        parameters = (f"{name}={plain(value)!r}" for name, value in self.get_params(deep=False).items())
+        return f"{type(self).__name__}({', '.join(parameters)})"
+
+
+def plain(value: Any) -> Any:
+    """A number of numpy as a number of Python; anything else as it is."""
+    return value.item() if isinstance(value, np.generic) else value
