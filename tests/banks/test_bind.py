@@ -16,7 +16,6 @@ from multikernel.banks.dense import PackedBank
 from multikernel.banks.factor import FactorBank
 from multikernel.banks.lazy import LazyBank
 from multikernel.banks.powers import PowersBank
-from multikernel.banks.powers_on_demand import PowersOnDemandBank
 from multikernel.banks.profiles import ProfilesBank
 from multikernel.banks.wrappers import NormalizedBank, ScaledBank
 from multikernel.kernels import RBF, Features, HomogeneousPolynomial, Laplacian, Linear, Polynomial
@@ -57,18 +56,19 @@ def test_bank_is_chosen_by_what_the_kernels_state(family: Any, samples: Any, kin
 
 @pytest.mark.parametrize(
     ("family", "kind"),
-    [(kernels.homogeneous_polynomials(5), PowersOnDemandBank), (kernels.smkl_basis(), LazyBank)],
+    [(kernels.homogeneous_polynomials(5), PowersBank), (kernels.smkl_basis(), LazyBank)],
     ids=["powers", "stack"],
 )
 def test_beyond_the_memory_kernels_are_made_on_demand(family: Any, kind: type[KernelBank]) -> None:
     stored, lazy = bind(family, X), bind(family, X, memory=1)
     assert type(lazy) is kind
+    assert not isinstance(lazy, PowersBank) or lazy.B.stored is None
     np.testing.assert_allclose(lazy.matrices(), stored.matrices(), atol=1e-12)
 
 
 @pytest.mark.parametrize(
     ("family", "samples", "on_demand"),
-    [(kernels.homogeneous_polynomials(5), X, PowersOnDemandBank), (kernels.rbf_grid(WIDTHS), LARGE, LazyBank)],
+    [(kernels.homogeneous_polynomials(5), X, PowersBank), (kernels.rbf_grid(WIDTHS), LARGE, LazyBank)],
     ids=["powers", "widths"],
 )
 def test_one_matrix_that_does_not_fit_is_stored_in_float32(

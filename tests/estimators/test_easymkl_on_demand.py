@@ -10,7 +10,7 @@ import pytest
 
 import multikernel
 from multikernel import EasyMKLClassifier, bind, kernels
-from multikernel.banks.powers_on_demand import PowersOnDemandBank
+from multikernel.banks.powers import PowersBank
 
 Array = Any
 FAMILY = kernels.homogeneous_polynomials(5)
@@ -34,7 +34,8 @@ def test_model_is_that_of_the_stored_bank(learner: str, multiclass: str) -> None
     (X, y), new = samples(2400), samples(2700)[0][2400:]
     found = model(learner, multiclass).fit(bind(FAMILY, X, memory=1), y)
     want = model(learner, multiclass).fit(bind(FAMILY, X), y)
-    assert isinstance(found.predictor_.reference, PowersOnDemandBank)
+    assert isinstance(found.predictor_.reference, PowersBank)
+    assert found.predictor_.reference.B.stored is None
     assert found.converged_
     np.testing.assert_allclose(found.weights_, want.weights_, atol=1e-3)
     np.testing.assert_allclose(found.objective_, want.objective_, rtol=1e-5)

@@ -1,4 +1,4 @@
-"""The matrix of one kernel, any part of it at the time it is asked for.
+"""The matrix of one kernel, stored or made at the time it is asked for, a part at a time.
 
     B_ij = base(x_i, z_j)
 
@@ -8,13 +8,14 @@ one product and one pass over it, within [-1, 1] and exactly 1 for a sample with
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from multikernel._linalg import inverse_root
 from multikernel._typing import Array, Index
+from multikernel.banks.base import positions
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.views import Normalized
 
@@ -53,15 +54,23 @@ class Samples:
 
 @dataclass(frozen=True, eq=False)
 class BaseMatrix:
-    """B on demand; rows and columns are the same object where they are the same samples."""
+    """B, the rows and columns being one object where they are the same samples.
+
+    Parameters
+    ----------
+    base : Kernel
+    rows, columns : Samples
+    stored : array (r, c), B itself; None where its parts are made when they are asked for
+    """
 
     base: Kernel
     rows: Samples
     columns: Samples
+    stored: Array | None = None
 
     @classmethod
     def of(cls, base: Kernel, X: Any) -> BaseMatrix:
-        """The square matrix on a training sample."""
+        """The square matrix on a training sample, not stored."""
         samples = Samples.of(base, X, known=True)
         return cls(base, samples, samples)
 
@@ -75,24 +84,36 @@ class BaseMatrix:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        dtype: np.dtype[Any] = self.columns.values.dtype
+        dtype: np.dtype[Any] = self.columns.values.dtype if self.stored is None else self.stored.dtype
         return dtype
 
     def part(self, rows: Index, columns: Index) -> BaseMatrix:
-        """The matrix of some rows and columns."""
-        return BaseMatrix(self.base, self.rows.take(rows), self.columns.take(columns))
+        """The matrix of some rows and columns, which is not square."""
+        stored = None if self.stored is None else self.entries(rows, columns)
+        return BaseMatrix(self.base, self.rows.take(rows), self.columns.take(columns), stored)
 
     def principal(self, index: Index) -> BaseMatrix:
         """The square matrix of some samples."""
         samples = self.columns.take(index)
-        return BaseMatrix(self.base, samples, samples)
+        return BaseMatrix(self.base, samples, samples, None if self.stored is None else self.entries(index, index))
+
+    def entries(self, rows: Index, columns: Index = slice(None)) -> Array:
+        """B at some rows and columns, dense, by rows."""
+        if self.stored is None:
+            return self.part(rows, columns).values()
+        whole, (r, c) = isinstance(columns, slice) and columns == slice(None), self.shape
+        part: Array = self.stored[rows if whole else np.ix_(positions(rows, r), positions(columns, c))]
+        return part
 
     def against(self, X: Any) -> BaseMatrix:
-        """The matrix of new samples against the columns."""
-        return BaseMatrix(self.base, Samples.of(self.base, X, known=False), self.columns)
+        """The matrix of new samples against the columns, stored where this one is."""
+        new = BaseMatrix(self.base, Samples.of(self.base, X, known=False), self.columns)
+        return new if self.stored is None else replace(new, stored=new.values().astype(self.dtype, copy=False))
 
     def values(self) -> Array:
-        """All of it, dense; exactly symmetric where it is square."""
+        """All of it, dense, by rows; exactly symmetric where it is square."""
+        if self.stored is not None:
+            return self.stored
         X, Z = self.rows.values, None if self.square else self.columns.values
         if self.rows.roots is None or self.columns.roots is None or not isinstance(self.base, Normalized):
             plain: Array = np.ascontiguousarray(self.base(X, Z), dtype=self.dtype)
@@ -107,4 +128,4 @@ class BaseMatrix:
 
     def diagonal(self) -> Array:
         """B_ii of a square matrix."""
-        return self.base.diagonal(self.columns.values)
+        return self.base.diagonal(self.columns.values) if self.stored is None else np.diagonal(self.stored)

@@ -1,7 +1,7 @@
 """From a specification to numbers: the cheapest bank for a family on a sample, by what its kernels state.
 
-powers of one matrix (four or more)   PowersBank: one matrix, never one for each degree; PowersOnDemandBank beyond
-                                      the memory budget
+powers of one matrix (four or more)   PowersBank: one matrix, never one for each degree; made on demand beyond the
+                                      memory budget
 explicit features                     FactorBank, where they are fewer than the samples
 multiples, centred kernels            a wrapper around the bank of the kernels inside
 ANOVA kernels (two or more)           PackedBank of all degrees from one recursion; in single precision, and then
@@ -29,7 +29,6 @@ from multikernel.banks.concatenated import ConcatenatedBank
 from multikernel.banks.factor import FactorBank
 from multikernel.banks.lazy import LazyBank, stack
 from multikernel.banks.powers import PowersBank
-from multikernel.banks.powers_on_demand import PowersOnDemandBank
 from multikernel.banks.profiles import ProfilesBank
 from multikernel.banks.subset_rbf import SubsetRBFBank
 from multikernel.kernels.base import Kernel
@@ -178,12 +177,10 @@ def _wrapped(kernels: tuple[Kernel, ...], X: Any, room: _Room) -> KernelBank:
 
 def _powers(kernels: tuple[Kernel, ...], X: Any, room: _Room) -> KernelBank:
     facts = [_fact(kernel, PowerOf) for kernel in kernels]
-    dtype = _storage(X, room)
-    base, degrees = facts[0].base, np.array([fact.degree for fact in facts])
-    if dtype is None:
-        return PowersOnDemandBank(BaseMatrix.of(base, X), degrees)
-    B = np.ascontiguousarray(base(_evaluated(X, room)), dtype=dtype)
-    return PowersBank(B, degrees, base, X, True)
+    dtype, B = _storage(X, room), BaseMatrix.of(facts[0].base, X)
+    if dtype is not None:
+        B = replace(B, stored=BaseMatrix.of(B.base, _evaluated(X, room)).values().astype(dtype, copy=False))
+    return PowersBank(B, np.array([fact.degree for fact in facts]))
 
 
 def _factors(kernels: tuple[Kernel, ...], X: Any, room: _Room) -> KernelBank:

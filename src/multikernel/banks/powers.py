@@ -1,16 +1,18 @@
-"""Powers of one matrix: K_k = B^{o d_k} (elementwise), B the Gram matrix of one base kernel.
+"""Powers of one matrix: K_k = B^{o d_k} (elementwise), B the matrix of one base kernel.
 
-    sum_k w_k K_k       one pass by Horner's rule
-    u'K_k u, all k      one pass with a running power
+    sum_k w_k K_k       one pass by Horner's rule; a Gram that makes its rows on demand where B is not stored
+    u'K_k u, all k      one pass with a running power over the part of B on the support of u
     <K_j, K_k>          depends on d_j + d_k only: 2 D + 1 sums
 
 No matrix per degree is ever stored. The homogeneous polynomials of Donini and Aiolli (2017) are of this form, with B
-the matrix of cosines (their equation 12).
+the matrix of cosines (their equation 12). Where B itself does not fit it is made again for each pass, tile by tile;
+what needs many passes over few samples then takes their ``principal`` bank, which is stored.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import nullcontext
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -18,13 +20,15 @@ import numpy as np
 
 from multikernel._linalg import as_columns
 from multikernel._typing import Array, Index
-from multikernel.banks.base import KernelBank, positions, same_samples, unit_roundoff
+from multikernel.banks.base import MEMORY, KernelBank, positions, same_samples, unit_roundoff
+from multikernel.banks.base_matrix import BaseMatrix
 from multikernel.banks.gram import DenseGram, Gram
-from multikernel.banks.threads import over_rows
-from multikernel.kernels.base import Kernel
-from multikernel.kernels.samples import as_floats
+from multikernel.banks.powers_gram import PowersGram, tile_rows
+from multikernel.banks.threads import one_blas_thread, over_rows
+from multikernel.kernels.samples import as_floats, in_double
 
-_ROWS = 64  # rows handed to a thread at a time
+_ROWS = 64  # rows of a stored matrix handed to a thread at a time
+_MOST = 0.7  # where more of the samples take part in a form, leaving the others out does not pay
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,20 +37,14 @@ class PowersBank(KernelBank):
 
     Parameters
     ----------
-    B : array (r, c), the base kernel's matrix
+    B : BaseMatrix, the base kernel's matrix, stored or not
     degrees : integer array (m,)
-    base : Kernel, to meet new samples
-    Z : the column samples
-    same : whether the rows are the columns
     """
 
     _tile_values = 1 << 16  # B and its running power stay in the second-level cache
 
-    B: Array
+    B: BaseMatrix
     degrees: Array
-    base: Kernel
-    Z: Any
-    same: bool
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -57,95 +55,118 @@ class PowersBank(KernelBank):
 
     @property
     def square(self) -> bool:
-        return self.same
+        return self.B.square
 
     @property
     def rounding(self) -> float:
         return unit_roundoff(self.B.dtype)
 
-    @property
-    def _top(self) -> int:
-        return int(self.degrees.max(initial=0))
+    # -- passes --------------------------------------------------------------------------------------------------
 
     def tiles(self, rows: Index) -> Iterator[Array]:
-        return running_powers(self.B[rows], self.degrees)
+        return running_powers(self.B.entries(rows), self.degrees)
 
     def combine_all(self, W: Array) -> list[Gram]:
-        return [DenseGram(self._polynomial(coefficients(self.degrees, w, self.B.dtype))) for w in W]
+        return [self._polynomial(coefficients(self.degrees, w, self.B.dtype)) for w in W]
 
-    def _polynomial(self, coef: Array) -> Array:
+    def _polynomial(self, coef: Array) -> Gram:
         from multikernel.banks import _powers
 
-        out = np.empty_like(self.B)
-        over_rows(lambda r: _powers.horner(self.B, coef, out, r.start, r.stop), len(out), _ROWS)
-        return out
+        B = self.B.stored
+        if B is None:
+            return PowersGram(self.B, coef)
+        out = np.empty_like(B)
+        over_rows(lambda r: _powers.horner(B, coef, out, r.start, r.stop), len(out), _ROWS)
+        return DenseGram(out)
 
     def quad(self, A: Array) -> Array:
         from multikernel.banks import _powers
 
-        A = np.ascontiguousarray(as_columns(A), dtype=np.float64)
+        A, B, top = np.ascontiguousarray(as_columns(A), dtype=np.float64), self.B.stored, self._top
         support = np.flatnonzero(A.any(axis=1))
-        if len(support) > 0.7 * len(A):
+        if B is not None and len(support) > _MOST * len(A):
+            forms = self._sum(lambda r: _powers.outer_forms(B, A, A, True, top, r.start, r.stop), len(A), top)
+            return forms[self.degrees]
+        L = np.ascontiguousarray(A[support])
 
-            def rows(r: slice) -> Array:
-                forms: Array = _powers.outer_forms(self.B, A, A, True, self._top, r.start, r.stop)
-                return forms
+        def rows(r: slice) -> Array:
+            """The samples that take part, a few rows at a time: no second n x n matrix."""
+            part, R = self.B.entries(support[r], support[r.start :]), L[r.start :]
+            forms: Array = _powers.outer_forms(part, R, R, True, top, 0, len(part))
+            return forms
 
-            parts = over_rows(rows, len(A), _ROWS)
-        else:  # only the samples that take part are read, a few rows at a time: no second n x n matrix
-            L = np.ascontiguousarray(A[support])
-
-            def some(r: slice) -> Array:
-                B = self.B[np.ix_(support[r], support[r.start :])]
-                forms: Array = _powers.outer_forms(B, L[r.start :], L[r.start :], True, self._top, 0, len(B))
-                return forms
-
-            parts = over_rows(some, len(support), _ROWS)
-        return self._of_degrees(parts)
+        return self._sum(rows, len(support), top)[self.degrees]
 
     def quads(self, A: Array) -> Array:
-        forms = [self.quad(a) for a in A.T]
+        if self.B.stored is None:
+            return super().quads(A)
+        forms = [self.quad(a) for a in A.T]  # faster than tiles, of a matrix that is at hand
         return np.stack(forms, axis=1) if forms else np.zeros((len(self), 0))
 
     def inner(self, M: Array) -> Array:
-        from multikernel.banks import _powers
-
-        return self._of_degrees(
-            over_rows(lambda r: _powers.matrix_forms(self.B, M, self._top, r.start, r.stop), len(self.B), _ROWS)
-        )
-
-    def _of_degrees(self, parts: list[Array]) -> Array:
-        forms: Array = np.sum(parts, axis=0) if parts else np.zeros(self._top + 1)
-        return forms[self.degrees]
-
-    def diagonal(self) -> Array:
-        powers: Array = np.diagonal(self.B)[None, :] ** self.degrees[:, None]
-        return powers
+        return self._weighted_sums(M, self._top)[self.degrees]
 
     def pairs(self, N: Array | None = None) -> Array:
-        sums = replace(self, degrees=np.arange(2 * self._top + 1)).inner(np.ones_like(self.B) if N is None else N)
-        products: Array = sums[self.degrees[:, None] + self.degrees[None, :]]
+        products: Array = self._weighted_sums(N, 2 * self._top)[self.degrees[:, None] + self.degrees]
         return products
+
+    def _weighted_sums(self, M: Array | None, top: int) -> Array:
+        """sum_ij M_ij B_ij^d for the degrees d = 0..top; M = None is all ones."""
+        from multikernel.banks import _powers
+
+        def rows(r: slice) -> Array:
+            B = self.B.entries(r)
+            forms: Array = _powers.matrix_forms(B, np.ones_like(B) if M is None else M[r], top, 0, len(B))
+            return forms
+
+        return self._sum(rows, self.shape[0], top)
+
+    def _sum(self, rows: Callable[[slice], Array], n: int, top: int) -> Array:
+        """The sums for the degrees 0..top over some rows at a time."""
+        stored = self.B.stored is not None
+        with nullcontext() if stored else one_blas_thread(0):  # threads that make their own products of samples
+            return sum(over_rows(rows, n, _ROWS if stored else tile_rows(n)), np.zeros(top + 1))
+
+    @property
+    def _top(self) -> int:
+        return int(self.degrees.max(initial=0))
+
+    def diagonal(self) -> Array:
+        powers: Array = self.B.diagonal()[None, :] ** self.degrees[:, None]
+        return powers
+
+    # -- other samples, other kernels ----------------------------------------------------------------------------
 
     def block(self, rows: Index, columns: Index) -> PowersBank:
         r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])
-        return replace(self, B=self.B[np.ix_(r, c)], Z=self.Z[columns], same=same_samples(self, r, c))
+        return replace(self, B=self.B.principal(c) if same_samples(self, r, c) else self.B.part(r, columns))
+
+    def principal(self, rows: Array) -> PowersBank:
+        return self.block(rows, rows).compact()
+
+    def compact(self) -> PowersBank:
+        """Stored, where the matrix fits the memory that banks take by default."""
+        r, c = self.shape
+        if self.B.stored is not None or r * c * self.B.dtype.itemsize > MEMORY:
+            return self
+        return replace(self, B=replace(self.B, stored=self.B.values()))
 
     def select(self, index: Index) -> PowersBank:
         return replace(self, degrees=self.degrees[index])
 
     def exact(self, index: Index = slice(None)) -> PowersBank:
         chosen = self.select(index)
-        if self.B.dtype == np.float64 or not self.same:
+        if not self.square:
             return chosen
-        return replace(chosen, B=np.ascontiguousarray(self.base(self.Z.astype(np.float64))))
+        if self.B.dtype != np.float64:
+            chosen = replace(chosen, B=BaseMatrix.of(self.B.base, in_double(self.B.columns.values)))
+        return chosen.compact()
 
     def cross(self, X: Any) -> PowersBank:
-        B = self.base(as_floats(X), self.Z).astype(self.B.dtype, copy=False)
-        return replace(self, B=np.ascontiguousarray(B), same=False)
+        return replace(self, B=self.B.against(as_floats(X)))
 
     def self_values(self, X: Any) -> Array:
-        powers: Array = self.base.diagonal(X)[None, :] ** self.degrees[:, None]
+        powers: Array = self.B.base.diagonal(X)[None, :] ** self.degrees[:, None]
         return powers
 
 
