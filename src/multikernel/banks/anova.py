@@ -9,7 +9,6 @@ import numpy as np
 from multikernel._linalg import inverse_root
 from multikernel.banks.dense import PackedBank
 from multikernel.banks.lazy import LazyBank
-from multikernel.banks.origin import OnDemand
 from multikernel.banks.threads import over_rows
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.facts import Elementary
@@ -40,4 +39,4 @@ def anova_stack(kernels: tuple[Kernel, ...], facts: list[Elementary], X: Any, dt
                 packed[k, start + i] = diagonals[d][i] > 0 if fact.normalized else diagonals[d][i]
 
     over_rows(fill, n, max(1, TILE_VALUES // n))
-    return PackedBank(OnDemand(LazyBank(kernels, X, X)), packed, n)
+    return PackedBank(LazyBank(kernels, X, X), packed, n)

@@ -13,6 +13,7 @@ from scipy import linalg
 from multikernel._linalg import as_columns
 from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank, positions
+from multikernel.banks.dense import PackedBank
 from multikernel.banks.gram import DenseGram, Gram
 
 
@@ -137,18 +138,14 @@ class ConcatenatedBank(KernelBank):
         return self._chosen(index, lambda bank, own: bank.select(own))
 
     def exact(self, index: Index = slice(None)) -> KernelBank:
-        """One stack where every bank gives a stack."""
-        from multikernel.banks.dense import PackedBank
-        from multikernel.banks.origin import OnDemand
-
+        """One stack where every bank gives a stack of kernels that can be evaluated again."""
         taken = self._chosen(index, lambda bank, own: bank.exact(own))
-        stacks = [bank for bank in taken.banks if isinstance(bank, PackedBank)]
-        sources = tuple(bank.origin.bank for bank in stacks if isinstance(bank.origin, OnDemand))
-        if len(sources) < len(taken.banks):
+        stacks = [bank for bank in taken.banks if isinstance(bank, PackedBank) and bank.origin.square]
+        if len(stacks) < len(taken.banks):
             return taken
         packed = np.concatenate([bank.packed for bank in stacks])
         ordered = packed if np.array_equal(taken.order, np.arange(len(packed))) else packed[taken.order]
-        return PackedBank(OnDemand(ConcatenatedBank(sources, taken.order)), ordered, stacks[0].n)
+        return PackedBank(ConcatenatedBank(tuple(bank.origin for bank in stacks), taken.order), ordered, stacks[0].n)
 
     def _chosen(self, index: Index, take: Callable[[KernelBank, Array], KernelBank]) -> ConcatenatedBank:
         """The kernels of the index, each bank's own taken by ``take``."""

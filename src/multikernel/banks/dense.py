@@ -21,7 +21,6 @@ from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank, positions, unit_roundoff
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indexed import IndexedBank
-from multikernel.banks.origin import Origin
 from multikernel.banks.packing import pack, packed_positions, unpack, weights_of_pairs
 from multikernel.banks.threads import over_rows, slices
 
@@ -34,9 +33,15 @@ _VALUES = 1 << 22  # entries of all matrices that are widened to double precisio
 
 @dataclass(frozen=True, eq=False)
 class StoredBank(KernelBank):
-    """A stored stack: its blocks are views of it, and new samples meet the columns where these came from."""
+    """A stored stack: its blocks are views of it.
 
-    origin: Origin
+    Parameters
+    ----------
+    origin : the same kernels with no matrix stored, which meets new samples: the training bank that evaluates them
+        from the samples, or the columns of precomputed matrices, a bank without rows
+    """
+
+    origin: KernelBank
 
     def block(self, rows: Index, columns: Index) -> KernelBank:
         return IndexedBank.of(self, rows, columns)
@@ -57,7 +62,7 @@ class PackedBank(StoredBank):
 
     Parameters
     ----------
-    origin : where the columns come from, for new samples
+    origin : the same kernels with no matrix stored
     packed : array (m, n (n + 1) / 2), float64 or float32, rows in LAPACK's packed order
     n : int
     """
@@ -101,7 +106,7 @@ class PackedBank(StoredBank):
             length,
             max(_SHORTEST, _PIECE // max(1, own.size)),
         )
-        dtype = np.result_type(self.packed.dtype, self.origin.dtype)
+        dtype = np.float64 if self.origin.rounding < self.rounding else self.packed.dtype
         return [DenseGram(unpack(total, self.n, dtype)) for total in sums]
 
     def apply(self, C: Array) -> Array:
@@ -192,14 +197,14 @@ class PackedBank(StoredBank):
                 np.take(self.packed[k], entries, out=packed[k])
 
         over_rows(gather, len(self), max(1, _PIECE // max(1, len(entries))))
-        return PackedBank(self.origin.part(rows), packed, len(rows))
+        return PackedBank(self.origin.block(rows, rows), packed, len(rows))
 
     def exact(self, index: Index = slice(None)) -> KernelBank:
         chosen = self.select(index)
         if self.packed.dtype == np.float64:
             return chosen
         exact = chosen.origin.exact()
-        return replace(chosen, packed=chosen.packed.astype(np.float64)) if exact is None else exact
+        return exact if exact.square else replace(chosen, packed=chosen.packed.astype(np.float64))
 
 
 @dataclass(frozen=True, eq=False)

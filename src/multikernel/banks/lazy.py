@@ -15,7 +15,6 @@ import numpy as np
 from multikernel._typing import Array, Index
 from multikernel.banks.base import MEMORY, KernelBank, positions, same_samples, unit_roundoff
 from multikernel.banks.dense import PackedBank
-from multikernel.banks.origin import OnDemand
 from multikernel.banks.packing import pack
 from multikernel.banks.powers import running_powers
 from multikernel.banks.profiles import distances, profiles
@@ -109,7 +108,7 @@ def stack(kernels: tuple[Kernel, ...], X: Any, memory: int = MEMORY, dtype: Any 
     over_rows(fill, len(shared), 1 if n * n <= _SMALL_MATRIX else max(1, len(shared)))
     for k in set(range(len(kernels))).difference(*shared):
         packed[k] = pack(kernels[k](X))
-    return PackedBank(OnDemand(LazyBank(kernels, X, X)), packed, n)
+    return PackedBank(LazyBank(kernels, X, X), packed, n)
 
 
 def _shared(kernels: tuple[Kernel, ...]) -> list[dict[int, Any]]:

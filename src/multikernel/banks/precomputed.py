@@ -9,11 +9,9 @@ from typing import Any
 import numpy as np
 
 from multikernel._typing import Array, Index
-from multikernel.banks.base import KernelBank
+from multikernel.banks.base import KernelBank, positions
 from multikernel.banks.checks import check_finite, check_positive, check_symmetric
 from multikernel.banks.dense import DenseBank, PackedBank
-from multikernel.banks.indexed import IndexedBank
-from multikernel.banks.origin import Origin
 from multikernel.banks.packing import pack
 from multikernel.banks.threads import one_blas_thread, over_rows
 
@@ -84,33 +82,48 @@ def _matrices(K: Any) -> Iterator[Array]:
 
 
 @dataclass(frozen=True, eq=False)
-class Precomputed(Origin):
-    """m matrices over ``n`` training samples that the user computed; ``columns`` are those of a part of them."""
+class Precomputed(KernelBank):
+    """The columns of matrices that the user computed, a bank without rows: new samples come as matrices, too.
+
+    Parameters
+    ----------
+    m : int, how many kernels there are
+    n : int, how many training samples the matrices of new samples are against
+    columns : int array, the training samples that are this bank's columns; None is all of them
+    """
 
     m: int
     n: int
     columns: Array | None = None
 
     @property
-    def dtype(self) -> np.dtype[Any]:
-        return np.dtype(np.float32)
+    def shape(self) -> tuple[int, int]:
+        return 0, self.n if self.columns is None else len(self.columns)
+
+    def __len__(self) -> int:
+        return self.m
+
+    @property
+    def square(self) -> bool:
+        return False
+
+    @property
+    def rounding(self) -> float:
+        """The matrices are what they are: nothing is known beyond the precision in which they were given."""
+        return 2.0**-24
+
+    def tiles(self, rows: Index) -> Iterator[Array]:
+        return iter(np.empty((self.m, *self.shape)))
+
+    def block(self, rows: Index, columns: Index) -> Precomputed:
+        return replace(self, columns=(np.arange(self.n) if self.columns is None else self.columns)[columns])
+
+    def select(self, index: Index) -> Precomputed:
+        return replace(self, m=len(positions(index, self.m)))
 
     def cross(self, X: Any) -> KernelBank:
         whole = rectangular(X, self.m, self.n)
         return whole if self.columns is None else whole.block(slice(None), self.columns)
-
-    def reference(self, columns: Index) -> KernelBank:
-        own = columns if self.columns is None else self.columns[columns]
-        return IndexedBank.of(DenseBank(replace(self, columns=None), np.empty((self.m, 0, self.n))), slice(0), own)
-
-    def select(self, index: Index) -> Precomputed:
-        return replace(self, m=len(np.arange(self.m)[index]))
-
-    def part(self, columns: Array) -> Precomputed:
-        return replace(self, columns=columns if self.columns is None else self.columns[columns])
-
-    def exact(self) -> None:
-        return None
 
     def self_values(self, X: Any) -> Array:
         raise ValueError(

@@ -15,7 +15,6 @@ import numpy as np
 from multikernel._typing import Array, Columns, Index
 from multikernel.banks.base import MEMORY, KernelBank, positions, same_samples, unit_roundoff
 from multikernel.banks.dense import PackedBank
-from multikernel.banks.origin import OnDemand
 from multikernel.banks.packing import pack
 from multikernel.banks.powers import raised
 from multikernel.kernels.distance import DistanceKernel, ExponentialKernel
@@ -92,7 +91,7 @@ class ProfilesBank(KernelBank):
         packed = np.empty((len(chosen), n * (n + 1) // 2))
         for row, K in zip(packed, profiles(chosen.kernels, pack(chosen.D)), strict=True):
             row[:] = K
-        return PackedBank(OnDemand(chosen), packed, n)
+        return PackedBank(chosen, packed, n)
 
     def cross(self, X: Any) -> ProfilesBank:
         D = distances(self.kernels[0], as_floats(X), self.Z, self.columns)

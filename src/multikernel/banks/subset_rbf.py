@@ -19,7 +19,6 @@ from multikernel._typing import Array, Index
 from multikernel.banks.base import MEMORY, KernelBank, positions, same_samples
 from multikernel.banks.dense import DenseBank, PackedBank, StoredBank
 from multikernel.banks.gram import DenseGram, Gram
-from multikernel.banks.origin import OnDemand
 from multikernel.banks.packing import packed_pairs, unpack, weights_of_pairs
 from multikernel.banks.threads import over_rows, slices
 
@@ -176,8 +175,8 @@ class SubsetRBFBank(KernelBank):
     def stored(self, dtype: Any = np.float64) -> StoredBank:
         """The same kernels with their matrices."""
         if self.square:
-            return PackedBank(OnDemand(self), self.values(dtype), len(self.X))
-        return DenseBank(OnDemand(self), self.values(dtype).reshape(len(self), *self.shape))
+            return PackedBank(self, self.values(dtype), len(self.X))
+        return DenseBank(self, self.values(dtype).reshape(len(self), *self.shape))
 
     def exact(self, index: Index = slice(None)) -> KernelBank:
         chosen = self.select(index)
