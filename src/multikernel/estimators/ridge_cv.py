@@ -145,7 +145,7 @@ class MultipleKernelRidgeCV(KernelRegressor):
         folds = Folds.of(self.cv, len(target), target) if folds is None else folds
         with one_blas_thread(len(target)):
             weights = ridge_cv(
-                bank, as_columns(target), folds, self.fit_intercept, self.tol, self.max_iter, self.n_init, seed
+                bank, as_columns(target), folds, self.fit_intercept, self.tol, self.max_iter, self.n_init, seed, observe
             )
             return weights, RidgeMachine(weights.alpha, self.fit_intercept).solve(bank.combine(weights.values), target)
 

@@ -110,4 +110,5 @@ class RLS2Estimator(ScaledEstimator):
             tol=self.tol,
             max_iter=self.max_iter,
             warm=cast(ScaledWeights, warm.weights) if warm is not None else None,
+            observe=observe,
         )

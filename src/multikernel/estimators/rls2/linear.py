@@ -83,6 +83,7 @@ class LinearRLS2Estimator(ScaledEstimator):
             tol=self.tol,
             max_iter=self.max_iter,
             start=warm.weights.warm if warm is not None else None,
+            observe=observe,
         )
 
     def publish(self, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:

@@ -29,6 +29,7 @@ from scipy.optimize import nnls
 
 from multikernel._typing import Array
 from multikernel.certificate import Certificate
+from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.ridge_cv.held_out import HeldOutError, Point
 
 _DAMPING = 1e-2  # of the squared norms of the columns: the damping of the first step
@@ -88,8 +89,11 @@ class _Model:
         return -float(2.0 * self.slope @ s + s @ self.curvature @ s)
 
 
-def descend(error: HeldOutError, start: Point, tol: float, max_iter: int) -> Descent:
-    """From a point to one of stationarity ``tol``, or where steps no longer gain that much; never uphill."""
+def descend(error: HeldOutError, start: Point, tol: float, max_iter: int, observe: Observer = silent) -> Descent:
+    """From a point to one of stationarity ``tol``, or where steps no longer gain that much; never uphill.
+
+    ``observe`` is told of each step.
+    """
     point, damping = start, _DAMPING
     largest = np.zeros(len(start.v))
     values: list[float] = []
@@ -102,6 +106,7 @@ def descend(error: HeldOutError, start: Point, tol: float, max_iter: int) -> Des
         certificate = Certificate.stationarity(promised, point.value)
         history.append(certificate.value)
         values.append(point.value)
+        observe(Event(len(history), certificate, point.v, point.value, point.value))
         if certificate.reached(tol) or (len(values) > _SPAN and values[-1 - _SPAN] <= (1.0 + tol) * point.value):
             return Descent(point, certificate, True, tuple(history))
         lower = _lower(error, point, model, largest, damping) if len(history) <= max_iter else None

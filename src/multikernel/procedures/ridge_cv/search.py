@@ -19,6 +19,7 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
+from multikernel.observer import Observer, silent
 from multikernel.procedures.base import Weights
 from multikernel.procedures.ridge_cv.folds import Folds
 from multikernel.procedures.ridge_cv.gauss_newton import Descent, descend
@@ -53,6 +54,7 @@ def ridge_cv(
     max_iter: int = 100,
     n_init: int = 1,
     seed: int = 0,
+    observe: Observer = silent,
 ) -> RidgeCVWeights:
     """Weights of the kernels and a ridge of least mean squared error over the held-out samples.
 
@@ -66,17 +68,17 @@ def ridge_cv(
     max_iter : steps at most from each start
     n_init : starts; the second has a much smaller ridge than the first, later ones are random multiples of the first
     seed : of the random starts
+    observe : told of each step of the last descent
     """
     error = HeldOutError(bank, Y, folds, fit_intercept)
     with one_blas_thread(len(Y)):
-        runs = [
-            descend(error, start, max(tol, _SCOUT) if n_init > 1 else tol, max_iter)
-            for start in _starts(error, n_init, seed)
-        ]
+        several = n_init > 1  # the starts are compared after a few steps, and the best goes on
+        rough, told = (max(tol, _SCOUT), silent) if several else (tol, observe)
+        runs = [descend(error, start, rough, max_iter, told) for start in _starts(error, n_init, seed)]
         best = min(runs, key=lambda run: run.point.value)
         history, steps = best.history, sum(len(run.history) for run in runs)
-        if n_init > 1:
-            best = descend(error, best.point, tol, max_iter)
+        if several:
+            best = descend(error, best.point, tol, max_iter, observe)
             history, steps = history + best.history, steps + len(best.history)
     return _result(best, history, steps)
 

@@ -14,6 +14,7 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.certificate import Certificate
+from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.rls2.point import RidgePoint
 from multikernel.procedures.rls2.weights import ScaledWeights
 from multikernel.procedures.simplex_least_squares import nearest_point
@@ -22,7 +23,7 @@ _DELTA = 1e-2  # the paper's tolerance
 
 
 def alternation(
-    bank: KernelBank, Y: Array, alpha: float, max_iter: int, start: Array
+    bank: KernelBank, Y: Array, alpha: float, max_iter: int, start: Array, observe: Observer = silent
 ) -> tuple[ScaledWeights, RidgePoint]:
     """From ``start`` on, to the paper's stopping rule; Y of shape (n, t), kernels scaled already."""
     d, work = start, np.empty(bank.shape, order="F")
@@ -33,6 +34,7 @@ def alternation(
         V, scores = point.products(bank)
         c = point.C.T.ravel()
         history.append(point.gap(float(scores.max())))
+        observe(Event(len(history), Certificate("duality gap", history[-1]), value=point.value))
         d = nearest_point(V - (y - 0.5 * alpha * c)[:, None], d)
         stopped = bool(np.linalg.norm(V @ d + alpha * c - y) <= _DELTA * np.linalg.norm(y))
         point = RidgePoint.at(bank, d, alpha, Y, work)

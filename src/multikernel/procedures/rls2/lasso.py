@@ -22,6 +22,7 @@ from multikernel._typing import Array
 from multikernel.banks.threads import one_blas_thread
 from multikernel.certificate import Certificate
 from multikernel.machines import DualSolution
+from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.rls2.active_set import EQUAL, ActiveSet
 from multikernel.procedures.rls2.weights import ScaledWeights, equal_weights
 
@@ -52,6 +53,7 @@ def linear_rls2(
     tol: float = 1e-4,
     max_iter: int = 10_000,
     start: Array | None = None,
+    observe: Observer = silent,
 ) -> tuple[LinearWeights, DualSolution]:
     """The weights of the features with their certificate, and the coefficients over the samples.
 
@@ -65,6 +67,7 @@ def linear_rls2(
     tol : float, the relative duality gap that counts as converged; the solution is exact up to rounding
     max_iter : int, how often the correlations of all features are computed at most
     start : array (p,), an earlier solution's b, given there as ``warm``
+    observe : told of each look at all features
     """
     mean = float(target.mean()) if fit_intercept else 0.0
     y, root = target - mean, np.sqrt(scaling)
@@ -79,6 +82,7 @@ def linear_rls2(
             b[part] = ActiveSet(G.T @ G, G.T @ y, alpha).solve(best.b[part])
             fit = _Fit.at(columns, root, y, b, alpha)
             history.append(fit.certificate.value)
+            observe(Event(n_iter, fit.certificate, value=fit.value))
             stuck = fit.value >= best.value and n_iter > 1
             best = best if stuck else fit
             if stuck or not len(fit.entering):

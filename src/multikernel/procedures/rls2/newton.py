@@ -22,6 +22,7 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.certificate import Certificate
+from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.rls2.point import RidgePoint
 from multikernel.procedures.rls2.weights import ScaledWeights
 from multikernel.procedures.simplex_least_squares import nearest_point
@@ -41,10 +42,12 @@ def newton(
     max_iter: int,
     start: Array,
     scores: Array | None = None,
+    observe: Observer = silent,
 ) -> tuple[ScaledWeights, RidgePoint]:
     """Minimise J over the simplex from ``start`` on; Y of shape (n, t), kernels scaled already.
 
     ``scores`` are those of the solution of a similar problem: they tell which kernels are likely to get a weight.
+    ``observe`` is told of each step, with the gap over the kernels that take part.
     """
     likely = np.zeros(len(bank), dtype=bool) if scores is None else scores >= _LIKELY * scores.max()
     working = _WorkingSet.of(bank, start, likely)
@@ -55,6 +58,7 @@ def newton(
     while True:
         W, own = point.products(working.bank)
         here = point.gap(float(own.max()))
+        observe(Event(n_iter + 1, Certificate("duality gap", here), value=point.value))
         stalled = point.value > (1.0 - _ROUNDING) * last[0] and here >= last[1]
         solved = solved or here <= _SHARE * tol or stalled
         if solved or (scores is None and not history) or n_iter == max_iter:
@@ -72,6 +76,7 @@ def newton(
             working, point = advanced
             n_iter += 1
     d, certificate = working.over_all(len(bank)), Certificate("duality gap", history[-1])
+    observe(Event(n_iter + 1, certificate, value=point.value))
     weights = ScaledWeights(d, point.value, certificate, certificate.reached(tol), n_iter, tuple(history), scores=v)
     return weights, point
 

@@ -10,6 +10,7 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
 from multikernel.machines import DualSolution
+from multikernel.observer import Observer, silent
 from multikernel.procedures.rls2.alternation import alternation
 from multikernel.procedures.rls2.newton import newton
 from multikernel.procedures.rls2.weights import ScaledWeights, equal_weights
@@ -26,6 +27,7 @@ def rls2(
     tol: float = 1e-4,
     max_iter: int = 200,
     warm: ScaledWeights | None = None,
+    observe: Observer = silent,
 ) -> tuple[ScaledWeights, DualSolution]:
     """The weights with their certificate, and the ridge at them.
 
@@ -40,6 +42,7 @@ def rls2(
     tol : float, the relative duality gap to reach in mode "certified"
     max_iter : int, steps at most
     warm : ScaledWeights of a similar problem, to begin with; by default the optimum for alpha to infinity
+    observe : told of each step
     """
     scaled = bank.scaled(scaling)
     single = target.ndim == 1
@@ -49,9 +52,10 @@ def rls2(
     with one_blas_thread(len(Y)):
         begin = _begin(scaled, scaling, Y) if warm is None else warm.values
         if mode == "paper":
-            weights, point = alternation(scaled, Y, alpha, max_iter, begin)
+            weights, point = alternation(scaled, Y, alpha, max_iter, begin, observe)
         else:
-            weights, point = newton(scaled, Y, alpha, tol, max_iter, begin, None if warm is None else warm.scores)
+            scores = None if warm is None else warm.scores
+            weights, point = newton(scaled, Y, alpha, tol, max_iter, begin, scores, observe)
     return replace(weights, scaling=scaling), point.solution(single, mean)
 
 
