@@ -13,10 +13,10 @@ bounds T_t^2, tightly for r = 1 only. It is tightened by a partition of D(t), ea
 
 with the sums of K_u o k_i o prod_{l > i} (1 + c k_l), l outside u, one after the other from the last i to the first.
 
-Measured on 17 problems (nine data sets and four random ones, 6 to 30 kernels, n <= 300, C = 1 and 10, gap 1e-3): at
-rho = 1.1 a third of the searches need smaller hulls than with ``outside`` alone (49 nodes for 466 on breast cancer, 73
-for 211 on German), and all of them together 0.63 of the time. From rho = 1.35 on the hull is nearly the same, and the
-search takes up to twice as long.
+Measured on 17 problems (eleven data sets, four random ones, 6 to 30 kernels, n <= 300) with C = 1 and 10, gap 1e-3: at
+rho = 1.1 a third of the searches need smaller hulls than without partitions (49 nodes for 466 on breast cancer, 73 for
+211 on German), and all of them together 0.63 of the time. At rho = 1.35 hulls are a little smaller, but the searches
+take longer; at 1.5 and 1.9 all hulls but one are the same, and the searches take up to twice as long.
 """
 
 from __future__ import annotations
