@@ -93,4 +93,4 @@ class SupportSaddle:
         upper = value + max(self.saddle.program.gap(dual.warm, f, dual.intercept), 0.0)
         scores = working.scores(dual.coef, working.work.quad(dual.coef))
         bound = self.saddle.bound(dual.warm, scores)
-        return SupportPair(weights, dual, f, value, self.saddle.certificate(upper, bound))
+        return SupportPair(weights, dual, f, value, Certificate.gap(upper, bound, self.saddle.floor))

@@ -15,7 +15,6 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.certificate import Certificate
 from multikernel.domains import Separable
 from multikernel.machines.support.program import SupportProgram
 
@@ -50,10 +49,6 @@ class Saddle:
         if part < 1.0 and self.program.total != 0.0:
             return -np.inf
         return self.program.dual(np.sqrt(part) * a, 0.0) - self.domain.support(part * q)
-
-    def certificate(self, upper: float, bound: float) -> Certificate:
-        """The duality gap of two values that enclose the optimum."""
-        return Certificate.gap(upper, bound, self.floor)
 
     @cached_property
     def floor(self) -> float:
