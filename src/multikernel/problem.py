@@ -56,7 +56,7 @@ class Evaluation:
 
     @property
     def certificate(self) -> Certificate:
-        """The duality gap where a bound is known, else the stationarity, with what the inner gap may add to it."""
+        """The duality gap where a bound is known, else the stationarity and what the inner gap may add to it."""
         if np.isfinite(self.bound):
             return Certificate.gap(self.upper, self.bound)
         return Certificate.stationarity(self.stationarity + self.upper - self.value, self.upper)
@@ -90,7 +90,7 @@ class Problem:
 
     @property
     def bounded(self) -> bool:
-        """Whether evaluations tell a bound of the optimum, which the value attains there."""
+        """Whether evaluations carry bounds of the optimum, which get tight as the weights approach it."""
         return self.linear
 
     @property
@@ -103,9 +103,17 @@ class Problem:
         return self.domain.start(self.size)
 
     def evaluate(self, theta: Array, warm: Any = None, machine: Machine | None = None) -> Evaluation:
-        """Solve the inner problem at theta, starting from an earlier solution's ``warm``.
+        """Solve the inner problem at theta.
 
-        Another machine may stand in for the problem's own, to solve less or more accurately.
+        Parameters
+        ----------
+        theta : array (d,), feasible
+        warm : ``warm`` of an earlier solution, to start from
+        machine : the problem's machine with another tolerance; the problem's own by default
+
+        Raises
+        ------
+        ValueError : for a target or weights of samples that the machine cannot take
         """
         gram = self.combination.gram(self.bank, theta)
         dual = (machine or self.machine).solve(gram, self.target, warm, self.sample_weight)

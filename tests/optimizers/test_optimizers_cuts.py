@@ -48,14 +48,14 @@ def test_nearest_point_of_a_level_set(seed: int, planes: int, m: int, total: flo
     cuts, z = random_cuts(rng, planes, m, total), total * rng.dirichlet(np.full(m, 0.5))
     least, top = cuts.minimum()[1], model(cuts, z)
     level = tau * top + (1.0 - tau) * least
-    x, pressures = nearest(z, cuts, level)
+    x, multipliers = nearest(z, cuts, level)
     d = cp.Variable(m, nonneg=True)
     below = [cp.sum(d) == total, cuts.constant - cuts.slope @ d <= level]
     ref.conic(cp.Problem(cp.Minimize(cp.sum_squares(d - z)), below))
     assert Simplex(total).contains(x)
     assert model(cuts, x) <= level + 1e-7 * (1.0 + top - least)
     np.testing.assert_allclose(x, d.value, atol=1e-5 * total)
-    assert (pressures >= 0.0).all()
+    assert (multipliers >= 0.0).all()
 
 
 def test_the_bound_holds_for_any_multipliers() -> None:

@@ -124,7 +124,7 @@ def test_on_the_sphere(combination: Combination, exact: bool, monkeypatch: pytes
     v /= 10.0 * np.linalg.norm(v)
     down, there, up = (problem.evaluate(sphere._brought_back(ball, local.x + t * v)).value for t in (-h, 0.0, h))
     assert (up - down) / (2.0 * h) == pytest.approx(local.slope @ v, rel=1e-4)
-    assert (up - 2.0 * there + down) / h**2 == pytest.approx(v @ local.bend(v), rel=1e-3)
+    assert (up - 2.0 * there + down) / h**2 == pytest.approx(v @ local.curvature(v), rel=1e-3)
 
 
 # -- quadratic models --------------------------------------------------------------------------------------------------

@@ -30,7 +30,7 @@ class DualSolution:
     converged : bool, whether the gap asked for was reached, or as small a one as rounding allows
     n_iter : int
     warm : array, what a later solve may start from
-    history : the gap along the way
+    history : the gap after each round
     """
 
     coef: Array

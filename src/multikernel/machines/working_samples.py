@@ -103,7 +103,7 @@ def _joining(violation: Array, rows: Array) -> Array:
 
 
 def _staying(proved: Certified, rows: Array) -> Array:
-    """The support, samples that would have to join again, and some of the others, those nearest to it."""
+    """The support, the samples that violate optimality, and of the remaining ones those nearest to doing so."""
     needed = (proved.solution.coef[rows] != 0.0) | (proved.violation[rows] > 0.0)
     idle = rows[~needed]
     near = idle[np.argsort(-proved.violation[idle], kind="stable")][: int(_NEAR * needed.sum())]

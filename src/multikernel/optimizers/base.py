@@ -124,7 +124,7 @@ class Optimizer(ABC):
         return state.certificate.reached(self.tol) or len(state.history) >= self.max_iter
 
     def _continued(self, problem: Problem, state: State, observe: Observer) -> State:
-        """Evaluate what the search proposes; a proposal's bound alone may end it."""
+        """Evaluate the points that the search proposes; the bound that comes with a proposal may end the run."""
         search = self.search(problem, state)
         proposal = next(search, None)
         while proposal is not None:
@@ -136,7 +136,7 @@ class Optimizer(ABC):
         return state
 
     def _evaluated(self, problem: Problem, theta: Array, warm: Any, state: State | None, observe: Observer) -> State:
-        """The state after an evaluation at theta, made more accurate as long as the inner gap is what remains."""
+        """The state after an evaluation at theta; the best point's is repeated until its inner gap is small enough."""
         gap = state.certificate.value if state is not None else 1.0
         while True:
             asked = max(self.inner_gap(min(max(gap, self.tol), 1.0)), _FINEST)

@@ -1,12 +1,12 @@
 """Alternation in closed form (Kloft, Brefeld, Sonnenburg and Zien 2011), for balls around 0 of any norm p >= 1.
 
-With the predictor's parts held fixed, c_k = |f_k| = d_k |w_k| their norms, the weights that minimise sum_k c_k^2 / d_k
-are known, d_k proportional to c_k^{2 / (p + 1)}; with the weights held fixed the inner problem gives the parts. Neither
-can raise the value. The steps get short as p approaches 1; then they are stretched,
+With the kernels' parts of the predictor held fixed, c_k = |f_k| = d_k |w_k| their norms, the weights that minimise
+sum_k c_k^2 / d_k are known: dhat_k proportional to c_k^{2 / (p + 1)}. With the weights held fixed the inner problem
+gives the parts. Neither step can raise the value. The steps get short as p approaches 1; then they are stretched,
 
     d' proportional to d (dhat / d)^stretch,        stretch >= 1,
 
-further after each success, and taken as they are where stretching raised the value: the sequence stays monotone.
+with a larger exponent after each success, and exponent 1 after a stretched step that raised the value; it is undone.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from multikernel.optimizers.needs import need_block_update, need_linear
 from multikernel.optimizers.state import Proposal, State
 from multikernel.problem import Problem
 
-_INSIDE = 1e-3  # of the central point is mixed into a start with zeros: a weight of zero would stay zero
-_FURTHER = 1.5
-_MOST = 100.0  # a single weight's factor in one stretched step
+_INSIDE = 1e-3  # share of the central point in a start that has zeros, for a weight of zero would stay zero
+_FURTHER = 1.5  # by which the exponent grows after a success
+_MOST = 100.0  # by which stretching changes a single weight in one step at most
 
 
 @dataclass(frozen=True)
 class BlockNorm(Descent):
-    """Updates of the weights in closed form; linear kernels over a NormBall around 0 or a Simplex.
+    """Updates of the weights in closed form; for kernels linear in the weights, over a NormBall around 0 or a Simplex.
 
     Parameters
     ----------
@@ -80,5 +80,5 @@ def _stretched(domain: Domain, d: Array, plain: Array, stretch: float) -> Array:
         return plain
     ratio = np.divide(plain, d, out=np.ones_like(d), where=d > 0)
     factor = np.clip(ratio ** (stretch - 1.0), 1.0 / _MOST, _MOST)
-    # no entry below the plain one: the result is outside, and the domain scales it back to its boundary
+    # every entry is at least the plain one, so the point is not inside, and the domain scales it back to its boundary
     return domain.feasible(plain * (factor / factor.min()))

@@ -30,7 +30,7 @@ class Cuts:
     constant : array (j,), c
     slope : array (j, m), the rows are the q
     total : float > 0, of the simplex
-    idle : int array (j,), for how many rounds a plane has not been touched
+    idle : int array (j,), for how many rounds the multipliers of a plane have been zero
     """
 
     constant: Array
@@ -53,16 +53,24 @@ class Cuts:
             np.append(self.idle, 0),
         )
 
-    def after_round(self, touched: Array, patience: int) -> Cuts:
-        """The model without the planes that have not been touched for more than ``patience`` rounds."""
-        idle = np.where(touched, 0, self.idle + 1)
+    def after_round(self, active: Array, patience: int) -> Cuts:
+        """The model without the planes that have been idle for more than ``patience`` rounds.
+
+        Parameters
+        ----------
+        active : boolean array (j,), whether a multiplier of the plane is not zero in this round
+        patience : int
+        """
+        idle = np.where(active, 0, self.idle + 1)
         kept = idle <= patience
         return Cuts(self.constant[kept], self.slope[kept], self.total, idle[kept])
 
     def minimum(self) -> tuple[Array, float, Array]:
         """A minimiser over the simplex, a bound of the minimum from below, and the planes' multipliers.
 
-        ValueError where the linear program could not be solved.
+        Raises
+        ------
+        ValueError : where the linear program could not be solved
         """
         j, m = self.slope.shape
         unit = max(float(np.abs(self.constant).max()), self.total * float(np.abs(self.slope).max())) or 1.0

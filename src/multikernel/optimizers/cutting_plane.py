@@ -2,8 +2,8 @@
 
     theta' = argmin over the simplex of max_j c_j - q_j'theta
 
-one linear program and one inner problem in turn. The next point is a corner of the model and may be far from the last:
-many kernels need many planes. The level method steadies it.
+A linear program and an inner problem take turns. The next point is a corner of the model and may be far from the last
+one, so that many kernels need many planes; the level method keeps points near one another.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from multikernel.problem import Problem
 
 @dataclass(frozen=True)
 class CuttingPlane(Optimizer):
-    """The minimiser of the cutting plane model, again and again; linear kernels over a Simplex.
+    """Each point is the minimiser of the cutting plane model; for kernels linear in the weights, over a Simplex.
 
     Parameters
     ----------

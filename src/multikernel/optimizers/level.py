@@ -1,10 +1,11 @@
 """The level method (Lemarechal, Nemirovskii and Nesterov 1995; for kernel weights Xu, Jin, King and Lyu 2009).
 
-    theta' = the point nearest to theta of the simplex at which the cutting plane model is at most the level
+    theta' = the point of the simplex nearest to theta at which the cutting plane model is at most the level
     level  = tau upper + (1 - tau) bound
 
 with upper the best value found and bound the minimum of the model, as for cutting planes; the published upper value is
-the largest, which is a slip. Planes that neither the bound nor the projection has touched for some rounds are dropped.
+the largest one, which is a slip. A plane is dropped when its multipliers in both programs have been zero for some
+rounds.
 """
 
 from __future__ import annotations
@@ -18,19 +19,19 @@ from multikernel.optimizers.needs import need_linear, need_simplex
 from multikernel.optimizers.state import Proposal, State
 from multikernel.problem import Problem
 
-_PATIENCE = 20  # rounds
+_PATIENCE = 20  # rounds after which a plane without multipliers is dropped
 
 
 @dataclass(frozen=True)
 class LevelMethod(Optimizer):
-    """Projection onto a level set of the cutting plane model; linear kernels over a Simplex.
+    """Projection onto a level set of the cutting plane model; for kernels linear in the weights, over a Simplex.
 
     Parameters
     ----------
     tol : float > 0, the relative duality gap to reach
     max_iter : int >= 1, how many inner problems at most are solved
-    level : float in (0, 1), tau; nearer to 1 for shorter steps. Published with 0.9; on a problem of 24 kernels 0.5 took
-        about half as many inner problems, for C from 0.1 to 100
+    level : float in (0, 1), tau; nearer to 1 for shorter steps. It was published with 0.9; on a problem of 24 kernels
+        0.5 took about half as many inner problems, for C from 0.1 to 100
 
     Examples
     --------
@@ -65,7 +66,7 @@ class LevelMethod(Optimizer):
             _, bound, multipliers = cuts.minimum()
             bound = max(bound, state.bound)
             level = self.level * state.best.upper + (1.0 - self.level) * bound
-            theta, pressures = nearest(state.latest.theta, cuts, level)
-            cuts = cuts.after_round((multipliers > 0) | (pressures > 0), _PATIENCE)
+            theta, own = nearest(state.latest.theta, cuts, level)
+            cuts = cuts.after_round((multipliers > 0) | (own > 0), _PATIENCE)
             state = yield Proposal(theta, bound)
             cuts = cuts.with_plane(state.latest)

@@ -7,7 +7,7 @@ By its dual in the planes' multipliers u >= 0, a concave function of few variabl
     phi(u) = 1/2 |x - z|^2 + u'(b - Q x),    x = x(u) = projection of z + Q'u on the simplex,    phi' = b - Q x
 
 Newton steps on the multipliers that are free, with a ridge that grows where a step does not lead up (Levenberg). The
-point is on the simplex whatever the accuracy.
+point is on the simplex, however accurate the multipliers are.
 """
 
 from __future__ import annotations
@@ -19,14 +19,23 @@ from multikernel._typing import Array
 from multikernel.domains import Simplex
 from multikernel.optimizers.cuts import Cuts
 
-_ACCURATE = 1e-9  # of the planes' heights above the level at z: what a plane may still be above it
-_STEPS = 200
-_LEAST = 1e-12  # ridge, the planes' slopes being of size one
+_ACCURATE = 1e-9  # of the largest height of a plane above the level at z: so much any plane may be above it at the end
+_STEPS = 200  # of Newton's method at most
+_FIRST, _LEAST, _MOST = 1e-6, 1e-12, 1e12  # ridges, the slopes of the planes being of size one
+_FACTOR = 10.0  # by which the ridge shrinks after a step that leads up, and grows after one that does not
+_RISE = 1e-4  # of what the slope predicts: so much phi must be larger after a step
 
 
 def nearest(z: Array, cuts: Cuts, level: float) -> tuple[Array, Array]:
-    """The point and the planes' multipliers, which are zero for planes that do not touch."""
-    # the simplex does not feel what is common to all entries of a plane's slope
+    """The point and the planes' multipliers, which are zero for planes that are below the level at the point.
+
+    Parameters
+    ----------
+    z : array (m,)
+    cuts : the planes
+    level : float
+    """
+    # a constant added to all entries of a slope changes the plane on the whole simplex by one and the same number
     Q = cuts.slope - cuts.slope.mean(axis=1, keepdims=True)
     b = cuts.constant - level - cuts.total * cuts.slope.mean(axis=1)
     size = np.sqrt((Q**2).sum(axis=1))
@@ -38,7 +47,7 @@ def nearest(z: Array, cuts: Cuts, level: float) -> tuple[Array, Array]:
 
 
 def _ascend(z: Array, Q: Array, b: Array, simplex: Simplex) -> tuple[Array, Array]:
-    u, x, ridge = np.zeros(len(b)), z, 1e-6
+    u, x, ridge = np.zeros(len(b)), z, _FIRST
     value, slope = _phi(z, x, u, Q, b)
     accuracy = _ACCURATE * max(float(slope.max(initial=0.0)), float(np.finfo(float).tiny))
     for _ in range(_STEPS):
@@ -48,12 +57,12 @@ def _ascend(z: Array, Q: Array, b: Array, simplex: Simplex) -> tuple[Array, Arra
         up = np.maximum(u + _newton(Q[free], slope, free, x > 0, ridge), 0.0)
         there = simplex.project(z + up @ Q)
         higher, next_slope = _phi(z, there, up, Q, b)
-        if higher >= value + 1e-4 * float(slope @ (up - u)) and (up != u).any():
-            u, x, value, slope, ridge = up, there, higher, next_slope, max(0.1 * ridge, _LEAST)
-        elif ridge > 1e12:
+        if higher >= value + _RISE * float(slope @ (up - u)) and (up != u).any():
+            u, x, value, slope, ridge = up, there, higher, next_slope, max(ridge / _FACTOR, _LEAST)
+        elif ridge > _MOST:
             break
         else:
-            ridge *= 10.0
+            ridge *= _FACTOR
     return x, u
 
 
@@ -63,7 +72,7 @@ def _phi(z: Array, x: Array, u: Array, Q: Array, b: Array) -> tuple[float, Array
 
 
 def _newton(Q: Array, slope: Array, free: Array, support: Array, ridge: float) -> Array:
-    """The step for the free multipliers: the curvature is that of the simplex's face in which x lies."""
+    """The step of the free multipliers; the curvature is that of the simplex's face in which x lies."""
     S = Q[:, support]
     S = S - S.mean(axis=1, keepdims=True)
     H = S @ S.T

@@ -2,9 +2,9 @@
 
     D = P(theta - t g) - theta,    theta' = theta + s D
 
-The length t of a step is the inverse of the curvature that the last two gradients show (Barzilai and Borwein 1988); the
-part s of it that is taken makes the value at least somewhat lower than the highest of the last few. Any domain with a
-projection, any combination. Where K is linear the gap is certified; elsewhere the certificate is the stationarity.
+The step length t is the inverse of the curvature that the last two gradients show (Barzilai and Borwein 1988). The part
+s of the step that is taken makes the value somewhat lower than the highest of the last few values. It works on any
+domain and with any combination.
 """
 
 from __future__ import annotations
@@ -53,10 +53,11 @@ class ProjectedGradient(Descent):
     """
 
     def certificate(self, problem: Problem, state: State) -> Certificate:
-        """As elsewhere; where nothing bounds the optimum, at most what a step as long as theta gains to first order.
+        """The duality gap; without a bound of the optimum, the smaller of two measures of stationarity.
 
-        The domain's support is infinite where a penalty bounds the weights no more than the scores do, and an upper
-        bound only for scores that are negative in a ball around another point than 0.
+        One follows from the domain's support, which is infinite where a penalty grows no faster than the scores, and
+        too large where scores are negative in a ball around another point than 0. The other is what a step along the
+        gradient gains to first order, its size being that of the weights and of the central point.
         """
         known = super().certificate(problem, state)
         if np.isfinite(state.bound):

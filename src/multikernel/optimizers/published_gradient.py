@@ -2,11 +2,11 @@
 
     theta' = P(theta - step g),        step times factor whenever |theta' - theta| has grown
 
-It is there to be compared with. What is printed differs in two ways, which are put right here: P is the Euclidean
-projection, not a scaling of theta - center to the norm of the ball (the same for the 2-norm, and for no other), and
-with a penalty the step leads down. What remains are its defects. The step is a length, not relative to anything, so a
-gradient that is small because alpha is large hardly moves theta; values may rise; and |theta' - theta| < change, the
-printed end, tells how long the step was, not how far the optimum is: the certificate does.
+This algorithm is here to be compared with. Two misprints are put right. P is the Euclidean projection and not a scaling
+of theta - center to the norm of the ball, which is the same for the 2-norm only; and with a penalty the step leads
+down. Its defects remain. The step length is not relative to anything, so a gradient that is small because alpha is
+large hardly moves theta. Values may rise. And |theta' - theta| < change, the printed end, tells how long the step was
+and not how far the optimum is, which the certificate does.
 """
 
 from __future__ import annotations
@@ -31,8 +31,8 @@ class PublishedGradient(Optimizer):
     max_iter : int >= 1, how many inner problems at most are solved
     step : float > 0, the first length of a step
     factor : float in (0, 1], what the length is multiplied by where a step was longer than the one before
-    change : float > 0, the printed end: no further point is tried once |theta' - theta| is below; by default the
-        certificate alone ends the search
+    change : float > 0, the printed end: the search ends once |theta' - theta| is smaller; by default the certificate
+        alone ends it
 
     Examples
     --------
@@ -77,7 +77,7 @@ class PublishedGradient(Optimizer):
             previous = moved
 
     def _moved(self, problem: Problem, at: Evaluation, step: float) -> tuple[Array, float]:
-        """The next point, and the step to it: one that a penalty lets end where no kernel is left is shortened."""
+        """The next point, and the step length; a step after which every weight would be zero is shortened."""
         theta = problem.domain.project(at.theta - step * at.gradient)
         while at.theta.any() and not theta.any() and self.factor < 1.0:
             step *= self.factor

@@ -38,9 +38,9 @@ Map = Callable[[Array], Array]
 class QuasiNewton(Optimizer):
     """Projected quasi-Newton, for any combination and any domain with a projection.
 
-    Where no bound is known the certificate is what other weights could gain to first order, relative to the
-    value: all weights of a ball, or, where only a penalty bounds them, those whose sum is at most that of the present
-    ones and the typical ones.
+    Without a bound of the optimum the certificate is what other weights could gain to first order, relative to the
+    value: any weights of a bounded domain, and where only a penalty bounds the weights, those whose sum is at most that
+    of the present and of the typical weights.
 
     Parameters
     ----------
@@ -53,7 +53,7 @@ class QuasiNewton(Optimizer):
     typical: Array | None = None
 
     def inner_gap(self, gap: float) -> float:
-        """The finest from the beginning: B is made of differences of scores, which err by the square root of a gap."""
+        """The finest gap from the beginning: B is made of differences of scores, which err by the root of a gap."""
         return (_INNER * self.tol) ** 2
 
     def certificate(self, problem: Problem, state: State) -> Certificate:
@@ -98,7 +98,7 @@ class QuasiNewton(Optimizer):
         return problem.start() if self.typical is None else self.typical
 
     def _units(self, problem: Problem) -> Array:
-        """The projection on the orthant is the same in any units; that on a ball is not."""
+        """The typical weights where only a penalty bounds the weights, else 1: a projection on a ball has no units."""
         typical = self._typical(problem)
         if problem.domain.constrained:
             return np.ones(problem.size)
@@ -121,7 +121,7 @@ class Curvature:
         return cls(np.empty((0, d)), np.empty((0, d)))
 
     def with_pair(self, s: Array, y: Array) -> Curvature:
-        """With a further pair where it shows positive curvature, without the oldest where there are many."""
+        """With a further pair if it shows positive curvature; then the oldest is dropped where there are many."""
         if not float(s @ y) > _CURVED * float(np.linalg.norm(s) * np.linalg.norm(y)):
             return self
         return Curvature(np.vstack([self.steps[1 - _MEMORY :], s]), np.vstack([self.changes[1 - _MEMORY :], y]))
@@ -141,7 +141,7 @@ class Curvature:
         return size, product
 
     def step(self, z: Array, slope: Array, project: Map) -> Array:
-        """x - z for the model's minimiser x, by spectral projected gradient with exact steps on the way."""
+        """x - z for the model's minimiser x, by spectral projected gradient with exact line searches."""
         size, product = self.matrix()
         x, length, first = z, 1.0 / size, np.inf
         for _ in range(_MODEL_STEPS):

@@ -4,10 +4,10 @@ With u the largest weight and r_k = g_k - g_u the direction is
 
     D_k = 0 where d_k = 0 and r_k > 0,    else -r_k,        D_u = -sum_{k != u} D_k
 
-A step leads to the boundary, where some weight becomes zero; as long as the value there is lower the weight stays zero,
-its part of the direction is taken back from D_u, and the next boundary is tried. Between the last point and a boundary
-with a higher value a search along the line follows. The published one compares values (golden section); the gradient
-is there with every value, so this one finds where the slope D'g changes its sign.
+A step leads to the boundary, where some weight becomes zero. Where the value is lower there, that weight stays zero,
+its component is taken off the direction and off D_u, and the next boundary is tried. Where the value is higher, a
+search along the line to the boundary follows. The published search compares values (golden section); since a machine
+gives the gradient with every value, this one finds where the slope D'g changes its sign.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from multikernel.optimizers.needs import need_simplex
 from multikernel.optimizers.state import Proposal, State
 from multikernel.problem import Evaluation, Problem
 
-_ZERO = 1e-8  # of the total: a smaller weight is none
-_FLAT = 0.3  # the search along a line ends where the slope is at most this part of the slope at its start
-_TRIALS = 10  # along one line
-_APART = 0.05  # of an interval: how close to an end of it no trial goes
+_ZERO = 1e-8  # of the total: a smaller weight becomes zero
+_FLAT = 0.3  # of the slope at the start of a line: the search along it ends at a smaller slope
+_TRIALS = 10  # along one line at most
+_APART = 0.05  # of an interval: a trial is at least so far from its ends
 
 Line = Generator[Proposal, State, State]
 Point = tuple[float, Evaluation]  # how far along the line, and what was found there
@@ -81,7 +81,7 @@ def _line(at: Evaluation, state: State, direction: Array, boundary: float, total
 def _direction(d: Array, gradient: Array, largest: int) -> Array:
     reduced = gradient - gradient[largest]
     direction: Array = np.where((d == 0.0) & (reduced > 0.0), 0.0, -reduced)
-    direction[largest] = -direction.sum()  # its own part is 0 so far
+    direction[largest] = -direction.sum()  # its own component is 0 so far
     return direction
 
 
@@ -112,6 +112,6 @@ def _between(left: Point, right: Point, direction: Array) -> float:
     slopes = float(direction @ a.gradient), float(direction @ b.gradient)
     w = slopes[0] + slopes[1] - 3.0 * (b.value - a.value) / (t - s)
     root = np.sqrt(max(w * w - slopes[0] * slopes[1], 0.0))
-    bend = slopes[1] - slopes[0] + 2.0 * root
-    part = 1.0 - (slopes[1] + root - w) / bend if bend > 0.0 else 0.5
+    curvature = slopes[1] - slopes[0] + 2.0 * root
+    part = 1.0 - (slopes[1] + root - w) / curvature if curvature > 0.0 else 0.5
     return s + min(max(part, _APART), 1.0 - _APART) * (t - s)

@@ -60,12 +60,20 @@ class State:
         return cls(evaluation, evaluation, evaluation.bound, evaluation.certificate)
 
     def certified(self, certificate: Certificate, step: bool = True) -> State:
-        """The state with a certificate: of a further step, or in place of that of the last one."""
+        """The state with a certificate: of a further step, or else in place of the last step's."""
         before = self.history if step else self.history[:-1]
         return replace(self, certificate=certificate, history=(*before, certificate.value))
 
     def told(self, evaluation: Evaluation, tol: float) -> State:
-        """The state after a further evaluation; the best point has the lowest value, or is the first stationary one."""
+        """The state after a further evaluation.
+
+        The best point is the one of the lowest value; or the first that is stationary, where no bound is known.
+
+        Parameters
+        ----------
+        evaluation : Evaluation
+        tol : float, the stationarity asked for
+        """
         stationary = not np.isfinite(evaluation.bound) and evaluation.certificate.reached(tol)
         better = stationary or evaluation.upper < self.best.upper
         bound = max(self.bound, evaluation.bound)

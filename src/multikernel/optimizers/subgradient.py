@@ -2,11 +2,13 @@
 
     theta' = P(theta - t g),    t the step at which the tangent would reach the target
 
-with the target halfway between the best value and the best bound. On the simplex and on balls the projection bends
-the path, and t is where the bent path reaches it; it exists because the target is above the tangent's minimum.
+with the target halfway between the best value and the best bound. The projection P makes the path of theta' a curve,
+and t is the length at which the tangent reaches the target along it; there is one, because the target is above the
+tangent's minimum.
 
-The iterates' own bounds converge slowly. A mean of the tangents J >= c - q'theta is a bound of J as well, and its
-minimum over the domain a bound of the optimum: c - h(q), with c and q weighted by the steps and by their age.
+The bounds at the iterates themselves converge slowly. A mean of the tangents J >= c - q'theta is a bound of J as well,
+and its minimum over the domain a bound of the optimum: c - h(q), where c and q are means weighted by the step lengths,
+and more for later steps.
 """
 
 from __future__ import annotations
@@ -23,13 +25,14 @@ from multikernel.optimizers.needs import need_linear
 from multikernel.optimizers.state import Proposal, State
 from multikernel.problem import Evaluation, Problem
 
-_FORGETTING = 3.0  # tangents are weighted by this power of their number: the first ones say little of the optimum
-_GROWTH = 4.0
+_FORGETTING = 3.0  # power of a tangent's number that weighs it: the first tangents say little of the optimum
+_GROWTH = 4.0  # by which a step length grows until the target is reached
+_TRIALS = 100  # of a longer step at most
 
 
 @dataclass(frozen=True)
 class Subgradient(Optimizer):
-    """Projected subgradient method with Polyak's steps; linear kernels over any domain.
+    """Projected subgradient method with Polyak's steps; for kernels linear in the weights, over any domain.
 
     Parameters
     ----------
@@ -75,7 +78,7 @@ def _along(domain: Domain, at: Evaluation, length: float) -> Array:
 
 
 def _length(domain: Domain, at: Evaluation, fall: float) -> float:
-    """The step at which the tangent has fallen so far on the projected path; 0 where there is no way down."""
+    """The step length at which the tangent has fallen so far along the projected path; 0 where it does not fall."""
 
     def left(t: float) -> float:
         return fall - float(at.gradient @ (at.theta - _along(domain, at, t)))
@@ -84,7 +87,7 @@ def _length(domain: Domain, at: Evaluation, fall: float) -> float:
     if not (size > 0.0 and fall > 0.0):
         return 0.0
     length = fall / size
-    for _ in range(100):
+    for _ in range(_TRIALS):
         if left(length) <= 0.0:
             return float(brentq(left, 0.0, length, rtol=1e-3, xtol=np.finfo(float).tiny))
         length *= _GROWTH

@@ -1,4 +1,4 @@
-"""How kernel weights are found, and what is known of them: one type for every procedure."""
+"""Kernel weights and what is known of them: what every procedure returns."""
 
 from __future__ import annotations
 

@@ -19,7 +19,7 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.procedures.base import Weights
 
-_ROUNDING = 1e-10  # of a kernel's trace, which is at least its norm
+_ROUNDING = 1e-10  # of a kernel's trace, which is at least its norm: a smaller norm is what centring left by rounding
 
 
 def average(bank: KernelBank) -> Weights:
@@ -28,7 +28,14 @@ def average(bank: KernelBank) -> Weights:
 
 
 def alignment(bank: KernelBank, y: Array, sample_weight: Array | None = None) -> Weights:
-    """Weights proportional to each kernel's centred alignment with the target (n,) or (n, t), where positive."""
+    """Weights proportional to each kernel's centred alignment with the target, or 0 where that is negative.
+
+    Parameters
+    ----------
+    bank : KernelBank of shape (n, n)
+    y : array (n,) or (n, t)
+    sample_weight : array (n,) >= 0; 1 if not given
+    """
     M, forms = _centred(bank, np.asarray(y, dtype=float), sample_weight)
     norms = _norms(bank, M, sample_weight)
     scores = np.divide(forms, norms, out=np.zeros(len(bank)), where=norms > 0)
@@ -40,6 +47,12 @@ def alignf(bank: KernelBank, y: Array, sample_weight: Array | None = None) -> We
 
     min_{v >= 0} v'M v - 2 v'a with M_jk = <K_jc, K_kc> and a_k = y'K_kc y (Cortes et al. 2012, proposition 9), solved
     as non-negative least squares on a factor of M.
+
+    Parameters
+    ----------
+    bank : KernelBank of shape (n, n)
+    y : array (n,) or (n, t)
+    sample_weight : array (n,) >= 0; 1 if not given
     """
     M, a = _centred(bank, np.asarray(y, dtype=float), sample_weight)
     scale = _norms(bank, M, sample_weight)

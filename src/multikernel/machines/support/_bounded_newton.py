@@ -51,7 +51,7 @@ def remove(U, m, k):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def climb_within(U, s, low, high, equality, most):  # type: ignore[no-untyped-def]
-    """x, with at most so many bounds met on the way. U is overwritten."""
+    """x, after meeting at most so many bounds. U is overwritten."""
     m = len(s)
     x, live, slope = np.zeros(m), np.arange(m), s.copy()
     d, ones = np.empty(m), np.empty(m)

@@ -1,4 +1,4 @@
-"""Support vector machines: one way to solve the quadratic program that they share.
+"""Support vector machines: how the quadratic program that they share is solved.
 
 Turns of pairwise and Newton steps (``ascent``) go on until the certificate is small enough: the difference of primal
 and dual value, with a fresh gradient and the intercept that makes the primal smallest, relative to the primal. On a

@@ -8,12 +8,13 @@ gradient and the second derivatives on the sphere are
     P g,        v -> P H v - (x'g / radius^2) v        for v with x'v = 0,
 
 the last term being the curvature of the sphere, which is >= 0 and makes F more convex than it is in the ball. A step
-minimises the quadratic model of F within a reach; its end is brought back to the sphere and folded,
+minimises the quadratic model of F within a trust region; its end is brought back to the sphere,
 
     theta' = center + radius |x + v| / |x + v|        (|.| entry by entry in the numerator)
 
-which raises no value, since K grows with every |x_k|: so weights never get negative. Reach and acceptance follow the
-ratio of what F falls to what the model promised; once that is less than rounding leaves of F, the gradient decides.
+Absolute values keep the weights from becoming negative, and raise no value, since K grows with every |x_k|. The radius
+of the trust region and the acceptance of a step follow the ratio of the decrease of F to that of the model; once the
+model's decrease is below the rounding of F, the gradient decides.
 """
 
 from __future__ import annotations
@@ -33,12 +34,13 @@ from multikernel.optimizers.ridge.trust_region import descend_in_ball, minimise_
 from multikernel.optimizers.state import Proposal, State
 from multikernel.problem import Evaluation, Problem
 
-_INSIDE = 0.5  # of their mean is added to the x_k of a start with weights of zero: these may have no gradient
+_INSIDE = 0.5  # of their mean is added to the x_k of a start with weights of zero, which may have no gradient
 _EXACT = 1000  # parameters up to which the second derivatives are a matrix
 _EXACT_CUBES = 100  # the same from degree 3 on, where every entry of the matrix is a pass over pairs of samples
-_FLAT = 1e-10  # of the gradient: what is left of it on the sphere
-_ROUNDING = 1e-13  # of the value: falls below this are not seen
-_ACCEPTED, _POOR, _GOOD = 0.1, 0.25, 0.75  # parts of what the model promised
+_FLAT = 1e-10  # of the gradient: where no more of it lies in the sphere, the point is stationary
+_ROUNDING = 1e-13  # of the value: smaller decreases are rounding
+_FIRST = 0.25  # of the radius of the ball: that of the first trust region
+_ACCEPTED, _POOR, _GOOD = 0.1, 0.25, 0.75  # ratios of the decrease to that of the model: taken, shorter, longer
 
 
 @dataclass(frozen=True)
@@ -75,7 +77,7 @@ class SphereTrustRegion(Optimizer):
         need_power_of_sum(self, problem)
 
     def first(self, problem: Problem, start: Array | None) -> Array:
-        """The start folded, and moved to the sphere along its own direction."""
+        """The point of the sphere in the direction of the start, in absolute values."""
         ball = need_sphere(self, problem)
         theta = super().first(problem, start)
         x = np.abs(theta - ball.offset(problem.size))
@@ -87,22 +89,22 @@ class SphereTrustRegion(Optimizer):
         ball = need_sphere(self, problem)
         if ball.radius == 0.0:
             return
-        reach, longest = 0.25 * ball.radius, 0.5 * np.pi * ball.radius
+        reach, longest = _FIRST * ball.radius, 0.5 * np.pi * ball.radius
         at, local = state.latest, _Local.of(problem, ball, state.latest)
         while np.linalg.norm(local.slope) > _FLAT * np.linalg.norm(at.gradient):
             step = local.step(reach)
-            promised, size = local.fall(step), float(np.linalg.norm(step))
+            predicted, size = local.decrease(step), float(np.linalg.norm(step))
             theta = _brought_back(ball, local.x + step)
-            if not promised > 0.0 or np.array_equal(theta, at.theta):
+            if not predicted > 0.0 or np.array_equal(theta, at.theta):
                 return
             state = yield Proposal(theta)
             found = state.latest
-            if promised <= _ROUNDING * abs(at.value) + (at.upper - at.value) + (found.upper - found.value):
+            if predicted <= _ROUNDING * abs(at.value) + (at.upper - at.value) + (found.upper - found.value):
                 if not np.linalg.norm(_slope(ball, found)) < 0.5 * np.linalg.norm(local.slope):
                     return
                 ratio = 1.0
             else:
-                ratio = (at.value - found.value) / promised
+                ratio = (at.value - found.value) / predicted
             if ratio < _POOR:
                 reach = 0.25 * size
             elif ratio > _GOOD and size > 0.99 * reach:
@@ -119,13 +121,13 @@ class _Local:
     ----------
     x : array (d,), theta - center
     slope : array (d,), the gradient on the sphere
-    bend : v -> the second derivatives on the sphere, times v
-    step : reach -> the step to the model's lowest point within it, or near it
+    curvature : v -> the second derivatives on the sphere, times v
+    step : radius of the trust region -> the step to the model's lowest point within it, or near that point
     """
 
     x: Array
     slope: Array
-    bend: Map
+    curvature: Map
     step: Callable[[float], Array]
 
     @classmethod
@@ -138,14 +140,14 @@ class _Local:
             return cls(x, slope, partial(np.matmul, R), partial(minimise_in_ball, R, slope))
         product = hessian_product(problem, at)
 
-        def bend(v: Array) -> Array:
+        def curvature(v: Array) -> Array:
             return _without(product(_without(v, unit)), unit) + curved * v
 
-        return cls(x, slope, bend, partial(descend_in_ball, bend, slope))
+        return cls(x, slope, curvature, partial(descend_in_ball, curvature, slope))
 
-    def fall(self, step: Array) -> float:
-        """What the model falls along a step."""
-        return -float(self.slope @ step + 0.5 * (step @ self.bend(step)))
+    def decrease(self, step: Array) -> float:
+        """The decrease of the model along a step."""
+        return -float(self.slope @ step + 0.5 * (step @ self.curvature(step)))
 
 
 def _x(ball: NormBall, at: Evaluation) -> Array:

@@ -17,14 +17,21 @@ from scipy.optimize import brentq
 
 from multikernel._typing import Array
 
-_SINGULAR = 1e-14  # of the largest shift that could be needed: a smaller eigenvalue is none
-_RESIDUAL = 1e-2  # of g: what conjugate gradients leave
-_MOST = 200  # products
+_SINGULAR = 1e-14  # of the largest shift that could be needed: a smaller eigenvalue counts as zero
+_RESIDUAL = 1e-2  # of g: conjugate gradients end at a smaller residual
+_MOST = 200  # products with H at most
 _TINY = float(np.finfo(float).tiny)
 
 
 def minimise_in_ball(H: Array, g: Array, radius: float) -> Array:
-    """The minimiser, by the eigenvalues of H."""
+    """The minimiser, by the eigenvalues of H.
+
+    Parameters
+    ----------
+    H : array (d, d), symmetric
+    g : array (d,)
+    radius : float > 0
+    """
     values, vectors = linalg.eigh(H, check_finite=False)
     b = vectors.T @ g
     size = float(np.linalg.norm(b)) / radius
@@ -39,19 +46,26 @@ def minimise_in_ball(H: Array, g: Array, radius: float) -> Array:
     z = point(floor)
     if excess(floor) > 0.0:
         z = point(float(brentq(excess, floor, floor + 2.0 * size, xtol=_TINY, rtol=1e-12)))
-    elif values[0] < 0.0:  # down the lowest direction, of which g says little or nothing
+    elif values[0] < 0.0:  # to the boundary along the direction of negative curvature, on which g has no slope
         z[0] -= np.copysign(np.sqrt(radius**2 - float(z[1:] @ z[1:])) - abs(z[0]), b[0])
     return vectors @ z
 
 
 def descend_in_ball(product: Callable[[Array], Array], g: Array, radius: float) -> Array:
-    """A point at least as low as the lowest one in the direction -g, by products with H."""
+    """A point at least as low as the lowest one in the direction -g, by conjugate gradients.
+
+    Parameters
+    ----------
+    product : v -> H v
+    g : array (d,)
+    radius : float > 0
+    """
     z, r, p = np.zeros_like(g), g, -g
     enough = _RESIDUAL * float(np.linalg.norm(g))
     for _ in range(_MOST):
         image, size = product(p), float(r @ r)
-        bend = float(p @ image)
-        length = size / bend if bend > 0.0 else np.inf
+        curvature = float(p @ image)
+        length = size / curvature if curvature > 0.0 else np.inf
         boundary = _to_boundary(z, p, radius)
         z, r = z + min(length, boundary) * p, r + min(length, boundary) * image
         if length >= boundary or float(np.linalg.norm(r)) <= enough:

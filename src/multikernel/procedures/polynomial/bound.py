@@ -31,8 +31,8 @@ from multikernel.machines import Machine, RidgeMachine
 from multikernel.problem import Evaluation, Problem
 from multikernel.procedures.polynomial.separable import PowerSum
 
-_NOTHING = 1e-50  # of the largest weight: what has no tangent in floating point, as zero has none
-_FLOOR = 1e-8  # of the largest weight: where the tangent is taken then
+_NOTHING = 1e-50  # of the largest weight: at a smaller one floating point knows no tangent, as there is none at zero
+_FLOOR = 1e-8  # of the largest weight: where the tangent is taken in place of such a weight
 
 
 def hidden_convex(problem: Problem) -> bool:
@@ -67,7 +67,7 @@ class HiddenConvexProblem(Problem):
         return replace(found, bound=self.bound(found))
 
     def bound(self, at: Evaluation, x: Array | None = None) -> float:
-        """No weights have a lower value than this: by the tangent at x of the form of the machine's A.
+        """A bound below the value of all weights, from the tangent at x to the form of the machine's A.
 
         Parameters
         ----------
@@ -114,7 +114,7 @@ def _largest(ball: NormBall, c: Array, powers: Array) -> float:
 
 
 def _penalised(domain: Orthant, value: float, rest: float, c: Array, powers: Array, s: float) -> float:
-    """The bound at a multiple s, reduced where s^2 c would exceed the strength of a penalty of the same power."""
+    """The bound at a multiple s, which is reduced where s^2 c exceeds the strength of a penalty of the same power."""
     same = powers == domain.norm
     peak = float(c[same].max(initial=0.0))
     s = min(s, float(np.sqrt(domain.strength / peak))) if peak > 0.0 else s

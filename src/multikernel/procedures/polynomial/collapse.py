@@ -1,13 +1,13 @@
-"""When a penalty leaves no weights: degree 2, strength |theta|^2.
+"""Problems of which zero weights are the optimum: degree 2 with the penalty strength |theta|^2.
 
 At theta = 0 the coefficients are Y / alpha, and to second order
 
     J(K(theta)) + strength |theta|^2 = |Y|^2 / alpha + theta'(strength I - B)theta,
     B_jk = tr Y'(K_j o K_k)Y / alpha^2,
 
-so that zero weights are a local minimum from strength = the largest eigenvalue of B on; and then they are the global
-one, by hidden convexity. The entries of B are >= 0: power iteration finds the eigenvalue, with a pass over the kernels
-in each step.
+so that zero weights are a local minimum where the strength is at least the largest eigenvalue of B; by hidden convexity
+they are then the global one. The entries of B are >= 0, so power iteration finds the eigenvalue, with a pass over the
+kernels in each step.
 """
 
 from __future__ import annotations
@@ -25,13 +25,19 @@ from multikernel.problem import Problem
 from multikernel.procedures.base import Weights
 from multikernel.procedures.polynomial.bound import HiddenConvexProblem, hidden_convex
 
-_STEPS = 400
-_ROUNDING = 1e-12
+_STEPS = 400  # of power iteration at most
+_ROUNDING = 1e-12  # relative: an eigenvalue that grows less in a step is known
 _TINY = float(np.finfo(float).tiny)
 
 
 def collapsed(problem: Problem, tol: float) -> tuple[Weights, DualSolution] | None:
-    """Zero weights where these are optimal, with a warning; None where they are not, and for other problems."""
+    """Zero weights where they are optimal, with a warning; None where they are not, and for other problems.
+
+    Parameters
+    ----------
+    problem : Problem
+    tol : float, the relative duality gap asked for
+    """
     domain = problem.domain
     if not (isinstance(domain, Orthant) and problem.combination == HadamardPower(2) and hidden_convex(problem)):
         return None

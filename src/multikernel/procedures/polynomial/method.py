@@ -40,7 +40,7 @@ from multikernel.procedures.polynomial.proof import proved
 from multikernel.procedures.polynomial.starts import central, further_starts, inside
 
 SOLVERS = ("auto", "projected_gradient", "interpolated", "trust_region")
-_FEW = 50  # weights up to which second derivatives cost less than the steps they save
+_FEW = 50  # weights up to which second derivatives cost less than the steps that they save
 
 
 def polynomial_mkl(
@@ -64,7 +64,7 @@ def polynomial_mkl(
         relative stationarity
     max_iter : int, machines at most from each start
     n_init : int, how many starts where the problem is not convex: the central weights, the solution for the degree
-        below, near single kernels, random
+        below, points near single kernels, random weights
     rng : of the random starts
     start : array (m,), where to begin in place of the central weights
     observe : told of each machine, or of each Newton step
@@ -94,7 +94,7 @@ def polynomial_mkl(
 
 
 def _unexplained(problem: Problem) -> tuple[Weights, DualSolution] | None:
-    """The central weights, or none with a penalty, for targets that do not vary; else None."""
+    """The central weights, or zero weights with a penalty, for targets that do not vary; else None."""
     y, machine, ball = problem.target, problem.machine, problem.domain
     centred = isinstance(machine, RidgeMachine) and machine.fit_intercept
     if y.any() and not (centred and (np.ptp(y, axis=0) == 0).all()):
@@ -120,7 +120,7 @@ def _few_features(bank: KernelBank) -> bool:
 
 
 def _smooth(domain: Domain) -> bool:
-    """Whether the interpolated iteration at least halves the error."""
+    """Whether each step of the interpolated iteration at least halves the error."""
     return isinstance(domain, Orthant) or (isinstance(domain, NormBall) and domain.norm >= 2)
 
 

@@ -6,9 +6,9 @@ In s_k = delta_k^q the problem is concave, so its dual in one multiplier t,
 
     g(t) = t + sum_k max_{delta >= 0} c_k (o_k + delta)^p_k - t delta^q,
 
-has the same value at its minimum and is at least that at every t > max c_k over p_k = q, where g begins: what is
-returned is never too small. The maximisers delta(t) fall as t grows; at the minimum they have norm 1, unless they have
-less than that all the way to where g begins.
+has the same value at its minimum and is at least that at every t > t_0 = max c_k over p_k = q, so that the number
+returned is never too small. The maximisers delta(t) fall as t grows. At the minimum they have norm 1, unless their norm
+is less than 1 at every t > t_0; then the minimum is at t_0.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from scipy.optimize import brentq
 from multikernel._typing import Array
 
 _EPS = float(np.finfo(float).eps)
-_STEPS = 100  # of Newton's method; some six are the rule
+_STEPS = 100  # of Newton's method at most; some six are the rule
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,7 +1,8 @@
-"""Where to begin: never at zero weights, where a power of a sum has no gradient, nor with some of them zero.
+"""Starts: never with a weight of zero, at which a power of a sum may have no gradient.
 
-A problem that is not convex in any powers of its weights has local minima that are not global ones, in some per cent of
-cases: the solution for a lower degree, the neighbourhoods of the single kernels and random weights are further starts.
+A problem that is not convex in any powers of its weights may have local minima that are not global ones, and was seen
+to have them in some per cent of cases. Further starts are the solution for a lower degree, points near the single
+kernels, and random weights.
 """
 
 from __future__ import annotations
@@ -15,16 +16,13 @@ from multikernel.domains import NormBall, Separable
 from multikernel.machines import RidgeMachine
 from multikernel.problem import Problem
 
-_INSIDE = 1e-3  # of the central weights in every start
+_INSIDE = 1e-3  # share of the central weights in every start
 _FEW = 10  # kernels up to which each has a start of its own
-_SIZES = 10.0 ** np.arange(-2.0, 5.0)  # of equal weights, in units of those at which K and alpha are of one size
+_SIZES = 10.0 ** np.arange(-2.0, 5.0)  # equal weights to try, relative to those at which K and alpha are of one size
 
 
 def central(problem: Problem) -> Array:
-    """The centre of the domain; where only a penalty bounds the weights, equal ones of the best of some sizes.
-
-    The penalty is that of equal kernels, and its curvature is what steps are measured by: so are kernels of any sizes.
-    """
+    """The centre of the domain; where only a penalty bounds the weights, equal weights of the best of some sizes."""
     if problem.domain.constrained or not isinstance(problem.machine, RidgeMachine):
         return problem.start()
     even = np.ones(problem.size)
@@ -56,5 +54,5 @@ def further_starts(problem: Problem, middle: Array, rng: np.random.RandomState) 
 
 
 def _reach(problem: Problem, delta: Array, k: int) -> float:
-    """How far a single weight is from its offset where it stands for all."""
+    """How far a single weight is from its offset where it takes the place of all weights."""
     return problem.domain.radius if isinstance(problem.domain, NormBall) else float(delta[k]) * problem.size

@@ -27,7 +27,18 @@ class Folds:
 
     @classmethod
     def of(cls, cv: Any, n: int, y: Array) -> Folds:
-        """From the name "loo" (leave one out), a number of folds, a splitter or an iterable of (train, test) pairs."""
+        """From the name "loo" (leave one out), a number of folds, a splitter or an iterable of (train, test) pairs.
+
+        Parameters
+        ----------
+        cv : what says how samples are held out
+        n : int, how many samples
+        y : array (n,), passed to a splitter
+
+        Raises
+        ------
+        ValueError : for another name, and where a sample is not held out exactly once or not trained on otherwise
+        """
         if isinstance(cv, str):
             if cv != "loo":
                 raise ValueError(f"cv must be a number of folds, a splitter, pairs of rows or 'loo', got {cv!r}")
@@ -56,7 +67,7 @@ class Folds:
         return self.count == len(self.labels)
 
     def merged(self, most: int) -> Folds:
-        """At most so many folds, each of several of these; themselves where they are few."""
+        """At most so many folds, each a union of some of these; these themselves where they are few."""
         return self if self.count <= most else Folds(self.labels % most, most)
 
     def tests(self) -> list[Array]:
@@ -89,7 +100,12 @@ class Blocks:
 
     @classmethod
     def of(cls, H: Array, folds: Folds) -> Blocks:
-        """LinAlgError where a block is not positive definite in floating point."""
+        """The factors of the blocks of H that the folds are.
+
+        Raises
+        ------
+        LinAlgError : where a block is not positive definite in floating point
+        """
         if folds.single:
             return cls(folds, (np.diagonal(H).copy(),))
         factors = []

@@ -72,7 +72,7 @@ class _Model:
         Kernels of damping 0 change nothing and stay where they are.
         """
         kept, s = np.flatnonzero(damping), np.zeros(len(damping))
-        if len(kept) == 0:  # which nnls would not survive
+        if len(kept) == 0:  # nnls refuses a problem without variables
             return s
         M = self.curvature[np.ix_(kept, kept)] + np.diag(damping[kept])
         scale = 1.0 / np.sqrt(np.diagonal(M))
@@ -102,8 +102,8 @@ def descend(error: HeldOutError, start: Point, tol: float, max_iter: int, observ
     while point.value > floor:
         model = _Model(point.v, *error.normal_equations(point))
         largest = np.maximum(largest, np.diagonal(model.curvature))
-        promised = model.decrease(_step(error, model, _LEAST_DAMPING * largest))
-        certificate = Certificate.stationarity(promised, point.value)
+        predicted = model.decrease(_step(error, model, _LEAST_DAMPING * largest))
+        certificate = Certificate.stationarity(predicted, point.value)
         history.append(certificate.value)
         values.append(point.value)
         observe(Event(len(history), certificate, point.v, point.value, point.value))
@@ -119,7 +119,7 @@ def descend(error: HeldOutError, start: Point, tol: float, max_iter: int, observ
 def _lower(
     error: HeldOutError, point: Point, model: _Model, largest: Array, damping: float
 ) -> tuple[Point, float] | None:
-    """A point of lower error and the damping to go on with; None where there is none within rounding."""
+    """A point of lower error and the next damping; None where no step leads down within rounding."""
     growth = 2.0
     while damping < _MOST_DAMPING:
         s = _step(error, model, damping * largest)

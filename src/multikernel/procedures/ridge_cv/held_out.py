@@ -28,10 +28,10 @@ from multikernel.banks import KernelBank
 from multikernel.banks.threads import slices
 from multikernel.procedures.ridge_cv.folds import Blocks, Folds
 
-_FEW = 10  # folds of the Gauss-Newton matrix: a column each in a pass over the kernels
-_LARGEST = 1e9  # mean of the diagonal of K(v), in ridges: H loses as many digits
-_ROUNDED = 1e-2  # rounding of the stored diagonal, in ridges
-_TILE = 64  # rows mirrored at a time
+_FEW = 10  # folds of the Gauss-Newton matrix at most: each is a column in a pass over the kernels
+_LARGEST = 1e9  # the largest mean diagonal of K(v) relative to the ridge: H loses as many digits
+_ROUNDED = 1e-2  # the largest rounding of the stored diagonal relative to the ridge
+_TILE = 64  # rows of a matrix that are mirrored at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +100,7 @@ class HeldOutError:
     def normal_equations(self, point: Point) -> tuple[Array, Array]:
         """J'J / n, which is half of the Gauss-Newton matrix, and J'r / n, half of the gradient: (m, m) and (m,).
 
-        Of more than a few folds, J is that of folds merged from them: their errors curve in the same way.
+        Where there are many folds, J is that of fewer and larger ones: their errors have about the same curvature.
         """
         few, n = self.folds.merged(_FEW), len(self.Y)
         exact = few.count == self.folds.count

@@ -1,12 +1,12 @@
-"""Kernel weights and ridge of least held-out error: starts, descents, the best.
+"""Kernel weights and ridge of least held-out error: descents from several starts, of which the best is returned.
 
     min over w >= 0, alpha > 0 of L(w / alpha),    L the error of held_out.py
 
-L is not convex. The first start has equal weights and the ridge that is best for them; since kernels may differ in
-scale, both equal weights and equal traces are tried, each along a line of ridges a decade apart, and no weights at all
-(the constant predictor). The whole line is looked at: with many samples it has two minima, and the one of the smaller
-ridge was measured to lead to far better weights. Descents never go uphill, so the end is at most the least of these. A
-second start has the same ratios and a ridge a hundred times smaller.
+L is not convex. The first start has equal weights and the ridge that is best for them. Since kernels may differ in
+scale, equal weights and equal traces are both tried, each with ridges a decade apart, and also no weights at all, the
+constant predictor. All of these ridges are tried: with many samples the error has two minima along them, and the one of
+the smaller ridge was measured to lead to far better weights. Descents never go uphill, so the end is no worse than any
+of these points. A second start has the same ratios of the weights and a ridge a hundred times smaller.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from multikernel.procedures.ridge_cv.folds import Folds
 from multikernel.procedures.ridge_cv.gauss_newton import Descent, descend
 from multikernel.procedures.ridge_cv.held_out import HeldOutError, Point
 
-_DECADES = range(6)  # of the mean diagonal of the kernel, in ridges: the error may have several minima there
-_SMALLER = 100.0  # how much smaller the ridge of the second start is
-_SCOUT = 1e-2  # stationarity at which several starts are compared; the best goes on
-_WORTH = 1e-4  # relative: a decade that gains less is not gone
+_DECADES = range(6)  # of the mean diagonal of the kernel relative to the ridge, among which the error has its minima
+_SMALLER = 100.0  # by which the ridge of the second start is smaller
+_SCOUT = 1e-2  # stationarity to which several starts are followed; the best goes on
+_WORTH = 1e-4  # of the error: a further decade that gains less is not tried
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -69,6 +69,10 @@ def ridge_cv(
     n_init : starts; the second has a much smaller ridge than the first, later ones are random multiples of the first
     seed : of the random starts
     observe : told of each step of the last descent
+
+    Raises
+    ------
+    ValueError : where no ridge makes the sum of the kernel matrices positive definite
     """
     error = HeldOutError(bank, Y, folds, fit_intercept)
     with one_blas_thread(len(Y)):
@@ -103,18 +107,18 @@ def _first(error: HeldOutError) -> Point:
 
 
 def _directions(means: Array) -> list[Array]:
-    """Equal weights and equal traces, once where they are the same; kernels that are zero stay out of the latter."""
-    seen = means > 0
-    if not seen.any():
+    """Equal weights, and equal traces of the kernels that are not zero; one of them where they are the same."""
+    used = means > 0
+    if not used.any():
         return []
     equal_weights = np.full(len(means), 1.0 / means.sum())
-    equal_traces = np.divide(1.0, means * seen.sum(), out=np.zeros(len(means)), where=seen)
-    alike = np.allclose(equal_weights[seen], equal_traces[seen])
+    equal_traces = np.divide(1.0, means * used.sum(), out=np.zeros(len(means)), where=used)
+    alike = np.allclose(equal_weights[used], equal_traces[used])
     return [equal_traces] if alike else [equal_weights, equal_traces]
 
 
 def _along(error: HeldOutError, direction: Array) -> Point:
-    """The lowest of the decades of weights c * direction, beyond them while it falls, then between by a parabola."""
+    """The lowest error of weights c * direction over decades of c, more decades while it falls, then by a parabola."""
     points: dict[int, Point | None] = {}
 
     def value(decade: int) -> float:
@@ -133,10 +137,10 @@ def _along(error: HeldOutError, direction: Array) -> Point:
     if found is None:
         raise ValueError("the kernel matrices are not positive semi-definite: no ridge makes their sum definite")
     left, right = value(best - 1), value(best + 1)
-    bend = left - 2.0 * found.value + right
-    if not (np.isfinite(bend) and bend > 0):
+    curvature = left - 2.0 * found.value + right
+    if not (np.isfinite(curvature) and curvature > 0):
         return found
-    between = error.at(10.0 ** (best + 0.5 * (left - right) / bend) * direction)
+    between = error.at(10.0 ** (best + 0.5 * (left - right) / curvature) * direction)
     return between if between is not None and between.value < found.value else found
 
 
