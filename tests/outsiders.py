@@ -13,7 +13,8 @@ from multikernel.combinations import Combination
 from multikernel.domains import Domain
 from multikernel.machines import DualSolution, Machine
 from multikernel.optimizers import Optimizer
-from multikernel.optimizers.base import Proposal, Search, State
+from multikernel.optimizers.base import Search
+from multikernel.optimizers.state import Proposal, State
 from multikernel.problem import Problem
 
 Array = Any

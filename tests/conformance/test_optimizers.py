@@ -33,7 +33,8 @@ from multikernel.optimizers import (
     SphereTrustRegion,
     Subgradient,
 )
-from multikernel.optimizers.base import Proposal, Search, State
+from multikernel.optimizers.base import Search
+from multikernel.optimizers.state import Proposal, State
 from multikernel.problem import Problem
 from multikernel.testing.assertions import refusal
 from multikernel.testing.optimizers import KnownProblem, check_optimizer, check_run, check_stopped, known_problem

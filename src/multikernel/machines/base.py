@@ -7,7 +7,7 @@ solution. With K = sum_k w_k K_k the gradient in the weights is -tr A' K_k A: on
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -41,7 +41,7 @@ class DualSolution:
     converged: bool
     n_iter: int
     warm: Array
-    history: tuple[float, ...] = field(default=())
+    history: tuple[float, ...] = ()
 
     @property
     def upper(self) -> float:
@@ -80,12 +80,7 @@ class Machine(ABC):
 
 
 def check_gram(gram: Gram, n: int) -> None:
-    """Refuse a matrix that is not square, or not that of n samples.
-
-    Raises
-    ------
-    ValueError
-    """
+    """ValueError for a matrix that is not square, or not that of n samples."""
     if gram.shape != (n, n):
         raise ValueError(
             f"a target of {n} samples needs the kernel matrix of these samples, of shape ({n}, {n}), got {gram.shape}"
@@ -93,17 +88,7 @@ def check_gram(gram: Gram, n: int) -> None:
 
 
 def checked_target(target: Array, several: bool = False) -> Array:
-    """The target as an array of floats.
-
-    Parameters
-    ----------
-    target : array (n,)
-    several : bool, whether it may be a matrix (n, t) with a column for each of t targets
-
-    Raises
-    ------
-    ValueError : for another shape, and for entries that are not finite
-    """
+    """The target (n,), or where there may be several (n, t), as floats; ValueError where it is not finite."""
     y = np.asarray(target, dtype=float)
     if y.ndim not in ((1, 2) if several else (1,)):
         columns = ", or a matrix with a column for each of several targets" if several else ""
@@ -114,11 +99,6 @@ def checked_target(target: Array, several: bool = False) -> Array:
 
 
 def check_signs(target: Array) -> None:
-    """Refuse labels other than -1 and +1, and those of one class only.
-
-    Raises
-    ------
-    ValueError
-    """
+    """ValueError for labels other than -1 and +1, and for those of one class only."""
     if not np.isin(target, (-1.0, 1.0)).all() or len(np.unique(target)) < 2:
         raise ValueError("a classification machine needs targets -1 and +1 with both classes present")

@@ -165,6 +165,3 @@ def _answer(search: Search, state: State) -> Proposal | None:
         return search.send(state)
     except StopIteration:
         return None
-
-
-__all__ = ["Descent", "Optimizer", "Proposal", "Result", "Search", "State"]

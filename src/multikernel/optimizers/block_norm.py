@@ -35,21 +35,6 @@ class BlockNorm(Descent):
     ----------
     tol : float > 0, the relative duality gap to reach
     max_iter : int >= 1, how many inner problems at most are solved
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from multikernel import bind, kernels
-    >>> from multikernel.combinations import Linear
-    >>> from multikernel.domains import NormBall
-    >>> from multikernel.machines import HingeMachine
-    >>> from multikernel.optimizers import BlockNorm
-    >>> from multikernel.problem import Problem
-    >>> X, y = np.array([[0.0, 1.0], [0.2, -1.0], [1.0, 0.9], [1.2, -1.1]]), np.array([-1.0, -1.0, 1.0, 1.0])
-    >>> bank = bind(kernels.per_feature(kernels.RBF(1.0)), X)
-    >>> found = BlockNorm(tol=1e-4).minimise(Problem(bank, Linear(), HingeMachine(C=10.0), NormBall(1.5), y))
-    >>> found.converged, found.theta.round(2)
-    (True, array([0.96, 0.14]))
     """
 
     def check(self, problem: Problem) -> None:

@@ -56,10 +56,7 @@ class Cuts:
     def after_round(self, active: Array, patience: int) -> Cuts:
         """The model without the planes that have been idle for more than ``patience`` rounds.
 
-        Parameters
-        ----------
-        active : boolean array (j,), whether a multiplier of the plane is not zero in this round
-        patience : int
+        ``active``, a boolean array (j,), tells which planes have a multiplier in this round.
         """
         idle = np.where(active, 0, self.idle + 1)
         kept = idle <= patience
@@ -68,9 +65,7 @@ class Cuts:
     def minimum(self) -> tuple[Array, float, Array]:
         """A minimiser over the simplex, a bound of the minimum from below, and the planes' multipliers.
 
-        Raises
-        ------
-        ValueError : where the linear program could not be solved
+        ValueError where the linear program could not be solved.
         """
         j, m = self.slope.shape
         unit = max(float(np.abs(self.constant).max()), self.total * float(np.abs(self.slope).max())) or 1.0

@@ -27,14 +27,7 @@ _RISE = 1e-4  # of what the slope predicts: so much phi must be larger after a s
 
 
 def nearest(z: Array, cuts: Cuts, level: float) -> tuple[Array, Array]:
-    """The point and the planes' multipliers, which are zero for planes that are below the level at the point.
-
-    Parameters
-    ----------
-    z : array (m,)
-    cuts : the planes
-    level : float
-    """
+    """The point and the planes' multipliers, which are zero for planes that are below the level at the point."""
     # a constant added to all entries of a slope changes the plane on the whole simplex by one and the same number
     Q = cuts.slope - cuts.slope.mean(axis=1, keepdims=True)
     b = cuts.constant - level - cuts.total * cuts.slope.mean(axis=1)

@@ -122,16 +122,3 @@ def _name(thing: object) -> str:
 def _a(thing: object) -> str:
     name = _name(thing)
     return f"{'an' if name[0] in 'AEIOU' else 'a'} {name}"
-
-
-__all__ = [
-    "need_block_update",
-    "need_linear",
-    "need_power_of_sum",
-    "need_program",
-    "need_ridge",
-    "need_separable",
-    "need_simplex",
-    "need_smooth_maximiser",
-    "need_sphere",
-]

@@ -33,22 +33,6 @@ class PublishedGradient(Optimizer):
     factor : float in (0, 1], what the length is multiplied by where a step was longer than the one before
     change : float > 0, the printed end: the search ends once |theta' - theta| is smaller; by default the certificate
         alone ends it
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from multikernel import bind, kernels
-    >>> from multikernel.combinations import HadamardPower
-    >>> from multikernel.domains import NormBall
-    >>> from multikernel.machines import RidgeMachine
-    >>> from multikernel.optimizers.published_gradient import PublishedGradient
-    >>> from multikernel.problem import Problem
-    >>> X, y = np.array([[0.0, 1.0], [0.2, -1.0], [1.0, 0.9], [1.2, -1.1]]), np.array([-1.0, -1.0, 1.0, 1.0])
-    >>> bank = bind(kernels.per_feature(kernels.RBF(1.0)), X)
-    >>> problem = Problem(bank, HadamardPower(2), RidgeMachine(alpha=0.1), NormBall(2.0, center=1.0), y)
-    >>> found = PublishedGradient(tol=1e-6).minimise(problem)
-    >>> found.converged, found.theta.round(2)
-    (True, array([1.95, 1.31]))
     """
 
     step: float = 1.0

@@ -67,12 +67,7 @@ class State:
     def told(self, evaluation: Evaluation, tol: float) -> State:
         """The state after a further evaluation.
 
-        The best point is the one of the lowest value; or the first that is stationary, where no bound is known.
-
-        Parameters
-        ----------
-        evaluation : Evaluation
-        tol : float, the stationarity asked for
+        The best point is the one of the lowest value; where no bound is known, the first of stationarity ``tol``.
         """
         stationary = not np.isfinite(evaluation.bound) and evaluation.certificate.reached(tol)
         better = stationary or evaluation.upper < self.best.upper
@@ -86,6 +81,3 @@ class Proposal:
 
     theta: Array
     bound: float = -np.inf
-
-
-__all__ = ["Proposal", "Result", "State"]

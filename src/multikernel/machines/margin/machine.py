@@ -60,12 +60,7 @@ class MarginMachine(Machine):
     def solve(
         self, gram: Gram, target: Array, warm: Array | None = None, sample_weight: Array | None = None
     ) -> DualSolution:
-        """Solve for labels -1, +1. ``warm`` is a vector g of an earlier solution.
-
-        Raises
-        ------
-        ValueError : for other targets, and for weights of samples
-        """
+        """Solve for labels -1, +1; ``warm`` is the vector g of another solution, and weights of samples are refused."""
         if sample_weight is not None:
             raise ValueError("the margin machine takes no weights of samples; HingeMachine and RidgeMachine do")
         y = checked_target(target)

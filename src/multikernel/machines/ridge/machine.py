@@ -74,17 +74,7 @@ class RidgeMachine(Machine):
     def solve_along(
         self, gram: Gram, target: Array, alphas: Sequence[float], sample_weight: Array | None = None
     ) -> list[DualSolution]:
-        """The solutions for other alphas than the machine's own; for many of them from one decomposition.
-
-        Parameters
-        ----------
-        gram, target, sample_weight : as for ``solve``
-        alphas : numbers > 0
-
-        Raises
-        ------
-        ValueError : as for ``solve``
-        """
+        """The solutions for other alphas > 0 than the machine's own; for many of them from one decomposition."""
         if len(alphas) < MANY:
             return [replace(self, alpha=alpha).solve(gram, target, None, sample_weight) for alpha in alphas]
         return self._along(_Posed.of(self, gram, target, sample_weight), alphas)

@@ -45,12 +45,7 @@ class RidgeSpectrum:
 
     @classmethod
     def of(cls, gram: Gram, Y: Array) -> RidgeSpectrum:
-        """The spectrum of a square Gram, for targets of shape (n, t).
-
-        Raises
-        ------
-        ValueError : where the matrix is not positive semi-definite
-        """
+        """The spectrum of a square Gram for targets (n, t); ValueError where it is not positive semi-definite."""
         values, U = spectrum(gram)
         small = len(Y) * _ROUNDING * values.max(initial=0.0)
         if values[values > small].min(initial=np.inf) > _FAR * small:
@@ -79,12 +74,7 @@ def _outside(U: Array, Y: Array) -> Array:
 
 
 def spectrum(gram: Gram) -> tuple[Array, Array]:
-    """The Gram's eigenvalues (r,) >= 0 and eigenvectors (n, r).
-
-    Raises
-    ------
-    ValueError : where an eigenvalue is below zero by more than rounding
-    """
+    """The Gram's eigenvalues (r,) >= 0 and eigenvectors (n, r); ValueError where one is below zero, beyond rounding."""
     values, vectors = gram.spectrum()
     smallest, trace = float(values.min(initial=0.0)), float(values.sum())
     if smallest < -rounding(gram.diagonal()) * max(trace, 0.0):

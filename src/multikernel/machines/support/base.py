@@ -52,12 +52,7 @@ class SupportMachine(Machine):
     def solve(
         self, gram: Gram, target: Array, warm: Array | None = None, sample_weight: Array | None = None
     ) -> DualSolution:
-        """Solve for a target of shape (n,); ``warm`` holds the program's variables at an earlier solution.
-
-        Raises
-        ------
-        ValueError : for a target or weights that the machine cannot take
-        """
+        """Solve for a target of shape (n,); ``warm`` holds the program's variables at an earlier solution."""
         return self.solve_program(gram, self.program(target, sample_weight), warm)
 
     def with_tolerance(self, tol: float) -> Self:
@@ -72,12 +67,7 @@ class SupportMachine(Machine):
         return self.with_tolerance(max(_POLISHED * tol, _FINEST))
 
     def solve_program(self, gram: Gram, program: SupportProgram, warm: Array | None = None) -> DualSolution:
-        """Solve a program that ``program`` made, from variables of shape (N,); those of another shape are not used.
-
-        Raises
-        ------
-        ValueError : where the matrix is not that of the program's samples
-        """
+        """Solve a program that ``program`` made, from variables of shape (N,); those of another shape are not used."""
         check_gram(gram, program.n)
         if not gram.stored and program.total == 0.0:  # few samples may not reach a sum that is not zero
             return self._on_working_samples(gram, program, warm)
@@ -123,23 +113,13 @@ class SupportMachine(Machine):
 
 
 def positive(name: str, value: float) -> None:
-    """Refuse a parameter that is not a finite number > 0.
-
-    Raises
-    ------
-    ValueError
-    """
+    """ValueError for a parameter that is not a finite number > 0."""
     if not (value > 0 and np.isfinite(value)):
         raise ValueError(f"{name} must be a finite number > 0, got {value}")
 
 
 def weights_of_samples(weight: Array | None, n: int) -> Array:
-    """Weights of the samples' losses, shape (n,); None means 1.
-
-    Raises
-    ------
-    ValueError : for weights of another shape, and for those that are not finite and > 0
-    """
+    """Weights of the samples' losses, shape (n,), None meaning 1; ValueError where they are not finite and > 0."""
     if weight is None:
         return np.ones(n)
     weights = np.asarray(weight, dtype=float)

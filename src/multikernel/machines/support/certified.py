@@ -32,13 +32,7 @@ def solution(
 ) -> DualSolution:
     """The solution at feasible variables a with values f = K b, and the best intercept.
 
-    Parameters
-    ----------
-    program : SupportProgram
-    a, f : arrays (N,) and (n,)
-    floor : float, a value that counts as zero
-    tol : float, the relative gap asked for
-    n_iter, history : the steps made so far, and the gaps before this one
+    ``floor`` is a value that counts as zero, ``history`` holds the gaps before this one.
     """
     coef, intercept = program.coef(a), program.best_intercept(f)
     value = program.dual(a, float(coef @ f))

@@ -41,12 +41,7 @@ class EpsilonMachine(SupportMachine):
             raise ValueError(f"epsilon must be a finite number >= 0, got {self.epsilon}")
 
     def program(self, target: Array, sample_weight: Array | None = None) -> SupportProgram:
-        """The program for real targets; weights of samples multiply their upper bounds.
-
-        Raises
-        ------
-        ValueError : for other targets, and for weights that are not finite and > 0
-        """
+        """The program for real targets; weights of samples multiply their upper bounds."""
         y = checked_target(target)
         return SupportProgram(
             n=len(y),

@@ -44,12 +44,7 @@ class HingeMachine(SupportMachine):
         positive("C", self.C)
 
     def program(self, target: Array, sample_weight: Array | None = None) -> SupportProgram:
-        """The program for labels -1 and +1; weights of samples multiply their upper bounds.
-
-        Raises
-        ------
-        ValueError : for other targets, and for weights that are not finite and > 0
-        """
+        """The program for labels -1 and +1; weights of samples multiply their upper bounds."""
         y = checked_target(target)
         check_signs(y)
         upper = self.C * weights_of_samples(sample_weight, len(y))

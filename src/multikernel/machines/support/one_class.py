@@ -34,12 +34,7 @@ class OneClassMachine(SupportMachine):
             raise ValueError(f"nu must be in (0, 1], got {self.nu}")
 
     def program(self, target: Array, sample_weight: Array | None = None) -> SupportProgram:
-        """The program for n samples, the length of the target, whose entries are not used.
-
-        Raises
-        ------
-        ValueError : for weights that are not finite and > 0
-        """
+        """The program for n samples, the length of the target, whose entries are not used."""
         n = len(target)
         weight = weights_of_samples(sample_weight, n)
         return SupportProgram(

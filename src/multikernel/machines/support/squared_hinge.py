@@ -37,12 +37,7 @@ class SquaredHingeMachine(SupportMachine):
         positive("C", self.C)
 
     def program(self, target: Array, sample_weight: Array | None = None) -> SupportProgram:
-        """The program for labels -1 and +1.
-
-        Raises
-        ------
-        ValueError : for other targets, and for weights of samples
-        """
+        """The program for labels -1 and +1; weights of samples are refused."""
         if sample_weight is not None:
             raise ValueError(
                 "the machine with squared hinge losses takes no weights of samples; HingeMachine and RidgeMachine do"

@@ -31,13 +31,7 @@ Map = Callable[[Array], Array]
 
 
 def hessian(problem: Problem, at: Evaluation) -> Array:
-    """J'' at an evaluated point, shape (d, d).
-
-    Raises
-    ------
-    TypeError : where the machine is no RidgeMachine
-    NotImplementedError : where the combination has no second derivatives
-    """
+    """J'' at an evaluated point, shape (d, d); TypeError where the machine is no RidgeMachine."""
     A = as_columns(at.dual.factor)
     W, V = _images(problem, at.theta, A)
     H = blas.dgemm(2.0, W.T, V.T, trans_a=1) - problem.combination.second(problem.bank, at.theta, A)
@@ -45,13 +39,7 @@ def hessian(problem: Problem, at: Evaluation) -> Array:
 
 
 def hessian_product(problem: Problem, at: Evaluation) -> Map:
-    """v -> J'' v at an evaluated point.
-
-    Raises
-    ------
-    TypeError : where the machine is no RidgeMachine
-    NotImplementedError : where the combination has no second derivatives
-    """
+    """v -> J'' v at an evaluated point; TypeError where the machine is no RidgeMachine."""
     A = as_columns(at.dual.factor)
     W, V = _images(problem, at.theta, A)
     second = _second_product(problem, at.theta, A)

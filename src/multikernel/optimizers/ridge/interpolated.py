@@ -37,22 +37,6 @@ class Interpolated(Optimizer):
     tol : float > 0, the relative duality gap to reach
     max_iter : int >= 1, how many machines at most are solved
     step : float in (0, 1], the part of the new solution in the mean; 1 - 1/norm by default
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from multikernel import bind, kernels
-    >>> from multikernel.combinations import Linear
-    >>> from multikernel.domains import NormBall
-    >>> from multikernel.machines import RidgeMachine
-    >>> from multikernel.optimizers.ridge.interpolated import Interpolated
-    >>> from multikernel.problem import Problem
-    >>> X, y = np.array([[0.0, 1.0], [0.2, -1.0], [1.0, 0.9], [1.2, -1.1]]), np.array([-1.0, -1.0, 1.0, 1.0])
-    >>> bank = bind(kernels.per_feature(kernels.RBF(1.0)), X)
-    >>> problem = Problem(bank, Linear(), RidgeMachine(alpha=0.1), NormBall(2.0, center=1.0), y)
-    >>> found = Interpolated(tol=1e-12).minimise(problem)
-    >>> found.converged, found.theta.round(2)
-    (True, array([2.  , 1.04]))
     """
 
     step: float | None = None

@@ -24,14 +24,7 @@ _TINY = float(np.finfo(float).tiny)
 
 
 def minimise_in_ball(H: Array, g: Array, radius: float) -> Array:
-    """The minimiser, by the eigenvalues of H.
-
-    Parameters
-    ----------
-    H : array (d, d), symmetric
-    g : array (d,)
-    radius : float > 0
-    """
+    """The minimiser, by the eigenvalues of H."""
     values, vectors = linalg.eigh(H, check_finite=False)
     b = vectors.T @ g
     size = float(np.linalg.norm(b)) / radius
@@ -52,14 +45,7 @@ def minimise_in_ball(H: Array, g: Array, radius: float) -> Array:
 
 
 def descend_in_ball(product: Callable[[Array], Array], g: Array, radius: float) -> Array:
-    """A point at least as low as the lowest one in the direction -g, by conjugate gradients.
-
-    Parameters
-    ----------
-    product : v -> H v
-    g : array (d,)
-    radius : float > 0
-    """
+    """A point at least as low as the lowest one in the direction -g, by conjugate gradients on v -> H v."""
     z, r, p = np.zeros_like(g), g, -g
     enough = _RESIDUAL * float(np.linalg.norm(g))
     for _ in range(_MOST):

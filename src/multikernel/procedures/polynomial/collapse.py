@@ -31,13 +31,7 @@ _TINY = float(np.finfo(float).tiny)
 
 
 def collapsed(problem: Problem, tol: float) -> tuple[Weights, DualSolution] | None:
-    """Zero weights where they are optimal, with a warning; None where they are not, and for other problems.
-
-    Parameters
-    ----------
-    problem : Problem
-    tol : float, the relative duality gap asked for
-    """
+    """Zero weights where they are optimal, with a warning; None where they are not, and for other problems."""
     domain = problem.domain
     if not (isinstance(domain, Orthant) and problem.combination == HadamardPower(2) and hidden_convex(problem)):
         return None

@@ -100,12 +100,7 @@ class Blocks:
 
     @classmethod
     def of(cls, H: Array, folds: Folds) -> Blocks:
-        """The factors of the blocks of H that the folds are.
-
-        Raises
-        ------
-        LinAlgError : where a block is not positive definite in floating point
-        """
+        """The factors of the blocks of H; LinAlgError where one is not positive definite in floating point."""
         if folds.single:
             return cls(folds, (np.diagonal(H).copy(),))
         factors = []
