@@ -23,7 +23,7 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.certificate import Certificate
-from multikernel.observer import Event, Observer, silent
+from multikernel.observer import Observer, silent
 from multikernel.optimizers.state import Proposal, Result, State
 from multikernel.problem import Problem
 
@@ -110,6 +110,7 @@ class Optimizer(ABC):
         state = self._evaluated(problem, self.first(problem, start), warm, None, observe)
         if not self._finished(state):
             state = self._continued(problem, state, observe)
+        observe(state.event)
         return Result(
             theta=state.best.theta,
             evaluation=state.best,
@@ -130,13 +131,19 @@ class Optimizer(ABC):
         while proposal is not None:
             state = replace(state, bound=max(state.bound, proposal.bound))
             state = state.certified(self.certificate(problem, state), step=False)
-            if not self._finished(state):
-                state = self._evaluated(problem, proposal.theta, state.latest.dual.warm, state, observe)
+            if self._finished(state):
+                break
+            observe(state.event)
+            state = self._evaluated(problem, proposal.theta, state.latest.dual.warm, state, observe)
             proposal = None if self._finished(state) else _answer(search, state)
         return state
 
     def _evaluated(self, problem: Problem, theta: Array, warm: Any, state: State | None, observe: Observer) -> State:
-        """The state after an evaluation at theta; the best point's is repeated until its inner gap is small enough."""
+        """The state after an evaluation at theta; the best point's is repeated until its inner gap is small enough.
+
+        The observer is told of repeated evaluations here, and of the last one once the bound of the next proposal,
+        which belongs to it, is known.
+        """
         gap = state.certificate.value if state is not None else 1.0
         while True:
             asked = max(self.inner_gap(min(max(gap, self.tol), 1.0)), _FINEST)
@@ -144,10 +151,10 @@ class Optimizer(ABC):
             state = State.first(found) if state is None else state.told(found, self.tol)
             state = state.certified(self.certificate(problem, state))
             gap = state.certificate.value
-            observe(Event(len(state.history), state.certificate, theta, found.value, found.upper, state.bound))
             sharp = found is not state.best or found.dual.gap <= _DOMINANT * gap or not found.dual.converged
             if self._finished(state) or sharp:
                 return state
+            observe(state.event)
             warm = found.dual.warm
 
 

@@ -8,6 +8,7 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.certificate import Certificate
+from multikernel.observer import Event
 from multikernel.problem import Evaluation
 
 
@@ -53,6 +54,12 @@ class State:
     bound: float
     certificate: Certificate
     history: tuple[float, ...] = ()
+
+    @property
+    def event(self) -> Event:
+        """What an observer is told of the last step."""
+        at = self.latest
+        return Event(len(self.history), self.certificate, at.theta, at.value, at.upper, self.bound)
 
     @classmethod
     def first(cls, evaluation: Evaluation) -> State:

@@ -131,7 +131,9 @@ def check_run(optimizer: Optimizer, known: KnownProblem) -> Result:
     bounds, uppers = [event.bound for event in events], [event.upper for event in events]
     require(all(a <= b for a, b in pairwise(bounds)), "the bound falls")
     require(all(event.value <= event.upper for event in events), "a value is above its upper value")
-    require(result.certificate.value <= events[-1].certificate.value, "the observer is told of a smaller certificate")
+    told = tuple(event.certificate.value for event in events)
+    require(told == result.history, "the observer is told of other certificates than the history holds")
+    require(events[-1].certificate == result.certificate, "the last certificate told is not that of the result")
     if result.certificate.kind == "duality gap":
         require(result.evaluation.upper == min(uppers), "the point returned is not the best one found")
         require(bounds[-1] <= result.bound, "the observer knows a better bound than the result")
