@@ -7,6 +7,7 @@ Kernels are functions of two samples, kernel matrices are double loops over them
 from __future__ import annotations
 
 import warnings
+from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -50,6 +51,25 @@ def tanimoto() -> Function:
         dot = linear()
         union = dot(x, x) + dot(z, z) - dot(x, z)
         return dot(x, z) / union if union > 0 else 0.0
+
+    return k
+
+
+def spectrum(length: int) -> Function:
+    """Of two strings: the sum over substrings of the product of how often they occur."""
+
+    def count(text: str) -> Counter[str]:
+        return Counter(text[i : i + length] for i in range(len(text) - length + 1))
+
+    return lambda x, z: float(sum(n * count(z)[u] for u, n in count(x).items()))
+
+
+def monomials(variables: Array, numbers: Array) -> Function:
+    """The sum of products of features, each as often as it was drawn; a variable beyond the last feature is 1."""
+
+    def k(x: Array, z: Array) -> float:
+        own = [[j for j in row if j < len(x)] for row in variables]
+        return sum(n * np.prod(x[js]) * np.prod(z[js]) for n, js in zip(numbers, own, strict=True))
 
     return k
 

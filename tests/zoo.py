@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import pkgutil
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
+from importlib import import_module
+from inspect import isabstract
 from itertools import combinations
 from typing import Any
 
@@ -13,13 +16,32 @@ from scipy import sparse
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler
 
+import multikernel
 import reference as ref
 from multikernel import KernelBank, bind, kernels, precomputed
 from multikernel.banks.profiles import ProfilesBank
+from multikernel.banks.shared import Passes, SharedBank
 from multikernel.banks.subset_rbf import SubsetRBFBank
 from multikernel.kernels import RBF, HomogeneousPolynomial, Kernel, Laplacian, Linear, Polynomial
+from multikernel.kernels.monomials import Draw, MonomialSum, _monomials
 
 Array = Any
+
+# -- what has to be here -----------------------------------------------------------------------------------------------
+
+
+def concrete(base: type) -> set[type]:
+    """Every class of the package that is derived from this one and is no abstract class."""
+    modules = pkgutil.walk_packages(multikernel.__path__, "multikernel.")
+    for module in modules:
+        if module.name.split(".")[1] in ("banks", "kernels"):
+            import_module(module.name)
+    found, left = set(), [base]
+    while left:
+        left += (kind := left.pop()).__subclasses__()
+        found.add(kind)
+    return {kind for kind in found if kind.__module__.startswith("multikernel.") and not isabstract(kind)}
+
 
 # -- samples -----------------------------------------------------------------------------------------------------------
 
@@ -161,6 +183,12 @@ def _centred_then_normalised(X: Array) -> KernelBank:
     return bind(_mixed(), X).centered().normalized()
 
 
+def _shared(X: Array) -> KernelBank:
+    """A bank that a single problem has for itself."""
+    given = bind(_mixed(), X)
+    return SharedBank(given, Passes(given, running=1))
+
+
 BANKS: dict[str, BankCase] = {
     "packed": BankCase(lambda X: bind(_mixed(), X), _MIXED),
     "packed-float32": BankCase(lambda X: bind(_mixed(), X), _MIXED, single, 2e-6),
@@ -203,6 +231,7 @@ BANKS: dict[str, BankCase] = {
     ),
     "precomputed": BankCase(lambda X: precomputed(_MIXED.matrices(X, X)), _MIXED, given_as=_MIXED),
     "fold": BankCase(_fold, _MIXED),
+    "shared": BankCase(_shared, _MIXED),
     "scaled": BankCase(lambda X: bind(_mixed(), X).scaled(_FACTORS), ref.multiplied(_MIXED, _FACTORS)),
     "scaled-factor": BankCase(
         lambda X: bind(kernels.linear_features(), X).scaled(_FACTORS), ref.multiplied(_FEATURES, _FACTORS)
@@ -350,15 +379,25 @@ def optimum(name: str, lam: float) -> ref.Hulls:
 
 @dataclass(frozen=True)
 class KernelCase:
-    """A kernel, its formula, and how far one may be from the other."""
+    """A kernel, its formula, and training and new samples for it."""
 
     kernel: Kernel
     truth: ref.Truth
-    tol: float = 1e-12
+    samples: tuple[Any, Any] = samples()
 
 
 def _case(kernel: Kernel, function: ref.Function) -> KernelCase:
     return KernelCase(kernel, ref.stack(function))
+
+
+def _shares() -> tuple[Array, Array]:
+    """Samples with no entry below 0, of which a share of bits makes sense."""
+    X, new = samples()
+    return np.abs(X), np.abs(new)
+
+
+_WORDS = (["abba", "baba", "", "ab", "abcabc", "cab", "abab", "bbbb"], ["cabba", "b", "aab"])
+_MONOMIALS = MonomialSum(2, Draw(max_degree=2, n_monomials=40, grouping="degree", seed=0))
 
 
 _SUM = RBF(0.4) + Linear()
@@ -375,7 +414,9 @@ KERNELS: dict[str, KernelCase] = {
     "rbf": _case(RBF(0.4), ref.rbf(0.4)),
     "laplacian": _case(Laplacian(0.4), ref.laplacian(0.4)),
     "hamming": _case(kernels.Hamming(), ref.hamming()),
-    "tanimoto": _case(kernels.Tanimoto(), ref.tanimoto()),
+    "tanimoto": KernelCase(kernels.Tanimoto(), ref.stack(ref.tanimoto()), _shares()),
+    "spectrum": KernelCase(kernels.Spectrum(2), ref.stack(ref.spectrum(2)), _WORDS),
+    "monomials": _case(_MONOMIALS, ref.monomials(*_monomials(4, _MONOMIALS.draw)[2])),
     "sum": _case(_SUM, _SUM_TRUTH),
     "product": _case(RBF(0.4) * Polynomial(2), ref.times(ref.rbf(0.4), ref.polynomial(2))),
     "sum-of-products": _case(

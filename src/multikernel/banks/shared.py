@@ -6,8 +6,9 @@ it waits until all problems that still run have asked for something; then one pa
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
+from copy import copy
 from dataclasses import dataclass, field
 from threading import Condition
 from typing import Any, TypeVar
@@ -15,7 +16,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from multikernel._linalg import as_columns
-from multikernel._typing import Array, Index
+from multikernel._typing import Array
 from multikernel.banks.base import KernelBank
 from multikernel.banks.gram import Gram
 from multikernel.banks.wrappers import WrapperBank
@@ -27,7 +28,7 @@ def together(bank: KernelBank, problems: Sequence[Callable[[KernelBank], T]]) ->
     """What every problem returns, in order; the first error of a problem, once all have ended."""
     if len(problems) == 1:
         return [problems[0](bank)]
-    passes = _Passes(bank, len(problems))
+    passes = Passes(bank, len(problems))
 
     def run(problem: Callable[[KernelBank], T]) -> T:
         try:
@@ -52,7 +53,7 @@ class _Request:
 
 
 @dataclass(eq=False)
-class _Passes:
+class Passes:
     """Collects the requests of the problems that still run, and answers them at once."""
 
     bank: KernelBank
@@ -109,14 +110,16 @@ def _answer(requests: list[_Request], passes: Callable[[list[Array]], list[Any]]
         request.done = True
 
 
+def _own(name: str) -> Any:
+    """A method of the bank itself: for what does not read all matrices, or leads to another bank."""
+    return lambda self, *args, **named: getattr(self.bank, name)(*args, **named)
+
+
 @dataclass(frozen=True, eq=False)
 class SharedBank(WrapperBank):
     """A bank whose sums, forms and products are made together with those of other problems."""
 
-    passes: _Passes
-
-    def tiles(self, rows: Index) -> Iterator[Array]:
-        return self.bank.tiles(rows)
+    passes: Passes
 
     def combine(self, weights: Array) -> Gram:
         gram: Gram = self.passes.ask("combine", np.asarray(weights, dtype=float))
@@ -131,55 +134,16 @@ class SharedBank(WrapperBank):
         products: Array = self.passes.ask("apply", C)
         return products
 
-    # what does not read all matrices, or leads to another bank, is the bank's own
-
-    def combine_all(self, W: Array) -> list[Gram]:
-        return self.bank.combine_all(W)
-
-    def quads(self, A: Array) -> Array:
-        return self.bank.quads(A)
-
-    def inner(self, M: Array) -> Array:
-        return self.bank.inner(M)
-
-    def pairs(self, N: Array | None = None) -> Array:
-        return self.bank.pairs(N)
-
-    def pair_forms(self, A: Array) -> Array:
-        return self.bank.pair_forms(A)
-
-    def hadamard_apply(self, P: Gram, C: Array) -> Array:
-        return self.bank.hadamard_apply(P, C)
-
-    def diagonal(self) -> Array:
-        return self.bank.diagonal()
-
-    def traces(self) -> Array:
-        return self.bank.traces()
-
-    def block(self, rows: Index, columns: Index) -> KernelBank:
-        return self.bank.block(rows, columns)
-
-    def principal(self, rows: Array) -> KernelBank:
-        return self.bank.principal(rows)
-
     def compact(self) -> SharedBank:
         return self
 
-    def select(self, index: Index) -> KernelBank:
-        return self.bank.select(index)
+    def __reduce__(self) -> Any:
+        """A copy in another process makes its own passes."""
+        return copy, (self.bank,)
 
-    def exact(self, index: Index = slice(None)) -> KernelBank:
-        return self.bank.exact(index)
-
-    def cross(self, X: Any) -> KernelBank:
-        return self.bank.cross(X)
-
-    def reference(self, columns: Index = slice(None)) -> KernelBank:
-        return self.bank.reference(columns)
-
-    def self_values(self, X: Any) -> Array:
-        return self.bank.self_values(X)
-
-    def held_out_self_values(self, rows: Index, columns: Index) -> Array:
-        return self.bank.held_out_self_values(rows, columns)
+    tiles, combine_all, quads, inner = _own("tiles"), _own("combine_all"), _own("quads"), _own("inner")
+    pairs, pair_forms, hadamard_apply = _own("pairs"), _own("pair_forms"), _own("hadamard_apply")
+    diagonal, traces, self_values = _own("diagonal"), _own("traces"), _own("self_values")
+    held_out_self_values = _own("held_out_self_values")
+    block, principal, reference = _own("block"), _own("principal"), _own("reference")
+    select, exact, cross = _own("select"), _own("exact"), _own("cross")

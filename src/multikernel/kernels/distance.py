@@ -59,10 +59,9 @@ class DistanceKernel(Kernel):
     def profile(self, D: Array) -> Array:
         """f(D), entry by entry, in the precision of D; D is not written into."""
 
-    @staticmethod
-    def distance(X: Any, Z: Any = None) -> Array:
-        """d(x, z) of shape (len(X), len(Z)): the squared Euclidean distance unless a kernel has another one."""
-        return squared_distances(X, Z)
+    distance = staticmethod(
+        squared_distances
+    )  # d of samples X and Z: squared Euclidean unless a kernel has another one
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         return self.profile(self.distance(X, Z))
@@ -87,6 +86,11 @@ class ExponentialKernel(DistanceKernel):
     """k(x, z) = exp(-gamma d(x, z)): a kernel of a larger gamma is a power of one of a smaller gamma."""
 
     gamma: float = 1.0
+
+    @staticmethod
+    @abstractmethod
+    def distance(X: Any, Z: Any = None) -> Array:
+        """d of samples X and Z, shape (len(X), len(Z))."""
 
     def __post_init__(self) -> None:
         if not (isinstance(self.gamma, Real) and self.gamma > 0 and np.isfinite(self.gamma)):
@@ -116,6 +120,8 @@ class RBF(ExponentialKernel):
     ------
     ValueError : where gamma is not a finite number > 0
     """
+
+    distance = staticmethod(squared_distances)
 
 
 @dataclass(repr=False)

@@ -1,0 +1,184 @@
+"""The conformance suite of kernels: a kernel is symmetric and positive, and is what it says of itself."""
+
+from __future__ import annotations
+
+import pickle
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.base import clone
+
+from multikernel._linalg import inverse_root
+from multikernel._typing import Array
+from multikernel.banks import bind
+from multikernel.banks.profiles import distances
+from multikernel.kernels import Features, Kernel
+from multikernel.kernels.base import Fact
+from multikernel.kernels.distance import OfDistance
+from multikernel.kernels.facts import Elementary, ExplicitFeatures, PowerOf, Wrapped
+from multikernel.kernels.interactions import elementary
+from multikernel.kernels.samples import as_floats
+from multikernel.kernels.string_table import as_table
+from multikernel.testing.comparison import close
+
+_SAME, _NEARLY = 1e-11, 1e-8  # what counts as rounding of one way to a number, and between two ways
+
+
+def check_kernel(kernel: Kernel, X: Any) -> None:
+    """Assert that a kernel keeps what kernels promise.
+
+    The matrix is symmetric and positive semi-definite and has the diagonal that the kernel states; samples are not
+    written into, and may be sparse, of whole numbers or in single precision; what ``facts()`` states is true; the
+    parameters are cloned, read and set as scikit-learn does; and a bank of the kernel holds its matrix.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    X : array (n, p) of at least six samples, or a sequence of strings for a kernel of strings. The more kinds of
+        samples there are (some alike, some with zeros), the more is checked.
+
+    Raises
+    ------
+    AssertionError : where a promise is broken; the message says which.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import kernels
+    >>> from multikernel.testing import check_kernel
+    >>> check_kernel(kernels.RBF(0.5).on([0, 2]), np.random.default_rng(0).normal(size=(8, 3)))
+    """
+    table = as_table(X)
+    samples = as_floats(X) if table is None else table
+    assert samples.shape[0] >= 6, f"check_kernel: needs at least six samples, got {samples.shape[0]}"
+    K = kernel(samples)
+    _check_matrix(kernel, samples, K)
+    _check_facts(kernel, samples, K)
+    _check_specification(kernel, samples, K)
+    _check_bank(kernel, samples, K)
+    if table is None:
+        _check_forms_of_samples(kernel, samples, K)
+
+
+def _check_matrix(kernel: Kernel, X: Any, K: Array) -> None:
+    n, head = X.shape[0], slice(0, X.shape[0] // 2)
+    assert isinstance(K, np.ndarray), f"{kernel!r}: the matrix is a {type(K).__name__}, not an array"
+    assert K.dtype.kind == "f", f"{kernel!r}: the matrix is of {K.dtype}, not of floats"
+    assert K.shape == (n, n), f"{kernel!r}: the matrix of {n} samples has shape {K.shape}"
+    assert np.isfinite(K).all(), f"{kernel!r}: the matrix holds a NaN or infinity"
+    close(f"{kernel!r}: symmetry", K, K.T, 1e-14)
+    smallest = float(np.linalg.eigvalsh(K)[0])
+    lowest = -1e-10 * max(float(np.trace(K)), np.finfo(float).tiny)
+    assert smallest >= lowest, (
+        f"{kernel!r}: the matrix is not positive semi-definite, it has an eigenvalue {smallest:.3g}"
+    )
+    close(f"{kernel!r}: k(X, X)", kernel(X, X), K, _SAME)
+    close(f"{kernel!r}: k(X, a copy of X)", kernel(X, X[np.arange(n)]), K, _NEARLY)
+    close(f"{kernel!r}: rows against a sample", kernel(X[head], X), K[head], _NEARLY)
+    close(f"{kernel!r}: diagonal", kernel.diagonal(X), np.diag(K), _NEARLY)
+    close(f"{kernel!r}: self_values", kernel.self_values(X[head], X), np.diag(K)[head], _NEARLY)
+
+
+def _check_forms_of_samples(kernel: Kernel, X: Any, K: Array) -> None:
+    """Sparse samples, whole numbers, single precision; samples are left alone."""
+    dense, half = X.toarray() if hasattr(X, "toarray") else X, len(K) // 2
+    before = dense.copy()
+    kernel(dense), kernel(dense[:half], dense), kernel.diagonal(dense)
+    assert np.array_equal(dense, before), f"{kernel!r}: the samples were written into"
+    for form in (sparse.csr_array, sparse.csr_matrix):
+        thin = form(dense)
+        try:
+            found = kernel(thin)
+        except ValueError:  # a kernel may refuse sparse samples
+            continue
+        close(f"{kernel!r}: sparse samples", found, K, _NEARLY)
+        close(f"{kernel!r}: rows of sparse samples", kernel(thin[:half], thin), K[:half], _NEARLY)
+        close(f"{kernel!r}: diagonal of sparse samples", kernel.diagonal(thin), np.diag(K), _NEARLY)
+    whole = np.random.default_rng(0).integers(0, 100, size=dense.shape)
+    for kind in (np.uint8, np.int64):
+        close(
+            f"{kernel!r}: {kind.__name__} samples",
+            _tried(kernel, whole.astype(kind)),
+            _tried(kernel, whole * 1.0),
+            _SAME,
+        )
+    single = dense.astype(np.float32)
+    found, want = kernel(single), kernel(single.astype(np.float64))
+    assert found.dtype in (np.float32, np.float64), f"{kernel!r}: samples in single precision give {found.dtype}"
+    close(f"{kernel!r}: samples in single precision", found, want, 1e-4)
+
+
+def _tried(kernel: Kernel, X: Array) -> Array:
+    """The matrix; a single zero where a kernel refuses numbers of this size."""
+    try:
+        return kernel(X)
+    except ValueError:
+        return np.zeros(1)
+
+
+def _check_facts(kernel: Kernel, X: Any, K: Array) -> None:
+    facts = kernel.facts()
+    assert all(isinstance(fact, Fact) for fact in facts), (
+        f"{kernel!r}: facts() holds something that is no Fact: {facts}"
+    )
+    for fact in facts:
+        stated = _stated(fact, X)
+        if stated is not None:
+            close(f"{kernel!r}: what {fact!r} states", stated, K, _NEARLY)
+
+
+def _stated(fact: Fact, X: Any) -> Array | None:
+    """The matrix that follows from a fact; None where it states none."""
+    match fact:
+        case PowerOf(base, degree):
+            power: Array = base(X) ** degree
+            return power
+        case OfDistance(kernel, columns):
+            return kernel.profile(distances(kernel, X, None, columns))
+        case ExplicitFeatures(columns):
+            F = X if columns is None else X[:, list(columns)]
+            product = F @ F.T
+            return np.asarray(product.toarray() if hasattr(product, "toarray") else product)
+        case Elementary(kernel, degree, normalized):
+            values = elementary(kernel, X, X, degree)[-1]
+            return _cosines(values) if normalized else values
+        case Wrapped(kernel, "normalized"):
+            return _cosines(kernel(X))
+        case Wrapped(kernel, "centered"):
+            J = np.eye(X.shape[0]) - 1.0 / X.shape[0]
+            centred: Array = J @ kernel(X) @ J
+            return centred
+        case Wrapped(kernel, factor):
+            return float(factor) * kernel(X)
+    return None
+
+
+def _cosines(K: Array) -> Array:
+    roots = inverse_root(np.diag(K).copy())
+    cosines: Array = K * roots[:, None] * roots
+    return cosines
+
+
+def _check_specification(kernel: Kernel, X: Any, K: Array) -> None:
+    """Parameters, equality, representation; columns by position."""
+    copy = clone(kernel)
+    assert copy == kernel, f"{kernel!r}: its clone is another kernel"
+    assert copy is not kernel, f"{kernel!r}: its clone is the same object"
+    assert repr(copy) == repr(kernel), f"{kernel!r}: its clone is written in another way"
+    assert type(kernel)(**kernel.get_params(deep=False)) == kernel, f"{kernel!r}: its parameters do not make it"
+    assert copy.set_params(**kernel.get_params(deep=False)) == kernel, f"{kernel!r}: setting its parameters changes it"
+    assert pickle.loads(pickle.dumps(kernel)) == kernel, f"{kernel!r}: another kernel after pickling"
+    close(f"{kernel!r}: resolved", kernel.resolve(Features.of(X))(X), K, _SAME)
+
+
+def _check_bank(kernel: Kernel, X: Any, K: Array) -> None:
+    """A bank holds the kernel's matrix, whether it stores it, shares it among several or makes it on demand."""
+    half = X.shape[0] // 2
+    new, own = X[:half], kernel.resolve(Features.of(X))
+    for family, memory in (([kernel], 1 << 30), ([kernel] * 5, 1 << 30), ([kernel] * 2, 1)):
+        bank = bind(list(family), X, memory=memory)
+        name = f"{kernel!r}: in a {type(bank).__name__}"
+        close(f"{name}, the matrix", bank.matrix(len(family) - 1), K, _NEARLY)
+        close(f"{name}, new samples", bank.cross(new).matrix(0), own(new, X), _NEARLY)
+        close(f"{name}, self-values of new samples", bank.self_values(new)[0], own.self_values(new, X), _NEARLY)
