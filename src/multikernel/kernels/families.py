@@ -16,8 +16,17 @@ from multikernel.kernels.family import KernelFamily, Kernels, PerFeature, as_fam
 def homogeneous_polynomials(max_degree: int = 10, normalize: bool = True) -> KernelFamily:
     """The family K_D of Donini and Aiolli (2017): k_d(x, z) = (x'z)^d for d = 0..max_degree.
 
-    With ``normalize`` (the paper's form) the samples are scaled to unit length first, so every k_d(x, x) is 1. The
-    matrices are powers of one Gram matrix and are never stored one by one.
+    The matrices are powers of one Gram matrix and are never stored one by one.
+
+    Parameters
+    ----------
+    max_degree : int >= 0
+    normalize : bool, whether the samples are scaled to unit length first, as in the paper, so that every k_d(x, x) is 1
+
+    Raises
+    ------
+    ValueError
+        Where max_degree is negative.
 
     Examples
     --------
@@ -32,12 +41,12 @@ def homogeneous_polynomials(max_degree: int = 10, normalize: bool = True) -> Ker
 
 
 def rbf_grid(gammas: Iterable[float]) -> KernelFamily:
-    """Gaussian kernels exp(-gamma |x - z|^2), one for each gamma, over one distance matrix."""
+    """Gaussian kernels exp(-gamma |x - z|^2), one for each gamma in ``gammas``, over one distance matrix."""
     return Kernels(tuple(RBF(float(g)) for g in gammas))
 
 
 def polynomials(degrees: Sequence[int], coef0: float = 1.0) -> KernelFamily:
-    """Polynomial kernels (x'z + coef0)^d, one for each degree d."""
+    """Polynomial kernels (x'z + coef0)^d, one for each degree d in ``degrees``."""
     return Kernels(tuple(Polynomial(int(d), coef0) for d in degrees))
 
 
@@ -71,6 +80,16 @@ def smkl_basis() -> KernelFamily:
 
 def column_groups(groups: Mapping[str, Columns], kernel: Kernel) -> KernelFamily:
     """One kernel per view of the data, named after it.
+
+    Parameters
+    ----------
+    groups : mapping of a view's name to its columns, by position or by name
+    kernel : Kernel, taken on the columns of each view
+
+    Raises
+    ------
+    ValueError
+        Where there is no group.
 
     Examples
     --------

@@ -73,7 +73,20 @@ class Names(Sequence[str]):
 
 @dataclass(repr=False)
 class Kernels(KernelFamily):
-    """Kernels listed one by one, with names that stay when columns become positions."""
+    """Kernels listed one by one, with names that stay when columns become positions.
+
+    Parameters
+    ----------
+    kernels : Kernel objects, at least one
+    labels : their names; None takes what each prints as
+
+    Raises
+    ------
+    ValueError
+        Where there is no kernel.
+    TypeError
+        Where something in the list is no kernel.
+    """
 
     kernels: tuple[Kernel, ...]
     labels: tuple[str, ...] | None = None

@@ -10,7 +10,14 @@ from multikernel._typing import Columns
 
 @dataclass(frozen=True)
 class Features:
-    """The columns of a data set: how many there are, where known their names, and which of them hold strings."""
+    """The columns of a data set: how many there are, where known their names, and which of them hold strings.
+
+    Parameters
+    ----------
+    n : int, how many columns there are
+    names : their names, None where the data has none
+    strings : positions of the columns that hold strings
+    """
 
     n: int
     names: tuple[str, ...] | None = None

@@ -90,6 +90,11 @@ def anova(max_degree: int, kernel: Kernel | None = None, normalize: bool = True)
     kernel : Kernel or None, the kernel of a single feature; None is the product x_i z_i
     normalize : bool, whether every k(x, x) is made 1
 
+    Raises
+    ------
+    ValueError
+        Where max_degree is no whole number >= 1.
+
     Examples
     --------
     >>> from multikernel import kernels

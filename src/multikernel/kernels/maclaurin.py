@@ -33,6 +33,11 @@ def polynomial_coefficients(degree: int, constant: float = 1.0, normalize: bool 
     -------
     array (degree + 1,)
 
+    Raises
+    ------
+    ValueError
+        Where degree is no whole number >= 0, or constant is negative or infinite.
+
     Examples
     --------
     >>> from multikernel import kernels
@@ -49,7 +54,15 @@ def polynomial_coefficients(degree: int, constant: float = 1.0, normalize: bool 
 def rbf_coefficients(max_degree: int, gamma: float = 1.0, normalize: bool = False) -> Array:
     """The coefficients of exp(-gamma |x - z|^2) on the unit sphere, of t^0 to t^max_degree.
 
-    With ``normalize`` they are the weights (2 gamma)^s / s! divided by their sum, of the truncated kernel.
+    Parameters
+    ----------
+    max_degree : int >= 0, the highest power of t = x'z
+    gamma : float > 0
+    normalize : bool, whether to divide by their sum, which gives the weights of the truncated kernel
+
+    Returns
+    -------
+    array (max_degree + 1,)
 
     Examples
     --------
@@ -63,13 +76,35 @@ def rbf_coefficients(max_degree: int, gamma: float = 1.0, normalize: bool = Fals
 
 
 def rational_quadratic_coefficients(max_degree: int, c: float = 1.0, normalize: bool = False) -> Array:
-    """The coefficients of 1 - |x - z|^2 / (|x - z|^2 + c) on the unit sphere, of t^0 to t^max_degree."""
+    """The coefficients of 1 - |x - z|^2 / (|x - z|^2 + c) on the unit sphere, of t^0 to t^max_degree.
+
+    Parameters
+    ----------
+    max_degree : int >= 0, the highest power of t = x'z
+    c : float > 0
+    normalize : bool, whether to divide by their sum
+
+    Returns
+    -------
+    array (max_degree + 1,)
+    """
     s = _degrees(max_degree, "rational_quadratic_coefficients")
     return _geometric(s, _positive(c, "rational_quadratic_coefficients", "c"), normalize)
 
 
 def cauchy_coefficients(max_degree: int, gamma: float = 1.0, normalize: bool = False) -> Array:
-    """The coefficients of 1 / (1 + |x - z|^2 / gamma) on the unit sphere, of t^0 to t^max_degree."""
+    """The coefficients of 1 / (1 + |x - z|^2 / gamma) on the unit sphere, of t^0 to t^max_degree.
+
+    Parameters
+    ----------
+    max_degree : int >= 0, the highest power of t = x'z
+    gamma : float > 0
+    normalize : bool, whether to divide by their sum
+
+    Returns
+    -------
+    array (max_degree + 1,)
+    """
     s = _degrees(max_degree, "cauchy_coefficients")
     return _geometric(s, _positive(gamma, "cauchy_coefficients", "gamma"), normalize)
 

@@ -103,6 +103,11 @@ def spectra(max_length: int, normalize: bool = True) -> KernelFamily:
     max_length : int >= 1
     normalize : bool, whether every k(x, x) is made 1; that of a string shorter than the length stays 0
 
+    Raises
+    ------
+    ValueError
+        Where max_length is no whole number >= 1.
+
     Examples
     --------
     >>> from multikernel import EasyMKLClassifier, kernels
