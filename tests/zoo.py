@@ -19,10 +19,12 @@ from sklearn.preprocessing import StandardScaler
 import multikernel
 import reference as ref
 from multikernel import KernelBank, bind, kernels, precomputed
+from multikernel.banks.base_matrix import BaseMatrix
 from multikernel.banks.profiles import ProfilesBank
 from multikernel.banks.shared import Passes, SharedBank
 from multikernel.banks.subset_rbf import SubsetRBFBank
 from multikernel.kernels import RBF, HomogeneousPolynomial, Kernel, Laplacian, Linear, Polynomial
+from multikernel.kernels.distance import OfDistance
 from multikernel.kernels.monomials import Draw, MonomialSum, _monomials
 
 Array = Any
@@ -140,11 +142,17 @@ def _unsorted_polynomials() -> list[Kernel]:
 
 
 def _grid(gammas: Array) -> Callable[[Any], KernelBank]:
-    return lambda X: ProfilesBank.of([RBF(gamma) for gamma in gammas], X)
+    return _grid_on(gammas, None)
 
 
-def _grid_on(gammas: Array, columns: tuple[int, ...]) -> Callable[[Any], KernelBank]:
-    return lambda X: ProfilesBank.of([RBF(gamma) for gamma in gammas], X, columns)
+def _grid_on(gammas: Array, columns: tuple[int, ...] | None) -> Callable[[Any], KernelBank]:
+    kernels = tuple(RBF(gamma) for gamma in gammas)
+    return lambda X: ProfilesBank(BaseMatrix.of(OfDistance(kernels[0], columns), X), kernels).compact()
+
+
+def _grid_on_demand(X: Array) -> KernelBank:
+    kernels = tuple(RBF(gamma) for gamma in _UNEVEN)
+    return ProfilesBank(BaseMatrix.of(OfDistance(kernels[0]), X), kernels)
 
 
 _SUBSETS = ((2,), (0, 3), (1, 0, 2))
@@ -206,6 +214,7 @@ BANKS: dict[str, BankCase] = {
     "rbf-uneven": BankCase(_grid(_UNEVEN), _rbfs(_UNEVEN)),
     "rbf-columns": BankCase(_grid_on(_UNEVEN, (3, 1)), ref.stack(*(ref.on(ref.rbf(g), [3, 1]) for g in _UNEVEN))),
     "rbf-sparse": BankCase(_grid(_UNEVEN), _rbfs(_UNEVEN), csr),
+    "rbf-on-demand": BankCase(_grid_on_demand, _rbfs(_UNEVEN)),
     "anova": BankCase(lambda X: bind(kernels.anova(3, normalize=False), X), _ANOVA),
     "anova-float32": BankCase(lambda X: bind(kernels.anova(3, normalize=False), X), _ANOVA, single, 5e-6),
     "anova-cosines": BankCase(lambda X: bind(kernels.anova(5, RBF(0.3)), X), ref.normalised(_ANOVA_RBF)),

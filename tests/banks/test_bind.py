@@ -68,7 +68,7 @@ def test_beyond_the_memory_kernels_are_made_on_demand(family: Any, kind: type[Ke
 
 @pytest.mark.parametrize(
     ("family", "samples", "on_demand"),
-    [(kernels.homogeneous_polynomials(5), X, PowersBank), (kernels.rbf_grid(WIDTHS), LARGE, LazyBank)],
+    [(kernels.homogeneous_polynomials(5), X, PowersBank), (kernels.rbf_grid(WIDTHS), LARGE, ProfilesBank)],
     ids=["powers", "widths"],
 )
 def test_one_matrix_that_does_not_fit_is_stored_in_float32(
@@ -81,7 +81,10 @@ def test_one_matrix_that_does_not_fit_is_stored_in_float32(
     assert whole.combine(w).dense().dtype == np.float64
     assert half.combine(w).dense().dtype == np.float32
     assert np.abs(half.combine(w).dense() - whole.combine(w).dense()).max() < 1e-5
-    assert type(bind(family, samples, memory=4 * values - 1)) is on_demand
+    neither = bind(family, samples, memory=4 * values - 1)
+    assert type(neither) is on_demand
+    assert neither.B.stored is None
+    assert np.abs(neither.combine(w).dense() - whole.combine(w).dense()).max() < 1e-12
 
 
 def test_memory_bounds_the_stack_of_all_kernels() -> None:

@@ -1,4 +1,4 @@
-"""The matrix of one kernel, stored or made at the time it is asked for, a part at a time.
+"""The matrix of one kernel or distance, stored or made at the time it is asked for, a part at a time.
 
     B_ij = base(x_i, z_j)
 
@@ -17,6 +17,7 @@ from multikernel._linalg import inverse_root
 from multikernel._typing import Array, Index
 from multikernel.banks.base import positions
 from multikernel.kernels.base import Kernel
+from multikernel.kernels.distance import OfDistance
 from multikernel.kernels.views import Normalized
 
 
@@ -36,7 +37,7 @@ class Samples:
     ids: Array
 
     @classmethod
-    def of(cls, base: Kernel, values: Any, known: bool) -> Samples:
+    def of(cls, base: Kernel | OfDistance, values: Any, known: bool) -> Samples:
         """Samples of a base kernel; ``known`` are those of the training sample."""
         n = values.shape[0]
         ids = np.arange(n) if known else np.full(n, -1)
@@ -58,18 +59,18 @@ class BaseMatrix:
 
     Parameters
     ----------
-    base : Kernel
+    base : a kernel, or a distance on some columns
     rows, columns : Samples
     stored : array (r, c), B itself; None where its parts are made when they are asked for
     """
 
-    base: Kernel
+    base: Kernel | OfDistance
     rows: Samples
     columns: Samples
     stored: Array | None = None
 
     @classmethod
-    def of(cls, base: Kernel, X: Any) -> BaseMatrix:
+    def of(cls, base: Kernel | OfDistance, X: Any) -> BaseMatrix:
         """The square matrix on a training sample, not stored."""
         samples = Samples.of(base, X, known=True)
         return cls(base, samples, samples)

@@ -105,6 +105,11 @@ class _Room:
     memory: int
     dtype: np.dtype[Any]
 
+    def precision(self, values: int) -> Any:
+        """The precision in which so many values fit the memory: the one asked for, else float32, else None."""
+        either = (self.dtype, np.dtype(np.float32))
+        return next((dtype for dtype in either if values * dtype.itemsize <= self.memory), None)
+
 
 def _bind(kernels: tuple[Kernel, ...], X: Any, room: _Room) -> KernelBank:
     groups = _groups(kernels, X.shape[0], X.shape[1], room.dtype.itemsize)
@@ -177,10 +182,22 @@ def _wrapped(kernels: tuple[Kernel, ...], X: Any, room: _Room) -> KernelBank:
 
 def _powers(kernels: tuple[Kernel, ...], X: Any, room: _Room) -> KernelBank:
     facts = [_fact(kernel, PowerOf) for kernel in kernels]
-    dtype, B = _storage(X, room), BaseMatrix.of(facts[0].base, X)
-    if dtype is not None:
-        B = replace(B, stored=BaseMatrix.of(B.base, _evaluated(X, room)).values().astype(dtype, copy=False))
-    return PowersBank(B, np.array([fact.degree for fact in facts]))
+    return PowersBank(_matrix(facts[0].base, X, room), np.array([fact.degree for fact in facts]))
+
+
+def _profiles(kernels: tuple[Kernel, ...], X: Any, room: _Room) -> KernelBank:
+    facts = [_fact(kernel, OfDistance) for kernel in kernels]
+    return ProfilesBank(_matrix(facts[0], X, room), tuple(fact.kernel for fact in facts))
+
+
+def _matrix(base: Kernel | OfDistance, X: Any, room: _Room) -> BaseMatrix:
+    """The matrix that several kernels share: stored in the precision that fits the budget, else made on demand."""
+    matrix, dtype = BaseMatrix.of(base, X), room.precision(X.shape[0] ** 2)
+    if dtype is None:
+        return matrix
+    fits = X.shape[0] ** 2 * X.dtype.itemsize <= room.memory
+    evaluated = matrix if fits else BaseMatrix.of(base, X.astype(np.float32))
+    return replace(matrix, stored=evaluated.values().astype(dtype, copy=False))
 
 
 def _factors(kernels: tuple[Kernel, ...], X: Any, room: _Room) -> KernelBank:
@@ -195,19 +212,10 @@ def _columns(columns: Columns | None, X: Any) -> Array:
 
 
 def _anova(kernels: tuple[Kernel, ...], X: Any, room: _Room) -> KernelBank:
-    dtype = _stack_storage(len(kernels), X, room)
+    dtype = room.precision(_halves(len(kernels), X))
     if dtype is None:
         return LazyBank(kernels, X, X)
     return anova_stack(kernels, [_fact(kernel, Elementary) for kernel in kernels], X, dtype)
-
-
-def _profiles(kernels: tuple[Kernel, ...], X: Any, room: _Room) -> KernelBank:
-    facts = [_fact(kernel, OfDistance) for kernel in kernels]
-    dtype = _storage(X, room)
-    if dtype is None:
-        return LazyBank(kernels, X, X)
-    bank = ProfilesBank.of([fact.kernel for fact in facts], _evaluated(X, room), facts[0].columns, dtype)
-    return replace(bank, Z=X)
 
 
 def _rbf_subsets(subsets: tuple[Columns, ...], gammas: tuple[float, ...], X: Any, room: _Room) -> KernelBank:
@@ -215,7 +223,7 @@ def _rbf_subsets(subsets: tuple[Columns, ...], gammas: tuple[float, ...], X: Any
     for row, columns in zip(table, subsets, strict=True):
         row[: len(columns)] = columns
     bank = SubsetRBFBank.of(X, table, np.array(gammas))
-    stack = len(bank) * X.shape[0] * (X.shape[0] + 1) // 2 * room.dtype.itemsize
+    stack = _halves(len(bank), X) * room.dtype.itemsize
     return bank.stored(room.dtype) if stack <= min(room.memory, _SMALL_STACK) else bank
 
 
@@ -224,21 +232,10 @@ def _stack(kernels: tuple[Kernel, ...], X: Any, room: _Room) -> KernelBank:
 
 
 def _costly(kernels: tuple[Kernel, ...], X: Any, room: _Room) -> KernelBank:
-    return stack(kernels, X, room.memory, _stack_storage(len(kernels), X, room))
+    return stack(kernels, X, room.memory, room.precision(_halves(len(kernels), X)))
 
 
-def _stack_storage(m: int, X: Any, room: _Room) -> Any:
-    """The precision in which a packed stack fits the budget: the one asked for, else float32, else None."""
-    values = m * X.shape[0] * (X.shape[0] + 1) // 2
-    return next((d for d in (room.dtype, np.dtype(np.float32)) if values * d.itemsize <= room.memory), None)
-
-
-def _storage(X: Any, room: _Room) -> Any:
-    """The precision in which one n x n matrix fits the budget: the one asked for, else float32, else None."""
-    fitting = (dtype for dtype in (room.dtype, np.dtype(np.float32)) if X.shape[0] ** 2 * dtype.itemsize <= room.memory)
-    return next(fitting, None)
-
-
-def _evaluated(X: Any, room: _Room) -> Any:
-    """The samples in the precision in which one n x n matrix is evaluated: their own where that fits the budget."""
-    return X if X.shape[0] ** 2 * X.dtype.itemsize <= room.memory else X.astype(np.float32)
+def _halves(m: int, X: Any) -> int:
+    """How many values a packed stack of m matrices holds."""
+    n: int = X.shape[0]
+    return m * n * (n + 1) // 2

@@ -17,7 +17,7 @@ from multikernel.banks.base import MEMORY, KernelBank, positions, same_samples, 
 from multikernel.banks.dense import PackedBank
 from multikernel.banks.packing import pack
 from multikernel.banks.powers import running_powers
-from multikernel.banks.profiles import distances, profiles
+from multikernel.banks.profiles import profiles
 from multikernel.banks.threads import over_rows
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import OfDistance
@@ -125,8 +125,8 @@ def _shared(kernels: tuple[Kernel, ...]) -> list[dict[int, Any]]:
 def _halves(facts: list[Any], X: Any) -> Iterator[Array]:
     """The packed halves of kernels that share a matrix, in turn; each may be written over by the next one."""
     match facts[0]:
-        case OfDistance(kernel, columns):
-            return profiles([fact.kernel for fact in facts], pack(distances(kernel, X, None, columns)))
+        case OfDistance() as distance:
+            return profiles([fact.kernel for fact in facts], pack(distance(X)))
         case PowerOf(base, _):
             return running_powers(pack(base(X)), [fact.degree for fact in facts])
     raise TypeError(f"kernels do not share a matrix by {facts[0]!r}")

@@ -20,19 +20,17 @@ import numpy as np
 
 from multikernel._linalg import as_columns
 from multikernel._typing import Array, Index
-from multikernel.banks.base import MEMORY, KernelBank, positions, same_samples, unit_roundoff
-from multikernel.banks.base_matrix import BaseMatrix
 from multikernel.banks.gram import DenseGram, Gram
+from multikernel.banks.one_matrix import OneMatrixBank
 from multikernel.banks.powers_gram import PowersGram, tile_rows
 from multikernel.banks.threads import one_blas_thread, over_rows
-from multikernel.kernels.samples import as_floats, in_double
 
 _ROWS = 64  # rows of a stored matrix handed to a thread at a time
 _MOST = 0.7  # where more of the samples take part in a form, leaving the others out does not pay
 
 
 @dataclass(frozen=True, eq=False)
-class PowersBank(KernelBank):
+class PowersBank(OneMatrixBank):
     """K_k = B^{o d_k}.
 
     Parameters
@@ -43,25 +41,17 @@ class PowersBank(KernelBank):
 
     _tile_values = 1 << 16  # B and its running power stay in the second-level cache
 
-    B: BaseMatrix
     degrees: Array
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.B.shape
 
     def __len__(self) -> int:
         return len(self.degrees)
 
-    @property
-    def square(self) -> bool:
-        return self.B.square
+    def select(self, index: Index) -> PowersBank:
+        return replace(self, degrees=self.degrees[index])
 
-    @property
-    def rounding(self) -> float:
-        return unit_roundoff(self.B.dtype)
-
-    # -- passes --------------------------------------------------------------------------------------------------
+    def exact(self, index: Index = slice(None)) -> PowersBank:
+        chosen = self.select(index)
+        return chosen._in_double() if self.square else chosen
 
     def tiles(self, rows: Index) -> Iterator[Array]:
         return running_powers(self.B.entries(rows), self.degrees)
@@ -134,36 +124,6 @@ class PowersBank(KernelBank):
     def diagonal(self) -> Array:
         powers: Array = self.B.diagonal()[None, :] ** self.degrees[:, None]
         return powers
-
-    # -- other samples, other kernels ----------------------------------------------------------------------------
-
-    def block(self, rows: Index, columns: Index) -> PowersBank:
-        r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])
-        return replace(self, B=self.B.principal(c) if same_samples(self, r, c) else self.B.part(r, columns))
-
-    def principal(self, rows: Array) -> PowersBank:
-        return self.block(rows, rows).compact()
-
-    def compact(self) -> PowersBank:
-        """Stored, where the matrix fits the memory that banks take by default."""
-        r, c = self.shape
-        if self.B.stored is not None or r * c * self.B.dtype.itemsize > MEMORY:
-            return self
-        return replace(self, B=replace(self.B, stored=self.B.values()))
-
-    def select(self, index: Index) -> PowersBank:
-        return replace(self, degrees=self.degrees[index])
-
-    def exact(self, index: Index = slice(None)) -> PowersBank:
-        chosen = self.select(index)
-        if not self.square:
-            return chosen
-        if self.B.dtype != np.float64:
-            chosen = replace(chosen, B=BaseMatrix.of(self.B.base, in_double(self.B.columns.values)))
-        return chosen.compact()
-
-    def cross(self, X: Any) -> PowersBank:
-        return replace(self, B=self.B.against(as_floats(X)))
 
     def self_values(self, X: Any) -> Array:
         powers: Array = self.B.base.diagonal(X)[None, :] ** self.degrees[:, None]

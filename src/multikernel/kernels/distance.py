@@ -75,10 +75,23 @@ class DistanceKernel(Kernel):
 
 @dataclass(frozen=True)
 class OfDistance(Fact):
-    """K(X, Z) = kernel.profile(D), D the kernel's distances on the columns (None: all of them)."""
+    """K(X, Z) = kernel.profile(D), D the kernel's distances on the columns (None: all of them).
+
+    The fact of two samples is D.
+    """
 
     kernel: DistanceKernel
     columns: Columns | None = None
+
+    def __call__(self, X: Any, Z: Any = None) -> Array:
+        if self.columns is None:
+            return self.kernel.distance(X, Z)
+        index = list(self.columns)
+        return self.kernel.distance(X[:, index], None if Z is None else Z[:, index])
+
+    def diagonal(self, X: Any) -> Array:
+        """The distances of samples from themselves."""
+        return np.zeros(X.shape[0], dtype=X.dtype)
 
 
 @dataclass(repr=False)

@@ -12,7 +12,6 @@ from sklearn.base import clone
 from multikernel._linalg import inverse_root
 from multikernel._typing import Array
 from multikernel.banks import bind
-from multikernel.banks.profiles import distances
 from multikernel.kernels import Features, Kernel
 from multikernel.kernels.base import Fact
 from multikernel.kernels.distance import OfDistance
@@ -134,8 +133,8 @@ def _stated(fact: Fact, X: Any) -> Array | None:
         case PowerOf(base, degree):
             power: Array = base(X) ** degree
             return power
-        case OfDistance(kernel, columns):
-            return kernel.profile(distances(kernel, X, None, columns))
+        case OfDistance(kernel, _):
+            return kernel.profile(fact(X))
         case ExplicitFeatures(columns):
             F = X if columns is None else X[:, list(columns)]
             product = F @ F.T

@@ -1,0 +1,60 @@
+"""Banks of functions of one matrix, K_k = f_k(B) entry by entry: powers of a kernel, kernels of a distance."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from multikernel._typing import Array, Index
+from multikernel.banks.base import MEMORY, KernelBank, positions, same_samples, unit_roundoff
+from multikernel.banks.base_matrix import BaseMatrix
+from multikernel.kernels.samples import as_floats, in_double
+
+
+@dataclass(frozen=True, eq=False)
+class OneMatrixBank(KernelBank):
+    """K_k = f_k(B).
+
+    Parameters
+    ----------
+    B : BaseMatrix, stored or made on demand
+    """
+
+    B: BaseMatrix
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.B.shape
+
+    @property
+    def square(self) -> bool:
+        return self.B.square
+
+    @property
+    def rounding(self) -> float:
+        return unit_roundoff(self.B.dtype)
+
+    def block(self, rows: Index, columns: Index) -> Self:
+        r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])
+        return replace(self, B=self.B.principal(c) if same_samples(self, r, c) else self.B.part(r, columns))
+
+    def principal(self, rows: Array) -> KernelBank:
+        return self.block(rows, rows).compact()
+
+    def compact(self) -> Self:
+        """With B stored, where it fits the memory that banks take by default."""
+        r, c = self.shape
+        if self.B.stored is not None or r * c * self.B.dtype.itemsize > MEMORY:
+            return self
+        return replace(self, B=replace(self.B, stored=self.B.values()))
+
+    def _in_double(self) -> Self:
+        """The same square bank in double precision, stored where that fits."""
+        if self.B.dtype == np.float64:
+            return self.compact()
+        return replace(self, B=BaseMatrix.of(self.B.base, in_double(self.B.columns.values))).compact()
+
+    def cross(self, X: Any) -> Self:
+        return replace(self, B=self.B.against(as_floats(X)))
