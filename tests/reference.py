@@ -9,6 +9,7 @@ from __future__ import annotations
 import warnings
 from collections import Counter
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -215,12 +216,18 @@ def traces(K: Array) -> Array:
 
 
 def conic(problem: cp.Problem) -> float:
-    """Solve by Clarabel as far as it gets: more is asked than it can reach, and it is not believed that it did."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return float(
-            problem.solve(solver=cp.CLARABEL, tol_gap_abs=1e-13, tol_gap_rel=1e-13, tol_feas=1e-13, max_iter=200)
-        )
+    """Solve by Clarabel as far as it gets; where it breaks down on the way, as far as it gets with less asked.
+
+    The value is NaN where it breaks down always, as it does where an optimum is zero. It is not believed that what was
+    asked was reached: bounds are recomputed from the point.
+    """
+    for tol in (1e-13, 1e-10, 1e-8):
+        with warnings.catch_warnings(), suppress(cp.SolverError):
+            warnings.simplefilter("ignore")
+            return float(
+                problem.solve(solver=cp.CLARABEL, tol_gap_abs=tol, tol_gap_rel=tol, tol_feas=tol, max_iter=200)
+            )
+    return float("nan")
 
 
 def root(K: Array) -> Array:

@@ -12,7 +12,6 @@ are computed here from the formulas of losses and domains alone; a conic solver 
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -278,18 +277,6 @@ def optimum(K: Array, machine: Machine, domain: Domain) -> Optimum:
     )
 
 
-def _maximised(problem: cp.Problem) -> None:
-    """As far as Clarabel gets; where it breaks down on the way, as far as it gets with less asked."""
-    for tol in (1e-13, 1e-10, 1e-8):
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            try:
-                problem.solve(solver=cp.CLARABEL, tol_gap_abs=tol, tol_gap_rel=tol, tol_feas=tol, max_iter=200)
-            except cp.SolverError:
-                continue
-            return
-
-
 def _solve(K: Array, machine: Machine, domain: Domain) -> tuple[Array, Array]:
     """b and weights, feasible; in units in which the solution is of size one."""
     scale = max(float(np.trace(K, axis1=1, axis2=2).max()) / machine.n, np.finfo(float).tiny)
@@ -303,7 +290,7 @@ def _solve(K: Array, machine: Machine, domain: Domain) -> tuple[Array, Array]:
     conditions.append(x[bounded[1]] <= machine.high[bounded[1]] / unit)
     if machine.intercept:
         conditions.append(cp.sum(x) == machine.total / unit)
-    _maximised(cp.Problem(cp.Maximize(machine.conic(x, unit) - support), conditions))
+    ref.conic(cp.Problem(cp.Maximize(machine.conic(x, unit) - support), conditions))
     d = np.zeros(len(K))
     if x.value is None:  # it breaks down where the optimum is zero
         return machine.repaired(np.zeros(machine.n)), domain.feasible(d)
