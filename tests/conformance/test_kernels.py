@@ -213,8 +213,8 @@ MISTAKES = {
     "set-unknown": (lambda: clone(RBF(1.0)).set_params(width=2.0), "RBF has no parameter 'width'; it has gamma"),
     "set-nested": (lambda: clone(RBF(1.0)).set_params(gamma__x=2.0), "RBF has no parameter 'gamma__x'"),
     "power-negative": (lambda: RBF(1.0) ** -1, "power of a kernel must be a whole number >= 0, got -1"),
-    "factor-negative": (lambda: -1.0 * RBF(1.0), "multiplied by a finite number >= 0 only, got -1.0"),
-    "factor-nan": (lambda: float("nan") * RBF(1.0), "finite number >= 0 only, got nan"),
+    "factor-negative": (lambda: -1.0 * RBF(1.0), "the factor of a kernel must be a finite number >= 0, got -1.0"),
+    "factor-nan": (lambda: float("nan") * RBF(1.0), "finite number >= 0, got nan"),
     "no-columns": (lambda: RBF(1.0).on([]), r"RBF\(gamma=1.0\).on\(...\) needs at least one column"),
     "unknown-column": (
         lambda: RBF(1.0).on("size").resolve(Features.of(FRAME)),
@@ -239,7 +239,10 @@ MISTAKES = {
     "empty-grid": (lambda: kernels.rbf_grid([]), "at least one kernel, got none"),
     "empty-groups": (lambda: kernels.column_groups({}, RBF(1.0)), "column_groups needs at least one group"),
     "monomials-grouping": (lambda: kernels.random_monomials(2, grouping="size"), "grouping must be .* got 'size'"),
-    "monomials-degree": (lambda: kernels.random_monomials(-1), "max_degree >= 0"),
+    "monomials-degree": (
+        lambda: kernels.random_monomials(-1),
+        "random_monomials: max_degree must be a whole number >= 0, got -1",
+    ),
     "monomials-sparse": (
         lambda: list(kernels.random_monomials(2, 10).resolve(Features(2)))[2](sparse.csr_array(np.eye(2))),
         "need dense X",

@@ -13,6 +13,7 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.kernels.base import Fact, Kernel, register_form
 from multikernel.kernels.facts import PowerOf, Wrapped
+from multikernel.kernels.numbers import positive, whole
 
 
 def refuse_centred(kernels: Iterable[Kernel], what: str) -> None:
@@ -32,7 +33,21 @@ def within(kernel: Kernel) -> str:
 
 @dataclass(repr=False)
 class Combined(Kernel):
-    """Several kernels made one, entry by entry."""
+    """Several kernels made one, entry by entry.
+
+    Parameters
+    ----------
+    kernels : tuple of Kernel
+
+    Attributes
+    ----------
+    word : what the kernel is called
+    operation : how the entries of two kernels become one
+
+    Raises
+    ------
+    ValueError : where one of the kernels is centred
+    """
 
     kernels: tuple[Kernel, ...]
     word: ClassVar[str]
@@ -95,13 +110,22 @@ class View(Kernel):
 
 @dataclass(repr=False)
 class Power(View):
-    """k(x, z) = kernel(x, z) ** degree, with degree a whole number >= 0 (other powers are not kernels in general)."""
+    """k(x, z) = kernel(x, z) ** degree.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    degree : int >= 0; other powers of a kernel are not kernels in general
+
+    Raises
+    ------
+    ValueError : where the degree is not a whole number >= 0, or the kernel is centred
+    """
 
     degree: int
 
     def __post_init__(self) -> None:
-        if self.degree < 0 or self.degree != int(self.degree):
-            raise ValueError(f"the power of a kernel must be a whole number >= 0, got {self.degree}")
+        whole(self.degree, "the power of a kernel")
         refuse_centred((self.kernel,), "power")
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
@@ -122,13 +146,22 @@ class Power(View):
 
 @dataclass(repr=False)
 class Scaled(View):
-    """k(x, z) = factor * kernel(x, z), factor >= 0."""
+    """k(x, z) = factor * kernel(x, z).
+
+    Parameters
+    ----------
+    kernel : Kernel
+    factor : float >= 0
+
+    Raises
+    ------
+    ValueError : where the factor is not a finite number >= 0
+    """
 
     factor: float
 
     def __post_init__(self) -> None:
-        if not (self.factor >= 0 and np.isfinite(self.factor)):
-            raise ValueError(f"a kernel can be multiplied by a finite number >= 0 only, got {self.factor}")
+        positive(self.factor, "the factor of a kernel", or_zero=True)
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         K = self.kernel(X, Z)

@@ -14,7 +14,7 @@ from multikernel.kernels.dot import Linear
 
 @dataclass
 class Hamming(Kernel):
-    """k(x, z) = share of the columns in which x and z agree, in [0, 1]; for categories coded as numbers."""
+    """k(x, z) = the share of the columns in which x and z agree, in [0, 1]; for categories coded as numbers."""
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         Z = X if Z is None else Z

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -16,6 +15,7 @@ from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 
 from multikernel._typing import Array, Columns
 from multikernel.kernels.base import Fact, Kernel
+from multikernel.kernels.numbers import positive
 from multikernel.kernels.samples import as_floats
 
 
@@ -106,8 +106,7 @@ class ExponentialKernel(DistanceKernel):
         """d of samples X and Z, shape (len(X), len(Z))."""
 
     def __post_init__(self) -> None:
-        if not (isinstance(self.gamma, Real) and self.gamma > 0 and np.isfinite(self.gamma)):
-            raise ValueError(f"{type(self).__name__}: gamma must be a finite number > 0, got {self.gamma!r}")
+        positive(self.gamma, f"{type(self).__name__}: gamma")
 
     def profile(self, D: Array) -> Array:
         return self._exponential(D, np.empty_like(D))

@@ -5,19 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
 from multikernel._typing import Array
 from multikernel.kernels.base import Fact, Kernel
 from multikernel.kernels.facts import ExplicitFeatures, PowerOf
+from multikernel.kernels.numbers import positive, whole
 from multikernel.kernels.samples import as_floats
-
-
-def check_degree(degree: int, name: str) -> None:
-    """Refuse what is no whole number >= 0, in the name of a kernel."""
-    if degree != int(degree) or degree < 0:
-        raise ValueError(f"{name}: degree must be a whole number >= 0, got {degree}")
 
 
 @dataclass
@@ -43,13 +37,17 @@ class HomogeneousPolynomial(Kernel):
 
     Parameters
     ----------
-    degree : int >= 0. Degree 0 is the constant kernel 1.
+    degree : int >= 0; degree 0 is the constant kernel 1
+
+    Raises
+    ------
+    ValueError : where the degree is not a whole number >= 0
     """
 
     degree: int = 2
 
     def __post_init__(self) -> None:
-        check_degree(self.degree, "HomogeneousPolynomial")
+        whole(self.degree, "HomogeneousPolynomial: degree")
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         K: Array = Linear()(X, Z) ** int(self.degree)
@@ -72,6 +70,10 @@ class Polynomial(Kernel):
     degree : int >= 0
     coef0 : float >= 0 (a negative constant does not give a kernel)
     gamma : float > 0
+
+    Raises
+    ------
+    ValueError : where a parameter is not such a number
     """
 
     degree: int = 3
@@ -79,11 +81,9 @@ class Polynomial(Kernel):
     gamma: float = 1.0
 
     def __post_init__(self) -> None:
-        check_degree(self.degree, "Polynomial")
-        if not (self.coef0 >= 0 and np.isfinite(self.coef0)):
-            raise ValueError(f"Polynomial: coef0 must be a finite number >= 0, got {self.coef0}")
-        if not (self.gamma > 0 and np.isfinite(self.gamma)):
-            raise ValueError(f"Polynomial: gamma must be a finite number > 0, got {self.gamma}")
+        whole(self.degree, "Polynomial: degree")
+        positive(self.coef0, "Polynomial: coef0", or_zero=True)
+        positive(self.gamma, "Polynomial: gamma")
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         return self._of_dot(Linear()(X, Z))

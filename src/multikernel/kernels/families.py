@@ -11,22 +11,20 @@ from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import RBF
 from multikernel.kernels.dot import HomogeneousPolynomial, Linear, Polynomial
 from multikernel.kernels.family import KernelFamily, Kernels, PerFeature, as_family
+from multikernel.kernels.numbers import whole
 
 
 def homogeneous_polynomials(max_degree: int = 10, normalize: bool = True) -> KernelFamily:
     """The family K_D of Donini and Aiolli (2017): k_d(x, z) = (x'z)^d for d = 0..max_degree.
 
-    The matrices are powers of one Gram matrix and are never stored one by one.
-
     Parameters
     ----------
     max_degree : int >= 0
-    normalize : bool, whether the samples are scaled to unit length first, as in the paper, so that every k_d(x, x) is 1
+    normalize : bool, whether samples are scaled to unit length first, as in the paper: then every k_d(x, x) is 1
 
     Raises
     ------
-    ValueError
-        Where max_degree is negative.
+    ValueError : where max_degree is not a whole number >= 0
 
     Examples
     --------
@@ -34,24 +32,39 @@ def homogeneous_polynomials(max_degree: int = 10, normalize: bool = True) -> Ker
     >>> len(kernels.homogeneous_polynomials(10))
     11
     """
-    if max_degree < 0:
-        raise ValueError(f"homogeneous_polynomials: max_degree must be a whole number >= 0, got {max_degree}")
-    kernels: list[Kernel] = [HomogeneousPolynomial(d) for d in range(max_degree + 1)]
-    return Kernels(tuple(k.normalized() for k in kernels) if normalize else tuple(kernels))
+    degrees = range(whole(max_degree, "homogeneous_polynomials: max_degree") + 1)
+    kernels = [HomogeneousPolynomial(d) for d in degrees]
+    return Kernels(tuple(k.normalized() if normalize else k for k in kernels))
 
 
 def rbf_grid(gammas: Iterable[float]) -> KernelFamily:
-    """Gaussian kernels exp(-gamma |x - z|^2), one for each gamma in ``gammas``, over one distance matrix."""
+    """Gaussian kernels exp(-gamma |x - z|^2), which are evaluated from one matrix of distances.
+
+    Parameters
+    ----------
+    gammas : numbers > 0, at least one; one for each kernel
+    """
     return Kernels(tuple(RBF(float(g)) for g in gammas))
 
 
 def polynomials(degrees: Sequence[int], coef0: float = 1.0) -> KernelFamily:
-    """Polynomial kernels (x'z + coef0)^d, one for each degree d in ``degrees``."""
+    """Polynomial kernels (x'z + coef0)^d.
+
+    Parameters
+    ----------
+    degrees : whole numbers >= 0, at least one; one for each kernel
+    coef0 : float >= 0
+    """
     return Kernels(tuple(Polynomial(int(d), coef0) for d in degrees))
 
 
 def per_feature(kernels: KernelFamily | Kernel | Sequence[Kernel]) -> KernelFamily:
-    """Every kernel on every single feature: q p kernels for q kernels and p features, feature by feature."""
+    """Every kernel on every single feature: q p kernels for q kernels and p features, feature by feature.
+
+    Parameters
+    ----------
+    kernels : a kernel, a list of kernels or a family that lists its kernels
+    """
     return PerFeature(tuple(as_family(kernels)))
 
 
@@ -83,13 +96,12 @@ def column_groups(groups: Mapping[str, Columns], kernel: Kernel) -> KernelFamily
 
     Parameters
     ----------
-    groups : mapping of a view's name to its columns, by position or by name
-    kernel : Kernel, taken on the columns of each view
+    groups : the columns of each view, by index or by data-frame name
+    kernel : Kernel, which is restricted to the columns of each view in turn
 
     Raises
     ------
-    ValueError
-        Where there is no group.
+    ValueError : where there is no group, or one without columns
 
     Examples
     --------

@@ -16,19 +16,26 @@ from multikernel.kernels.specification import Specification
 class KernelFamily(Specification, ABC):
     """m kernels. ``family + family`` puts them one after the other.
 
-    A family whose size follows the data (one kernel per feature) has no ``len`` until it is resolved.
+    The size of some families follows the data (one kernel per feature): ``len(family)``, its names and a loop over it
+    raise a TypeError until ``resolve`` has seen the features.
     """
 
     @abstractmethod
     def resolve(self, features: Features) -> KernelFamily:
-        """The same kernels for data with these features: columns by position, and a number of kernels.
+        """The same kernels for data with these features: columns by position, and a known number of kernels.
 
-        Kernels listed one by one, a family that describes its kernels, or a concatenation of such.
+        Returns
+        -------
+        Kernels that are listed one by one, a family that describes its kernels, or a concatenation of such families
+
+        Raises
+        ------
+        ValueError : where a column is unknown, or holds strings and its kernel takes numbers
         """
 
     @property
     def names(self) -> Sequence[str]:
-        """The kernels' names; TypeError where they depend on the data."""
+        """The kernels' names; a TypeError where they depend on the data."""
         raise self._unresolved()
 
     def name(self, k: int) -> str:
@@ -73,19 +80,17 @@ class Names(Sequence[str]):
 
 @dataclass(repr=False)
 class Kernels(KernelFamily):
-    """Kernels listed one by one, with names that stay when columns become positions.
+    """Kernels listed one by one.
 
     Parameters
     ----------
-    kernels : Kernel objects, at least one
-    labels : their names; None takes what each prints as
+    kernels : tuple of Kernel, at least one
+    labels : their names; None is the kernels as they are written. Names stay when columns become positions.
 
     Raises
     ------
-    ValueError
-        Where there is no kernel.
-    TypeError
-        Where something in the list is no kernel.
+    ValueError : where there is no kernel
+    TypeError : where one of them is no Kernel
     """
 
     kernels: tuple[Kernel, ...]
@@ -136,7 +141,7 @@ class Concatenation(KernelFamily):
     families: tuple[KernelFamily, ...]
 
     def resolve(self, features: Features) -> KernelFamily:
-        """Neighbours that list their kernels become one list."""
+        """Neighbours that both list their kernels become one list."""
         parts: list[KernelFamily] = []
         for family in self.families:
             part = family.resolve(features)
@@ -170,7 +175,16 @@ class Concatenation(KernelFamily):
 
 
 def as_family(kernels: Any) -> KernelFamily:
-    """A kernel, a list of kernels or a family, as a family; TypeError says what was given instead."""
+    """A kernel, a list of kernels or a family, as a family.
+
+    Parameters
+    ----------
+    kernels : Kernel, list or tuple of Kernel, or KernelFamily
+
+    Raises
+    ------
+    TypeError : where it is none of these; the message says what was given
+    """
     if isinstance(kernels, KernelFamily):
         return kernels
     if isinstance(kernels, Kernel):

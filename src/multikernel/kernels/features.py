@@ -10,13 +10,13 @@ from multikernel._typing import Columns
 
 @dataclass(frozen=True)
 class Features:
-    """The columns of a data set: how many there are, where known their names, and which of them hold strings.
+    """The columns of a data set.
 
     Parameters
     ----------
-    n : int, how many columns there are
-    names : their names, None where the data has none
-    strings : positions of the columns that hold strings
+    n : int, how many there are
+    names : their names, where these are known
+    strings : the positions of those that hold strings
     """
 
     n: int
@@ -25,7 +25,7 @@ class Features:
 
     @classmethod
     def of(cls, X: Any) -> Features:
-        """Read them off an array, a sparse matrix, a data frame or a table with strings."""
+        """Those of an array, a sparse matrix, a data frame or a table with strings."""
         if hasattr(X, "columns"):
             return cls(int(X.shape[1]), tuple(str(c) for c in X.columns))
         return cls(int(X.shape[1]), None, tuple(int(j) for j in getattr(X, "strings", ())))
@@ -36,7 +36,7 @@ class Features:
         return Features(len(index), names, tuple(j for j, i in enumerate(index) if i in self.strings))
 
     def check_numbers(self, user: object) -> None:
-        """ValueError where a column holds strings and ``user`` takes numbers."""
+        """ValueError where a column holds strings; ``user`` is the kernel or family that takes numbers."""
         if self.strings:
             which = f"column {self.names[self.strings[0]]!r}" if self.names else f"column {self.strings[0]}"
             raise ValueError(
@@ -45,7 +45,7 @@ class Features:
             )
 
     def index(self, columns: Columns) -> tuple[int, ...]:
-        """Positions of the columns, given by index or by name; ValueError names the one that is unknown."""
+        """Positions of columns that are given by index or by name; a ValueError names the one that is unknown."""
         known = {name: i for i, name in enumerate(self.names or ())}
         return tuple(self._position(c, known) for c in columns)
 

@@ -20,13 +20,13 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.kernels.algebra import refuse_centred
 from multikernel.kernels.base import Fact, Kernel
-from multikernel.kernels.dot import check_degree
 from multikernel.kernels.facts import Elementary
 from multikernel.kernels.family import KernelFamily, Kernels
 from multikernel.kernels.features import Features
+from multikernel.kernels.numbers import whole
 from multikernel.kernels.samples import dense
 
-TILE_VALUES = 1 << 16  # values of one degree in a tile: those of all degrees stay in the cache
+TILE_VALUES = 1 << 16  # values of one degree evaluated at a time: those of all degrees stay in the cache
 
 
 @dataclass(repr=False)
@@ -35,9 +35,13 @@ class ANOVA(Kernel):
 
     Parameters
     ----------
-    degree : int >= 0. Degree 0 is the constant kernel 1, degree 1 the sum of the features' kernels; a degree above the
-        number of features gives the zero kernel.
-    kernel : Kernel or None, the kernel of a single feature; None is the product x_i z_i.
+    degree : int >= 0; degree 0 is the constant kernel 1, degree 1 the sum of the features' kernels, and a degree above
+        the number of features gives the zero kernel
+    kernel : Kernel or None, the kernel of a single feature; None is the product x_i z_i
+
+    Raises
+    ------
+    ValueError : where the degree is not a whole number >= 0, or the kernel is centred
 
     References
     ----------
@@ -56,7 +60,7 @@ class ANOVA(Kernel):
     kernel: Kernel | None = None
 
     def __post_init__(self) -> None:
-        check_degree(self.degree, "ANOVA")
+        whole(self.degree, "ANOVA: degree")
         if self.kernel is not None:
             refuse_centred((self.kernel,), "product")
 
@@ -86,14 +90,13 @@ def anova(max_degree: int, kernel: Kernel | None = None, normalize: bool = True)
 
     Parameters
     ----------
-    max_degree : int >= 1, at most the number of features; kernels of higher degrees are zero
+    max_degree : int >= 1; kernels of a degree above the number of features are zero
     kernel : Kernel or None, the kernel of a single feature; None is the product x_i z_i
     normalize : bool, whether every k(x, x) is made 1
 
     Raises
     ------
-    ValueError
-        Where max_degree is no whole number >= 1.
+    ValueError : where max_degree is not a whole number >= 1
 
     Examples
     --------
@@ -102,10 +105,8 @@ def anova(max_degree: int, kernel: Kernel | None = None, normalize: bool = True)
     >>> len(family), family.names[1]
     (4, 'ANOVA(degree=2, kernel=RBF(gamma=0.5)).normalized()')
     """
-    if max_degree != int(max_degree) or max_degree < 1:
-        raise ValueError(f"anova: max_degree must be a whole number >= 1, got {max_degree}")
-    degrees = [ANOVA(d, kernel) for d in range(1, int(max_degree) + 1)]
-    return Kernels(tuple(k.normalized() for k in degrees) if normalize else tuple(degrees))
+    degrees = range(1, whole(max_degree, "anova: max_degree", 1) + 1)
+    return Kernels(tuple(ANOVA(d, kernel).normalized() if normalize else ANOVA(d, kernel) for d in degrees))
 
 
 def elementary(kernel: Kernel | None, X: Array, Z: Array, degree: int) -> list[Array]:
@@ -115,7 +116,7 @@ def elementary(kernel: Kernel | None, X: Array, Z: Array, degree: int) -> list[A
 
 
 def elementary_diagonals(kernel: Kernel | None, X: Array, degree: int) -> list[Array]:
-    """Their self-values, each of shape (len(X),)."""
+    """The self-values of the ANOVA kernels of degrees 0..degree, each of shape (len(X),)."""
     columns = (X[:, [i]] for i in range(X.shape[1]))
     return _symmetric((x[:, 0] ** 2 if kernel is None else kernel.diagonal(x) for x in columns), degree)
 

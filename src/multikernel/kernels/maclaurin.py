@@ -18,10 +18,11 @@ import numpy as np
 from scipy.special import gammaln, logsumexp, xlogy
 
 from multikernel._typing import Array
+from multikernel.kernels.numbers import positive, whole
 
 
 def polynomial_coefficients(degree: int, constant: float = 1.0, normalize: bool = False) -> Array:
-    """The coefficients of (t + constant)^degree.
+    """The coefficients of (t + constant)^degree, of t^0 to t^degree.
 
     Parameters
     ----------
@@ -35,8 +36,7 @@ def polynomial_coefficients(degree: int, constant: float = 1.0, normalize: bool 
 
     Raises
     ------
-    ValueError
-        Where degree is no whole number >= 0, or constant is negative or infinite.
+    ValueError : where a parameter is not such a number; so do the functions below
 
     Examples
     --------
@@ -45,8 +45,7 @@ def polynomial_coefficients(degree: int, constant: float = 1.0, normalize: bool 
     array([9., 6., 1.])
     """
     s = _degrees(degree, "polynomial_coefficients")
-    if not (constant >= 0 and np.isfinite(constant)):
-        raise ValueError(f"polynomial_coefficients: constant must be a finite number >= 0, got {constant}")
+    constant = positive(constant, "polynomial_coefficients: constant", or_zero=True)
     ways = gammaln(degree + 1) - gammaln(s + 1) - gammaln(degree - s + 1)
     return _from_logarithms(ways + xlogy(degree - s, constant), normalize)
 
@@ -56,13 +55,9 @@ def rbf_coefficients(max_degree: int, gamma: float = 1.0, normalize: bool = Fals
 
     Parameters
     ----------
-    max_degree : int >= 0, the highest power of t = x'z
+    max_degree : int >= 0
     gamma : float > 0
-    normalize : bool, whether to divide by their sum, which gives the weights of the truncated kernel
-
-    Returns
-    -------
-    array (max_degree + 1,)
+    normalize : bool, whether to divide by the sum: these are the weights of the truncated kernel
 
     Examples
     --------
@@ -71,7 +66,7 @@ def rbf_coefficients(max_degree: int, gamma: float = 1.0, normalize: bool = Fals
     array([0.4, 0.4, 0.2])
     """
     s = _degrees(max_degree, "rbf_coefficients")
-    gamma = _positive(gamma, "rbf_coefficients", "gamma")
+    gamma = positive(gamma, "rbf_coefficients: gamma")
     return _from_logarithms(s * np.log(2.0 * gamma) - 2.0 * gamma - gammaln(s + 1), normalize)
 
 
@@ -80,16 +75,12 @@ def rational_quadratic_coefficients(max_degree: int, c: float = 1.0, normalize: 
 
     Parameters
     ----------
-    max_degree : int >= 0, the highest power of t = x'z
+    max_degree : int >= 0
     c : float > 0
-    normalize : bool, whether to divide by their sum
-
-    Returns
-    -------
-    array (max_degree + 1,)
+    normalize : bool, whether to divide by the sum
     """
     s = _degrees(max_degree, "rational_quadratic_coefficients")
-    return _geometric(s, _positive(c, "rational_quadratic_coefficients", "c"), normalize)
+    return _geometric(s, positive(c, "rational_quadratic_coefficients: c"), normalize)
 
 
 def cauchy_coefficients(max_degree: int, gamma: float = 1.0, normalize: bool = False) -> Array:
@@ -97,16 +88,12 @@ def cauchy_coefficients(max_degree: int, gamma: float = 1.0, normalize: bool = F
 
     Parameters
     ----------
-    max_degree : int >= 0, the highest power of t = x'z
+    max_degree : int >= 0
     gamma : float > 0
-    normalize : bool, whether to divide by their sum
-
-    Returns
-    -------
-    array (max_degree + 1,)
+    normalize : bool, whether to divide by the sum
     """
     s = _degrees(max_degree, "cauchy_coefficients")
-    return _geometric(s, _positive(gamma, "cauchy_coefficients", "gamma"), normalize)
+    return _geometric(s, positive(gamma, "cauchy_coefficients: gamma"), normalize)
 
 
 def _geometric(s: Array, c: float, normalize: bool) -> Array:
@@ -119,12 +106,4 @@ def _from_logarithms(logarithms: Array, normalize: bool) -> Array:
 
 
 def _degrees(max_degree: int, name: str) -> Array:
-    if max_degree != int(max_degree) or max_degree < 0:
-        raise ValueError(f"{name}: the degree must be a whole number >= 0, got {max_degree}")
-    return np.arange(int(max_degree) + 1)
-
-
-def _positive(value: float, name: str, what: str) -> float:
-    if not (value > 0 and np.isfinite(value)):
-        raise ValueError(f"{name}: {what} must be a finite number > 0, got {value}")
-    return float(value)
+    return np.arange(whole(max_degree, f"{name}: the degree") + 1)

@@ -1,14 +1,14 @@
 """Kernels of random monomials: the families Q_D and R_D of Donini and Aiolli (2017, Algorithm 1).
 
-    K_s = sum of phi phi' over the monomials phi(x) = x_{j_1} ... x_{j_d} that were drawn for s,
+    K_s = sum of phi phi' over the monomials phi(x) = x_{j_1} ... x_{j_d} that were drawn for s
 
-T draws: the degree d with probability proportional to p^d (d = 0..D), then d of the p variables with replacement;
-s = d groups by degree (Q_D), s uniform in 0..D does not (R_D). With ordered tuples counted, Q_D tends to the
-homogeneous polynomials. Nearly all draws have a degree close to D, so the kernels of low degree are mostly zero:
-they stay in the family as zero kernels, which cost nothing.
+There are T draws: first the degree d with probability proportional to p^d (d = 0..D), then d of the p variables with
+replacement. In Q_D a monomial of degree d goes to s = d; in R_D s is drawn, too, uniformly from 0..D. With more draws
+Q_D tends to the homogeneous polynomials. Nearly all draws have a degree close to D, so that the kernels of low degrees
+are mostly zero: they stay in the family as zero kernels, which cost nothing.
 
-Ordered tuples of the same variables are one monomial, counted. A chunk of monomials at a time is evaluated, a row for
-each monomial, and added to K by one product of matrices.
+A monomial that is drawn several times, in whatever order its variables come, is evaluated once and counted. Monomials
+are evaluated a chunk at a time, a row for each, and added to K by one product of matrices.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from multikernel.kernels.dot import Linear
 from multikernel.kernels.facts import Costly
 from multikernel.kernels.family import KernelFamily, Kernels
 from multikernel.kernels.features import Features
+from multikernel.kernels.numbers import whole
 
 _CHUNK = 512  # monomials evaluated at a time: 512 n values in memory, and a product worth BLAS
 _LARGEST = 1e150  # of a monomial: sums of products of two are finite
@@ -35,7 +36,13 @@ _BLOCK = 64  # monomials multiplied at a time: their values stay in the cache
 
 @dataclass(frozen=True)
 class Draw:
-    """How the monomials are drawn; equal values draw the same ones."""
+    """How the monomials are drawn; equal values draw the same ones.
+
+    Parameters
+    ----------
+    max_degree, n_monomials, grouping : as in ``random_monomials``
+    seed : int
+    """
 
     max_degree: int
     n_monomials: int
@@ -45,7 +52,13 @@ class Draw:
 
 @dataclass
 class MonomialSum(Kernel):
-    """Number ``index`` of the kernels of one draw: a sum of products of features."""
+    """A kernel of one draw: the sum of the products of features that were drawn for it.
+
+    Parameters
+    ----------
+    index : int, s of the definition above
+    draw : Draw
+    """
 
     index: int
     draw: Draw
@@ -59,7 +72,7 @@ class MonomialSum(Kernel):
         K = np.zeros((X.shape[0], X.shape[0]), order="F")
         for values in self._values(X):
             K = blas.dsyrk(1.0, values.T, 1.0, K, overwrite_c=True)
-        for start in range(0, len(K), _CHUNK):  # only the upper half was found; below it K is zero
+        for start in range(0, len(K), _CHUNK):  # dsyrk leaves the lower half of K zero: it is copied from the upper
             rows = slice(start, start + _CHUNK)
             K[rows, :start] = K[:start, rows].T
             K[rows, rows] += np.triu(K[rows, rows], 1).T
@@ -105,8 +118,8 @@ class RandomMonomials(KernelFamily):
     def __post_init__(self) -> None:
         if self.grouping not in ("degree", "random"):
             raise ValueError(f"grouping must be 'degree' or 'random', got {self.grouping!r}")
-        if self.max_degree < 0 or self.n_monomials < 1:
-            raise ValueError("random_monomials needs max_degree >= 0 and n_monomials >= 1")
+        whole(self.max_degree, "random_monomials: max_degree")
+        whole(self.n_monomials, "random_monomials: n_monomials", 1)
 
     def __len__(self) -> int:
         return self.max_degree + 1
@@ -117,9 +130,15 @@ class RandomMonomials(KernelFamily):
         return tuple(f"monomials {kind} {s}" for s in range(len(self)))
 
     def counts(self, n_features: int) -> Array:
-        """How many monomials each kernel is the sum of, shape (max_degree + 1,): where there are none, it is zero.
+        """How many monomials were drawn for each kernel, shape (max_degree + 1,); a kernel without any is zero.
 
-        TypeError where ``random_state`` is None: then monomials are drawn anew whenever the family meets data.
+        Parameters
+        ----------
+        n_features : int
+
+        Raises
+        ------
+        TypeError : where ``random_state`` is None, as monomials are then drawn anew whenever the family meets data
         """
         return np.array([numbers.sum() for _, numbers in _monomials(n_features, self._draw())])
 
@@ -146,14 +165,15 @@ def random_monomials(
 
     Parameters
     ----------
-    max_degree : int, the largest degree D; the family has D + 1 kernels.
-    n_monomials : int, how many monomials are drawn.
-    grouping : {"degree", "random"}, whether a kernel collects the monomials of one degree or of any.
-    random_state : int or None.
+    max_degree : int >= 0, the largest degree D; the family has D + 1 kernels
+    n_monomials : int >= 1, how many monomials are drawn
+    grouping : {"degree", "random"}, whether a kernel collects the monomials of one degree or of any
+    random_state : int; None draws anew whenever the family meets data
 
     Raises
     ------
-    ValueError : where a product of max_degree features would overflow; scale the features to [-1, 1].
+    ValueError : where a parameter is none of these; when the kernels are evaluated, where X is sparse, or a product of
+        max_degree features would overflow
 
     References
     ----------
@@ -171,9 +191,9 @@ def random_monomials(
 
 
 def _factors(X: Any, variables: Array) -> tuple[Array, Array]:
-    """A table of values at the samples, a row for each factor, and the rows whose product each monomial is.
+    """A table of factors at the samples, a row for each factor, and the rows whose product each monomial is.
 
-    The factors are the features, or where these are fewer than the degree their powers.
+    The factors are the features; where there are fewer features than the degree, they are the powers of features.
     """
     p, degree = X.shape[1], variables.shape[1]
     features = np.asarray(X.T, dtype=np.float64)
@@ -185,7 +205,7 @@ def _factors(X: Any, variables: Array) -> tuple[Array, Array]:
 
 
 def _products(table: Array, factors: Array) -> Array:
-    """Products of the rows of the table that are named in each row of ``factors``."""
+    """For each row of ``factors``, the product of the rows of the table that it names."""
     values = np.ones((len(factors), table.shape[1]))
     for start in range(0, len(factors), _BLOCK):
         block, own = values[start : start + _BLOCK], factors[start : start + _BLOCK]
@@ -196,9 +216,9 @@ def _products(table: Array, factors: Array) -> Array:
 
 @lru_cache(maxsize=4)
 def _monomials(n_features: int, draw: Draw) -> tuple[tuple[Array, Array], ...]:
-    """For each kernel: variables (monomials, max_degree), and how often each monomial was drawn.
+    """For each kernel: the variables of its monomials, (monomials, max_degree), and how often each was drawn.
 
-    The factors that a monomial of lower degree lacks are "variable" number n_features, which is 1.
+    A monomial of a lower degree is filled up with a variable of number n_features, which stands for 1.
     """
     rng = np.random.default_rng(draw.seed)
     log_count = np.arange(draw.max_degree + 1) * np.log(n_features)  # log of p^d: p^d itself overflows

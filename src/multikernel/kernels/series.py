@@ -29,9 +29,12 @@ class PowerSeries(View):
 
     Parameters
     ----------
-    kernel : Kernel
-        ``Linear()`` gives a dot-product polynomial, ``Linear().normalized()`` one of the cosine.
+    kernel : Kernel; ``Linear()`` gives a dot-product polynomial, ``Linear().normalized()`` one of the cosine
     coefficients : sequence of finite numbers >= 0, at least one; of t^0, t^1, and so on
+
+    Raises
+    ------
+    ValueError : where there is no coefficient, one is negative or not finite, or the kernel is centred
 
     Examples
     --------
@@ -93,25 +96,43 @@ def weighted_polynomials(weights: Sequence[float] | Array) -> Kernel:
 
 
 def highest_polynomial(max_degree: int) -> Kernel:
-    """K_D = cos(x, z)^D: all weight on the highest degree D = ``max_degree``."""
+    """K_D = cos(x, z)^D: all weight on the highest degree D.
+
+    Parameters
+    ----------
+    max_degree : int >= 0, D
+    """
     return Linear().normalized() ** max_degree
 
 
 def mean_polynomial(max_degree: int) -> Kernel:
-    """K_sum = 1 / (D + 1) sum_s cos(x, z)^s: equal weights on the degrees 0..D, D = ``max_degree``."""
+    """K_sum = 1 / (D + 1) sum_s cos(x, z)^s: equal weights on the degrees 0..D.
+
+    Parameters
+    ----------
+    max_degree : int >= 0, D
+    """
     return weighted_polynomials([1.0 / (max_degree + 1) for _ in range(max_degree + 1)])
 
 
 def shifted_polynomial(max_degree: int, constant: float = 1.0) -> Kernel:
     """K_{D,c} = ((cos(x, z) + c) / (1 + c))^D: the inhomogeneous polynomial, with weights of sum 1.
 
-    Here D is ``max_degree`` and c >= 0 is ``constant``.
+    Parameters
+    ----------
+    max_degree : int >= 0, D
+    constant : float >= 0, c
     """
     return weighted_polynomials(polynomial_coefficients(max_degree, constant, normalize=True))
 
 
 def truncated_rbf(max_degree: int, gamma: float = 1.0) -> Kernel:
-    """The series of the Gaussian exp(-gamma |x - z|^2) on the unit sphere up to max_degree, with weights of sum 1.
+    """The series of the Gaussian exp(-gamma |x - z|^2) on the unit sphere up to degree D, with weights of sum 1.
+
+    Parameters
+    ----------
+    max_degree : int >= 0, D
+    gamma : float > 0
 
     References
     ----------

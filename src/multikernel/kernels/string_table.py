@@ -1,7 +1,8 @@
-"""Samples with columns of strings beside columns of numbers, in the form that kernels and banks take samples.
+"""Samples with columns of strings beside columns of numbers, in a form that kernels and banks take.
 
-A bank asks samples for their shape, their precision, some of their rows and some of their columns; a table answers as
-an array does. Columns of numbers only are handed out as an array, so that kernels of numbers never see a table.
+A bank asks samples for their shape, their precision, some of their rows and some of their columns, and a table answers
+as an array does. Where the chosen columns hold numbers only the answer is an array: kernels of numbers never see a
+table.
 """
 
 from __future__ import annotations
@@ -90,13 +91,13 @@ def as_table(X: Any) -> StringTable | None:
 
 
 def _objects(X: Any) -> Array:
-    """What may hold strings, as an object array (n, p); empty where its form tells that it holds none."""
+    """Samples that may hold strings, as an object array (n, p); an empty one where their form says that they do not."""
     none = np.empty((0, 0), dtype=object)
     if hasattr(X, "tocsr"):
         return none
     try:
         values = np.asarray(X)
-    except ValueError:  # rows of different lengths, which the checks of numbers tell
+    except ValueError:  # rows of different lengths: the checks of numbers refuse them
         return none
     if values.dtype.kind not in "OUT" or values.ndim not in (1, 2):
         return none

@@ -20,10 +20,11 @@ from multikernel.kernels.base import Fact, Kernel
 from multikernel.kernels.facts import Costly
 from multikernel.kernels.family import KernelFamily, Kernels
 from multikernel.kernels.features import Features
+from multikernel.kernels.numbers import whole
 from multikernel.kernels.string_table import as_table
 
 _DENSE = 0.05  # share of counts that are not zero above which a dense product is faster than a sparse one
-_LARGEST = 1 << 62  # of the numbers that stand for substrings
+_LARGEST = 1 << 62  # the largest number that may stand for a substring, so that none overflows
 
 
 @dataclass(repr=False)
@@ -36,6 +37,10 @@ class Spectrum(Kernel):
     Parameters
     ----------
     length : int >= 1
+
+    Raises
+    ------
+    ValueError : where the length is not a whole number >= 1
 
     References
     ----------
@@ -52,8 +57,7 @@ class Spectrum(Kernel):
     length: int = 3
 
     def __post_init__(self) -> None:
-        if self.length != int(self.length) or self.length < 1:
-            raise ValueError(f"Spectrum: length must be a whole number >= 1, got {self.length}")
+        whole(self.length, "Spectrum: length", 1)
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         rows = self._strings(X)
@@ -105,8 +109,7 @@ def spectra(max_length: int, normalize: bool = True) -> KernelFamily:
 
     Raises
     ------
-    ValueError
-        Where max_length is no whole number >= 1.
+    ValueError : where max_length is not a whole number >= 1
 
     Examples
     --------
@@ -116,10 +119,8 @@ def spectra(max_length: int, normalize: bool = True) -> KernelFamily:
     >>> model.predict(["aabb", "ccdd"])
     array([0, 1])
     """
-    if max_length != int(max_length) or max_length < 1:
-        raise ValueError(f"spectra: max_length must be a whole number >= 1, got {max_length}")
-    lengths = [Spectrum(q) for q in range(1, int(max_length) + 1)]
-    return Kernels(tuple(k.normalized() for k in lengths) if normalize else tuple(lengths))
+    lengths = range(1, whole(max_length, "spectra: max_length", 1) + 1)
+    return Kernels(tuple(Spectrum(q).normalized() if normalize else Spectrum(q) for q in lengths))
 
 
 def counts(strings: list[str], length: int) -> Any:
@@ -137,7 +138,7 @@ def counts(strings: list[str], length: int) -> Any:
 
 
 def _numbers(characters: Array, length: int) -> tuple[Array, int]:
-    """A whole number below a bound for the substring at every place that has one, equal where the substrings are."""
+    """A whole number below a bound for the substring at every place, the same number for equal substrings."""
     digits, size = _ranks(characters, int(characters.max(initial=0)) + 1)
     numbers, bound = digits, size
     for q in range(1, length):

@@ -28,7 +28,7 @@ class RBFSubsets(KernelFamily):
     ----------
     subsets : the columns of each subset, or a number q: all subsets of one to q features
     gammas : numbers > 0
-    labels : the features' names, for the kernels' names, once the columns are given by position
+    labels : the features' names, from which the kernels' names are made once the columns are given by position
     """
 
     subsets: int | tuple[tuple[int | str, ...], ...]
@@ -43,7 +43,7 @@ class RBFSubsets(KernelFamily):
         if not self.gammas:
             raise ValueError("rbf_subsets needs at least one gamma, got none")
         for gamma in self.gammas:
-            RBF(gamma)  # says what is wrong with it
+            RBF(gamma)  # which refuses a gamma that is not > 0
 
     def resolve(self, features: Features) -> RBFSubsets:
         features.check_numbers(self)
@@ -88,13 +88,13 @@ def rbf_subsets(subsets: int | Sequence[Columns], gammas: Sequence[float]) -> Ke
 
     Parameters
     ----------
-    subsets : int, or sequence of columns (by index or by data-frame name)
-        A number q stands for all subsets of one to q features.
+    subsets : the columns of each subset, by index or by data-frame name; or a number q, for all subsets of one to q
+        features
     gammas : numbers > 0
 
     Raises
     ------
-    ValueError : where there is no subset or no gamma, a subset is empty, or a gamma is not a finite number > 0.
+    ValueError : where there is no subset or no gamma, a subset is empty, or a gamma is not a finite number > 0
 
     Examples
     --------

@@ -18,7 +18,17 @@ from multikernel.kernels.features import Features
 
 @dataclass(repr=False)
 class Restricted(View):
-    """k(x, z) = kernel(x_c, z_c) with the columns c, by index or by data-frame name."""
+    """k(x, z) = kernel(x_c, z_c) with the columns c.
+
+    Parameters
+    ----------
+    kernel : Kernel
+    columns : one or more columns, by index or by data-frame name
+
+    Raises
+    ------
+    ValueError : where there is no column
+    """
 
     columns: Columns
 
@@ -46,7 +56,7 @@ class Restricted(View):
         return tuple(moved for fact in self.kernel.facts() if (moved := self._moved(fact)) is not None)
 
     def _moved(self, fact: Fact) -> Fact | None:
-        """The fact about the kernel, told of the kernel on these columns."""
+        """What a fact about the kernel says of the kernel on these columns; None where it says nothing."""
         columns = tuple(self.columns)
         match fact:
             case PowerOf(base, degree):
@@ -59,7 +69,7 @@ class Restricted(View):
                 return Wrapped(Restricted(kernel, columns), by)
             case Costly():
                 return fact
-        return None  # a restriction of a restriction: nothing is lost but speed
+        return None  # of a restriction of a restriction, say: nothing is lost but speed
 
     def resolve(self, features: Features) -> Kernel:
         index = features.index(self.columns)
@@ -77,7 +87,7 @@ class Normalized(View):
     def __call__(self, X: Any, Z: Any = None) -> Array:
         same = Z is None or Z is X
         if any(isinstance(f, ExplicitFeatures) and f.columns is None for f in self.kernel.facts()):
-            # unit rows first: one product, and no second pass over K
+            # rows of length 1 first: one product then, and no second pass over K
             left = inverse_root(self.kernel.diagonal(X))
             U = _scale_rows(X, left)
             K = self.kernel(U, None if same else _scale_rows(Z, inverse_root(self.kernel.diagonal(Z))))
