@@ -57,7 +57,7 @@ def test_tiles_of_rows_make_the_same_matrix(monkeypatch: pytest.MonkeyPatch) -> 
     X = np.random.default_rng(0).normal(size=(23, 4))
     whole, bank = ANOVA(2, RBF(0.5))(X), bind(kernels.anova(3, RBF(0.5)), X)
     monkeypatch.setattr("multikernel.kernels.interactions.TILE_VALUES", 70)
-    monkeypatch.setattr("multikernel.banks.anova.TILE_VALUES", 70)
+    monkeypatch.setattr("multikernel.banks.lazy.TILE_VALUES", 70)
     np.testing.assert_array_equal(ANOVA(2, RBF(0.5))(X), whole)
     np.testing.assert_array_equal(bind(kernels.anova(3, RBF(0.5)), X).matrices(), bank.matrices())
 

@@ -1,7 +1,7 @@
 """A bank: m kernel matrices on fixed samples, as one operator.
 
 The matrices are r x c: on the training set r = c and they are symmetric (``square``); a bank of new samples against
-the training set is rectangular. A (m, r, c) array exists only in a bank for which that is the fastest form.
+the training set is rectangular. An array (m, r, c) exists only in a bank for which that is the fastest form.
 
 A bank has to define eight members. Everything else has a default that is made of these, mostly in one pass over the
 tiles (banks/streaming.py), and that a bank overrides where its structure makes it cheaper.
@@ -21,17 +21,22 @@ from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.streaming import Stream
 
 MEMORY = 2 << 30  # bytes: the largest thing that a bank stores by default
-_MOST = 0.7  # where more of the samples take part in a form, leaving the others out does not pay
+_MOST = 0.7  # share of the samples in a quadratic form up to which leaving out the others saves time
 
 
 class KernelBank(ABC):
     """m kernel matrices of shape (r, c) on fixed samples.
 
     ``len(bank)`` is m, ``bank.shape`` is (r, c). Scikit-learn's cross-validation slices a bank like a square matrix of
-    similarities (``bank[np.ix_(rows, columns)]``), so a bank can stand where X stands.
+    similarities (``bank[np.ix_(rows, columns)]``), so a bank can stand where X stands. An index is an integer array, a
+    boolean mask or a slice.
+
+    Raises
+    ------
+    ValueError : by quadratic forms and diagonals of a rectangular bank
     """
 
-    _tile_values: ClassVar[int] = 1 << 17  # 1 MB in double precision, which stays in the cache for a pass
+    _tile_values: ClassVar[int] = 1 << 17  # values in a tile: 1 MB in double precision, which stays in the cache
 
     # -- must define ---------------------------------------------------------------------------------------------
 
@@ -53,7 +58,7 @@ class KernelBank(ABC):
     def tiles(self, rows: Index) -> Iterator[Array]:
         """These rows of K_0, of K_1, and so on in order, each of shape (len(rows), c).
 
-        A tile is not to be written into, and may be written over when the next one is asked for.
+        A tile is not to be written into by who asked for it, and may be written over when the next one is asked for.
         """
 
     @abstractmethod
@@ -71,7 +76,7 @@ class KernelBank(ABC):
     def cross(self, X: Any) -> KernelBank:
         """The rectangular bank of new samples against the columns; statistics of the training sample are kept.
 
-        X are samples, or for precomputed kernels their matrices against the columns, shape (m, len(X), c).
+        X are samples; for precomputed kernels, their matrices against the columns, shape (m, len(X), c).
         """
 
     @abstractmethod
@@ -97,8 +102,7 @@ class KernelBank(ABC):
 
     def quad(self, A: Array) -> Array:
         """tr A'K_k A for every k: shape (m,) for A of shape (n,) or (n, t); square banks only."""
-        forms: Array = self.quads(as_columns(A)).sum(axis=1)
-        return forms
+        return self.quads(as_columns(A)).sum(axis=1)
 
     def quads(self, A: Array) -> Array:
         """a_t'K_k a_t for every k and every column of A: shape (m, t) for A of shape (n, t); square banks only."""
@@ -135,10 +139,9 @@ class KernelBank(ABC):
 
     def traces(self) -> Array:
         """tr K_k: shape (m,)."""
-        traces: Array = self.diagonal().sum(axis=1)
-        return traces
+        return self.diagonal().sum(axis=1)
 
-    # -- parts and forms: may override ---------------------------------------------------------------------------
+    # -- precision, parts and copies: may override ---------------------------------------------------------------
 
     @property
     def rounding(self) -> float:
@@ -147,37 +150,36 @@ class KernelBank(ABC):
 
     @property
     def local(self) -> bool:
-        """Whether the matrices of a block are blocks of the matrices: false for what follows the sample (centring)."""
+        """Whether a block's matrices are parts of the matrices: not where a kernel follows the sample (centring)."""
         return True
 
     def reference(self, columns: Index = slice(None)) -> KernelBank:
-        """The bank with these columns and no rows: all that ``cross`` needs, and none of the stored n x n matrices."""
+        """The bank with these columns and no rows: all that ``cross`` needs, without any stored n x n matrix."""
         return self.block(np.arange(0), columns)
 
     def exact(self, index: Index = slice(None)) -> KernelBank:
         """These kernels in double precision, stored where that fits: for many passes over few kernels.
 
-        Of a square bank; one of new samples may stay in the precision in which it is stored.
+        Only a square bank promises double precision; one of new samples may stay as it is stored.
         """
         return self.select(index)
 
     def principal(self, rows: Array) -> KernelBank:
-        """The block of these rows against themselves, not as a view of this bank: for many passes over few samples."""
+        """The block of these rows against themselves, copied out of this bank: for many passes over few samples."""
         return self.block(rows, rows)
 
     def compact(self) -> KernelBank:
-        """The same bank, not as a view of a larger one: for many passes over a fold."""
+        """The same bank, copied out of the larger one that it may be a view of: for many passes over a fold."""
         return self
 
     def held_out_self_values(self, rows: Index, columns: Index) -> Array:
-        """k_k(x, x) of these rows of a square bank, these columns being the training sample: shape (m, len(rows)).
+        """k_k(x, x) of some rows of a square bank where the columns are the training sample: shape (m, len(rows)).
 
         A bank whose statistics follow the training sample (centring) overrides this, and so do its wrappers.
         """
-        values: Array = self.diagonal()[:, rows]
-        return values
+        return self.diagonal()[:, rows]
 
-    # -- the same for all ----------------------------------------------------------------------------------------
+    # -- dense matrices, blocks, other forms ---------------------------------------------------------------------
 
     def matrix(self, k: int) -> Array:
         """K_k, dense; the other matrices are not evaluated."""
@@ -188,7 +190,7 @@ class KernelBank(ABC):
         return np.stack([self.matrix(k) for k in range(len(self))])
 
     def __getitem__(self, index: Any) -> KernelBank:
-        """``bank[np.ix_(rows, columns)]`` or ``bank[rows, columns]``: a block."""
+        """``bank[np.ix_(rows, columns)]`` or ``bank[rows, columns]``: a block; a TypeError for any other index."""
         if not (isinstance(index, tuple) and len(index) == 2):
             raise TypeError("a kernel bank is indexed by rows and columns: bank[rows, columns]")
         rows, columns = (np.ravel(i) if isinstance(i, np.ndarray | list) else i for i in index)
@@ -227,14 +229,19 @@ _FORMS: dict[str, Callable[..., KernelBank]] = {}
 
 
 def register_form(name: str, make: Callable[..., KernelBank]) -> None:
-    """Say what ``bank.normalized()`` and its like make: the files of the wrappers do, which this one does not know."""
+    """Tell what ``bank.normalized()`` and its like make: this file does not know the wrappers, which know it.
+
+    Parameters
+    ----------
+    name : "normalized", "centered", "distances" or "scaled"
+    make : function of a bank, and of what the method is given beside it
+    """
     _FORMS[name] = make
 
 
 def positions(index: Index, n: int) -> Array:
     """Any index of samples as integer positions."""
-    chosen: Array = np.arange(n)[index]
-    return chosen
+    return np.arange(n)[index]
 
 
 def unit_roundoff(dtype: np.dtype[Any]) -> float:

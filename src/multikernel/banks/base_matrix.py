@@ -23,13 +23,13 @@ from multikernel.kernels.views import Normalized
 
 @dataclass(frozen=True, eq=False)
 class Samples:
-    """The rows or the columns of a matrix.
+    """The samples that are the rows or the columns of a matrix.
 
     Parameters
     ----------
     values : array or CSR matrix (n, p)
     roots : array (n,), the inverse roots of their self-values, 0 where these are 0; None unless the base is a cosine
-    ids : int array (n,), what tells that a row and a column are one sample; -1 for new samples
+    ids : int array (n,), the same for a row and a column that are one sample; -1 for new samples
     """
 
     values: Any
@@ -38,7 +38,7 @@ class Samples:
 
     @classmethod
     def of(cls, base: Kernel | OfDistance, values: Any, known: bool) -> Samples:
-        """Samples of a base kernel; ``known`` are those of the training sample."""
+        """Samples of a base kernel; those of the training sample are ``known``."""
         n = values.shape[0]
         ids = np.arange(n) if known else np.full(n, -1)
         if not isinstance(base, Normalized):
@@ -55,13 +55,13 @@ class Samples:
 
 @dataclass(frozen=True, eq=False)
 class BaseMatrix:
-    """B, the rows and columns being one object where they are the same samples.
+    """B; its rows and columns are one object where they are the same samples.
 
     Parameters
     ----------
     base : a kernel, or a distance on some columns
     rows, columns : Samples
-    stored : array (r, c), B itself; None where its parts are made when they are asked for
+    stored : array (r, c), B itself; None where parts of it are made when they are asked for
     """
 
     base: Kernel | OfDistance
@@ -85,8 +85,7 @@ class BaseMatrix:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        dtype: np.dtype[Any] = self.columns.values.dtype if self.stored is None else self.stored.dtype
-        return dtype
+        return self.columns.values.dtype if self.stored is None else self.stored.dtype
 
     def part(self, rows: Index, columns: Index) -> BaseMatrix:
         """The matrix of some rows and columns, which is not square."""
@@ -103,8 +102,7 @@ class BaseMatrix:
         if self.stored is None:
             return self.part(rows, columns).values()
         whole, (r, c) = isinstance(columns, slice) and columns == slice(None), self.shape
-        part: Array = self.stored[rows if whole else np.ix_(positions(rows, r), positions(columns, c))]
-        return part
+        return self.stored[rows if whole else np.ix_(positions(rows, r), positions(columns, c))]
 
     def against(self, X: Any) -> BaseMatrix:
         """The matrix of new samples against the columns, stored where this one is."""
@@ -117,8 +115,7 @@ class BaseMatrix:
             return self.stored
         X, Z = self.rows.values, None if self.square else self.columns.values
         if self.rows.roots is None or self.columns.roots is None or not isinstance(self.base, Normalized):
-            plain: Array = np.ascontiguousarray(self.base(X, Z), dtype=self.dtype)
-            return plain
+            return np.ascontiguousarray(self.base(X, Z), dtype=self.dtype)
         from multikernel.banks import _powers
 
         B = np.ascontiguousarray(self.base.kernel(X, Z), dtype=self.dtype)

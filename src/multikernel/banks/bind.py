@@ -22,12 +22,11 @@ import numpy as np
 from sklearn.utils import check_array
 
 from multikernel._typing import Array, Columns
-from multikernel.banks.anova import anova_stack
 from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.base_matrix import BaseMatrix
 from multikernel.banks.concatenated import ConcatenatedBank
 from multikernel.banks.factor import FactorBank
-from multikernel.banks.lazy import LazyBank, stack
+from multikernel.banks.lazy import LazyBank, anova_stack, stack
 from multikernel.banks.powers import PowersBank
 from multikernel.banks.profiles import ProfilesBank
 from multikernel.banks.subset_rbf import SubsetRBFBank
@@ -40,8 +39,8 @@ from multikernel.kernels.samples import in_double
 from multikernel.kernels.string_table import as_table
 from multikernel.kernels.subsets import RBFSubsets
 
-_SMALL_STACK = 256 << 20  # bytes: up to here a pass over a stored stack is faster than exp on the fly
-_FEW = 4  # fewer powers (or widths) than this take no more room in a packed stack than their common matrix
+_SMALL_STACK = 256 << 20  # bytes of a stored stack up to which a pass over it is faster than new exponentials
+_FEW = 4  # fewer powers (or widths) than this take no more memory in a packed stack than their common matrix
 
 
 def bind(
@@ -54,15 +53,18 @@ def bind(
     family : a kernel, a list of kernels or a KernelFamily
     X : array or CSR matrix of shape (n, p), or data frame; float32 is kept, other numbers become float64. Kernels of
         strings take a sequence of strings, or columns of them.
-    memory : bytes that the largest stored thing may take. A fused bank (powers, distances) whose one n x n matrix
-        exceeds it is stored in float32, and beyond that made on demand; so is a stack of unrelated kernels.
+    memory : bytes that the largest stored thing may take. Where the one n x n matrix of powers or of distances exceeds
+        it, the matrix is stored in float32, and beyond that made on demand. A stack of unrelated kernels that exceeds
+        it is made on demand.
     dtype : the precision in which matrices are stored, float64 or float32; X's own by default. float32 takes half
         the memory and half the time of a pass; kernels are evaluated in X's precision and rounded, and
         ``bank.exact(index)`` gives chosen ones in double precision.
 
-    Returns
-    -------
-    KernelBank
+    Raises
+    ------
+    ValueError : where X holds a NaN or infinity, a column is unknown, a kernel does not take what a column holds, or
+        dtype is another precision
+    TypeError : where the family holds something that is no kernel
 
     Examples
     --------
@@ -84,23 +86,34 @@ def bind(
 def bind_kernels(
     kernels: KernelFamily | tuple[Kernel, ...], X: Any, memory: int = MEMORY, dtype: Any = None
 ) -> KernelBank:
-    """Bind a resolved family, or resolved kernels, to a checked sample."""
-    room = _Room(memory, np.dtype(X.dtype if dtype is None else dtype))
-    if room.dtype not in (np.float64, np.float32):
-        raise ValueError(f"bind: matrices are stored in float64 or float32, got dtype {room.dtype}")
-    samples = in_double(X) if room.dtype == np.float64 else X
+    """Bind a family, or kernels, whose columns are given by position, to a checked sample.
+
+    Parameters
+    ----------
+    kernels : a resolved family, or a tuple of resolved kernels
+    X : array, CSR matrix or table with strings
+    memory, dtype : as in ``bind``
+
+    Raises
+    ------
+    ValueError : where dtype is neither float64 nor float32
+    """
+    storage = _Storage(memory, np.dtype(X.dtype if dtype is None else dtype))
+    if storage.dtype not in (np.float64, np.float32):
+        raise ValueError(f"bind: matrices are stored in float64 or float32, got dtype {storage.dtype}")
+    samples = in_double(X) if storage.dtype == np.float64 else X
     match kernels:
         case Concatenation(families):
             banks = tuple(bind_kernels(family, X, memory, dtype) for family in families)
             return ConcatenatedBank(banks, np.arange(sum(map(len, banks))))
         case RBFSubsets(subsets, gammas) if not isinstance(subsets, int):
-            return _rbf_subsets(subsets, gammas, samples, room)
-    return _bind(tuple(kernels), samples, room)
+            return _rbf_subsets(subsets, gammas, samples, storage)
+    return _bind(tuple(kernels), samples, storage)
 
 
 @dataclass(frozen=True)
-class _Room:
-    """How matrices are stored: bytes for the largest thing, and precision."""
+class _Storage:
+    """How matrices are stored: the bytes that the largest may take, and the precision."""
 
     memory: int
     dtype: np.dtype[Any]
@@ -111,10 +124,10 @@ class _Room:
         return next((dtype for dtype in either if values * dtype.itemsize <= self.memory), None)
 
 
-def _bind(kernels: tuple[Kernel, ...], X: Any, room: _Room) -> KernelBank:
-    groups = _groups(kernels, X.shape[0], X.shape[1], room.dtype.itemsize)
+def _bind(kernels: tuple[Kernel, ...], X: Any, storage: _Storage) -> KernelBank:
+    groups = _groups(kernels, X.shape[0], X.shape[1], storage.dtype.itemsize)
     order = np.argsort(np.concatenate([group.members for group in groups]))
-    banks = tuple(group.bank(tuple(kernels[k] for k in group.members), X, room) for group in groups)
+    banks = tuple(group.bank(tuple(kernels[k] for k in group.members), X, storage) for group in groups)
     return banks[0] if len(banks) == 1 else ConcatenatedBank(banks, order)
 
 
@@ -123,7 +136,7 @@ class _Group:
     """Kernels, by position, that one bank serves."""
 
     members: list[int]
-    bank: Callable[[tuple[Kernel, ...], Any, _Room], KernelBank]
+    bank: Callable[[tuple[Kernel, ...], Any, _Storage], KernelBank]
 
 
 def _groups(kernels: tuple[Kernel, ...], n: int, p: int, itemsize: int) -> list[_Group]:
@@ -169,9 +182,9 @@ def _fact(kernel: Kernel, kind: type) -> Any:
     return next(fact for fact in kernel.facts() if isinstance(fact, kind))
 
 
-def _wrapped(kernels: tuple[Kernel, ...], X: Any, room: _Room) -> KernelBank:
+def _wrapped(kernels: tuple[Kernel, ...], X: Any, storage: _Storage) -> KernelBank:
     facts = [_fact(kernel, Wrapped) for kernel in kernels]
-    bank = _bind(tuple(fact.kernel for fact in facts), X, room)
+    bank = _bind(tuple(fact.kernel for fact in facts), X, storage)
     match facts[0].by:
         case "normalized":
             return bank.normalized()
@@ -180,27 +193,27 @@ def _wrapped(kernels: tuple[Kernel, ...], X: Any, room: _Room) -> KernelBank:
     return bank.scaled(np.array([fact.by for fact in facts]))
 
 
-def _powers(kernels: tuple[Kernel, ...], X: Any, room: _Room) -> KernelBank:
+def _powers(kernels: tuple[Kernel, ...], X: Any, storage: _Storage) -> KernelBank:
     facts = [_fact(kernel, PowerOf) for kernel in kernels]
-    return PowersBank(_matrix(facts[0].base, X, room), np.array([fact.degree for fact in facts]))
+    return PowersBank(_matrix(facts[0].base, X, storage), np.array([fact.degree for fact in facts]))
 
 
-def _profiles(kernels: tuple[Kernel, ...], X: Any, room: _Room) -> KernelBank:
+def _profiles(kernels: tuple[Kernel, ...], X: Any, storage: _Storage) -> KernelBank:
     facts = [_fact(kernel, OfDistance) for kernel in kernels]
-    return ProfilesBank(_matrix(facts[0], X, room), tuple(fact.kernel for fact in facts))
+    return ProfilesBank(_matrix(facts[0], X, storage), tuple(fact.kernel for fact in facts))
 
 
-def _matrix(base: Kernel | OfDistance, X: Any, room: _Room) -> BaseMatrix:
+def _matrix(base: Kernel | OfDistance, X: Any, storage: _Storage) -> BaseMatrix:
     """The matrix that several kernels share: stored in the precision that fits the budget, else made on demand."""
-    matrix, dtype = BaseMatrix.of(base, X), room.precision(X.shape[0] ** 2)
+    matrix, dtype = BaseMatrix.of(base, X), storage.precision(X.shape[0] ** 2)
     if dtype is None:
         return matrix
-    fits = X.shape[0] ** 2 * X.dtype.itemsize <= room.memory
+    fits = X.shape[0] ** 2 * X.dtype.itemsize <= storage.memory
     evaluated = matrix if fits else BaseMatrix.of(base, X.astype(np.float32))
     return replace(matrix, stored=evaluated.values().astype(dtype, copy=False))
 
 
-def _factors(kernels: tuple[Kernel, ...], X: Any, room: _Room) -> KernelBank:
+def _factors(kernels: tuple[Kernel, ...], X: Any, storage: _Storage) -> KernelBank:
     columns = [_columns(_fact(kernel, ExplicitFeatures).columns, X) for kernel in kernels]
     features = np.concatenate(columns)
     F = X if np.array_equal(features, np.arange(X.shape[1])) else X[:, features]
@@ -211,28 +224,28 @@ def _columns(columns: Columns | None, X: Any) -> Array:
     return np.arange(X.shape[1]) if columns is None else np.asarray(columns, dtype=int)
 
 
-def _anova(kernels: tuple[Kernel, ...], X: Any, room: _Room) -> KernelBank:
-    dtype = room.precision(_halves(len(kernels), X))
+def _anova(kernels: tuple[Kernel, ...], X: Any, storage: _Storage) -> KernelBank:
+    dtype = storage.precision(_halves(len(kernels), X))
     if dtype is None:
         return LazyBank(kernels, X, X)
     return anova_stack(kernels, [_fact(kernel, Elementary) for kernel in kernels], X, dtype)
 
 
-def _rbf_subsets(subsets: tuple[Columns, ...], gammas: tuple[float, ...], X: Any, room: _Room) -> KernelBank:
+def _rbf_subsets(subsets: tuple[Columns, ...], gammas: tuple[float, ...], X: Any, storage: _Storage) -> KernelBank:
     table = np.full((len(subsets), max(map(len, subsets))), -1)
     for row, columns in zip(table, subsets, strict=True):
         row[: len(columns)] = columns
     bank = SubsetRBFBank.of(X, table, np.array(gammas))
-    stack = _halves(len(bank), X) * room.dtype.itemsize
-    return bank.stored(room.dtype) if stack <= min(room.memory, _SMALL_STACK) else bank
+    stack = _halves(len(bank), X) * storage.dtype.itemsize
+    return bank.stored(storage.dtype) if stack <= min(storage.memory, _SMALL_STACK) else bank
 
 
-def _stack(kernels: tuple[Kernel, ...], X: Any, room: _Room) -> KernelBank:
-    return stack(kernels, X, room.memory, room.dtype)
+def _stack(kernels: tuple[Kernel, ...], X: Any, storage: _Storage) -> KernelBank:
+    return stack(kernels, X, storage.memory, storage.dtype)
 
 
-def _costly(kernels: tuple[Kernel, ...], X: Any, room: _Room) -> KernelBank:
-    return stack(kernels, X, room.memory, room.precision(_halves(len(kernels), X)))
+def _costly(kernels: tuple[Kernel, ...], X: Any, storage: _Storage) -> KernelBank:
+    return stack(kernels, X, storage.memory, storage.precision(_halves(len(kernels), X)))
 
 
 def _halves(m: int, X: Any) -> int:

@@ -61,8 +61,7 @@ class CenteredBank(WrapperBank):
 
     def apply(self, C: Array) -> Array:
         JC = C - C.mean(axis=0)
-        value: Array = self.bank.apply(JC) - (self.means @ JC)[:, None, :]
-        return value
+        return self.bank.apply(JC) - (self.means @ JC)[:, None, :]
 
     def quad(self, A: Array) -> Array:
         A = as_columns(A)
@@ -73,12 +72,10 @@ class CenteredBank(WrapperBank):
 
     def inner(self, M: Array) -> Array:
         MJ = M - M.mean(axis=1, keepdims=True)
-        value: Array = self.bank.inner(MJ) - self.means @ MJ.sum(axis=0)
-        return value
+        return self.bank.inner(MJ) - self.means @ MJ.sum(axis=0)
 
     def diagonal(self) -> Array:
-        value: Array = self.bank.diagonal() - 2.0 * self.means + self.means.mean(axis=1, keepdims=True)
-        return value
+        return self.bank.diagonal() - 2.0 * self.means + self.means.mean(axis=1, keepdims=True)
 
     def block(self, rows: Index, columns: Index) -> KernelBank:
         if not self.bank.square:  # new samples keep the means of the training sample
@@ -91,14 +88,13 @@ class CenteredBank(WrapperBank):
     def held_out_self_values(self, rows: Index, columns: Index) -> Array:
         row_means = _row_means(self.bank.block(rows, columns))
         mean = _row_means(self.bank.block(columns, columns)).mean(axis=1, keepdims=True)
-        value: Array = self.bank.held_out_self_values(rows, columns) - 2.0 * row_means + mean
-        return value
+        return self.bank.held_out_self_values(rows, columns) - 2.0 * row_means + mean
 
     def select(self, index: Index) -> CenteredBank:
         return CenteredBank(self.bank.select(index), self.means[index])
 
     def exact(self, index: Index = slice(None)) -> CenteredBank:
-        """The means anew: those at hand are as exact as the entries they were taken from."""
+        """The means are taken anew: those at hand are only as exact as the entries that they were taken from."""
         bank = self.bank.exact(index)
         return CenteredBank.of(bank) if bank.square else CenteredBank(bank, self.means[index])
 
@@ -106,22 +102,20 @@ class CenteredBank(WrapperBank):
         return replace(self, bank=self.bank.cross(X))
 
     def reference(self, columns: Index = slice(None)) -> KernelBank:
-        """All columns are kept, for the mean of a new row; a view leaves out those that were not asked for."""
+        """All columns are kept, for the mean of a new row; a view leaves out the columns that were not asked for."""
         whole = replace(self, bank=self.bank.reference())
         everything = isinstance(columns, slice) and columns == slice(None)
         return whole if everything else IndexedBank.of(whole, slice(0), columns)
 
     def self_values(self, X: Any) -> Array:
         row_means = _row_means(self.bank.cross(X))
-        value: Array = self.bank.self_values(X) - 2.0 * row_means + self.means.mean(axis=1, keepdims=True)
-        return value
+        return self.bank.self_values(X) - 2.0 * row_means + self.means.mean(axis=1, keepdims=True)
 
 
 def _row_means(bank: KernelBank) -> Array:
-    """The mean of every row; of a square bank these are the column means too."""
+    """The mean of every row of every kernel, which in a square bank is the column means, too."""
     c = bank.shape[1]
-    means: Array = bank.apply(np.full((c, 1), 1.0 / c))[:, :, 0]
-    return means
+    return bank.apply(np.full((c, 1), 1.0 / c))[:, :, 0]
 
 
 register_form("centered", CenteredBank.of)

@@ -9,11 +9,11 @@ from scipy.linalg import lapack
 from multikernel._typing import Array
 from multikernel.banks.threads import slices
 
-_TILE = 64  # rows
+_TILE = 64  # rows compared with columns at a time
 
 
 def rounding(K: Array) -> float:
-    """What counts as rounding, as a part of the largest entry or of the trace, in a matrix of this precision."""
+    """The share of the largest entry, or of the trace, that counts as rounding in a matrix of this precision."""
     return 1e-5 if K.dtype == np.float32 else 1e-10
 
 
@@ -26,7 +26,7 @@ def check_finite(K: Array, name: str) -> None:
 
 def check_symmetric(K: Array, name: str) -> None:
     """ValueError with the pair of entries that differ most."""
-    tiles = slices(len(K), _TILE)  # which stay in the cache, where K and its transpose do not
+    tiles = slices(len(K), _TILE)  # K and its transpose do not fit into the cache, some rows and columns do
     worst = max((float(np.abs(K[tile] - K[:, tile].T).max(initial=0.0)) for tile in tiles), default=0.0)
     if worst > rounding(K) * max(float(K.max(initial=0.0)), -float(K.min(initial=0.0))):
         difference = np.abs(K - K.T)

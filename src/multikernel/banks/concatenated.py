@@ -17,9 +17,35 @@ from multikernel.banks.dense import PackedBank
 from multikernel.banks.gram import DenseGram, Gram
 
 
+def _gathered(name: str) -> Any:
+    """A method that asks every bank the same, and gives the answers in the order of the kernels."""
+
+    def method(self: Any, *args: Any, **named: Any) -> Any:
+        return np.concatenate([getattr(bank, name)(*args, **named) for bank in self.banks])[self.order]
+
+    method.__name__, method.__doc__ = name, getattr(KernelBank, name).__doc__
+    return method
+
+
+def _each(name: str) -> Any:
+    """A method that makes another bank of every bank."""
+
+    def method(self: Any, *args: Any, **named: Any) -> Any:
+        return ConcatenatedBank(tuple(getattr(bank, name)(*args, **named) for bank in self.banks), self.order)
+
+    method.__name__, method.__doc__ = name, getattr(KernelBank, name).__doc__
+    return method
+
+
 @dataclass(frozen=True, eq=False)
 class ConcatenatedBank(KernelBank):
-    """Kernel k is number ``order[k]`` of the banks' kernels, counted through."""
+    """Several banks as one.
+
+    Parameters
+    ----------
+    banks : one or more banks on the same samples
+    order : int array (m,); kernel k is number ``order[k]`` of the banks' kernels, counted through
+    """
 
     banks: tuple[KernelBank, ...]
     order: Array
@@ -43,39 +69,23 @@ class ConcatenatedBank(KernelBank):
     def local(self) -> bool:
         return all(bank.local for bank in self.banks)
 
-    def compact(self) -> ConcatenatedBank:
-        return self._each(lambda bank: bank.compact())
+    # -- passes --------------------------------------------------------------------------------------------------
 
-    def _gather(self, primitive: Callable[[KernelBank], Array]) -> Array:
-        """A primitive of every bank, one after the other, in the order of the kernels."""
-        values: Array = np.concatenate([primitive(bank) for bank in self.banks])[self.order]
-        return values
+    apply, inner, hadamard_apply = _gathered("apply"), _gathered("inner"), _gathered("hadamard_apply")
+    quad, quads = _gathered("quad"), _gathered("quads")
+    diagonal, traces, self_values = _gathered("diagonal"), _gathered("traces"), _gathered("self_values")
+    held_out_self_values = _gathered("held_out_self_values")
+
+    def tiles(self, rows: Index) -> Iterator[Array]:
+        which = np.searchsorted(self._starts, self.order, side="right") - 1  # the bank, by position, of each kernel
+        own = [self.order[which == b] - start for b, start in enumerate(self._starts)]
+        tiles = [bank.select(index).tiles(rows) for bank, index in zip(self.banks, own, strict=True)]
+        return (next(tiles[b]) for b in which)
 
     @property
     def _starts(self) -> Array:
-        """The number, counted through, at which each bank's kernels start."""
+        """The number, counted through, of each bank's first kernel."""
         return np.cumsum([0, *map(len, self.banks[:-1])])
-
-    @property
-    def _bank_of_each(self) -> Array:
-        """The bank, by position, that holds each kernel."""
-        return np.searchsorted(self._starts, self.order, side="right") - 1
-
-    @property
-    def _own(self) -> list[Array]:
-        """The kernels that each bank holds, in its own numbers and in the order of all."""
-        which = self._bank_of_each
-        return [self.order[which == b] - start for b, start in enumerate(self._starts)]
-
-    def _shares(self, W: Array) -> list[Array]:
-        """Rows of one value for each kernel, as each bank's own; a kernel that stands here twice gets the sum."""
-        ends = np.cumsum([len(bank) for bank in self.banks])
-        counted = np.stack([np.bincount(self.order, weights=row, minlength=ends[-1]) for row in W])
-        return np.split(counted, ends[:-1], axis=1)
-
-    def tiles(self, rows: Index) -> Iterator[Array]:
-        own = [bank.select(index).tiles(rows) for bank, index in zip(self.banks, self._own, strict=True)]
-        return (next(own[bank]) for bank in self._bank_of_each)
 
     def combine_all(self, W: Array) -> list[Gram]:
         totals: list[Array | None] = [None] * len(W)
@@ -85,20 +95,11 @@ class ConcatenatedBank(KernelBank):
                     totals[t] = _added(totals[t], gram.dense())
         return [DenseGram(np.zeros(self.shape) if total is None else total) for total in totals]
 
-    def apply(self, C: Array) -> Array:
-        return self._gather(lambda bank: bank.apply(C))
-
-    def quad(self, A: Array) -> Array:
-        return self._gather(lambda bank: bank.quad(A))
-
-    def quads(self, A: Array) -> Array:
-        return self._gather(lambda bank: bank.quads(A))
-
-    def inner(self, M: Array) -> Array:
-        return self._gather(lambda bank: bank.inner(M))
-
-    def hadamard_apply(self, P: Gram, C: Array) -> Array:
-        return self._gather(lambda bank: bank.hadamard_apply(P, C))
+    def _shares(self, W: Array) -> list[Array]:
+        """Weights of the kernels as weights of each bank's kernels; one that stands here twice gets the sum."""
+        ends = np.cumsum([len(bank) for bank in self.banks])
+        counted = np.stack([np.bincount(self.order, weights=row, minlength=ends[-1]) for row in W])
+        return np.split(counted, ends[:-1], axis=1)
 
     def pairs(self, N: Array | None = None) -> Array:
         return self._joined([bank.pairs(N) for bank in self.banks], N)
@@ -116,23 +117,11 @@ class ConcatenatedBank(KernelBank):
             for k, row in enumerate(range(rows.start, rows.stop)):
                 K = few.matrix(k)
                 forms[row, columns] = forms[columns, row] = many.inner(K if N is None else N * K)
-        ordered: Array = forms[np.ix_(self.order, self.order)]
-        return ordered
+        return forms[np.ix_(self.order, self.order)]
 
-    def diagonal(self) -> Array:
-        return self._gather(lambda bank: bank.diagonal())
+    # -- parts ---------------------------------------------------------------------------------------------------
 
-    def traces(self) -> Array:
-        return self._gather(lambda bank: bank.traces())
-
-    def held_out_self_values(self, rows: Index, columns: Index) -> Array:
-        return self._gather(lambda bank: bank.held_out_self_values(rows, columns))
-
-    def _each(self, change: Callable[[KernelBank], KernelBank]) -> ConcatenatedBank:
-        return ConcatenatedBank(tuple(change(bank) for bank in self.banks), self.order)
-
-    def block(self, rows: Index, columns: Index) -> ConcatenatedBank:
-        return self._each(lambda bank: bank.block(rows, columns))
+    block, cross, reference, compact = _each("block"), _each("cross"), _each("reference"), _each("compact")
 
     def select(self, index: Index) -> ConcatenatedBank:
         return self._chosen(index, lambda bank, own: bank.select(own))
@@ -157,19 +146,9 @@ class ConcatenatedBank(KernelBank):
         banks = tuple(take(bank, own - a) for bank, own, a in kept) or (take(self.banks[0], np.arange(0)),)
         return ConcatenatedBank(banks, np.searchsorted(counted, chosen))
 
-    def cross(self, X: Any) -> ConcatenatedBank:
-        return self._each(lambda bank: bank.cross(X))
-
-    def reference(self, columns: Index = slice(None)) -> ConcatenatedBank:
-        return self._each(lambda bank: bank.reference(columns))
-
-    def self_values(self, X: Any) -> Array:
-        return self._gather(lambda bank: bank.self_values(X))
-
 
 def _added(total: Array | None, K: Array) -> Array:
     """total + K in the higher precision of the two, in the place of the total where that has it."""
     if total is None:
         return K
-    added: Array = np.add(total, K, out=total if total.dtype == np.result_type(total, K) else None)
-    return added
+    return np.add(total, K, out=total if total.dtype == np.result_type(total, K) else None)

@@ -3,8 +3,8 @@
 PackedBank   (m, n (n + 1) / 2): sums, forms and products read every stored entry once, at the speed of memory
 DenseBank    (m, r, c)
 
-Entries may be stored in single precision. Passes then multiply and add in double precision, so that sums, forms and
-products are those of the rounded matrices, exactly as far as double precision goes: they agree with each other.
+Entries may be stored in single precision. Passes multiply and add in double precision all the same, so that sums, forms
+and products agree with each other: all are those of the rounded matrices, up to rounding in double precision.
 """
 
 from __future__ import annotations
@@ -24,11 +24,11 @@ from multikernel.banks.indexed import IndexedBank
 from multikernel.banks.packing import pack, packed_positions, unpack, weights_of_pairs
 from multikernel.banks.threads import over_rows, slices
 
-_PIECE = 1 << 21  # entries handed to a thread at a time: half a millisecond
-_SHORTEST = 1 << 13  # entries of a sum that a thread works on, however many matrices
-_DENSE = 0.3  # where more of the rows take part, reading on is faster than leaving rows out
-_FEW_COLUMNS = 2  # up to here one form for each column is faster than the inner product with A A'
-_VALUES = 1 << 22  # entries of all matrices that are widened to double precision, or weighted, at a time
+_PIECE = 1 << 21  # entries that a thread reads at a time: half a millisecond
+_SHORTEST = 1 << 13  # the least number of entries of a sum that a thread works on, however many matrices are added
+_DENSE = 0.3  # share of the rows in a quadratic form above which reading all rows is faster than skipping some
+_FEW_COLUMNS = 2  # up to so many columns of A, one form for each is faster than the inner product with A A'
+_VALUES = 1 << 22  # entries that are copied to double precision, or multiplied by weights, at a time
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,7 @@ class PackedBank(StoredBank):
     Parameters
     ----------
     origin : the same kernels with no matrix stored
-    packed : array (m, n (n + 1) / 2), float64 or float32, rows in LAPACK's packed order
+    packed : array (m, n (n + 1) / 2), float64 or float32, each row in LAPACK's packed order
     n : int
     """
 
@@ -98,7 +98,7 @@ class PackedBank(StoredBank):
         from multikernel.banks import _packed
 
         self._check("weights", W.shape[1], len(self), "kernels")
-        chosen = np.flatnonzero(W.any(axis=0))  # matrices of weight 0 are not read
+        chosen = np.flatnonzero(W.any(axis=0))  # matrices without weight are not read
         own, length = np.ascontiguousarray(W[:, chosen], dtype=np.float64), self.packed.shape[1]
         sums = np.empty((len(W), length))
         over_rows(
@@ -144,12 +144,12 @@ class PackedBank(StoredBank):
 
     @staticmethod
     def _check(what: str, given: int, wanted: int, of: str) -> None:
-        """Compiled passes read what they are told to; a wrong length must not reach them."""
+        """Refuse arrays of a wrong length, with which compiled passes would read beyond the end of the stack."""
         if given != wanted:
             raise ValueError(f"a pass over a bank of {wanted} {of} got an array of shape {given} in its {what}")
 
     def _over_kernels(self, work: Callable[[slice], None], columns: int) -> None:
-        """Threads over the kernels, as many at a time as make a thread worth its start."""
+        """Share the kernels out among threads, so many at a time that a thread has something to do."""
         over_rows(work, len(self), max(1, _PIECE // max(1, columns * self.packed.shape[1])))
 
     def diagonal(self) -> Array:
@@ -160,9 +160,8 @@ class PackedBank(StoredBank):
 
     @cached_property
     def _traces(self) -> Array:
-        """Kept: every fit along a path scales by them, and the diagonals lie scattered through the stack."""
-        traces: Array = self.diagonal().sum(axis=1, dtype=np.float64)
-        return traces
+        """They are kept, as the diagonals lie scattered through the stack and every fit along a path asks for them."""
+        return self.diagonal().sum(axis=1, dtype=np.float64)
 
     def pairs(self, N: Array | None = None) -> Array:
         """Off-diagonal entries count twice: <K_j, K_k> = 2 p_j'p_k - diag_j'diag_k."""
@@ -209,7 +208,13 @@ class PackedBank(StoredBank):
 
 @dataclass(frozen=True, eq=False)
 class DenseBank(StoredBank):
-    """A stack of m matrices of shape (r, c), usually new samples against the training set."""
+    """A stack of rectangular matrices, usually of new samples against the training set.
+
+    Parameters
+    ----------
+    origin : the same kernels with no matrix stored
+    stack : array (m, r, c), float64 or float32
+    """
 
     stack: Array
 

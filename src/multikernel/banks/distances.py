@@ -35,7 +35,7 @@ class DistanceBank(SelfValuedBank):
 
     @property
     def local(self) -> bool:
-        """Whatever the centre: distances do not know it."""
+        """Distances do not depend on the centre."""
         return True
 
     def tiles(self, rows: Index) -> Iterator[Array]:
@@ -64,16 +64,13 @@ class DistanceBank(SelfValuedBank):
 
     def quad(self, A: Array) -> Array:
         A = as_columns(A)
-        forms: Array = 2.0 * (self.left @ (A @ A.sum(axis=0))) - 2.0 * self.bank.quad(A)
-        return forms
+        return 2.0 * (self.left @ (A @ A.sum(axis=0))) - 2.0 * self.bank.quad(A)
 
     def quads(self, A: Array) -> Array:
-        forms: Array = 2.0 * (self.left @ A) * A.sum(axis=0) - 2.0 * self.bank.quads(A)
-        return forms
+        return 2.0 * (self.left @ A) * A.sum(axis=0) - 2.0 * self.bank.quads(A)
 
     def inner(self, M: Array) -> Array:
-        value: Array = self.left @ M.sum(axis=1) + self.right @ M.sum(axis=0) - 2.0 * self.bank.inner(M)
-        return value
+        return self.left @ M.sum(axis=1) + self.right @ M.sum(axis=0) - 2.0 * self.bank.inner(M)
 
     def diagonal(self) -> Array:
         return np.zeros((len(self), self.shape[0]))

@@ -17,7 +17,7 @@ from multikernel._linalg import as_columns
 from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank, positions, same_samples, unit_roundoff
 from multikernel.banks.gram import FactorGram, Gram
-from multikernel.kernels.samples import as_floats
+from multikernel.kernels.samples import as_floats, dense, scaled_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,7 +53,7 @@ class FactorBank(KernelBank):
 
     def tiles(self, rows: Index) -> Iterator[Array]:
         F = self.F[rows]
-        return (_dense(F[:, own] @ self.H[:, own].T) for own in self._own)
+        return (dense(F[:, own] @ self.H[:, own].T) for own in self._own)
 
     @property
     def _own(self) -> list[slice]:
@@ -80,8 +80,7 @@ class FactorBank(KernelBank):
         """Sums over the columns of each kernel, along the first axis."""
         if (self.sizes == 1).all():
             return values
-        sums: Array = np.add.reduceat(values, np.cumsum(self.sizes) - self.sizes, axis=0)
-        return sums
+        return np.add.reduceat(values, np.cumsum(self.sizes) - self.sizes, axis=0)
 
     def diagonal(self) -> Array:
         return self._self_values(self.F)
@@ -98,15 +97,15 @@ class FactorBank(KernelBank):
         """<F_j H_j', F_k H_k'> = <F_j'F_k, H_j'H_k>."""
         if N is not None:
             return super().pairs(N)
-        left = _dense(self.F.T @ self.F)
-        right = left if self.square else _dense(self.H.T @ self.H)
+        left = dense(self.F.T @ self.F)
+        right = left if self.square else dense(self.H.T @ self.H)
         return self._by_kernel(self._by_kernel(left * right).T)
 
     def pair_forms(self, A: Array) -> Array:
         """tr A'(K_j o K_k)A = sum_t |F_j' diag(a_t) F_k|^2."""
         forms = np.zeros((self.F.shape[1], self.F.shape[1]))
         for a in as_columns(A).T:
-            forms += _dense(self.F.T @ _scaled_rows(self.F, a)) ** 2
+            forms += dense(self.F.T @ scaled_rows(self.F, a)) ** 2
         return self._by_kernel(self._by_kernel(forms).T)
 
     def hadamard_apply(self, P: Gram, C: Array) -> Array:
@@ -115,11 +114,10 @@ class FactorBank(KernelBank):
 
     def _images(self, P: Gram, c: Array) -> Array:
         """(P o f h') c for every column: shape (q, r)."""
-        scaled = _scaled_rows(self.H, c)
+        scaled = scaled_rows(self.H, c)
         if hasattr(scaled, "multiply"):
-            return _dense(self.F.multiply((scaled.T @ P.dense().T).T)).T
-        images: Array = (self.F * P.multiply(scaled)).T
-        return images
+            return dense(self.F.multiply((scaled.T @ P.dense().T).T)).T
+        return (self.F * P.multiply(scaled)).T
 
     def block(self, rows: Index, columns: Index) -> FactorBank:
         r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])
@@ -144,12 +142,3 @@ class FactorBank(KernelBank):
 
     def self_values(self, X: Any) -> Array:
         return self._self_values(X[:, self.features])
-
-
-def _scaled_rows(F: Any, factors: Array) -> Any:
-    """diag(factors) F."""
-    return F.multiply(factors[:, None]) if hasattr(F, "multiply") else F * factors[:, None]
-
-
-def _dense(product: Any) -> Array:
-    return np.asarray(product.toarray() if hasattr(product, "toarray") else product)

@@ -20,6 +20,7 @@ from scipy.linalg import blas
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.banks.threads import over_rows
+from multikernel.kernels.samples import dense, scaled_columns, scaled_rows
 
 
 class Gram(ABC):
@@ -50,10 +51,17 @@ class Gram(ABC):
     def solve_shifted(self, shift: float, B: Array, on: Array | None = None, work: Array | None = None) -> Array:
         """(K + shift I)^{-1} B for a square positive semi-definite K and shift > 0.
 
-        With ``on`` the system of these samples only: (K_SS + shift I)^{-1} B with B of shape (len(on), t). ``work``, a
-        flat array of at least len(on)^2 values, spares repeated solves the cost of fresh memory; a float32 one makes
-        the factorisation float32.
-        LinAlgError where the matrix is not positive definite in floating point.
+        Parameters
+        ----------
+        shift : float > 0
+        B : array (n,) or (n, t)
+        on : int array; the system is then that of these samples S only, (K_SS + shift I)^{-1} B with len(on) rows of B
+        work : flat array of at least n^2 values (or len(on)^2), which spares repeated solves the cost of fresh memory;
+            one of float32 makes the factorisation float32
+
+        Raises
+        ------
+        LinAlgError : where the matrix is not positive definite in floating point
         """
 
     @abstractmethod
@@ -62,7 +70,7 @@ class Gram(ABC):
 
     @abstractmethod
     def spectrum(self) -> tuple[Array, Array]:
-        """l of shape (r,) and U of shape (n, r) with orthonormal columns and K = U diag(l) U', K square, symmetric."""
+        """l of shape (r,) and U of shape (n, r) with orthonormal columns and K = U diag(l) U', of a square Gram."""
 
     @property
     def stored(self) -> bool:
@@ -76,7 +84,12 @@ class Gram(ABC):
 
 @dataclass(frozen=True, eq=False)
 class DenseGram(Gram):
-    """An array of shape (r, c)."""
+    """A stored matrix.
+
+    Parameters
+    ----------
+    K : array (r, c), float64 or float32
+    """
 
     K: Array
 
@@ -87,7 +100,9 @@ class DenseGram(Gram):
     def multiply(self, V: Array) -> Array:
         if V.ndim == 2 and V.shape[1] == 1:
             return self.multiply(V[:, 0])[:, None]
-        if V.ndim == 1 and self.K.dtype == np.float32:  # sums in double precision: certificates are differences of them
+        if (
+            V.ndim == 1 and self.K.dtype == np.float32
+        ):  # summed in double precision: certificates are differences of sums
             from multikernel.banks import _dense
 
             sums, v = np.empty(len(self.K)), V.astype(np.float64)
@@ -96,8 +111,7 @@ class DenseGram(Gram):
         return product(self.K, V)
 
     def rows(self, index: Any) -> Array:
-        rows: Array = self.K[index]
-        return rows
+        return self.K[index]
 
     def diagonal(self) -> Array:
         return np.diagonal(self.K)
@@ -115,8 +129,7 @@ class DenseGram(Gram):
         shifted.flat[:: n + 1] += shift
         # the transpose is Fortran-ordered: LAPACK factors it where it stands, and reads our lower triangle only
         factor = linalg.cho_factor(shifted.T, overwrite_a=True, check_finite=False)
-        solution: Array = linalg.cho_solve(factor, B.astype(shifted.dtype, copy=False), check_finite=False)
-        return solution
+        return linalg.cho_solve(factor, B.astype(shifted.dtype, copy=False), check_finite=False)
 
     def congruent(self, scale: Array) -> Gram:
         return DenseGram(scale[:, None] * self.K * scale)
@@ -128,7 +141,13 @@ class DenseGram(Gram):
 
 @dataclass(frozen=True, eq=False)
 class FactorGram(Gram):
-    """F diag(weights) H' with F (r, q) and H (c, q), dense or sparse; H is F itself on the training set."""
+    """F diag(weights) H'.
+
+    Parameters
+    ----------
+    F, H : arrays or CSR matrices (r, q) and (c, q); H is F itself on the training set
+    weights : array (q,)
+    """
 
     F: Any
     weights: Array
@@ -143,62 +162,47 @@ class FactorGram(Gram):
         return product(self.F, inner * (self.weights if V.ndim == 1 else self.weights[:, None]))
 
     def rows(self, index: Any) -> Array:
-        rows: Array = _array(_weighted(self.F[index], self.weights) @ self.H.T)
-        return rows
+        return dense(scaled_columns(self.F[index], self.weights) @ self.H.T)
 
     def diagonal(self) -> Array:
         squares = self.F.multiply(self.F) if hasattr(self.F, "multiply") else self.F * self.F
-        values: Array = np.asarray(squares @ self.weights)
-        return values
+        return np.asarray(squares @ self.weights)
 
     def dense(self) -> Array:
-        whole: Array = _array(_weighted(self.F, self.weights) @ self.H.T)
-        return whole
+        return dense(scaled_columns(self.F, self.weights) @ self.H.T)
 
     def solve_shifted(self, shift: float, B: Array, on: Array | None = None, work: Array | None = None) -> Array:
         """By Woodbury where q < n: (G G' + s I)^{-1} B = (B - G (s I + G'G)^{-1} G'B) / s with G = F W^{1/2}."""
         F = self.F if on is None else self.F[on]
         n, q = F.shape
         if not self._low_rank(n):
-            return DenseGram(_array(_weighted(F, self.weights) @ F.T)).solve_shifted(shift, B)
-        G = _weighted(F, np.sqrt(self.weights))
+            return DenseGram(dense(scaled_columns(F, self.weights) @ F.T)).solve_shifted(shift, B)
+        G = scaled_columns(F, np.sqrt(self.weights))
         small = _lower_square(G)
         small.flat[:: q + 1] += shift
         factor = linalg.cho_factor(small, lower=True, overwrite_a=True)
-        solution: Array = (B - product(G, linalg.cho_solve(factor, product(G.T, B)))) / shift
-        return solution
+        return (B - product(G, linalg.cho_solve(factor, product(G.T, B)))) / shift
 
     def congruent(self, scale: Array) -> Gram:
-        F = self.F.multiply(scale[:, None]).tocsr() if hasattr(self.F, "multiply") else scale[:, None] * self.F
+        F = scaled_rows(self.F, scale)
         return FactorGram(F, self.weights, F)
 
     def spectrum(self) -> tuple[Array, Array]:
         """From the singular values of F W^{1/2} where q < n."""
         if not self._low_rank(self.F.shape[0]):
             return DenseGram(self.dense()).spectrum()
-        G = _array(_weighted(self.F, np.sqrt(self.weights))).astype(np.float64, copy=False)
+        G = dense(scaled_columns(self.F, np.sqrt(self.weights))).astype(np.float64, copy=False)
         vectors, roots, _ = linalg.svd(G, full_matrices=False)
         return roots * roots, vectors
 
     def _low_rank(self, n: int) -> bool:
-        """Whether n rows of F W^{1/2} are a shorter way to what K says."""
+        """Whether K has a root F W^{1/2} with fewer columns than its n rows."""
         return bool(self.F.shape[1] < n and (self.weights >= 0).all())
 
 
 def _lower_square(G: Any) -> Array:
-    """The lower triangle of G'G, of which the rest has no meaning."""
+    """G'G in the lower triangle; what stands above it has no meaning."""
     if hasattr(G, "multiply"):
-        return _array(G.T @ G).astype(np.float64)
+        return dense(G.T @ G).astype(np.float64)
     by_rows = G.flags.c_contiguous
-    square: Array = blas.dsyrk(1.0, G.T if by_rows else G, trans=not by_rows, lower=1)
-    return square
-
-
-def _weighted(F: Any, weights: Array) -> Any:
-    """F diag(weights)."""
-    return F.multiply(weights).tocsr() if hasattr(F, "multiply") else F * weights
-
-
-def _array(K: Any) -> Array:
-    matrix: Array = K.toarray() if hasattr(K, "toarray") else K
-    return matrix
+    return blas.dsyrk(1.0, G.T if by_rows else G, trans=not by_rows, lower=1)

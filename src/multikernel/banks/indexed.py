@@ -16,7 +16,14 @@ from multikernel.banks.gram import DenseGram, Gram
 
 @dataclass(frozen=True, eq=False)
 class IndexedBank(KernelBank):
-    """Rows and columns of ``parent`` by position; every pass goes over the parent's whole stack."""
+    """Some rows and columns of another bank; every pass goes over the whole stack of that bank.
+
+    Parameters
+    ----------
+    parent : the stored bank
+    rows, columns : int arrays, positions in the parent
+    same : whether the rows are the columns
+    """
 
     parent: KernelBank
     rows: Array
@@ -25,7 +32,7 @@ class IndexedBank(KernelBank):
 
     @classmethod
     def of(cls, parent: KernelBank, rows: Index, columns: Index) -> IndexedBank:
-        """A view of a bank, or of a view: never a view of a view."""
+        """A view of a bank; of a view it becomes a view of that view's bank."""
         r, c = positions(rows, parent.shape[0]), positions(columns, parent.shape[1])
         square = same_samples(parent, r, c)
         if isinstance(parent, IndexedBank):
@@ -87,11 +94,8 @@ class IndexedBank(KernelBank):
 
     def cross(self, X: Any) -> KernelBank:
         new = self.parent.cross(X)
-        return (
-            new
-            if len(self.columns) == new.shape[1] and _is_range(self.columns)
-            else new.block(slice(None), self.columns)
-        )
+        every = np.array_equal(self.columns, np.arange(new.shape[1]))
+        return new if every else new.block(slice(None), self.columns)
 
     def reference(self, columns: Index = slice(None)) -> KernelBank:
         return self.parent.reference(self.columns[columns])
@@ -100,12 +104,8 @@ class IndexedBank(KernelBank):
         return self.parent.self_values(X)
 
 
-def _is_range(index: Array) -> bool:
-    return np.array_equal(index, np.arange(len(index)))
-
-
 def _scatter(A: Array, index: Array, n: int) -> Array:
-    """A at the positions of the index, zeros elsewhere; where a position comes twice, the sum."""
+    """n rows that hold the rows of A at the positions of the index, their sum where a position occurs twice, else 0."""
     whole = np.zeros((n, *A.shape[1:]), dtype=A.dtype)
     if np.bincount(index, minlength=1).max() > 1:
         np.add.at(whole, index, A)

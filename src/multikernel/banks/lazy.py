@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._linalg import inverse_root
 from multikernel._typing import Array, Index
 from multikernel.banks.base import MEMORY, KernelBank, positions, same_samples, unit_roundoff
 from multikernel.banks.dense import PackedBank
@@ -21,8 +22,9 @@ from multikernel.banks.profiles import profiles
 from multikernel.banks.threads import over_rows
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import OfDistance
-from multikernel.kernels.facts import PowerOf
-from multikernel.kernels.samples import as_floats, in_double
+from multikernel.kernels.facts import Elementary, PowerOf
+from multikernel.kernels.interactions import TILE_VALUES, elementary, elementary_diagonals
+from multikernel.kernels.samples import as_floats, dense, in_double
 
 _SMALL_MATRIX = 1 << 22  # values: larger matrices are formed one at a time, not one for each thread
 
@@ -108,6 +110,39 @@ def stack(kernels: tuple[Kernel, ...], X: Any, memory: int = MEMORY, dtype: Any 
     over_rows(fill, len(shared), 1 if n * n <= _SMALL_MATRIX else max(1, len(shared)))
     for k in set(range(len(kernels))).difference(*shared):
         packed[k] = pack(kernels[k](X))
+    return PackedBank(LazyBank(kernels, X, X), packed, n)
+
+
+def anova_stack(kernels: tuple[Kernel, ...], facts: list[Elementary], X: Any, dtype: Any) -> PackedBank:
+    """The stored bank of ANOVA kernels of several degrees, evaluated in one recursion over the features.
+
+    Only the lower triangles are evaluated, some rows at a time: beside the stack, memory follows these rows.
+
+    Parameters
+    ----------
+    kernels : kernels with columns given by position
+    facts : what they state; all are made of one kernel on single features
+    X : array or CSR matrix
+    dtype : the precision in which matrices are stored
+    """
+    samples, kernel, degree = dense(X), facts[0].kernel, max(fact.degree for fact in facts)
+    n = len(samples)
+    packed = np.empty((len(facts), n * (n + 1) // 2), dtype=dtype)
+    diagonals = elementary_diagonals(kernel, samples, degree)
+    inverse = [inverse_root(d) for d in diagonals]
+
+    def fill(rows: slice) -> None:
+        values = elementary(kernel, samples[rows], samples[: rows.stop], degree)
+        for k, fact in enumerate(facts):
+            d, K = fact.degree, values[fact.degree]
+            if fact.normalized:
+                K = np.clip(K * inverse[d][rows, None] * inverse[d][: rows.stop], -1.0, 1.0)
+            for r, i in enumerate(range(rows.start, rows.stop)):
+                start = i * (i + 1) // 2
+                packed[k, start : start + i] = K[r, :i]
+                packed[k, start + i] = diagonals[d][i] > 0 if fact.normalized else diagonals[d][i]
+
+    over_rows(fill, n, max(1, TILE_VALUES // n))
     return PackedBank(LazyBank(kernels, X, X), packed, n)
 
 

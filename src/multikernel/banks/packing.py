@@ -13,13 +13,12 @@ from multikernel._typing import Array
 def pack(K: Array) -> Array:
     """The upper triangle of K, column by column: n (n + 1) / 2 values."""
     trttp = lapack.strttp if K.dtype == np.float32 else lapack.dtrttp
-    # K.T is the Fortran-ordered view of a C-ordered array: its upper triangle is our lower one, the same by symmetry
-    packed: Array = trttp(K.T if K.flags.c_contiguous else K, uplo="U")[0]
-    return packed
+    # K.T is the Fortran-ordered view of a C-ordered array; its upper triangle holds the same entries by symmetry
+    return trttp(K.T if K.flags.c_contiguous else K, uplo="U")[0]
 
 
 def unpack(packed: Array, n: int, dtype: Any = None) -> Array:
-    """The full symmetric matrix, C-ordered, in ``dtype`` (None: as stored)."""
+    """The whole symmetric matrix of order n, C-ordered, in ``dtype`` (None: as stored)."""
     from multikernel.banks import _packed
 
     K = np.empty((n, n), dtype=packed.dtype if dtype is None else dtype)
@@ -36,13 +35,12 @@ def weights_of_pairs(M: Array) -> Array:
 
 
 def packed_positions(rows: Array, columns: Array) -> Array:
-    """Where the entries of these rows and columns are in a packed half."""
+    """The numbers, in a packed half, of the entries in these rows and columns."""
     high, low = np.maximum(rows, columns), np.minimum(rows, columns)
-    places: Array = high * (high + 1) // 2 + low
-    return places
+    return high * (high + 1) // 2 + low
 
 
 def packed_pairs(numbers: Array) -> tuple[Array, Array]:
-    """Row i and column j <= i of the entries of a packed half: entry i (i + 1) / 2 + j."""
+    """Row i and column j <= i of the numbered entries of a packed half: entry i (i + 1) / 2 + j."""
     rows = ((np.sqrt(8.0 * numbers + 1.0) - 1.0) / 2.0).astype(np.intp)
     return rows, numbers - rows * (rows + 1) // 2

@@ -82,8 +82,7 @@ class PowersBank(OneMatrixBank):
         def rows(r: slice) -> Array:
             """The samples that take part, a few rows at a time: no second n x n matrix."""
             part, R = self.B.entries(support[r], support[r.start :]), L[r.start :]
-            forms: Array = _powers.outer_forms(part, R, R, True, top, 0, len(part))
-            return forms
+            return _powers.outer_forms(part, R, R, True, top, 0, len(part))
 
         return self._sum(rows, len(support), top)[self.degrees]
 
@@ -97,8 +96,7 @@ class PowersBank(OneMatrixBank):
         return self._weighted_sums(M, self._top)[self.degrees]
 
     def pairs(self, N: Array | None = None) -> Array:
-        products: Array = self._weighted_sums(N, 2 * self._top)[self.degrees[:, None] + self.degrees]
-        return products
+        return self._weighted_sums(N, 2 * self._top)[self.degrees[:, None] + self.degrees]
 
     def _weighted_sums(self, M: Array | None, top: int) -> Array:
         """sum_ij M_ij B_ij^d for the degrees d = 0..top; M = None is all ones."""
@@ -106,8 +104,7 @@ class PowersBank(OneMatrixBank):
 
         def rows(r: slice) -> Array:
             B = self.B.entries(r)
-            forms: Array = _powers.matrix_forms(B, np.ones_like(B) if M is None else M[r], top, 0, len(B))
-            return forms
+            return _powers.matrix_forms(B, np.ones_like(B) if M is None else M[r], top, 0, len(B))
 
         return self._sum(rows, self.shape[0], top)
 
@@ -122,12 +119,10 @@ class PowersBank(OneMatrixBank):
         return int(self.degrees.max(initial=0))
 
     def diagonal(self) -> Array:
-        powers: Array = self.B.diagonal()[None, :] ** self.degrees[:, None]
-        return powers
+        return self.B.diagonal()[None, :] ** self.degrees[:, None]
 
     def self_values(self, X: Any) -> Array:
-        powers: Array = self.B.base.diagonal(X)[None, :] ** self.degrees[:, None]
-        return powers
+        return self.B.base.diagonal(X)[None, :] ** self.degrees[:, None]
 
 
 def running_powers(B: Array, degrees: Sequence[int] | Array) -> Iterator[Array]:

@@ -20,7 +20,7 @@ from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.threads import one_blas_thread, over_rows
 
 _TILE_VALUES = 1 << 20
-_LEAST_ROWS = 256  # a product of fewer rows spends its time on reading the columns
+_LEAST_ROWS = 256  # the product of fewer rows with all columns spends its time on reading the columns' samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,19 +53,17 @@ class PowersGram(Gram):
         sums = np.empty((len(factors), self.shape[0]))
 
         def rows(r: slice, K: Array) -> None:
-            for v, out in zip(factors, sums, strict=True):  # sums in double precision: certificates are differences
+            for v, out in zip(factors, sums, strict=True):  # in double precision: certificates are differences of sums
                 _dense.multiply(K, v, out[r], 0, len(K))
 
         self._over_tiles(self.matrix.part(slice(None), S), rows)
-        result: Array = sums[0] if V.ndim == 1 else sums.T
-        return result
+        return sums[0] if V.ndim == 1 else sums.T
 
     def rows(self, index: Any) -> Array:
         return self._dense_of(self.matrix.part(index, slice(None)))
 
     def diagonal(self) -> Array:
-        diagonal: Array = np.polynomial.polynomial.polyval(self.matrix.diagonal(), self.coef)
-        return diagonal
+        return np.polynomial.polynomial.polyval(self.matrix.diagonal(), self.coef)
 
     def dense(self) -> Array:
         return self._symmetric_of(self.matrix) if self.matrix.square else self._dense_of(self.matrix)
@@ -93,7 +91,7 @@ class PowersGram(Gram):
         return out
 
     def _symmetric_of(self, matrix: BaseMatrix) -> Array:
-        """The lower half of a square matrix, and its mirror image: products of other shapes may round otherwise."""
+        """The lower half of a square matrix and its mirror image: tiles of other shapes may round in another way."""
         out = np.empty(matrix.shape, dtype=matrix.dtype)
 
         def rows(r: slice, K: Array) -> None:
@@ -116,7 +114,7 @@ class PowersGram(Gram):
             _powers.horner(B, self.coef, K, 0, len(B))
             use(r, K)
 
-        with one_blas_thread(0):  # the tiles are shared out among the threads, each makes its own products
+        with one_blas_thread(0):  # the tiles are shared out among threads, each of which makes products of its own
             over_rows(tile, matrix.shape[0], tile_rows(matrix.shape[1]))
 
 

@@ -21,13 +21,13 @@ def precomputed(K: Any) -> KernelBank:
 
     Parameters
     ----------
-    K : KernelBank, array of shape (m, n, n), or a list of m matrices of shape (n, n)
-        Symmetric positive semi-definite; float32 is kept, anything else becomes float64.
+    K : KernelBank, array (m, n, n), or list of m matrices (n, n); matrices are symmetric and positive semi-definite.
+        float32 is kept, anything else becomes float64.
 
     Raises
     ------
     ValueError : where a matrix is not square, not finite, not symmetric or not positive semi-definite (eigenvalues down
-        to -1e-10 of the trace are rounding); the message names the kernel and the entry.
+        to -1e-10 of the trace are rounding); the message names the kernel and the entry
     """
     if isinstance(K, KernelBank):
         return K
@@ -52,7 +52,18 @@ def precomputed(K: Any) -> KernelBank:
 
 
 def rectangular(K: Any, m: int, n: int) -> KernelBank:
-    """A bank of precomputed matrices of new samples against n training samples: shape (m, n_new, n)."""
+    """A bank of precomputed matrices of new samples against the training samples.
+
+    Parameters
+    ----------
+    K : KernelBank, array (m, n_new, n), or list of m matrices (n_new, n)
+    m : int, how many kernels there have to be
+    n : int, how many training samples there are
+
+    Raises
+    ------
+    ValueError : where the shape is another one, or an entry is not finite
+    """
     if isinstance(K, KernelBank):
         if len(K) != m or K.shape[1] != n:
             raise ValueError(f"expected {m} kernels against {n} training samples, got {len(K)} against {K.shape[1]}")
@@ -67,7 +78,7 @@ def rectangular(K: Any, m: int, n: int) -> KernelBank:
 
 
 def _matrices(K: Any) -> Iterator[Array]:
-    """The matrices one by one, floating and finite."""
+    """The matrices one by one, as floats; a ValueError for what is no matrix, or not finite."""
     if isinstance(K, np.ndarray) and K.ndim != 3:
         raise ValueError(f"precomputed kernels must be an array (m, n, n) or a list of matrices, got shape {K.shape}")
     if len(K) == 0:
@@ -83,7 +94,7 @@ def _matrices(K: Any) -> Iterator[Array]:
 
 @dataclass(frozen=True, eq=False)
 class Precomputed(KernelBank):
-    """The columns of matrices that the user computed, a bank without rows: new samples come as matrices, too.
+    """The columns of matrices that the user computed: a bank without rows, for which new samples come as matrices.
 
     Parameters
     ----------

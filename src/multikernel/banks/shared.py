@@ -1,4 +1,4 @@
-"""Several problems on one bank, each pass over the stored matrices made once for all of them.
+"""Several problems on one bank, which make each pass over the stored matrices together.
 
 Every problem runs in a thread of its own and sees a bank like any other. Where it asks for a sum, a form or a product,
 it waits until all problems that still run have asked for something; then one pass answers all of them.
@@ -19,13 +19,27 @@ from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.banks.base import KernelBank
 from multikernel.banks.gram import Gram
-from multikernel.banks.wrappers import WrapperBank
+from multikernel.banks.wrappers import WrapperBank, asked
 
 T = TypeVar("T")
 
 
 def together(bank: KernelBank, problems: Sequence[Callable[[KernelBank], T]]) -> list[T]:
-    """What every problem returns, in order; the first error of a problem, once all have ended."""
+    """Run problems on one bank at the same time.
+
+    Parameters
+    ----------
+    bank : KernelBank
+    problems : functions of a bank, each of which is given its own view of the bank
+
+    Returns
+    -------
+    what every problem returns, in order
+
+    Raises
+    ------
+    the error of the first problem that ended in one, once all have ended
+    """
     if len(problems) == 1:
         return [problems[0](bank)]
     passes = Passes(bank, len(problems))
@@ -54,7 +68,15 @@ class _Request:
 
 @dataclass(eq=False)
 class Passes:
-    """Collects the requests of the problems that still run, and answers them at once."""
+    """Collects the requests of the problems that still run, and answers them at once.
+
+    Parameters
+    ----------
+    bank : KernelBank
+    running : int, how many problems run
+    pending : requests that are not answered yet
+    changed : tells the problems that requests are answered
+    """
 
     bank: KernelBank
     running: int
@@ -110,29 +132,27 @@ def _answer(requests: list[_Request], passes: Callable[[list[Array]], list[Any]]
         request.done = True
 
 
-def _own(name: str) -> Any:
-    """A method of the bank itself: for what does not read all matrices, or leads to another bank."""
-    return lambda self, *args, **named: getattr(self.bank, name)(*args, **named)
-
-
 @dataclass(frozen=True, eq=False)
 class SharedBank(WrapperBank):
-    """A bank whose sums, forms and products are made together with those of other problems."""
+    """A bank whose sums, forms and products are made together with those of other problems.
+
+    Parameters
+    ----------
+    bank : the bank of all problems
+    passes : where this problem asks for them
+    """
 
     passes: Passes
 
     def combine(self, weights: Array) -> Gram:
-        gram: Gram = self.passes.ask("combine", np.asarray(weights, dtype=float))
-        return gram
+        return self.passes.ask("combine", np.asarray(weights, dtype=float))
 
     def quad(self, A: Array) -> Array:
         A = as_columns(A)
-        forms: Array = self.passes.ask("quad", A[:, 0]) if A.shape[1] == 1 else self.bank.quad(A)
-        return forms
+        return self.passes.ask("quad", A[:, 0]) if A.shape[1] == 1 else self.bank.quad(A)
 
     def apply(self, C: Array) -> Array:
-        products: Array = self.passes.ask("apply", C)
-        return products
+        return self.passes.ask("apply", C)
 
     def compact(self) -> SharedBank:
         return self
@@ -141,9 +161,10 @@ class SharedBank(WrapperBank):
         """A copy in another process makes its own passes."""
         return copy, (self.bank,)
 
-    tiles, combine_all, quads, inner = _own("tiles"), _own("combine_all"), _own("quads"), _own("inner")
-    pairs, pair_forms, hadamard_apply = _own("pairs"), _own("pair_forms"), _own("hadamard_apply")
-    diagonal, traces, self_values = _own("diagonal"), _own("traces"), _own("self_values")
-    held_out_self_values = _own("held_out_self_values")
-    block, principal, reference = _own("block"), _own("principal"), _own("reference")
-    select, exact, cross = _own("select"), _own("exact"), _own("cross")
+    # what does not read all matrices, or leads to another bank, is the bank's own
+    tiles, combine_all, quads, inner = asked("tiles"), asked("combine_all"), asked("quads"), asked("inner")
+    pairs, pair_forms, hadamard_apply = asked("pairs"), asked("pair_forms"), asked("hadamard_apply")
+    diagonal, traces, self_values = asked("diagonal"), asked("traces"), asked("self_values")
+    held_out_self_values = asked("held_out_self_values")
+    block, principal, reference = asked("block"), asked("principal"), asked("reference")
+    select, exact, cross = asked("select"), asked("exact"), asked("cross")

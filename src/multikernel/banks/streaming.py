@@ -17,8 +17,8 @@ from multikernel._typing import Array
 from multikernel.banks.threads import one_blas_thread, over_rows
 
 Tiles = Callable[[slice], Iterator[Array]]
-_HELD_VALUES = 1 << 21  # values in the tiles of all matrices, where a pass needs them together: 16 MB
-_LEAST_ROWS = 64  # evaluating a kernel for fewer rows spends its time on reading the columns' samples
+_HELD_VALUES = 1 << 21  # values in memory where a pass needs the tiles of all matrices together: 16 MB
+_LEAST_ROWS = 64  # evaluating a kernel on fewer rows spends its time on reading the columns' samples
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +80,7 @@ class Stream:
         return sum(self._over_rows(rows), np.zeros(self.m))
 
     def pairs(self, N: Array | None = None) -> Array:
-        """<K_j, K_k> for every pair, or <N, K_j o K_k>: shape (m, m); some rows of all matrices are held at a time."""
+        """<K_j, K_k> or <N, K_j o K_k> for every pair: shape (m, m); some rows of all matrices are held at a time."""
 
         def rows(r: slice) -> Array:
             height = len(range(*r.indices(self.shape[0])))
@@ -88,8 +88,7 @@ class Stream:
             for row, K in zip(flat, self.tiles(r), strict=True):
                 row[:] = K.ravel()
             weighted = flat if N is None else flat * N[r].ravel()
-            products: Array = weighted @ flat.T
-            return products
+            return weighted @ flat.T
 
         height = max(1, _HELD_VALUES // max(1, self.m * self.shape[1]))
         return sum(over_rows(rows, self.shape[0], height), np.zeros((self.m, self.m)))
@@ -106,7 +105,7 @@ class Stream:
         return values
 
     def _over_rows(self, work: Callable[[slice], Any]) -> list[Any]:
-        """The work for the rows of one tile at a time; BLAS has one thread where these share the processors."""
+        """The work for the rows of a tile at a time; BLAS has one thread where several tiles share the processors."""
         height = max(_LEAST_ROWS, self.values // max(1, self.shape[1]))
         with one_blas_thread(0) if height < self.shape[0] else nullcontext():
             return over_rows(work, self.shape[0], height)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -21,13 +22,12 @@ from multikernel.banks.dense import DenseBank, PackedBank, StoredBank
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.packing import packed_pairs, unpack, weights_of_pairs
 from multikernel.banks.threads import over_rows, slices
+from multikernel.kernels.samples import dense
 
-_DIFFERENCES = 1 << 21  # squared differences of the features in memory at a time: 16 MB
-_PIECE = 1 << 22  # kernel values handed to a thread at a time
-_SHORTEST = 1 << 9  # pairs that a thread works on, however many kernels
-_STORED = 1 << 23  # kernel values stored at a time, where a pass needs them stored: 64 MB
-
-Pairs = Callable[[Array], tuple[Array, Array]]  # rows and columns of numbered pairs of samples
+_DIFFERENCES = 1 << 21  # squared differences of features that are in memory at a time: 16 MB
+_PIECE = 1 << 22  # kernel values that a thread evaluates at a time
+_SHORTEST = 1 << 9  # the least number of pairs that a thread works on, however many kernels there are
+_STORED = 1 << 23  # kernel values in memory at a time, where tiles are asked for: 64 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,10 +37,10 @@ class SubsetRBFBank(KernelBank):
     Parameters
     ----------
     X, Z : arrays (r, u) and (c, u), the features of the row and of the column samples; ``X is Z`` makes the bank square
-    features : integer array (u,), the columns of a data set that X and Z are made of, for new samples
-    subsets : integer array (S, q), columns of X and Z; -1 is none
-    owner : integer array (m,), the subset of each kernel; fastest where kernels of one subset are neighbours
-    gammas : array (m,); fastest where one is a small whole multiple of the one before
+    features : int array (u,), the columns of a data set that X and Z are made of, for new samples
+    subsets : int array (S, q), the columns of X and Z in each subset, filled up with -1
+    owner : int array (m,), the subset of each kernel; passes are fastest where kernels of one subset are neighbours
+    gammas : array (m,); passes are fastest where one is a small whole multiple of the one before
     """
 
     X: Array
@@ -73,7 +73,7 @@ class SubsetRBFBank(KernelBank):
     # -- pairs of samples ----------------------------------------------------------------------------------------
 
     def _pairs(self, numbers: Array) -> tuple[Array, Array]:
-        """The entries of a packed half, or of a whole rectangle row by row."""
+        """The rows and columns of numbered pairs: of a packed half, or of a whole rectangle row by row."""
         if self.square:
             return packed_pairs(numbers)
         rows, columns = np.divmod(numbers, max(1, len(self.Z)))
@@ -95,24 +95,28 @@ class SubsetRBFBank(KernelBank):
     def _chunk(self) -> int:
         return max(1, _DIFFERENCES // max(1, len(self.features)))
 
-    def _forms(self, pairs: Pairs, W: Array) -> Array:
-        """sum_c W[t, c] K_k[c] over the numbered pairs c: shape (m, t)."""
+    def _over_pairs(self, work: Callable[[Array, slice, slice], None]) -> None:
+        """``work(Q, pairs, kernels)`` with the squared differences Q of some pairs, for some kernels at a time."""
+        for part in slices(self._n_pairs, self._chunk):
+            Q = self._differences(*self._pairs(np.arange(part.start, part.stop)))
+            over_rows(partial(work, Q, part), len(self), max(1, _PIECE // Q.shape[1]))
+
+    def _forms(self, W: Array) -> Array:
+        """sum_c W[t, c] K_k[c] over the pairs c: shape (m, t)."""
         from multikernel.banks import _gaussians
 
         out = np.zeros((len(self), len(W)))
-        for part in slices(W.shape[1], self._chunk):
-            Q = self._differences(*pairs(np.arange(part.start, part.stop)))
-            w = np.ascontiguousarray(W[:, part])
 
-            def kernels(r: slice, Q: Array = Q, w: Array = w) -> None:
-                _gaussians.forms(Q, w, self.subsets, self.owner, self.gammas, out, r.start, r.stop)
+        def kernels(Q: Array, part: slice, r: slice) -> None:
+            own = np.ascontiguousarray(W[:, part])
+            _gaussians.forms(Q, own, self.subsets, self.owner, self.gammas, out, r.start, r.stop)
 
-            over_rows(kernels, len(self), max(1, _PIECE // Q.shape[1]))
+        self._over_pairs(kernels)
         return out
 
     def tiles(self, rows: Index) -> Iterator[Array]:
-        """As many kernels at a time as fit in little memory."""
-        some = replace(self, X=self.X[rows].copy())  # a copy: these rows against all columns are no square bank
+        """Some kernels are evaluated at a time, as many as memory is meant for."""
+        some = replace(self, X=self.X[rows].copy())  # a copy: a bank of all rows is not taken for a square one
         height = max(1, _STORED // max(1, some._n_pairs))
         return (K for part in slices(len(self), height) for K in some.select(part).values().reshape(-1, *some.shape))
 
@@ -122,18 +126,18 @@ class SubsetRBFBank(KernelBank):
         A = as_columns(A)
         support = np.flatnonzero(A.any(axis=1))
         B = A[support]
-        return self._forms(_among(support), weights_of_pairs(B @ B.T)[None, :])[:, 0]
+        return self.block(support, support)._forms(weights_of_pairs(B @ B.T)[None, :])[:, 0]
 
     def quads(self, A: Array) -> Array:
         support = np.flatnonzero(A.any(axis=1))
         W = np.empty((A.shape[1], len(support) * (len(support) + 1) // 2))
         for w, b in zip(W, A[support].T, strict=True):
             w[:] = weights_of_pairs(np.outer(b, b))
-        return self._forms(_among(support), W)
+        return self.block(support, support)._forms(W)
 
     def inner(self, M: Array) -> Array:
         W = weights_of_pairs(M.astype(np.float64)) if self.square else M.astype(np.float64).ravel()
-        return self._forms(self._pairs, W[None, :])[:, 0]
+        return self._forms(W[None, :])[:, 0]
 
     def combine_all(self, W: Array) -> list[Gram]:
         from multikernel.banks import _gaussians
@@ -150,7 +154,7 @@ class SubsetRBFBank(KernelBank):
         return [DenseGram(unpack(s, len(self.X)) if self.square else s.reshape(self.shape)) for s in sums]
 
     def diagonal(self) -> Array:
-        """A single one, seen as an array that is not to be written into: a million rows take no memory."""
+        """A single 1 seen as an array, not to be written into: a million rows take no memory."""
         return np.broadcast_to(1.0, (len(self), len(self.X)))
 
     def traces(self) -> Array:
@@ -163,13 +167,11 @@ class SubsetRBFBank(KernelBank):
         from multikernel.banks import _gaussians
 
         out = np.empty((len(self), self._n_pairs), dtype=dtype)
-        for part in slices(self._n_pairs, self._chunk):
-            Q = self._differences(*self._pairs(np.arange(part.start, part.stop)))
 
-            def kernels(r: slice, Q: Array = Q, entries: Array = out[:, part]) -> None:
-                _gaussians.values(Q, self.subsets, self.owner, self.gammas, entries, r.start, r.stop)
+        def kernels(Q: Array, part: slice, r: slice) -> None:
+            _gaussians.values(Q, self.subsets, self.owner, self.gammas, out[:, part], r.start, r.stop)
 
-            over_rows(kernels, len(self), max(1, _PIECE // Q.shape[1]))
+        self._over_pairs(kernels)
         return out
 
     def stored(self, dtype: Any = np.float64) -> StoredBank:
@@ -200,18 +202,6 @@ class SubsetRBFBank(KernelBank):
         return np.broadcast_to(1.0, (len(self), X.shape[0]))
 
 
-def _among(samples: Array) -> Pairs:
-    """The pairs of some of the samples."""
-
-    def pairs(numbers: Array) -> tuple[Array, Array]:
-        rows, columns = packed_pairs(numbers)
-        return samples[rows], samples[columns]
-
-    return pairs
-
-
 def _taken(X: Any, features: Array) -> Array:
     """Some of the columns, dense and in double precision."""
-    taken = X[:, features] if hasattr(X, "shape") else np.asarray(X)[:, features]
-    dense: Array = taken.toarray() if hasattr(taken, "toarray") else np.asarray(taken)
-    return np.array(dense, dtype=np.float64)
+    return np.array(dense((X if hasattr(X, "shape") else np.asarray(X))[:, features]), dtype=np.float64)

@@ -1,4 +1,7 @@
-"""Rows of a matrix shared out among threads: for passes whose inner code holds no lock (numpy, BLAS, nogil numba)."""
+"""Rows of a matrix shared out among threads.
+
+It pays for passes whose inner code does not hold Python's lock: numpy, BLAS, and numba with nogil.
+"""
 
 from __future__ import annotations
 
@@ -15,18 +18,18 @@ import joblib
 from threadpoolctl import ThreadpoolController
 
 T = TypeVar("T")
-_SMALL_ORDER = 800
+_SMALL_ORDER = 800  # the largest order of matrices whose products are faster with one thread
 
 
 def n_threads() -> int:
-    """As many as the environment allows BLAS (OMP_NUM_THREADS), else the processors of this process."""
+    """As many as the environment allows BLAS (OMP_NUM_THREADS), else as this process has processors."""
     asked = os.environ.get("OMP_NUM_THREADS", "")
     return max(1, int(asked)) if asked.isdigit() else _processors()
 
 
 @cache
 def _processors() -> int:
-    """Asked once: it reads files of the system, which takes as long as a pass over a small bank."""
+    """Found once: it reads files of the system, which takes as long as a pass over a small bank."""
     return int(joblib.cpu_count())
 
 
@@ -37,13 +40,13 @@ def _pool(process: int, workers: int) -> ThreadPoolExecutor:
 
 
 def slices(n: int, size: int) -> Iterator[slice]:
-    """0..n in pieces of at most ``size``."""
+    """The numbers 0..n - 1 in slices of at most ``size``."""
     for start in range(0, n, size):
         yield slice(start, min(start + size, n))
 
 
 def over_rows(work: Callable[[slice], T], n: int, size: int) -> list[T]:
-    """``work(rows)`` for every slice of at most ``size`` of n rows, in order; threads where there is more than one."""
+    """What ``work`` returns for every slice of at most ``size`` of n rows, in order; several slices go to threads."""
     pieces = list(slices(n, size))
     workers = min(n_threads(), len(pieces))
     if workers <= 1:
@@ -53,7 +56,7 @@ def over_rows(work: Callable[[slice], T], n: int, size: int) -> list[T]:
 
 @dataclass(eq=False)
 class _OneThread:
-    """BLAS limited to one thread while anyone asks for it; problems in several threads ask independently."""
+    """BLAS is limited to one thread as long as any of the threads that run problems asks for it."""
 
     libraries: ThreadpoolController = field(default_factory=ThreadpoolController)  # found once, it takes milliseconds
     lock: Lock = field(default_factory=Lock)
@@ -80,7 +83,10 @@ def _one_thread(process: int) -> _OneThread:
 
 @contextmanager
 def one_blas_thread(n: int) -> Iterator[None]:
-    """BLAS with one thread for matrices of order n <= 800: a second brings little, and spins between the products."""
+    """BLAS with one thread, for matrices of order n <= 800: a second would gain little, and spin between the products.
+
+    With n = 0 whatever the matrices: for work that is shared out among threads already.
+    """
     if n > _SMALL_ORDER:
         yield
         return

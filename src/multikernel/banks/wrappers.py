@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
@@ -17,7 +17,12 @@ from multikernel.banks.gram import Gram
 
 @dataclass(frozen=True, eq=False)
 class WrapperBank(KernelBank):
-    """Another bank seen in some way: on the same samples, with as many kernels."""
+    """Another bank seen in some way: on the same samples, with as many kernels.
+
+    Parameters
+    ----------
+    bank : the bank inside
+    """
 
     bank: KernelBank
 
@@ -44,9 +49,39 @@ class WrapperBank(KernelBank):
         return replace(self, bank=self.bank.compact())
 
 
+def asked(name: str, then: Callable[[Any, Any], Any] = lambda wrapper, answer: answer) -> Any:
+    """A method that asks the bank inside the same, and makes ``then(wrapper, answer)`` of its answer."""
+
+    def method(wrapper: Any, *args: Any, **named: Any) -> Any:
+        return then(wrapper, getattr(wrapper.bank, name)(*args, **named))
+
+    method.__name__, method.__doc__ = name, getattr(KernelBank, name).__doc__
+    return method
+
+
+def _times(wrapper: ScaledBank, values: Array) -> Array:
+    """s_k times what belongs to kernel k."""
+    return wrapper.factors.reshape(-1, *(1,) * (values.ndim - 1)) * values
+
+
+def _times_both(wrapper: ScaledBank, values: Array) -> Array:
+    """s_j s_k times what belongs to the kernels j and k."""
+    return wrapper.factors[:, None] * values * wrapper.factors
+
+
+def _around(wrapper: Any, bank: KernelBank) -> Any:
+    return replace(wrapper, bank=bank)
+
+
 @dataclass(frozen=True, eq=False)
 class ScaledBank(WrapperBank):
-    """s_k K_k with fixed factors s of shape (m,)."""
+    """s_k K_k with fixed factors.
+
+    Parameters
+    ----------
+    bank : the kernels
+    factors : array (m,), s
+    """
 
     factors: Array
 
@@ -56,53 +91,18 @@ class ScaledBank(WrapperBank):
     def combine_all(self, W: Array) -> list[Gram]:
         return self.bank.combine_all(self.factors * W)
 
-    def apply(self, C: Array) -> Array:
-        return self.factors[:, None, None] * self.bank.apply(C)
-
-    def quad(self, A: Array) -> Array:
-        return self.factors * self.bank.quad(A)
-
-    def quads(self, A: Array) -> Array:
-        return self.factors[:, None] * self.bank.quads(A)
-
-    def inner(self, M: Array) -> Array:
-        return self.factors * self.bank.inner(M)
-
-    def pairs(self, N: Array | None = None) -> Array:
-        return self.factors[:, None] * self.bank.pairs(N) * self.factors
-
-    def pair_forms(self, A: Array) -> Array:
-        return self.factors[:, None] * self.bank.pair_forms(A) * self.factors
-
-    def hadamard_apply(self, P: Gram, C: Array) -> Array:
-        return self.factors[:, None, None] * self.bank.hadamard_apply(P, C)
-
-    def diagonal(self) -> Array:
-        return self.factors[:, None] * self.bank.diagonal()
-
-    def traces(self) -> Array:
-        return self.factors * self.bank.traces()
-
-    def held_out_self_values(self, rows: Index, columns: Index) -> Array:
-        return self.factors[:, None] * self.bank.held_out_self_values(rows, columns)
-
-    def block(self, rows: Index, columns: Index) -> ScaledBank:
-        return replace(self, bank=self.bank.block(rows, columns))
+    apply, inner, hadamard_apply = asked("apply", _times), asked("inner", _times), asked("hadamard_apply", _times)
+    quad, quads = asked("quad", _times), asked("quads", _times)
+    pairs, pair_forms = asked("pairs", _times_both), asked("pair_forms", _times_both)
+    diagonal, traces, self_values = asked("diagonal", _times), asked("traces", _times), asked("self_values", _times)
+    held_out_self_values = asked("held_out_self_values", _times)
+    block, cross, reference = asked("block", _around), asked("cross", _around), asked("reference", _around)
 
     def select(self, index: Index) -> ScaledBank:
         return ScaledBank(self.bank.select(index), self.factors[index])
 
     def exact(self, index: Index = slice(None)) -> ScaledBank:
         return ScaledBank(self.bank.exact(index), self.factors[index])
-
-    def cross(self, X: Any) -> ScaledBank:
-        return replace(self, bank=self.bank.cross(X))
-
-    def reference(self, columns: Index = slice(None)) -> ScaledBank:
-        return replace(self, bank=self.bank.reference(columns))
-
-    def self_values(self, X: Any) -> Array:
-        return self.factors[:, None] * self.bank.self_values(X)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +131,7 @@ class SelfValuedBank(WrapperBank):
 
     def block(self, rows: Index, columns: Index) -> Self:
         block = self.bank.block(rows, columns)
-        if block.square:  # a centred bank has new self-values on a fold
+        if block.square:  # whose self-values are new ones where the bank is centred
             return self.of(block)
         if self.bank.square:
             left = self.taken(self.bank.held_out_self_values(rows, columns))
@@ -142,7 +142,7 @@ class SelfValuedBank(WrapperBank):
         return replace(self, bank=self.bank.select(index), left=self.left[index], right=self.right[index])
 
     def exact(self, index: Index = slice(None)) -> Self:
-        """The self-values anew: those at hand are as exact as the entries they were taken from."""
+        """The self-values are taken anew: those at hand are only as exact as the entries they were taken from."""
         bank = self.bank.exact(index)
         return (
             self.of(bank) if self.square else replace(self, bank=bank, left=self.left[index], right=self.right[index])
@@ -159,7 +159,8 @@ class SelfValuedBank(WrapperBank):
 class NormalizedBank(SelfValuedBank):
     """diag(l_k) K_k diag(r_k), l and r the inverse roots of the self-values of the rows and of the columns.
 
-    A sample with self-value 0 has a row of zeros. Each kernel has factors of its own, so passes go kernel by kernel.
+    A sample with self-value 0 has a row of zeros. Each kernel has factors of its own, so that products and forms are
+    made kernel by kernel.
     """
 
     @staticmethod
@@ -174,8 +175,7 @@ class NormalizedBank(SelfValuedBank):
 
     def apply(self, C: Array) -> Array:
         products = [bank.apply(r[:, None] * C)[0] for bank, r in zip(self._each, self.right, strict=True)]
-        scaled: Array = self.left[:, :, None] * np.stack(products)
-        return scaled
+        return self.left[:, :, None] * np.stack(products)
 
     def quads(self, A: Array) -> Array:
         return np.stack([bank.quads(l[:, None] * A)[0] for bank, l in zip(self._each, self.left, strict=True)])
@@ -186,12 +186,10 @@ class NormalizedBank(SelfValuedBank):
         return (self.bank.select(slice(k, k + 1)) for k in range(len(self)))
 
     def diagonal(self) -> Array:
-        ones: Array = (self.left > 0).astype(float)
-        return ones
+        return (self.left > 0).astype(float)
 
     def self_values(self, X: Any) -> Array:
-        ones: Array = (self.bank.self_values(X) > 0).astype(float)
-        return ones
+        return (self.bank.self_values(X) > 0).astype(float)
 
 
 register_form("scaled", ScaledBank)

@@ -1,9 +1,9 @@
 """How weights make a kernel.
 
-A combination turns parameters theta into one kernel matrix K(theta) made of the matrices of a bank, on the training set
-and, with the same theta, on new samples. For the gradient of a machine's value, dJ/dK = -AA', it supplies
+A combination makes one kernel matrix K(theta) of parameters theta and the matrices of a bank, on the training set and,
+with the same theta, on new samples. A machine's value J has dJ/dK = -AA', so that dJ/dtheta = -q with
 
-    q = d/dtheta tr A'K(theta)A        at fixed A        (so that dJ/dtheta = -q).
+    q = d/dtheta tr A'K(theta)A        at fixed A.
 """
 
 from __future__ import annotations
@@ -18,9 +18,14 @@ from multikernel.banks import Gram, KernelBank
 
 
 class Combination(ABC):
-    """A family of kernels K(theta), theta >= 0; a frozen dataclass of what is fixed in it."""
+    """A family of kernels K(theta), theta >= 0; a frozen dataclass of what is fixed in it.
 
-    linear: ClassVar[bool] = False  # whether K is linear in theta: J is convex then, and a stationary point optimal
+    Attributes
+    ----------
+    linear : whether K is linear in theta; J is then convex, and a stationary point is optimal
+    """
+
+    linear: ClassVar[bool] = False
 
     @abstractmethod
     def gram(self, bank: KernelBank, theta: Array) -> Gram:
@@ -51,7 +56,7 @@ class Combination(ABC):
     def powers(self, bank: KernelBank) -> Array:
         """p, shape (d,), for which tr A'K(theta)A is concave in theta^p, whatever A; inf where none are known.
 
-        Then J(K(theta)) is convex in theta^p, though it may not be convex in theta.
+        J(K(theta)) is then convex in theta^p, even where it is not convex in theta.
         """
         return np.full(self.n_parameters(bank), np.inf)
 

@@ -3,8 +3,8 @@
     S = sum_k theta_k K_k        K(theta) = S o S o ... o S  (degree factors)
     q_k = degree <AA' o S^(degree - 1), K_k>        H_jk = degree (degree - 1) <AA' o S^(degree - 2), K_j o K_k>
 
-All products of degree kernels take part, with multinomial coefficients. Cortes, Mohri and Rostamizadeh (2009), whose
-equation (3) leaves these coefficients out and whose results need them.
+All products of ``degree`` kernels take part, with multinomial coefficients: equation (3) of Cortes, Mohri and
+Rostamizadeh (2009) leaves these coefficients out, but the paper's results need them.
 
 Where S = F W F' has few features, its powers have few, too: the monomials of the columns of F. With
 S^(degree - 1) = P V P' the scores are quadratic forms, q_k = degree tr B'K_kB, B the columns v_r^{1/2} p_r o a_t.
@@ -23,6 +23,7 @@ from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.banks import DenseGram, FactorGram, Gram, KernelBank
 from multikernel.combinations.base import Combination
+from multikernel.kernels.numbers import whole
 
 
 @dataclass(frozen=True)
@@ -35,6 +36,10 @@ class HadamardPower(Combination):
     Parameters
     ----------
     degree : int >= 1
+
+    Raises
+    ------
+    ValueError : where the degree is not a whole number >= 1
 
     Examples
     --------
@@ -50,8 +55,7 @@ class HadamardPower(Combination):
     degree: int = 2
 
     def __post_init__(self) -> None:
-        if not (self.degree >= 1 and self.degree == int(self.degree)):
-            raise ValueError(f"the degree of the polynomial must be a whole number >= 1, got {self.degree}")
+        whole(self.degree, "the degree of the polynomial", 1)
 
     def gram(self, bank: KernelBank, theta: Array) -> Gram:
         return _power(bank.combine(theta), int(self.degree))
@@ -62,8 +66,7 @@ class HadamardPower(Combination):
         A = as_columns(A)
         P = _power(bank.combine(theta), int(self.degree) - 1)
         B = _columns(P, A)
-        q: Array = self.degree * (bank.inner(_product(P, A)) if B is None else bank.quad(B))
-        return q
+        return self.degree * (bank.inner(_product(P, A)) if B is None else bank.quad(B))
 
     def images(self, bank: KernelBank, theta: Array, A: Array) -> Array:
         if self.degree == 1:
@@ -84,12 +87,12 @@ class HadamardPower(Combination):
         return factor * forms
 
     def powers(self, bank: KernelBank) -> Array:
-        """A monomial theta_1^k_1 ... theta_m^k_m of the form is a geometric mean of theta^degree, and so concave."""
+        """Every monomial theta_1^k_1 ... theta_m^k_m is a geometric mean of the theta_k^degree, and so concave."""
         return np.full(len(bank), float(self.degree))
 
 
 def _columns(P: Gram, A: Array) -> Array | None:
-    """B with BB' = AA' o P, where P has features that make it thin; else None."""
+    """B with BB' = AA' o P, where P has so few features that B has few columns; else None."""
     if not isinstance(P, FactorGram) or 2 * P.F.shape[1] * A.shape[1] > len(A) or hasattr(P.F, "multiply"):
         return None
     B: Array = (P.F * np.sqrt(P.weights))[:, :, None] * A[:, None, :]
@@ -104,7 +107,7 @@ def _product(P: Gram, A: Array) -> Array:
 
 
 def _power(S: Gram, degree: int) -> Gram:
-    """S^degree; by features where these are at most a quarter of the columns: a solve costs a quarter as much."""
+    """S^degree, by features where these are at most a quarter of the columns: a solve then costs a quarter as much."""
     if degree == 1:
         return S
     if isinstance(S, FactorGram) and not hasattr(S.F, "multiply"):
@@ -118,7 +121,7 @@ def _power(S: Gram, degree: int) -> Gram:
 
 
 def _monomials(F: Array, weights: Array, H: Array | None, degree: int) -> FactorGram:
-    """(F W H')^degree: one feature for each product of columns, weighed by the number of orders it comes in."""
+    """(F W H')^degree: a feature for each product of columns, weighed by the number of orders of its factors."""
     index = np.array(list(combinations_with_replacement(range(F.shape[1]), degree)))
     repeats = (index[:, :, None] == np.arange(F.shape[1])).sum(axis=1)
     orders = factorial(degree) / factorials(repeats).prod(axis=1)
@@ -128,7 +131,7 @@ def _monomials(F: Array, weights: Array, H: Array | None, degree: int) -> Factor
 
 
 def _products(F: Array, index: Array) -> Array:
-    """One product of columns of F for each row of the index."""
+    """For each row of the index, the product of the columns of F that it names."""
     products = F[:, index[:, 0]]
     for columns in index.T[1:]:
         products *= F[:, columns]

@@ -44,5 +44,4 @@ class ProductOfRBF(Combination):
         A = as_columns(A)
         M = A @ A.T
         M *= self.gram(bank, theta).dense()
-        q: Array = -bank.inner(M)
-        return q
+        return -bank.inner(M)

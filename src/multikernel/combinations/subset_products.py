@@ -3,7 +3,7 @@
     K(theta) = sum_w theta_w K_w,    K_w = prod_{i in w} K_i entry by entry, the product of none being 1
     q_w = <AA', K_w>
 
-Subsets that begin with the same kernels share the product of these, and subsets without weight are passed over.
+Subsets that begin with the same kernels share the product of these; subsets without weight are not evaluated.
 """
 
 from __future__ import annotations
@@ -86,11 +86,11 @@ class SubsetProducts(Combination):
         return np.ones(self.n_parameters(bank))
 
     def _products(self, bank: KernelBank, chosen: Iterable[int]) -> Iterator[tuple[int, Array]]:
-        """The chosen subsets by number with their products, not to be written into; in lexicographic order."""
+        """The chosen subsets by number, in lexicographic order, and their products, not to be written into."""
         order = sorted(chosen, key=lambda k: self.nodes[k])
         named = {i for k in order for i in self.nodes[k]}
         factors = {i: bank.matrix(i).astype(np.float64, copy=False) for i in named}
-        path: list[tuple[int, Array]] = []  # the last subset's elements, each with the product up to there
+        path: list[tuple[int, Array]] = []  # the kernels of the last subset, each with the product up to it
         for k in order:
             w = self.nodes[k]
             shared = next((at for at, ((i, _), j) in enumerate(zip(path, w, strict=False)) if i != j), len(path))

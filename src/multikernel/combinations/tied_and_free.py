@@ -2,10 +2,10 @@
 
     K(mu, nu) = T(mu) + sum_j nu_j P_j
 
-P_j is the entrywise product of the kernels that a tuple names: of (0, 0, 2) it is K_0 o K_0 o K_2. The weight of such a
-product in the tied part T is the product of its kernels' weights, mu_0 mu_0 mu_2; in the free part it has one of its
-own. T is either a power of the weighted sum, which holds the products of all tuples of that length, or the sum over the
-tuples listed. A tuple listed twice counts twice; in a power (0, 1) and (1, 0) both occur.
+A tuple of kernels stands for their entrywise product: (0, 0, 2) is K_0 o K_0 o K_2. In the tied part T a product has
+the product of its kernels' weights, mu_0 mu_0 mu_2; in the free part every product P_j has a weight of its own. T is
+either a power of the weighted sum, which holds the products of all tuples of that length, or the sum over some tuples.
+A tuple that is listed twice counts twice; in a power both (0, 1) and (1, 0) occur.
 """
 
 from __future__ import annotations
@@ -32,6 +32,11 @@ class TiedAndFree(Combination):
     ----------
     tied : int >= 1, the degree of the power of the weighted sum; or the tuples of kernels whose products are summed
     free : tuples of kernels, the products with weights of their own
+
+    Raises
+    ------
+    ValueError : where the degree is not a whole number >= 1, a product is no tuple of kernels by number, or one of them
+        names a kernel that the bank does not have
 
     Examples
     --------
@@ -94,7 +99,7 @@ class TiedAndFree(Combination):
         return second
 
     def powers(self, bank: KernelBank) -> Array:
-        """Those of the longest tied products; shorter ones are concave in them, too. Free ones enter linearly."""
+        """The length of the longest tied product, in which shorter ones are concave, too; 1 for free weights."""
         degree = self._power.degree if self._power is not None else max(map(len, self._listed))
         return np.concatenate([np.full(len(bank), float(degree)), np.ones(len(self.free))])
 
@@ -116,18 +121,17 @@ class TiedAndFree(Combination):
 
 
 def _product(bank: KernelBank, product: tuple[int, ...]) -> Array:
-    """The entrywise product of these kernels, dense."""
-    K: Array = reduce(np.multiply, (bank.matrix(k) for k in product))
-    return K
+    """The entrywise product of the kernels that a tuple names, dense."""
+    return reduce(np.multiply, (bank.matrix(k) for k in product))
 
 
 def _form(bank: KernelBank, product: tuple[int, ...], A: Array) -> float:
-    """tr A'PA."""
+    """tr A'PA, P the product that a tuple names."""
     return float((A * (_product(bank, product) @ A)).sum())
 
 
 def _slopes(product: tuple[int, ...], mu: Array) -> Array:
-    """The derivatives of the product of these weights: at each place of a weight, the product of the others."""
+    """The derivatives of the product of the weights that a tuple names: at each place, the product of the others."""
     slopes, weights = np.zeros(len(mu)), mu[list(product)]
     for place, k in enumerate(product):
         slopes[k] += np.delete(weights, place).prod()
@@ -135,7 +139,7 @@ def _slopes(product: tuple[int, ...], mu: Array) -> Array:
 
 
 def _bends(product: tuple[int, ...], mu: Array) -> Array:
-    """The second derivatives of the product of these weights."""
+    """The second derivatives of the product of the weights that a tuple names."""
     bends = np.zeros((len(mu), len(mu)))
     for place, k in enumerate(product):
         bends[k] += _slopes(product[:place] + product[place + 1 :], mu)

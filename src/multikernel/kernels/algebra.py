@@ -129,12 +129,10 @@ class Power(View):
         refuse_centred((self.kernel,), "power")
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
-        K: Array = self.kernel(X, Z) ** int(self.degree)
-        return K
+        return self.kernel(X, Z) ** int(self.degree)
 
     def diagonal(self, X: Any) -> Array:
-        d: Array = self.kernel.diagonal(X) ** int(self.degree)
-        return d
+        return self.kernel.diagonal(X) ** int(self.degree)
 
     def facts(self) -> tuple[Fact, ...]:
         inner = next((f for f in self.kernel.facts() if isinstance(f, PowerOf)), PowerOf(self.kernel, 1))
@@ -169,12 +167,10 @@ class Scaled(View):
         return K
 
     def diagonal(self, X: Any) -> Array:
-        d: Array = self.factor * self.kernel.diagonal(X)
-        return d
+        return self.factor * self.kernel.diagonal(X)
 
     def self_values(self, X: Any, Z: Any) -> Array:
-        d: Array = self.factor * self.kernel.self_values(X, Z)
-        return d
+        return self.factor * self.kernel.self_values(X, Z)
 
     def facts(self) -> tuple[Fact, ...]:
         return (Wrapped(self.kernel, float(self.factor)),)

@@ -43,11 +43,9 @@ class Tanimoto(Kernel):
         return K
 
     def diagonal(self, X: Any) -> Array:
-        ones: Array = (Linear().diagonal(X) > 0).astype(float)
-        return ones
+        return (Linear().diagonal(X) > 0).astype(float)
 
 
 def _column(X: Any, j: int) -> Array:
     """Column j, dense."""
-    column: Array = X[:, [j]].toarray()[:, 0] if hasattr(X, "tocsr") else X[:, j]
-    return column
+    return X[:, [j]].toarray()[:, 0] if hasattr(X, "tocsr") else X[:, j]

@@ -29,8 +29,7 @@ def squared_distances(X: Any, Z: Any = None) -> Array:
         difference: Array = X - (X if Z is None else as_floats(Z)).T
         difference *= difference
         return difference
-    D: Array = euclidean_distances(X, Z, squared=True)
-    return D
+    return euclidean_distances(X, Z, squared=True)
 
 
 class DistanceKernel(Kernel):

@@ -20,12 +20,10 @@ class Linear(Kernel):
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         X = as_floats(X)
-        K: Array = safe_sparse_dot(X, (X if Z is None else as_floats(Z)).T, dense_output=True)
-        return K
+        return safe_sparse_dot(X, (X if Z is None else as_floats(Z)).T, dense_output=True)
 
     def diagonal(self, X: Any) -> Array:
-        d: Array = row_norms(as_floats(X), squared=True)
-        return d
+        return row_norms(as_floats(X), squared=True)
 
     def facts(self) -> tuple[Fact, ...]:
         return (ExplicitFeatures(), PowerOf(self, 1))
@@ -50,12 +48,10 @@ class HomogeneousPolynomial(Kernel):
         whole(self.degree, "HomogeneousPolynomial: degree")
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
-        K: Array = Linear()(X, Z) ** int(self.degree)
-        return K
+        return Linear()(X, Z) ** int(self.degree)
 
     def diagonal(self, X: Any) -> Array:
-        d: Array = Linear().diagonal(X) ** int(self.degree)
-        return d
+        return Linear().diagonal(X) ** int(self.degree)
 
     def facts(self) -> tuple[Fact, ...]:
         return (PowerOf(Linear(), int(self.degree)),)

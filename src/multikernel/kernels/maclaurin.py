@@ -101,8 +101,7 @@ def _geometric(s: Array, c: float, normalize: bool) -> Array:
 
 
 def _from_logarithms(logarithms: Array, normalize: bool) -> Array:
-    coefficients: Array = np.exp(logarithms - logsumexp(logarithms) if normalize else logarithms)
-    return coefficients
+    return np.exp(logarithms - logsumexp(logarithms) if normalize else logarithms)
 
 
 def _degrees(max_degree: int, name: str) -> Array:

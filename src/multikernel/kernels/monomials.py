@@ -235,5 +235,4 @@ def _distinct(monomials: Array) -> tuple[Array, Array]:
     """The different rows, and how often each occurs."""
     if monomials.shape[1] == 0:  # constants, which numpy's unique refuses
         return monomials[:1], np.array([len(monomials)])[: len(monomials)]
-    distinct: tuple[Array, Array] = np.unique(monomials, axis=0, return_counts=True)
-    return distinct
+    return np.unique(monomials, axis=0, return_counts=True)

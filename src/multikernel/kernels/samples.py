@@ -1,4 +1,4 @@
-"""Samples in the forms in which kernels and banks evaluate them."""
+"""Samples, dense or sparse, in the forms in which kernels and banks evaluate them."""
 
 from __future__ import annotations
 
@@ -23,5 +23,14 @@ def in_double(X: Any) -> Any:
 def dense(X: Any) -> Array:
     """Floats, not sparse."""
     X = as_floats(X)
-    floats: Array = X.toarray() if hasattr(X, "toarray") else X
-    return floats
+    return X.toarray() if hasattr(X, "toarray") else X
+
+
+def scaled_rows(X: Any, factors: Array) -> Any:
+    """diag(factors) X, sparse where X is."""
+    return X.multiply(factors[:, None]).tocsr() if hasattr(X, "multiply") else X * factors[:, None]
+
+
+def scaled_columns(X: Any, factors: Array) -> Any:
+    """X diag(factors), sparse where X is."""
+    return X.multiply(factors).tocsr() if hasattr(X, "multiply") else X * factors

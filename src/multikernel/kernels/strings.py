@@ -67,13 +67,11 @@ class Spectrum(Kernel):
             F = F.toarray()
         left = F[: len(rows)]
         K = left @ (left if Z is None else F[len(rows) :]).T
-        dense: Array = K.toarray() if hasattr(K, "toarray") else K
-        return dense
+        return K.toarray() if hasattr(K, "toarray") else K
 
     def diagonal(self, X: Any) -> Array:
         F = counts(self._strings(X), int(self.length))
-        d: Array = F.multiply(F).sum(axis=1)
-        return d
+        return F.multiply(F).sum(axis=1)
 
     def facts(self) -> tuple[Fact, ...]:
         return (Costly(),)
@@ -95,8 +93,7 @@ class Spectrum(Kernel):
                 f"{self!r} compares strings, one a sample, and got {found}; restrict it to one column of strings by "
                 ".on(column)"
             )
-        strings: list[str] = table.texts[:, 0].tolist()
-        return strings
+        return table.texts[:, 0].tolist()
 
 
 def spectra(max_length: int, normalize: bool = True) -> KernelFamily:

@@ -14,6 +14,7 @@ from multikernel.kernels.base import Fact, Kernel, register_form
 from multikernel.kernels.distance import OfDistance
 from multikernel.kernels.facts import Costly, Elementary, ExplicitFeatures, PowerOf, Wrapped
 from multikernel.kernels.features import Features
+from multikernel.kernels.samples import scaled_rows
 
 
 @dataclass(repr=False)
@@ -89,8 +90,8 @@ class Normalized(View):
         if any(isinstance(f, ExplicitFeatures) and f.columns is None for f in self.kernel.facts()):
             # rows of length 1 first: one product then, and no second pass over K
             left = inverse_root(self.kernel.diagonal(X))
-            U = _scale_rows(X, left)
-            K = self.kernel(U, None if same else _scale_rows(Z, inverse_root(self.kernel.diagonal(Z))))
+            U = scaled_rows(X, left)
+            K = self.kernel(U, None if same else scaled_rows(Z, inverse_root(self.kernel.diagonal(Z))))
         else:
             K = self.kernel(X, Z)
             left = inverse_root(np.diagonal(K) if same else self.kernel.self_values(X, Z))
@@ -140,13 +141,11 @@ class Centered(View):
 
     def diagonal(self, X: Any) -> Array:
         """Self-values with X itself as the reference sample."""
-        d: Array = np.diagonal(self(X)).copy()
-        return d
+        return np.diagonal(self(X)).copy()
 
     def self_values(self, X: Any, Z: Any) -> Array:
         """k(x, x) - 2 mean_j k(x, z_j) + mean_jl k(z_j, z_l)."""
-        d: Array = self.kernel.self_values(X, Z) - 2.0 * self.kernel(X, Z).mean(axis=1) + self.kernel(Z).mean()
-        return d
+        return self.kernel.self_values(X, Z) - 2.0 * self.kernel(X, Z).mean(axis=1) + self.kernel(Z).mean()
 
     def facts(self) -> tuple[Fact, ...]:
         return (Wrapped(self.kernel, "centered"),)
@@ -161,16 +160,7 @@ class Centered(View):
 
 def _signs(diagonal: Array) -> Array:
     """1, and 0 where d = 0: the self-values of a normalised kernel."""
-    signs: Array = (diagonal > 0).astype(diagonal.dtype)
-    return signs
-
-
-def _scale_rows(X: Any, factors: Array) -> Any:
-    """diag(factors) X, dense or sparse."""
-    if hasattr(X, "multiply"):
-        return X.multiply(factors[:, None]).tocsr()
-    scaled: Array = X * factors[:, None]
-    return scaled
+    return (diagonal > 0).astype(diagonal.dtype)
 
 
 register_form("on", Restricted)

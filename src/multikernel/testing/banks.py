@@ -168,18 +168,15 @@ def _check_system(what: str, bank: KernelBank, K: Array) -> None:
 
 
 def _inner(K: Array, M: Array) -> Array:
-    inner: Array = np.einsum("kij,ij->k", K, M)
-    return inner
+    return np.einsum("kij,ij->k", K, M)
 
 
 def _forms(K: Array, A: Array) -> Array:
-    forms: Array = np.einsum("it,kit->kt", A, K @ A)
-    return forms
+    return np.einsum("it,kit->kt", A, K @ A)
 
 
 def _pairs(K: Array, N: Any) -> Array:
-    products: Array = np.einsum("jab,kab->jk", N * K, K, optimize=True)
-    return products
+    return np.einsum("jab,kab->jk", N * K, K, optimize=True)
 
 
 # -- parts, kernels, copies --------------------------------------------------------------------------------------------

@@ -131,8 +131,7 @@ def _stated(fact: Fact, X: Any) -> Array | None:
     """The matrix that follows from a fact; None where it states none."""
     match fact:
         case PowerOf(base, degree):
-            power: Array = base(X) ** degree
-            return power
+            return base(X) ** degree
         case OfDistance(kernel, _):
             return kernel.profile(fact(X))
         case ExplicitFeatures(columns):
@@ -146,8 +145,7 @@ def _stated(fact: Fact, X: Any) -> Array | None:
             return _cosines(kernel(X))
         case Wrapped(kernel, "centered"):
             J = np.eye(X.shape[0]) - 1.0 / X.shape[0]
-            centred: Array = J @ kernel(X) @ J
-            return centred
+            return J @ kernel(X) @ J
         case Wrapped(kernel, factor):
             return float(factor) * kernel(X)
     return None
@@ -155,8 +153,7 @@ def _stated(fact: Fact, X: Any) -> Array | None:
 
 def _cosines(K: Array) -> Array:
     roots = inverse_root(np.diag(K).copy())
-    cosines: Array = K * roots[:, None] * roots
-    return cosines
+    return K * roots[:, None] * roots
 
 
 def _check_specification(kernel: Kernel, X: Any, K: Array) -> None:
