@@ -74,6 +74,10 @@ class Problem:
     domain : where theta lives, with its penalty
     target : array (n,) or (n, t), as the machine wants it
     sample_weight : array (n,), what the machine multiplies each sample's loss with; 1 if not given
+
+    Raises
+    ------
+    ValueError : for a bank of distances where kernels are combined, and the reverse
     """
 
     bank: KernelBank
@@ -82,6 +86,9 @@ class Problem:
     domain: Domain
     target: Array
     sample_weight: Array | None = None
+
+    def __post_init__(self) -> None:
+        self.combination.check(self.bank)
 
     @property
     def linear(self) -> bool:
@@ -101,6 +108,16 @@ class Problem:
     def start(self) -> Array:
         """The domain's central point."""
         return self.domain.start(self.size)
+
+    def feasible(self, start: Array) -> Array:
+        """A start of the user's, moved into the domain; ValueError for another length or for NaN."""
+        theta = np.asarray(start, dtype=float)
+        if theta.shape != (self.size,):
+            raise ValueError(f"start has shape {theta.shape}, the problem has {self.size} parameters")
+        if not np.isfinite(theta).all():
+            first = int(np.flatnonzero(~np.isfinite(theta))[0])
+            raise ValueError(f"start has {theta[first]} at position {first}: a start needs finite numbers")
+        return self.domain.feasible(theta)
 
     def evaluate(self, theta: Array, warm: Any = None, machine: Machine | None = None) -> Evaluation:
         """Solve the inner problem at theta.

@@ -75,7 +75,6 @@ TINY = 1e-9  # relative, for sums in another order
 
 def test_every_part_is_registered() -> None:
     assert not missing(Optimizer, OPTIMIZERS.values())
-    assert not missing(Domain, DOMAINS.values())
 
 
 @every_optimizer

@@ -90,3 +90,19 @@ def test_values_enclose_whatever_the_inner_accuracy(name: str, domain: Domain, t
         assert found.bound <= min(values) * (1.0 + 1e-9)
         assert found.stationarity >= 0.0
         assert found.certificate.value >= 0.0
+
+
+def test_kernels_where_distances_are_needed_are_refused_and_the_reverse() -> None:
+    bank, distances, y = samples()
+    for combination in (Linear(), HadamardPower(2)):
+        with pytest.raises(ValueError, match="combines kernels, and this bank holds squared distances"):
+            Problem(distances, combination, HingeMachine(), Simplex(), y)
+    with pytest.raises(ValueError, match=r"takes squared distances.*take its bank.distances\(\)"):
+        Problem(bank, ProductOfRBF(), HingeMachine(), Simplex(), y)
+
+
+@pytest.mark.parametrize("start", [[np.nan, 1.0, 1.0], [1.0, 1.0, np.inf], [1.0]])
+def test_a_start_that_is_none_is_refused(start: list[float]) -> None:
+    bank, _, y = samples()
+    with pytest.raises(ValueError, match="start has"):
+        Problem(bank, Linear(), HingeMachine(), Orthant(1.0), y).feasible(np.array(start))

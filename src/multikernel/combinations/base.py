@@ -15,6 +15,7 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.banks import Gram, KernelBank
+from multikernel.banks.distances import DistanceBank
 
 
 class Combination(ABC):
@@ -59,6 +60,19 @@ class Combination(ABC):
         J(K(theta)) is then convex in theta^p, even where it is not convex in theta.
         """
         return np.full(self.n_parameters(bank), np.inf)
+
+    def check(self, bank: KernelBank) -> None:
+        """Refuse a bank whose matrices are not what the combination is made of: kernels, unless it says otherwise.
+
+        Raises
+        ------
+        ValueError : with a sentence that says which bank to take
+        """
+        if isinstance(bank, DistanceBank):
+            raise ValueError(
+                f"{type(self).__name__} combines kernels, and this bank holds squared distances: take the bank of "
+                "kernels that they come from, or combine them by ProductOfRBF"
+            )
 
     def n_parameters(self, bank: KernelBank) -> int:
         """d, the length of theta: one weight for each kernel unless a combination says otherwise."""

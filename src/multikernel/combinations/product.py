@@ -35,6 +35,13 @@ class ProductOfRBF(Combination):
            [-0.75,  0.  ]])
     """
 
+    def check(self, bank: KernelBank) -> None:
+        if bank.diagonal().any():
+            raise ValueError(
+                "ProductOfRBF takes squared distances, which are 0 from a sample to itself, and this bank holds "
+                "kernels: take its bank.distances()"
+            )
+
     def gram(self, bank: KernelBank, theta: Array) -> DenseGram:
         K = np.maximum(bank.combine(theta).dense(), 0.0)  # distances are differences: rounding leaves some below 0
         np.negative(K, out=K)

@@ -79,7 +79,10 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
         """A training bank that the user bound or computed."""
         bank = precomputed(X)
         if not bank.square:
-            raise ValueError(f"a training bank must be square, got shape {bank.shape}")
+            raise ValueError(
+                f"a training bank must be square, got shape {bank.shape}; cross-validation slices a bank on both sides "
+                "where kernels='precomputed' is set"
+            )
         self.kernel_names_ = self._names(len(bank))
         return bank
 

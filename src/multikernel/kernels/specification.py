@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, is_dataclass
 from typing import Any, Self
 
 import numpy as np
@@ -17,7 +17,9 @@ class Specification:
 
     def get_params(self, deep: bool = True) -> dict[str, Any]:
         """The parameters by name, those of nested specifications as ``part__name``."""
-        params = {f.name: getattr(self, f.name) for f in fields(self)}  # type: ignore[arg-type]
+        if not is_dataclass(self):
+            raise TypeError(f"{type(self).__name__} needs @dataclass above it: its fields are its parameters")
+        params = {f.name: getattr(self, f.name) for f in fields(self)}
         if deep:
             nested = {k: v for k, v in params.items() if isinstance(v, Specification)}
             for name, part in nested.items():

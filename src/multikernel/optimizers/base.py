@@ -68,11 +68,7 @@ class Optimizer(ABC):
 
     def first(self, problem: Problem, start: Array | None) -> Array:
         """The first point: the domain's central one, or a start made feasible."""
-        if start is None:
-            return problem.start()
-        if np.shape(start) != (problem.size,):
-            raise ValueError(f"start has shape {np.shape(start)}, the problem has {problem.size} parameters")
-        return problem.domain.feasible(np.asarray(start, dtype=float))
+        return problem.start() if start is None else problem.feasible(start)
 
     def inner_gap(self, gap: float) -> float:
         """The gap to ask of the inner problems while the outer one is ``gap``."""
@@ -103,7 +99,7 @@ class Optimizer(ABC):
         Raises
         ------
         TypeError, ValueError : where the algorithm cannot solve the problem, with a sentence that names what works
-        ValueError : for a start of another length, and for what the machine cannot take
+        ValueError : for a start of another length or with NaN, and for what the machine cannot take
         """
         problem.domain.check(problem.size)
         self.check(problem)

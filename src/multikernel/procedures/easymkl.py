@@ -31,7 +31,16 @@ def easymkl(bank: KernelBank, y: Array, machine: MarginMachine, warm: Array | No
     y : array (n,) of -1 and +1
     machine : MarginMachine, which holds lam
     warm : array (n,), the hull vector g of an earlier run
+
+    Raises
+    ------
+    TypeError : for another machine
     """
+    if not isinstance(machine, MarginMachine):
+        raise TypeError(
+            "easymkl needs a MarginMachine, whose solution is the margin between two hulls, and the machine is a "
+            f"{type(machine).__name__}"
+        )
     hulls = machine.solve(bank.combine(np.ones(len(bank))), y, warm)
     distances = np.maximum(bank.quad(hulls.coef), 0.0)
     total = distances.sum()

@@ -53,7 +53,7 @@ def generalized_mkl(
     """
     problem.domain.check(problem.size)
     central = central_start(problem)
-    begins = [problem.domain.feasible(start) for start in starts] or [central]
+    begins = [problem.feasible(start) for start in starts] or [central]
     with one_blas_thread(problem.bank.shape[0]):
         if is_program(problem):
             weights, dual = _linear(problem, tol, max_iter, begins[0], observe)

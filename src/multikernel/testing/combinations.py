@@ -12,6 +12,7 @@ from multikernel.banks import KernelBank
 from multikernel.combinations import Combination
 from multikernel.testing.assertions import require
 
+_DOUBLE = 2.0**-52  # rounding of double precision: differences of single precision are noise
 _STEP = 1e-5  # of differences
 _ACCURATE = 1e-5  # of the largest entry: what differences leave
 _ROUNDING = 1e-9  # of the largest entry: what sums in another order leave
@@ -38,6 +39,7 @@ def check_combination(combination: Combination, bank: KernelBank) -> None:
     >>> from multikernel.testing.combinations import check_combination
     >>> check_combination(HadamardPower(2), bind(kernels.linear_features(), np.eye(6)[:, :3] + 1.0))
     """
+    require(bank.square and bank.rounding <= _DOUBLE, "check_combination needs a square bank in double precision")
     check_matrices(combination, bank)
     check_first_derivatives(combination, bank)
     check_second_derivatives(combination, bank)

@@ -91,6 +91,10 @@ def _check_forms_of_samples(kernel: Kernel, X: Any, K: Array) -> None:
             found = kernel(thin)
         except ValueError:  # a kernel may refuse sparse samples
             continue
+        except Exception as error:
+            raise AssertionError(
+                f"{kernel!r}: sparse samples raise {type(error).__name__}: take them, or refuse them by a ValueError"
+            ) from error
         close(f"{kernel!r}: sparse samples", found, K, _NEARLY)
         close(f"{kernel!r}: rows of sparse samples", kernel(thin[:half], thin), K[:half], _NEARLY)
         close(f"{kernel!r}: diagonal of sparse samples", kernel.diagonal(thin), np.diag(K), _NEARLY)

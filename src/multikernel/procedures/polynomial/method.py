@@ -128,10 +128,11 @@ def _optimizer(problem: Problem, middle: Array, solver: str, tol: float, max_ite
     """The optimizer of that name; ValueError where it cannot solve this problem."""
     ball, power = problem.domain, isinstance(problem.combination, Linear | HadamardPower)
     sphere = isinstance(ball, NormBall) and ball.norm == 2 and ball.radius > 0 and power
+    ridge = isinstance(problem.machine, RidgeMachine)
     match solver:
-        case "auto" if sphere and problem.size <= _FEW:
+        case "auto" if ridge and sphere and problem.size <= _FEW:
             return SphereTrustRegion(tol, max_iter)
-        case "auto" if problem.linear and _smooth(ball):
+        case "auto" if ridge and problem.linear and _smooth(ball):
             return Interpolated(tol, max_iter)
         case "auto":
             return QuasiNewton(tol, max_iter, typical=middle)
