@@ -77,15 +77,23 @@ class ConcatenatedBank(KernelBank):
     held_out_self_values = _gathered("held_out_self_values")
 
     def tiles(self, rows: Index) -> Iterator[Array]:
-        which = np.searchsorted(self._starts, self.order, side="right") - 1  # the bank, by position, of each kernel
-        own = [self.order[which == b] - start for b, start in enumerate(self._starts)]
+        own = [self.order[self._which == b] - start for b, start in enumerate(self._starts)]
         tiles = [bank.select(index).tiles(rows) for bank, index in zip(self.banks, own, strict=True)]
-        return (next(tiles[b]) for b in which)
+        return (next(tiles[b]) for b in self._which)
+
+    def matrix(self, k: int) -> Array:
+        b = self._which[k]
+        return self.banks[b].matrix(int(self.order[k] - self._starts[b]))
 
     @property
     def _starts(self) -> Array:
         """The number, counted through, of each bank's first kernel."""
         return np.cumsum([0, *map(len, self.banks[:-1])])
+
+    @property
+    def _which(self) -> Array:
+        """The bank, by position, that holds each kernel."""
+        return np.searchsorted(self._starts, self.order, side="right") - 1
 
     def combine_all(self, W: Array) -> list[Gram]:
         totals: list[Array | None] = [None] * len(W)

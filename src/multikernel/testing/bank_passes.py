@@ -1,0 +1,98 @@
+"""The passes of a bank, each against the same of its dense matrices."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from multikernel._typing import Array
+from multikernel.banks import DenseGram, Gram, KernelBank
+from multikernel.testing.comparison import close
+
+_DOUBLE, _SINGLE = 1e-10, 5e-6  # what counts as rounding of entries in double and in single precision
+
+
+def tolerance(bank: KernelBank) -> float:
+    """The part of a sum of positive terms that counts as rounding in this bank."""
+    return _DOUBLE if bank.rounding <= 2.0**-53 else _SINGLE
+
+
+def check_passes(what: str, bank: KernelBank, K: Array | None) -> Array:
+    """What a bank of any shape computes; returns the matrices that it was compared with."""
+    rng, tol = np.random.default_rng(1), tolerance(bank)
+    K = bank.matrices() if K is None else K
+    (m, r, c), size = K.shape, np.abs(K)
+    found = (len(bank), *bank.shape)
+    assert found == (m, r, c), f"{what}: holds {found[0]} matrices of shape {found[1:]}, expected {m} of {(r, c)}"
+    close(f"{what}: matrices", bank.matrices(), K, tol)
+    close(f"{what}: tiles", np.array([np.array(tile) for tile in bank.tiles(slice(0, 3))]), K[:, :3], tol, size)
+    W = np.stack([rng.random(m), rng.normal(size=m), np.eye(1, m, m - 1)[0], np.zeros(m)])
+    for w, gram in zip(W, bank.combine_all(W), strict=True):
+        _check_gram(f"{what}: combine_all", gram, K, w, tol)
+    _check_gram(f"{what}: combine", bank.combine(W[0]), K, W[0], tol)
+    C, M = rng.normal(size=(c, 3)), rng.normal(size=(r, c))
+    close(f"{what}: apply", bank.apply(C), K @ C, tol, size @ np.abs(C))
+    close(f"{what}: inner", bank.inner(M), _inner(K, M), tol, _inner(size, np.abs(M)))
+    close(f"{what}: pairs", bank.pairs(), _pairs(K, 1.0), tol, _pairs(size, 1.0))
+    N = M @ M.T if bank.square else M
+    close(f"{what}: pairs with weights", bank.pairs(N), _pairs(K, N), tol, _pairs(size, np.abs(N)))
+    close(f"{what}: hadamard_apply", bank.hadamard_apply(DenseGram(N), C), (N * K) @ C, tol, np.abs(N) * size @ abs(C))
+    return K
+
+
+def _check_gram(what: str, gram: Gram, K: Array, w: Array, tol: float) -> None:
+    """The combined matrix as an array, and as an operator."""
+    rng = np.random.default_rng(2)
+    want, size = np.tensordot(w, K, 1), np.tensordot(np.abs(w), np.abs(K), 1)
+    V = rng.normal(size=(K.shape[2], 2))
+    assert gram.shape == want.shape, f"{what}: the Gram has shape {gram.shape}, expected {want.shape}"
+    close(f"{what}: dense", gram.dense(), want, tol, size)
+    close(f"{what}: multiply", gram.multiply(V), want @ V, tol, size @ np.abs(V))
+    close(f"{what}: multiply by a vector", gram.multiply(V[:, 0]), want @ V[:, 0], tol, size @ np.abs(V))
+    close(f"{what}: rows", gram.rows(np.arange(len(want))[::-2]), want[::-2], tol, size)
+
+
+def check_square(what: str, bank: KernelBank, K: Array | None) -> None:
+    """What a bank of a training sample computes besides."""
+    assert bank.square, f"{what}: rows and columns are the same samples, and it says that it is not square"
+    K = check_passes(what, bank, K)
+    rng, tol, size, n = np.random.default_rng(3), tolerance(bank), np.abs(K), K.shape[1]
+    few = np.where(np.arange(n)[:, None] < max(2, n // 4), rng.normal(size=(n, 2)), 0.0)
+    for name, A in (("a matrix", rng.normal(size=(n, 3))), ("few samples", few), ("zeros", np.zeros((n, 1)))):
+        forms, sizes = _forms(K, A), _forms(size, np.abs(A))
+        close(f"{what}: quads of {name}", bank.quads(A), forms, tol, sizes)
+        close(f"{what}: quad of {name}", bank.quad(A), forms.sum(axis=1), tol, sizes)
+        close(f"{what}: quad of a vector of {name}", bank.quad(A[:, 0]), forms[:, 0], tol, sizes)
+        N = A @ A.T
+        close(f"{what}: pair_forms of {name}", bank.pair_forms(A), _pairs(K, N), tol, _pairs(size, np.abs(N)))
+    close(f"{what}: quads of no vector", bank.quads(np.zeros((n, 0))), np.zeros((len(K), 0)), tol)
+    close(f"{what}: diagonal", bank.diagonal(), np.einsum("kii->ki", K), tol, size)
+    close(f"{what}: traces", bank.traces(), np.einsum("kii->k", K), tol, np.einsum("kii->k", size))
+    _check_system(what, bank, K)
+
+
+def _check_system(what: str, bank: KernelBank, K: Array) -> None:
+    """Systems of the combined matrix, where it is positive semi-definite."""
+    rng, tol = np.random.default_rng(4), 100.0 * tolerance(bank)
+    w, B = rng.random(len(K)), rng.normal(size=(K.shape[1], 2))
+    S, gram, some = np.tensordot(w, K, 1), bank.combine(w), np.arange(K.shape[1])[::-3]
+    close(f"{what}: diagonal of combine", gram.diagonal(), np.diag(S), tol)
+    shift = float(np.abs(S).max()) + 0.5
+    if np.linalg.eigvalsh(S).min() >= -tol * shift:
+        shifted = S + shift * np.eye(len(S))
+        close(f"{what}: solve_shifted", gram.solve_shifted(shift, B), np.linalg.solve(shifted, B), tol, 10.0)
+        part = np.linalg.solve(shifted[np.ix_(some, some)], B[some])
+        close(f"{what}: solve_shifted on some samples", gram.solve_shifted(shift, B[some], on=some), part, tol, 10.0)
+
+
+def _inner(K: Array, M: Array) -> Array:
+    return np.einsum("kij,ij->k", K, M)
+
+
+def _forms(K: Array, A: Array) -> Array:
+    return np.einsum("it,kit->kt", A, K @ A)
+
+
+def _pairs(K: Array, N: Any) -> Array:
+    return np.einsum("jab,kab->jk", N * K, K, optimize=True)
