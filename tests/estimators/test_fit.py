@@ -210,3 +210,12 @@ def test_weights_of_samples_travel_one_way() -> None:
             weighted = clone(model).fit(X, target, sample_weight=count)
             repeated = clone(model).fit(X[rows], target[rows])
         np.testing.assert_allclose(weighted.weights_, repeated.weights_, rtol=1e-4, atol=1e-4)
+
+
+@pytest.mark.parametrize("class_weight", [None, {"a": 1.0, "b": 0.0}])
+def test_weights_that_leave_no_sample_of_a_class_are_refused_by_its_name(class_weight: dict[str, float] | None) -> None:
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    y = np.where(X[:, 0] > 0, "a", "b")
+    weight = None if class_weight else (y == "a").astype(float)
+    with pytest.raises(ValueError, match="leave no sample of class b: "):
+        mk.L1MKLClassifier(class_weight=class_weight).fit(X, y, sample_weight=weight)

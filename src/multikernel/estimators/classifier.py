@@ -98,10 +98,18 @@ class WeightedClassifier(KernelClassifier):
         return self._fit(X, y, sample_weight)
 
     def _loss_weight(self, labels: Array, sample_weight: Array | None) -> Array | None:
-        if self.class_weight is None:
-            return sample_weight
-        of_class = compute_sample_weight(self.class_weight, labels)
-        return of_class if sample_weight is None else sample_weight * of_class
+        weight = sample_weight
+        if self.class_weight is not None:
+            of_class = compute_sample_weight(self.class_weight, labels)
+            weight = of_class if weight is None else weight * of_class
+        if weight is not None:
+            gone = np.setdiff1d(labels, labels[weight > 0])
+            if len(gone):
+                raise ValueError(
+                    f"sample_weight and class_weight leave no sample of class {gone[0]!s}: every one of them has "
+                    "weight 0; leave the class out of y, or give some of its samples a weight"
+                )
+        return weight
 
 
 def classification_machine(learner: str, lam: float, C: float, tol: float, max_iter: int) -> Machine:
