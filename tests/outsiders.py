@@ -48,13 +48,15 @@ class Logistic(Machine):
             entropies = self.C * np.log(self.C) - a * np.log(a) - (self.C - a) * np.log(self.C - a)
             value = float(entropies.sum() - 0.5 * (y * a) @ f)
             primal = 0.5 * float((y * a) @ f) + self.C * float(np.logaddexp(0.0, -y * f).sum())
-            gaps.append(max(primal - value, 0.0) / primal)
+            upper = max(primal, value)
+            gaps.append((upper - value) / upper)
             if gaps[-1] <= self.tol:
                 break
             curvature = self.C * p * (1.0 - p) + 1e-12
             b = np.linalg.solve(K + np.diag(1.0 / curvature), K @ b + y * self.C * p / curvature)
         converged = gaps[-1] <= self.tol
-        return DualSolution(y * a, 0.0, value, np.sqrt(0.5) * y * a, gaps[-1], converged, len(gaps), a, tuple(gaps))
+        factor = np.sqrt(0.5) * y * a
+        return DualSolution(y * a, 0.0, value, upper, factor, gaps[-1], converged, len(gaps), a, tuple(gaps))
 
 
 @dataclass(frozen=True)

@@ -215,7 +215,7 @@ def test_one_parameter_for_each_kernel() -> None:
 
 
 def test_only_sums_are_linear() -> None:
-    assert {name for name, c in COMBINATIONS.items() if c.linear} == {"linear"}
+    assert {name for name, c in COMBINATIONS.items() if c.linear} == {"linear", "power-1"}
 
 
 @pytest.mark.parametrize("degree", [0, -1, 1.5, np.nan])

@@ -10,8 +10,12 @@ import numpy as np
 import pytest
 
 from multikernel import bind, kernels
-from multikernel.combinations import HadamardPower, TiedAndFree
+from multikernel.combinations import Combination, HadamardPower, TiedAndFree
+from multikernel.domains import Simplex
 from multikernel.kernels import RBF, Polynomial
+from multikernel.machines import RidgeMachine
+from multikernel.problem import Problem
+from multikernel.testing.combinations import check_combination
 
 Array = Any
 X, NEW = np.random.default_rng(0).normal(size=(9, 3)), np.random.default_rng(1).normal(size=(4, 3))
@@ -23,6 +27,7 @@ CASES: dict[str, TiedAndFree] = {
     "listed": TiedAndFree(((0,), (1, 1), (0, 1, 2), (1, 1))),
     "listed and free": TiedAndFree(((2, 0), (1,)), FREE),
 }
+DEGREE_ONE = [TiedAndFree(1), TiedAndFree(1, FREE), TiedAndFree(((0,), (2,), (0,)), FREE)]
 cases = pytest.mark.parametrize("case", CASES)
 
 
@@ -91,3 +96,29 @@ def test_products_name_kernels_that_are_there() -> None:
     for degree in (0, ()):
         with pytest.raises(ValueError, match="whole number >= 1"):
             TiedAndFree(degree)
+
+
+@pytest.mark.parametrize("combination", [HadamardPower(1), *DEGREE_ONE], ids=str)
+def test_a_combination_of_degree_one_is_linear_and_has_bounds(combination: Combination) -> None:
+    """The bound at every point is at most the optimum, here over the kernels and products as kernels of their own."""
+    check_combination(combination, bind(FAMILY, X))
+    bank = bind(FAMILY, X)
+    K = bank.matrices()
+    free = combination.free if isinstance(combination, TiedAndFree) else ()
+    stack = np.stack([*K, *(np.prod([K[k] for k in index], axis=0) for index in free)])
+    y = np.random.default_rng(4).normal(size=9)
+    machine = RidgeMachine(0.3, fit_intercept=False)
+    problem = Problem(bank, combination, machine, Simplex(), y)
+    rng = np.random.default_rng(5)
+    for _ in range(5):
+        found = problem.evaluate(rng.dirichlet(np.ones(problem.size)))
+        others = rng.dirichlet(np.ones(problem.size), size=200)
+        values = [y @ np.linalg.solve(np.tensordot(d, stack, 1) + 0.3 * np.eye(9), y) for d in others]
+        assert np.isfinite(found.bound)
+        assert found.bound <= min(values)
+        assert found.certificate.kind == "duality gap"
+
+
+def test_a_tied_product_of_two_kernels_is_not_linear() -> None:
+    assert not any(case.linear for case in CASES.values())
+    assert not TiedAndFree(((0,), (1, 1))).linear

@@ -76,9 +76,9 @@ class Faulty(Machine):
             raise ValueError("no")
         changes: dict[str, Any] = {
             "steep": {"factor": 2.0 * found.factor},
-            "boastful": {"gap": 0.0, "converged": True, "value": 0.9 * found.value},
-            "high": {"value": 1.1 * found.value},
-            "growing": {"value": found.value + float(np.trace(gram.dense())), "gap": 0.0},
+            "boastful": {"gap": 0.0, "converged": True, "value": 0.9 * found.value, "upper": 0.9 * found.value},
+            "high": {"value": 1.1 * found.value, "upper": 1.1 * found.upper},
+            "growing": {name: getattr(found, name) + float(np.trace(gram.dense())) for name in ("value", "upper")},
             "fickle": {"coef": found.coef + len(self.calls)},
             "unused start": {"n_iter": found.n_iter + (0 if warm is None else 100)},
         }

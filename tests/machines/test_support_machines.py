@@ -119,6 +119,22 @@ def test_rough_certificate_is_a_bound(name: str, C: float, matrix: str) -> None:
     assert best.value <= primal + 1e-10 * scale
 
 
+@pytest.mark.parametrize("tol", [1.0, 1e-1, 1e-6])
+def test_upper_value_is_true_where_the_value_is_below_the_one_that_counts_as_zero(tol: float) -> None:
+    """Samples and their mirror images: the equal coefficients have the value 0, which is the optimum."""
+    half = np.random.default_rng(0).normal(size=(8, 3))
+    X = np.concatenate([half, -half])
+    K, start = X @ X.T, np.full(16, 1.0 / 16.0)
+    start[0] += 1e-6
+    found = OneClassMachine(nu=0.5, tol=tol).solve(DenseGram(K), np.zeros(16), start)
+    rounding = 1e-15 * np.diagonal(K).mean()
+    assert abs(found.value) < 5e-6 * np.diagonal(K).mean()
+    assert found.value <= rounding
+    assert found.upper >= -rounding
+    primal = ref.one_class(0.5).primal(K, np.zeros(16), found.coef, found.intercept)
+    assert found.upper == pytest.approx(primal, rel=1e-9, abs=rounding)
+
+
 @everything
 def test_float32_is_solved_as_the_matrix_it_is(name: str) -> None:
     K, y, t = matrices()["rbf"]

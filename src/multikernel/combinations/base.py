@@ -9,7 +9,6 @@ with the same theta, on new samples. A machine's value J has dJ/dK = -AA', so th
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import ClassVar
 
 import numpy as np
 
@@ -19,14 +18,12 @@ from multikernel.banks.distances import DistanceBank
 
 
 class Combination(ABC):
-    """A family of kernels K(theta), theta >= 0; a frozen dataclass of what is fixed in it.
+    """A family of kernels K(theta), theta >= 0; a frozen dataclass of what is fixed in it."""
 
-    Attributes
-    ----------
-    linear : whether K is linear in theta; J is then convex, and a stationary point is optimal
-    """
-
-    linear: ClassVar[bool] = False
+    @property
+    def linear(self) -> bool:
+        """Whether K is linear in theta; J is then convex, and a stationary point is optimal."""
+        return False
 
     @abstractmethod
     def gram(self, bank: KernelBank, theta: Array) -> Gram:

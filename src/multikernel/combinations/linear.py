@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import ClassVar
 
 import numpy as np
 
@@ -17,7 +16,9 @@ from multikernel.combinations.base import Combination
 class Linear(Combination):
     """K(theta) = sum_k theta_k K_k."""
 
-    linear: ClassVar[bool] = True
+    @property
+    def linear(self) -> bool:
+        return True
 
     def gram(self, bank: KernelBank, theta: Array) -> Gram:
         return bank.combine(theta)

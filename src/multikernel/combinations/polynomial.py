@@ -57,6 +57,10 @@ class HadamardPower(Combination):
     def __post_init__(self) -> None:
         whole(self.degree, "the degree of the polynomial", 1)
 
+    @property
+    def linear(self) -> bool:
+        return self.degree == 1
+
     def gram(self, bank: KernelBank, theta: Array) -> Gram:
         return _power(bank.combine(theta), int(self.degree))
 

@@ -11,7 +11,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import pairwise
-from typing import ClassVar
 
 import numpy as np
 
@@ -45,7 +44,10 @@ class SubsetProducts(Combination):
     """
 
     nodes: tuple[tuple[int, ...], ...]
-    linear: ClassVar[bool] = True
+
+    @property
+    def linear(self) -> bool:
+        return True
 
     def __post_init__(self) -> None:
         for w in self.nodes:

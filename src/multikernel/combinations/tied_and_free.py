@@ -60,6 +60,11 @@ class TiedAndFree(Combination):
             if not (len(product) and all(isinstance(k, int | np.integer) and k >= 0 for k in product)):
                 raise ValueError(f"a product is a tuple of one or more kernels by number, from 0 on, got {product!r}")
 
+    @property
+    def linear(self) -> bool:
+        """Whether every tied product is a single kernel; free products enter linearly whatever they are."""
+        return all(len(product) == 1 for product in self._listed) if self._power is None else self._power.linear
+
     def n_parameters(self, bank: KernelBank) -> int:
         largest = max((max(product) for product in (*self._listed, *self.free)), default=0)
         if largest >= len(bank):

@@ -74,6 +74,6 @@ def radius_margin_bound(K: Any, y: Any, tol: float = 1e-6, max_iter: int = 1_000
             "larger than need be",
             ConvergenceWarning,
         )
-    squared_distance = -solution.value - solution.gap * max(-solution.value, floor)
+    squared_distance = -solution.upper
     radius = ball.squared_radius + ball.gap
     return 4.0 * radius / (len(C) * squared_distance) if squared_distance > 0 else float("inf")

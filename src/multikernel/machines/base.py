@@ -25,8 +25,9 @@ class DualSolution:
     coef : array (n,), the predictor is f(x) = sum_i coef_i k(x_i, x) + intercept; (n, t) for t targets
     intercept : float; array (t,) for t targets
     value : float, the value of the dual problem at this solution, which is at most J(K)
+    upper : float, at least J(K): the value of the primal problem at this solution
     factor : array (n,) or (n, t), A with dJ/dK = -A A'
-    gap : float >= 0, the duality gap relative to the primal value: J(K) is at most ``upper``
+    gap : float >= 0, upper - value relative to their size, or to a larger one that counts as zero
     converged : bool, whether the gap asked for was reached, or as small a one as rounding allows
     n_iter : int
     warm : array, what a later solve may start from
@@ -36,17 +37,13 @@ class DualSolution:
     coef: Array
     intercept: Any
     value: float
+    upper: float
     factor: Array
     gap: float
     converged: bool
     n_iter: int
     warm: Array
     history: tuple[float, ...] = ()
-
-    @property
-    def upper(self) -> float:
-        """At least J(K): the primal value where J is positive, else somewhat more; infinite for a gap of 1 or more."""
-        return self.value + self.gap * abs(self.value) / (1.0 - self.gap) if self.gap < 1.0 else np.inf
 
 
 class Machine(ABC):

@@ -79,9 +79,10 @@ class SupportSaddle:
         f = working.work.combine(found.weights[working.index]).multiply(coef)
         intercept = program.best_intercept(f)
         value = program.dual(found.a, float(coef @ f))
-        gap = relative(program.gap(found.a, f, intercept), value)
+        excess = max(program.gap(found.a, f, intercept), 0.0)
         factor = np.sqrt(0.5 * program.scale) * coef
-        dual = DualSolution(coef, intercept, value, factor, gap, True, found.n_iter, found.a)
+        gap = relative(excess, value + excess)
+        dual = DualSolution(coef, intercept, value, value + excess, factor, gap, True, found.n_iter, found.a)
         return self._pair(found.weights, working, dual, f)
 
     def _working(self, weights: Array) -> WorkingSet:

@@ -86,9 +86,10 @@ def check_solution(machine: Machine, case: MachineCase) -> None:
     require(same, "solve writes into the matrix or the target")
     require(found.coef.shape == found.factor.shape == y.shape, f"coef has shape {found.coef.shape}, not {y.shape}")
     require(np.shape(found.intercept) == y.shape[1:], f"the intercept has shape {np.shape(found.intercept)}")
-    for name in ("coef", "intercept", "value", "factor", "gap"):
+    for name in ("coef", "intercept", "value", "upper", "factor", "gap"):
         require(np.isfinite(getattr(found, name)).all(), f"{name} is not finite")
     require(found.converged and found.gap >= 0.0, f"the gap is {found.gap} and converged is {found.converged}")
+    require(found.upper >= found.value, f"upper is {found.upper!r}, which is below the value {found.value!r}")
     require(np.array_equal(found.coef, again.coef), "the same problem has two solutions in two runs")
     values, vectors = np.linalg.eigh(case.K)
     F = vectors * np.sqrt(np.maximum(values, 0.0))
@@ -111,7 +112,7 @@ def check_certificate(machine: Machine, case: MachineCase) -> None:
         found, scale = _solve(machine, case.K, y, tol), _scale(fine[0], case)
         require(found.gap <= tol, f"with_tolerance({tol:g}) leaves a gap of {found.gap:.2g}")
         require(found.value <= fine[0].upper + _FINE * scale, "a value is larger than the optimum of the dual problem")
-        require(fine[0].value <= found.upper + _FINE * scale, "the gap is smaller than the distance to the optimum")
+        require(fine[0].value <= found.upper + _FINE * scale, "the upper value is below the optimum")
         for K, at in zip(others, fine[1:], strict=True):
             tangent = found.value - _form(K - case.K, found.factor)
             require(tangent <= at.upper + _FINE * _scale(at, case), "a tangent is above J: factor or value is wrong")

@@ -162,6 +162,7 @@ class MarginMachine(Machine):
             coef=coef,
             intercept=-0.5 * float(g @ Kyg),
             value=-value,
+            upper=excess - value,
             factor=np.sqrt(1.0 - self.lam) * coef,
             gap=gap,
             converged=gap <= self.tol,

@@ -103,6 +103,6 @@ def _coordinates(values: Array, U: Array, r: Array, rest: Array, alphas: Sequenc
 def _held(Y: Array, mean: Array, F: Array, A: Array, alpha: float, train: Array, single: bool) -> Held:
     """The solution of coefficients A that are zero outside the training set, with F = K A."""
     a = A[train]
-    value, gap = certified((Y - mean)[train], F[train], a, alpha)
+    value, upper, gap = certified((Y - mean)[train], F[train], a, alpha)
     a, intercept, f = (a[:, 0], float(mean[0]), F[:, 0] + mean[0]) if single else (a, mean, F + mean)
-    return Held(DualSolution(a, intercept, value, a, gap, converged=True, n_iter=1, warm=a), f)
+    return Held(DualSolution(a, intercept, value, upper, a, gap, converged=True, n_iter=1, warm=a), f)

@@ -68,8 +68,8 @@ class RidgeMachine(Machine):
             coef = posed.gram.solve_shifted(self.alpha, posed.Y)
         except LinAlgError:
             return self._along(posed, [self.alpha])[0]
-        value, gap = certified(posed.Y, posed.gram.multiply(coef), coef, self.alpha)
-        return posed.solution(coef, value, gap) if gap <= ACCURATE else self._along(posed, [self.alpha])[0]
+        value, upper, gap = certified(posed.Y, posed.gram.multiply(coef), coef, self.alpha)
+        return posed.solution(coef, value, upper, gap) if gap <= ACCURATE else self._along(posed, [self.alpha])[0]
 
     def solve_along(
         self, gram: Gram, target: Array, alphas: Sequence[float], sample_weight: Array | None = None
@@ -81,18 +81,19 @@ class RidgeMachine(Machine):
 
     def _along(self, posed: _Posed, alphas: Sequence[float]) -> list[DualSolution]:
         spectrum = RidgeSpectrum.of(posed.gram, posed.Y)
-        return [posed.solution(spectrum.coef(alpha), spectrum.value(alpha), _ROUNDING) for alpha in alphas]
+        found = [(spectrum.coef(alpha), spectrum.value(alpha)) for alpha in alphas]
+        return [posed.solution(A, value, (1.0 + _ROUNDING) * value, _ROUNDING) for A, value in found]
 
 
-def certified(Y: Array, KA: Array, A: Array, alpha: float) -> tuple[float, float]:
-    """2 <A, Y> - <A, K A> - alpha <A, A>, and the gap relative to the primal value; infinite where A is no solution."""
+def certified(Y: Array, KA: Array, A: Array, alpha: float) -> tuple[float, float, float]:
+    """2 <A, Y> - <A, K A> - alpha <A, A>, the primal value, and the gap relative to it; infinite for no solution."""
     with np.errstate(all="ignore"):  # coefficients that are NaN or infinite have an infinite gap
         residual = Y - KA - alpha * A
         excess = (residual * residual).sum() / alpha
         value = (A * (Y + residual)).sum()
     if value + excess < 0.0:  # no value is negative: the matrix has a negative eigenvalue
-        return float(value), np.inf
-    return float(value), relative(excess, value + excess)
+        return float(value), np.inf, np.inf
+    return float(value), float(value + excess), relative(excess, value + excess)
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,9 +132,9 @@ class _Posed:
         root = np.sqrt(s)
         return cls(gram.congruent(root), root[:, None] * (Y - mean), root[:, None], mean, y.ndim == 1)
 
-    def solution(self, coef: Array, value: float, gap: float) -> DualSolution:
+    def solution(self, coef: Array, value: float, upper: float, gap: float) -> DualSolution:
         """The solution of the problem as it was given."""
         A = coef if self.root is None else self.root * coef
         A = A[:, 0] if self.single else A
         intercept: Any = float(self.mean[0]) if self.single else self.mean
-        return DualSolution(A, intercept, value, factor=A, gap=gap, converged=True, n_iter=1, warm=A)
+        return DualSolution(A, intercept, value, upper, factor=A, gap=gap, converged=True, n_iter=1, warm=A)

@@ -37,11 +37,13 @@ def solution(
     coef, intercept = program.coef(a), program.best_intercept(f)
     value = program.dual(a, float(coef @ f))
     excess = max(program.gap(a, f, intercept), 0.0)
-    gap = relative(excess, value + excess, floor)
+    upper = value + excess
+    gap = relative(excess, upper, floor)
     return DualSolution(
         coef=coef,
         intercept=intercept,
         value=value,
+        upper=upper,
         factor=np.sqrt(0.5 * program.scale) * coef,
         gap=gap,
         converged=gap <= tol,

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from multikernel.combinations import HadamardPower
 from multikernel.optimizers.base import Optimizer, Search
 from multikernel.optimizers.needs import need_linear, need_ridge, need_smooth_maximiser
 from multikernel.optimizers.state import Proposal, State
@@ -47,8 +46,7 @@ class Interpolated(Optimizer):
             raise ValueError(f"step must be in (0, 1], or None for 1 - 1/norm, got {self.step}")
 
     def check(self, problem: Problem) -> None:
-        if problem.combination != HadamardPower(1):
-            need_linear(self, problem)
+        need_linear(self, problem)
         need_ridge(self, problem)
         need_smooth_maximiser(self, problem)
 

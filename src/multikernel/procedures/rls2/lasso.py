@@ -103,7 +103,7 @@ def linear_rls2(
         degrees_of_freedom=_degrees(_dense(columns[:, used]) * (root * np.sqrt(weights))[used], alpha),
     )
     C = best.residual / alpha
-    return found, DualSolution(C, mean, best.value, np.sqrt(0.5 * alpha) * C, 0.0, True, 0, warm=C)
+    return found, DualSolution(C, mean, best.value, best.value, np.sqrt(0.5 * alpha) * C, 0.0, True, 0, warm=C)
 
 
 @dataclass(frozen=True, eq=False)

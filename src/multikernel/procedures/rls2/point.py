@@ -72,6 +72,7 @@ class RidgePoint:
             coef=C,
             intercept=float(mean[0]) if single else mean,
             value=self.value,
+            upper=self.value,
             factor=np.sqrt(0.5 * self.alpha) * C,
             gap=0.0,
             converged=True,
