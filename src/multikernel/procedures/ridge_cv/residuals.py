@@ -1,0 +1,122 @@
+"""What a kernel matrix leaves of targets that are held out fold by fold, and its derivative in that matrix.
+
+    L(K) = sum over folds V of |r_V|^2 / n,    r_V = y_V - f_V,   f the machine trained on the samples T outside V
+
+of kernel ridge regression with ridge 1. All folds follow from one inverse H = (K + I)^-1 on all samples: with
+z = y - mean(y_T) (z = y without intercept),
+
+    r_V = (H_VV)^-1 (H z)_V,    q = H_:V r_V - H z    (minus the coefficients of the machine on T, 0 on V)
+    dr_V = (H_VV)^-1 H_V: dK q,    dL = <M, dK>,   M = (2 / n) sum_V p q',    p = H_:V (H_VV)^-1 r_V
+
+so that the residuals of all folds cost one factorisation, and the derivative in K a few products more, whatever K is
+made of. Several targets have the same H; their errors are added.
+
+The first two identities are those of a partitioned inverse (of one sample: Allen's PRESS); the third is the derivative
+of the first with dH = -H dK H.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import blas, lapack
+
+from multikernel._typing import Array
+from multikernel.banks.threads import slices
+from multikernel.procedures.ridge_cv.folds import Blocks, Folds
+
+_TILE = 64  # rows of a matrix that are mirrored at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Residuals:
+    """H, H times the targets and times 1, the blocks of the folds, residuals and errors.
+
+    ``errors`` are the mean squared residuals of each target, ``value`` is their sum.
+    """
+
+    H: Array
+    targets: Array
+    ones: Array
+    blocks: Blocks
+    values: Array
+    errors: Array
+
+    @property
+    def value(self) -> float:
+        return float(self.errors.sum())
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """Targets Y of shape (n, t) that are held out fold by fold."""
+
+    Y: Array
+    folds: Folds
+    fit_intercept: bool = True
+
+    def residuals(self, K: Array) -> Residuals | None:
+        """Of a kernel matrix, which is overwritten; None where K + I is singular in floating point."""
+        K.flat[:: len(K) + 1] += 1.0
+        try:
+            _invert(K)
+            blocks = Blocks.of(K, self.folds)
+        except np.linalg.LinAlgError:
+            return None
+        targets, ones = product(K, self.Y), K.sum(axis=1)
+        R = blocks.solve(self.centred(targets, ones, self.folds))
+        errors: Array = (R**2).mean(axis=0)
+        return Residuals(K, targets, ones, blocks, R, errors) if np.isfinite(errors).all() else None
+
+    def constant(self) -> float:
+        """L(0), the error of the predictor that is constant."""
+        rest = self.Y - self._means(self.folds)[self.folds.labels]
+        return float((rest**2).mean(axis=0).sum())
+
+    def slope(self, at: Residuals) -> Array:
+        """M with dL = <M, dK>: shape (n, n), not symmetric."""
+        U = at.blocks.solve(at.values)
+        M = np.zeros_like(at.H)
+        for t in range(self.Y.shape[1]):
+            P = _columns(at.H, self.folds, U[:, t])
+            M += product(P, self.directions(at, self.folds, at.values[:, t], t).T)
+        M *= 2.0 / len(self.Y)
+        return M
+
+    def centred(self, targets: Array, ones: Array, folds: Folds) -> Array:
+        """(H z)_V in the rows of each fold: shape (n, t)."""
+        return targets - self._means(folds)[folds.labels] * ones[:, None]
+
+    def directions(self, at: Residuals, folds: Folds, r: Array, t: int) -> Array:
+        """q of every fold: shape (n, F)."""
+        Q = _columns(at.H, folds, r)
+        Q -= at.targets[:, t, None] - at.ones[:, None] * self._means(folds)[:, t]
+        Q[np.arange(len(Q)), folds.labels] = 0.0
+        return Q
+
+    def _means(self, folds: Folds) -> Array:
+        return folds.training_means(self.Y) if self.fit_intercept else np.zeros((folds.count, self.Y.shape[1]))
+
+
+def _columns(H: Array, folds: Folds, u: Array) -> Array:
+    """H_:V u_V of every fold: shape (n, F)."""
+    return H * u if folds.single else product(H, folds.spread(u))
+
+
+def _invert(K: Array) -> None:
+    """A positive definite matrix overwritten by its inverse; LinAlgError where it is not one in floating point."""
+    factor, failed = lapack.dpotrf(K.T, lower=1, overwrite_a=1, clean=0)  # the transpose is Fortran-ordered: in place
+    if not failed:
+        _, failed = lapack.dpotri(factor, lower=1, overwrite_c=1)
+    if failed:
+        raise np.linalg.LinAlgError("the kernel matrix with its ridge is not positive definite")
+    for part in slices(len(K), _TILE):
+        below, tile = slice(part.stop, None), K[part, part]
+        K[below, part] = K[part, below].T
+        tile[:] = np.triu(tile) + np.triu(tile, 1).T
+
+
+def product(A: Array, B: Array) -> Array:
+    """A B by SciPy's BLAS, beside whose factorisations the threads of NumPy's own would spin."""
+    return blas.dgemm(1.0, B.T, A.T).T
