@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -83,7 +84,9 @@ class IndexedBank(KernelBank):
         return replace(self, parent=self.parent.select(index))
 
     def exact(self, index: Index = slice(None)) -> KernelBank:
-        return self.parent.exact(index).block(self.rows, self.columns)
+        exact = self.parent.exact(index)
+        part = exact.block if exact.local else partial(IndexedBank.of, exact)  # a view keeps the centre
+        return part(self.rows, self.columns)
 
     @property
     def local(self) -> bool:

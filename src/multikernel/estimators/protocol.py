@@ -18,6 +18,7 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
+from multikernel.banks.indexed import IndexedBank
 from multikernel.estimators.predictor import Predictor
 from multikernel.machines import DualSolution
 from multikernel.procedures import Weights
@@ -47,8 +48,12 @@ class Task:
         return cls(rows[kept], target[kept], weight[rows[kept]])
 
     def bank(self, whole: KernelBank) -> KernelBank:
-        """The bank of the samples that take part."""
-        return whole if len(self.rows) == whole.shape[0] else whole.block(self.rows, self.rows).compact()
+        """The bank of the samples that take part; a centred kernel keeps its centre, which new samples will meet."""
+        if len(self.rows) == whole.shape[0]:
+            return whole
+        if not whole.local:
+            return IndexedBank.of(whole, self.rows, self.rows)
+        return whole.block(self.rows, self.rows).compact()
 
 
 @dataclass(frozen=True, eq=False)
