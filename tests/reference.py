@@ -43,6 +43,16 @@ def laplacian(gamma: float) -> Function:
     return lambda x, z: np.exp(-gamma * sum(abs(a - b) for a, b in zip(x, z, strict=True)))
 
 
+def of_distance(f: Callable[[float], float]) -> Function:
+    """f of the Euclidean distance."""
+    return lambda x, z: f(np.sqrt(sum((a - b) ** 2 for a, b in zip(x, z, strict=True))))
+
+
+def stretched(k: Function, factors: Sequence[float]) -> Function:
+    """k of samples whose features are multiplied by factors."""
+    return lambda x, z: k(np.multiply(x, factors), np.multiply(z, factors))
+
+
 def hamming() -> Function:
     return lambda x, z: sum(a == b for a, b in zip(x, z, strict=True)) / len(x)
 

@@ -422,6 +422,28 @@ KERNELS: dict[str, KernelCase] = {
     "homogeneous-3": _case(HomogeneousPolynomial(3), ref.homogeneous(3)),
     "rbf": _case(RBF(0.4), ref.rbf(0.4)),
     "laplacian": _case(Laplacian(0.4), ref.laplacian(0.4)),
+    "matern-1/2": _case(kernels.Matern(0.4, nu=0.5), ref.of_distance(lambda r: np.exp(-np.sqrt(0.4) * r))),
+    "matern-3/2": _case(
+        kernels.Matern(0.4), ref.of_distance(lambda r: (1 + np.sqrt(1.2) * r) * np.exp(-np.sqrt(1.2) * r))
+    ),
+    "matern-5/2": _case(
+        kernels.Matern(0.4, nu=2.5),
+        ref.of_distance(lambda r: (1 + np.sqrt(2.0) * r + 2.0 * r * r / 3.0) * np.exp(-np.sqrt(2.0) * r)),
+    ),
+    "rational-quadratic": _case(
+        kernels.RationalQuadratic(0.4, alpha=0.7), ref.of_distance(lambda r: (1 + 0.4 * r * r / 0.7) ** -0.7)
+    ),
+    "exponential-power": _case(
+        kernels.ExponentialPower(0.4, power=1.3), ref.of_distance(lambda r: np.exp(-((np.sqrt(0.4) * r) ** 1.3)))
+    ),
+    "anisotropic": _case(
+        kernels.Anisotropic(RBF(0.4), (2.0, 0.0, 0.5, 1.0)),
+        ref.stretched(ref.rbf(0.4), np.sqrt([2.0, 0.0, 0.5, 1.0])),
+    ),
+    "anisotropic-laplacian": _case(
+        kernels.Anisotropic(Laplacian(0.4), (2.0, 0.0, 0.5, 1.0)),
+        ref.stretched(ref.laplacian(0.4), [2.0, 0.0, 0.5, 1.0]),
+    ),
     "hamming": _case(kernels.Hamming(), ref.hamming()),
     "tanimoto": KernelCase(kernels.Tanimoto(), ref.stack(ref.tanimoto()), _shares()),
     "spectrum": KernelCase(kernels.Spectrum(2), ref.stack(ref.spectrum(2)), _WORDS),

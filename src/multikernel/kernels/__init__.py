@@ -1,6 +1,7 @@
 """What to compute: kernels and families of kernels, free of data."""
 
 from multikernel.kernels import algebra, views  # noqa: F401  (they register what k.on(columns) or k1 + k2 makes)
+from multikernel.kernels.anisotropic import Anisotropic
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.discrete import Hamming, Tanimoto
 from multikernel.kernels.distance import RBF, DistanceKernel, Laplacian
@@ -25,6 +26,7 @@ from multikernel.kernels.maclaurin import (
     rbf_coefficients,
 )
 from multikernel.kernels.monomials import random_monomials
+from multikernel.kernels.radial import ExponentialPower, Matern, RationalQuadratic
 from multikernel.kernels.series import (
     PowerSeries,
     highest_polynomial,
@@ -39,7 +41,9 @@ from multikernel.kernels.subsets import rbf_subsets
 __all__ = [
     "ANOVA",
     "RBF",
+    "Anisotropic",
     "DistanceKernel",
+    "ExponentialPower",
     "Features",
     "Hamming",
     "HomogeneousPolynomial",
@@ -48,8 +52,10 @@ __all__ = [
     "Kernels",
     "Laplacian",
     "Linear",
+    "Matern",
     "Polynomial",
     "PowerSeries",
+    "RationalQuadratic",
     "Spectrum",
     "Tanimoto",
     "anova",

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
@@ -54,13 +54,22 @@ class DistanceKernel(Kernel):
             [0.33, 1.  ]]])
     """
 
+    # d of samples X and Z, and q with d(c x, c z) = c^q d(x, z): squared Euclidean unless a kernel has another distance
+    distance = staticmethod(squared_distances)
+    degree: ClassVar[int] = 2
+
     @abstractmethod
     def profile(self, D: Array) -> Array:
         """f(D), entry by entry, in the precision of D; D is not written into."""
 
-    distance = staticmethod(
-        squared_distances
-    )  # d of samples X and Z: squared Euclidean unless a kernel has another one
+    def slope(self, D: Array) -> Array:
+        """f'(D), entry by entry; 0 where D = 0 and f has no slope.
+
+        Raises
+        ------
+        NotImplementedError : where the kernel has it not written out
+        """
+        raise NotImplementedError(f"{type(self).__name__} has no slope written out: scales inside it cannot be learned")
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         return self.profile(self.distance(X, Z))
@@ -110,6 +119,9 @@ class ExponentialKernel(DistanceKernel):
     def profile(self, D: Array) -> Array:
         return self._exponential(D, np.empty_like(D))
 
+    def slope(self, D: Array) -> Array:
+        return -self.gamma * self.profile(D)
+
     def __call__(self, X: Any, Z: Any = None) -> Array:
         D = self.distance(X, Z)
         return self._exponential(D, D)
@@ -147,6 +159,8 @@ class Laplacian(ExponentialKernel):
     ------
     ValueError : where gamma is not a finite number > 0
     """
+
+    degree: ClassVar[int] = 1
 
     @staticmethod
     def distance(X: Any, Z: Any = None) -> Array:

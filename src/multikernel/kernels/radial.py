@@ -1,0 +1,156 @@
+"""Kernels of the Euclidean distance with heavier tails or less smooth functions than the Gaussian's.
+
+With u = gamma |x - z|^2:
+
+    Matern                (1 + t + ...) exp(-t),   t = sqrt(2 nu u):  functions that are differentiable nu - 1/2 times
+    rational quadratic    (1 + u / alpha)^-alpha:  a mixture of Gaussians of all widths
+    exponential power     exp(-u^(power / 2)):     between the Gaussian (2) and, below 1, very rough functions
+
+(Rasmussen and Williams 2006, section 4.2.)
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from multikernel._typing import Array
+from multikernel.kernels.distance import DistanceKernel
+from multikernel.kernels.numbers import positive
+
+_ORDERS = (0.5, 1.5, 2.5)
+
+
+@dataclass(repr=False)
+class Matern(DistanceKernel):
+    """k(x, z) = p(t) exp(-t) with t = sqrt(2 nu gamma) |x - z|; p(t) = 1, 1 + t, 1 + t + t^2 / 3 for the three nu.
+
+    Parameters
+    ----------
+    gamma : float > 0, in units of 1 / (distance squared); 1 / length_scale^2 of scikit-learn
+    nu : 0.5, 1.5 or 2.5, the smoothness; 0.5 is exp(-sqrt(gamma) |x - z|)
+
+    Raises
+    ------
+    ValueError : where gamma is not a finite number > 0, or nu is another number
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import kernels
+    >>> kernels.Matern(1.0, nu=0.5)(np.array([[0.0], [1.0]])).round(2)
+    array([[1.  , 0.37],
+           [0.37, 1.  ]])
+    """
+
+    gamma: float = 1.0
+    nu: float = 1.5
+
+    def __post_init__(self) -> None:
+        positive(self.gamma, "Matern: gamma")
+        if self.nu not in _ORDERS:
+            raise ValueError(f"Matern: nu must be 0.5, 1.5 or 2.5, got {self.nu!r}")
+
+    def profile(self, D: Array) -> Array:
+        t = self._argument(D)
+        return np.exp(-t) * self._polynomial(t)
+
+    def slope(self, D: Array) -> Array:
+        t = self._argument(D)
+        if self.nu == 0.5:
+            return -0.5 * self.gamma * np.divide(np.exp(-t), t, out=np.zeros_like(t), where=t > 0)
+        factor = 1.5 if self.nu == 1.5 else 5.0 / 6.0 * (1.0 + t)
+        return -self.gamma * factor * np.exp(-t)
+
+    def _argument(self, D: Array) -> Array:
+        return np.sqrt(D * D.dtype.type(2.0 * self.nu * self.gamma))
+
+    def _polynomial(self, t: Array) -> Array:
+        match self.nu:
+            case 0.5:
+                return np.ones_like(t)
+            case 1.5:
+                return 1.0 + t
+        return 1.0 + t + t * t / 3.0
+
+
+@dataclass(repr=False)
+class RationalQuadratic(DistanceKernel):
+    """k(x, z) = (1 + gamma |x - z|^2 / alpha)^-alpha.
+
+    Parameters
+    ----------
+    gamma : float > 0, in units of 1 / (distance squared)
+    alpha : float > 0, how fast it falls; the Gaussian of gamma for large alpha
+
+    Raises
+    ------
+    ValueError : where gamma or alpha is not a finite number > 0
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import kernels
+    >>> kernels.RationalQuadratic(1.0, alpha=1.0)(np.array([[0.0], [1.0]]))
+    array([[1. , 0.5],
+           [0.5, 1. ]])
+    """
+
+    gamma: float = 1.0
+    alpha: float = 1.0
+
+    def __post_init__(self) -> None:
+        positive(self.gamma, "RationalQuadratic: gamma")
+        positive(self.alpha, "RationalQuadratic: alpha")
+
+    def profile(self, D: Array) -> Array:
+        return self._base(D) ** -self.alpha
+
+    def slope(self, D: Array) -> Array:
+        return -self.gamma * self._base(D) ** (-self.alpha - 1.0)
+
+    def _base(self, D: Array) -> Array:
+        return 1.0 + D * D.dtype.type(self.gamma / self.alpha)
+
+
+@dataclass(repr=False)
+class ExponentialPower(DistanceKernel):
+    """k(x, z) = exp(-(sqrt(gamma) |x - z|)^power).
+
+    Parameters
+    ----------
+    gamma : float > 0, in units of 1 / (distance squared)
+    power : float > 0 and at most 2
+
+    Raises
+    ------
+    ValueError : where gamma is not a finite number > 0, or power is not in (0, 2]
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import kernels
+    >>> kernels.ExponentialPower(1.0, power=1.0)(np.array([[0.0], [1.0]])).round(2)
+    array([[1.  , 0.37],
+           [0.37, 1.  ]])
+    """
+
+    gamma: float = 1.0
+    power: float = 1.0
+
+    def __post_init__(self) -> None:
+        positive(self.gamma, "ExponentialPower: gamma")
+        if not 0 < positive(self.power, "ExponentialPower: power") <= 2:
+            raise ValueError(f"ExponentialPower: power must be at most 2, got {self.power}")
+
+    def profile(self, D: Array) -> Array:
+        return np.exp(-self._exponent(D))
+
+    def slope(self, D: Array) -> Array:
+        t = self._exponent(D)
+        falls = np.divide(t, D, out=np.zeros_like(D), where=D > 0)
+        return -0.5 * self.power * falls * np.exp(-t)
+
+    def _exponent(self, D: Array) -> Array:
+        return (D * D.dtype.type(self.gamma)) ** D.dtype.type(0.5 * self.power)
