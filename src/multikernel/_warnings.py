@@ -2,18 +2,48 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
+from collections.abc import Callable, Iterable
+from contextvars import ContextVar
 from pathlib import Path
+from typing import TypeVar
 
 import joblib
+import sklearn
 
-_BETWEEN = (str(Path(__file__).parent), str(Path(joblib.__file__).parent))  # folders of code that no user wrote
+T = TypeVar("T")
+Message = tuple[str, type[Warning]]
+
+# folders of code that no user wrote: this package, and what runs its estimators
+_BETWEEN = tuple(str(Path(file).parent) + os.sep for file in (__file__, joblib.__file__, sklearn.__file__))
+_KEPT: ContextVar[list[Message] | None] = ContextVar("multikernel_kept_warnings", default=None)
 
 
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
-    """Warn at the innermost line outside this package and the one that runs its tasks."""
+    """Warn at the innermost line outside this package, scikit-learn and joblib; later, where warnings are kept."""
+    kept = _KEPT.get()
+    if kept is not None:
+        kept.append((message, category))
+        return
     frame, level = sys._getframe(1), 2
     while frame.f_back is not None and frame.f_code.co_filename.startswith(_BETWEEN):
         frame, level = frame.f_back, level + 1
     warnings.warn(message, category, stacklevel=level)
+
+
+def keeping(work: Callable[[], T]) -> tuple[T, list[Message]]:
+    """What some work returns, and its warnings, which another thread is to give: the one that the user waits for."""
+    kept: list[Message] = []
+    token = _KEPT.set(kept)
+    try:
+        return work(), kept
+    finally:
+        _KEPT.reset(token)
+
+
+def warn_once(messages: Iterable[Message]) -> None:
+    """Give warnings that were kept, each of them once."""
+    for message, category in dict.fromkeys(messages):
+        warn_user(message, category)

@@ -11,11 +11,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass
+from functools import partial
 from time import perf_counter
 from typing import Any, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone, is_classifier
 from sklearn.metrics import check_scoring, r2_score
 from sklearn.model_selection import ParameterGrid, check_cv
@@ -26,6 +26,7 @@ from threadpoolctl import threadpool_limits
 
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
+from multikernel._workers import on_threads
 from multikernel.banks import KernelBank
 from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.predictor import knowing
@@ -163,9 +164,8 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         }  # whose values are equal
         if differ == {"alpha"} and len(candidates) > 1 and isinstance(self.estimator, FitsManyAlphas):
             return self._run_together(bank, y, folds, candidates)
-        return Parallel(n_jobs=self.n_jobs, prefer="threads", verbose=self.verbose)(
-            delayed(self._run_fold)(bank, y, train, test, candidates) for train, test in folds
-        )
+        each = [partial(self._run_fold, bank, y, train, test, candidates) for train, test in folds]
+        return on_threads(each, self.n_jobs, verbose=self.verbose)
 
     def _run_together(
         self, bank: KernelBank, y: Array, folds: list[tuple[Array, Array]], candidates: list[dict[str, Any]]

@@ -7,9 +7,10 @@ it waits until all problems that still run have asked for something; then one pa
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor, wait
 from copy import copy
 from dataclasses import dataclass, field
+from functools import partial
 from threading import Condition
 from typing import Any, TypeVar
 
@@ -17,11 +18,13 @@ import numpy as np
 
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
+from multikernel._workers import Interrupted, Work, check_interrupted, run_for_user
 from multikernel.banks.base import KernelBank
 from multikernel.banks.gram import Gram
 from multikernel.banks.wrappers import WrapperBank, asked
 
 T = TypeVar("T")
+_OFTEN = 0.2  # seconds: a wait without end may miss the signal of Ctrl-C
 
 
 def together(bank: KernelBank, problems: Sequence[Callable[[KernelBank], T]]) -> list[T]:
@@ -38,7 +41,7 @@ def together(bank: KernelBank, problems: Sequence[Callable[[KernelBank], T]]) ->
 
     Raises
     ------
-    the error of the first problem that ended in one, once all have ended
+    the error of the first problem that ended in one, once all have ended; KeyboardInterrupt at once
     """
     if len(problems) == 1:
         return [problems[0](bank)]
@@ -50,9 +53,19 @@ def together(bank: KernelBank, problems: Sequence[Callable[[KernelBank], T]]) ->
         finally:
             passes.leave()
 
-    with ThreadPoolExecutor(len(problems), thread_name_prefix="multikernel-problem") as threads:
-        futures = [threads.submit(run, problem) for problem in problems]
-    return [future.result() for future in futures]
+    return run_for_user([partial(run, problem) for problem in problems], _on_threads)
+
+
+def _on_threads(works: list[Work[T]]) -> list[T]:
+    """A thread for each work."""
+    threads = ThreadPoolExecutor(len(works), thread_name_prefix="multikernel-problem")
+    try:
+        futures = [threads.submit(work) for work in works]
+        while wait(futures, timeout=_OFTEN).not_done:
+            pass
+        return [future.result() for future in futures]
+    finally:
+        threads.shutdown(wait=False)  # none goes on, unless the wait was interrupted
 
 
 @dataclass(eq=False)
@@ -62,7 +75,7 @@ class _Request:
     kind: str
     value: Array
     answer: Any = None
-    error: Exception | None = None
+    error: BaseException | None = None
     done: bool = False
 
 
@@ -84,6 +97,7 @@ class Passes:
     changed: Condition = field(default_factory=Condition)
 
     def ask(self, kind: str, value: Array) -> Any:
+        check_interrupted()
         request = _Request(kind, value)
         with self.changed:
             self.pending.append(request)
@@ -122,10 +136,11 @@ class Passes:
 
 def _answer(requests: list[_Request], passes: Callable[[list[Array]], list[Any]]) -> None:
     try:
+        check_interrupted()
         answers = passes([request.value for request in requests])
         for request, answer in zip(requests, answers, strict=True):
             request.answer = answer
-    except Exception as error:  # each problem raises it in its own thread
+    except (Exception, Interrupted) as error:  # each problem raises it in its own thread
         for request in requests:
             request.error = error
     for request in requests:

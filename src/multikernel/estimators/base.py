@@ -14,16 +14,17 @@ from functools import partial
 from typing import Any, Self
 
 import numpy as np
-from joblib import Parallel, delayed
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
+from multikernel._workers import on_threads
 from multikernel.banks import KernelBank
 from multikernel.certificate import Certificate, worst
 from multikernel.combinations import Combination, Linear
 from multikernel.estimators.binding import TakesKernels
+from multikernel.estimators.convergence import not_converged
 from multikernel.estimators.parameters import check_counts, check_positive, checked_weights
 from multikernel.estimators.predictor import KernelPredictor, Predictor
 from multikernel.estimators.progress import Reporter
@@ -117,7 +118,7 @@ class KernelEstimator(TakesKernels):
 
     def _solve_all(self, bank: KernelBank, tasks: Sequence[Callable[[KernelBank], Fitted]]) -> list[Fitted]:
         """Every task, on threads."""
-        return Parallel(n_jobs=getattr(self, "n_jobs", None), prefer="threads")(delayed(task)(bank) for task in tasks)
+        return on_threads([partial(task, bank) for task in tasks], getattr(self, "n_jobs", None))
 
     def _is_single(self, tasks: Sequence[Task], target: Array) -> bool:
         """Whether fitted attributes are those of one problem, not a row for each of several."""
@@ -141,7 +142,7 @@ class KernelEstimator(TakesKernels):
         self.dual_coef_ = coef[0] if vector else coef
         self.intercept_ = float(intercept[0]) if vector else intercept
         self.n_iter_ = max(1, *(f.weights.n_iter + f.solution.n_iter for f in whole))
-        self.converged_ = all(f.weights.converged and f.solution.converged for f in whole)
+        self.converged_ = all(f.converged(getattr(self, "tol", None)) for f in whole)
         self.history_ = [f.weights.history or f.solution.history for f in whole]
         self.objective_: Any = objective[0] if single else np.array(objective)
         in_predictor = np.stack([self._kernel_weights(f) for f in whole])
@@ -158,11 +159,8 @@ class KernelEstimator(TakesKernels):
         setattr(self, f"{certificate.kind.replace(' ', '_')}_", certificate.value)
         if not self.converged_:
             reached = Certificate(certificate.kind, max(certificate.value, machine.value))
-            warn_user(
-                f"{type(self).__name__} did not converge: it reached a {reached} in {self.n_iter_} iterations. "
-                "The model is usable; raise max_iter or tol, or scale the data.",
-                ConvergenceWarning,
-            )
+            finite = all(np.isfinite(f.solution.coef).all() and np.isfinite(f.weights.values).all() for f in fitted)
+            warn_user(not_converged(type(self).__name__, reached, self.n_iter_, finite), ConvergenceWarning)
 
     def _values(self, X: Any) -> Array:
         """f(x) of every problem or target: shape (len(X), problems)."""

@@ -117,5 +117,5 @@ def classification_machine(learner: str, lam: float, C: float, tol: float, max_i
     if learner == "margin":
         return MarginMachine(lam, tol, max_iter)
     if learner == "svc":
-        return HingeMachine(C)
+        return HingeMachine(C=C, tol=tol, max_iter=max_iter)
     raise ValueError(f"learner must be 'margin' or 'svc', got {learner!r}")

@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.observer import Event, Listener, Observer, Progress, listener, silent
+from multikernel._workers import check_interrupted
+from multikernel.observer import Event, Listener, Observer, Progress, listener
 
 _OFTEN = 0.5  # seconds between two lines of one problem, for verbose=1
 
@@ -33,14 +34,15 @@ class Reporter:
         return cls(type(estimator).__name__, problems, getattr(estimator, "tol", 0.0), hears, often)
 
     def observer(self, number: int) -> Observer:
-        """For one of the problems, counted from 0."""
+        """For one of the problems, counted from 0; it ends the problem's work where nobody waits for it any more."""
         if self.listener is None:
-            return silent
+            return lambda event: check_interrupted()
         start, last, first, over = perf_counter(), -np.inf, np.nan, False
         tell = self.listener
 
         def observe(event: Event) -> None:
             nonlocal last, first, over
+            check_interrupted()
             now, value = perf_counter(), event.certificate.value
             reached = event.certificate.reached(self.tol)
             first = value if np.isnan(first) else max(first, value if np.isfinite(value) else first)

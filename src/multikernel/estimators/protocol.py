@@ -71,6 +71,14 @@ class Fitted:
     weights: Weights
     solution: DualSolution
 
+    def converged(self, tol: float | None) -> bool:
+        """Whether weights and machine reached ``tol``; where there is none, whether the machine is content.
+
+        A machine is content also where rounding keeps it from the gap asked for, however large the gap may be.
+        """
+        machine = self.solution.converged if tol is None else self.solution.gap <= tol
+        return self.weights.converged and machine
+
     def over_all(self, n: int) -> Fitted:
         """The coefficients over all n training samples, zero where a sample took no part."""
         coef = np.zeros((n, *self.solution.coef.shape[1:]))

@@ -27,9 +27,9 @@ class AverageMKLClassifier(RuleClassifier):
     multiclass : {"ovr", "ovo"}, default "ovr"
         One problem for each class or for each pair; all problems share one bank.
     tol : float, default 1e-6
-        Relative duality gap at which "margin" stops.
+        Relative duality gap at which the learner stops.
     max_iter : int, default 1_000_000
-        Steps of "margin" at most.
+        Steps of the learner at most.
     n_jobs : int or None
         Threads over the binary problems.
     verbose : int, default 0

@@ -24,6 +24,7 @@ from typing import Self
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel._workers import check_interrupted
 from multikernel.banks import Gram
 from multikernel.certificate import relative
 from multikernel.machines.base import DualSolution, Machine, check_gram, check_signs, checked_target
@@ -35,6 +36,7 @@ _ZERO = 1e-11  # of the spread of the samples: a smaller squared margin counts a
 _PART = 1e-5  # of the spread: squared margins below it are known to this accuracy only, for the rounding of K
 _SMALL = 800  # samples up to which pairwise steps alone are faster than linear systems
 _PAIRS = 20  # pairwise steps for each sample; a small problem that needs more is solved by Newton steps, too
+_PIECE = 100_000_000  # pairwise steps times samples, some tenths of a second, that cannot be interrupted
 _ROUNDS = 5  # of pairwise steps, each from a fresh gradient
 
 
@@ -126,7 +128,14 @@ class MarginMachine(Machine):
             g = found.warm.copy()
             q = 2.0 * (s * y * gram.multiply(y * g) + self.lam * g)
             left = max_iter - found.n_iter
-            made = _pairwise.descend(K, y, s, ridge, g, q, zero, self.tol, left)
+            made, piece = 0, max(1, _PIECE // len(y))
+            while True:
+                check_interrupted()
+                asked = min(piece, left - made)
+                more = _pairwise.descend(K, y, s, ridge, g, q, zero, self.tol, asked)
+                made += more
+                if more < asked or made == left:
+                    break
             found = self._solution(gram, y, balanced(g, y), found.n_iter + made, found.history)
             if found.converged or made == 0 or made == left:
                 break

@@ -20,6 +20,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from multikernel._typing import Array
+from multikernel._workers import check_interrupted
 from multikernel.banks import Gram
 
 _STEPS = 80  # linear systems at most
@@ -62,6 +63,7 @@ def newton(
         precise = False
         while True:
             precise = precise or steps >= last_rough
+            check_interrupted()
             S = np.flatnonzero(support & universe)
             memory = work if precise else half
             if steps == _STEPS or len(S) ** 2 > len(memory) or len(np.unique(y[S])) < 2:

@@ -23,6 +23,7 @@ from scipy.linalg import LinAlgError
 
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
+from multikernel._workers import check_interrupted
 from multikernel.banks import Gram
 from multikernel.certificate import relative
 from multikernel.machines.base import DualSolution, Machine, check_gram, checked_target
@@ -63,6 +64,7 @@ class RidgeMachine(Machine):
         ValueError : for a target or weights that are not of the samples or not finite, for weights < 0 or all zero, and
             where K is found not to be positive semi-definite
         """
+        check_interrupted()
         posed = _Posed.of(self, gram, target, sample_weight)
         try:
             coef = posed.gram.solve_shifted(self.alpha, posed.Y)

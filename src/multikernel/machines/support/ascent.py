@@ -10,9 +10,12 @@ from __future__ import annotations
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel._workers import check_interrupted
 from multikernel.machines.support.bounded_newton import candidates, newton_step
 from multikernel.machines.support.program import SupportProgram
 
+_STEP = 150  # nanoseconds of a pairwise step, and one more for each variable
+_PIECE = 300_000_000  # nanoseconds of pairwise steps that cannot be interrupted
 _TURNS = 30  # before the caller computes the gradient afresh
 _ROUGH = 0.1  # a relative gap above which bounds still change so much that a Newton step must be cheap to be worth it
 _CHEAP = 20  # how many times cheaper
@@ -49,9 +52,22 @@ def ascent(
     c, low, high, ridge = program.sign * program.linear, program.low, program.high, program.ridge
     equality, every = program.intercept, max(32, len(b) // 32)
     steps, patience, before, length = 0, 1, np.inf, len(b)
+
+    def climb(most: int) -> tuple[int, float, float]:
+        """Pairwise steps, in pieces that can be interrupted."""
+        made, first, piece = 0, np.inf, max(1, _PIECE // (_STEP + len(b)))
+        while True:
+            check_interrupted()
+            asked = min(piece, most - made)
+            more, start, gap = _pairwise.ascend(K, c, low, high, ridge, equality, b, gradient, floor, tol, every, asked)
+            first = first if made else start
+            made += more
+            if more < asked or made == most or gap <= tol:
+                return made, first, gap
+
     for _ in range(_TURNS):
         most = min(length, max_iter - steps)
-        made, first, gap = _pairwise.ascend(K, c, low, high, ridge, equality, b, gradient, floor, tol, every, most)
+        made, first, gap = climb(most)
         steps += made
         if gap <= tol or steps >= max_iter:
             break
@@ -79,4 +95,4 @@ def _sooner(made: int, first: float, last: float, tol: float, steps: int) -> boo
 def _newton_cost(unknowns: int, variables: int) -> int:
     """How many pairwise steps take about as long as a Newton step, by measured times in nanoseconds."""
     nanoseconds = 3e5 + 4.0 * unknowns**2 + unknowns**3 / 30.0 + unknowns * variables
-    return int(nanoseconds / (150.0 + variables))
+    return int(nanoseconds / (_STEP + variables))

@@ -1,0 +1,69 @@
+"""Work on other threads, for the one that waits for it: interrupted with it, and with its warnings given by it.
+
+A thread cannot be stopped from outside, and Ctrl-C reaches the main thread alone. So long work asks now and then, in
+every step that takes a while, whether it should go on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from contextvars import ContextVar
+from threading import Event
+from typing import Any, TypeVar
+
+from joblib import Parallel, delayed
+
+from multikernel._warnings import Message, keeping, warn_once
+
+T = TypeVar("T")
+Work = Callable[[], T]
+_ENDED: ContextVar[tuple[Event, ...]] = ContextVar("multikernel_ended", default=())
+
+
+class Interrupted(BaseException):
+    """Ends work whose result nobody waits for any more."""
+
+
+def check_interrupted() -> None:
+    """Raise ``Interrupted`` where the thread that waited for this work has been interrupted, or has failed."""
+    if any(ended.is_set() for ended in _ENDED.get()):
+        raise Interrupted
+
+
+def run_for_user(
+    works: Sequence[Work[T]], run: Callable[[list[Work[tuple[T, list[Message]]]]], list[tuple[T, list[Message]]]]
+) -> list[T]:
+    """What every work returns; their warnings are given here, each once.
+
+    Parameters
+    ----------
+    works : functions without arguments
+    run : calls functions, on whatever threads, and returns what they return. Where it raises an error or is
+        interrupted, work that still goes on ends at its next ``check_interrupted``.
+    """
+    ended = Event()
+    all_ended = (*_ENDED.get(), ended)
+
+    def led(work: Work[T]) -> Work[tuple[T, list[Message]]]:
+        def on_thread() -> tuple[T, list[Message]]:
+            token = _ENDED.set(all_ended)
+            try:
+                return keeping(work)
+            finally:
+                _ENDED.reset(token)
+
+        return on_thread
+
+    try:
+        found = run([led(work) for work in works])
+    except BaseException:
+        ended.set()
+        raise
+    warn_once(message for _, messages in found for message in messages)
+    return [result for result, _ in found]
+
+
+def on_threads(works: Sequence[Work[T]], n_jobs: int | None, **options: Any) -> list[T]:
+    """What every work returns, run on ``n_jobs`` threads as joblib understands the number, with its other options."""
+    parallel = Parallel(n_jobs=n_jobs, prefer="threads", **options)
+    return run_for_user(works, lambda led: parallel(delayed(work)() for work in led))

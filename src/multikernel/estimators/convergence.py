@@ -1,0 +1,39 @@
+"""What is said where a fit stopped before the certificate that was asked for: how good the model is, and what to do."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from multikernel.certificate import Certificate
+
+_USABLE = 0.05  # of the objective: with less left to gain, predictions seldom change
+_ADVICE = (
+    "Raise max_iter; where that does not help, bring the kernels to about the same size, lower C (raise alpha), or "
+    "raise tol."
+)
+
+
+def not_converged(name: str, reached: Certificate, n_iter: int, finite: bool) -> str:
+    """The sentence for one estimator.
+
+    Parameters
+    ----------
+    name : of the estimator's class
+    reached : the worst certificate over its problems
+    n_iter : the steps taken
+    finite : whether all weights and coefficients are finite numbers
+    """
+    said = f"{name} did not converge: it reached a {reached} in {n_iter} iterations. "
+    if not finite:
+        return said + "The model has weights or coefficients that are not finite; scale the kernels and the target."
+    if not np.isfinite(reached.value):
+        return said + f"Nothing is known of how good the model is. {_ADVICE}"
+    model = "The model is usable" if reached.value <= _USABLE else "Do not rely on the model"
+    return said + f"{model}: {_meaning(reached)}. {_ADVICE}"
+
+
+def _meaning(reached: Certificate) -> str:
+    part = f"{reached.value:.2g} of its value"
+    if reached.kind == "duality gap":
+        return f"its objective is at most {part} above the optimum"
+    return f"to first order, other weights would lower its objective by at most {part}"
