@@ -197,7 +197,7 @@ def test_more_starts_do_no_harm_and_repeat():
     np.testing.assert_array_equal(more.weights_, clone(more).fit(Z, product).weights_)
 
 
-@pytest.mark.parametrize("model", [GMKLClassifier(max_iter=3, tol=1e-8), GMKLRegressor(max_iter=3, tol=1e-8)])
+@pytest.mark.parametrize("model", [GMKLClassifier(max_iter=8, tol=1e-8), GMKLRegressor(max_iter=8, tol=1e-8)])
 @pytest.mark.parametrize(("combination", "measure"), [("linear", "duality gap"), ("rbf_product", "stationarity")])
 def test_not_converged_is_said_with_the_measure_reached(model, combination, measure):
     model = clone(model).set_params(combination=combination)

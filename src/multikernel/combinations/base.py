@@ -58,6 +58,20 @@ class Combination(ABC):
         """
         return np.full(self.n_parameters(bank), np.inf)
 
+    def in_units(self, kernel: float, balance: float, free: bool) -> tuple[float, float, float] | None:
+        """Units of the kernels, of the weights and of K for kernels of this size.
+
+        With these units, K(theta weight) of the kernels is the third times K(theta) of the kernels divided by the
+        first. None, the default, where there are no such units.
+
+        Parameters
+        ----------
+        kernel : float > 0, the unit that the kernels should have
+        balance : float >= 0, the unit that K should have where the unit of the weights is free; otherwise the smallest
+        free : bool, whether the unit of the weights is free; otherwise it should be 1
+        """
+        return None
+
     def check(self, bank: KernelBank) -> None:
         """Refuse a bank whose matrices are not what the combination is made of: kernels, unless it says otherwise.
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from multikernel._floats import positive_product
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.banks import Gram, KernelBank
@@ -19,6 +20,12 @@ class Linear(Combination):
     @property
     def linear(self) -> bool:
         return True
+
+    def in_units(self, kernel: float, balance: float, free: bool) -> tuple[float, float, float]:
+        if free and balance:
+            return kernel, positive_product(balance, 1.0 / kernel), balance
+        unit = max(kernel, balance)
+        return unit, 1.0, unit
 
     def gram(self, bank: KernelBank, theta: Array) -> Gram:
         return bank.combine(theta)

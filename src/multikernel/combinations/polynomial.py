@@ -19,6 +19,7 @@ from math import comb, factorial
 import numpy as np
 from scipy.special import factorial as factorials
 
+from multikernel._floats import positive_power, positive_product
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.banks import DenseGram, FactorGram, Gram, KernelBank
@@ -60,6 +61,12 @@ class HadamardPower(Combination):
     @property
     def linear(self) -> bool:
         return self.degree == 1
+
+    def in_units(self, kernel: float, balance: float, free: bool) -> tuple[float, float, float]:
+        if free and balance:
+            return kernel, positive_product(positive_power(balance, 1.0 / self.degree), 1.0 / kernel), balance
+        unit = max(kernel, positive_power(balance, 1.0 / self.degree)) if balance else kernel
+        return unit, 1.0, positive_power(unit, float(self.degree))
 
     def gram(self, bank: KernelBank, theta: Array) -> Gram:
         return _power(bank.combine(theta), int(self.degree))

@@ -42,6 +42,9 @@ class ProductOfRBF(Combination):
                 "kernels: take its bank.distances()"
             )
 
+    def in_units(self, kernel: float, balance: float, free: bool) -> tuple[float, float, float]:
+        return kernel, 1.0 / kernel, 1.0
+
     def gram(self, bank: KernelBank, theta: Array) -> DenseGram:
         K = np.maximum(bank.combine(theta).dense(), 0.0)  # distances are differences: rounding leaves some below 0
         np.negative(K, out=K)

@@ -60,6 +60,11 @@ class NormBall(Separable):
         if not center.any():  # which fits any number of kernels, also some of them
             object.__setattr__(self, "center", 0.0)
 
+    def in_units(self, weight: float, value: float) -> NormBall:
+        if weight == 1.0:
+            return self
+        return NormBall(self.norm, self.radius / weight, np.asarray(self.center, dtype=float) / weight)
+
     def check(self, m: int) -> None:
         if np.ndim(self.center) == 1 and len(np.asarray(self.center)) != m:
             raise ValueError(f"the centre of the ball has {np.size(self.center)} entries for {m} kernels")

@@ -45,6 +45,13 @@ class Domain(ABC):
 
     # -- may override --------------------------------------------------------------------------------------------
 
+    def in_units(self, weight: float, value: float) -> Domain | None:
+        """The domain of d / weight, with the penalty divided by ``value``.
+
+        None where there is none of this kind: then a problem over it is solved in the units in which it is given.
+        """
+        return self if weight == 1.0 and type(self).penalty is Domain.penalty else None
+
     def check(self, m: int) -> None:  # noqa: B027 - most domains fit any number of kernels
         """ValueError where the domain does not fit m kernels."""
 

@@ -6,11 +6,12 @@ h(q) = 0 where max_k q_k <= strength, else infinite     for norm 1
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Literal
 
 import numpy as np
 
+from multikernel._floats import positive_product
 from multikernel._typing import Array
 from multikernel.domains.separable import Jet, Separable
 
@@ -47,6 +48,9 @@ class Orthant(Separable):
             raise ValueError(f"the strength of the penalty must be a finite number > 0, got {self.strength}")
         if self.norm not in (1, 2):
             raise ValueError(f"the norm of the penalty must be 1 or 2, got {self.norm}")
+
+    def in_units(self, weight: float, value: float) -> Orthant:
+        return replace(self, strength=positive_product(self.strength, *(weight,) * self.norm, 1.0 / value))
 
     def project(self, z: Array) -> Array:
         return np.maximum(z, 0.0)

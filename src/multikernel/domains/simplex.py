@@ -9,6 +9,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from multikernel._floats import positive_product
 from multikernel._typing import Array
 from multikernel.domains.separable import Jet, Separable
 
@@ -36,6 +37,9 @@ class Simplex(Separable):
     def __post_init__(self) -> None:
         if not (self.total > 0 and np.isfinite(self.total)):
             raise ValueError(f"the total of the weights must be a finite number > 0, got {self.total}")
+
+    def in_units(self, weight: float, value: float) -> Simplex:
+        return self if weight == 1.0 else Simplex(positive_product(self.total, 1.0 / weight))
 
     def project(self, z: Array) -> Array:
         return project_simplex(z, self.total)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
@@ -47,7 +47,14 @@ class DualSolution:
 
 
 class Machine(ABC):
-    """Solves one inner problem; a frozen dataclass of its parameters."""
+    """Solves one inner problem; a frozen dataclass of its parameters.
+
+    Attributes
+    ----------
+    numeric : whether targets are numbers with a unit; otherwise they are labels
+    """
+
+    numeric: ClassVar[bool] = False
 
     @abstractmethod
     def solve(
@@ -74,6 +81,26 @@ class Machine(ABC):
         overrides this; one that solves directly is as accurate as it can be, and returns itself.
         """
         return self
+
+    def in_units(self, kernel: float, target: float) -> tuple[Self, float] | None:
+        """The machine of the same problem in other units, and the unit of the coefficients.
+
+        With K = kernel K' and y = target y' it solves for K' and y', and its coefficients times that unit are those of
+        this machine. None, the default, where there is no such machine: then the problem is solved as it is.
+
+        Parameters
+        ----------
+        kernel, target : float > 0; the target of labels is 1
+        """
+        return None
+
+    def balance(self, target: float) -> float:
+        """The size of kernels at which the loss and the norm of the predictor weigh alike, for targets of this spread.
+
+        The loss alone says how large the coefficients are where kernels are smaller. 0, the default, where that never
+        is so.
+        """
+        return 0.0
 
 
 def check_gram(gram: Gram, n: int) -> None:

@@ -8,6 +8,7 @@ from multikernel.procedures.generalized import generalized_mkl
 from multikernel.procedures.simplex_least_squares import simplex_least_squares
 from multikernel.procedures.smoothed import smoothed
 from multikernel.procedures.support_mkl import support_mkl
+from multikernel.procedures.units import solved_in_own_units
 
 __all__ = [
     "Weights",
@@ -20,5 +21,6 @@ __all__ = [
     "outcome",
     "simplex_least_squares",
     "smoothed",
+    "solved_in_own_units",
     "support_mkl",
 ]

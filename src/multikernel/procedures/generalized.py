@@ -62,7 +62,7 @@ def generalized_mkl(
             results = [optimizer.minimise(problem, begin, warm, observe) for begin in begins]
             weights, dual = outcome(min(results, key=lambda result: result.evaluation.upper))
             weights = replace(weights, n_iter=sum(result.n_iter for result in results))
-    if not weights.values.any():
+    if weights.converged and not weights.values.any():
         warn_user(
             "generalised MKL: the penalty outweighs what the kernels explain, so every weight is 0 and the predictor "
             "is constant; lower the penalty, or give the losses more weight (a larger C, a smaller alpha)."

@@ -9,9 +9,11 @@ bounds and without the equality. What has a mean, the targets, loses it before.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 import numpy as np
 
+from multikernel._floats import positive_product
 from multikernel._typing import Array
 from multikernel.banks import Gram
 from multikernel.machines import DualSolution, RidgeMachine, SupportMachine, SupportProgram
@@ -29,8 +31,17 @@ class RidgeSupport(SupportMachine):
         min 1/2 |f|^2 + 1/(2 alpha) |y - f|^2
     """
 
+    numeric: ClassVar[bool] = True
+
     alpha: float = 1.0
     scale: float = 2.0
+
+    def in_units(self, kernel: float, target: float) -> tuple[Self, float]:
+        inverse = 1.0 / kernel
+        return replace(self, alpha=positive_product(self.alpha, inverse)), positive_product(target, inverse)
+
+    def balance(self, target: float) -> float:
+        return self.alpha
 
     def program(self, target: Array, sample_weight: Array | None = None) -> SupportProgram:
         if sample_weight is not None:

@@ -33,7 +33,7 @@ from multikernel.kernels import (
 from multikernel.machines import Machine
 from multikernel.observer import Observer
 from multikernel.problem import Problem
-from multikernel.procedures import generalized_mkl
+from multikernel.procedures import generalized_mkl, solved_in_own_units
 from multikernel.procedures.generalized import central_start
 
 
@@ -116,13 +116,17 @@ class GeneralizedMKL(KernelEstimator):
 
     def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
         problem = Problem(bank, self._combination(), self._machine(), self._domain(), task.target, task.sample_weight)
-        begins = self._starts(problem, warm)
-        return generalized_mkl(problem, self.tol, self.max_iter, begins, warm.solution.warm if warm else None, observe)
+        start, variables = (warm.weights.values, warm.solution.warm) if warm else (None, None)
+        return solved_in_own_units(problem, self._solve, start, variables, observe)
 
-    def _starts(self, problem: Problem, warm: Fitted | None) -> list[Array]:
+    def _solve(self, problem: Problem, start: Array | None, warm: Array | None, observe: Observer) -> Learned:
+        """The problem in its own units."""
+        return generalized_mkl(problem, self.tol, self.max_iter, self._starts(problem, start), warm, observe)
+
+    def _starts(self, problem: Problem, known: Array | None) -> list[Array]:
         """An earlier model's weights or the central ones, then random multiples of these."""
         # a model without weights tells nothing, and steps of a polynomial do not lead away from it
-        first = warm.weights.values if warm is not None and warm.weights.values.any() else central_start(problem)
+        first = known if known is not None and known.any() else central_start(problem)
         if problem.linear or self.n_init == 1:
             return [first]
         rng = check_random_state(self.random_state)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.shared import together
 from multikernel.combinations import Linear
@@ -23,7 +24,7 @@ from multikernel.machines import EpsilonMachine, HingeMachine, SupportMachine
 from multikernel.observer import Observer
 from multikernel.optimizers import Optimizer
 from multikernel.problem import Problem
-from multikernel.procedures import outcome, support_mkl
+from multikernel.procedures import outcome, solved_in_own_units, support_mkl
 
 _TOGETHER = 2 << 30  # bytes for the matrices of the problems that are solved together
 _MATRICES = 4  # of n x n double-precision values that one problem has at a time
@@ -72,11 +73,15 @@ class SupportEstimator(KernelEstimator):
 
     def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
         problem = Problem(bank, Linear(), self._machine(), self._domain(), task.target, task.sample_weight)
-        start = warm.weights.values if warm else None
+        start, variables = (warm.weights.values, warm.solution.warm) if warm else (None, None)
+        return solved_in_own_units(problem, self._solve, start, variables, observe)
+
+    def _solve(self, problem: Problem, start: Array | None, warm: Array | None, observe: Observer) -> Learned:
+        """The problem in its own units."""
         if self.solver == "auto":
             return support_mkl(problem, self.tol, self.max_iter, start, observe)
         optimizer = self._optimizers()[self.solver](tol=self.tol, max_iter=self.max_iter)
-        return outcome(optimizer.minimise(problem, start, warm.solution.warm if warm else None, observe))
+        return outcome(optimizer.minimise(problem, start, warm, observe))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from typing import cast
 
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.combinations import Linear
 from multikernel.domains import Domain, EntropySimplex
@@ -15,7 +17,7 @@ from multikernel.machines import HingeMachine
 from multikernel.observer import Observer
 from multikernel.optimizers import Optimizer
 from multikernel.problem import Problem
-from multikernel.procedures import Weights, smoothed, support_mkl
+from multikernel.procedures import Weights, smoothed, solved_in_own_units, support_mkl
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -80,16 +82,19 @@ class SMKLClassifier(SupportClassifier):
 
     def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
         machine = replace(self._machine(), fit_intercept=False)
+        problem = Problem(bank, Linear(), machine, self._domain(), task.target, task.sample_weight)
+        return solved_in_own_units(problem, self._solve, warm.weights.values if warm else None, None, observe)
+
+    def _solve(self, problem: Problem, start: Array | None, warm: Array | None, observe: Observer) -> Learned:
+        """The weights, without an intercept; then the machine with one."""
+        bank, y, sample_weight = problem.bank, problem.target, problem.sample_weight
+        machine, domain = cast(HingeMachine, problem.machine), cast(EntropySimplex, problem.domain)
         if self.solver == "accelerated":
-            upper = machine.program(task.target, task.sample_weight).upper
-            weights: Weights = smoothed(
-                bank, task.target, upper, self.smoothing, self.tol, self.max_iter, observe=observe
-            )
+            upper, smoothing = machine.program(y, sample_weight).upper, 2.0 * domain.strength
+            weights: Weights = smoothed(bank, y, upper, smoothing, self.tol, self.max_iter, observe=observe)
             a = weights.warm
         else:
-            problem = Problem(bank, Linear(), machine, self._domain(), task.target, task.sample_weight)
-            start = warm.weights.values if warm else None
             found, dual = support_mkl(problem, self.tol, self.max_iter, start, observe)
             weights, a = replace(found, objective=-float(found.objective or 0.0)), dual.warm  # as a minimum over a
-        last, gram = self._machine().polishing(self.tol), bank.combine(weights.values)
-        return weights, last.solve(gram, task.target, a, task.sample_weight)
+        last, gram = replace(machine, fit_intercept=True).polishing(self.tol), bank.combine(weights.values)
+        return weights, last.solve(gram, y, a, sample_weight)

@@ -16,11 +16,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from scipy.linalg import LinAlgError
 
+from multikernel._floats import positive_product
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted
@@ -44,12 +45,21 @@ class RidgeMachine(Machine):
     fit_intercept : bool, whether the (weighted) mean of the targets is taken off first and is the intercept
     """
 
+    numeric: ClassVar[bool] = True
+
     alpha: float = 1.0
     fit_intercept: bool = True
 
     def __post_init__(self) -> None:
         if not (self.alpha > 0 and np.isfinite(self.alpha)):
             raise ValueError(f"alpha must be a finite number > 0, got {self.alpha}")
+
+    def in_units(self, kernel: float, target: float) -> tuple[Self, float]:
+        inverse = 1.0 / kernel
+        return replace(self, alpha=positive_product(self.alpha, inverse)), positive_product(target, inverse)
+
+    def balance(self, target: float) -> float:
+        return self.alpha
 
     def solve(
         self, gram: Gram, target: Array, warm: Array | None = None, sample_weight: Array | None = None

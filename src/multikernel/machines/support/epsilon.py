@@ -8,10 +8,12 @@ in a >= 0 each sample has two variables, b_i = a_i - a_{n+i}.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import ClassVar, Self
 
 import numpy as np
 
+from multikernel._floats import positive_product
 from multikernel._typing import Array
 from multikernel.machines.base import checked_target
 from multikernel.machines.support.base import SupportMachine, positive, weights_of_samples
@@ -31,6 +33,8 @@ class EpsilonMachine(SupportMachine):
     max_iter : int, how many steps at most
     """
 
+    numeric: ClassVar[bool] = True
+
     C: float = 1.0
     epsilon: float = 0.1
     fit_intercept: bool = True
@@ -39,6 +43,13 @@ class EpsilonMachine(SupportMachine):
         positive("C", self.C)
         if not (self.epsilon >= 0 and np.isfinite(self.epsilon)):
             raise ValueError(f"epsilon must be a finite number >= 0, got {self.epsilon}")
+
+    def in_units(self, kernel: float, target: float) -> tuple[Self, float]:
+        C = positive_product(self.C, kernel, 1.0 / target)
+        return replace(self, C=C, epsilon=self.epsilon / target), positive_product(target, 1.0 / kernel)
+
+    def balance(self, target: float) -> float:
+        return positive_product(target, 1.0 / self.C)
 
     def program(self, target: Array, sample_weight: Array | None = None) -> SupportProgram:
         """The program for real targets; weights of samples multiply their upper bounds."""

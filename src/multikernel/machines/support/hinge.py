@@ -7,10 +7,12 @@ whose primal is min 1/2 |f|^2 + C sum max(0, 1 - y (f + b)). Without an intercep
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
+from multikernel._floats import positive_product
 from multikernel._typing import Array
 from multikernel.machines.base import check_signs, checked_target
 from multikernel.machines.support.base import SupportMachine, positive, weights_of_samples
@@ -42,6 +44,12 @@ class HingeMachine(SupportMachine):
 
     def __post_init__(self) -> None:
         positive("C", self.C)
+
+    def in_units(self, kernel: float, target: float) -> tuple[Self, float]:
+        return replace(self, C=positive_product(self.C, kernel)), 1.0 / kernel
+
+    def balance(self, target: float) -> float:
+        return 1.0 / self.C
 
     def program(self, target: Array, sample_weight: Array | None = None) -> SupportProgram:
         """The program for labels -1 and +1; weights of samples multiply their upper bounds."""

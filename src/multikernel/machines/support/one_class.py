@@ -8,6 +8,7 @@ whose primal is min 1/2 |f|^2 + 1/(nu n) sum max(0, -(f + c)) + c over f and the
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Self
 
 import numpy as np
 
@@ -32,6 +33,9 @@ class OneClassMachine(SupportMachine):
     def __post_init__(self) -> None:
         if not 0.0 < self.nu <= 1.0:
             raise ValueError(f"nu must be in (0, 1], got {self.nu}")
+
+    def in_units(self, kernel: float, target: float) -> tuple[Self, float]:
+        return self, 1.0
 
     def program(self, target: Array, sample_weight: Array | None = None) -> SupportProgram:
         """The program for n samples, the length of the target, whose entries are not used."""

@@ -16,8 +16,8 @@ def central(program: SupportProgram) -> Array:
     plus = program.sign > 0
     sums = np.array([g[~plus].sum(), g[plus].sum()])
     if program.total != 0.0:
-        return g * abs(program.total) / sums[int(program.total > 0)]
-    return 0.5 * g * sums.min() / np.where(plus, sums[1], sums[0])
+        return g * (abs(program.total) / sums[int(program.total > 0)])
+    return g * np.where(plus, *(0.5 * sums.min() / sums[::-1]))
 
 
 def feasible(program: SupportProgram, a: Array) -> Array:

@@ -1,0 +1,40 @@
+"""Arithmetic of positive numbers whose parts may leave the range of double precision where the result does not."""
+
+from __future__ import annotations
+
+import math
+import sys
+
+import numpy as np
+
+from multikernel._typing import Array
+
+
+def positive_product(*factors: float) -> float:
+    """The product of finite numbers > 0, kept between the smallest normal and the largest number.
+
+    Examples
+    --------
+    >>> positive_product(1e200, 1e200, 1e-300)
+    1e+100
+    """
+    parts = [math.frexp(factor) for factor in factors]
+    mantissa, exponent = math.frexp(math.prod(part for part, _ in parts))
+    exponent += sum(part for _, part in parts)
+    if exponent > sys.float_info.max_exp:
+        return sys.float_info.max
+    return max(math.ldexp(mantissa, exponent), sys.float_info.min)
+
+
+def positive_power(base: float, exponent: float) -> float:
+    """base^exponent for a base > 0, kept between the smallest normal and the largest number."""
+    logarithm = exponent * math.log2(base)
+    if abs(logarithm) >= sys.float_info.max_exp - 2:
+        return sys.float_info.max if logarithm > 0 else sys.float_info.min
+    return float(base**exponent)
+
+
+def size_of(values: Array) -> float:
+    """The root of the mean square, whatever the size of the values; 0 for none."""
+    peak = float(np.abs(values).max(initial=0.0))
+    return peak * float(np.sqrt(np.mean((values / peak) ** 2))) if 0.0 < peak < np.inf else peak

@@ -1,0 +1,195 @@
+"""Problems in their own units: kernels of size one, targets of spread one, so that no constant meets a stray scale.
+
+Kernels have a unit, and so have numeric targets. In other units, K = kernel K' and y = target y', the problem
+
+    min_{theta in D}  J(K(theta)) + r(theta)
+
+is the same with another C, alpha or epsilon, another radius or penalty: K(theta' weight) of the kernels is ``factor``
+times K(theta') of the kernels divided by ``kernel``, and
+
+    coefficients  coef a',    function values  coef factor f',    values  coef^2 factor J',    weights  weight theta'
+
+where the machine says what ``coef`` is. A certificate is relative, and has no unit. Problems are solved in their own
+units, and the answer is told in the user's. Where only a penalty bounds the weights their unit is free, and is taken
+such that the loss and the norm of the predictor weigh alike.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from multikernel._floats import positive_product, size_of
+from multikernel._typing import Array
+from multikernel.banks import KernelBank
+from multikernel.machines import DualSolution, Machine
+from multikernel.observer import Event, Observer, silent
+from multikernel.problem import Problem
+from multikernel.procedures.base import Weights
+
+Answer = tuple[Weights, DualSolution]
+_EXTREME = 1e300  # a size beyond this, or below its inverse, is left as it is: its inverse would have no digits
+_CONSTANT = 1e-12  # of the largest entry: a target that varies less is a constant
+
+
+@dataclass(frozen=True)
+class MachineUnits:
+    """A machine in other units, and how its solutions become those of the user's machine.
+
+    Parameters
+    ----------
+    machine : the machine that takes K / factor and target / unit
+    factor : float > 0, the unit of the combined kernel
+    target : float > 0, the unit of the target
+    coef : float > 0, the unit of the coefficients
+    """
+
+    machine: Machine
+    factor: float
+    target: float
+    coef: float
+
+    @classmethod
+    def of(cls, machine: Machine, factor: float, target: float) -> MachineUnits | None:
+        """The machine where kernels and targets are divided by these numbers; None where it has no such form."""
+        other = machine.in_units(factor, target)
+        return None if other is None else cls(other[0], factor, target, other[1])
+
+    @property
+    def function(self) -> float:
+        """The unit of the function values."""
+        return positive_product(self.coef, self.factor)
+
+    @property
+    def value(self) -> float:
+        """The unit of J."""
+        return positive_product(self.coef, self.coef, self.factor)
+
+    def solution(self, found: DualSolution) -> DualSolution:
+        """A solution in the user's units; a number beyond the range of double precision becomes infinite."""
+        with np.errstate(over="ignore"):
+            return replace(
+                found,
+                coef=self.coef * found.coef,
+                intercept=self.function * found.intercept,
+                value=self.told(found.value),
+                upper=self.told(found.upper),
+                factor=self.coef * found.factor,
+                warm=self.coef * found.warm,
+            )
+
+    def told(self, value: float) -> float:
+        """A value of J in the user's units."""
+        return self.coef * (self.function * float(value))
+
+
+@dataclass(frozen=True, eq=False)
+class Restated:
+    """A problem in its own units.
+
+    Parameters
+    ----------
+    problem : Problem, to be solved
+    weight : float > 0, the unit of the weights
+    machine : MachineUnits
+    """
+
+    problem: Problem
+    weight: float
+    machine: MachineUnits
+
+    @classmethod
+    def of(cls, problem: Problem) -> Restated:
+        """The problem in its own units; as it is where one of its parts does not say what it is in others."""
+        machine, domain = problem.machine, problem.domain
+        kernel, target = kernel_size(problem.bank), spread(problem.target) if machine.numeric else 1.0
+        units = problem.combination.in_units(kernel, machine.balance(target), not domain.constrained)
+        kernel, weight, factor = units or (1.0, 1.0, 1.0)
+        posed = MachineUnits.of(machine, factor, target)
+        own = None if posed is None else domain.in_units(weight, posed.value)
+        if posed is None or own is None:
+            return cls(problem, 1.0, MachineUnits(machine, 1.0, 1.0, 1.0))
+        bank = problem.bank if kernel == 1.0 else problem.bank.scaled(np.full(len(problem.bank), 1.0 / kernel))
+        y = problem.target if target == 1.0 else problem.target / target
+        restated = replace(problem, bank=bank, machine=posed.machine, domain=own, target=y)
+        return cls(restated, weight, posed)
+
+    def weights(self, given: Array | None) -> Array | None:
+        """Weights of the user's, as a start."""
+        return None if given is None else np.asarray(given, dtype=float) / self.weight
+
+    def variables(self, given: Array | None) -> Array | None:
+        """The machine's variables at an earlier solution of the user's, as a start."""
+        return None if given is None else given / self.machine.coef
+
+    def observer(self, observe: Observer) -> Observer:
+        """An observer that is told of steps in the user's units."""
+        if observe is silent:
+            return silent
+
+        def told(event: Event) -> None:
+            observe(
+                replace(
+                    event,
+                    theta=None if event.theta is None else self.weight * event.theta,
+                    value=self.machine.told(event.value),
+                    upper=self.machine.told(event.upper),
+                    bound=self.machine.told(event.bound),
+                )
+            )
+
+        return told
+
+    def answer(self, weights: Weights, dual: DualSolution) -> Answer:
+        """What was found, in the user's units."""
+        objective = None if weights.objective is None else self.machine.told(weights.objective)
+        values = self.weight * weights.values
+        return replace(weights, values=values, objective=objective, warm=values), self.machine.solution(dual)
+
+
+def solved_in_own_units(
+    problem: Problem,
+    solve: Callable[[Problem, Array | None, Any, Observer], Answer],
+    start: Array | None = None,
+    warm: Any = None,
+    observe: Observer = silent,
+) -> Answer:
+    """The answer to a problem, found in its own units and told in the user's.
+
+    Parameters
+    ----------
+    problem : Problem
+    solve : function of a problem, weights to start from, the machine's variables to start from, and an observer
+    start : array (d,), weights of a neighbouring problem's solution
+    warm : ``warm`` of its machine's solution
+    observe : told of each step
+    """
+    restated = Restated.of(problem)
+    found = solve(restated.problem, restated.weights(start), restated.variables(warm), restated.observer(observe))
+    return restated.answer(*found)
+
+
+def kernel_size(bank: KernelBank) -> float:
+    """The mean self-value of the kernels that are not zero; of distances their mean; 1 where all are zero."""
+    n = bank.shape[0]
+    sizes = bank.traces() / n
+    if not sizes.any():
+        sizes = bank.quad(np.full(n, 1.0 / n))
+    return _usable(float((sizes[sizes > 0] / float(np.count_nonzero(sizes > 0))).sum()))
+
+
+def spread(target: Array) -> float:
+    """The root of the mean square of a target about its mean, or about 0 where it is constant; 1 where it is 0."""
+    y = np.asarray(target, dtype=float)
+    peak = float(np.abs(y).max(initial=0.0))
+    if not 0.0 < peak < np.inf:
+        return 1.0
+    about_mean = size_of(y / peak - np.mean(y / peak, axis=0))
+    return _usable(peak * about_mean if about_mean > _CONSTANT else size_of(y))
+
+
+def _usable(size: float) -> float:
+    return size if 1.0 / _EXTREME < size < _EXTREME else 1.0
