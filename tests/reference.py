@@ -43,6 +43,11 @@ def laplacian(gamma: float) -> Function:
     return lambda x, z: np.exp(-gamma * sum(abs(a - b) for a, b in zip(x, z, strict=True)))
 
 
+def difference(degree: int) -> Function:
+    """The sum of the absolute differences to a power: a distance."""
+    return lambda x, z: sum(abs(a - b) ** degree for a, b in zip(x, z, strict=True))
+
+
 def of_distance(f: Callable[[float], float]) -> Function:
     """f of the Euclidean distance."""
     return lambda x, z: f(np.sqrt(sum((a - b) ** 2 for a, b in zip(x, z, strict=True))))

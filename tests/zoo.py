@@ -20,6 +20,7 @@ import multikernel
 import reference as ref
 from multikernel import KernelBank, bind, kernels, precomputed
 from multikernel.banks.base_matrix import BaseMatrix
+from multikernel.banks.columns import ColumnDistancesBank
 from multikernel.banks.profiles import ProfilesBank
 from multikernel.banks.shared import Passes, SharedBank
 from multikernel.banks.subset_rbf import SubsetRBFBank
@@ -119,6 +120,9 @@ _INTERLEAVED = ref.stack(
     ref.on(ref.linear(), [0]),
     ref.polynomial(4, 0.5),
 )
+_SQUARES = ref.stack(*(ref.on(ref.difference(2), [j]) for j in range(4)))
+_ABSOLUTE = ref.stack(*(ref.on(ref.difference(1), [j]) for j in range(4)))
+_GROUPED_SQUARES = ref.stack(ref.on(ref.difference(2), [2]), ref.on(ref.difference(2), [0, 3]))
 _FACTORS = [0.5, 2.0, 0.0, 3.0]
 _DOUBLING = 0.002 * 2.0 ** np.arange(15)
 _UNEVEN = np.array([0.3, 0.9, 5.4, 0.1, 0.77, 0.77, 0.11])
@@ -290,6 +294,11 @@ BANKS: dict[str, BankCase] = {
     ),
     "distances-centered": BankCase(  # of points moved by the same vector
         lambda X: bind(_mixed(), X).centered().distances(), _distances(_MIXED), definite=False
+    ),
+    "columns": BankCase(lambda X: ColumnDistancesBank.of(X), _SQUARES, definite=False),
+    "columns-absolute": BankCase(lambda X: ColumnDistancesBank.of(X, 1), _ABSOLUTE, definite=False),
+    "columns-groups-sparse": BankCase(
+        lambda X: ColumnDistancesBank.of(X, 2, np.array([1, -1, 0, 1])), _GROUPED_SQUARES, csr, definite=False
     ),
     "distances-fold": BankCase(lambda X: _fold(X).distances(), _distances(_MIXED), definite=False),
 }

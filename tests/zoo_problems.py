@@ -16,7 +16,7 @@ import domain_reference
 import multikernel
 from multikernel import KernelBank, bind, kernels
 from multikernel.banks import DenseGram
-from multikernel.combinations import Combination, HadamardPower, Linear, ProductOfRBF, TiedAndFree
+from multikernel.combinations import Combination, HadamardPower, Linear, ProductOfRBF, Profiles, TiedAndFree
 from multikernel.combinations.subset_products import SubsetProducts
 from multikernel.domains import Domain, EntropySimplex, NormBall, Orthant, Simplex
 from multikernel.machines import (
@@ -72,6 +72,7 @@ COMBINATIONS: dict[str, Combination] = {
     "listed products": TiedAndFree(((0,), (1, 1), (0, 1, 2)), free=((2, 2),)),
     "products of subsets": SubsetProducts(((), (0,), (0, 2))),
     "product of gaussians": ProductOfRBF(),
+    "profiles": Profiles((kernels.RBF(0.3), kernels.Matern(0.2))),
     "an outsider's": ExponentialOfSum(),
 }
 DOMAINS: dict[str, Domain] = {
@@ -123,7 +124,7 @@ def small_problem(domain: Domain, machine: Machine, combination: Combination) ->
     """A problem of these parts, on twelve samples."""
     y = np.sin(np.arange(12.0))
     target = np.where(y > 0, 1.0, -1.0) if takes_labels(machine) else y
-    return Problem(small_bank(isinstance(combination, ProductOfRBF)), combination, machine, domain, target)
+    return Problem(small_bank(isinstance(combination, ProductOfRBF | Profiles)), combination, machine, domain, target)
 
 
 def pairings() -> Iterator[Problem]:

@@ -95,7 +95,7 @@ def test_values_enclose_whatever_the_inner_accuracy(name: str, domain: Domain, t
 def test_kernels_where_distances_are_needed_are_refused_and_the_reverse() -> None:
     bank, distances, y = samples()
     for combination in (Linear(), HadamardPower(2)):
-        with pytest.raises(ValueError, match="combines kernels, and this bank holds squared distances"):
+        with pytest.raises(ValueError, match="combines kernels, and this bank holds distances"):
             Problem(distances, combination, HingeMachine(), Simplex(), y)
     with pytest.raises(ValueError, match=r"takes squared distances.*take its bank.distances\(\)"):
         Problem(bank, ProductOfRBF(), HingeMachine(), Simplex(), y)

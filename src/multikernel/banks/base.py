@@ -153,6 +153,11 @@ class KernelBank(ABC):
         """Whether a block's matrices are parts of the matrices: not where a kernel follows the sample (centring)."""
         return True
 
+    @property
+    def of_distances(self) -> bool:
+        """Whether the matrices are distances, 0 from a sample to itself, and not kernels."""
+        return False
+
     def reference(self, columns: Index = slice(None)) -> KernelBank:
         """The bank with these columns and no rows: all that ``cross`` needs, without any stored n x n matrix."""
         return self.block(np.arange(0), columns)

@@ -38,6 +38,10 @@ class DistanceBank(SelfValuedBank):
         """Distances do not depend on the centre."""
         return True
 
+    @property
+    def of_distances(self) -> bool:
+        return True
+
     def tiles(self, rows: Index) -> Iterator[Array]:
         own = positions(rows, self.shape[0])
         for left, right, K in zip(self.left[:, rows], self.right, self.bank.tiles(rows), strict=True):

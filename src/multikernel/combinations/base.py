@@ -14,7 +14,6 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.banks import Gram, KernelBank
-from multikernel.banks.distances import DistanceBank
 
 
 class Combination(ABC):
@@ -79,9 +78,9 @@ class Combination(ABC):
         ------
         ValueError : with a sentence that says which bank to take
         """
-        if isinstance(bank, DistanceBank):
+        if bank.of_distances:
             raise ValueError(
-                f"{type(self).__name__} combines kernels, and this bank holds squared distances: take the bank of "
+                f"{type(self).__name__} combines kernels, and this bank holds distances: take the bank of "
                 "kernels that they come from, or combine them by ProductOfRBF"
             )
 

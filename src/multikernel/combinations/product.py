@@ -36,7 +36,7 @@ class ProductOfRBF(Combination):
     """
 
     def check(self, bank: KernelBank) -> None:
-        if bank.diagonal().any():
+        if not bank.of_distances:
             raise ValueError(
                 "ProductOfRBF takes squared distances, which are 0 from a sample to itself, and this bank holds "
                 "kernels: take its bank.distances()"

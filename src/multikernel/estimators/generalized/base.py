@@ -17,7 +17,6 @@ from sklearn.utils import check_random_state
 
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.banks.distances import DistanceBank
 from multikernel.combinations import Combination, HadamardPower, Linear, ProductOfRBF
 from multikernel.domains import Domain, NormBall, Orthant
 from multikernel.estimators.base import KernelEstimator, Learned
@@ -93,7 +92,7 @@ class GeneralizedMKL(KernelEstimator):
 
     def bind(self, X: Any, y: Any = None) -> tuple[KernelBank, Array]:
         bank, y = super().bind(X, y)
-        if self.combination != "rbf_product" and isinstance(bank, DistanceBank):
+        if self.combination != "rbf_product" and bank.of_distances:
             raise ValueError(
                 f"{type(self).__name__}: a bank of distances holds no kernel matrices, and combination="
                 f"{self.combination!r} needs them; fit on the bank of kernels, or use combination='rbf_product'"
@@ -101,7 +100,7 @@ class GeneralizedMKL(KernelEstimator):
         return (_distances(bank) if self.combination == "rbf_product" else bank), y
 
     def banks(self, X: Any, width: int = 1) -> Iterator[KernelBank]:
-        if self.combination == "rbf_product" and not isinstance(X, DistanceBank):
+        if self.combination == "rbf_product" and not (isinstance(X, KernelBank) and X.of_distances):
             if isinstance(X, KernelBank) and X.square:
                 X = _distances(X)
             elif isinstance(X, KernelBank) or self._is_precomputed():
@@ -134,4 +133,4 @@ class GeneralizedMKL(KernelEstimator):
 
 
 def _distances(bank: KernelBank) -> KernelBank:
-    return bank if isinstance(bank, DistanceBank) else bank.distances()
+    return bank if bank.of_distances else bank.distances()

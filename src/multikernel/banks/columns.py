@@ -1,0 +1,183 @@
+"""Distances in groups of columns, as a bank: what scales inside a kernel are learned on. Nothing n x n is stored.
+
+    D_k = sum over the columns j of group k of |x_j - z_j|^q,    q = 2 or 1
+
+Learning needs two passes, and neither forms the matrices: the sum of distances with a scale for each group,
+
+    sum_k s_k D_k       q = 2: a product of the samples multiplied by sqrt(s);  q = 1: compiled
+    <D_k, M>            q = 2: sum_ij M_ij (x_i^2 + z_j^2 - 2 x_i z_j), a product M Z;  q = 1: compiled
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from multikernel._typing import Array, Index
+from multikernel.banks.base import KernelBank, positions, same_samples
+from multikernel.banks.gram import DenseGram, Gram
+from multikernel.banks.threads import over_rows
+from multikernel.kernels.samples import dense
+
+_PIECE = 1 << 20  # differences of columns that a thread forms at a time
+
+
+@dataclass(frozen=True, eq=False)
+class ColumnDistancesBank(KernelBank):
+    """sum over the columns j of group k of |x_j - z_j|^q for every group k.
+
+    Parameters
+    ----------
+    X, Z : arrays (r, p) and (c, p), the row and the column samples; ``X is Z`` makes the bank square
+    owner : int array (p,), the group of each column, from 0 to groups - 1; -1 for a column of none
+    groups : int
+    degree : 2 or 1, q
+    """
+
+    X: Array
+    Z: Array
+    owner: Array
+    groups: int
+    degree: int
+
+    @classmethod
+    def of(cls, X: Any, degree: int = 2, owner: Array | None = None) -> ColumnDistancesBank:
+        """On a training sample; every column is a group of its own if ``owner`` is not given.
+
+        Parameters
+        ----------
+        X : array or CSR matrix (n, p)
+        degree : 2 for squared differences, 1 for absolute ones
+        owner : int array (p,), the group of each column
+
+        Raises
+        ------
+        ValueError : for another degree, and where owner has not an entry for each column
+        """
+        X = np.array(dense(X), dtype=np.float64)
+        own = np.arange(X.shape[1]) if owner is None else np.asarray(owner)
+        if degree not in (1, 2):
+            raise ValueError(f"distances of columns are of degree 1 or 2, got {degree!r}")
+        if own.shape != (X.shape[1],):
+            raise ValueError(f"owner must name the group of each of {X.shape[1]} columns, got shape {own.shape}")
+        return cls(X, X, own, int(own.max(initial=-1)) + 1, degree)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.X), len(self.Z)
+
+    def __len__(self) -> int:
+        return self.groups
+
+    @property
+    def square(self) -> bool:
+        return self.X is self.Z
+
+    @property
+    def of_distances(self) -> bool:
+        return True
+
+    # -- passes --------------------------------------------------------------------------------------------------
+
+    def tiles(self, rows: Index) -> Iterator[Array]:
+        return (self._sum((self.owner == k).astype(float), self.X[rows], self.Z) for k in range(self.groups))
+
+    def combine_all(self, W: Array) -> list[Gram]:
+        return [DenseGram(self._whole(np.append(w, 0.0)[self.owner])) for w in np.asarray(W, dtype=float)]
+
+    def inner(self, M: Array) -> Array:
+        by_column = self._inner_squares(M) if self.degree == 2 else self._inner_absolute(M)
+        used = self.owner >= 0
+        return np.bincount(self.owner[used], by_column[used], minlength=self.groups)
+
+    def diagonal(self) -> Array:
+        self._check_square("a rectangular bank has no diagonal")
+        return np.zeros((self.groups, len(self.X)))
+
+    # -- parts, new samples --------------------------------------------------------------------------------------
+
+    def block(self, rows: Index, columns: Index) -> ColumnDistancesBank:
+        r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])
+        Z = self.Z[c]
+        return replace(self, X=Z if same_samples(self, r, c) else self.X[r], Z=Z)
+
+    def select(self, index: Index) -> KernelBank:
+        chosen = positions(index, self.groups)
+        if len(np.unique(chosen)) < len(chosen):  # a column has one owner: columns of a group taken twice are copied
+            return self._repeated(chosen)
+        number = np.full(self.groups + 1, -1)
+        number[chosen] = np.arange(len(chosen))
+        return replace(self, owner=number[self.owner], groups=len(chosen))
+
+    def cross(self, X: Any) -> ColumnDistancesBank:
+        return replace(self, X=np.array(dense(X), dtype=np.float64))
+
+    def self_values(self, X: Any) -> Array:
+        return np.zeros((self.groups, X.shape[0]))
+
+    # -- parts of passes -----------------------------------------------------------------------------------------
+
+    def _repeated(self, chosen: Array) -> ColumnDistancesBank:
+        columns = [np.flatnonzero(self.owner == k) for k in chosen]
+        owner = np.repeat(np.arange(len(chosen)), [len(own) for own in columns])
+        index = np.concatenate(columns)
+        Z = self.Z[:, index]
+        return replace(self, X=Z if self.square else self.X[:, index], Z=Z, owner=owner, groups=len(chosen))
+
+    def _whole(self, s: Array) -> Array:
+        D = self._sum(s, self.X, self.Z)
+        if self.square:
+            np.fill_diagonal(D, 0.0)
+        return D
+
+    def _sum(self, s: Array, X: Array, Z: Array) -> Array:
+        """sum_j s_j |x_j - z_j|^q; scales may be negative."""
+        used = s != 0.0
+        s, X, Z = s[used], X[:, used], Z[:, used]
+        if self.degree == 1:
+            return _absolute(s, X, Z)
+        centre = Z.mean(axis=0) if len(Z) else 0.0  # differences do not depend on it, their digits do
+        X, Z = X - centre, Z - centre
+        D = (X * (-2.0 * s)) @ Z.T
+        D += ((X * X) @ s)[:, None]
+        D += (Z * Z) @ s
+        return np.maximum(D, 0.0, out=D) if (s >= 0.0).all() else D
+
+    def _inner_squares(self, M: Array) -> Array:
+        centre = self.Z.mean(axis=0) if len(self.Z) else 0.0
+        X, Z = self.X - centre, self.Z - centre
+        cross = np.einsum("ij,ij->j", X, M @ Z)
+        return M.sum(axis=1) @ (X * X) + M.sum(axis=0) @ (Z * Z) - 2.0 * cross
+
+    def _inner_absolute(self, M: Array) -> Array:
+        from multikernel.banks import _columns
+
+        Xt, M = np.ascontiguousarray(self.X.T), np.ascontiguousarray(M, dtype=np.float64)
+        Zt = Xt if self.square else np.ascontiguousarray(self.Z.T)
+
+        def part(rows: slice) -> Array:
+            out = np.zeros(len(Xt))
+            if self.square:
+                _columns.inner_square(Xt, M, out, rows.start, rows.stop)
+            else:
+                _columns.inner(np.ascontiguousarray(Xt[:, rows]), Zt, M[rows], out)
+            return out
+
+        height = max(1, _PIECE // max(1, self.Z.size))
+        return np.sum(over_rows(part, len(self.X), height), axis=0) if len(self.X) else np.zeros(len(Xt))
+
+
+def _absolute(s: Array, X: Array, Z: Array) -> Array:
+    """sum_j s_j |x_j - z_j|, rows in threads."""
+    from multikernel.banks import _columns
+
+    out, Zt = np.empty((len(X), len(Z))), np.ascontiguousarray(Z.T)
+
+    def part(rows: slice) -> None:
+        _columns.weighted_sum(np.ascontiguousarray(X[rows].T), Zt, s, out[rows])
+
+    over_rows(part, len(X), max(1, _PIECE // max(1, Z.size)))
+    return out

@@ -1,0 +1,94 @@
+"""Kernels with a scale for each distance inside them, and their weighted sum.
+
+    K(theta) = sum_r w_r f_r(D_r),    D_r = sum_k s_rk D_k,    theta = (w_1, ..., w_R, s_1, ..., s_R)
+
+with D_k the distances of a bank (in one feature each, say) and f_r the profiles of kernels of a distance. The scales s
+are learned inside the kernel, the weights w outside. For any matrix M
+
+    d<M, K> / dw_r = <M, f_r(D_r)>,    d<M, K> / ds_rk = w_r <M o f_r'(D_r), D_k>
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+
+from multikernel._linalg import as_columns
+from multikernel._typing import Array
+from multikernel.banks import DenseGram, KernelBank
+from multikernel.combinations.base import Combination
+from multikernel.kernels.distance import DistanceKernel
+
+
+@dataclass(frozen=True)
+class Profiles(Combination):
+    """K(theta) = sum_r w_r f_r(sum_k s_rk D_k), of a bank of distances.
+
+    Parameters
+    ----------
+    kernels : tuple of R kernels of a distance, whose profiles f_r have slopes
+
+    Raises
+    ------
+    ValueError : where there is no kernel
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import kernels
+    >>> from multikernel.banks.columns import ColumnDistancesBank
+    >>> from multikernel.combinations import Profiles
+    >>> bank = ColumnDistancesBank.of(np.array([[1.0, 2.0], [0.0, 1.0]]))
+    >>> Profiles((kernels.RBF(1.0),)).gram(bank, np.array([2.0, 0.25, 0.5])).dense().round(2)
+    array([[2.  , 0.94],
+           [0.94, 2.  ]])
+    """
+
+    kernels: tuple[DistanceKernel, ...]
+
+    def __post_init__(self) -> None:
+        if len(self.kernels) == 0:
+            raise ValueError("Profiles needs at least one kernel of a distance")
+
+    def __hash__(self) -> int:
+        return hash(repr(self.kernels))  # kernels are compared by value, and have no hash of their own
+
+    def check(self, bank: KernelBank) -> None:
+        if not bank.of_distances:
+            raise ValueError("Profiles takes distances, and this bank holds kernels: take its bank.distances()")
+
+    def n_parameters(self, bank: KernelBank) -> int:
+        return len(self.kernels) * (1 + len(bank))
+
+    def parts(self, theta: Array) -> Iterator[tuple[DistanceKernel, float, Array]]:
+        """Every kernel with its weight and its scales."""
+        R = len(self.kernels)
+        scales = np.asarray(theta)[R:].reshape(R, -1)
+        return zip(self.kernels, np.asarray(theta)[:R].tolist(), scales, strict=True)
+
+    def gram(self, bank: KernelBank, theta: Array) -> DenseGram:
+        K = np.zeros(bank.shape)
+        for kernel, weight, scales in self.parts(theta):
+            if weight:
+                K += weight * kernel.profile(_distances(bank, scales))
+        return DenseGram(K)
+
+    def pullback(self, bank: KernelBank, theta: Array, A: Array) -> Array:
+        A = as_columns(A)
+        return self.inner(bank, theta, A @ A.T)
+
+    def inner(self, bank: KernelBank, theta: Array, M: Array) -> Array:
+        """d<M, K(theta)> / dtheta for M of the shape of K: shape (d,)."""
+        weights, scales = [], []
+        for kernel, weight, own in self.parts(theta):
+            D = _distances(bank, own)
+            weights.append(float(np.vdot(M, kernel.profile(D))))
+            scales.append(weight * bank.inner(M * kernel.slope(D)))
+        return np.concatenate([weights, *scales])
+
+
+def _distances(bank: KernelBank, scales: Array) -> Array:
+    D = bank.combine(scales).dense()
+    return np.maximum(D, 0.0, out=D if D.flags.writeable else None)  # rounding leaves some differences below 0
