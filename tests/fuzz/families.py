@@ -1,0 +1,420 @@
+"""Every estimator that certifies a problem: how its cases are drawn, and the problem that a model claims to solve.
+
+A claim is a problem, the published weights, coefficients and intercept, and the published value. The judge tells
+whether the published gap holds for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from hypothesis import strategies as st
+
+import hkl_reference
+import multikernel as mk
+from fuzz import machines
+from fuzz import saddle as s
+from fuzz.hulls import Hulls
+from fuzz.lattice import Lattice
+from fuzz.samples import (
+    Features,
+    Given,
+    Kind,
+    Target,
+    as_numbers,
+    kinds,
+    label_targets,
+    log_uniform,
+    samples,
+    value_targets,
+)
+from fuzz.wide import Array, Number, wide
+
+TOL = log_uniform(-11, -2)
+_FEW = 30
+
+
+@dataclass(frozen=True)
+class Claim:
+    """What a fitted model says of one of its problems.
+
+    Parameters
+    ----------
+    problem : Saddle, or another with the same methods
+    weights, coef, intercept : as published
+    objective : as published, in units of the problem; None where the model tells none
+    floor : a value that the documentation counts as zero
+    point : what is told to be near the optimum beside the objective: the published predictor, the weights with the best
+        coefficients for them, or nothing
+    """
+
+    problem: Any
+    weights: Array
+    coef: Array
+    intercept: Any
+    objective: Number | None
+    floor: float = 0.0
+    point: str = "predictor"
+
+
+@dataclass(frozen=True)
+class Case:
+    """One fit."""
+
+    family: str
+    kind: Kind
+    target: Target
+    parameters: dict[str, Any]
+    weights: str = "none"  # of samples
+
+
+@dataclass(frozen=True)
+class Family:
+    """How cases of an estimator are drawn and what its models claim."""
+
+    estimator: Callable[..., Any]
+    parameters: st.SearchStrategy[dict[str, Any]]
+    claims: Callable[[Any, Given, Array, Array | None, dict[str, Any]], Iterator[Claim]]
+    kinds: st.SearchStrategy[Kind]
+    labels: bool
+    weighted: bool = False
+    needs_target: bool = True
+    kernels: Callable[[Any, Array], Array] = lambda model, K: K  # those that the published weights are of
+
+    def cases(self, name: str) -> st.SearchStrategy[Case]:
+        weights = st.sampled_from(["none", "none", "random", "some zero"]) if self.weighted else st.just("none")
+        target = label_targets() if self.labels else value_targets()
+        return st.builds(Case, st.just(name), self.kinds, target, self.parameters.map(_stopped), weights)
+
+
+def _stopped(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Solvers that are there to be compared with take few steps."""
+    return parameters | ({"max_iter": _FEW} if parameters.get("solver", "auto") != "auto" else {})
+
+
+def _signs(y: Array) -> Array:
+    return wide(np.where(y > 0, 1.0, -1.0))
+
+
+# -- support vector machines -------------------------------------------------------------------------------------------
+
+
+def _svm(machine: Callable[..., machines.Machine], domain: Callable[[dict[str, Any]], s.Domain]) -> Any:
+    def claims(model: Any, given: Given, y: Array, weight: Array | None, parameters: dict[str, Any]) -> Iterator[Claim]:
+        C = Number(parameters["C"]) * (np.ones(len(y)) if weight is None else wide(weight))
+        problem = s.Saddle(given.K, machine(y, C, parameters), domain(parameters))
+        yield _published(problem, model)
+
+    return claims
+
+
+def _published(problem: Any, model: Any, **more: Any) -> Claim:
+    objective = None if model.objective_ is None else as_numbers(model.objective_)
+    return Claim(
+        problem,
+        as_numbers(model.weights_),
+        as_numbers(model.dual_coef_),
+        as_numbers(model.intercept_),
+        objective,
+        **more,
+    )
+
+
+def _hinge(y: Array, C: Array, parameters: dict[str, Any]) -> machines.Machine:
+    return machines.hinge(_signs(y), C)
+
+
+def _epsilon(y: Array, C: Array, parameters: dict[str, Any]) -> machines.Machine:
+    return machines.epsilon(wide(y), C, parameters["epsilon"])
+
+
+def _unit_ball(parameters: dict[str, Any]) -> s.Domain:
+    return s.ball(parameters.get("p", 1.0))
+
+
+SVM = {"C": log_uniform(-6, 6), "tol": TOL}
+TUBE = SVM | {"epsilon": st.one_of(st.just(0.0), log_uniform(-4, 1))}
+P = {"p": st.one_of(st.sampled_from([1.0, 2.0, 3.0, 8.0, 64.0]), st.floats(1.0625, 6.0, width=32))}
+AUTO_MOSTLY = ["auto", "auto", "auto"]
+
+
+def _solver(*others: str) -> dict[str, Any]:
+    """The default solver, and now and then another."""
+    return {"solver": st.sampled_from([*AUTO_MOSTLY, *others])}
+
+
+# -- one class, generalised and smoothed -------------------------------------------------------------------------------
+
+
+def _one_class(model: Any, given: Given, y: Array, weight: Array | None, parameters: dict[str, Any]) -> Iterator[Claim]:
+    n = given.K.shape[1]
+    floor = 1e-5 * 0.5 * float(np.trace(given.K, axis1=1, axis2=2).max()) / n
+    problem = s.Saddle(given.K, machines.one_class(n, parameters["nu"]), s.ball(1.0))
+    yield _published(problem, model, floor=floor)
+
+
+def _generalised_domain(parameters: dict[str, Any]) -> s.Domain:
+    if parameters.get("radius") is not None:
+        return s.ball(parameters["norm"], parameters["radius"])
+    return s.orthant(parameters["penalty"], parameters["norm"])
+
+
+GENERALISED = st.one_of(
+    st.fixed_dictionaries({"penalty": log_uniform(-6, 6), "norm": st.sampled_from([1, 2])}),
+    st.fixed_dictionaries(
+        {
+            "radius": log_uniform(-3, 3),
+            "norm": st.one_of(st.sampled_from([1, 2, 8.0]), st.floats(1.0625, 6.0, width=32)),
+        }
+    ),
+)
+
+
+def _with(domain: st.SearchStrategy[dict[str, Any]], **more: Any) -> st.SearchStrategy[dict[str, Any]]:
+    return st.tuples(domain, st.fixed_dictionaries(more)).map(lambda both: both[0] | both[1])
+
+
+def _gmkl_classifier(
+    model: Any, given: Given, y: Array, weight: Array | None, parameters: dict[str, Any]
+) -> Iterator[Claim]:
+    machine = machines.squared_hinge(_signs(y), parameters["C"])
+    yield _published(s.Saddle(given.K, machine, _generalised_domain(parameters)), model)
+
+
+def _smkl(model: Any, given: Given, y: Array, weight: Array | None, parameters: dict[str, Any]) -> Iterator[Claim]:
+    C = Number(parameters["C"]) * (np.ones(len(y)) if weight is None else wide(weight))
+    problem = s.Saddle(given.K, machines.hinge(_signs(y), C, intercept=False), s.entropy(0.5 * parameters["smoothing"]))
+    yield Claim(
+        problem,
+        as_numbers(model.weights_),
+        as_numbers(model.dual_coef_),
+        Number(0),
+        -as_numbers(model.objective_),
+        point="weights",
+    )
+
+
+def _easymkl(model: Any, given: Given, y: Array, weight: Array | None, parameters: dict[str, Any]) -> Iterator[Claim]:
+    problem = Hulls(given.K.sum(axis=0), _signs(y), Number(parameters["lam"]))
+    yield _published(problem, model, point="nothing")
+
+
+# -- ridge regression --------------------------------------------------------------------------------------------------
+
+
+def _ridge(y: Array, weight: Array | None, parameters: dict[str, Any]) -> tuple[machines.Ridge, Array]:
+    """The machine of the samples with a weight, and which these are."""
+    kept = np.ones(len(y), dtype=bool) if weight is None else weight > 0
+    w = wide(np.ones(len(y)) if weight is None else weight)[kept]
+    Y = wide(y)[kept].reshape(int(kept.sum()), -1)
+    mean = (w[:, None] * Y).sum(axis=0) / w.sum() if parameters.get("fit_intercept", True) else Number(0)
+    return machines.Ridge(Y - mean, Number(parameters["alpha"]), w), kept
+
+
+def _least_squares(domain: Callable[[dict[str, Any]], s.Domain], labels: bool) -> Any:
+    def claims(model: Any, given: Given, y: Array, weight: Array | None, parameters: dict[str, Any]) -> Iterator[Claim]:
+        machine, kept = _ridge(np.where(y > 0, 1.0, -1.0) if labels else y, weight, parameters)
+        problem = s.Saddle(given.K[:, kept][:, :, kept], machine, domain(parameters))
+        coef = as_numbers(model.dual_coef_)[kept].reshape(-1, 1)
+        objective = None if model.objective_ is None else as_numbers(model.objective_)
+        yield Claim(problem, as_numbers(model.weights_), coef, as_numbers(model.intercept_), objective)
+
+    return claims
+
+
+def _polynomial_domain(parameters: dict[str, Any]) -> s.Domain:
+    if parameters.get("penalty") is not None:
+        return s.orthant(parameters["penalty"], 2)
+    return s.ball(parameters["norm"], parameters["radius"], parameters["offset"])
+
+
+POLYNOMIAL_DOMAIN = st.one_of(
+    st.fixed_dictionaries({"penalty": log_uniform(-8, 6)}),
+    st.fixed_dictionaries(
+        {
+            "norm": st.one_of(st.sampled_from([1, 2, 2, 8.0]), st.floats(1.0625, 6.0, width=32)),
+            "radius": st.one_of(log_uniform(-3, 3), st.just(0.0)),
+            "offset": st.one_of(st.sampled_from([0.0, 1.0]), log_uniform(-3, 3)),
+        }
+    ),
+)
+ALPHA = {"alpha": log_uniform(-10, 10), "tol": TOL, "fit_intercept": st.booleans()}
+
+
+def _two_layers(labels: bool) -> Any:
+    def claims(model: Any, given: Given, y: Array, weight: Array | None, parameters: dict[str, Any]) -> Iterator[Claim]:
+        machine, _ = _ridge(np.where(y > 0, 1.0, -1.0) if labels else y, None, parameters)
+        scaling = as_numbers(model.scaling_)
+        problem = s.Saddle(scaling[:, None, None] * given.K, machine, s.ball(1.0))
+        objective = as_numbers(model.objective_) * 2 / machine.alpha
+        coef = as_numbers(model.dual_coef_).reshape(-1, 1)
+        yield Claim(problem, as_numbers(model.weights_), coef, as_numbers(model.intercept_), objective)
+
+    return claims
+
+
+# -- products ----------------------------------------------------------------------------------------------------------
+
+
+def _lattice(labels: bool) -> Any:
+    def claims(model: Any, given: Given, y: Array, weight: Array | None, parameters: dict[str, Any]) -> Iterator[Claim]:
+        nodes, C = hkl_reference.lattice(len(given.K)), parameters["C"]
+        if labels:
+            machine: Any = machines.hinge(_signs(y), C * np.ones(len(y)))
+        else:
+            machine = _ridge(y, None, {"alpha": 0.5 / Number(C)})[0]
+        problem = Lattice(_products(given.K, nodes), nodes, machine, model.beta, parameters["rho"])
+        weights = np.zeros(len(nodes), dtype=Number)
+        weights[[nodes.index(node) for node in model.nodes_]] = model.weights_
+        coef = as_numbers(model.dual_coef_)
+        objective, intercept = as_numbers(model.objective_), as_numbers(model.intercept_)
+        yield Claim(problem, weights, coef if labels else coef[:, None], intercept, objective)
+
+    return claims
+
+
+def _products(K: Array, nodes: Any) -> Array:
+    """The entrywise product of the kernels of every node."""
+    one = np.ones(K.shape[1:], dtype=Number)
+    return np.array([np.prod([one, *(K[i] for i in node)], axis=0) for node in nodes])
+
+
+LATTICE = {
+    "C": log_uniform(-4, 4),
+    "rho": st.one_of(st.just(2.0), st.floats(1.0625, 2.0, width=32)),
+    "beta": st.one_of(st.just(2.0), log_uniform(-0.25, 1.5)),
+    "tol": log_uniform(-6, -2),
+}
+FEW_KERNELS = kinds(most=16, kernels=3).filter(lambda kind: kind.count <= 3)
+
+
+# -- rules -------------------------------------------------------------------------------------------------------------
+
+
+def _rule_classifier(
+    model: Any, given: Given, y: Array, weight: Array | None, parameters: dict[str, Any]
+) -> Iterator[Claim]:
+    """The machine's gap at the weights."""
+    machine = machines.hinge(_signs(y), Number(parameters["C"]) * np.ones(len(y)))
+    yield _published(s.Saddle(given.K, machine, s.point(model.weights_)), model)
+
+
+def _rule_regressor(
+    model: Any, given: Given, y: Array, weight: Array | None, parameters: dict[str, Any]
+) -> Iterator[Claim]:
+    yield from _least_squares(lambda _: s.point(model.weights_), labels=False)(model, given, y, weight, parameters)
+
+
+# -- the table ---------------------------------------------------------------------------------------------------------
+
+ANY = kinds()
+FEATURES = st.builds(Features, samples())
+
+
+def _fixed(*groups: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
+    return st.fixed_dictionaries({name: value for group in groups for name, value in group.items()})
+
+
+_SIMPLEX_SOLVERS = _solver("reduced_gradient", "cutting_plane", "level", "subgradient")
+_BALL_SOLVERS = _solver("block_norm", "projected_gradient")
+RLS2 = ALPHA | {"scaling": st.sampled_from(["trace", "none"])}
+
+FAMILIES: dict[str, Family] = {
+    "L1MKLClassifier": Family(
+        mk.L1MKLClassifier, _fixed(SVM, _SIMPLEX_SOLVERS), _svm(_hinge, _unit_ball), ANY, True, True
+    ),
+    "L1MKLRegressor": Family(
+        mk.L1MKLRegressor, _fixed(TUBE, _SIMPLEX_SOLVERS), _svm(_epsilon, _unit_ball), ANY, False, True
+    ),
+    "LpMKLClassifier": Family(
+        mk.LpMKLClassifier, _fixed(SVM, P, _BALL_SOLVERS), _svm(_hinge, _unit_ball), ANY, True, True
+    ),
+    "LpMKLRegressor": Family(
+        mk.LpMKLRegressor, _fixed(TUBE, P, _BALL_SOLVERS), _svm(_epsilon, _unit_ball), ANY, False, True
+    ),
+    "OneClassMKL": Family(
+        mk.OneClassMKL,
+        _fixed({"nu": st.floats(0.0078125, 1.0, width=32), "tol": TOL}, _solver("reduced_gradient", "level")),
+        _one_class,
+        ANY,
+        True,
+        needs_target=False,
+    ),
+    "SMKLClassifier": Family(
+        mk.SMKLClassifier,
+        _fixed(SVM, {"smoothing": log_uniform(-4, 4)}, _solver("accelerated")),
+        _smkl,
+        ANY,
+        True,
+        True,
+    ),
+    "EasyMKLClassifier": Family(
+        mk.EasyMKLClassifier,
+        _fixed({"lam": st.one_of(log_uniform(-6, 0), st.sampled_from([0.1, 1.0])), "tol": TOL}),
+        _easymkl,
+        ANY,
+        True,
+    ),
+    "GMKLClassifier": Family(
+        mk.GMKLClassifier, _with(GENERALISED, C=log_uniform(-6, 6), tol=TOL), _gmkl_classifier, ANY, True
+    ),
+    "GMKLRegressor": Family(
+        mk.GMKLRegressor, _with(GENERALISED, **ALPHA), _least_squares(_generalised_domain, False), ANY, False
+    ),
+    "PolynomialMKLRegressor, degree 1": Family(
+        lambda **given: mk.PolynomialMKLRegressor(degree=1, **given),
+        _with(POLYNOMIAL_DOMAIN, **ALPHA, solver=st.sampled_from([*AUTO_MOSTLY, "projected_gradient"])),
+        _least_squares(_polynomial_domain, False),
+        ANY,
+        False,
+        True,
+    ),
+    "PolynomialMKLClassifier, degree 1": Family(
+        lambda **given: mk.PolynomialMKLClassifier(degree=1, **given),
+        _with(POLYNOMIAL_DOMAIN, **ALPHA),
+        _least_squares(_polynomial_domain, True),
+        ANY,
+        True,
+        True,
+    ),
+    "RLS2Regressor": Family(mk.RLS2Regressor, _fixed(RLS2), _two_layers(False), ANY, False),
+    "RLS2Classifier": Family(mk.RLS2Classifier, _fixed(RLS2), _two_layers(True), ANY, True),
+    "LinearRLS2Regressor": Family(
+        lambda **given: mk.LinearRLS2Regressor(**{k: v for k, v in given.items() if k != "kernels"}),
+        _fixed(ALPHA, {"scaling": st.sampled_from(["norm", "none"])}),
+        _two_layers(False),
+        FEATURES,
+        False,
+    ),
+    "HKLClassifier": Family(
+        mk.HKLClassifier,
+        _fixed(LATTICE),
+        _lattice(True),
+        FEW_KERNELS,
+        True,
+        kernels=lambda model, K: _products(K, model.nodes_),
+    ),
+    "HKLRegressor": Family(
+        mk.HKLRegressor,
+        _fixed(LATTICE),
+        _lattice(False),
+        FEW_KERNELS,
+        False,
+        kernels=lambda model, K: _products(K, model.nodes_),
+    ),
+    "AverageMKLClassifier": Family(
+        mk.AverageMKLClassifier, _fixed({"C": log_uniform(-6, 6), "tol": TOL}), _rule_classifier, ANY, True
+    ),
+    "AlignmentMKLClassifier": Family(
+        mk.AlignmentMKLClassifier, _fixed({"C": log_uniform(-6, 6), "tol": TOL}), _rule_classifier, ANY, True
+    ),
+    "AverageMKLRegressor": Family(
+        mk.AverageMKLRegressor, _fixed({"alpha": log_uniform(-10, 10)}), _rule_regressor, ANY, False, True
+    ),
+    "AlignmentMKLRegressor": Family(
+        mk.AlignmentMKLRegressor, _fixed({"alpha": log_uniform(-10, 10)}), _rule_regressor, ANY, False, True
+    ),
+}
