@@ -22,6 +22,8 @@ from multikernel._typing import Array
 from multikernel.banks.threads import over_rows
 from multikernel.kernels.samples import dense, scaled_columns, scaled_rows
 
+_HIDDEN = 4.0  # times the unit roundoff and the largest entry: what rounding of the entries adds to a quadratic form
+
 
 class Gram(ABC):
     """sum_k w_k K_k as an operator."""
@@ -71,6 +73,19 @@ class Gram(ABC):
     @abstractmethod
     def spectrum(self) -> tuple[Array, Array]:
         """l of shape (r,) and U of shape (n, r) with orthonormal columns and K = U diag(l) U', of a square Gram."""
+
+    @property
+    def resolution(self) -> float:
+        """The part of the largest eigenvalue below which rounding of the decomposition hides the others."""
+        return self.shape[0] * float(np.finfo(float).eps)
+
+    def hidden(self, V: Array) -> float:
+        """How much of tr V'K V rounding may hide, that of the entries of K and of V, of shape (n,) or (n, t)."""
+        return _HIDDEN * self._roundoff * float(self.diagonal().max(initial=0.0)) * float(np.vdot(V, V))
+
+    @property
+    def _roundoff(self) -> float:
+        return float(np.finfo(self.diagonal().dtype).eps)
 
     @property
     def stored(self) -> bool:
@@ -194,6 +209,17 @@ class FactorGram(Gram):
         G = dense(scaled_columns(self.F, np.sqrt(self.weights))).astype(np.float64, copy=False)
         vectors, roots, _ = linalg.svd(G, full_matrices=False)
         return roots * roots, vectors
+
+    @property
+    def resolution(self) -> float:
+        """Singular values of the features are resolved to rounding, so that their squares are to its square."""
+        resolution = super().resolution
+        return resolution**2 if self._low_rank(self.F.shape[0]) else resolution
+
+    def hidden(self, V: Array) -> float:
+        """Little where K V is made of features: what is orthogonal to them is so up to rounding, and that squared."""
+        part = self.shape[0] * self._roundoff if self._low_rank(self.F.shape[0]) else 1.0
+        return part * super().hidden(V)
 
     def _low_rank(self, n: int) -> bool:
         """Whether K has a root F W^{1/2} with fewer columns than its n rows."""

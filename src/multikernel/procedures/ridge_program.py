@@ -62,7 +62,9 @@ class RidgeSupport(SupportMachine):
         part = 0.5 * self.scale
         return replace(
             solution,
+            coef=solution.factor,
             value=part * solution.value,
+            upper=part * solution.upper,
             factor=np.sqrt(part) * solution.factor,
-            warm=np.maximum(np.concatenate([solution.coef, -solution.coef]), 0.0),
+            warm=np.maximum(np.concatenate([solution.factor, -solution.factor]), 0.0),
         )

@@ -8,7 +8,7 @@ The inverse of a block of H is a Schur complement of K + alpha I, so
 
 With K = U diag(l) U' a block of H is U_W (l + alpha)^{-1} U_W': for k folds and q alphas one decomposition and k q
 systems of about n / k samples, in place of k decompositions. The values returned are those of K a, and the gap follows
-from them as in ``RidgeMachine``.
+from them as in ``solved.py``.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.banks import DenseGram, Gram
 from multikernel.machines.base import DualSolution
-from multikernel.machines.ridge.machine import ACCURATE, MANY, certified
+from multikernel.machines.ridge.machine import MANY
+from multikernel.machines.ridge.solved import ACCURATE, Solved
 from multikernel.machines.ridge.spectrum import spectrum
 
 _EIGENVECTORS, _BLOCK = 11.0, 1.6  # measured: costs times n^3 and times w^2 n, half a matrix product being 1
@@ -102,7 +103,7 @@ def _coordinates(values: Array, U: Array, r: Array, rest: Array, alphas: Sequenc
 
 def _held(Y: Array, mean: Array, F: Array, A: Array, alpha: float, train: Array, single: bool) -> Held:
     """The solution of coefficients A that are zero outside the training set, with F = K A."""
-    a = A[train]
-    value, upper, gap = certified((Y - mean)[train], F[train], a, alpha)
-    a, intercept, f = (a[:, 0], float(mean[0]), F[:, 0] + mean[0]) if single else (a, mean, F + mean)
-    return Held(DualSolution(a, intercept, value, upper, a, gap, converged=True, n_iter=1, warm=a), f)
+    found = Solved.of((Y - mean)[train], F[train], alpha, A[train])
+    a, f = found.coef, F + mean
+    a, intercept, f = (a[:, 0], float(mean[0]), f[:, 0]) if single else (a, mean, f)
+    return Held(DualSolution(a, intercept, found.value, found.upper, a, found.gap, True, n_iter=1, warm=a), f)

@@ -8,8 +8,8 @@ samples' weights s, all 1 if not given. It is both
     min_f |f|^2 + sum_it s_i (y_it - f_t(x_i))^2 / alpha    and    max_A 2 <A, Y> - <A, K A> - alpha <A, S^{-1} A>,
 
 Cortes, Mohri and Rostamizadeh (2009), section 2. With K~ = S^{1/2} K S^{1/2} and Y~ = S^{1/2} Y, which have no inverse
-in them, A = S^{1/2} A~: weight zero is a sample that is not there, weight two one that is there twice. The difference
-of the two values at any A~ is |R|^2 / alpha with R = Y~ - K~ A~ - alpha A~, free of cancellation.
+in them, A = S^{1/2} A~: weight zero is a sample that is not there, weight two one that is there twice. What any
+coefficients prove is said in ``solved.py``.
 """
 
 from __future__ import annotations
@@ -19,20 +19,18 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
-from scipy.linalg import LinAlgError
 
 from multikernel._floats import positive_product
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted
 from multikernel.banks import Gram
-from multikernel.certificate import relative
 from multikernel.machines.base import DualSolution, Machine, check_gram, checked_target
+from multikernel.machines.ridge.solved import ACCURATE, Solved, direct, spectral
 from multikernel.machines.ridge.spectrum import RidgeSpectrum
 
-ACCURATE = 1e-14  # a larger gap after a factorisation comes of rounding: the shift is too small beside the matrix
 MANY = 12  # factorisations take as long as one decomposition into eigenvectors
-_ROUNDING = float(np.finfo(float).eps)
+_PROVED = 1e-3  # with a larger gap rounding of K hides what the problem is, and nothing has converged
 
 
 @dataclass(frozen=True)
@@ -67,7 +65,7 @@ class RidgeMachine(Machine):
         """Solve for real targets of shape (n,) or (n, t); by one factorisation, so ``warm`` is not used.
 
         Where alpha is so small beside K that the factorisation fails or loses the digits, a decomposition into
-        eigenvectors takes its place, and the gap is that of a matrix which differs from K by rounding only.
+        eigenvectors takes its place if it proves more.
 
         Raises
         ------
@@ -76,12 +74,11 @@ class RidgeMachine(Machine):
         """
         check_interrupted()
         posed = _Posed.of(self, gram, target, sample_weight)
-        try:
-            coef = posed.gram.solve_shifted(self.alpha, posed.Y)
-        except LinAlgError:
-            return self._along(posed, [self.alpha])[0]
-        value, upper, gap = certified(posed.Y, posed.gram.multiply(coef), coef, self.alpha)
-        return posed.solution(coef, value, upper, gap) if gap <= ACCURATE else self._along(posed, [self.alpha])[0]
+        found = direct(posed.gram, posed.Y, self.alpha)
+        if found.gap > ACCURATE:
+            by_spectrum = spectral(RidgeSpectrum.of(posed.gram, posed.Y), posed.gram, posed.Y, self.alpha)
+            found = min(found, by_spectrum, key=lambda each: each.gap)
+        return posed.solution(found)
 
     def solve_along(
         self, gram: Gram, target: Array, alphas: Sequence[float], sample_weight: Array | None = None
@@ -89,23 +86,14 @@ class RidgeMachine(Machine):
         """The solutions for other alphas > 0 than the machine's own; for many of them from one decomposition."""
         if len(alphas) < MANY:
             return [replace(self, alpha=alpha).solve(gram, target, None, sample_weight) for alpha in alphas]
-        return self._along(_Posed.of(self, gram, target, sample_weight), alphas)
-
-    def _along(self, posed: _Posed, alphas: Sequence[float]) -> list[DualSolution]:
+        posed, found = _Posed.of(self, gram, target, sample_weight), []
         spectrum = RidgeSpectrum.of(posed.gram, posed.Y)
-        found = [(spectrum.coef(alpha), spectrum.value(alpha)) for alpha in alphas]
-        return [posed.solution(A, value, (1.0 + _ROUNDING) * value, _ROUNDING) for A, value in found]
-
-
-def certified(Y: Array, KA: Array, A: Array, alpha: float) -> tuple[float, float, float]:
-    """2 <A, Y> - <A, K A> - alpha <A, A>, the primal value, and the gap relative to it; infinite for no solution."""
-    with np.errstate(all="ignore"):  # coefficients that are NaN or infinite have an infinite gap
-        residual = Y - KA - alpha * A
-        excess = (residual * residual).sum() / alpha
-        value = (A * (Y + residual)).sum()
-    if value + excess < 0.0:  # no value is negative: the matrix has a negative eigenvalue
-        return float(value), np.inf, np.inf
-    return float(value), float(value + excess), relative(excess, value + excess)
+        for alpha in alphas:
+            best = spectral(spectrum, posed.gram, posed.Y, alpha)
+            if best.gap > ACCURATE:
+                best = min(best, direct(posed.gram, posed.Y, alpha), key=lambda each: each.gap)
+            found.append(posed.solution(best))
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -144,9 +132,13 @@ class _Posed:
         root = np.sqrt(s)
         return cls(gram.congruent(root), root[:, None] * (Y - mean), root[:, None], mean, y.ndim == 1)
 
-    def solution(self, coef: Array, value: float, upper: float, gap: float) -> DualSolution:
+    def solution(self, found: Solved) -> DualSolution:
         """The solution of the problem as it was given."""
-        A = coef if self.root is None else self.root * coef
-        A = A[:, 0] if self.single else A
+        coef, factor = self._given(found.coef), self._given(found.factor)
         intercept: Any = float(self.mean[0]) if self.single else self.mean
-        return DualSolution(A, intercept, value, upper, factor=A, gap=gap, converged=True, n_iter=1, warm=A)
+        proved = found.gap <= _PROVED
+        return DualSolution(coef, intercept, found.value, found.upper, factor, found.gap, proved, n_iter=1, warm=coef)
+
+    def _given(self, A: Array) -> Array:
+        A = A if self.root is None else self.root * A
+        return A[:, 0] if self.single else A

@@ -3,12 +3,12 @@
 With K = U diag(l) U', U of orthonormal columns (n, r), Z = U'Y and the part P = Y - U Z of the targets that K does not
 reach
 
-    A = (K + alpha I)^{-1} Y = U (l + alpha)^{-1} Z + P / alpha
-    J = tr Y'A               = sum_it Z_it^2 / (l_i + alpha) + |P|^2 / alpha
+    A = (K + alpha I)^{-1} Y = C + P / alpha,        C = U (l + alpha)^{-1} Z
 
-In these coordinates nothing cancels, so the answers are exact for every alpha > 0, for a matrix and targets that differ
-from the given ones by the rounding of their decomposition. Eigenvalues that rounding left below zero are zero. Where
-all others are far above rounding, those that are no larger than it are zero too: there the matrix has a null space.
+The functions of A and of C are the same, since P makes the function zero. Where alpha is small, P / alpha is so large
+that rounding of it would be seen in them, so C is what predicts. Eigenvalues that rounding left below zero are zero.
+Where all others are far above what the decomposition resolves, those that are no larger than that are zero too: there
+the matrix has a null space.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from multikernel._typing import Array
 from multikernel.banks import Gram
 from multikernel.banks.checks import rounding
 
-_FAR = 1e4  # times rounding: a spectrum without eigenvalues between rounding and this has a null space
+_FAR = 1e4  # times the resolution: a spectrum without eigenvalues between it and this has a null space
 _ROUNDING = float(np.finfo(float).eps)
 
 
@@ -47,23 +47,22 @@ class RidgeSpectrum:
     def of(cls, gram: Gram, Y: Array) -> RidgeSpectrum:
         """The spectrum of a square Gram for targets (n, t); ValueError where it is not positive semi-definite."""
         values, U = spectrum(gram)
-        small = len(Y) * _ROUNDING * values.max(initial=0.0)
+        small = gram.resolution * values.max(initial=0.0)
         if values[values > small].min(initial=np.inf) > _FAR * small:
             values, U = values[values > small], U[:, values > small]
-        return cls(values, U, product(U.T, Y), _outside(U, Y))
+        return cls(values, U, product(U.T, Y), beyond(U, Y))
 
     def coef(self, alpha: float) -> Array:
+        """C, shape (n, t)."""
+        return product(self.vectors, self.inside / (self.values + alpha)[:, None])
+
+    def solve(self, alpha: float) -> Array:
         """(K + alpha I)^{-1} Y, shape (n, t)."""
-        return product(self.vectors, self.inside / (self.values + alpha)[:, None]) + self.outside / alpha
-
-    def value(self, alpha: float) -> float:
-        """tr Y'(K + alpha I)^{-1} Y."""
-        inside = float((self.inside**2 / (self.values + alpha)[:, None]).sum())
-        return inside + float((self.outside**2).sum()) / alpha
+        return self.coef(alpha) + self.outside / alpha
 
 
-def _outside(U: Array, Y: Array) -> Array:
-    """Y - U U'Y; zero where it is rounding."""
+def beyond(U: Array, Y: Array) -> Array:
+    """Y - U U'Y for U of orthonormal columns; zero where it is rounding."""
     if U.shape[1] == len(U):
         return np.zeros_like(Y)
     P = Y

@@ -69,7 +69,7 @@ def _solved(alpha: float, gram: Gram, B: Array, sample_weight: Array | None) -> 
     try:
         return gram.solve_shifted(alpha, B)
     except LinAlgError:
-        return RidgeSpectrum.of(gram, B).coef(alpha)
+        return RidgeSpectrum.of(gram, B).solve(alpha)
 
 
 def _second_product(problem: Problem, theta: Array, A: Array) -> Map:

@@ -1,0 +1,110 @@
+"""Coefficients of ridge regression, and what they prove.
+
+The predictor K C has the primal value |K C|^2 + |Y - K C|^2 / alpha, |K C|^2 = tr C'K C, and any A has the dual value
+2 <A, Y> - <A, K A> - alpha <A, A>, whatever rounding did to either. With D = A - C and R = Y - K C - alpha A
+
+    primal - dual = |R|^2 / alpha + <D, K D>,
+
+free of cancellation. At the solution A = C, or A = C + P / alpha where P makes a function that is zero. A multiple of A
+may have the larger dual value: the best one has <A, Y>^2 / (alpha <A, A> + <A, K A>).
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import LinAlgError
+
+from multikernel._typing import Array
+from multikernel.banks import Gram
+from multikernel.certificate import relative
+from multikernel.machines.ridge.spectrum import RidgeSpectrum
+
+ACCURATE = 1e-14  # a larger gap after a factorisation comes of rounding: the shift is too small beside the matrix
+
+
+@dataclass(frozen=True, eq=False)
+class Solved:
+    """A predictor and a dual point.
+
+    Parameters
+    ----------
+    coef, factor : arrays (n, t), C and A
+    value, upper : float, the dual value of A and the primal value of C
+    gap : float, upper - value relative to upper; infinite where these are no solution
+    """
+
+    coef: Array
+    factor: Array
+    value: float
+    upper: float
+    gap: float
+
+    @classmethod
+    def at(cls, gram: Gram, Y: Array, alpha: float, coef: Array) -> Solved:
+        """Coefficients that are both C and A."""
+        return cls.of(Y, gram.multiply(coef), alpha, coef)
+
+    @classmethod
+    def of(cls, Y: Array, KA: Array, alpha: float, coef: Array) -> Solved:
+        """The same with their product known."""
+        with np.errstate(all="ignore"):  # coefficients that are NaN or infinite have an infinite gap
+            residual = Y - KA - alpha * coef
+            excess = float((residual * residual).sum() / alpha)
+            value = float((coef * (Y + residual)).sum())
+        if not 0.0 <= value + excess < np.inf:  # no value is negative: the matrix has a negative eigenvalue
+            return _nothing(Y)
+        return cls(coef, coef, value, value + excess, relative(excess, value + excess))
+
+    def doubted(self, gram: Gram, Y: Array) -> Solved:
+        """The same with values that are true whatever rounding hides of K."""
+        with np.errstate(all="ignore"):
+            hidden = gram.hidden(self.factor)
+            return _scaled(self.coef, self.factor, Y, self.value - hidden, self.upper + hidden)
+
+
+def direct(gram: Gram, Y: Array, alpha: float) -> Solved:
+    """The solution by one factorisation; of an infinite gap where it fails."""
+    try:
+        found = Solved.at(gram, Y, alpha, gram.solve_shifted(alpha, Y))
+    except LinAlgError:
+        return _nothing(Y)
+    return found if found.gap <= ACCURATE else found.doubted(gram, Y)
+
+
+def spectral(spectrum: RidgeSpectrum, gram: Gram, Y: Array, alpha: float) -> Solved:
+    """The solution for one alpha by the spectrum of the Gram; C = A unless rounding of P / alpha is seen in K A."""
+    coef, beyond = spectrum.coef(alpha), spectrum.outside / alpha
+    plain = Solved.at(gram, Y, alpha, coef + beyond)
+    if plain.gap <= ACCURATE:
+        return plain
+    return min(plain.doubted(gram, Y), _apart(gram, Y, alpha, coef, beyond), key=lambda each: each.gap)
+
+
+def _apart(gram: Gram, Y: Array, alpha: float, coef: Array, beyond: Array) -> Solved:
+    """C, and A = C + D times the best number."""
+    with np.errstate(all="ignore"):
+        KC, factor = gram.multiply(coef), coef + beyond
+        left = Y - KC
+        residual = left - alpha * beyond - alpha * coef
+        excess = float(np.vdot(residual, residual)) / alpha + max(float(np.vdot(beyond, gram.multiply(beyond))), 0.0)
+        upper = float(np.vdot(coef, KC) + np.vdot(left, left) / alpha)
+        return _scaled(coef, factor, Y, upper - excess - gram.hidden(factor), upper)
+
+
+def _scaled(coef: Array, factor: Array, Y: Array, value: float, upper: float) -> Solved:
+    """With the best multiple of A, whose dual value is at least this ``value``."""
+    linear = float(np.vdot(factor, Y))
+    curved = 2.0 * linear - value  # alpha <A, A> + <A, K A>
+    if not (np.isfinite(upper) and linear >= 0.0 and 0.0 < curved < np.inf):
+        return _nothing(Y)
+    scale = linear / curved
+    value = scale * linear
+    return Solved(coef, scale * factor, value, upper, relative(upper - value, upper))
+
+
+def _nothing(Y: Array) -> Solved:
+    """What is known where rounding leaves no solution."""
+    zero = np.zeros_like(Y)
+    return Solved(zero, zero, 0.0, np.inf, np.inf)
