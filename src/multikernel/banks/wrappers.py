@@ -85,6 +85,10 @@ class ScaledBank(WrapperBank):
 
     factors: Array
 
+    @property
+    def of_distances(self) -> bool:
+        return self.bank.of_distances
+
     def tiles(self, rows: Index) -> Iterator[Array]:
         return (s * K for s, K in zip(self.factors.tolist(), self.bank.tiles(rows), strict=True))
 
