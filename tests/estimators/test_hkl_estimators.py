@@ -210,7 +210,8 @@ def test_a_search_that_is_cut_short_says_how_far_it_came(cls):
     y = A[:, 0] * A[:, 1] + A[:, 2] * A[:, 3]
     y = y > 0 if cls is HKLClassifier else y
     with pytest.warns(
-        ConvergenceWarning, match=r"reached a relative duality gap of [0-9.e-]+ in .* is at most [0-9.e-]+ of its value above"
+        ConvergenceWarning,
+        match=r"reached a relative duality gap of [0-9.e-]+ in .* is at most [0-9.e-]+ of its value above",
     ):
         short = cls(C=10.0, max_nodes=8).fit(A, y)
     assert not short.converged_

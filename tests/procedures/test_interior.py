@@ -12,10 +12,10 @@ import reference as ref
 from multikernel import bind, kernels, precomputed
 from multikernel.domains import Separable, Simplex
 from multikernel.machines import EpsilonMachine, OneClassMachine, SupportProgram
+from multikernel.machines.support.coefficients import central
+from multikernel.machines.support.point import Point
 from multikernel.procedures.interior import InteriorPoint, Saddle, WorkingSet, interior_point
-from multikernel.procedures.interior.coefficients import central
 from multikernel.procedures.interior.newton import Newton
-from multikernel.procedures.interior.point import Point
 from multikernel.procedures.interior.start import first_point
 from saddle_cases import DOMAINS, MACHINES, MachineCase, bank, domains, machines, meaningful, stacks
 

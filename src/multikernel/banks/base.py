@@ -149,6 +149,11 @@ class KernelBank(ABC):
         return 2.0**-53
 
     @property
+    def n_features(self) -> int | None:
+        """How many features all kernels together have, where sums of them keep these (``FactorGram``); else None."""
+        return None
+
+    @property
     def local(self) -> bool:
         """Whether a block's matrices are parts of the matrices: not where a kernel follows the sample (centring)."""
         return True

@@ -51,6 +51,10 @@ class FactorBank(KernelBank):
     def rounding(self) -> float:
         return unit_roundoff(self.F.dtype)
 
+    @property
+    def n_features(self) -> int:
+        return int(self.F.shape[1])
+
     def tiles(self, rows: Index) -> Iterator[Array]:
         F = self.F[rows]
         return (dense(F[:, own] @ self.H[:, own].T) for own in self._own)

@@ -23,6 +23,13 @@ from multikernel.banks.threads import over_rows
 from multikernel.kernels.samples import dense, scaled_columns, scaled_rows
 
 _HIDDEN = 4.0  # times the unit roundoff and the largest entry: what rounding of the entries adds to a quadratic form
+_FEW = 8  # features are few where there are at least so many samples for each: steps on them cost less than rows of K
+_SMALL = 500  # samples; the rows of a smaller matrix cost less than steps on features
+
+
+def few_features(q: int, n: int) -> bool:
+    """Whether q features of n samples are so few that a machine takes them in place of the rows of the matrix."""
+    return n >= max(_SMALL, _FEW * q)
 
 
 class Gram(ABC):
@@ -91,6 +98,11 @@ class Gram(ABC):
     def stored(self) -> bool:
         """Whether the matrix, or factors of it, are in memory; else its rows are made when they are asked for."""
         return True
+
+    @property
+    def root(self) -> Array | None:
+        """G of shape (n, q), K = G G', of a square Gram where it has so few columns that they are the better form."""
+        return None
 
     def principal(self, index: Array) -> Gram:
         """The Gram of some samples of a square one, for many passes over them."""
@@ -220,6 +232,14 @@ class FactorGram(Gram):
         """Little where K V is made of features: what is orthogonal to them is so up to rounding, and that squared."""
         part = self.shape[0] * self._roundoff if self._low_rank(self.F.shape[0]) else 1.0
         return part * super().hidden(V)
+
+    @property
+    def root(self) -> Array | None:
+        kept = np.flatnonzero(self.weights)
+        few = self.F is self.H and few_features(len(kept), self.shape[0])
+        if not few or (self.weights < 0).any():
+            return None
+        return dense(scaled_columns(self.F[:, kept], np.sqrt(self.weights[kept]))).astype(np.float64, copy=False)
 
     def _low_rank(self, n: int) -> bool:
         """Whether K has a root F W^{1/2} with fewer columns than its n rows."""

@@ -159,6 +159,10 @@ class SharedBank(WrapperBank):
 
     passes: Passes
 
+    @property
+    def n_features(self) -> int | None:
+        return self.bank.n_features
+
     def combine(self, weights: Array) -> Gram:
         return self.passes.ask("combine", np.asarray(weights, dtype=float))
 

@@ -89,6 +89,10 @@ class ScaledBank(WrapperBank):
     def of_distances(self) -> bool:
         return self.bank.of_distances
 
+    @property
+    def n_features(self) -> int | None:
+        return self.bank.n_features
+
     def tiles(self, rows: Index) -> Iterator[Array]:
         return (s * K for s, K in zip(self.factors.tolist(), self.bank.tiles(rows), strict=True))
 

@@ -7,7 +7,8 @@ the support vectors at equal weights and samples that are nearly support vectors
 weights found, on all samples and without the kernels of weight zero. This pair has exact zeros, and it carries the
 certificate. Samples that the machine makes support vectors join the next round; there are seldom more than two. Once
 all samples take part the interior point itself is the answer, if it proves more than the machine does. Where more
-samples take part than a factorisation should have rows, an optimizer over machines takes over.
+samples take part than a factorisation should have rows, an optimizer over machines takes over. Where the
+kernels have few features steps cost little: all samples take part from the beginning, however many they are.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from dataclasses import replace
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel.banks.gram import few_features
 from multikernel.banks.threads import one_blas_thread
 from multikernel.domains import Domain, NormBall, Simplex
 from multikernel.machines import DualSolution
@@ -65,11 +67,13 @@ def _solved(
     n, tol = support.saddle.program.n, support.tol
     # the machine's scores differ from the interior point's by the square root of its gap; digits cost a step or two
     inner = min(max(0.01 * tol**2, _FINEST), _SHARE * tol)
-    rows, best = _first_samples(support, start), None
+    n_features = problem.bank.n_features
+    few = n_features is not None and few_features(n_features, n)
+    rows, best = np.arange(n) if few else _first_samples(support, start), None
     history: list[float] = []
     trial = len(rows) < n  # whether the samples that take part are a guess
     while True:
-        if len(rows) > _LARGE:
+        if len(rows) > _LARGE and not few:
             optimizer = _optimizer(problem.domain)(tol=tol, max_iter=max_iter)
             return outcome(optimizer.minimise(problem, start, observe=observe))
         found = _on_samples(support, rows, _ROUGH if trial else inner, max_iter - len(history), start, observe)

@@ -13,7 +13,8 @@ is relative to 1e-5 of the samples' mean squared distance from their centre, whe
 There are two methods. Newton steps on the support (``newton``) propose a solution: up to scale the problem is the
 support vector machine with squared hinge loss. Pairwise steps (``_pairwise``) start from it: they find it optimal at
 once, or improve it without any assumption on the support. Small problems are solved by pairwise steps alone, unless
-these become too many. A matrix that is not stored is used on a working set of samples (``working_samples``).
+these become too many. A matrix of few features is left to the machine with that loss. One that is not stored is used on
+a working set of samples (``working_samples``).
 """
 
 from __future__ import annotations
@@ -29,6 +30,7 @@ from multikernel.banks import Gram
 from multikernel.certificate import relative
 from multikernel.machines.base import DualSolution, Machine, check_gram, check_signs, checked_target
 from multikernel.machines.margin.newton import balanced, newton
+from multikernel.machines.support.squared_hinge import SquaredHingeMachine
 from multikernel.machines.working_samples import TOLERATED, Certified, first_samples, on_working_samples
 
 _RIDGE = 1e-12  # of the mean self-value, at lam = 0: without it the minimiser need not be unique
@@ -71,6 +73,8 @@ class MarginMachine(Machine):
         means = balanced(np.ones(len(y)), y)
         if self.lam == 1.0:
             return self._solution(gram, y, means)
+        if gram.root is not None:
+            return self._on_features(gram, y, warm)
         if not gram.stored:
             return self._on_working_samples(gram, y, warm)
         found = self._solution(gram, y, means if warm is None else balanced(np.maximum(warm, 0.0), y))
@@ -103,10 +107,24 @@ class MarginMachine(Machine):
 
         return on_working_samples(gram, first_samples(y, warm), warm, inner, certify, self.tol, self.max_iter)
 
+    def _on_features(self, gram: Gram, y: Array, warm: Array | None) -> DualSolution:
+        """Solve the support vector machine with squared hinge loss instead, which needs no row of the matrix."""
+        ridge = self._ridge(gram)
+        start = self._solution(gram, y, balanced(np.ones(len(y)) if warm is None else np.maximum(warm, 0.0), y))
+        if start.converged or not ridge > 0.0:
+            return start
+        machine = SquaredHingeMachine(C=1.0 / ridge, tol=self.tol, max_iter=self.max_iter)
+        found = machine.solve(gram, y)
+        proposal = self._solution(gram, y, balanced(found.warm, y), found.n_iter)
+        return proposal if proposal.value >= start.value else start
+
+    def _ridge(self, gram: Gram) -> float:
+        """What stands beside the matrix once the problem is that of squared hinge losses; a little at lam = 0."""
+        return self.lam / (1.0 - self.lam) if self.lam > 0 else _RIDGE * float(gram.diagonal().mean())
+
     def _newton(self, gram: Gram, y: Array, start: DualSolution, cold: bool) -> DualSolution:
         """Newton's proposal, or the start where that is better."""
-        scale = float(gram.diagonal().mean())
-        ridge = self.lam / (1.0 - self.lam) if self.lam > 0 else _RIDGE * scale
+        scale, ridge = float(gram.diagonal().mean()), self._ridge(gram)
         if not ridge > 0.0:
             return start  # the zero matrix
 

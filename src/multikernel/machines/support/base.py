@@ -18,6 +18,7 @@ from multikernel.banks import Gram
 from multikernel.machines.base import DualSolution, Machine, check_gram
 from multikernel.machines.support.ascent import ascent
 from multikernel.machines.support.certified import certified, solution, value_floor, violations, within_rounding
+from multikernel.machines.support.factored import FactoredProgram
 from multikernel.machines.support.program import SupportProgram
 from multikernel.machines.working_samples import TOLERATED, Certified, first_samples, on_working_samples
 
@@ -71,9 +72,11 @@ class SupportMachine(Machine):
         check_gram(gram, program.n)
         if not gram.stored and program.total == 0.0:  # few samples may not reach a sum that is not zero
             return self._on_working_samples(gram, program, warm)
+        floor, root = value_floor(program, float(gram.diagonal().mean())), gram.root
+        if root is not None:
+            return FactoredProgram(program, root, floor, self.tol).solve(warm, self.max_iter)
         K = gram.dense()
         K = np.ascontiguousarray(K, dtype=np.float32 if K.dtype == np.float32 else np.float64)
-        floor = value_floor(program, float(np.diagonal(K).mean()))
         b = program.sign * program.feasible(warm)
         found, gradient = certified(K, program, b, floor, self.tol)
         best, stalled, work = found, 0, np.empty(0)

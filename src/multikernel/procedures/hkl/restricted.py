@@ -16,15 +16,15 @@ import numpy as np
 from scipy import linalg
 
 from multikernel._typing import Array
-from multikernel.banks import KernelBank
+from multikernel.banks import DenseGram, KernelBank
 from multikernel.domains import Simplex
+from multikernel.machines.support.coefficients import central, feasible
+from multikernel.machines.support.point import Point
 from multikernel.machines.support.program import SupportProgram
 from multikernel.procedures.hkl.lattice import Hull
 from multikernel.procedures.hkl.norm import DualNorm, exponent
-from multikernel.procedures.interior.coefficients import central, feasible
 from multikernel.procedures.interior.driver import InteriorPoint, InteriorProblem, solve
 from multikernel.procedures.interior.newton import Newton, Products
-from multikernel.procedures.interior.point import Point
 
 _NEAR = 0.1  # the complementarity product of a node is kept above this part of the mean of all, and below 1 over it
 _EVEN = 0.1  # where a sample has two variables, both start with this part of the mean target at least
@@ -93,7 +93,7 @@ class Restricted(InteriorProblem[HullPoint]):
         K, F = self.bank.combine(norm.weights).dense(), norm.hessian_factor(Z)
         if F is not None:
             K = linalg.blas.dgemm(1.0, F.T, F.T, trans_b=True, beta=1.0, c=np.array(K, order="F"), overwrite_c=1)
-        return Products(K, norm.mixed @ Z, norm.gradient, norm.weights @ Z)
+        return Products(DenseGram(K), norm.mixed @ Z, norm.gradient, norm.weights @ Z)
 
     def _first_point(self) -> Point | None:
         """Equal node weights, variables at which linear and quadratic part agree; None where all kernels vanish."""

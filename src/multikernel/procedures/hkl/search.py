@@ -28,13 +28,13 @@ from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
 from multikernel.certificate import Certificate
 from multikernel.machines import DualSolution, SupportMachine, SupportProgram
+from multikernel.machines.support.coefficients import central, feasible
 from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.hkl.answer import NodeWeights, Pair, on_active_nodes
 from multikernel.procedures.hkl.lattice import Hull, Node, closed, in_order, sources
 from multikernel.procedures.hkl.node_kernels import NodeKernels
 from multikernel.procedures.hkl.outside import outside
 from multikernel.procedures.hkl.restricted import HullPoint, Restricted
-from multikernel.procedures.interior.coefficients import central, feasible
 
 _STEPS = 100  # Newton steps on a hull at most
 _ROUGH = 1e-2  # gap to which the first hulls are solved: they will grow

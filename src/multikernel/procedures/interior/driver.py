@@ -14,9 +14,9 @@ from typing import Generic, TypeVar
 
 from multikernel._typing import Array
 from multikernel.certificate import Certificate
+from multikernel.machines.support.point import Point
 from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.interior.newton import Newton
-from multikernel.procedures.interior.point import Point
 from multikernel.procedures.interior.steps import advance
 
 _FAR_BELOW = 1e-3  # the sum of the complementarity products is brought to this part of the gap asked for

@@ -19,11 +19,11 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel.machines.support.coefficients import central, feasible
+from multikernel.machines.support.point import Point
 from multikernel.observer import Observer, silent
-from multikernel.procedures.interior.coefficients import central, feasible
 from multikernel.procedures.interior.driver import InteriorPoint, InteriorProblem, solve
 from multikernel.procedures.interior.newton import Newton
-from multikernel.procedures.interior.point import Point
 from multikernel.procedures.interior.saddle import Saddle
 from multikernel.procedures.interior.start import first_point
 from multikernel.procedures.interior.working import WorkingSet

@@ -17,6 +17,9 @@ system of order n with a border of two:
 D the diagonal of the barrier of the box. Its cost is a Cholesky factorisation, whatever the number of kernels. Where a
 weight is away from zero near the optimum T vanishes, and Z'T^{-1}Z would swamp the other digits of the matrix: such a
 kernel is not eliminated, its weight joins the border as an unknown.
+
+Where K = G G' has few columns, they join the border too, with G'db as unknowns, and so does every weight: what is left
+to factor is the diagonal D, and nothing larger than G is formed.
 """
 
 from __future__ import annotations
@@ -29,9 +32,10 @@ from scipy.linalg import blas
 
 from multikernel._linalg import cholesky
 from multikernel._typing import Array
+from multikernel.banks import Gram
 from multikernel.domains import Separable
+from multikernel.machines.support.point import Point
 from multikernel.machines.support.program import SupportProgram
-from multikernel.procedures.interior.point import Point
 
 _SWAMPING = 10.0  # an eliminated kernel may add at most this many times the mean diagonal entry of K to the matrix
 
@@ -42,13 +46,13 @@ class Products:
 
     Parameters
     ----------
-    K : array (n, n), the combined matrix
+    K : Gram of shape (n, n), the combined matrix
     Z : array (m, n), K_k b
     v : array (m,), the scores b'K_k b
     f : array (n,), K b
     """
 
-    K: Array
+    K: Gram
     Z: Array
     v: Array
     f: Array
@@ -77,8 +81,14 @@ class Newton:
         self.c1, self.constrained, self.curved = c1, domain.constrained, bool(c2.any())
         self.T = r2 / program.scale + at.multiplier * c2 + at.reduced_cost / at.delta
         self.barrier = 1.0 / np.maximum((1.0 / self.theta).reshape(-1, n).sum(axis=0), 1e-300)
-        self.bordered = self._swamping() if hessian is None else np.ones(len(self.T), dtype=bool)
-        self._factor()
+        root = products.K.root
+        whole = root is not None or hessian is not None
+        self.bordered = np.ones(len(self.T), dtype=bool) if whole else self._swamping()
+        self.factor: Array | None = None
+        self.diagonal = np.asarray(products.K.diagonal())
+        if root is None:
+            self._factored()
+        self._border(np.empty((n, 0)) if root is None else root)
 
     def _swamping(self) -> Array:
         """The kernels that would swamp the matrix if they were eliminated, at most n / 2 of them."""
@@ -89,29 +99,42 @@ class Newton:
         found[np.argsort(-added, kind="stable")[: n // 2]] = True
         return found & (added > _SWAMPING * size)
 
-    def _factor(self) -> None:
-        """The matrix of the coefficients and its border: intercept, multiplier, weights that are not eliminated."""
+    def _factored(self) -> None:
+        """The factor of the matrix with the kernels that are eliminated and the barrier; the diagonal without it."""
         Z, n, inner = self.products.Z, self.program.n, ~self.bordered
-        H = np.array(self.products.K, dtype=float, order="F")
+        H = np.array(self.products.K.dense(), dtype=float, order="F")
         if inner.any():
             scaled = Z[inner] / np.sqrt(self.T[inner])[:, None]
             H = blas.dgemm(1.0, scaled.T, scaled.T, trans_b=True, beta=1.0, c=H, overwrite_c=1)
         self.diagonal = H.diagonal().copy()
         H.flat[:: n + 1] += self.barrier
-        self.factor = cholesky(H), True
+        self.factor = cholesky(H)
+
+    def _solve(self, M: Array) -> Array:
+        """The inverse of the matrix without its border, times M of shape (n,) or (n, t)."""
+        if self.factor is None:
+            return (M.T / self.barrier).T
+        solved: Array = linalg.cho_solve((self.factor, True), M, check_finite=False)
+        return solved
+
+    def _border(self, G: Array) -> None:
+        """Intercept, multiplier, weights that are not eliminated, and the columns of a K = G G' that is not, either."""
+        Z, n, inner = self.products.Z, self.program.n, ~self.bordered
         ratio = np.where(inner, self.c1 / self.T, 0.0)
-        columns = [np.ones(n)] * self.program.intercept + [-(ratio @ Z)] * self.constrained + list(Z[self.bordered])
-        self.B = np.column_stack(columns) if columns else np.empty((n, 0))
+        parts = [np.ones((1, n))] * self.program.intercept + [-(ratio @ Z)[None, :]] * self.constrained
+        self.B = np.concatenate([*parts, Z[self.bordered], G.T]).T
         first = int(self.program.intercept)
         last = first + int(self.constrained)
-        E = np.zeros((len(columns), len(columns)))
-        E[last:, last:] = np.diag(self.T[self.bordered])
+        weights = slice(last, self.B.shape[1] - G.shape[1])
+        E = np.zeros((self.B.shape[1], self.B.shape[1]))
+        E[weights.stop :, weights.stop :] = np.eye(G.shape[1])
+        E[weights, weights] = np.diag(self.T[self.bordered])
         if self.hessian is not None:
-            E[last:, last:] += self.hessian
+            E[weights, weights] += self.hessian
         if self.constrained:
             E[first, first] = -float(self.c1 @ ratio)
-            E[first, last:] = E[last:, first] = self.c1[self.bordered]
-        self.MB = linalg.cho_solve(self.factor, self.B, check_finite=False)
+            E[first, weights] = E[weights, first] = self.c1[self.bordered]
+        self.MB = self._solve(self.B)
         self.schur = self.B.T @ self.MB + E
 
     def step(self, mu: float, predictor: Point | None = None) -> Point:
@@ -128,14 +151,16 @@ class Newton:
         inner = np.where(self.bordered, 0.0, r_delta / self.T)
         rhs = self.barrier * program.coef(r_a / self.theta) - inner @ Z
         wanted = [[-self.F_b]] * program.intercept + [[self.F_c + float(self.c1 @ inner)]] * self.constrained
-        x = linalg.cho_solve(self.factor, rhs, check_finite=False)
-        y = np.linalg.solve(self.schur, self.B.T @ x - np.concatenate([*wanted, -r_delta[self.bordered]]))
-        db, rest = x - self.MB @ y, list(y)
+        x, right = self._solve(rhs), np.zeros(len(self.schur))
+        known = np.concatenate([*wanted, -r_delta[self.bordered]])
+        right[: len(known)] = known
+        y = np.linalg.solve(self.schur, self.B.T @ x - right)
+        db, rest = x - self.MB @ y, list(y[: len(known)])
         intercept = float(rest.pop(0)) if program.intercept else 0.0
         multiplier = float(rest.pop(0)) if self.constrained else 0.0
         ddelta = (Z @ db - self.c1 * multiplier + r_delta) / self.T
         ddelta[self.bordered] = rest
-        da = self._variables(db, r_a, self.products.K @ db + ddelta @ Z + intercept)
+        da = self._variables(db, r_a, self.products.K.multiply(db) + ddelta @ Z + intercept)
         return Point(
             a=da,
             slack=-da,

@@ -8,8 +8,8 @@ from dataclasses import replace
 import numpy as np
 from scipy import linalg
 
+from multikernel.machines.support.point import Point
 from multikernel.procedures.interior.newton import Newton
-from multikernel.procedures.interior.point import Point
 
 _STAY = 0.995  # the part of the way to the boundary that a step may go
 _STAY_CURVED = 0.9  # the part of the way that it may go where the scores are no linear functions of the weights

@@ -15,8 +15,8 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.domains import Separable
+from multikernel.machines.support.point import Point
 from multikernel.procedures.interior.newton import Products
-from multikernel.procedures.interior.point import Point
 
 _ALL = 1000  # banks of up to so many kernels take part as a whole from the beginning
 _FIRST = 200  # kernels of a larger bank that take part first
@@ -61,7 +61,7 @@ class WorkingSet:
 
     def products(self, weights: Array, b: Array) -> Products:
         """One pass: the combined matrix, and every K_k b."""
-        K = self.work.combine(weights).dense()
+        K = self.work.combine(weights)
         Z = self.work.apply(b[:, None])[:, :, 0].astype(np.float64, copy=False)
         return Products(K, Z, Z @ b, weights @ Z)
 

@@ -1,4 +1,4 @@
-"""Variables of a support program: in the middle of their box, and brought to the equality."""
+"""Variables of a support program: in the middle of their box, brought to the equality, with their multipliers."""
 
 from __future__ import annotations
 
@@ -30,3 +30,15 @@ def feasible(program: SupportProgram, a: Array) -> Array:
         slack = program.upper - a
         return a + slack * (abs(excess) / float(slack.sum()))
     return np.where(side, a * (1.0 - abs(excess) / float(a[side].sum())), a)
+
+
+def fitting(program: SupportProgram, a: Array, f: Array) -> tuple[Array, Array, float]:
+    """Multipliers of a >= 0 and of a <= u, and the intercept, at which the slopes at f = K b are in balance.
+
+    Each is at least the mean size of the slopes; the upper ones are zero where there is no bound.
+    """
+    c = program.best_intercept(f)
+    slope = program.linear - program.sign * (f + c)[program.sample] - program.ridge * a
+    size, bounded = float(np.abs(slope).mean()), np.isfinite(program.upper)
+    below = np.where(bounded, np.maximum(-slope, 0.0) + size, np.maximum(-slope, size))
+    return below, np.where(bounded, np.maximum(slope, 0.0) + size, 0.0), c

@@ -1,4 +1,7 @@
-"""Where the interior point method is: the variables, their multipliers, and how far a step can go."""
+"""Where an interior point method is: the variables, their multipliers, and how far a step can go.
+
+One that learns kernel weights as well has them here; on a fixed matrix there are none.
+"""
 
 from __future__ import annotations
 

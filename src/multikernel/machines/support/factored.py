@@ -1,0 +1,179 @@
+"""Support vector machines on a matrix of few features, K = G G': nothing larger than G is formed.
+
+A primal-dual interior point method, whose Newton system has the order of the features. At variables a with multipliers
+``below`` and ``above`` of their bounds, and with f = K b,
+
+    F_a     p - rho a - E'(f + c 1) + below - above = 0        a below = mu,   (u - a) above = mu
+    F_b     1'b - total = 0
+
+a step in the variables is da = (r - E'(G s + dc 1)) / theta, theta = rho + below / a + above / (u - a). With the
+diagonal D of E theta^{-1} E' what is left are the changes s of G'b and dc of the intercept:
+
+    s + G'D (G s + dc 1) = G'E (r / theta)
+        1'D (G s + dc 1) = 1'E (r / theta) + F_b
+
+The end is exact (``settled.py``).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import LinAlgError, blas, lapack
+
+from multikernel._linalg import cholesky, product
+from multikernel._typing import Array
+from multikernel.machines.base import DualSolution
+from multikernel.machines.support.certified import solution
+from multikernel.machines.support.coefficients import central, feasible, fitting
+from multikernel.machines.support.point import Point
+from multikernel.machines.support.program import SupportProgram
+from multikernel.machines.support.settled import settled
+
+_STEPS = 100  # of the interior point method at most: it needs some twenty
+_STAY = 0.995  # the part of the way to the boundary that a step may go
+_SHORT = 1e-6  # a step of this length leads nowhere: rounding has the better of the system
+_NOTHING = 1e-2  # of the gap asked for: a smaller sum of complementarity products promises no smaller gap
+_PINNED = 1e-12  # where all slacks are below this part of the largest variable there is one feasible point
+_INSIDE = 0.01  # of the middle of a bounded box: the first variables are not nearer to zero
+_ROUNDS = 5  # of settling
+
+
+@dataclass(frozen=True, eq=False)
+class FactoredProgram:
+    """A support program on K = G G'.
+
+    Parameters
+    ----------
+    program : SupportProgram
+    G : array (n, q)
+    floor : float, a value that counts as zero
+    tol : float, the relative duality gap to reach
+    """
+
+    program: SupportProgram
+    G: Array
+    floor: float
+    tol: float
+
+    def solve(self, start: Array | None, max_iter: int) -> DualSolution:
+        """From variables of an earlier solution where they settle; else along the central path, until they do."""
+        best = self._settled(self._at(self.program.feasible(start)))
+        if best.converged or max_iter == 0 or self._pinned():
+            return best
+        for step, point in enumerate(self._path(), 1):
+            found = self._at(feasible(self.program, point.a), step, best.history)
+            exact = self._settled(found) if found.converged else found
+            best = replace(min(exact, found, best, key=lambda each: each.gap), n_iter=step, history=found.history)
+            value = max(abs(found.value), self.floor) / self.program.scale
+            nothing = found.gap < 1.0 and point.complementarity <= _NOTHING * self.tol * value
+            if exact.converged and exact is not found:
+                return replace(exact, n_iter=step)
+            if step == max_iter or nothing:
+                break
+        return best
+
+    def values(self, b: Array) -> Array:
+        """K b."""
+        return product(self.G, product(self.G.T, b))
+
+    def _at(self, a: Array, n_iter: int = 0, history: tuple[float, ...] = ()) -> DualSolution:
+        """The solution at feasible variables, with its certificate."""
+        f = self.values(self.program.coef(a))
+        return solution(self.program, a, f, self.floor, self.tol, n_iter, history)
+
+    def _settled(self, found: DualSolution) -> DualSolution:
+        """With variables at their bounds and the others where their equations say, if that solves the problem."""
+        best = at = found
+        for _ in range(_ROUNDS):
+            f = self.values(at.coef)
+            at = self._at(settled(self.program, self.G, at.warm, f, at.intercept), at.n_iter, found.history[:-1])
+            if best is not found and at.gap >= best.gap:
+                break
+            best = at if at.gap < best.gap or at.converged else best
+        return best
+
+    def _pinned(self) -> bool:
+        """Whether the sum of the coefficients leaves one feasible point."""
+        a = np.minimum(central(self.program), self.program.upper)
+        return bool((self.program.upper - a).max() <= _PINNED * a.max())
+
+    def _path(self) -> Iterator[Point]:
+        """Points nearer and nearer to the optimum, until rounding keeps the steps from leading anywhere."""
+        point, length = self._first(), 1.0
+        for _ in range(_STEPS):
+            yield point
+            try:
+                system = _System(self, point)
+                predictor = system.step(0.0)
+                predicted = point.moved(predictor, point.longest(predictor)).mu
+                step = system.step((predicted / point.mu) ** 3 * point.mu, predictor)
+            except LinAlgError:
+                return
+            length = min(1.0, _STAY * point.longest(step))
+            if length < _SHORT:
+                return
+            point = point.moved(step, length)
+
+    def _first(self) -> Point:
+        """Inside the box, where the linear and the quadratic part agree if that is not too near zero; F_a is zero."""
+        program, none = self.program, np.empty(0)
+        a = self._middle()
+        w = product(self.G.T, program.coef(a))
+        linear, quadratic = float(np.abs(program.linear) @ a), float(w @ w) + program.ridge * float(a @ a)
+        bounded = np.isfinite(program.upper)
+        if program.total == 0.0 and quadratic > 0.0:
+            a = a * min(max(linear / quadratic, _INSIDE if bounded.any() else 0.0), 1.0)
+        below, above, c = fitting(program, a, self.values(program.coef(a)))
+        return Point(a, program.upper - a, below, above, c, none, none, 0.0)
+
+    def _middle(self) -> Array:
+        """The middle of the box, whatever its size."""
+        upper = self.program.upper
+        size = float(upper.max()) if np.isfinite(upper).all() else 1.0
+        return size * central(replace(self.program, upper=upper / size, total=self.program.total / size))
+
+
+class _System:
+    """The linear system at one point: factored once, solved for several right-hand sides."""
+
+    def __init__(self, of: FactoredProgram, at: Point) -> None:
+        self.program, self.at, program = of.program, at, of.program
+        f = of.values(program.coef(at.a))
+        slope = program.linear - program.ridge * at.a - program.sign * (f + at.intercept)[program.sample]
+        self.F_a = slope + at.below - at.above
+        self.F_b = float(program.sign @ at.a) - program.total
+        self.theta = program.ridge + at.below / at.a + at.above / at.slack
+        D = (1.0 / self.theta).reshape(-1, program.n).sum(axis=0)
+        self.G = np.column_stack([of.G, np.ones(program.n)]) if program.intercept else of.G
+        scaled = np.sqrt(D)[:, None] * self.G
+        M = blas.dsyrk(1.0, scaled.T, lower=1).T  # its upper triangle is read as the lower one of the transpose
+        q = of.G.shape[1]
+        M = np.triu(M) + np.triu(M, 1).T
+        M.flat[: q * len(M) : len(M) + 1] += 1.0
+        self.scale = 1.0 / np.sqrt(M.diagonal())
+        self.factor = cholesky(M * self.scale[:, None] * self.scale)
+
+    def step(self, mu: float, predictor: Point | None = None) -> Point:
+        """The step towards mu; a predictor corrects for the second order of the complementarity products."""
+        at, program, p = self.at, self.program, predictor
+        below = mu - (p.a * p.below if p else 0.0)
+        above = np.where(np.isfinite(at.slack), mu + (p.a * p.above if p else 0.0), 0.0)
+        r = self.F_a + (below / at.a - at.below) - (above / at.slack - at.above)
+        right = product(self.G.T, program.coef(r / self.theta))
+        if program.intercept:
+            right[-1] += self.F_b
+        x = self.scale * lapack.dpotrs(self.factor, self.scale * right, lower=1)[0]
+        da = (r - program.sign * product(self.G, x)[program.sample]) / self.theta
+        return Point(
+            a=da,
+            slack=-da,
+            below=below / at.a - at.below - at.below / at.a * da,
+            above=above / at.slack - at.above + at.above / at.slack * da,
+            intercept=float(x[-1]) if program.intercept else 0.0,
+            delta=np.empty(0),
+            reduced_cost=np.empty(0),
+            multiplier=0.0,
+        )
