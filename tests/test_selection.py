@@ -145,5 +145,5 @@ def test_bad_use(cancer):
 
     with pytest.raises(TypeError, match="BankSearchCV searches estimators of multikernel, got SVC"):
         BankSearchCV(SVC(), {"C": [1.0]}).fit(*cancer)
-    with pytest.raises(ValueError, match="lam must be in"):
+    with pytest.raises(ValueError, match="lam must be a number in"):
         BankSearchCV(EasyMKLClassifier(), {"lam": [2.0]}).fit(*cancer)

@@ -21,6 +21,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._parameters import shown
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.certificate import Certificate
@@ -77,6 +78,7 @@ class Problem:
 
     Raises
     ------
+    TypeError : where a part is not of its kind, such as the name of a domain in place of a Domain
     ValueError : for a bank of distances where kernels are combined, and the reverse
     """
 
@@ -88,6 +90,10 @@ class Problem:
     sample_weight: Array | None = None
 
     def __post_init__(self) -> None:
+        _check_part("bank", self.bank, KernelBank, "bind(kernels, X)")
+        _check_part("combination", self.combination, Combination, "Linear()")
+        _check_part("machine", self.machine, Machine, "HingeMachine(C=1.0)")
+        _check_part("domain", self.domain, Domain, "Simplex()")
         self.combination.check(self.bank)
 
     @property
@@ -147,3 +153,9 @@ class Problem:
             gradient=self.domain.penalty_gradient(theta) - q,
             dual=dual,
         )
+
+
+def _check_part(name: str, part: object, kind: type, example: str) -> None:
+    """TypeError where a part of the problem is not of its kind."""
+    if not isinstance(part, kind):
+        raise TypeError(f"Problem: {name} must be a {kind.__name__} such as {example}, got {shown(part)}")

@@ -207,13 +207,13 @@ MISTAKES = {
     "gamma-nan": (lambda: RBF(float("nan")), "RBF: gamma must be .* got nan"),
     "gamma-infinite": (lambda: Polynomial(gamma=np.inf), "Polynomial: gamma must be .* got inf"),
     "degree-negative": (lambda: HomogeneousPolynomial(-1), "HomogeneousPolynomial: degree must be .* got -1"),
-    "degree-fraction": (lambda: Polynomial(1.5), "Polynomial: degree must be a whole number >= 0, got 1.5"),
+    "degree-fraction": (lambda: Polynomial(1.5), "Polynomial: degree must be an integer in .*, got 1.5"),
     "coef0-negative": (lambda: Polynomial(coef0=-0.1), "Polynomial: coef0 must be .* got -0.1"),
     "set-gamma": (lambda: clone(RBF(1.0)).set_params(gamma=-2.0), "RBF: gamma must be .* got -2.0"),
     "set-unknown": (lambda: clone(RBF(1.0)).set_params(width=2.0), "RBF has no parameter 'width'; it has gamma"),
     "set-nested": (lambda: clone(RBF(1.0)).set_params(gamma__x=2.0), "RBF has no parameter 'gamma__x'"),
-    "power-negative": (lambda: RBF(1.0) ** -1, "power of a kernel must be a whole number >= 0, got -1"),
-    "factor-negative": (lambda: -1.0 * RBF(1.0), "the factor of a kernel must be a finite number >= 0, got -1.0"),
+    "power-negative": (lambda: RBF(1.0) ** -1, "Power: degree must be an integer in .*, got -1"),
+    "factor-negative": (lambda: -1.0 * RBF(1.0), "Scaled: factor must be a finite number >= 0, got -1.0"),
     "factor-nan": (lambda: float("nan") * RBF(1.0), "finite number >= 0, got nan"),
     "no-columns": (lambda: RBF(1.0).on([]), r"RBF\(gamma=1.0\).on\(...\) needs at least one column"),
     "unknown-column": (
@@ -241,7 +241,7 @@ MISTAKES = {
     "monomials-grouping": (lambda: kernels.random_monomials(2, grouping="size"), "grouping must be .* got 'size'"),
     "monomials-degree": (
         lambda: kernels.random_monomials(-1),
-        "random_monomials: max_degree must be a whole number >= 0, got -1",
+        "RandomMonomials: max_degree must be an integer in .*, got -1",
     ),
     "monomials-sparse": (
         lambda: list(kernels.random_monomials(2, 10).resolve(Features(2)))[2](sparse.csr_array(np.eye(2))),

@@ -118,11 +118,11 @@ def test_zero_kernels_are_flat() -> None:
 def test_input_is_checked() -> None:
     with pytest.raises(ValueError, match="alpha must be"):
         convexity(BANK, Y, alpha=0.0)
-    with pytest.raises(ValueError, match="whole number >= 1"):
+    with pytest.raises(ValueError, match="degree must be an integer in"):
         convexity(BANK, Y, degree=0)
     with pytest.raises(ValueError, match="y must have one value for each of the 15 samples"):
         convexity(BANK, Y[:3])
-    with pytest.raises(ValueError, match="n_samples must be >= 0"):
+    with pytest.raises(ValueError, match="n_samples must be an integer in"):
         convexity(BANK, Y, n_samples=-1)
     with pytest.raises(ValueError, match="centre of the ball has 2 entries"):
         convexity(BANK, Y, domain=NormBall(2.0, 1.0, np.ones(2)))

@@ -167,11 +167,11 @@ def test_norms_are_finite_and_at_least_1(p: float) -> None:
 
 @pytest.mark.parametrize("radius", [-1.0, np.inf, np.nan])
 def test_radius_is_finite_and_not_negative(radius: float) -> None:
-    with pytest.raises(ValueError, match="radius of the ball"):
+    with pytest.raises(ValueError, match="NormBall: radius must be a finite number >= 0"):
         NormBall(2.0, radius)
 
 
 @pytest.mark.parametrize("center", [-1.0, np.nan, np.array([1.0, -0.1]), np.array([np.inf]), np.ones((2, 2))])
 def test_centre_is_a_vector_of_non_negative_numbers(center: Any) -> None:
-    with pytest.raises(ValueError, match="centre of the ball must be"):
+    with pytest.raises(ValueError, match="NormBall: center must be a finite number >= 0 or a vector"):
         NormBall(2.0, 1.0, center)

@@ -107,11 +107,11 @@ def test_penalty_of_sums_has_a_support_only_below_its_strength() -> None:
 
 @pytest.mark.parametrize("value", [0.0, -1.0, np.inf, np.nan])
 def test_sizes_have_to_be_positive(value: float) -> None:
-    with pytest.raises(ValueError, match="total of the weights"):
+    with pytest.raises(ValueError, match="Simplex: total must be a finite number > 0"):
         Simplex(value)
-    with pytest.raises(ValueError, match="strength of the entropy"):
+    with pytest.raises(ValueError, match="EntropySimplex: strength must be a finite number > 0"):
         EntropySimplex(value)
-    with pytest.raises(ValueError, match="strength of the penalty"):
+    with pytest.raises(ValueError, match="Orthant: strength must be a finite number > 0"):
         Orthant(value)
 
 

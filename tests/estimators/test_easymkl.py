@@ -170,12 +170,12 @@ def test_threads_do_not_change_the_answer():
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"lam": 1.5}, r"lam must be in \[0, 1\], got 1.5"),
+        ({"lam": 1.5}, r"lam must be a number in \[0, 1\], got 1.5"),
         ({"learner": "forest"}, "learner must be 'margin' or 'svc', got 'forest'"),
         ({"learner": "svc", "C": -1.0}, "C must be a finite number > 0"),
         ({"multiclass": "all"}, "multiclass must be 'ovr' or 'ovo'"),
-        ({"kernels": "rbf"}, "kernels must be kernels or 'precomputed', got 'rbf'"),
-        ({"kernels": []}, "at least one kernel"),
+        ({"kernels": "rbf"}, "EasyMKLClassifier: kernels must be .* or 'precomputed', got 'rbf'"),
+        ({"kernels": []}, "EasyMKLClassifier: kernels must be .* a list of one or more"),
         ({"kernels": kernels.RBF().on(99)}, "column 99 is out of range: the data have 30 columns"),
     ],
 )

@@ -13,6 +13,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 import multikernel as mk
 from multikernel import kernels
+from multikernel._parameters import Count, Positive
 from multikernel.combinations import Combination, HadamardPower, Linear
 from multikernel.domains import NormBall
 from multikernel.estimators.base import KernelEstimator, Learned
@@ -36,8 +37,8 @@ class Powers(KernelRegressor):
 
     kernels: Any = field(default=None, kw_only=False)
     degree: int = 3
-    tol: float = 1e-6
-    max_iter: int = 1000
+    tol: Positive = 1e-6
+    max_iter: Count = 1000
     verbose: int = 0
 
     def _combination(self) -> Combination:

@@ -222,12 +222,12 @@ def test_regression_of_real_data():
     ("parameters", "message"),
     [
         ({"combination": "product"}, "combination must be 'linear', 'polynomial' or 'rbf_product', got 'product'"),
-        ({"combination": "polynomial", "degree": 1.5}, "degree of the polynomial must be a whole number >= 1"),
-        ({"penalty": 0.0}, "strength of the penalty must be a finite number > 0, got 0.0"),
-        ({"norm": 3}, "norm of the penalty must be 1 or 2, got 3"),
-        ({"radius": -1.0}, "radius of the ball must be a finite number >= 0"),
-        ({"n_init": 0}, "n_init must be at least 1, got 0"),
-        ({"tol": 0.0}, "tol must be a finite number > 0"),
+        ({"combination": "polynomial", "degree": 1.5}, "degree must be an integer in"),
+        ({"penalty": 0.0}, "penalty must be a finite number > 0, got 0.0"),
+        ({"norm": 3}, "norm must be 1 or 2 .*, got 3"),
+        ({"radius": -1.0}, "radius must be a finite number >= 0"),
+        ({"n_init": 0}, "n_init must be an integer in .*, got 0"),
+        ({"tol": 0.0}, r"tol must be a number in \(0, 1\]"),
     ],
 )
 def test_parameters_without_meaning_are_refused(parameters, message):

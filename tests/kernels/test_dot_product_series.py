@@ -168,17 +168,17 @@ def test_series_are_positive_semi_definite(coefficients: list[float], seed: int)
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: PowerSeries(Linear(), ()), "at least one; got"),
+        (lambda: PowerSeries(Linear(), ()), "coefficients must be a vector"),
         (lambda: PowerSeries(Linear(), (1.0, -0.1)), "finite numbers >= 0"),
         (lambda: PowerSeries(Linear(), (np.inf,)), "finite numbers >= 0"),
         (lambda: PowerSeries(Linear().centered(), (1.0,)), "cannot be part of a power series"),
         (lambda: kernels.rbf_coefficients(3, 0.0), "rbf_coefficients: gamma must be a finite number > 0, got 0.0"),
         (
             lambda: kernels.cauchy_coefficients(-1),
-            "cauchy_coefficients: the degree must be a whole number >= 0, got -1",
+            "cauchy_coefficients: max_degree must be an integer in .*, got -1",
         ),
         (lambda: kernels.polynomial_coefficients(2, -1.0), "constant must be a finite number >= 0"),
-        (lambda: kernels.mean_polynomial(-1), "at least one"),
+        (lambda: kernels.mean_polynomial(-1), "max_degree must be"),
     ],
 )
 def test_mistakes_are_refused(make: Callable[[], Any], message: str) -> None:

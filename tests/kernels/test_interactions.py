@@ -127,9 +127,9 @@ def test_the_degree_of_an_interaction_is_found() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: ANOVA(-1), "ANOVA: degree must be a whole number >= 0, got -1"),
+        (lambda: ANOVA(-1), "ANOVA: degree must be an integer in .*, got -1"),
         (lambda: ANOVA(2, RBF(1.0).centered()), "cannot be part of a product"),
-        (lambda: kernels.anova(0), "anova: max_degree must be a whole number >= 1, got 0"),
+        (lambda: kernels.anova(0), "anova: max_degree must be an integer in .*, got 0"),
         (
             lambda: bind(kernels.anova(2, RBF(1.0).on(1)), np.eye(3)),
             "column 1 is out of range: the data have 1 columns",

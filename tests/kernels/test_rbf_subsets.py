@@ -67,8 +67,11 @@ def test_number_of_kernels_follows_the_features() -> None:
 
 BAD: dict[str, tuple[Callable[[], KernelFamily], str]] = {
     "no-gamma": (lambda: kernels.rbf_subsets(2, []), "needs at least one gamma"),
-    "negative-gamma": (lambda: kernels.rbf_subsets(2, [0.1, -1.0]), "gamma must be a finite number > 0"),
-    "size-0": (lambda: kernels.rbf_subsets(0, GAMMAS), "needs at least one feature, got 0"),
+    "negative-gamma": (
+        lambda: kernels.rbf_subsets(2, [0.1, -1.0]),
+        "each of rbf_subsets: gammas must be a finite number > 0",
+    ),
+    "size-0": (lambda: kernels.rbf_subsets(0, GAMMAS), "subsets must be an integer >= 1, got 0"),
     "no-subset": (lambda: kernels.rbf_subsets([], GAMMAS), "needs at least one subset"),
     "empty-subset": (lambda: kernels.rbf_subsets([[0], []], GAMMAS), "at least one column in each"),
     "unknown-column": (lambda: kernels.rbf_subsets([[0, 4]], GAMMAS).resolve(FOUR), "column 4 is out of range"),

@@ -169,8 +169,8 @@ def test_table_hands_out_rows_and_columns() -> None:
 @pytest.mark.parametrize(
     ("make", "message"),
     [
-        (lambda: Spectrum(0), "Spectrum: length must be a whole number >= 1, got 0"),
-        (lambda: kernels.spectra(0), "spectra: max_length must be a whole number >= 1, got 0"),
+        (lambda: Spectrum(0), "Spectrum: length must be an integer in .*, got 0"),
+        (lambda: kernels.spectra(0), "spectra: max_length must be an integer in .*, got 0"),
         (lambda: Spectrum(2)(np.eye(3)), r"Spectrum\(length=2\) compares strings, one a sample, and got numbers"),
         (lambda: Spectrum(2)([["a", "b"]]), "got a table of 2 columns; restrict it to one column"),
         (lambda: bind(Spectrum(2), np.eye(3)), "X has 0 columns of strings among 3"),

@@ -212,8 +212,8 @@ def test_ridge_of_a_constant_target_is_its_mean() -> None:
 # -- mistakes ----------------------------------------------------------------------------------------------------------
 
 PARAMETERS = {
-    "lam-negative": (lambda: MarginMachine(-0.1), r"lam must be in \[0, 1\], got -0.1"),
-    "lam-large": (lambda: MarginMachine(1.5), r"lam must be in \[0, 1\], got 1.5"),
+    "lam-negative": (lambda: MarginMachine(-0.1), r"lam must be a number in \[0, 1\], got -0.1"),
+    "lam-large": (lambda: MarginMachine(1.5), r"lam must be a number in \[0, 1\], got 1.5"),
     "lam-nan": (lambda: MarginMachine(float("nan")), "got nan"),
     "alpha-zero": (lambda: RidgeMachine(0.0), "alpha must be a finite number > 0, got 0.0"),
     "C-negative": (lambda: HingeMachine(-1.0), "C must be a finite number > 0, got -1.0"),

@@ -243,7 +243,7 @@ def test_parameters_of_the_published_gradient(wrong: dict[str, float], said: str
 
 
 def test_steps_of_the_iteration() -> None:
-    with pytest.raises(ValueError, match=r"step must be in \(0, 1\]"):
+    with pytest.raises(ValueError, match=r"step must be a number in \(0, 1\] or None"):
         Interpolated(step=1.5)
 
 

@@ -292,7 +292,7 @@ def test_observers_hear_of_every_machine():
 
 
 def test_parameters_are_checked():
-    with pytest.raises(ValueError, match="tol must be > 0"):
+    with pytest.raises(ValueError, match="tol must be a finite number > 0"):
         QuasiNewton(tol=0.0)
     with pytest.raises(ValueError, match="the centre of the ball has 3 entries for 4 kernels"):
         generalized_mkl(problem(HadamardPower(2), "ridge", NormBall(2.0, 1.0, np.ones(3))))

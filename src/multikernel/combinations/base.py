@@ -12,17 +12,21 @@ from abc import ABC, abstractmethod
 
 import numpy as np
 
+from multikernel._parameters import check_parameters
 from multikernel._typing import Array
 from multikernel.banks import Gram, KernelBank
 
 
 class Combination(ABC):
-    """A family of kernels K(theta), theta >= 0; a frozen dataclass of what is fixed in it."""
+    """A family of kernels K(theta), theta >= 0; a frozen dataclass of what is fixed in it, and annotated so."""
 
     @property
     def linear(self) -> bool:
         """Whether K is linear in theta; J is then convex, and a stationary point is optimal."""
         return False
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
 
     @abstractmethod
     def gram(self, bank: KernelBank, theta: Array) -> Gram:

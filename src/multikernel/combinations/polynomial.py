@@ -21,10 +21,10 @@ from scipy.special import factorial as factorials
 
 from multikernel._floats import positive_power, positive_product
 from multikernel._linalg import as_columns
+from multikernel._parameters import Power
 from multikernel._typing import Array
 from multikernel.banks import DenseGram, FactorGram, Gram, KernelBank
 from multikernel.combinations.base import Combination
-from multikernel.kernels.numbers import whole
 
 
 @dataclass(frozen=True)
@@ -53,10 +53,7 @@ class HadamardPower(Combination):
            [1.  , 0.25]])
     """
 
-    degree: int = 2
-
-    def __post_init__(self) -> None:
-        whole(self.degree, "the degree of the polynomial", 1)
+    degree: Power = 2
 
     @property
     def linear(self) -> bool:

@@ -12,16 +12,32 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import reduce
+from typing import Annotated, Any
 
 import numpy as np
 
 from multikernel._linalg import as_columns
+from multikernel._parameters import WHOLE, Power, Rule
 from multikernel._typing import Array
 from multikernel.banks import DenseGram, KernelBank
 from multikernel.combinations.base import Combination
 from multikernel.combinations.polynomial import HadamardPower
 
-Products = tuple[tuple[int, ...], ...]
+
+@dataclass(frozen=True)
+class ListOfProducts(Rule):
+    """Products of kernels, each of which is named by its number."""
+
+    words = "a list of products, each a tuple of one or more kernels by number, from 0 on"
+
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, list | tuple) and all(
+            isinstance(product, list | tuple) and len(product) > 0 and all(map(WHOLE.accepts, product))
+            for product in value
+        )
+
+
+Products = Annotated[tuple[tuple[int, ...], ...], ListOfProducts()]
 
 
 @dataclass(frozen=True)
@@ -49,16 +65,13 @@ class TiedAndFree(Combination):
            [ 1. ,  0.5]])
     """
 
-    tied: int | Products = 2
+    tied: Power | Products = 2
     free: Products = ()
 
     def __post_init__(self) -> None:
-        tied = () if isinstance(self.tied, int | np.integer) else self.tied
-        if not tied:
-            HadamardPower(self.tied if isinstance(self.tied, int | np.integer) else 0)  # which refuses other degrees
-        for product in (*tied, *self.free):
-            if not (len(product) and all(isinstance(k, int | np.integer) and k >= 0 for k in product)):
-                raise ValueError(f"a product is a tuple of one or more kernels by number, from 0 on, got {product!r}")
+        super().__post_init__()
+        if not self.tied:
+            raise ValueError("TiedAndFree: tied must be a degree, or name at least one product, got none")
 
     @property
     def linear(self) -> bool:

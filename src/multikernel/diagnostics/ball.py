@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from multikernel._parameters import COUNT, POSITIVE
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
 from multikernel.diagnostics import _input
@@ -76,8 +77,8 @@ def meb_radius(K: Any, tol: float = 1e-8, max_iter: int = 1_000_000) -> MEB:
     >>> round(float(ball), 6), ball.weights.round(6).tolist()
     (2.0, [0.5, 0.0, 0.5])
     """
-    if not tol > 0:
-        raise ValueError(f"tol must be > 0, got {tol}")
+    POSITIVE.check(tol, "meb_radius: tol")
+    COUNT.check(max_iter, "meb_radius: max_iter")
     matrix = _input.positive(K)
     scale = float(np.diagonal(matrix).max())
     C = _input.centered(matrix / scale) if scale > 0 else np.zeros_like(matrix)

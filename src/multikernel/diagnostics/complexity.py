@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._parameters import POSITIVE, Number
 from multikernel.diagnostics import _input
 from multikernel.diagnostics.spectrum import spectral_ratio
 
@@ -104,12 +105,10 @@ def spectral_rademacher_bound(K: Any, factor: float = 2.0) -> float:
 
 def check_class(norm: float, q: float, factor: float) -> None:
     """ValueError where a parameter of the class of functions, or the factor, is out of its range."""
-    if not (norm > 0 and np.isfinite(norm)):
-        raise ValueError(f"norm must be a finite number > 0, got {norm}")
-    if not q >= 1:
-        raise ValueError(f"q must be at least 1, got {q}")
-    if not (factor > 0 and np.isfinite(factor)):
-        raise ValueError(f"factor must be a finite number > 0, got {factor}")
+    POSITIVE.check(norm, "the complexity of a class: norm")
+    POSITIVE.check(factor, "the complexity of a class: factor")
+    if not (isinstance(q, float) and q == float("inf")):
+        Number(least=1, why="or infinity").check(q, "the complexity of a class: q")
 
 
 def dual_exponent(q: float) -> float:

@@ -24,6 +24,7 @@ import numpy as np
 from scipy import linalg
 from sklearn.utils import check_random_state
 
+from multikernel._parameters import SEED, AnyOf, Instance, Nothing, Whole
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.combinations import HadamardPower
@@ -127,12 +128,13 @@ def convexity(
     large alpha      concave: -28 to -28, over alpha^2
     along the ray    convex for alpha <= 12, concave for alpha >= 12
     """
+    Whole(0, 10_000).check(n_samples, "convexity: n_samples")
+    AnyOf((Instance(NormBall, "a NormBall"), Nothing())).check(domain, "convexity: domain")
+    SEED.check(random_state, "convexity: random_state")
     kernels, machine, power = _input.as_bank(bank), RidgeMachine(alpha, fit_intercept), HadamardPower(degree)
     values = _input.target(y, kernels.shape[0])
     ball = NormBall(2.0, 1.0, 1.0) if domain is None else domain
     ball.check(len(kernels))
-    if not n_samples >= 0:
-        raise ValueError(f"n_samples must be >= 0, got {n_samples}")
     points = np.stack([ball.start(len(kernels)), *_sample(ball, len(kernels), n_samples, random_state)])
     spectra = np.stack([linalg.eigvalsh(_second(kernels, power, machine, values, theta)) for theta in points])
     target = values - values.mean() if fit_intercept else values

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._parameters import Whole
 from multikernel._typing import Array
 from multikernel.diagnostics import _input
 from multikernel.diagnostics.complexity import check_class, dual_exponent
@@ -68,8 +69,7 @@ def empirical_rademacher(
     (0.46, True)
     """
     check_class(norm, q, factor)
-    if n_draws < 2:
-        raise ValueError(f"n_draws must be at least 2 for a standard error, got {n_draws}")
+    Whole(2, 10_000_000).check(n_draws, "empirical_rademacher: n_draws")
     bank = _input.as_bank(K)
     n, rng = bank.shape[0], np.random.default_rng(random_state)
     batch = max(1, _VALUES // (len(bank) * n))

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from multikernel._parameters import COUNT, POSITIVE
 from multikernel._warnings import warn_user
 from multikernel.banks import DenseGram
 from multikernel.diagnostics import _input
@@ -58,6 +59,8 @@ def radius_margin_bound(K: Any, y: Any, tol: float = 1e-6, max_iter: int = 1_000
     """
     from multikernel.machines import MarginMachine
 
+    POSITIVE.check(tol, "radius_margin_bound: tol")
+    COUNT.check(max_iter, "radius_margin_bound: max_iter")
     matrix = _input.positive(K)
     labels = _input.signs(y, len(matrix))
     ball = meb_radius(matrix, tol, max_iter)

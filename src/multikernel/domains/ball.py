@@ -9,13 +9,17 @@ Cortes, Mohri and Rostamizadeh (2009); Kloft, Brefeld, Sonnenburg and Zien (2011
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
+from multikernel._parameters import NonNegative, NonNegativeVector, Number
 from multikernel._typing import Array
 from multikernel.domains.norms import dual_exponent, norm_of
 from multikernel.domains.projection import project_ball
 from multikernel.domains.separable import Jet, Separable
+
+_NORM = Number(least=1, why="in the limit of large norms the best weights are all equal to center + radius")
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,22 +46,13 @@ class NormBall(Separable):
     9.5
     """
 
-    norm: float = 1.0
-    radius: float = 1.0
-    center: float | Array = 0.0
+    norm: Annotated[float, _NORM] = 1.0
+    radius: NonNegative = 1.0
+    center: NonNegative | NonNegativeVector = 0.0
 
     def __post_init__(self) -> None:
-        if not (self.norm >= 1 and np.isfinite(self.norm)):
-            raise ValueError(
-                f"the norm of the ball must be a finite number >= 1, got {self.norm}; "
-                "in the limit of large norms the best weights are all equal to center + radius"
-            )
-        if not (self.radius >= 0 and np.isfinite(self.radius)):
-            raise ValueError(f"the radius of the ball must be a finite number >= 0, got {self.radius}")
-        center = np.asarray(self.center, dtype=float)
-        if center.ndim > 1 or not (np.isfinite(center) & (center >= 0)).all():
-            raise ValueError("the centre of the ball must be a number or a vector, finite and >= 0 in every entry")
-        if not center.any():  # which fits any number of kernels, also some of them
+        super().__post_init__()
+        if not np.any(self.center):  # which fits any number of kernels, also some of them
             object.__setattr__(self, "center", 0.0)
 
     def in_units(self, weight: float, value: float) -> NormBall:

@@ -22,16 +22,21 @@ from typing import ClassVar, Protocol, runtime_checkable
 
 import numpy as np
 
+from multikernel._parameters import check_parameters
 from multikernel._typing import Array
 
 
 class Domain(ABC):
     """A closed convex set of weights d >= 0 with a convex penalty r; a frozen dataclass of its parameters.
 
+    The annotations of the parameters say what they may be.
     Weights and scores are arrays of shape (m,).
     """
 
     constrained: ClassVar[bool] = True  # whether a constraint bounds the weights; otherwise the penalty alone does
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
 
     # -- must define ---------------------------------------------------------------------------------------------
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from multikernel._floats import positive_product
+from multikernel._parameters import Positive
 from multikernel._typing import Array
 from multikernel.domains.separable import Jet, Separable
 from multikernel.domains.simplex import project_simplex, share
@@ -33,11 +34,7 @@ class EntropySimplex(Separable):
     array([0.125, 0.25 , 0.625])
     """
 
-    strength: float = 1.0
-
-    def __post_init__(self) -> None:
-        if not (self.strength > 0 and np.isfinite(self.strength)):
-            raise ValueError(f"the strength of the entropy must be a finite number > 0, got {self.strength}")
+    strength: Positive = 1.0
 
     def in_units(self, weight: float, value: float) -> EntropySimplex | None:
         return EntropySimplex(positive_product(self.strength, 1.0 / value)) if weight == 1.0 else None

@@ -12,6 +12,7 @@ from typing import ClassVar, Literal
 import numpy as np
 
 from multikernel._floats import positive_product
+from multikernel._parameters import Positive
 from multikernel._typing import Array
 from multikernel.domains.separable import Jet, Separable
 
@@ -38,16 +39,10 @@ class Orthant(Separable):
     array([3., 1.])
     """
 
-    strength: float = 1.0
+    strength: Positive = 1.0
     norm: Literal[1, 2] = 2
 
     constrained: ClassVar[bool] = False
-
-    def __post_init__(self) -> None:
-        if not (self.strength > 0 and np.isfinite(self.strength)):
-            raise ValueError(f"the strength of the penalty must be a finite number > 0, got {self.strength}")
-        if self.norm not in (1, 2):
-            raise ValueError(f"the norm of the penalty must be 1 or 2, got {self.norm}")
 
     def in_units(self, weight: float, value: float) -> Orthant:
         return replace(self, strength=positive_product(self.strength, *(weight,) * self.norm, 1.0 / value))

@@ -10,6 +10,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from multikernel._floats import positive_product
+from multikernel._parameters import Positive
 from multikernel._typing import Array
 from multikernel.domains.separable import Jet, Separable
 
@@ -32,11 +33,7 @@ class Simplex(Separable):
     4.0
     """
 
-    total: float = 1.0
-
-    def __post_init__(self) -> None:
-        if not (self.total > 0 and np.isfinite(self.total)):
-            raise ValueError(f"the total of the weights must be a finite number > 0, got {self.total}")
+    total: Positive = 1.0
 
     def in_units(self, weight: float, value: float) -> Simplex:
         return self if weight == 1.0 else Simplex(positive_product(self.total, 1.0 / weight))

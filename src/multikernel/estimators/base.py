@@ -17,6 +17,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from multikernel._parameters import check_parameters
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
 from multikernel._workers import on_threads
@@ -25,7 +26,7 @@ from multikernel.certificate import Certificate, worst
 from multikernel.combinations import Combination, Linear
 from multikernel.estimators.binding import TakesKernels
 from multikernel.estimators.convergence import not_converged
-from multikernel.estimators.parameters import check_counts, check_positive, checked_weights
+from multikernel.estimators.parameters import checked_weights
 from multikernel.estimators.predictor import KernelPredictor, Predictor
 from multikernel.estimators.progress import Reporter
 from multikernel.estimators.protocol import Fitted, Task
@@ -45,15 +46,14 @@ class KernelEstimator(TakesKernels):
     def check_parameters(self) -> None:
         """Refuse parameters that have no meaning, before anything is computed.
 
-        A class checks its own parameters and calls its parent's ``check_parameters``.
+        The annotations of the fields say what they may be. A class whose parameters depend on each other checks these
+        as well, after its parent's ``check_parameters``.
 
         Raises
         ------
         ValueError : with a sentence that names the parameter and its value
         """
-        given = self.get_params(deep=False)
-        check_positive(self, **{name: given[name] for name in ("tol",) if name in given})
-        check_counts(self, **{name: given[name] for name in ("max_iter", "max_nodes", "n_init") if name in given})
+        check_parameters(self)
 
     @abstractmethod
     def _tasks(self, target: Array, sample_weight: Array | None) -> list[Task]:

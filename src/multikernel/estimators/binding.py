@@ -103,11 +103,14 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _is_precomputed(self) -> bool:
         if isinstance(self.kernels, str) and self.kernels != "precomputed":
-            raise ValueError(f"kernels must be kernels or 'precomputed', got {self.kernels!r}")
+            self._family()  # which refuses other names
         return isinstance(self.kernels, str)
 
     def _family(self) -> KernelFamily:
-        return self._default_kernels() if self.kernels is None else as_family(self.kernels)
+        try:
+            return self._default_kernels() if self.kernels is None else as_family(self.kernels)
+        except (TypeError, ValueError) as error:
+            raise type(error)(f"{type(self).__name__}: {error}") from None
 
     def _names(self, m: int) -> Array:
         """Names for a bank that is already bound, where the family can tell them."""

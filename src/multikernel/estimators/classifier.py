@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 
+from multikernel._parameters import Threads, Verbosity
 from multikernel._typing import Array
 from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.multiclass import binary_problems, join
-from multikernel.estimators.parameters import check_choice
+from multikernel.estimators.parameters import ClassWeight
 from multikernel.estimators.protocol import Task
 from multikernel.kernels import KernelFamily, homogeneous_polynomials
 from multikernel.machines import HingeMachine, Machine, MarginMachine
@@ -23,13 +24,9 @@ from multikernel.machines import HingeMachine, Machine, MarginMachine
 class KernelClassifier(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
     """A classifier; subclasses say how one binary problem is solved."""
 
-    multiclass: str = "ovr"
-    n_jobs: int | None = None
-    verbose: int = 0
-
-    def check_parameters(self) -> None:
-        super().check_parameters()
-        check_choice(self, ("ovr", "ovo"), multiclass=self.multiclass)
+    multiclass: Literal["ovr", "ovo"] = "ovr"
+    n_jobs: Threads = None
+    verbose: Verbosity = 0
 
     def _default_kernels(self) -> KernelFamily:
         return homogeneous_polynomials(10)
@@ -83,7 +80,7 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
 class WeightedClassifier(KernelClassifier):
     """A classifier whose samples, or classes, may count differently."""
 
-    class_weight: Any = None
+    class_weight: ClassWeight = None
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Learn the kernel weights and the classifier.
@@ -114,8 +111,4 @@ class WeightedClassifier(KernelClassifier):
 
 def classification_machine(learner: str, lam: float, C: float, tol: float, max_iter: int) -> Machine:
     """The machine of a ``learner`` parameter."""
-    if learner == "margin":
-        return MarginMachine(lam, tol, max_iter)
-    if learner == "svc":
-        return HingeMachine(C=C, tol=tol, max_iter=max_iter)
-    raise ValueError(f"learner must be 'margin' or 'svc', got {learner!r}")
+    return MarginMachine(lam, tol, max_iter) if learner == "margin" else HingeMachine(C=C, tol=tol, max_iter=max_iter)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any, cast
+from typing import Any, Literal, cast
 
+from multikernel._parameters import Count, Part, Positive, WithinOne
 from multikernel.banks import KernelBank
 from multikernel.certificate import Certificate
 from multikernel.estimators.base import Learned
@@ -81,16 +82,11 @@ class EasyMKLClassifier(KernelClassifier):
     """
 
     kernels: Any = field(default=None, kw_only=False)
-    lam: float = 0.1
-    learner: str = "margin"
-    C: float = 1.0
-    tol: float = 1e-06
-    max_iter: int = 1000000
-
-    def check_parameters(self) -> None:
-        super().check_parameters()
-        self._margin()
-        self._learner()
+    lam: WithinOne = 0.1
+    learner: Literal["margin", "svc"] = "margin"
+    C: Positive = 1.0
+    tol: Part = 1e-06
+    max_iter: Count = 1000000
 
     def _margin(self) -> MarginMachine:
         return MarginMachine(self.lam, self.tol, self.max_iter)

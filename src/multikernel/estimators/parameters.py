@@ -1,34 +1,43 @@
-"""Parameters as a user gives them, checked with one sentence for each mistake."""
+"""Parameters that only estimators have, and weights of samples, checked with one sentence for each mistake."""
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Iterable, Mapping, Sized
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 
+from multikernel._parameters import NON_NEGATIVE, Rule, Whole
 from multikernel._typing import Array
 
 
-def check_positive(owner: object, **values: float) -> None:
-    """ValueError for a value that is not a finite number > 0."""
-    for name, value in values.items():
-        if not (value > 0 and np.isfinite(value)):
-            raise ValueError(f"{type(owner).__name__}: {name} must be a finite number > 0, got {value}")
+@dataclass(frozen=True)
+class Folds(Rule):
+    """What scikit-learn makes folds of."""
+
+    words = "an integer >= 2, a splitter, or pairs of training and test rows"
+
+    def accepts(self, value: Any) -> bool:
+        listed = isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping)
+        given = listed and not (isinstance(value, Sized) and len(value) == 0)
+        return Whole(2).accepts(value) or (hasattr(value, "split") and not isinstance(value, str | bytes)) or given
 
 
-def check_counts(owner: object, **values: int) -> None:
-    """ValueError for a value below 1."""
-    for name, value in values.items():
-        if not value >= 1:
-            raise ValueError(f"{type(owner).__name__}: {name} must be at least 1, got {value}")
+@dataclass(frozen=True)
+class ClassWeights(Rule):
+    """What the losses of each class are multiplied with."""
+
+    words = "'balanced' or a dict of numbers >= 0 by class"
+
+    def accepts(self, value: Any) -> bool:
+        if isinstance(value, Mapping):
+            return all(map(NON_NEGATIVE.accepts, value.values()))
+        return isinstance(value, str) and value == "balanced"
 
 
-def check_choice(owner: object, known: tuple[str, ...], **values: str) -> None:
-    """ValueError for a value that is not one of the names."""
-    for name, value in values.items():
-        if value not in known:
-            names = ", ".join(map(repr, known[:-1])) + f" or {known[-1]!r}" if len(known) > 1 else repr(known[0])
-            raise ValueError(f"{type(owner).__name__}: {name} must be {names}, got {value!r}")
+CrossValidation = Annotated[Any, Folds()]
+ClassWeight = Annotated[Any, ClassWeights()] | None
 
 
 def checked_weights(sample_weight: Any, n: int) -> Array | None:

@@ -5,16 +5,18 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar, cast
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 from sklearn.utils import check_random_state
 
 from multikernel._linalg import as_columns
+from multikernel._parameters import Count, Part, Seed, Starts, Threads, Verbosity
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
 from multikernel.estimators.base import Learned, Learner
+from multikernel.estimators.parameters import CrossValidation
 from multikernel.estimators.protocol import Fitted, Task
 from multikernel.estimators.regressor import KernelRegressor
 from multikernel.machines import RidgeMachine
@@ -102,15 +104,15 @@ class MultipleKernelRidgeCV(KernelRegressor):
     _multi_target: ClassVar[bool] = True
 
     kernels: Any = field(default=None, kw_only=False)
-    cv: Any = 5
+    cv: CrossValidation | Literal["loo"] = 5
     fit_intercept: bool = True
     shared_weights: bool = False
-    tol: float = 0.0001
-    max_iter: int = 100
-    n_init: int = 1
-    random_state: Any = None
-    n_jobs: int | None = None
-    verbose: int = 0
+    tol: Part = 0.0001
+    max_iter: Count = 100
+    n_init: Starts = 1
+    random_state: Seed = None
+    n_jobs: Threads = None
+    verbose: Verbosity = 0
 
     def fit_bank(
         self,

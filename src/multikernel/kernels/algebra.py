@@ -10,10 +10,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from multikernel._parameters import Degree, NonNegative
 from multikernel._typing import Array
-from multikernel.kernels.base import Fact, Kernel, register_form
+from multikernel.kernels.base import Fact, Inner, Kernel, register_form
 from multikernel.kernels.facts import PowerOf, Wrapped
-from multikernel.kernels.numbers import positive, whole
 
 
 def refuse_centred(kernels: Iterable[Kernel], what: str) -> None:
@@ -98,7 +98,7 @@ class Product(Combined):
 class View(Kernel):
     """A kernel made of another one."""
 
-    kernel: Kernel
+    kernel: Inner
 
     @property
     def follows_sample(self) -> bool:
@@ -122,10 +122,10 @@ class Power(View):
     ValueError : where the degree is not a whole number >= 0, or the kernel is centred
     """
 
-    degree: int
+    degree: Degree
 
     def __post_init__(self) -> None:
-        whole(self.degree, "the power of a kernel")
+        super().__post_init__()
         refuse_centred((self.kernel,), "power")
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
@@ -156,10 +156,7 @@ class Scaled(View):
     ValueError : where the factor is not a finite number >= 0
     """
 
-    factor: float
-
-    def __post_init__(self) -> None:
-        positive(self.factor, "the factor of a kernel", or_zero=True)
+    factor: NonNegative
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         K = self.kernel(X, Z)

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from multikernel._parameters import Instance
 from multikernel._typing import Array, Columns
 from multikernel.kernels.features import Features
 from multikernel.kernels.specification import Specification, plain
@@ -100,6 +101,8 @@ class Kernel(Specification, ABC):
     def __pow__(self, degree: object) -> Kernel:
         return _FORMS["power"](self, int(degree)) if isinstance(degree, int | np.integer) else NotImplemented
 
+
+Inner = Annotated[Kernel, Instance(Kernel, "a kernel such as RBF(gamma=0.1)")]  # a kernel that another one is made of
 
 _FORMS: dict[str, Callable[..., Kernel]] = {}
 

@@ -13,9 +13,9 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 
+from multikernel._parameters import Positive
 from multikernel._typing import Array, Columns
 from multikernel.kernels.base import Fact, Kernel
-from multikernel.kernels.numbers import positive
 from multikernel.kernels.samples import as_floats
 
 
@@ -106,15 +106,12 @@ class OfDistance(Fact):
 class ExponentialKernel(DistanceKernel):
     """k(x, z) = exp(-gamma d(x, z)): a kernel of a larger gamma is a power of one of a smaller gamma."""
 
-    gamma: float = 1.0
+    gamma: Positive = 1.0
 
     @staticmethod
     @abstractmethod
     def distance(X: Any, Z: Any = None) -> Array:
         """d of samples X and Z, shape (len(X), len(Z))."""
-
-    def __post_init__(self) -> None:
-        positive(self.gamma, f"{type(self).__name__}: gamma")
 
     def profile(self, D: Array) -> Array:
         return self._exponential(D, np.empty_like(D))

@@ -7,10 +7,10 @@ from typing import Any
 
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
+from multikernel._parameters import Degree, NonNegative, Positive
 from multikernel._typing import Array
 from multikernel.kernels.base import Fact, Kernel
 from multikernel.kernels.facts import ExplicitFeatures, PowerOf
-from multikernel.kernels.numbers import positive, whole
 from multikernel.kernels.samples import as_floats
 
 
@@ -42,10 +42,7 @@ class HomogeneousPolynomial(Kernel):
     ValueError : where the degree is not a whole number >= 0
     """
 
-    degree: int = 2
-
-    def __post_init__(self) -> None:
-        whole(self.degree, "HomogeneousPolynomial: degree")
+    degree: Degree = 2
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         return Linear()(X, Z) ** int(self.degree)
@@ -72,14 +69,9 @@ class Polynomial(Kernel):
     ValueError : where a parameter is not such a number
     """
 
-    degree: int = 3
-    coef0: float = 1.0
-    gamma: float = 1.0
-
-    def __post_init__(self) -> None:
-        whole(self.degree, "Polynomial: degree")
-        positive(self.coef0, "Polynomial: coef0", or_zero=True)
-        positive(self.gamma, "Polynomial: gamma")
+    degree: Degree = 3
+    coef0: NonNegative = 1.0
+    gamma: Positive = 1.0
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         return self._of_dot(Linear()(X, Z))

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping, Sequence
 
 import numpy as np
 
+from multikernel._parameters import DEGREE, POSITIVE, Instance, check_each, shown
 from multikernel._typing import Columns
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import RBF
 from multikernel.kernels.dot import HomogeneousPolynomial, Linear, Polynomial
 from multikernel.kernels.family import KernelFamily, Kernels, PerFeature, as_family
-from multikernel.kernels.numbers import whole
 
 
 def homogeneous_polynomials(max_degree: int = 10, normalize: bool = True) -> KernelFamily:
@@ -32,7 +32,7 @@ def homogeneous_polynomials(max_degree: int = 10, normalize: bool = True) -> Ker
     >>> len(kernels.homogeneous_polynomials(10))
     11
     """
-    degrees = range(whole(max_degree, "homogeneous_polynomials: max_degree") + 1)
+    degrees = range(DEGREE.check(max_degree, "homogeneous_polynomials: max_degree") + 1)
     kernels = [HomogeneousPolynomial(d) for d in degrees]
     return Kernels(tuple(k.normalized() if normalize else k for k in kernels))
 
@@ -44,7 +44,7 @@ def rbf_grid(gammas: Iterable[float]) -> KernelFamily:
     ----------
     gammas : numbers > 0, at least one; one for each kernel
     """
-    return Kernels(tuple(RBF(float(g)) for g in gammas))
+    return Kernels(tuple(RBF(gamma) for gamma in check_each(POSITIVE, gammas, "rbf_grid: gammas")))
 
 
 def polynomials(degrees: Sequence[int], coef0: float = 1.0) -> KernelFamily:
@@ -55,7 +55,7 @@ def polynomials(degrees: Sequence[int], coef0: float = 1.0) -> KernelFamily:
     degrees : whole numbers >= 0, at least one; one for each kernel
     coef0 : float >= 0
     """
-    return Kernels(tuple(Polynomial(int(d), coef0) for d in degrees))
+    return Kernels(tuple(Polynomial(degree, coef0) for degree in check_each(DEGREE, degrees, "polynomials: degrees")))
 
 
 def per_feature(kernels: KernelFamily | Kernel | Sequence[Kernel]) -> KernelFamily:
@@ -110,6 +110,9 @@ def column_groups(groups: Mapping[str, Columns], kernel: Kernel) -> KernelFamily
     >>> views.names
     ('clinical', 'genes')
     """
-    if not groups:
-        raise ValueError("column_groups needs at least one group of columns, got none")
+    if not isinstance(groups, Mapping) or not groups:
+        raise ValueError(
+            f"column_groups: groups must be a dict of one or more names with their columns, got {shown(groups)}"
+        )
+    Instance(Kernel, "a kernel such as RBF(gamma=0.1)").check(kernel, "column_groups: kernel")
     return Kernels(tuple(kernel.on(columns) for columns in groups.values()), tuple(groups))

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import Any, overload
 
+from multikernel._parameters import shown
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.features import Features
 from multikernel.kernels.specification import Specification
@@ -97,8 +98,8 @@ class Kernels(KernelFamily):
     labels: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        if not self.kernels:
-            raise ValueError("a family needs at least one kernel, got none")
+        if not isinstance(self.kernels, tuple) or not self.kernels:
+            raise ValueError(f"Kernels: kernels must be a tuple of one or more kernels, got {shown(self.kernels)}")
         for i, k in enumerate(self.kernels):
             if not isinstance(k, Kernel):
                 raise TypeError(f"kernels[{i}] is a {type(k).__name__}; a family is made of kernels such as RBF(0.1)")
@@ -184,14 +185,18 @@ def as_family(kernels: Any) -> KernelFamily:
     Raises
     ------
     TypeError : where it is none of these; the message says what was given
+    ValueError : where it is an empty list or a name
     """
     if isinstance(kernels, KernelFamily):
         return kernels
     if isinstance(kernels, Kernel):
         return Kernels((kernels,))
-    if isinstance(kernels, list | tuple):
+    if isinstance(kernels, list | tuple) and kernels:
         return Kernels(tuple(kernels))
-    raise TypeError(
-        f"kernels must be a kernel, a list of kernels, a KernelFamily or 'precomputed', got {type(kernels).__name__}"
-        + (f" {kernels!r}" if isinstance(kernels, str) else "")
+    sentence = (
+        "kernels must be a kernel such as RBF(gamma=0.1), a list of one or more kernels, a KernelFamily or "
+        f"'precomputed', got {shown(kernels)}"
     )
+    if isinstance(kernels, str | list | tuple):
+        raise ValueError(sentence)
+    raise TypeError(sentence)

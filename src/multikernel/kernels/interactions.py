@@ -17,13 +17,13 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._parameters import POWER, Degree
 from multikernel._typing import Array
 from multikernel.kernels.algebra import refuse_centred
-from multikernel.kernels.base import Fact, Kernel
+from multikernel.kernels.base import Fact, Inner, Kernel
 from multikernel.kernels.facts import Elementary
 from multikernel.kernels.family import KernelFamily, Kernels
 from multikernel.kernels.features import Features
-from multikernel.kernels.numbers import whole
 from multikernel.kernels.samples import dense
 
 TILE_VALUES = 1 << 16  # values of one degree evaluated at a time: those of all degrees stay in the cache
@@ -56,11 +56,11 @@ class ANOVA(Kernel):
     49.0
     """
 
-    degree: int = 2
-    kernel: Kernel | None = None
+    degree: Degree = 2
+    kernel: Inner | None = None
 
     def __post_init__(self) -> None:
-        whole(self.degree, "ANOVA: degree")
+        super().__post_init__()
         if self.kernel is not None:
             refuse_centred((self.kernel,), "product")
 
@@ -105,7 +105,7 @@ def anova(max_degree: int, kernel: Kernel | None = None, normalize: bool = True)
     >>> len(family), family.names[1]
     (4, 'ANOVA(degree=2, kernel=RBF(gamma=0.5)).normalized()')
     """
-    degrees = range(1, whole(max_degree, "anova: max_degree", 1) + 1)
+    degrees = range(1, POWER.check(max_degree, "anova: max_degree") + 1)
     return Kernels(tuple(ANOVA(d, kernel).normalized() if normalize else ANOVA(d, kernel) for d in degrees))
 
 

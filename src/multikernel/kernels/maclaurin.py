@@ -17,8 +17,8 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import gammaln, logsumexp, xlogy
 
+from multikernel._parameters import DEGREE, NON_NEGATIVE, POSITIVE
 from multikernel._typing import Array
-from multikernel.kernels.numbers import positive, whole
 
 
 def polynomial_coefficients(degree: int, constant: float = 1.0, normalize: bool = False) -> Array:
@@ -44,8 +44,8 @@ def polynomial_coefficients(degree: int, constant: float = 1.0, normalize: bool 
     >>> kernels.polynomial_coefficients(2, 3.0).round(12)
     array([9., 6., 1.])
     """
-    s = _degrees(degree, "polynomial_coefficients")
-    constant = positive(constant, "polynomial_coefficients: constant", or_zero=True)
+    s = _degrees(degree, "polynomial_coefficients: degree")
+    constant = NON_NEGATIVE.check(constant, "polynomial_coefficients: constant")
     ways = gammaln(degree + 1) - gammaln(s + 1) - gammaln(degree - s + 1)
     return _from_logarithms(ways + xlogy(degree - s, constant), normalize)
 
@@ -65,8 +65,8 @@ def rbf_coefficients(max_degree: int, gamma: float = 1.0, normalize: bool = Fals
     >>> kernels.rbf_coefficients(2, gamma=0.5, normalize=True).round(12)
     array([0.4, 0.4, 0.2])
     """
-    s = _degrees(max_degree, "rbf_coefficients")
-    gamma = positive(gamma, "rbf_coefficients: gamma")
+    s = _degrees(max_degree, "rbf_coefficients: max_degree")
+    gamma = POSITIVE.check(gamma, "rbf_coefficients: gamma")
     return _from_logarithms(s * np.log(2.0 * gamma) - 2.0 * gamma - gammaln(s + 1), normalize)
 
 
@@ -79,8 +79,8 @@ def rational_quadratic_coefficients(max_degree: int, c: float = 1.0, normalize: 
     c : float > 0
     normalize : bool, whether to divide by the sum
     """
-    s = _degrees(max_degree, "rational_quadratic_coefficients")
-    return _geometric(s, positive(c, "rational_quadratic_coefficients: c"), normalize)
+    s = _degrees(max_degree, "rational_quadratic_coefficients: max_degree")
+    return _geometric(s, POSITIVE.check(c, "rational_quadratic_coefficients: c"), normalize)
 
 
 def cauchy_coefficients(max_degree: int, gamma: float = 1.0, normalize: bool = False) -> Array:
@@ -92,8 +92,8 @@ def cauchy_coefficients(max_degree: int, gamma: float = 1.0, normalize: bool = F
     gamma : float > 0
     normalize : bool, whether to divide by the sum
     """
-    s = _degrees(max_degree, "cauchy_coefficients")
-    return _geometric(s, positive(gamma, "cauchy_coefficients: gamma"), normalize)
+    s = _degrees(max_degree, "cauchy_coefficients: max_degree")
+    return _geometric(s, POSITIVE.check(gamma, "cauchy_coefficients: gamma"), normalize)
 
 
 def _geometric(s: Array, c: float, normalize: bool) -> Array:
@@ -104,5 +104,5 @@ def _from_logarithms(logarithms: Array, normalize: bool) -> Array:
     return np.exp(logarithms - logsumexp(logarithms) if normalize else logarithms)
 
 
-def _degrees(max_degree: int, name: str) -> Array:
-    return np.arange(whole(max_degree, f"{name}: the degree") + 1)
+def _degrees(degree: int, what: str) -> Array:
+    return np.arange(DEGREE.check(degree, what) + 1)

@@ -16,18 +16,18 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from scipy.linalg import blas
 
+from multikernel._parameters import WHOLE, Count, Degree
 from multikernel._typing import Array
 from multikernel.kernels.base import Fact, Kernel
 from multikernel.kernels.dot import Linear
 from multikernel.kernels.facts import Costly
 from multikernel.kernels.family import KernelFamily, Kernels
 from multikernel.kernels.features import Features
-from multikernel.kernels.numbers import whole
 
 _CHUNK = 512  # monomials evaluated at a time: 512 n values in memory, and a product worth BLAS
 _LARGEST = 1e150  # of a monomial: sums of products of two are finite
@@ -110,16 +110,10 @@ class MonomialSum(Kernel):
 class RandomMonomials(KernelFamily):
     """The family of ``max_degree + 1`` normalised kernels of random monomials."""
 
-    max_degree: int
-    n_monomials: int = 50_000
-    grouping: str = "degree"
-    random_state: int | None = None
-
-    def __post_init__(self) -> None:
-        if self.grouping not in ("degree", "random"):
-            raise ValueError(f"grouping must be 'degree' or 'random', got {self.grouping!r}")
-        whole(self.max_degree, "random_monomials: max_degree")
-        whole(self.n_monomials, "random_monomials: n_monomials", 1)
+    max_degree: Degree
+    n_monomials: Count = 50_000
+    grouping: Literal["degree", "random"] = "degree"
+    random_state: Annotated[int, WHOLE] | None = None
 
     def __len__(self) -> int:
         return self.max_degree + 1
@@ -159,7 +153,10 @@ class RandomMonomials(KernelFamily):
 
 
 def random_monomials(
-    max_degree: int, n_monomials: int = 50_000, grouping: str = "degree", random_state: int | None = None
+    max_degree: int,
+    n_monomials: int = 50_000,
+    grouping: Literal["degree", "random"] = "degree",
+    random_state: int | None = None,
 ) -> KernelFamily:
     """Normalised kernels of random monomials: Q_D (grouping="degree") or R_D (grouping="random").
 

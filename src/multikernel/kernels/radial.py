@@ -12,14 +12,13 @@ With u = gamma |x - z|^2:
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
 import numpy as np
 
+from multikernel._parameters import Choice, Number, Positive
 from multikernel._typing import Array
 from multikernel.kernels.distance import DistanceKernel
-from multikernel.kernels.numbers import positive
-
-_ORDERS = (0.5, 1.5, 2.5)
 
 
 @dataclass(repr=False)
@@ -44,13 +43,8 @@ class Matern(DistanceKernel):
            [0.37, 1.  ]])
     """
 
-    gamma: float = 1.0
-    nu: float = 1.5
-
-    def __post_init__(self) -> None:
-        positive(self.gamma, "Matern: gamma")
-        if self.nu not in _ORDERS:
-            raise ValueError(f"Matern: nu must be 0.5, 1.5 or 2.5, got {self.nu!r}")
+    gamma: Positive = 1.0
+    nu: Annotated[float, Choice((0.5, 1.5, 2.5))] = 1.5
 
     def profile(self, D: Array) -> Array:
         t = self._argument(D)
@@ -97,12 +91,8 @@ class RationalQuadratic(DistanceKernel):
            [0.5, 1. ]])
     """
 
-    gamma: float = 1.0
-    alpha: float = 1.0
-
-    def __post_init__(self) -> None:
-        positive(self.gamma, "RationalQuadratic: gamma")
-        positive(self.alpha, "RationalQuadratic: alpha")
+    gamma: Positive = 1.0
+    alpha: Positive = 1.0
 
     def profile(self, D: Array) -> Array:
         return self._base(D) ** -self.alpha
@@ -136,13 +126,8 @@ class ExponentialPower(DistanceKernel):
            [0.37, 1.  ]])
     """
 
-    gamma: float = 1.0
-    power: float = 1.0
-
-    def __post_init__(self) -> None:
-        positive(self.gamma, "ExponentialPower: gamma")
-        if not 0 < positive(self.power, "ExponentialPower: power") <= 2:
-            raise ValueError(f"ExponentialPower: power must be at most 2, got {self.power}")
+    gamma: Positive = 1.0
+    power: Annotated[float, Number(above=0, most=2)] = 1.0
 
     def profile(self, D: Array) -> Array:
         return np.exp(-self._exponent(D))

@@ -11,10 +11,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from multikernel._parameters import DEGREE, Vector
 from multikernel._typing import Array
 from multikernel.kernels.algebra import Power, View, refuse_centred
 from multikernel.kernels.base import Fact, Kernel
@@ -46,15 +47,12 @@ class PowerSeries(View):
     True
     """
 
-    coefficients: Sequence[float]
+    coefficients: Annotated[Sequence[float], Vector()]
 
     def __post_init__(self) -> None:
-        if not isinstance(self.coefficients, tuple):
+        super().__post_init__()
+        if not isinstance(self.coefficients, tuple):  # kernels are compared by value, which arrays are not
             self.coefficients = tuple(float(a) for a in self.coefficients)
-        if not self.coefficients or not all(np.isfinite(a) and a >= 0 for a in self.coefficients):
-            raise ValueError(
-                f"PowerSeries: coefficients must be finite numbers >= 0, and at least one; got {self.coefficients}"
-            )
         refuse_centred((self.kernel,), "power series")
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
@@ -92,6 +90,7 @@ def weighted_polynomials(weights: Sequence[float] | Array) -> Kernel:
     >>> from multikernel import kernels
     >>> geometric = kernels.weighted_polynomials([0.5, 0.25, 0.125, 0.125])
     """
+    Vector().check(weights, "weighted_polynomials: weights")
     return PowerSeries(Linear().normalized(), tuple(float(w) for w in weights))
 
 
@@ -102,7 +101,7 @@ def highest_polynomial(max_degree: int) -> Kernel:
     ----------
     max_degree : int >= 0, D
     """
-    return Linear().normalized() ** max_degree
+    return Linear().normalized() ** DEGREE.check(max_degree, "highest_polynomial: max_degree")
 
 
 def mean_polynomial(max_degree: int) -> Kernel:
@@ -112,6 +111,7 @@ def mean_polynomial(max_degree: int) -> Kernel:
     ----------
     max_degree : int >= 0, D
     """
+    DEGREE.check(max_degree, "mean_polynomial: max_degree")
     return weighted_polynomials([1.0 / (max_degree + 1) for _ in range(max_degree + 1)])
 
 

@@ -7,6 +7,8 @@ from typing import Any, Self
 
 import numpy as np
 
+from multikernel._parameters import check_parameters
+
 
 class Specification:
     """Parameters as scikit-learn handles them (clone, grid search), for a dataclass.
@@ -41,7 +43,9 @@ class Specification:
         return self
 
     def __post_init__(self) -> None:
-        """Check the parameters; specifications that have something to check override this."""
+        """Hold the parameters to their annotations; a specification with more to check does so after this."""
+        if is_dataclass(self):
+            check_parameters(self)
 
     def __repr__(self) -> str:
         """As a user would write it, with plain numbers for those of numpy."""

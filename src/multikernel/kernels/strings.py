@@ -15,12 +15,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from multikernel._parameters import POWER, Power
 from multikernel._typing import Array
 from multikernel.kernels.base import Fact, Kernel
 from multikernel.kernels.facts import Costly
 from multikernel.kernels.family import KernelFamily, Kernels
 from multikernel.kernels.features import Features
-from multikernel.kernels.numbers import whole
 from multikernel.kernels.string_table import as_table
 
 _DENSE = 0.05  # share of counts that are not zero above which a dense product is faster than a sparse one
@@ -54,10 +54,7 @@ class Spectrum(Kernel):
            [8., 9.]])
     """
 
-    length: int = 3
-
-    def __post_init__(self) -> None:
-        whole(self.length, "Spectrum: length", 1)
+    length: Power = 3
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         rows = self._strings(X)
@@ -116,7 +113,7 @@ def spectra(max_length: int, normalize: bool = True) -> KernelFamily:
     >>> model.predict(["aabb", "ccdd"])
     array([0, 1])
     """
-    lengths = range(1, whole(max_length, "spectra: max_length", 1) + 1)
+    lengths = range(1, POWER.check(max_length, "spectra: max_length") + 1)
     return Kernels(tuple(Spectrum(q).normalized() if normalize else Spectrum(q) for q in lengths))
 
 

@@ -7,12 +7,11 @@ Kernel number i G + g has subset i and gamma g, of G gammas.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain, combinations
 
-import numpy as np
-
+from multikernel._parameters import COUNT, POSITIVE, check_each
 from multikernel._typing import Columns
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import RBF
@@ -36,14 +35,10 @@ class RBFSubsets(KernelFamily):
     labels: tuple[str, ...] | None = None
 
     def __post_init__(self) -> None:
-        if isinstance(self.subsets, int) and self.subsets < 1:
-            raise ValueError(f"rbf_subsets: the largest subset needs at least one feature, got {self.subsets}")
         if not isinstance(self.subsets, int) and (not self.subsets or not all(self.subsets)):
             raise ValueError("rbf_subsets needs at least one subset, and at least one column in each")
         if not self.gammas:
             raise ValueError("rbf_subsets needs at least one gamma, got none")
-        for gamma in self.gammas:
-            RBF(gamma)  # which refuses a gamma that is not > 0
 
     def resolve(self, features: Features) -> RBFSubsets:
         features.check_numbers(self)
@@ -105,5 +100,7 @@ def rbf_subsets(subsets: int | Sequence[Columns], gammas: Sequence[float]) -> Ke
     >>> len(bank)
     504700
     """
-    chosen = int(subsets) if isinstance(subsets, int | np.integer) else tuple(tuple(columns) for columns in subsets)
-    return RBFSubsets(chosen, tuple(float(gamma) for gamma in gammas))
+    widths = tuple(float(gamma) for gamma in check_each(POSITIVE, gammas, "rbf_subsets: gammas"))
+    if isinstance(subsets, Iterable) and not isinstance(subsets, str):
+        return RBFSubsets(tuple(tuple(columns) for columns in subsets), widths)
+    return RBFSubsets(COUNT.check(subsets, "rbf_subsets: subsets"), widths)

@@ -12,6 +12,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from multikernel._parameters import check_parameters
 from multikernel._typing import Array
 from multikernel.banks import Gram
 
@@ -47,7 +48,7 @@ class DualSolution:
 
 
 class Machine(ABC):
-    """Solves one inner problem; a frozen dataclass of its parameters.
+    """Solves one inner problem; a frozen dataclass of its parameters, annotated by what they may be.
 
     Attributes
     ----------
@@ -55,6 +56,9 @@ class Machine(ABC):
     """
 
     numeric: ClassVar[bool] = False
+
+    def __post_init__(self) -> None:
+        check_parameters(self)
 
     @abstractmethod
     def solve(

@@ -21,6 +21,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from multikernel._parameters import Count, Positive, check_parameters
 from multikernel._typing import Array
 from multikernel.certificate import Certificate
 from multikernel.observer import Observer, silent
@@ -43,16 +44,13 @@ class Optimizer(ABC):
     max_iter : int >= 1, how many inner problems at most are solved
     """
 
-    tol: float = 1e-3
-    max_iter: int = 1000
+    tol: Positive = 1e-3
+    max_iter: Count = 1000
 
     inner: ClassVar[float] = 1e-2  # the inner gap that is asked for, as a part of the outer one
 
     def __post_init__(self) -> None:
-        if not self.tol > 0:
-            raise ValueError(f"tol must be > 0, got {self.tol}")
-        if not self.max_iter >= 1:
-            raise ValueError(f"max_iter must be at least 1, got {self.max_iter}")
+        check_parameters(self)
 
     def check(self, problem: Problem) -> None:  # noqa: B027 - some algorithms solve every problem
         """Refuse a problem that the algorithm cannot solve, by the functions of ``needs``.

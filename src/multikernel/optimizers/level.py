@@ -11,7 +11,9 @@ rounds.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Annotated
 
+from multikernel._parameters import Number
 from multikernel.optimizers.base import Optimizer, Search
 from multikernel.optimizers.cuts import Cuts
 from multikernel.optimizers.nearest import nearest
@@ -49,12 +51,7 @@ class LevelMethod(Optimizer):
     (True, array([0.92, 0.08]))
     """
 
-    level: float = 0.5
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not 0.0 < self.level < 1.0:
-            raise ValueError(f"level must be between 0 and 1, got {self.level}")
+    level: Annotated[float, Number(above=0, below=1)] = 0.5
 
     def check(self, problem: Problem) -> None:
         need_linear(self, problem)

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from multikernel._parameters import Part, Positive
 from multikernel._typing import Array
 from multikernel.optimizers.base import Optimizer, Search
 from multikernel.optimizers.state import Proposal, State
@@ -35,18 +36,9 @@ class PublishedGradient(Optimizer):
         alone ends it
     """
 
-    step: float = 1.0
-    factor: float = 0.8
-    change: float | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if not (self.step > 0 and np.isfinite(self.step)):
-            raise ValueError(f"step must be a finite number > 0, got {self.step}")
-        if not 0 < self.factor <= 1:
-            raise ValueError(f"factor must be in (0, 1], got {self.factor}")
-        if self.change is not None and not self.change > 0:
-            raise ValueError(f"change must be > 0, or None for no such end, got {self.change}")
+    step: Positive = 1.0
+    factor: Part = 0.8
+    change: Positive | None = None
 
     def search(self, problem: Problem, state: State) -> Search:
         step, previous = self.step, np.inf

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from multikernel._parameters import NonNegativeVector
 from multikernel._typing import Array
 from multikernel.certificate import Certificate
 from multikernel.optimizers.base import Optimizer, Search
@@ -50,7 +51,7 @@ class QuasiNewton(Optimizer):
         penalty bounds the weights, these are the units in which steps are measured: kernels may differ in size
     """
 
-    typical: Array | None = None
+    typical: NonNegativeVector | None = None
 
     def inner_gap(self, gap: float) -> float:
         """The finest gap from the beginning: B is made of differences of scores, which err by the root of a gap."""

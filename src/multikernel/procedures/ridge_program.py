@@ -14,6 +14,7 @@ from typing import ClassVar, Self
 import numpy as np
 
 from multikernel._floats import positive_product
+from multikernel._parameters import Positive
 from multikernel._typing import Array
 from multikernel.banks import Gram
 from multikernel.machines import DualSolution, RidgeMachine, SupportMachine, SupportProgram
@@ -33,8 +34,8 @@ class RidgeSupport(SupportMachine):
 
     numeric: ClassVar[bool] = True
 
-    alpha: float = 1.0
-    scale: float = 2.0
+    alpha: Positive = 1.0
+    scale: Positive = 2.0
 
     def in_units(self, kernel: float, target: float) -> tuple[Self, float]:
         inverse = 1.0 / kernel

@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from multikernel._parameters import Number
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.machines import HingeMachine
@@ -49,8 +50,7 @@ class SmoothedProblem:
         upper = np.broadcast_to(np.asarray(C, dtype=float), (len(target),))
         if not (np.isfinite(upper) & (upper > 0)).all():
             raise ValueError(f"C must be finite and > 0, got {C}")
-        if not (smoothing > 0 and np.isfinite(smoothing)):
-            raise ValueError(f"smoothing must be a finite number > 0, got {smoothing}; without it this is L1-MKL")
+        Number(above=0, why="without it this is L1-MKL").check(smoothing, "smoothing")
         return cls(bank, np.asarray(target, dtype=float), upper, smoothing)
 
     def first(self, given: Array | None) -> Array:

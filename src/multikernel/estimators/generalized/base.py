@@ -10,11 +10,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from typing import Any, Literal, cast
+from typing import Annotated, Any, Literal, cast
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+from multikernel._parameters import Choice, Count, NonNegative, Number, Part, Positive, Power, Seed, Starts, Verbosity
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.combinations import Combination, HadamardPower, Linear, ProductOfRBF
@@ -35,22 +36,24 @@ from multikernel.problem import Problem
 from multikernel.procedures import generalized_mkl, solved_in_own_units
 from multikernel.procedures.generalized import central_start
 
+_PENALTIES = Choice((1, 2), why="where no radius is given")
+
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class GeneralizedMKL(KernelEstimator):
     """A combination, a machine, a domain with its penalty: subclasses have the machine."""
 
     kernels: Any = field(default=None, kw_only=False)
-    combination: str = "linear"
-    degree: int = 2
-    penalty: float = 1.0
-    norm: float = 1
-    radius: float | None = None
-    n_init: int = 1
-    tol: float = 1e-4
-    max_iter: int = 1000
-    random_state: Any = None
-    verbose: int = 0
+    combination: Literal["linear", "polynomial", "rbf_product"] = "linear"
+    degree: Power = 2
+    penalty: Positive = 1.0
+    norm: Annotated[float, Number(least=1)] = 1
+    radius: NonNegative | None = None
+    n_init: Starts = 1
+    tol: Part = 1e-4
+    max_iter: Count = 1000
+    random_state: Seed = None
+    verbose: Verbosity = 0
 
     @abstractmethod
     def _machine(self) -> Machine:
@@ -62,23 +65,17 @@ class GeneralizedMKL(KernelEstimator):
                 return Linear()
             case "polynomial":
                 return HadamardPower(self.degree)
-            case "rbf_product":
-                return ProductOfRBF()
-        raise ValueError(
-            f"{type(self).__name__}: combination must be 'linear', 'polynomial' or 'rbf_product', "
-            f"got {self.combination!r}"
-        )
+        return ProductOfRBF()
 
     def _domain(self) -> Domain:
         if self.radius is not None:
             return NormBall(self.norm, self.radius)
-        return Orthant(self.penalty, cast(Literal[1, 2], self.norm))  # which refuses others
+        return Orthant(self.penalty, cast(Literal[1, 2], self.norm))
 
     def check_parameters(self) -> None:
         super().check_parameters()
-        self._combination()
-        self._machine()
-        self._domain()
+        if self.radius is None:
+            _PENALTIES.check(self.norm, f"{type(self).__name__}: norm")
 
     def _default_kernels(self) -> KernelFamily:
         if self.combination == "polynomial":

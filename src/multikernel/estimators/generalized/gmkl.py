@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from multikernel._parameters import Positive
 from multikernel.estimators.classifier import KernelClassifier
 from multikernel.estimators.generalized.base import GeneralizedMKL
 from multikernel.estimators.regressor import KernelRegressor
@@ -91,7 +92,7 @@ class GMKLClassifier(GeneralizedMKL, KernelClassifier):
     (True, True, True)
     """
 
-    C: float = 1.0
+    C: Positive = 1.0
 
     def _machine(self) -> SquaredHingeMachine:
         return SquaredHingeMachine(C=self.C)
@@ -128,7 +129,7 @@ class GMKLRegressor(GeneralizedMKL, KernelRegressor):
     array([0, 1, 0, 0])
     """
 
-    alpha: float = 1.0
+    alpha: Positive = 1.0
     fit_intercept: bool = True
 
     def _machine(self) -> RidgeMachine:

@@ -9,16 +9,16 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, cast
+from typing import Annotated, Any, cast
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from multikernel._parameters import Count, Number, Part, Positive, Verbosity
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.combinations.subset_products import SubsetProducts
 from multikernel.estimators.base import KernelEstimator, Learned
-from multikernel.estimators.parameters import check_positive
 from multikernel.estimators.protocol import Fitted, Task
 from multikernel.kernels import RBF, KernelFamily, per_feature
 from multikernel.machines import SupportMachine
@@ -33,13 +33,13 @@ class HierarchicalKernelLearning(KernelEstimator):
     """Nodes of the lattice and a predictor on their products."""
 
     kernels: Any = field(default=None, kw_only=False)
-    C: float = 1.0
-    rho: float = 2.0
-    beta: float = 2.0
-    tol: float = 1e-3
-    max_iter: int = 100
-    max_nodes: int = 2000
-    verbose: int = 0
+    C: Positive = 1.0
+    rho: Annotated[float, Number(above=1, most=2, why="2 is hierarchical kernel learning")] = 2.0
+    beta: Positive = 2.0
+    tol: Part = 1e-3
+    max_iter: Count = 100
+    max_nodes: Count = 2000
+    verbose: Verbosity = 0
 
     @abstractmethod
     def _machine(self) -> SupportMachine:
@@ -47,15 +47,6 @@ class HierarchicalKernelLearning(KernelEstimator):
 
     def _default_kernels(self) -> KernelFamily:
         return per_feature(RBF(0.5))
-
-    def check_parameters(self) -> None:
-        super().check_parameters()
-        if not 1.0 < self.rho <= 2.0:
-            raise ValueError(
-                f"{type(self).__name__}: rho must be in (1, 2], got {self.rho}; 2 is hierarchical kernel learning"
-            )
-        check_positive(self, beta=self.beta)
-        self._machine()
 
     def bind(self, X: Any, y: Any = None) -> tuple[KernelBank, Array]:
         bank, y = super().bind(X, y)

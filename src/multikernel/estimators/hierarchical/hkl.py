@@ -8,7 +8,6 @@ from multikernel.banks import KernelBank
 from multikernel.estimators.base import Learned
 from multikernel.estimators.classifier import KernelClassifier
 from multikernel.estimators.hierarchical.base import HierarchicalKernelLearning
-from multikernel.estimators.parameters import check_positive
 from multikernel.estimators.protocol import Fitted, Task
 from multikernel.estimators.regressor import KernelRegressor
 from multikernel.machines import HingeMachine, SupportMachine
@@ -122,7 +121,6 @@ class HKLRegressor(HierarchicalKernelLearning, KernelRegressor):
     """
 
     def _machine(self) -> SupportMachine:
-        check_positive(self, C=self.C)
         return RidgeSupport(alpha=0.5 / self.C, scale=1.0, tol=self.tol)
 
     def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:

@@ -3,23 +3,35 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Annotated, Any, Literal
 
 import numpy as np
 from sklearn.utils import check_random_state
 
+from multikernel._parameters import (
+    Count,
+    NonNegative,
+    NonNegativeVector,
+    Number,
+    Part,
+    Positive,
+    Power,
+    Seed,
+    Starts,
+    Verbosity,
+)
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.combinations import Combination, HadamardPower, TiedAndFree
+from multikernel.combinations.tied_and_free import Products
 from multikernel.domains import Domain, NormBall, Orthant
 from multikernel.estimators.base import KernelEstimator, Learned
-from multikernel.estimators.parameters import check_choice
 from multikernel.estimators.protocol import Fitted, Task
 from multikernel.kernels import KernelFamily, homogeneous_polynomials, linear_features
 from multikernel.machines import RidgeMachine
 from multikernel.observer import Observer
 from multikernel.problem import Problem
-from multikernel.procedures.polynomial import SOLVERS, polynomial_mkl
+from multikernel.procedures.polynomial import polynomial_mkl
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -27,20 +39,20 @@ class PolynomialMKL(KernelEstimator):
     """A power of a sum of kernels, or a tied and a free part, and the ridge machine."""
 
     kernels: Any = field(default=None, kw_only=False)
-    alpha: float = 1.0
-    degree: int = 2
-    norm: float = 2
-    radius: float = 1.0
-    offset: Any = 1.0
-    penalty: float | None = None
-    solver: str = "auto"
-    free: Any = ()
+    alpha: Positive = 1.0
+    degree: Power = 2
+    norm: Annotated[float, Number(least=1)] = 2
+    radius: NonNegative = 1.0
+    offset: NonNegative | NonNegativeVector = 1.0
+    penalty: Positive | None = None
+    solver: Literal["auto", "projected_gradient", "interpolated", "trust_region"] = "auto"
+    free: Products = ()
     fit_intercept: bool = True
-    n_init: int = 1
-    tol: float = 1e-6
-    max_iter: int = 1000
-    random_state: Any = None
-    verbose: int = 0
+    n_init: Starts = 1
+    tol: Part = 1e-6
+    max_iter: Count = 1000
+    random_state: Seed = None
+    verbose: Verbosity = 0
 
     def _combination(self) -> Combination:
         free = tuple(tuple(product) for product in self.free)
@@ -55,8 +67,6 @@ class PolynomialMKL(KernelEstimator):
         super().check_parameters()
         self._combination()
         self._domain()
-        RidgeMachine(self.alpha, self.fit_intercept)
-        check_choice(self, SOLVERS, solver=self.solver)
 
     def _default_kernels(self) -> KernelFamily:
         return homogeneous_polynomials(0, normalize=False) + linear_features()

@@ -5,17 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar, Self, cast
+from typing import Any, Literal, Self, cast
 
 import numpy as np
 
+from multikernel._parameters import Count, Part, Positive, Verbosity
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.estimators.base import KernelEstimator, Learned
-from multikernel.estimators.parameters import check_choice
 from multikernel.estimators.protocol import Fitted, Task
 from multikernel.kernels import KernelFamily, rls2_basis
-from multikernel.machines import RidgeMachine
 from multikernel.observer import Observer
 from multikernel.procedures.rls2 import ScaledWeights, rls2, scaling_factors
 
@@ -24,18 +23,12 @@ from multikernel.procedures.rls2 import ScaledWeights, rls2, scaling_factors
 class ScaledEstimator(KernelEstimator):
     """Weights d of kernels s_k K_k: the predictor's kernel is sum_k d_k s_k K_k."""
 
-    alpha: float = 1.0
+    alpha: Positive = 1.0
     fit_intercept: bool = True
-    tol: float = 1e-4
-    verbose: int = 0
+    tol: Part = 1e-4
+    verbose: Verbosity = 0
 
     scaling: str
-    _scalings: ClassVar[tuple[str, ...]]  # the rules that ``scaling`` may name
-
-    def check_parameters(self) -> None:
-        super().check_parameters()
-        RidgeMachine(self.alpha)
-        check_choice(self, self._scalings, scaling=self.scaling)
 
     def publish(self, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
         super().publish(bank, fitted, single)
@@ -56,15 +49,11 @@ class RLS2Estimator(ScaledEstimator):
 
     kernels: Any = field(default=None, kw_only=False)
     scaling: str = "trace"
-    mode: str = "certified"
-    max_iter: int = 200
+    mode: Literal["certified", "paper"] = "certified"
+    max_iter: Count = 200
 
     def _default_kernels(self) -> KernelFamily:
         return rls2_basis()
-
-    def check_parameters(self) -> None:
-        super().check_parameters()
-        check_choice(self, ("certified", "paper"), mode=self.mode)
 
     def _fit_with(self, X: Any, y: Any, unlabeled: Any) -> Self:
         """Fit, where ``unlabeled`` are further inputs."""

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, cast
+from typing import Any, Literal, cast
 
 import numpy as np
 
+from multikernel._parameters import Count
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.factor import FactorBank
@@ -51,7 +52,7 @@ class LinearRLS2Estimator(ScaledEstimator):
 
     kernels = None
     scaling: str = "norm"
-    max_iter: int = 10_000
+    max_iter: Count = 10_000
 
     def _default_kernels(self) -> KernelFamily:
         return linear_features()
@@ -159,7 +160,7 @@ class LinearRLS2Regressor(LinearRLS2Estimator, KernelRegressor):
     True
     """
 
-    _scalings: ClassVar[tuple[str, ...]] = ("norm", "none")
+    scaling: Literal["norm", "none"] = "norm"
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -190,4 +191,4 @@ class LinearRLS2Classifier(LinearRLS2Estimator, KernelClassifier):
     (True, True)
     """
 
-    _scalings: ClassVar[tuple[str, ...]] = ("norm", "fisher", "none")
+    scaling: Literal["norm", "fisher", "none"] = "norm"

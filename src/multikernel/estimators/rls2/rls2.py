@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Literal, Self
 
 from multikernel.estimators.classifier import KernelClassifier
 from multikernel.estimators.regressor import KernelRegressor
@@ -74,7 +74,8 @@ class RLS2Regressor(RLS2Estimator, KernelRegressor):
     """
 
     _multi_target: ClassVar[bool] = True
-    _scalings: ClassVar[tuple[str, ...]] = ("trace", "transductive", "none")
+
+    scaling: Literal["trace", "transductive", "none"] = "trace"
 
     def fit(self, X: Any, y: Any, unlabeled: Any = None) -> Self:
         """Learn the kernel weights and the regression function.
@@ -121,7 +122,7 @@ class RLS2Classifier(RLS2Estimator, KernelClassifier):
     (True, True, True)
     """
 
-    _scalings: ClassVar[tuple[str, ...]] = ("trace", "transductive", "fisher", "none")
+    scaling: Literal["trace", "transductive", "fisher", "none"] = "trace"
 
     def fit(self, X: Any, y: Any, unlabeled: Any = None) -> Self:
         """Learn the kernel weights and the classifier.

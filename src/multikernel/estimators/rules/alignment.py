@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from multikernel.banks import KernelBank
-from multikernel.estimators.parameters import check_choice
 from multikernel.estimators.protocol import Task
 from multikernel.estimators.rules.base import AlphaFreeRegressor, RuleClassifier
 from multikernel.machines import Machine
@@ -44,11 +44,7 @@ class AlignmentMKLClassifier(RuleClassifier):
     (True, 1.0)
     """
 
-    method: str = "alignf"
-
-    def check_parameters(self) -> None:
-        super().check_parameters()
-        check_choice(self, tuple(_METHODS), method=self.method)
+    method: Literal["alignf", "align"] = "alignf"
 
     def _weigh(self, bank: KernelBank, task: Task, machine: Machine) -> Weights:
         return _METHODS[self.method](bank, task.target)
@@ -73,11 +69,7 @@ class AlignmentMKLRegressor(AlphaFreeRegressor):
     Cortes, Mohri and Rostamizadeh (2012), Algorithms for learning kernels based on centered alignment, JMLR 13.
     """
 
-    method: str = "alignf"
-
-    def check_parameters(self) -> None:
-        super().check_parameters()
-        check_choice(self, tuple(_METHODS), method=self.method)
+    method: Literal["alignf", "align"] = "alignf"
 
     def _weigh(self, bank: KernelBank, task: Task, machine: Machine) -> Weights:
         centred = task.target - np.average(task.target, axis=0, weights=task.sample_weight)

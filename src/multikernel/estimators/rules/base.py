@@ -5,11 +5,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
 from multikernel._linalg import as_columns
+from multikernel._parameters import Count, Part, Positive, WithinOne
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.estimators.base import Learned
@@ -27,19 +28,15 @@ class RuleClassifier(KernelClassifier):
     """Weights by a rule, then a margin or a hinge machine on the weighted kernel."""
 
     kernels: Any = field(default=None, kw_only=False)
-    learner: str = "svc"
-    C: float = 1.0
-    lam: float = 0.1
-    tol: float = 1e-6
-    max_iter: int = 1_000_000
+    learner: Literal["margin", "svc"] = "svc"
+    C: Positive = 1.0
+    lam: WithinOne = 0.1
+    tol: Part = 1e-6
+    max_iter: Count = 1_000_000
 
     @abstractmethod
     def _weigh(self, bank: KernelBank, task: Task, machine: Machine) -> Weights:
         """The rule."""
-
-    def check_parameters(self) -> None:
-        super().check_parameters()
-        self._machine()
 
     def _machine(self) -> Machine:
         return classification_machine(self.learner, self.lam, self.C, self.tol, self.max_iter)
@@ -58,16 +55,12 @@ class RuleRegressor(WeightedRegressor):
     _multi_target: ClassVar[bool] = True
 
     kernels: Any = field(default=None, kw_only=False)
-    alpha: float = 1.0
+    alpha: Positive = 1.0
     fit_intercept: bool = True
 
     @abstractmethod
     def _weigh(self, bank: KernelBank, task: Task, machine: Machine) -> Weights:
         """The rule."""
-
-    def check_parameters(self) -> None:
-        super().check_parameters()
-        self._machine()
 
     def _machine(self) -> RidgeMachine:
         return RidgeMachine(self.alpha, self.fit_intercept)

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated
 
 import numpy as np
 from sklearn.metrics import r2_score, roc_auc_score
 from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
+from multikernel._parameters import Seed, Whole
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
+from multikernel.estimators.parameters import CrossValidation
 from multikernel.estimators.protocol import Task
 from multikernel.estimators.rules.base import RuleClassifier, RuleRegressor
 from multikernel.machines import Machine
@@ -37,12 +39,8 @@ class BestKernelClassifier(RuleClassifier):
     As those of AverageMKLClassifier.
     """
 
-    cv: int = 5
-    random_state: Any = None
-
-    def check_parameters(self) -> None:
-        super().check_parameters()
-        _check_cv(self.cv)
+    cv: Annotated[int, Whole(2)] = 5
+    random_state: Seed = None
 
     def _weigh(self, bank: KernelBank, task: Task, machine: Machine) -> Weights:
         y = task.target
@@ -70,13 +68,8 @@ class BestKernelRegressor(RuleRegressor):
     As those of AverageMKLRegressor.
     """
 
-    cv: Any = 5
-    random_state: Any = None
-
-    def check_parameters(self) -> None:
-        super().check_parameters()
-        if not (hasattr(self.cv, "split") or (isinstance(self.cv, Iterable) and not isinstance(self.cv, str))):
-            _check_cv(self.cv)
+    cv: CrossValidation = 5
+    random_state: Seed = None
 
     def _weigh(self, bank: KernelBank, task: Task, machine: Machine) -> Weights:
         folds = [] if len(bank) == 1 else self._folds(task)
@@ -99,8 +92,3 @@ def _places(chosen: Array, rows: Array) -> Array:
     chosen = np.asarray(chosen)
     place = np.minimum(np.searchsorted(rows, chosen), len(rows) - 1)
     return place[rows[place] == chosen]
-
-
-def _check_cv(cv: int) -> None:
-    if not (isinstance(cv, int) and cv >= 2):
-        raise ValueError(f"cv must be a whole number of folds >= 2, got {cv!r}")

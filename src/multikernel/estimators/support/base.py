@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._parameters import Choice, Count, NonNegative, Part, Positive, Verbosity
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.shared import together
@@ -16,7 +17,6 @@ from multikernel.combinations import Linear
 from multikernel.domains import Domain
 from multikernel.estimators.base import KernelEstimator, Learned
 from multikernel.estimators.classifier import WeightedClassifier
-from multikernel.estimators.parameters import check_choice
 from multikernel.estimators.protocol import Fitted, Task
 from multikernel.estimators.regressor import WeightedRegressor
 from multikernel.kernels import KernelFamily, Kernels, polynomials, rbf_grid
@@ -37,9 +37,9 @@ class SupportEstimator(KernelEstimator):
 
     kernels: Any = field(default=None, kw_only=False)
     solver: str = "auto"
-    tol: float = 1e-4
-    max_iter: int = 1000
-    verbose: int = 0
+    tol: Part = 1e-4
+    max_iter: Count = 1000
+    verbose: Verbosity = 0
 
     @abstractmethod
     def _domain(self) -> Domain:
@@ -67,9 +67,7 @@ class SupportEstimator(KernelEstimator):
 
     def check_parameters(self) -> None:
         super().check_parameters()
-        check_choice(self, self._solvers(), solver=self.solver)
-        self._domain()
-        self._machine()
+        Choice(self._solvers()).check(self.solver, f"{type(self).__name__}: solver")
 
     def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
         problem = Problem(bank, Linear(), self._machine(), self._domain(), task.target, task.sample_weight)
@@ -88,7 +86,7 @@ class SupportEstimator(KernelEstimator):
 class SupportClassifier(SupportEstimator, WeightedClassifier):
     """Weights learned with the hinge loss."""
 
-    C: float = 1.0
+    C: Positive = 1.0
 
     def _machine(self) -> SupportMachine:
         return HingeMachine(C=self.C, tol=self.tol)
@@ -106,8 +104,8 @@ class SupportClassifier(SupportEstimator, WeightedClassifier):
 class SupportRegressor(SupportEstimator, WeightedRegressor):
     """Weights learned with the epsilon-insensitive loss."""
 
-    C: float = 1.0
-    epsilon: float = 0.1
+    C: Positive = 1.0
+    epsilon: NonNegative = 0.1
 
     def _machine(self) -> SupportMachine:
         return EpsilonMachine(C=self.C, epsilon=self.epsilon, tol=self.tol)

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Annotated
 
+from multikernel._parameters import Number
 from multikernel.domains import Domain, NormBall
 from multikernel.estimators.support.base import SupportClassifier, SupportEstimator, SupportRegressor
 from multikernel.optimizers import BlockNorm, Optimizer, ProjectedGradient
@@ -14,13 +16,9 @@ from multikernel.optimizers import BlockNorm, Optimizer, ProjectedGradient
 class WeightsInBall(SupportEstimator):
     """Weights of p-norm at most one."""
 
-    p: float = 2.0
+    p: Annotated[float, Number(least=1, why="below 1 the problem is not convex")] = 2.0
 
     def _domain(self) -> Domain:
-        if not self.p >= 1:
-            raise ValueError(
-                f"{type(self).__name__}: p must be a number >= 1, got {self.p}; below 1 the problem is not convex"
-            )
         return NormBall(norm=self.p)
 
     def _optimizers(self) -> Mapping[str, type[Optimizer]]:

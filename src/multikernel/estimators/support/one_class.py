@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import OutlierMixin
 
+from multikernel._parameters import Part
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.estimators.protocol import Fitted, Task
@@ -49,7 +50,7 @@ class OneClassMKL(OutlierMixin, WeightsOfSumOne):  # type: ignore[misc]
     array([ 1, -1])
     """
 
-    nu: float = 0.1
+    nu: Part = 0.1
 
     def _machine(self) -> SupportMachine:
         return OneClassMachine(nu=self.nu, tol=self.tol)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import cast
+from typing import Annotated, cast
 
+from multikernel._parameters import Number
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.combinations import Linear
@@ -62,7 +63,7 @@ class SMKLClassifier(SupportClassifier):
     (True, 1.0)
     """
 
-    smoothing: float = 1.0
+    smoothing: Annotated[float, Number(above=0, why="without smoothing use L1MKLClassifier")] = 1.0
 
     def _machine(self) -> HingeMachine:
         return HingeMachine(C=self.C, tol=self.tol)
@@ -71,10 +72,6 @@ class SMKLClassifier(SupportClassifier):
         return ("auto", "accelerated")
 
     def _domain(self) -> Domain:
-        if not self.smoothing > 0:
-            raise ValueError(
-                f"SMKLClassifier: smoothing must be > 0, got {self.smoothing}; without smoothing use L1MKLClassifier"
-            )
         return EntropySimplex(0.5 * self.smoothing)
 
     def _optimizers(self) -> Mapping[str, type[Optimizer]]:

@@ -24,6 +24,7 @@ from typing import Self
 
 import numpy as np
 
+from multikernel._parameters import Count, Positive, WithinOne
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted
 from multikernel.banks import Gram
@@ -53,13 +54,9 @@ class MarginMachine(Machine):
     max_iter : int, how many steps at most
     """
 
-    lam: float = 0.1
-    tol: float = 1e-6
-    max_iter: int = 1_000_000
-
-    def __post_init__(self) -> None:
-        if not 0.0 <= self.lam <= 1.0:
-            raise ValueError(f"lam must be in [0, 1], got {self.lam}")
+    lam: WithinOne = 0.1
+    tol: Positive = 1e-6
+    max_iter: Count = 1_000_000
 
     def solve(
         self, gram: Gram, target: Array, warm: Array | None = None, sample_weight: Array | None = None

@@ -22,6 +22,7 @@ import numpy as np
 
 from multikernel._floats import positive_product
 from multikernel._linalg import as_columns
+from multikernel._parameters import Positive
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted
 from multikernel.banks import Gram
@@ -45,12 +46,8 @@ class RidgeMachine(Machine):
 
     numeric: ClassVar[bool] = True
 
-    alpha: float = 1.0
+    alpha: Positive = 1.0
     fit_intercept: bool = True
-
-    def __post_init__(self) -> None:
-        if not (self.alpha > 0 and np.isfinite(self.alpha)):
-            raise ValueError(f"alpha must be a finite number > 0, got {self.alpha}")
 
     def in_units(self, kernel: float, target: float) -> tuple[Self, float]:
         inverse = 1.0 / kernel

@@ -13,6 +13,7 @@ from typing import Self
 
 import numpy as np
 
+from multikernel._parameters import Count, Positive
 from multikernel._typing import Array
 from multikernel.banks import Gram
 from multikernel.machines.base import DualSolution, Machine, check_gram
@@ -38,8 +39,8 @@ class SupportMachine(Machine):
     max_iter : int, how many pairwise steps and Newton steps at most
     """
 
-    tol: float = 1e-3
-    max_iter: int = 10_000_000
+    tol: Positive = 1e-3
+    max_iter: Count = 10_000_000
 
     @abstractmethod
     def program(self, target: Array, sample_weight: Array | None = None) -> SupportProgram:
@@ -113,12 +114,6 @@ class SupportMachine(Machine):
 
         first = first_samples(program.sign[: program.n], None if start is None else program.coef(start))
         return on_working_samples(gram, first, start, inner, certify, self.tol, self.max_iter)
-
-
-def positive(name: str, value: float) -> None:
-    """ValueError for a parameter that is not a finite number > 0."""
-    if not (value > 0 and np.isfinite(value)):
-        raise ValueError(f"{name} must be a finite number > 0, got {value}")
 
 
 def weights_of_samples(weight: Array | None, n: int) -> Array:

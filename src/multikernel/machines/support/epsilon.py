@@ -14,9 +14,10 @@ from typing import ClassVar, Self
 import numpy as np
 
 from multikernel._floats import positive_product
+from multikernel._parameters import NonNegative, Positive
 from multikernel._typing import Array
 from multikernel.machines.base import checked_target
-from multikernel.machines.support.base import SupportMachine, positive, weights_of_samples
+from multikernel.machines.support.base import SupportMachine, weights_of_samples
 from multikernel.machines.support.program import SupportProgram
 
 
@@ -35,14 +36,9 @@ class EpsilonMachine(SupportMachine):
 
     numeric: ClassVar[bool] = True
 
-    C: float = 1.0
-    epsilon: float = 0.1
+    C: Positive = 1.0
+    epsilon: NonNegative = 0.1
     fit_intercept: bool = True
-
-    def __post_init__(self) -> None:
-        positive("C", self.C)
-        if not (self.epsilon >= 0 and np.isfinite(self.epsilon)):
-            raise ValueError(f"epsilon must be a finite number >= 0, got {self.epsilon}")
 
     def in_units(self, kernel: float, target: float) -> tuple[Self, float]:
         C = positive_product(self.C, kernel, 1.0 / target)

@@ -13,9 +13,10 @@ from typing import Self
 import numpy as np
 
 from multikernel._floats import positive_product
+from multikernel._parameters import Positive
 from multikernel._typing import Array
 from multikernel.machines.base import check_signs, checked_target
-from multikernel.machines.support.base import SupportMachine, positive, weights_of_samples
+from multikernel.machines.support.base import SupportMachine, weights_of_samples
 from multikernel.machines.support.program import SupportProgram
 
 
@@ -39,11 +40,8 @@ class HingeMachine(SupportMachine):
     (array([ 1., -1.]), 1.0, True)
     """
 
-    C: float = 1.0
+    C: Positive = 1.0
     fit_intercept: bool = True
-
-    def __post_init__(self) -> None:
-        positive("C", self.C)
 
     def in_units(self, kernel: float, target: float) -> tuple[Self, float]:
         return replace(self, C=positive_product(self.C, kernel)), 1.0 / kernel

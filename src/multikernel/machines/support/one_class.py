@@ -12,6 +12,7 @@ from typing import Self
 
 import numpy as np
 
+from multikernel._parameters import Part
 from multikernel._typing import Array
 from multikernel.machines.support.base import SupportMachine, weights_of_samples
 from multikernel.machines.support.program import SupportProgram
@@ -28,11 +29,7 @@ class OneClassMachine(SupportMachine):
     max_iter : int, how many steps at most
     """
 
-    nu: float = 0.5
-
-    def __post_init__(self) -> None:
-        if not 0.0 < self.nu <= 1.0:
-            raise ValueError(f"nu must be in (0, 1], got {self.nu}")
+    nu: Part = 0.5
 
     def in_units(self, kernel: float, target: float) -> tuple[Self, float]:
         return self, 1.0

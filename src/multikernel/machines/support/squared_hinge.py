@@ -14,9 +14,10 @@ from typing import Self
 import numpy as np
 
 from multikernel._floats import positive_product
+from multikernel._parameters import Positive
 from multikernel._typing import Array
 from multikernel.machines.base import check_signs, checked_target
-from multikernel.machines.support.base import SupportMachine, positive
+from multikernel.machines.support.base import SupportMachine
 from multikernel.machines.support.program import SupportProgram
 
 
@@ -32,11 +33,8 @@ class SquaredHingeMachine(SupportMachine):
     max_iter : int, how many steps at most
     """
 
-    C: float = 1.0
+    C: Positive = 1.0
     fit_intercept: bool = True
-
-    def __post_init__(self) -> None:
-        positive("C", self.C)
 
     def in_units(self, kernel: float, target: float) -> tuple[Self, float]:
         return replace(self, C=positive_product(self.C, kernel)), 1.0 / kernel

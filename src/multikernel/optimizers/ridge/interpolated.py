@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from multikernel._parameters import Part
 from multikernel.optimizers.base import Optimizer, Search
 from multikernel.optimizers.needs import need_linear, need_ridge, need_smooth_maximiser
 from multikernel.optimizers.state import Proposal, State
@@ -38,12 +39,7 @@ class Interpolated(Optimizer):
     step : float in (0, 1], the part of the new solution in the mean; 1 - 1/norm by default
     """
 
-    step: float | None = None
-
-    def __post_init__(self) -> None:
-        super().__post_init__()
-        if self.step is not None and not 0 < self.step <= 1:
-            raise ValueError(f"step must be in (0, 1], or None for 1 - 1/norm, got {self.step}")
+    step: Part | None = None
 
     def check(self, problem: Problem) -> None:
         need_linear(self, problem)
