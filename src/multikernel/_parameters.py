@@ -13,6 +13,7 @@ True and False are no numbers, and a number of NumPy is one.
 from __future__ import annotations
 
 import inspect
+import sys
 import types
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
@@ -273,12 +274,17 @@ def _rules(cls: Any) -> dict[str, Rule]:
     """The rules of the fields that state one; annotations that cannot be evaluated, such as local names, state none."""
     found: dict[str, Rule | None] = {}
     for base in reversed(cls.__mro__):
-        try:
-            hints = inspect.get_annotations(base, eval_str=True)
-        except NameError:
-            hints = inspect.get_annotations(base)
-        found |= {name: _rule(hint) for name, hint in hints.items()}
+        scope = vars(sys.modules[base.__module__]) if base.__module__ in sys.modules else {}
+        found |= {name: _rule(_evaluated(hint, scope)) for name, hint in inspect.get_annotations(base).items()}
     return {f.name: rule for f in fields(cls) if (rule := found.get(f.name)) is not None}
+
+
+def _evaluated(hint: Any, scope: dict[str, Any]) -> Any:
+    """An annotation that may be written as a string; None known of a name that only type checkers see."""
+    try:
+        return eval(hint, scope) if isinstance(hint, str) else hint
+    except NameError:
+        return Any
 
 
 def _rule(hint: Any) -> Rule | None:

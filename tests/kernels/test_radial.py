@@ -47,7 +47,7 @@ def test_bad_parameters_are_refused_in_a_sentence() -> None:
         kernels.ExponentialPower(power=3)
     with pytest.raises(ValueError, match="RationalQuadratic: alpha"):
         kernels.RationalQuadratic(alpha=0)
-    with pytest.raises(ValueError, match="scales must be finite numbers >= 0"):
+    with pytest.raises(ValueError, match="scales must be a vector of finite numbers >= 0"):
         kernels.Anisotropic(kernels.RBF(), (1.0, -1.0))
     with pytest.raises(TypeError, match="kernel of a distance"):
         kernels.Anisotropic(kernels.Linear(), (1.0,))  # type: ignore[arg-type]

@@ -16,6 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from multikernel._linalg import as_columns
+from multikernel._parameters import shown
 from multikernel._typing import Array
 from multikernel.banks import DenseGram, KernelBank
 from multikernel.combinations.base import Combination
@@ -49,8 +50,11 @@ class Profiles(Combination):
     kernels: tuple[DistanceKernel, ...]
 
     def __post_init__(self) -> None:
-        if len(self.kernels) == 0:
-            raise ValueError("Profiles needs at least one kernel of a distance")
+        given = isinstance(self.kernels, tuple) and all(isinstance(each, DistanceKernel) for each in self.kernels)
+        if not given or not self.kernels:
+            raise ValueError(
+                f"Profiles: kernels must be a tuple of one or more kernels of a distance, got {shown(self.kernels)}"
+            )
 
     def __hash__(self) -> int:
         return hash(repr(self.kernels))  # kernels are compared by value, and have no hash of their own

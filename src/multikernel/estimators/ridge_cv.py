@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from multikernel._linalg import as_columns
-from multikernel._parameters import Count, Part, Seed, Starts, Threads, Verbosity
+from multikernel._parameters import Count, Part, Seed, Starts, Threads, Verbosity, shown
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
@@ -123,7 +123,12 @@ class MultipleKernelRidgeCV(KernelRegressor):
         learn: Learner | None = None,
     ) -> list[Fitted]:
         """Fit on a bank; folds and seeds are drawn once for all targets."""
-        folds, seed = Folds.of(self.cv, bank.shape[0], target), self._seed()
+        n = bank.shape[0]
+        if isinstance(self.cv, int | np.integer) and self.cv > n:
+            raise ValueError(
+                f"{type(self).__name__}: cv must be at most {n}, the number of samples, got {shown(self.cv)}"
+            )
+        folds, seed = Folds.of(self.cv, n, target), self._seed()
         return super().fit_bank(bank, target, warm, sample_weight, partial(self._learn, folds=folds, seed=seed))
 
     def _tasks(self, target: Array, sample_weight: Array | None) -> list[Task]:

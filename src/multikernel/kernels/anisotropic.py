@@ -7,10 +7,11 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Annotated, Any
 
 import numpy as np
 
+from multikernel._parameters import Vector
 from multikernel._typing import Array
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import DistanceKernel
@@ -42,16 +43,14 @@ class Anisotropic(Kernel):
     """
 
     kernel: DistanceKernel
-    scales: tuple[float, ...]
+    scales: Annotated[tuple[float, ...], Vector()]
 
     def __post_init__(self) -> None:
         if not isinstance(self.kernel, DistanceKernel):
             raise TypeError(f"Anisotropic takes a kernel of a distance, RBF() or Laplacian() say, got {self.kernel!r}")
-        values = np.asarray(self.scales, dtype=float)
-        if values.ndim != 1 or not (np.isfinite(values) & (values >= 0)).all():
-            raise ValueError(f"Anisotropic: scales must be finite numbers >= 0, one for each feature, got {values}")
+        super().__post_init__()
         if not isinstance(self.scales, tuple):  # kernels are compared by value, which arrays are not
-            self.scales = tuple(values.tolist())
+            self.scales = tuple(float(scale) for scale in self.scales)
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         return self.kernel(self._stretched(X), None if Z is None or Z is X else self._stretched(Z))
