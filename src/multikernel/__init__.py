@@ -42,6 +42,8 @@ _ROOMS = {
         "HKLRegressor",
         "L1MKLClassifier",
         "L1MKLRegressor",
+        "LearnedScalesClassifier",
+        "LearnedScalesRegressor",
         "LinearRLS2Classifier",
         "LinearRLS2Regressor",
         "LpMKLClassifier",

@@ -10,7 +10,6 @@ are learned inside the kernel, the weights w outside. For any matrix M
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -66,33 +65,41 @@ class Profiles(Combination):
     def n_parameters(self, bank: KernelBank) -> int:
         return len(self.kernels) * (1 + len(bank))
 
-    def parts(self, theta: Array) -> Iterator[tuple[DistanceKernel, float, Array]]:
-        """Every kernel with its weight and its scales."""
-        R = len(self.kernels)
-        scales = np.asarray(theta)[R:].reshape(R, -1)
-        return zip(self.kernels, np.asarray(theta)[:R].tolist(), scales, strict=True)
-
     def gram(self, bank: KernelBank, theta: Array) -> DenseGram:
-        K = np.zeros(bank.shape)
-        for kernel, weight, scales in self.parts(theta):
-            if weight:
-                K += weight * kernel.profile(_distances(bank, scales))
-        return DenseGram(K)
+        return DenseGram(self.at(bank, theta).K)
 
     def pullback(self, bank: KernelBank, theta: Array, A: Array) -> Array:
         A = as_columns(A)
-        return self.inner(bank, theta, A @ A.T)
+        return self.at(bank, theta).inner(A @ A.T)
 
-    def inner(self, bank: KernelBank, theta: Array, M: Array) -> Array:
+    def at(self, bank: KernelBank, theta: Array) -> Evaluated:
+        """K(theta) with what its derivatives are made of."""
+        R = len(self.kernels)
+        weights, scales = np.asarray(theta)[:R], np.asarray(theta)[R:].reshape(R, -1)
+        distances = tuple(_clipped(bank.combine(s).dense()) for s in scales)
+        profiles = tuple(kernel.profile(D) for kernel, D in zip(self.kernels, distances, strict=True))
+        K = sum((w * F for w, F in zip(weights, profiles, strict=True)), np.zeros(bank.shape))
+        return Evaluated(self, bank, weights, distances, profiles, K)
+
+
+@dataclass(frozen=True, eq=False)
+class Evaluated:
+    """K(theta) at weights w, with the distances D_r and the profiles f_r(D_r)."""
+
+    combination: Profiles
+    bank: KernelBank
+    weights: Array
+    distances: tuple[Array, ...]
+    profiles: tuple[Array, ...]
+    K: Array
+
+    def inner(self, M: Array) -> Array:
         """d<M, K(theta)> / dtheta for M of the shape of K: shape (d,)."""
-        weights, scales = [], []
-        for kernel, weight, own in self.parts(theta):
-            D = _distances(bank, own)
-            weights.append(float(np.vdot(M, kernel.profile(D))))
-            scales.append(weight * bank.inner(M * kernel.slope(D)))
-        return np.concatenate([weights, *scales])
+        outside = [np.vdot(M, F) for F in self.profiles]
+        parts = zip(self.combination.kernels, self.weights, self.distances, strict=True)
+        inside = [self.bank.inner(M * kernel.slope(D)) * w for kernel, w, D in parts]
+        return np.concatenate([outside, *inside])
 
 
-def _distances(bank: KernelBank, scales: Array) -> Array:
-    D = bank.combine(scales).dense()
-    return np.maximum(D, 0.0, out=D if D.flags.writeable else None)  # rounding leaves some differences below 0
+def _clipped(D: Array) -> Array:
+    return np.maximum(D, 0.0)  # distances are differences: rounding leaves some below 0

@@ -10,6 +10,7 @@ from multikernel.estimators.rls2.rls2 import RLS2Classifier, RLS2Regressor
 from multikernel.estimators.rules.alignment import AlignmentMKLClassifier, AlignmentMKLRegressor
 from multikernel.estimators.rules.average import AverageMKLClassifier, AverageMKLRegressor
 from multikernel.estimators.rules.best import BestKernelClassifier, BestKernelRegressor
+from multikernel.estimators.scales.learned_scales import LearnedScalesClassifier, LearnedScalesRegressor
 from multikernel.estimators.support.l1 import L1MKLClassifier, L1MKLRegressor
 from multikernel.estimators.support.lp import LpMKLClassifier, LpMKLRegressor
 from multikernel.estimators.support.one_class import OneClassMKL
@@ -29,6 +30,8 @@ __all__ = [
     "HKLRegressor",
     "L1MKLClassifier",
     "L1MKLRegressor",
+    "LearnedScalesClassifier",
+    "LearnedScalesRegressor",
     "LinearRLS2Classifier",
     "LinearRLS2Regressor",
     "LpMKLClassifier",

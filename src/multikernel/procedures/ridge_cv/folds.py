@@ -66,6 +66,11 @@ class Folds:
         """Whether each fold is one sample; fold i is then sample i."""
         return self.count == len(self.labels)
 
+    def of_rows(self, rows: Array) -> Folds:
+        """The folds of some of the samples; those that hold none of them are gone."""
+        kept, labels = np.unique(self.labels[rows], return_inverse=True)
+        return Folds(labels, len(kept))
+
     def merged(self, most: int) -> Folds:
         """At most so many folds, each a union of some of these; these themselves where they are few."""
         return self if self.count <= most else Folds(self.labels % most, most)

@@ -1,0 +1,1 @@
+"""Estimators that learn a scale for each feature inside the kernel."""

@@ -1,0 +1,178 @@
+"""What the regressor and the classifier with learned scales share."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from functools import reduce
+from operator import add
+from typing import Any, cast
+
+import numpy as np
+from sklearn.model_selection import BaseCrossValidator, check_cv
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from multikernel._linalg import as_columns
+from multikernel._typing import Array
+from multikernel.banks import KernelBank
+from multikernel.banks.columns import ColumnDistancesBank
+from multikernel.banks.threads import one_blas_thread
+from multikernel.combinations import Profiles
+from multikernel.estimators.base import KernelEstimator, Learned
+from multikernel.estimators.protocol import Fitted, Task
+from multikernel.kernels import DistanceKernel, Kernel, KernelFamily, Kernels, Matern
+from multikernel.kernels.anisotropic import Anisotropic
+from multikernel.machines import RidgeMachine
+from multikernel.observer import Observer
+from multikernel.procedures.learned_scales import LearnedScales, learned_scales
+from multikernel.procedures.ridge_cv import Folds
+from multikernel.procedures.ridge_cv.residuals import HeldOut
+from multikernel.procedures.units import MachineUnits, spread
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class LearnedScalesEstimator(KernelEstimator):
+    """Kernels of a distance, a scale in them for each feature; subclasses have the target."""
+
+    kernels: Any = field(default=None, kw_only=False)
+    groups: Any = None
+    cv: Any = 5
+    penalty: float = 1.0
+    fit_intercept: bool = True
+    tol: float = 1e-2
+    max_iter: int = 100
+    random_state: Any = 0
+    verbose: int = 0
+
+    @abstractmethod
+    def _splitter(self, folds: int, seed: int) -> BaseCrossValidator:
+        """Shuffled folds."""
+
+    def check_parameters(self) -> None:
+        super().check_parameters()
+        self._combination()
+        if not (isinstance(self.penalty, int | float | np.number) and 0 <= self.penalty < np.inf):
+            raise ValueError(f"{type(self).__name__}: penalty must be a finite number >= 0, got {self.penalty!r}")
+
+    def _default_kernels(self) -> KernelFamily:
+        return Kernels((Matern(nu=1.5),))
+
+    def _combination(self) -> Profiles:
+        """The kernels' own widths do not matter: the scales hold them."""
+        name = type(self).__name__
+        if isinstance(self.kernels, str):
+            raise ValueError(f"{name} learns scales inside kernels of samples, and takes no {self.kernels!r} matrices")
+        found = [kernel for kernel in self._family() if isinstance(kernel, DistanceKernel)]
+        if len(found) < len(self._family()):
+            raise ValueError(
+                f"{name}: kernels must be kernels of a distance on all features, RBF(), Laplacian() or Matern() say, "
+                f"got {list(self._family())!r}"
+            )
+        if len({kernel.degree for kernel in found}) > 1:
+            raise ValueError(f"{name}: kernels must be of one distance, got {found!r}; Laplacian() has its own")
+        return Profiles(tuple(found))
+
+    # -- from samples to distances -------------------------------------------------------------------------------------
+
+    def _given(self, X: Any) -> KernelBank:
+        if not (isinstance(X, KernelBank) and X.square and X.of_distances):
+            raise ValueError(
+                f"{type(self).__name__} takes samples, or a square bank of distances (bank.distances()): scales cannot "
+                "be learned inside kernels that are computed already"
+            )
+        self.kernel_names_ = self._names(len(self._combination().kernels))
+        return X
+
+    def _bound(self, X: Any) -> KernelBank:
+        kernels = self._combination().kernels
+        self.kernel_names_ = np.array([repr(kernel) for kernel in kernels], dtype=object)
+        return ColumnDistancesBank.of(X, kernels[0].degree, self._owner(X))
+
+    def _owner(self, X: Any) -> Array:
+        """The group of each feature; those that ``groups`` does not name have one each, after the named ones."""
+        p = X.shape[1]
+        owner = np.full(p, -1)
+        for k, columns in enumerate(self.groups or ()):
+            index = self._features(X).index(tuple(np.atleast_1d(np.asarray(columns, dtype=object))))
+            if (owner[list(index)] >= 0).any():
+                raise ValueError(
+                    f"{type(self).__name__}: groups name a feature twice, in {columns!r} for the second time"
+                )
+            owner[list(index)] = k
+        alone = np.flatnonzero(owner < 0)
+        owner[alone] = len(self.groups or ()) + np.arange(len(alone))
+        return owner
+
+    # -- learning ------------------------------------------------------------------------------------------------------
+
+    def _tasks(self, target: Array, sample_weight: Array | None) -> list[Task]:
+        return [Task(np.arange(len(target)), target)]
+
+    def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
+        combination, Y = self._combination(), as_columns(task.target)
+        held_out = HeldOut(Y, self._folds(task.target), self.fit_intercept)
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        with one_blas_thread(len(Y)):
+            found = learned_scales(bank, combination, held_out, self.penalty, self.tol, self.max_iter, seed, observe)
+            unit, machine = spread(task.target), RidgeMachine(found.alpha, self.fit_intercept)
+            solution = machine.solve(combination.gram(bank, found.theta), task.target / unit)
+            return found, MachineUnits(machine, 1.0, unit, coef=unit).solution(solution)
+
+    def _folds(self, target: Array) -> Folds:
+        """A number of folds is one of shuffled folds."""
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        labels = self._labels(target)
+        cv = self._splitter(int(self.cv), seed) if isinstance(self.cv, int | np.integer) else self.cv
+        return Folds.of(cv if isinstance(cv, str) else check_cv(cv, labels), len(target), labels)
+
+    def _labels(self, target: Array) -> Array:
+        """What folds are stratified by."""
+        return target
+
+    # -- after fitting -------------------------------------------------------------------------------------------------
+
+    def _kernel_weights(self, fitted: Fitted) -> Array:
+        return cast(LearnedScales, fitted.weights).theta
+
+    def publish(self, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
+        super().publish(bank, fitted, single)
+        found = cast(LearnedScales, fitted[0].weights)
+        by_feature = found.scales
+        if isinstance(bank, ColumnDistancesBank):
+            by_feature = found.scales[:, bank.owner]
+            kernels = zip(found.values, self._combination().kernels, by_feature, strict=True)
+            self.kernel_: Kernel = reduce(add, [float(w) * Anisotropic(k, tuple(s.tolist())) for w, k, s in kernels])
+        self.scales_ = by_feature[0] if len(by_feature) == 1 else by_feature
+        self.alpha_ = found.alpha
+        self.cv_loss_ = found.objective
+        self.cv_loss_equal_ = found.equal
+        self.cv_loss_constant_ = found.constant
+
+    def plot_scales(self, ax: Any = None) -> Any:
+        """Bars of the scales of the features (the 40 largest), in logarithms; needs matplotlib. Returns the axes.
+
+        Parameters
+        ----------
+        ax : axes of matplotlib; new ones by default
+        """
+        import matplotlib.pyplot as plt
+
+        check_is_fitted(self)
+        scales = np.atleast_2d(self.scales_)
+        names = getattr(self, "feature_names_in_", [f"feature {j}" for j in range(scales.shape[1])])
+        shown = np.argsort(-scales.max(axis=0), kind="stable")[:40]
+        shown = shown[scales[:, shown].max(axis=0) > 0]
+        if ax is None:
+            _, ax = plt.subplots(figsize=(6, 0.8 + 0.24 * len(shown)), layout="constrained")
+        for own, name in zip(scales, self.kernel_names_, strict=True):
+            ax.plot(own[shown], np.arange(len(shown)), "o", label=str(name))
+        ax.set_yticks(np.arange(len(shown)), [str(names[j]) for j in shown])
+        ax.set_xscale("log")
+        ax.invert_yaxis()
+        ax.grid(axis="x", alpha=0.3)
+        ax.set_xlabel("scale" if len(shown) == scales.shape[1] else f"scale (the {len(shown)} largest)")
+        if len(scales) > 1:
+            ax.legend(fontsize="small")
+        return ax

@@ -1,0 +1,139 @@
+"""Estimators with a learned scale for each feature."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.datasets import load_wine, make_friedman1
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.model_selection import GridSearchCV, KFold
+
+from multikernel import (
+    KernelBank,
+    L1MKLClassifier,
+    LearnedScalesClassifier,
+    LearnedScalesRegressor,
+    bind,
+    kernels,
+    load,
+    save,
+)
+
+mpl.use("Agg")
+Array = Any
+X, y = make_friedman1(220, 10, noise=0.5, random_state=0)
+TRAIN, TEST = slice(0, 160), slice(160, None)
+
+
+def test_it_is_better_than_a_tuned_single_width() -> None:
+    """Five of ten features matter, and not alike."""
+    grid = {"gamma": np.geomspace(0.03, 10, 7), "alpha": np.geomspace(1e-4, 1, 5)}
+    Z, centre = (X - X.mean(axis=0)) / X.std(axis=0), y[TRAIN].mean()
+    single = GridSearchCV(KernelRidge(kernel="rbf"), grid).fit(Z[TRAIN], y[TRAIN] - centre)
+    error = np.mean((single.predict(Z[TEST]) + centre - y[TEST]) ** 2)
+    model = LearnedScalesRegressor(kernels.RBF()).fit(X[TRAIN], y[TRAIN])
+    assert np.mean((model.predict(X[TEST]) - y[TEST]) ** 2) < 0.5 * error
+    assert model.cv_loss_ < model.cv_loss_equal_ < model.cv_loss_constant_
+
+
+@pytest.mark.parametrize("kernel", [kernels.RBF(), kernels.Laplacian(), kernels.Matern(nu=0.5)], ids=repr)
+def test_other_units_give_the_same_predictions(kernel: kernels.Kernel) -> None:
+    one = LearnedScalesRegressor(kernel).fit(X[TRAIN], y[TRAIN]).predict(X[TEST])
+    factors = 10.0 ** np.arange(-5.0, 5.0)
+    for c in (1e-150, 1e-6, 1e6, 1e150):
+        other = LearnedScalesRegressor(kernel).fit(factors * X[TRAIN] + factors, c * y[TRAIN])
+        np.testing.assert_allclose(other.predict(factors * X[TEST] + factors) / c, one, atol=1e-6 * np.ptp(y))
+
+
+def test_the_learned_kernel_serves_elsewhere() -> None:
+    model = LearnedScalesRegressor([kernels.RBF(), kernels.Matern(nu=2.5)]).fit(X[TRAIN], y[TRAIN])
+    K = model.kernel_(X[TEST], X[TRAIN])
+    np.testing.assert_allclose(K @ model.dual_coef_ + model.intercept_, model.predict(X[TEST]), rtol=1e-9)
+    assert model.scales_.shape == (2, 10)
+    assert model.weights_.sum() == pytest.approx(1.0)
+    L1MKLClassifier([model.kernel_]).fit(X[TRAIN], y[TRAIN] > 14)
+
+
+def test_groups_share_a_scale_by_position_and_by_name() -> None:
+    model = LearnedScalesRegressor(groups=[[5, 6], [7, 8, 9]]).fit(X[TRAIN], y[TRAIN])
+    scales = model.scales_
+    assert scales[5] == scales[6]
+    assert scales[7] == scales[8] == scales[9]
+    assert len(np.unique(scales)) == 7
+    frame = pd.DataFrame(X, columns=[f"x{j}" for j in range(10)])
+    named = LearnedScalesRegressor(groups=[["x5", "x6"], ["x7", "x8", "x9"]]).fit(frame[TRAIN], y[TRAIN])
+    np.testing.assert_allclose(named.scales_, scales, rtol=1e-5)
+    with pytest.raises(ValueError, match="groups name a feature twice"):
+        LearnedScalesRegressor(groups=[[1, 2], [2, 3]]).fit(X, y)
+
+
+def test_several_targets_share_the_scales() -> None:
+    Y = np.column_stack([y, -2.0 * y + X[:, 9]])
+    model = LearnedScalesRegressor().fit(X[TRAIN], Y[TRAIN])
+    assert model.scales_.shape == (10,)
+    assert model.predict(X[TEST]).shape == (60, 2)
+    assert model.score(X[TEST], Y[TEST]) > 0.9
+
+
+def test_classes_of_two_and_of_several() -> None:
+    A, labels = load_wine(return_X_y=True)
+    names = np.array(["red", "rose", "white"])[labels]
+    model = LearnedScalesClassifier().fit(A[::2], names[::2])
+    assert model.decision_function(A).shape == (178, 3)
+    assert model.score(A[1::2], names[1::2]) > 0.95
+    two = LearnedScalesClassifier(kernels.Laplacian()).fit(A[::2], labels[::2] == 1)
+    assert two.decision_function(A).shape == (178,)
+    assert two.score(A[1::2], labels[1::2] == 1) > 0.9
+    with pytest.raises(ValueError, match="at least two classes"):
+        LearnedScalesClassifier().fit(A, np.zeros(178))
+
+
+def test_folds_are_shuffled_unless_they_are_given() -> None:
+    """Sorted rows do not matter; given folds are taken as they are."""
+    order = np.argsort(y[TRAIN])
+    model = LearnedScalesRegressor().fit(X[TRAIN][order], y[TRAIN][order])
+    assert model.score(X[TEST], y[TEST]) > 0.9
+    folds = list(KFold(4).split(X[TRAIN]))
+    first, again = (LearnedScalesRegressor(cv=cv).fit(X[TRAIN], y[TRAIN]) for cv in (folds, KFold(4)))
+    np.testing.assert_array_equal(first.scales_, again.scales_)
+    assert LearnedScalesRegressor(cv="loo").fit(X[TRAIN], y[TRAIN]).score(X[TEST], y[TEST]) > 0.9
+
+
+def test_a_bank_of_distances_of_any_kernels_is_taken() -> None:
+    def bank(rows: slice, columns: slice) -> KernelBank:
+        return bind(kernels.linear_features(), X).distances()[rows, columns]
+
+    model = LearnedScalesRegressor(kernels.RBF()).fit(bank(TRAIN, TRAIN), y[TRAIN])
+    direct = LearnedScalesRegressor(kernels.RBF()).fit(X[TRAIN], y[TRAIN])
+    np.testing.assert_allclose(model.predict(bank(TEST, TRAIN)), direct.predict(X[TEST]), rtol=1e-6)
+    np.testing.assert_allclose(model.scales_, direct.scales_, rtol=1e-6)
+
+
+def test_what_has_no_scales_is_refused_in_a_sentence() -> None:
+    with pytest.raises(ValueError, match="kernels of a distance"):
+        LearnedScalesRegressor(kernels.Linear()).fit(X, y)
+    with pytest.raises(ValueError, match="kernels must be of one distance"):
+        LearnedScalesRegressor([kernels.RBF(), kernels.Laplacian()]).fit(X, y)
+    with pytest.raises(ValueError, match="takes no 'precomputed' matrices"):
+        LearnedScalesRegressor("precomputed").fit(X @ X.T, y)
+    with pytest.raises(ValueError, match="square bank of distances"):
+        LearnedScalesRegressor().fit(bind(kernels.linear_features(), X), y)
+    with pytest.raises(ValueError, match="penalty must be a finite number >= 0, got -1"):
+        LearnedScalesRegressor(penalty=-1).fit(X, y)
+
+
+def test_a_saved_model_predicts_the_same(tmp_path: Any) -> None:
+    model = LearnedScalesRegressor().fit(X[TRAIN], y[TRAIN])
+    save(model, tmp_path / "model.mk")
+    np.testing.assert_array_equal(load(tmp_path / "model.mk").predict(X[TEST]), model.predict(X[TEST]))
+
+
+def test_plot_has_a_point_for_each_feature() -> None:
+    model = LearnedScalesRegressor().fit(pd.DataFrame(X, columns=[f"x{j}" for j in range(10)]), y)
+    ax = model.plot_scales()
+    assert next(label.get_text() for label in ax.get_yticklabels()) in {"x0", "x1", "x2", "x3"}
+    assert len(ax.lines[0].get_xdata()) == 10

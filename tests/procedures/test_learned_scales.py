@@ -1,0 +1,128 @@
+"""The held-out error of kernels with scales inside: value by refitting, gradient by differences, descent."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+from multikernel import kernels
+from multikernel.banks.columns import ColumnDistancesBank
+from multikernel.combinations import Profiles
+from multikernel.observer import Event
+from multikernel.procedures.learned_scales import learned_scales
+from multikernel.procedures.learned_scales.error import ScalesError, mean_distances
+from multikernel.procedures.ridge_cv import Folds
+from multikernel.procedures.ridge_cv.residuals import HeldOut
+
+Array = Any
+FAMILIES = {
+    "gaussian": (kernels.RBF(),),
+    "laplacian": (kernels.Laplacian(),),
+    "matern 1/2": (kernels.Matern(nu=0.5),),
+    "matern 3/2": (kernels.Matern(nu=1.5),),
+    "matern 5/2": (kernels.Matern(nu=2.5),),
+    "rational quadratic": (kernels.RationalQuadratic(alpha=0.5),),
+    "exponential power": (kernels.ExponentialPower(power=1.4),),
+    "two": (kernels.RBF(), kernels.Matern(nu=0.5)),
+}
+families = pytest.mark.parametrize("name", FAMILIES)
+
+
+def samples(n: int = 40, p: int = 4, t: int = 1, seed: int = 0) -> tuple[Array, Array]:
+    """Two features matter, on very different scales."""
+    rng = np.random.default_rng(seed)
+    X = rng.normal(size=(n, p))
+    Y = np.sin(2.0 * X[:, :1]) + 0.3 * X[:, 1:2] ** 2 + 0.1 * rng.normal(size=(n, t))
+    return X * np.array([1e3, 1e-2, 1.0, 1.0])[:p], Y
+
+
+def problem(name: str, n: int = 40, t: int = 1, penalty: float = 1.0) -> ScalesError:
+    X, Y = samples(n, t=t)
+    bank = ColumnDistancesBank.of(X, FAMILIES[name][0].degree)
+    held_out = HeldOut(Y, Folds.of(4, n, Y))
+    return ScalesError(bank, Profiles(FAMILIES[name]), held_out, penalty, mean_distances(bank))
+
+
+@families
+def test_gradient_is_that_of_differences(name: str) -> None:
+    error = problem(name, t=2)
+    u = error.equal(10.0, 1.0)
+    u = u + 0.5 * np.random.default_rng(1).normal(size=len(u))
+    trial = error.at(u)
+    assert trial is not None
+    steps = 1e-5 * np.eye(len(u))
+    values = [(error.at(u + e), error.at(u - e)) for e in steps]
+    differences = [(up.value - down.value) / 2e-5 for up, down in values if up is not None and down is not None]
+    np.testing.assert_allclose(trial.gradient, differences, rtol=1e-6, atol=1e-6 * np.abs(differences).max())
+
+
+def test_value_is_that_of_refitted_folds() -> None:
+    X, Y = samples()
+    error = problem("gaussian", penalty=2.0)
+    u = np.array([np.log(20.0), 0.3, -0.4, 0.1, -1.0])
+    trial = error.at(u)
+    assert trial is not None
+    means = np.array([np.mean((x[:, None] - x) ** 2) for x in X.T])
+    scales = np.exp(u[1:]) / means
+    K = 20.0 * np.exp(-sum(s * (x[:, None] - x) ** 2 for s, x in zip(scales, X.T, strict=True)))
+    residuals = np.empty(len(Y))
+    for fold in np.array_split(np.arange(len(Y)), 4):
+        rest = np.setdiff1d(np.arange(len(Y)), fold)
+        mean = Y[rest, 0].mean()
+        coef = np.linalg.solve(K[np.ix_(rest, rest)] + np.eye(len(rest)), Y[rest, 0] - mean)
+        residuals[fold] = Y[fold, 0] - mean - K[np.ix_(fold, rest)] @ coef
+    prior = 2.0 / len(Y) * np.sum((u[1:] - u[1:].mean()) ** 2)
+    assert trial.value == pytest.approx(np.log(np.mean(residuals**2)) + prior, rel=1e-10)
+
+
+@families
+def test_the_end_is_stationary_and_better_than_equal_scales(name: str) -> None:
+    X, Y = samples(80)
+    bank = ColumnDistancesBank.of(X, FAMILIES[name][0].degree)
+    seen: list[Event] = []
+    held_out = HeldOut(Y, Folds.of(5, 80, Y))
+    found = learned_scales(bank, Profiles(FAMILIES[name]), held_out, tol=1e-4, max_iter=500, observe=seen.append)
+    assert found.converged
+    assert found.certificate is not None
+    assert found.certificate.value <= 1e-4
+    assert found.objective is not None
+    assert found.objective < 0.9 * found.equal < found.constant
+    assert found.values.sum() == pytest.approx(1.0)
+    assert seen[-1].step == found.n_iter + 1
+    units = found.scales * mean_distances(bank)
+    assert (units[:, 0] > 3.0 * units[:, 2:].max(axis=1)).any()
+
+
+def test_a_large_penalty_keeps_the_scales_equal_and_none_sets_them_free() -> None:
+    X, Y = samples(60)
+    bank, held_out = ColumnDistancesBank.of(X), HeldOut(Y, Folds.of(5, 60, Y))
+    means = mean_distances(bank)
+
+    def spread(penalty: float) -> float:
+        found = learned_scales(bank, Profiles((kernels.RBF(),)), held_out, penalty, tol=1e-3, max_iter=300)
+        return float(np.log(found.scales * means).std())
+
+    assert spread(1e6) < 1e-3 < 0.3 < spread(1.0) < spread(0.0)
+
+
+def test_steps_begin_on_some_of_many_samples() -> None:
+    """The end is as good as that of steps on all samples from the beginning."""
+    X, Y = samples(1100)
+    bank, held_out = ColumnDistancesBank.of(X), HeldOut(Y, Folds.of(5, 1100, Y))
+    found = learned_scales(bank, Profiles((kernels.RBF(),)), held_out, max_iter=30)
+    assert found.converged
+    assert found.objective is not None
+    assert found.objective < 0.012  # the noise is .01
+
+
+def test_constant_features_have_no_scale_and_constant_targets_no_error() -> None:
+    X, Y = samples(30)
+    X = np.column_stack([X, np.full(30, 1e6)])
+    bank = ColumnDistancesBank.of(X)
+    found = learned_scales(bank, Profiles((kernels.RBF(),)), HeldOut(Y, Folds.of(5, 30, Y)), max_iter=5)
+    assert found.scales[0, 4] == 0.0
+    flat = learned_scales(bank, Profiles((kernels.RBF(),)), HeldOut(0.0 * Y + 3.0, Folds.of(5, 30, Y)))
+    assert flat.objective == pytest.approx(0.0, abs=1e-20)
+    assert np.isfinite(flat.theta).all()
