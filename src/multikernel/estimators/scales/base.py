@@ -7,20 +7,22 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
-from typing import Any, cast
+from typing import Any, Literal, cast
 
 import numpy as np
-from sklearn.model_selection import BaseCrossValidator, check_cv
+from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from multikernel._linalg import as_columns
+from multikernel._parameters import Count, NonNegative, Positive, Seed, Verbosity, shown
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.columns import ColumnDistancesBank
 from multikernel.banks.threads import one_blas_thread
 from multikernel.combinations import Profiles
 from multikernel.estimators.base import KernelEstimator, Learned
+from multikernel.estimators.parameters import CrossValidation
 from multikernel.estimators.protocol import Fitted, Task
 from multikernel.kernels import DistanceKernel, Kernel, KernelFamily, Kernels, Matern
 from multikernel.kernels.anisotropic import Anisotropic
@@ -37,24 +39,22 @@ class LearnedScalesEstimator(KernelEstimator):
     """Kernels of a distance, a scale in them for each feature; subclasses have the target."""
 
     kernels: Any = field(default=None, kw_only=False)
-    groups: Any = None
-    cv: Any = 5
-    penalty: float = 1.0
+    groups: Sequence[Sequence[int | str]] | None = None
+    cv: CrossValidation | Literal["loo"] = 5
+    penalty: NonNegative = 1.0
     fit_intercept: bool = True
-    tol: float = 1e-2
-    max_iter: int = 100
-    random_state: Any = 0
-    verbose: int = 0
-
-    @abstractmethod
-    def _splitter(self, folds: int, seed: int) -> BaseCrossValidator:
-        """Shuffled folds."""
+    tol: Positive = 1e-2
+    max_iter: Count = 100
+    random_state: Seed = 0
+    verbose: Verbosity = 0
 
     def check_parameters(self) -> None:
         super().check_parameters()
         self._combination()
-        if not (isinstance(self.penalty, int | float | np.number) and 0 <= self.penalty < np.inf):
-            raise ValueError(f"{type(self).__name__}: penalty must be a finite number >= 0, got {self.penalty!r}")
+        if self.groups is not None and not all(_is_list(each) for each in (self.groups, *_as_list(self.groups))):
+            raise ValueError(
+                f"{type(self).__name__}: groups must be None or a list of lists of features, got {shown(self.groups)}"
+            )
 
     def _default_kernels(self) -> KernelFamily:
         return Kernels((Matern(nu=1.5),))
@@ -112,24 +112,27 @@ class LearnedScalesEstimator(KernelEstimator):
 
     def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
         combination, Y = self._combination(), as_columns(task.target)
-        held_out = HeldOut(Y, self._folds(task.target), self.fit_intercept)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        held_out = HeldOut(Y, self._folds(task.target, seed), self.fit_intercept)
         with one_blas_thread(len(Y)):
             found = learned_scales(bank, combination, held_out, self.penalty, self.tol, self.max_iter, seed, observe)
             unit, machine = spread(task.target), RidgeMachine(found.alpha, self.fit_intercept)
             solution = machine.solve(combination.gram(bank, found.theta), task.target / unit)
             return found, MachineUnits(machine, 1.0, unit, coef=unit).solution(solution)
 
-    def _folds(self, target: Array) -> Folds:
-        """A number of folds is one of shuffled folds."""
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        labels = self._labels(target)
-        cv = self._splitter(int(self.cv), seed) if isinstance(self.cv, int | np.integer) else self.cv
-        return Folds.of(cv if isinstance(cv, str) else check_cv(cv, labels), len(target), labels)
+    def _folds(self, target: Array, seed: int) -> Folds:
+        """A number of folds is one of shuffled folds, each with as many samples of a class as the others."""
+        n, labels = len(target), self._labels(target)
+        if not isinstance(self.cv, int | np.integer):
+            return Folds.of(self.cv if isinstance(self.cv, str) else check_cv(self.cv, labels), n, labels)
+        mixed = np.random.default_rng(seed).permutation(n)
+        folds, count = np.empty(n, dtype=int), min(int(self.cv), n)
+        folds[mixed[np.argsort(labels[mixed], kind="stable")]] = np.arange(n) % count
+        return Folds(folds, count)
 
+    @abstractmethod
     def _labels(self, target: Array) -> Array:
-        """What folds are stratified by."""
-        return target
+        """The classes of the samples, shape (n,)."""
 
     # -- after fitting -------------------------------------------------------------------------------------------------
 
@@ -176,3 +179,11 @@ class LearnedScalesEstimator(KernelEstimator):
         if len(scales) > 1:
             ax.legend(fontsize="small")
         return ax
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list | tuple | np.ndarray)
+
+
+def _as_list(value: Any) -> list[Any]:
+    return list(value) if _is_list(value) else [value]

@@ -7,7 +7,6 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
-from sklearn.model_selection import BaseCrossValidator, KFold, StratifiedKFold
 from sklearn.utils.multiclass import check_classification_targets
 
 from multikernel._typing import Array
@@ -38,7 +37,7 @@ class LearnedScalesRegressor(LearnedScalesEstimator, KernelRegressor):
     groups : None or list of lists of features, default None
         Features that share a scale, by position or by data-frame name; all others have a scale of their own.
     cv : int, splitter, iterable of (train, test) pairs, or "loo"; default 5
-        Folds that hold out each sample exactly once. An int is a number of shuffled folds.
+        Folds that hold out each sample exactly once. An int is a number of shuffled folds, at most one for each sample.
     penalty : float >= 0, default 1.0
         One over the variance that the logarithms of the scales are expected to have: larger values keep the scales
         nearer to each other. It matters less the more samples there are; without it the scales may be fitted to the
@@ -94,8 +93,8 @@ class LearnedScalesRegressor(LearnedScalesEstimator, KernelRegressor):
 
     _multi_target: ClassVar[bool] = True
 
-    def _splitter(self, folds: int, seed: int) -> BaseCrossValidator:
-        return KFold(folds, shuffle=True, random_state=seed)
+    def _labels(self, target: Array) -> Array:
+        return np.zeros(len(target), dtype=int)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -146,9 +145,6 @@ class LearnedScalesClassifier(ClassifierMixin, LearnedScalesEstimator):  # type:
             )
         columns = 2.0 * np.eye(len(self.classes_))[labels] - 1.0
         return super()._tasks(columns[:, 1] if len(self.classes_) == 2 else columns, None)
-
-    def _splitter(self, folds: int, seed: int) -> BaseCrossValidator:
-        return StratifiedKFold(folds, shuffle=True, random_state=seed)
 
     def _labels(self, target: Array) -> Array:
         return (target > 0).astype(int) if target.ndim == 1 else target.argmax(axis=1)
