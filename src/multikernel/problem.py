@@ -143,11 +143,14 @@ class Problem:
         q = self.combination.pullback(self.bank, theta, dual.factor)
         penalty, inner = self.domain.penalty(theta), float(theta @ q)
         support = self.domain.support(q)
+        # as J >= 0, a part of a plane below J is below it, too: one that the domain bounds where it does not the whole
+        part = self.domain.finite_part(q) if self.machine.nonnegative else 1.0
+        plane = part * (dual.value + inner) - self.domain.support(part * q)
         return Evaluation(
             theta=theta,
             value=dual.value + penalty,
             upper=dual.upper + penalty,
-            bound=dual.value + inner - support if self.linear else -np.inf,
+            bound=plane if self.linear else -np.inf,
             stationarity=max(support - (inner - penalty), 0.0),
             scores=q,
             gradient=self.domain.penalty_gradient(theta) - q,

@@ -15,7 +15,8 @@ from multikernel import bind, kernels
 from multikernel.combinations import Combination, HadamardPower, Linear, ProductOfRBF, TiedAndFree
 from multikernel.domains import Domain, NormBall, Orthant
 from multikernel.machines import Machine, RidgeMachine, SquaredHingeMachine
-from multikernel.optimizers.quasi_newton import Curvature, QuasiNewton
+from multikernel.optimizers.limited_memory import Curvature
+from multikernel.optimizers.quasi_newton import QuasiNewton
 from multikernel.problem import Problem
 from multikernel.procedures import generalized_mkl
 from multikernel.procedures.generalized import central_start
@@ -265,22 +266,26 @@ def test_max_iter_is_kept_to():
     assert weights.n_iter == 5
 
 
-def test_curvature_satisfies_the_secant_conditions():
-    """B s = y for the last pair, B is positive definite, and B is BFGS's own matrix of the same pairs."""
+@pytest.mark.parametrize("convex", [True, False])
+def test_curvature_is_the_matrix_of_bfgs(convex):
+    """Its Newton step in some coordinates, and the minimiser of its model, are those of the matrix written out."""
     rng = np.random.default_rng(0)
     root = rng.normal(size=(6, 6))
     H = root @ root.T + np.eye(6)
-    curvature, steps = Curvature.none(6), rng.normal(size=(4, 6))
+    curvature, steps = Curvature.none(6, convex), rng.normal(size=(4, 6))
     for s in steps:
         curvature = curvature.with_pair(s, H @ s)
-    size, product = curvature.matrix()
-    B = np.stack([product(e) for e in np.eye(6)])
-    expected = size * np.eye(6)
+    s, y = steps[-1], H @ steps[-1]
+    expected = (np.sqrt(y @ y / (s @ s)) if convex else y @ y / (s @ y)) * np.eye(6)
     for s in steps:
         y, Bs = H @ s, expected @ s
         expected = expected - np.outer(Bs, Bs) / (s @ Bs) + np.outer(y, y) / (y @ s)
-    np.testing.assert_allclose(B, expected, atol=1e-9)
-    np.testing.assert_allclose(B @ steps[-1], H @ steps[-1])
+    slope, free = rng.normal(size=6), np.array([True, False, True, True, True, False])
+    want = np.zeros(6)
+    want[free] = -np.linalg.solve(expected[np.ix_(free, free)], slope[free])
+    np.testing.assert_allclose(curvature.newton(slope, free), want, atol=1e-9)
+    far = curvature.step(np.zeros(6), slope, lambda z: z)  # to the model's minimiser, up to a part of its first slope
+    np.testing.assert_allclose(expected @ far, -slope, atol=0.02 * np.linalg.norm(slope))
     assert curvature.with_pair(steps[0], -steps[0]) is curvature  # negative curvature is left out
 
 

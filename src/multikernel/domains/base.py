@@ -69,6 +69,10 @@ class Domain(ABC):
         d = self.maximiser(q)
         return float(d @ q) - self.penalty(d)
 
+    def finite_part(self, q: Array) -> float:
+        """The largest part <= 1 of the scores q whose support is finite."""
+        return 1.0
+
     def feasible(self, d: Array) -> Array:
         """Cheap repair of nearly feasible weights; those that are feasible stay what they are, up to rounding."""
         return self.project(d)

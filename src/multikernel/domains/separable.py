@@ -39,10 +39,6 @@ class Separable(Domain):
         """The smallest weights that an optimum can have, shape (m,)."""
         return np.zeros(m)
 
-    def finite_part(self, q: Array) -> float:
-        """The largest part <= 1 of the scores q whose support is finite."""
-        return 1.0
-
     @property
     def single_point(self) -> bool:
         """Whether the domain is one point: it has no interior, and the description has no meaning."""

@@ -53,9 +53,11 @@ class Machine(ABC):
     Attributes
     ----------
     numeric : whether targets are numbers with a unit; otherwise they are labels
+    nonnegative : whether J(K) >= 0 for every K, as where coefficients of zero are allowed and have the value zero
     """
 
     numeric: ClassVar[bool] = False
+    nonnegative: ClassVar[bool] = False
 
     def __post_init__(self) -> None:
         check_parameters(self)

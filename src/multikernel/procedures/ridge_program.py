@@ -33,6 +33,7 @@ class RidgeSupport(SupportMachine):
     """
 
     numeric: ClassVar[bool] = True
+    nonnegative: ClassVar[bool] = True
 
     alpha: Positive = 1.0
     scale: Positive = 2.0

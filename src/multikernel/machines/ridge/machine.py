@@ -45,6 +45,7 @@ class RidgeMachine(Machine):
     """
 
     numeric: ClassVar[bool] = True
+    nonnegative: ClassVar[bool] = True
 
     alpha: Positive = 1.0
     fit_intercept: bool = True

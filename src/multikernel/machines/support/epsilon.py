@@ -35,6 +35,7 @@ class EpsilonMachine(SupportMachine):
     """
 
     numeric: ClassVar[bool] = True
+    nonnegative: ClassVar[bool] = True
 
     C: Positive = 1.0
     epsilon: NonNegative = 0.1

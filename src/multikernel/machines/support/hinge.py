@@ -8,7 +8,7 @@ whose primal is min 1/2 |f|^2 + C sum max(0, 1 - y (f + b)). Without an intercep
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -39,6 +39,8 @@ class HingeMachine(SupportMachine):
     >>> found.coef, found.value, found.converged
     (array([ 1., -1.]), 1.0, True)
     """
+
+    nonnegative: ClassVar[bool] = True
 
     C: Positive = 1.0
     fit_intercept: bool = True

@@ -9,7 +9,7 @@ is bounded by the ridge machine's J with alpha = 1 / C.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Self
+from typing import ClassVar, Self
 
 import numpy as np
 
@@ -32,6 +32,8 @@ class SquaredHingeMachine(SupportMachine):
     tol : float, the relative duality gap to reach
     max_iter : int, how many steps at most
     """
+
+    nonnegative: ClassVar[bool] = True
 
     C: Positive = 1.0
     fit_intercept: bool = True
