@@ -7,11 +7,15 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import multikernel
 from multikernel import (
+    AlignmentMKLClassifier,
     AverageMKLRegressor,
     BankSearchCV,
     BestKernelClassifier,
     BestKernelRegressor,
     EasyMKLClassifier,
+    HKLClassifier,
+    HKLRegressor,
+    OneClassMKL,
     kernels,
 )
 
@@ -28,9 +32,24 @@ NOT_PLAIN = {BankSearchCV, BestKernelClassifier, BestKernelRegressor}
 ESTIMATORS = OTHERS + [cls() for cls in PUBLIC if issubclass(cls, BaseEstimator) and cls not in NOT_PLAIN]
 
 
-@parametrize_with_checks(ESTIMATORS)
+EQUIVALENCE = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
+ROUGH = {  # which predict alike within their tolerance, where scikit-learn asks for 1e-7: see test_sample_weights.py
+    HKLClassifier: "stops at a duality gap of 1e-3",
+    HKLRegressor: "stops at a duality gap of 1e-3",
+    OneClassMKL: "samples on the boundary of the region have decision value 0 but for rounding, which decides the sign",
+    AlignmentMKLClassifier: "stops at a duality gap of 1e-6, and decision values agree to its square root",
+    BestKernelClassifier: "stops at a duality gap of 1e-6, and decision values agree to its square root",
+}
+
+
+def expected_to_fail(estimator: BaseEstimator) -> dict[str, str]:
+    """The checks of weighted against repeated samples, by estimators that are not exact enough by default."""
+    return dict.fromkeys(EQUIVALENCE, ROUGH[type(estimator)]) if type(estimator) in ROUGH else {}
+
+
+@parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_to_fail)
 def test_check_estimator(estimator, check):
-    """All checks, none excepted; a check that does not apply skips itself."""
+    """All checks but those named above; a check that does not apply skips itself."""
     check(estimator)
 
 

@@ -290,8 +290,8 @@ MISTAKES = {
     "weights-short": (lambda: EpsilonMachine().program(np.arange(4.0), np.ones(3)), "4 finite numbers > 0"),
     "weights-zero": (lambda: OneClassMachine().program(np.zeros(2), np.array([0.0, 1.0])), "2 finite numbers > 0"),
     "weights-squared": (
-        lambda: SquaredHingeMachine().program(np.array([1.0, -1.0]), np.ones(2)),
-        "takes no weights of samples",
+        lambda: SquaredHingeMachine().program(np.array([1.0, -1.0]), np.array([1.0, -1.0])),
+        "2 finite numbers > 0",
     ),
 }
 

@@ -114,9 +114,10 @@ def test_equality_multiplier_is_where_the_sum_is_right(seed: int, ridge: float, 
     rng = np.random.default_rng(seed)
     t, low, high = rng.normal(size=n), -rng.random(n), rng.random(n)
     total = float(rng.uniform(low.sum(), high.sum()))
-    found = equality_multiplier(t, low, high, ridge, total)
+    for ridges in (ridge, ridge * rng.uniform(0.1, 10.0, size=n)):
+        found = equality_multiplier(t, low, high, ridges, total)
 
-    def total_at(v: float) -> float:
-        return float(np.clip((t - v) / max(ridge, 1e-12), low, high).sum())
+        def total_at(v: float, ridges: Array = ridges) -> float:
+            return float(np.clip((t - v) / np.maximum(ridges, 1e-12), low, high).sum())
 
-    assert total_at(found + 1e-9) - 1e-6 <= total <= total_at(found - 1e-9) + 1e-6
+        assert total_at(found + 1e-9) - 1e-6 <= total <= total_at(found - 1e-9) + 1e-6

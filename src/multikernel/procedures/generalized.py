@@ -80,8 +80,9 @@ def central_start(problem: Problem) -> Array:
     bank, product = problem.bank, isinstance(problem.combination, ProductOfRBF)
     if (problem.domain.constrained and not product) or problem.size != len(bank):
         return problem.start()
-    n = bank.shape[0]
-    sizes = bank.quad(np.full(n, 1.0 / n)) if product else bank.diagonal().mean(axis=1)
+    s = np.ones(bank.shape[0]) if problem.sample_weight is None else problem.sample_weight
+    share = s / s.sum()
+    sizes = bank.quad(share) if product else bank.diagonal() @ share
     used = sizes > 0
     if not used.any():
         return problem.start()
@@ -92,10 +93,10 @@ def central_start(problem: Problem) -> Array:
 def is_program(problem: Problem) -> bool:
     """Whether the interior point method can solve the problem: a sum of kernels, a support program, a separable domain.
 
-    Ridge regression of one target is such a program where all samples count alike.
+    Ridge regression of one target is such a program.
     """
     if isinstance(problem.machine, RidgeMachine):
-        known = problem.sample_weight is None and problem.target.ndim == 1
+        known = problem.target.ndim == 1
     else:
         known = isinstance(problem.machine, SupportMachine)
     return known and isinstance(problem.combination, Linear) and as_separable(problem.domain) is not None
@@ -108,7 +109,7 @@ def _linear(
     machine = problem.machine
     if not isinstance(machine, RidgeMachine):
         return support_mkl(problem, tol, max_iter, start, observe)
-    mean = float(problem.target.mean()) if machine.fit_intercept else 0.0
+    mean = float(np.average(problem.target, weights=problem.sample_weight)) if machine.fit_intercept else 0.0
     centred = replace(problem, machine=RidgeSupport(alpha=machine.alpha), target=problem.target - mean)
     weights, dual = support_mkl(centred, tol, max_iter, start, observe)
     return weights, replace(dual, intercept=mean)

@@ -1,9 +1,10 @@
 """Kernel ridge regression as a support program, for the interior point method.
 
-    y'(K + alpha I)^{-1} y = max_b 2 b'y - b'(K + alpha I) b,        b = a+ - a-,   a+, a- >= 0
+    y'(K + alpha S^{-1})^{-1} y = max_b 2 b'y - b'(K + alpha S^{-1}) b,        b = a+ - a-,   a+, a- >= 0
 
-A coefficient above zero and one below it for each sample, of which one is zero at the optimum: a program without upper
-bounds and without the equality. What has a mean, the targets, loses it before.
+with S the diagonal matrix of the samples' weights s. A coefficient above zero and one below it for each sample, of
+which one is zero at the optimum: a program without upper bounds and without the equality. What has a mean, the targets,
+loses it before.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from multikernel._parameters import Positive
 from multikernel._typing import Array
 from multikernel.banks import Gram
 from multikernel.machines import DualSolution, RidgeMachine, SupportMachine, SupportProgram
+from multikernel.machines.support.base import weights_of_samples
 
 
 @dataclass(frozen=True)
@@ -29,7 +31,7 @@ class RidgeSupport(SupportMachine):
     alpha : float > 0
     tol : float, the relative duality gap of the whole problem, weights included
     scale : float > 0, of the value: 2 gives y'(K + alpha I)^{-1} y, 1 half of it, which is
-        min 1/2 |f|^2 + 1/(2 alpha) |y - f|^2
+        min 1/2 |f|^2 + 1/(2 alpha) sum_i s_i (y_i - f_i)^2
     """
 
     numeric: ClassVar[bool] = True
@@ -46,21 +48,22 @@ class RidgeSupport(SupportMachine):
         return self.alpha
 
     def program(self, target: Array, sample_weight: Array | None = None) -> SupportProgram:
-        if sample_weight is not None:
-            raise ValueError("ridge regression as a support program takes no weights of samples; RidgeMachine does")
+        """The program for centred targets (n,); weights of samples divide their ridges."""
         n = len(target)
         return SupportProgram(
             n=n,
             sign=np.repeat([1.0, -1.0], n),
             linear=np.concatenate([target, -target]),
             upper=np.full(2 * n, np.inf),
-            ridge=self.alpha,
+            ridge=np.tile(self.alpha / weights_of_samples(sample_weight, n), 2),
             intercept=False,
             scale=self.scale,
         )
 
     def solve_program(self, gram: Gram, program: SupportProgram, warm: Array | None = None) -> DualSolution:
-        solution = RidgeMachine(self.alpha, fit_intercept=False).solve(gram, program.linear[: program.n])
+        weight = self.alpha / program.ridge[: program.n]
+        own = None if (weight == 1.0).all() else weight
+        solution = RidgeMachine(self.alpha, fit_intercept=False).solve(gram, program.linear[: program.n], None, own)
         part = 0.5 * self.scale
         return replace(
             solution,

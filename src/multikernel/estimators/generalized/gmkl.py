@@ -5,14 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from multikernel._parameters import Positive
-from multikernel.estimators.classifier import KernelClassifier
+from multikernel.estimators.classifier import WeightedClassifier
 from multikernel.estimators.generalized.base import GeneralizedMKL
-from multikernel.estimators.regressor import KernelRegressor
+from multikernel.estimators.regressor import WeightedRegressor
 from multikernel.machines import RidgeMachine, SquaredHingeMachine
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class GMKLClassifier(GeneralizedMKL, KernelClassifier):
+class GMKLClassifier(GeneralizedMKL, WeightedClassifier):
     """A sum, a power of a sum or a product of kernels, its weights learned together with a support vector machine.
 
     Solves min over theta >= 0 of T(theta) + penalty |theta|_norm^norm, or of T(theta) over |theta|_norm <= radius, with
@@ -54,7 +54,7 @@ class GMKLClassifier(GeneralizedMKL, KernelClassifier):
         Support vector machines solved (or Newton steps, for "linear") at most, from each start.
     random_state : int, RandomState or None
         Of the random starts.
-    multiclass, n_jobs, verbose : as in L1MKLClassifier
+    class_weight, multiclass, n_jobs, verbose : as in L1MKLClassifier
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class GMKLClassifier(GeneralizedMKL, KernelClassifier):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class GMKLRegressor(GeneralizedMKL, KernelRegressor):
+class GMKLRegressor(GeneralizedMKL, WeightedRegressor):
     """A sum, a power of a sum or a product of kernels, its weights learned together with kernel ridge regression.
 
     Solves min over theta >= 0 of T(theta) + penalty |theta|_norm^norm, or of T(theta) over |theta|_norm <= radius, with

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from multikernel.banks import KernelBank
 from multikernel.estimators.base import Learned
-from multikernel.estimators.classifier import KernelClassifier
+from multikernel.estimators.classifier import WeightedClassifier
 from multikernel.estimators.hierarchical.base import HierarchicalKernelLearning
 from multikernel.estimators.protocol import Fitted, Task
-from multikernel.estimators.regressor import KernelRegressor
+from multikernel.estimators.regressor import WeightedRegressor
 from multikernel.machines import HingeMachine, SupportMachine
 from multikernel.observer import Observer
 from multikernel.procedures.ridge_program import RidgeSupport
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class HKLClassifier(HierarchicalKernelLearning, KernelClassifier):
+class HKLClassifier(HierarchicalKernelLearning, WeightedClassifier):
     """Products of kernels selected by hierarchical kernel learning, with a support vector machine.
 
     Solves min over f = sum_w f_w and b of 1/2 Omega(f)^2 + C sum_i max(0, 1 - y_i (f(x_i) + b)) over all 2^p subsets w
@@ -47,7 +49,7 @@ class HKLClassifier(HierarchicalKernelLearning, KernelClassifier):
         Rounds of the search at most.
     max_nodes : int, default 2000
         Products that are looked at one by one at most; each takes 4 n (n + 1) bytes while fitting.
-    multiclass, n_jobs, verbose : as in L1MKLClassifier
+    class_weight, multiclass, n_jobs, verbose : as in L1MKLClassifier
 
     Attributes
     ----------
@@ -86,11 +88,11 @@ class HKLClassifier(HierarchicalKernelLearning, KernelClassifier):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class HKLRegressor(HierarchicalKernelLearning, KernelRegressor):
+class HKLRegressor(HierarchicalKernelLearning, WeightedRegressor):
     """Products of kernels selected by hierarchical kernel learning, with least squares.
 
     Solves min over f of 1/2 Omega(f)^2 + C sum_i (y_i - f(x_i) - b)^2 over all 2^p products of the p kernels, with b
-    the mean of y and Omega as in HKLClassifier.
+    the (weighted) mean of y and Omega as in HKLClassifier.
 
     Parameters
     ----------
@@ -124,6 +126,6 @@ class HKLRegressor(HierarchicalKernelLearning, KernelRegressor):
         return RidgeSupport(alpha=0.5 / self.C, scale=1.0, tol=self.tol)
 
     def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
-        mean = float(task.target.mean())
+        mean = float(np.average(task.target, weights=task.sample_weight))
         weights, dual = super()._learn(bank, replace(task, target=task.target - mean), warm, observe)
         return weights, replace(dual, intercept=mean)

@@ -20,11 +20,14 @@ _METHODS = {"alignf": alignf, "align": alignment}
 class AlignmentMKLClassifier(RuleClassifier):
     """A classifier on kernels weighted by their centred alignment with the labels.
 
+    Weights of samples, and of classes, count in the alignment as in the losses: weight two is a sample that is there
+    twice.
+
     Parameters
     ----------
     method : {"alignf", "align"}, default "alignf"
         "alignf": the non-negative mix of largest alignment; "align": each weight proportional to its own alignment.
-    kernels, learner, C, lam, multiclass, tol, max_iter, n_jobs, verbose : as in AverageMKLClassifier
+    kernels, learner, C, lam, class_weight, multiclass, tol, max_iter, n_jobs, verbose : as in AverageMKLClassifier
 
     Attributes
     ----------
@@ -47,12 +50,14 @@ class AlignmentMKLClassifier(RuleClassifier):
     method: Literal["alignf", "align"] = "alignf"
 
     def _weigh(self, bank: KernelBank, task: Task, machine: Machine) -> Weights:
-        return _METHODS[self.method](bank, task.target)
+        return _METHODS[self.method](bank, task.target, task.sample_weight)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class AlignmentMKLRegressor(AlphaFreeRegressor):
     """Kernel ridge regression on kernels weighted by their centred alignment with the target.
+
+    Weights of samples count in the alignment as in the losses: weight two is a sample that is there twice.
 
     Parameters
     ----------

@@ -24,6 +24,9 @@ class AverageMKLClassifier(RuleClassifier):
         Loss weight of "svc".
     lam : float in [0, 1], default 0.1
         Of "margin", as in EasyMKLClassifier.
+    class_weight : None, "balanced" or dict from labels to weights, default None
+        What C is multiplied with for the samples of each class, as in scikit-learn. "margin" takes no weights: its
+        problem is over a distribution on each class, which no weight of a sample changes.
     multiclass : {"ovr", "ovo"}, default "ovr"
         One problem for each class or for each pair; all problems share one bank.
     tol : float, default 1e-6

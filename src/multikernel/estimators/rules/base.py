@@ -14,7 +14,7 @@ from multikernel._parameters import Count, Part, Positive, WithinOne
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.estimators.base import Learned
-from multikernel.estimators.classifier import KernelClassifier, classification_machine
+from multikernel.estimators.classifier import WeightedClassifier, classification_machine
 from multikernel.estimators.protocol import Fitted, Task
 from multikernel.estimators.regressor import WeightedRegressor
 from multikernel.machines import Machine, RidgeMachine
@@ -24,7 +24,7 @@ from multikernel.procedures import Weights
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RuleClassifier(KernelClassifier):
+class RuleClassifier(WeightedClassifier):
     """Weights by a rule, then a margin or a hinge machine on the weighted kernel."""
 
     kernels: Any = field(default=None, kw_only=False)
@@ -45,7 +45,7 @@ class RuleClassifier(KernelClassifier):
         machine = self._machine()
         weights = self._weigh(bank, task, machine)
         start = warm.solution.warm if warm else None
-        return weights, machine.solve(bank.combine(weights.values), task.target, start)
+        return weights, machine.solve(bank.combine(weights.values), task.target, start, task.sample_weight)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

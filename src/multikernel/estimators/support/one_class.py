@@ -58,7 +58,7 @@ class OneClassMKL(OutlierMixin, WeightsOfSumOne):  # type: ignore[misc]
     def _optimizers(self) -> Mapping[str, type[Optimizer]]:
         return {"reduced_gradient": ReducedGradient, "cutting_plane": CuttingPlane, "level": LevelMethod}
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the kernel weights and the region; y is ignored.
 
         Parameters
@@ -66,8 +66,9 @@ class OneClassMKL(OutlierMixin, WeightsOfSumOne):  # type: ignore[misc]
         X : array, CSR matrix or data frame of shape (n, p); or a KernelBank; or, with ``kernels="precomputed"``,
             matrices of shape (m, n, n)
         y : not used
+        sample_weight : array (n,) >= 0, how much each sample counts: at most ``nu`` of the whole weight is outside
         """
-        return self._fit(X, y)
+        return self._fit(X, y, sample_weight)
 
     def bind(self, X: Any, y: Any = None) -> tuple[KernelBank, Array]:
         bank = self._bind_samples(X)

@@ -63,7 +63,10 @@ class MarginMachine(Machine):
     ) -> DualSolution:
         """Solve for labels -1, +1; ``warm`` is the vector g of another solution, and weights of samples are refused."""
         if sample_weight is not None:
-            raise ValueError("the margin machine takes no weights of samples; HingeMachine and RidgeMachine do")
+            raise ValueError(
+                "the margin between two hulls has no weights of samples: its problem is over a distribution on each "
+                "class; give none, or take a support vector machine (learner='svc')"
+            )
         y = checked_target(target)
         check_gram(gram, len(y))
         check_signs(y)

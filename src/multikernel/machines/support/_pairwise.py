@@ -1,6 +1,6 @@
 """Sequential minimal optimisation over the rows of a dense kernel matrix, compiled.
 
-    max_b  c'b - ridge/2 |b|^2 - 1/2 (E b)'K (E b),    low <= b <= high,    1'b fixed, if there is an equality
+    max_b  c'b - 1/2 sum_j ridge_j b_j^2 - 1/2 (E b)'K (E b),    low <= b <= high,    1'b fixed, if there is an equality
 
 One or two variables b_j for each sample, j mod n being the sample. The gradient c - K E b - ridge b is kept up to date.
 With the equality a step raises i, whose gradient is largest, and lowers j by as much, chosen for the largest gain that
@@ -121,10 +121,10 @@ def relative_gap(gradient, b, c, low, high, ridge, intercept, floor):  # type: i
     for t in range(len(b)):
         slope = gradient[t] - intercept
         step = (high[t] if slope > 0.0 else low[t]) - b[t]
-        if ridge > 0.0:
-            step = min(slope / ridge, step) if slope > 0.0 else max(slope / ridge, step)
+        if ridge[t] > 0.0:
+            step = min(slope / ridge[t], step) if slope > 0.0 else max(slope / ridge[t], step)
         if slope != 0.0:
-            excess += step * (slope - 0.5 * ridge * step)
+            excess += step * (slope - 0.5 * ridge[t] * step)
         value += 0.5 * b[t] * (c[t] + gradient[t])
     return excess / max(abs(value + excess), floor, _TINY)
 
@@ -155,7 +155,7 @@ def move(t, step, b, low, high, gradient, ridge, rise, fall):  # type: ignore[no
         b[t] = high[t] if step == high[t] - b[t] else b[t] + step
     else:
         b[t] = low[t] if step == low[t] - b[t] else b[t] + step
-    gradient[t] -= ridge * step
+    gradient[t] -= ridge[t] * step
     rise[t], fall[t] = 0.0 if b[t] < high[t] else -np.inf, 0.0 if low[t] < b[t] else -np.inf
 
 
@@ -169,7 +169,7 @@ def ascend(K, c, low, high, ridge, equality, b, gradient, floor, tol, every, max
     lanes, first, gap = np.empty(LANES), np.inf, np.inf
     diagonal, rise, fall = np.empty(N), np.empty(N), np.empty(N)
     for t in range(N):
-        diagonal[t] = np.float64(K[t % n, t % n]) + ridge
+        diagonal[t] = np.float64(K[t % n, t % n]) + ridge[t]
         rise[t] = 0.0 if b[t] < high[t] else -np.inf
         fall[t] = 0.0 if low[t] < b[t] else -np.inf
     i, j, length = 0, 0, 0.0  # the last step, which the pass that looks for the next one takes off the gradient

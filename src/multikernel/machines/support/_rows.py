@@ -8,12 +8,12 @@ from numba import njit
 
 @njit(nogil=True, cache=True)
 def upper_triangle(K, index, shift, out):  # type: ignore[no-untyped-def]
-    """out[a, b] = K[index[a], index[b]] for a <= b, the diagonal shifted."""
+    """out[a, b] = K[index[a], index[b]] for a <= b, with shift[a] added to the diagonal."""
     for a in range(len(index)):
         row = K[index[a]]
         for b in range(a, len(index)):
             out[a, b] = row[index[b]]
-        out[a, a] += shift
+        out[a, a] += shift[a]
 
 
 @njit(nogil=True, cache=True)

@@ -1,11 +1,11 @@
 """Newton's step on the variables between their bounds.
 
-    max_x  s'x - 1/2 x'(K + ridge I) x    over steps x of a set F within bounds,    1'x = 0, if there is an intercept
+    max_x  s'x - 1/2 x'(K + R) x    over steps x of a set F within bounds,    1'x = 0, if there is an intercept
 
-with s the gradient. F holds the variables between their bounds, and those at a bound that the gradient leads away from
-it. Without bounds the step is one linear system, (K_FF + ridge I) x + v 1 = s_F. There are two ways to keep the bounds:
-the feasible point nearest to the end of that step, with a search along the line to it, meets many bounds at once; where
-it gains little, an active set method meets them one after the other.
+with s the gradient and R the ridges on the diagonal. F holds the variables between their bounds, and those at a bound
+that the gradient leads away from it. Without bounds the step is one linear system, (K_FF + R_FF) x + v 1 = s_F. There
+are two ways to keep the bounds: the feasible point nearest to the end of that step, with a search along the line to it,
+meets many bounds at once; where it gains little, an active set method meets them one after the other.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def newton_step(
 
     if len(F) == 0 or len(F) ** 2 > len(work):
         return None
-    factor, jitter = _factor(K, program.sample[F], program.ridge, work)
+    factor, jitter = _factor(K, program.sample[F], program.ridge[F], work)
     if factor is None:
         return None
     s, low, high = gradient[F] - intercept, program.low[F] - b[F], program.high[F] - b[F]
@@ -70,13 +70,13 @@ def candidates(program: SupportProgram, b: Array, gradient: Array, intercept: fl
     return np.sort(np.concatenate([np.flatnonzero(free), leaving]))
 
 
-def _factor(K: Array, S: Array, ridge: float, work: Array) -> tuple[Array | None, float]:
-    """U with U'U = K_SS + (ridge + jitter) I, by rows, and the jitter."""
+def _factor(K: Array, S: Array, ridge: Array, work: Array) -> tuple[Array | None, float]:
+    """U with U'U = K_SS + diag(ridge) + jitter I, by rows, and the jitter."""
     from multikernel.machines.support import _rows
 
     n = len(S)
     matrix = work[: n * n].reshape(n, n)
-    largest = float(np.diagonal(K)[S].max()) + ridge
+    largest = float((np.diagonal(K)[S] + ridge).max())
     for more in _MORE if largest > 0.0 else ():
         jitter = more * _JITTER * largest
         _rows.upper_triangle(K, S, ridge + jitter, matrix)

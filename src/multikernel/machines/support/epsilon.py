@@ -56,5 +56,6 @@ class EpsilonMachine(SupportMachine):
             sign=np.repeat([1.0, -1.0], len(y)),
             linear=np.concatenate([y - self.epsilon, -y - self.epsilon]),
             upper=np.tile(self.C * weights_of_samples(sample_weight, len(y)), 2),
+            ridge=np.zeros(2 * len(y)),
             intercept=self.fit_intercept,
         )

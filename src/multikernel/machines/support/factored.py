@@ -122,7 +122,7 @@ class FactoredProgram:
         program, none = self.program, np.empty(0)
         a = self._middle()
         w = product(self.G.T, program.coef(a))
-        linear, quadratic = float(np.abs(program.linear) @ a), float(w @ w) + program.ridge * float(a @ a)
+        linear, quadratic = float(np.abs(program.linear) @ a), float(w @ w) + program.cost(a)
         bounded = np.isfinite(program.upper)
         if program.total == 0.0 and quadratic > 0.0:
             a = a * min(max(linear / quadratic, _INSIDE if bounded.any() else 0.0), 1.0)

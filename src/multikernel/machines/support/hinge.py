@@ -56,4 +56,11 @@ class HingeMachine(SupportMachine):
         y = checked_target(target)
         check_signs(y)
         upper = self.C * weights_of_samples(sample_weight, len(y))
-        return SupportProgram(n=len(y), sign=y, linear=np.ones(len(y)), upper=upper, intercept=self.fit_intercept)
+        return SupportProgram(
+            n=len(y),
+            sign=y,
+            linear=np.ones(len(y)),
+            upper=upper,
+            ridge=np.zeros(len(y)),
+            intercept=self.fit_intercept,
+        )

@@ -43,5 +43,6 @@ class OneClassMachine(SupportMachine):
             sign=np.ones(n),
             linear=np.zeros(n),
             upper=weight / (self.nu * float(weight.sum())),
+            ridge=np.zeros(n),
             total=1.0,
         )

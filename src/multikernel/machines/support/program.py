@@ -1,17 +1,17 @@
 """The quadratic program that all support vector machines share.
 
-    J(K) = scale * max_a  p'a - rho/2 |a|^2 - 1/2 b'K b,        b = E a,   0 <= a <= u,   1'b = total
+    J(K) = scale * max_a  p'a - 1/2 sum_j rho_j a_j^2 - 1/2 b'K b,        b = E a,   0 <= a <= u,   1'b = total
 
 A variable a_j belongs to one sample and enters its coefficient b_i = sum_j sign_j a_j with a sign. Classification has
 one variable for each sample (the sign is the label), regression two (a residual above, a residual below); the equality
 is there where an intercept is fitted, and its multiplier is the intercept. The primal is, with f = K b + intercept,
 
     J(K) = scale * min_f  1/2 |f|^2 + sum_j loss_j(f) + total * intercept,
-    loss_j = max_{0 <= x <= u_j} s_j x - rho/2 x^2,        s_j = p_j - sign_j f_i
+    loss_j = max_{0 <= x <= u_j} s_j x - rho_j/2 x^2,        s_j = p_j - sign_j f_i
 
 and the difference of the two values is a sum of terms that are not negative, free of cancellation:
 
-    gap = scale * sum_j max_{0 <= x <= u_j} (s_j - rho a_j) (x - a_j) - rho/2 (x - a_j)^2
+    gap = scale * sum_j max_{0 <= x <= u_j} (s_j - rho_j a_j) (x - a_j) - rho_j/2 (x - a_j)^2
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ import numpy as np
 
 from multikernel._typing import Array
 
+_TINY = float(np.finfo(float).tiny)
 _SNAP = 1e-9  # of a variable's range: what an interior point method leaves between a variable and its bound
 
 
@@ -36,7 +37,7 @@ class SupportProgram:
     sign : array (N,) of -1 and +1, N = n or 2 n; variable j belongs to sample j mod n
     linear : array (N,), p
     upper : array (N,), u > 0, infinite where there is no upper bound
-    ridge : float >= 0, rho; > 0 where an upper bound is infinite
+    ridge : array (N,), rho: zeros, or > 0, which is asked for where upper bounds are infinite
     intercept : bool, whether the equality is there
     total : float, what the coefficients sum to
     scale : float > 0, from the program's value to J
@@ -46,7 +47,7 @@ class SupportProgram:
     sign: Array
     linear: Array
     upper: Array
-    ridge: float = 0.0
+    ridge: Array
     intercept: bool = True
     total: float = 0.0
     scale: float = 1.0
@@ -66,10 +67,22 @@ class SupportProgram:
         """The largest value of sign_j a_j."""
         return np.where(self.sign > 0, self.upper, 0.0)
 
+    @property
+    def ridged(self) -> bool:
+        """Whether there is a ridge."""
+        return bool(self.ridge.any())
+
     def restricted(self, rows: Array) -> SupportProgram:
         """The program on some samples, the variables of all others being zero."""
         own = self.variables(rows)
-        return replace(self, n=len(rows), sign=self.sign[own], linear=self.linear[own], upper=self.upper[own])
+        return replace(
+            self,
+            n=len(rows),
+            sign=self.sign[own],
+            linear=self.linear[own],
+            upper=self.upper[own],
+            ridge=self.ridge[own],
+        )
 
     def variables(self, rows: Array) -> Array:
         """The positions of the variables of some samples."""
@@ -80,13 +93,17 @@ class SupportProgram:
         return (self.sign * a).reshape(-1, self.n).sum(axis=0)
 
     def dual(self, a: Array, norm: float) -> float:
-        """scale (p'a - rho/2 |a|^2 - norm/2), with norm = b'K b."""
-        return self.scale * (float(self.linear @ a) - 0.5 * self.ridge * float(a @ a) - 0.5 * norm)
+        """scale (p'a - 1/2 sum rho a^2 - norm/2), with norm = b'K b."""
+        return self.scale * (float(self.linear @ a) - 0.5 * self.cost(a) - 0.5 * norm)
+
+    def cost(self, a: Array) -> float:
+        """sum rho a^2."""
+        return float(self.ridge @ (a * a))
 
     def losses(self, f: Array) -> Array:
         """loss_j at the function values f (intercept included), shape (N,)."""
         slack = np.maximum(self.linear - self.sign * f[self.sample], 0.0)
-        best = np.minimum(slack / self.ridge, self.upper) if self.ridge else self.upper
+        best = np.minimum(slack / self.ridge, self.upper) if self.ridged else self.upper
         return best * (slack - 0.5 * self.ridge * best)
 
     def primal(self, f: Array, norm: float, intercept: float) -> float:
@@ -97,7 +114,7 @@ class SupportProgram:
         """Primal value at f = K b and the intercept minus dual value at a >= 0, without cancellation."""
         slope = self.linear - self.sign * (f + intercept)[self.sample] - self.ridge * a
         bound = np.where(slope > 0.0, self.upper, 0.0) - a
-        if self.ridge == 0.0:
+        if not self.ridged:
             return self.scale * float(slope @ bound)
         step = np.where(slope > 0.0, np.minimum(slope / self.ridge, bound), np.maximum(slope / self.ridge, bound))
         return self.scale * float(step @ (slope - 0.5 * self.ridge * step))
@@ -150,13 +167,13 @@ class SupportProgram:
         return b
 
 
-def equality_multiplier(t: Array, low: Array, high: Array, ridge: float, total: float) -> float:
-    """The multiplier v of the equality: sum_j clip((t_j - v) / ridge, low_j, high_j) = total.
+def equality_multiplier(t: Array, low: Array, high: Array, ridge: float | Array, total: float) -> float:
+    """The multiplier v of the equality: sum_j clip((t_j - v) / ridge_j, low_j, high_j) = total.
 
-    The sum falls in v; for ridge 0 each part of it falls from high_j to low_j at t_j. Where the equation holds on a
+    The sum falls in v; for ridges of 0 each part of it falls from high_j to low_j at t_j. Where the equation holds on a
     whole interval, the middle of it.
     """
-    if ridge == 0.0:
+    if not np.any(ridge):
         order = np.argsort(-t)
         sums = float(low.sum()) + np.cumsum((high - low)[order])
         rounding = 1e-12 * float(np.abs(sums).max())
@@ -167,9 +184,11 @@ def equality_multiplier(t: Array, low: Array, high: Array, ridge: float, total: 
     low, high = np.maximum(low, -reach), np.minimum(high, reach)
     events = np.concatenate([t - ridge * low, t - ridge * high])  # where a part starts to grow, and where it stops
     order = np.argsort(-events)
-    growing = np.cumsum(np.where(order < len(t), 1, -1))
+    least = float(np.min(ridge))
+    rates = np.broadcast_to(least / np.asarray(ridge), t.shape)
+    growing = np.cumsum(np.concatenate([rates, -rates])[order])
     events = events[order]
-    sums = float(low.sum()) + np.concatenate([[0.0], np.cumsum(growing[:-1] * -np.diff(events))]) / ridge
+    sums = float(low.sum()) + np.concatenate([[0.0], np.cumsum(growing[:-1] * -np.diff(events))]) / least
     rounding = 1e-12 * float(np.abs(sums).max())
     k = min(int(np.searchsorted(sums, total - rounding)), len(sums) - 1)
     last = int(np.searchsorted(sums, total + rounding, side="right")) - 1
@@ -177,4 +196,5 @@ def equality_multiplier(t: Array, low: Array, high: Array, ridge: float, total: 
         return float(0.5 * (events[k] + events[last]))
     if k == 0:
         return float(events[0])
-    return float(events[k - 1] - (total - sums[k - 1]) * ridge / growing[k - 1])
+    step = (total - sums[k - 1]) * least / max(growing[k - 1], _TINY)
+    return float(max(events[k - 1] - step, events[k]))

@@ -41,7 +41,7 @@ def settled(program: SupportProgram, G: Array, a: Array, f: Array, intercept: fl
         S = np.flatnonzero(change)
         f = f + product(G, G[S].T @ change[S])
         r = (program.sign * program.linear - (f + intercept)[program.sample] - program.ridge * b)[F]
-        x = _change(G[program.sample[F]], r, program.ridge, program.total - float(b.sum()), program.intercept)
+        x = _change(G[program.sample[F]], r, program.ridge[F], program.total - float(b.sum()), program.intercept)
         b[F] = np.clip(b[F] + x, program.low[F], program.high[F])
     return program.sign * (program.balanced(b) if program.intercept else b)
 
@@ -57,18 +57,19 @@ def _between(program: SupportProgram, a: Array, slope: Array) -> tuple[Array, Ar
     return np.flatnonzero(between), np.where(at_zero, 0.0, np.where(at_upper, program.upper, a))
 
 
-def _change(G: Array, r: Array, ridge: float, lacking: float, equality: bool) -> Array:
+def _change(G: Array, r: Array, ridge: Array, lacking: float, equality: bool) -> Array:
     """x."""
     ones = np.ones((len(r), int(equality)))
     B = np.hstack([G, ones])
-    if ridge == 0.0:
+    if not ridge.any():
         v = linalg.lstsq(B, r, cond=_RANK)[0]
         wanted = np.concatenate([v[: G.shape[1]], [lacking] * int(equality)])
         shortest: Array = linalg.lstsq(B.T, wanted, cond=_RANK)[0]
         return shortest
-    M = B.T @ B / ridge
+    scaled = B / ridge[:, None]
+    M = B.T @ scaled
     M.flat[: G.shape[1] * len(M) : len(M) + 1] += 1.0
-    right = B.T @ r / ridge
+    right = scaled.T @ r
     if equality:
         right[-1] -= lacking
     v = linalg.lstsq(M, right)[0]

@@ -1,10 +1,11 @@
 """Hierarchical kernel learning restricted to a hull: node weights and support vectors together.
 
-    min_{gamma in simplex} max_a  scale (p'a - ridge/2 |a|^2 - 1/2 h(gamma, q)),    q_w = b'K_w b,    b = E a in its box
+    min_{gamma in simplex} max_a  scale (p'a - 1/2 sum_j ridge_j a_j^2 - 1/2 h(gamma, q)),    q_w = b'K_w b,    b = E a
 
-with h of ``norm``: concave in a, convex in gamma, smooth inside. The interior point method for sums of kernels
-(``procedures/interior``) solves it with the second derivatives of h in its Newton system: those in b join the combined
-matrix, those in gamma the border. Some fifteen steps, each a pass over the nodes and one Cholesky factorisation.
+with a in its box and h of ``norm``: concave in a, convex in gamma, smooth inside. The interior point method for sums of
+kernels (``procedures/interior``) solves it with the second derivatives of h in its Newton system: those in b join the
+combined matrix, those in gamma the border. Some fifteen steps, each a pass over the nodes and one Cholesky
+factorisation.
 """
 
 from __future__ import annotations
@@ -108,7 +109,7 @@ class Restricted(InteriorProblem[HullPoint]):
             return None
         gamma = np.full(m, 1.0 / m)
         norm = self.norm(gamma, q)
-        linear, quadratic = abs(float(program.linear @ a)), norm.value + program.ridge * float(a @ a)
+        linear, quadratic = abs(float(program.linear @ a)), norm.value + program.cost(a)
         size = min(1.0, linear / quadratic) if quadratic > 0 else 1.0
         a = size * a
         count = len(a) + int(np.isfinite(program.upper).sum()) + m
@@ -121,7 +122,7 @@ class Restricted(InteriorProblem[HullPoint]):
         """Where all kernels vanish every sample has the coefficient that its loss alone asks for."""
         program, m = self.program, len(self.bank)
         asked = np.maximum(program.linear, 0.0)
-        a = feasible(program, np.minimum(asked / program.ridge, program.upper) if program.ridge else program.upper)
+        a = feasible(program, np.minimum(asked / program.ridge, program.upper) if program.ridged else program.upper)
         f, gamma = np.zeros(program.n), np.full(m, 1.0 / m)
         intercept = program.best_intercept(f)
         return HullPoint(

@@ -10,7 +10,7 @@ bound is more than the gap allows.
 
 Certificate: any coefficients a in their box bound the optimum over all nodes from below,
 
-    scale (p'a - ridge/2 |a|^2 - 1/2 max(Omega*_W(a)^2, Omega*_V(a)^2)),      W the hull, V its complement,
+    scale (p'a - 1/2 sum_j ridge_j a_j^2 - 1/2 max(Omega*_W(a)^2, Omega*_V(a)^2)),      W the hull, V its complement,
 
 and the machine's value at the weights found bounds it from above. At the end the problem is solved once more on the
 nodes with a weight alone: all other nodes have exactly none.
@@ -130,7 +130,7 @@ class _Search:
         candidates = sources(problem.hull.nodes, len(self.kernels.base))
         beyond = outside(self.kernels.base, b, candidates, self.beta, self.rho, allowed)
         # the best multiple of a: a whole one that costs more than it gives would bound nothing
-        given, cost = float(program.linear @ a), program.ridge * float(a @ a) + max(inside, beyond.bound)
+        given, cost = float(program.linear @ a), program.cost(a) + max(inside, beyond.bound)
         part = min(1.0, max(given, 0.0) / cost) if cost > 0.0 else 1.0
         bound = program.scale * part * (given - 0.5 * part * cost)
         order = np.argsort(-beyond.norms, kind="stable")

@@ -1,9 +1,9 @@
 """The problem of kernel weights and support vectors together, and the bound that any feasible pair gives.
 
-    min_{d in D} max_a  scale (p'a - rho/2 |a|^2 - 1/2 b'(sum_k d_k K_k) b) + r(d)
+    min_{d in D} max_a  scale (p'a - 1/2 sum_j rho_j a_j^2 - 1/2 b'(sum_k d_k K_k) b) + r(d)
 
 The order may be changed; with h the support of the domain and the scores v_k = b'K_k b, every feasible a bounds the
-optimum from below by scale (p'a - rho/2 |a|^2) - h(scale/2 v).
+optimum from below by scale (p'a - 1/2 sum_j rho_j a_j^2) - h(scale/2 v).
 """
 
 from __future__ import annotations

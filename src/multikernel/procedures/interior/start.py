@@ -27,7 +27,7 @@ def first_point(saddle: Saddle, working: WorkingSet) -> Point:
     if program.total == 0.0:
         linear = float(np.abs(program.linear) @ a)
         curved = float(products.K.diagonal()[program.sample] @ a**2 if linear > program.linear @ a else 0.0)
-        quadratic = max(curved, float(saddle.weights(delta) @ v)) + program.ridge * float(a @ a)
+        quadratic = max(curved, float(saddle.weights(delta) @ v)) + program.cost(a)
         size = min(1.0, linear / quadratic) if quadratic > 0 else 1.0
         if many:  # the two parts agree so near to zero that it would take many steps to get away from it
             size = max(size, _INSIDE)
