@@ -38,7 +38,7 @@ def heard(act: Callable[[], Any]) -> list[warnings.WarningMessage]:
 
 
 def model(cls: Any) -> Any:
-    return cls() if cls.__name__.startswith(("LinearRLS2", "HKL")) else cls(FAMILY)
+    return cls() if cls.__name__.startswith(("LinearRLS2", "HKL", "LearnedScales")) else cls(FAMILY)
 
 
 def target(cls: Any) -> Any:
