@@ -137,3 +137,34 @@ def test_plot_has_a_point_for_each_feature() -> None:
     ax = model.plot_scales()
     assert next(label.get_text() for label in ax.get_yticklabels()) in {"x0", "x1", "x2", "x3"}
     assert len(ax.lines[0].get_xdata()) == 10
+
+
+def mixed(n: int, seed: int = 0) -> tuple[pd.DataFrame, Array]:
+    """The colour shifts the target, the shape does not, and one number matters."""
+    rng = np.random.default_rng(seed)
+    frame = pd.DataFrame(
+        {
+            "shape": rng.choice(["round", "square"], n),
+            "size": rng.normal(size=n),
+            "colour": rng.choice(["red", "green", "blue"], n),
+            "noise": rng.normal(size=n),
+        }
+    )
+    return frame, np.sin(frame["size"]) + 2.0 * (frame["colour"] == "red") + 0.1 * rng.normal(size=n)
+
+
+@pytest.mark.parametrize("kernel", [kernels.RBF(), kernels.Laplacian()], ids=repr)
+def test_strings_are_categories(kernel: kernels.Kernel, tmp_path: Any) -> None:
+    frame, target = mixed(200)
+    model = LearnedScalesRegressor(kernel).fit(frame[:140], target[:140])
+    assert model.score(frame[140:], target[140:]) > 0.95
+    shape, size, colour, noise = model.scales_
+    assert colour > shape
+    assert size > 2.0 * noise
+    save(model, tmp_path / "model.mk")
+    np.testing.assert_array_equal(load(tmp_path / "model.mk").predict(frame[140:]), model.predict(frame[140:]))
+    other = frame[140:].assign(colour="violet")
+    assert np.isfinite(model.predict(other)).all()
+    assert not hasattr(model, "kernel_")
+    with pytest.raises(ValueError, match="fitted with strings in columns 0, 2"):
+        model.predict(frame[140:].assign(colour=1.0))

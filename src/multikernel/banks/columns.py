@@ -18,9 +18,9 @@ import numpy as np
 
 from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank, positions, same_samples
+from multikernel.banks.categories import Columns
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.threads import over_rows
-from multikernel.kernels.samples import dense
 
 _PIECE = 1 << 20  # differences of columns that a thread forms at a time
 
@@ -34,36 +34,50 @@ class ColumnDistancesBank(KernelBank):
     X, Z : arrays (r, p) and (c, p), the row and the column samples; ``X is Z`` makes the bank square
     owner : int array (p,), the group of each column, from 0 to groups - 1; -1 for a column of none
     groups : int
-    degree : 2 or 1, q
+    columns : how samples become columns, and the degree q
     """
 
     X: Array
     Z: Array
     owner: Array
     groups: int
-    degree: int
+    columns: Columns
 
     @classmethod
     def of(cls, X: Any, degree: int = 2, owner: Array | None = None) -> ColumnDistancesBank:
-        """On a training sample; every column is a group of its own if ``owner`` is not given.
+        """On a training sample; every feature is a group of its own if ``owner`` is not given.
 
         Parameters
         ----------
-        X : array or CSR matrix (n, p)
+        X : array or CSR matrix (n, p), or a table whose features of strings are categories: the same or not
         degree : 2 for squared differences, 1 for absolute ones
-        owner : int array (p,), the group of each column
+        owner : int array (p,), the group of each feature
 
         Raises
         ------
-        ValueError : for another degree, and where owner has not an entry for each column
+        ValueError : for another degree, and where owner has not an entry for each feature
         """
-        X = np.array(dense(X), dtype=np.float64)
-        own = np.arange(X.shape[1]) if owner is None else np.asarray(owner)
         if degree not in (1, 2):
             raise ValueError(f"distances of columns are of degree 1 or 2, got {degree!r}")
-        if own.shape != (X.shape[1],):
-            raise ValueError(f"owner must name the group of each of {X.shape[1]} columns, got shape {own.shape}")
-        return cls(X, X, own, int(own.max(initial=-1)) + 1, degree)
+        columns = Columns.of(X, degree)
+        own = np.arange(columns.p) if owner is None else np.asarray(owner)
+        if own.shape != (columns.p,):
+            raise ValueError(f"owner must name the group of each of {columns.p} features, got shape {own.shape}")
+        numbers = columns.numbers(X)
+        return cls(numbers, numbers, own[columns.features], int(own.max(initial=-1)) + 1, columns)
+
+    @property
+    def degree(self) -> int:
+        """q."""
+        return self.columns.degree
+
+    def by_feature(self, values: Array) -> Array:
+        """Values of the groups, shape (..., groups), as values of the features of the samples: (..., p)."""
+        features, first = np.unique(self.columns.features, return_index=True)
+        owner = self.owner[first]
+        spread = np.zeros((*values.shape[:-1], self.columns.p))
+        spread[..., features[owner >= 0]] = values[..., owner[owner >= 0]]
+        return spread
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -113,7 +127,7 @@ class ColumnDistancesBank(KernelBank):
         return replace(self, owner=number[self.owner], groups=len(chosen))
 
     def cross(self, X: Any) -> ColumnDistancesBank:
-        return replace(self, X=np.array(dense(X), dtype=np.float64))
+        return replace(self, X=self.columns.numbers(X))
 
     def self_values(self, X: Any) -> Array:
         return np.zeros((self.groups, X.shape[0]))

@@ -143,10 +143,12 @@ class LearnedScalesEstimator(KernelEstimator):
         super().publish(bank, fitted, single)
         found = cast(LearnedScales, fitted[0].weights)
         by_feature = found.scales
+        self.__dict__.pop("kernel_", None)  # of an earlier fit
         if isinstance(bank, ColumnDistancesBank):
-            by_feature = found.scales[:, bank.owner]
+            by_feature = bank.by_feature(found.scales)
             kernels = zip(found.values, self._combination().kernels, by_feature, strict=True)
-            self.kernel_: Kernel = reduce(add, [float(w) * Anisotropic(k, tuple(s.tolist())) for w, k, s in kernels])
+            if not len(bank.columns.strings):
+                self.kernel_: Kernel = reduce(add, [float(w) * Anisotropic(k, tuple(s)) for w, k, s in kernels])
         self.scales_ = by_feature[0] if len(by_feature) == 1 else by_feature
         self.alpha_ = found.alpha
         self.cv_loss_ = found.objective

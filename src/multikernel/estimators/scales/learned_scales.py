@@ -27,7 +27,8 @@ class LearnedScalesRegressor(LearnedScalesEstimator, KernelRegressor):
     u_rj the logarithm of the scale times the mean of |x_j - z_j|^q over pairs. Features that do not help get small
     scales. The gradient is exact, from one matrix inverse for all folds. The problem is not convex: the point found is
     stationary, and no worse on held-out samples than equal scales with the best of 4 widths and 5 ridges, up to the
-    penalty. The result does not depend on the units of the features or of the target.
+    penalty. The result does not depend on the units of the features or of the target. Features of strings are
+    categories: |x_j - z_j|^q is 0 for the same and 1 for different ones, also for one that training did not meet.
 
     Parameters
     ----------
@@ -59,7 +60,7 @@ class LearnedScalesRegressor(LearnedScalesEstimator, KernelRegressor):
     scales_ : array (p,), the scale of each feature in units of 1 / |feature|^q; (R, p) for R kernels
     weights_ : array (R,), of the kernels, with sum 1
     alpha_ : float, the ridge for these weights
-    kernel_ : the learned kernel, to be used elsewhere; not set for a bank of distances
+    kernel_ : the learned kernel, to be used elsewhere; not set for a bank of distances and for categories
     cv_loss_ : float, the mean squared error on the held-out samples, summed over targets. Scales were chosen by it, so
         that it is somewhat lower than the error of new samples
     cv_loss_equal_, cv_loss_constant_ : float, the same for the best of the equal scales tried, and for constants
