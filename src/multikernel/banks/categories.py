@@ -1,8 +1,8 @@
 """Samples with columns of categories as columns of numbers, in which two categories have distance 1.
 
 A column of K categories becomes K + 1 columns, of which one holds 2^(-1/q) and the others 0: the sum of |x - z|^q over
-these is 0 for the same category and 1 for two different ones. The last column is for categories that the training sample
-does not have, which differ from all of its own.
+these is 0 for the same category and 1 for two different ones. The last column is for categories that the training
+sample does not have, which differ from all of its own.
 """
 
 from __future__ import annotations
