@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, cast
+
+import numpy as np
 
 from multikernel._parameters import Count, Part, Positive, WithinOne
 from multikernel.banks import KernelBank
@@ -53,6 +56,8 @@ class EasyMKLClassifier(KernelClassifier):
     kernel_names_ : array (m,)
     dual_coef_ : array (n,) or (problems, n); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_
     intercept_ : float or array (problems,)
+    hull_vector_ : array (n,) or (problems, n), the solution g of the problem above, a probability vector on each class;
+        zero where a sample takes no part in a problem ("ovo")
     classes_ : array
     objective_ : float or array (problems,)
     duality_gap_ : float, the largest relative gap of ``objective_`` over the problems
@@ -93,6 +98,13 @@ class EasyMKLClassifier(KernelClassifier):
 
     def _learner(self) -> Machine:
         return classification_machine(self.learner, self.lam, self.C, self.tol, self.max_iter)
+
+    def publish(self, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
+        super().publish(bank, fitted, single)
+        hulls = np.zeros((len(fitted), bank.shape[1]))
+        for vector, f in zip(hulls, fitted, strict=True):
+            vector[f.rows] = f.weights.warm
+        self.hull_vector_ = hulls[0] if single else hulls
 
     def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
         weights = easymkl(bank, task.target, self._margin(), warm.weights.warm if warm else None)

@@ -15,7 +15,19 @@ from typing import Annotated, Any, Literal, cast
 import numpy as np
 from sklearn.utils import check_random_state
 
-from multikernel._parameters import Choice, Count, NonNegative, Number, Part, Positive, Power, Seed, Starts, Verbosity
+from multikernel._parameters import (
+    Choice,
+    Count,
+    NonNegative,
+    NonNegativeVector,
+    Number,
+    Part,
+    Positive,
+    Power,
+    Seed,
+    Starts,
+    Verbosity,
+)
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.combinations import Combination, HadamardPower, Linear, ProductOfRBF
@@ -49,6 +61,7 @@ class GeneralizedMKL(KernelEstimator):
     penalty: Positive = 1.0
     norm: Annotated[float, Number(least=1)] = 1
     radius: NonNegative | None = None
+    offset: NonNegative | NonNegativeVector = 0.0
     n_init: Starts = 1
     tol: Part = 1e-4
     max_iter: Count = 1000
@@ -69,13 +82,18 @@ class GeneralizedMKL(KernelEstimator):
 
     def _domain(self) -> Domain:
         if self.radius is not None:
-            return NormBall(self.norm, self.radius)
+            return NormBall(self.norm, self.radius, self.offset)
         return Orthant(self.penalty, cast(Literal[1, 2], self.norm))
 
     def check_parameters(self) -> None:
         super().check_parameters()
         if self.radius is None:
             _PENALTIES.check(self.norm, f"{type(self).__name__}: norm")
+            if np.any(self.offset):
+                raise ValueError(
+                    f"{type(self).__name__}: offset is the centre of a ball, and there is none: give a radius, or "
+                    "leave the offset at 0"
+                )
 
     def _default_kernels(self) -> KernelFamily:
         if self.combination == "polynomial":

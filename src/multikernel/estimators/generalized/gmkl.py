@@ -15,7 +15,8 @@ from multikernel.machines import RidgeMachine, SquaredHingeMachine
 class GMKLClassifier(GeneralizedMKL, WeightedClassifier):
     """A sum, a power of a sum or a product of kernels, its weights learned together with a support vector machine.
 
-    Solves min over theta >= 0 of T(theta) + penalty |theta|_norm^norm, or of T(theta) over |theta|_norm <= radius, with
+    Solves min over theta >= 0 of T(theta) + penalty |theta|_norm^norm, or of T(theta) over
+    |theta - offset|_norm <= radius, with
 
         T(theta) = max over a >= 0, y'a = 0 of 2 sum a - a'(Y K(theta) Y + I / C) a,
 
@@ -40,12 +41,16 @@ class GMKLClassifier(GeneralizedMKL, WeightedClassifier):
     degree : int >= 1, default 2, of "polynomial"
     C : float > 0, default 1.0
         Weight of the squared hinge losses.
+    fit_intercept : bool, default True
+        Whether there is an intercept, and with it the equality y'a = 0.
     penalty : float > 0, default 1.0
         With norm 1, features and kernels that explain too little get weight 0; the more samples there are, and the
         larger C, the less the same penalty weighs.
     norm : 1 or 2, or any number >= 1 with a radius, default 1
     radius : float >= 0 or None, default None
-        A ball takes the place of the penalty.
+        A ball takes the place of the penalty. With 0 the weights are the offset.
+    offset : float >= 0 or array (m,), default 0.0
+        The centre of the ball. Weights of a sum are at least as large as it at the optimum.
     n_init : int, default 1
         How many starts: one at which all kernels have the same part, the others random. The best model is kept.
     tol : float, default 1e-4
@@ -93,18 +98,19 @@ class GMKLClassifier(GeneralizedMKL, WeightedClassifier):
     """
 
     C: Positive = 1.0
+    fit_intercept: bool = True
 
     def _machine(self) -> SquaredHingeMachine:
-        return SquaredHingeMachine(C=self.C)
+        return SquaredHingeMachine(C=self.C, fit_intercept=self.fit_intercept)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class GMKLRegressor(GeneralizedMKL, WeightedRegressor):
     """A sum, a power of a sum or a product of kernels, its weights learned together with kernel ridge regression.
 
-    Solves min over theta >= 0 of T(theta) + penalty |theta|_norm^norm, or of T(theta) over |theta|_norm <= radius, with
-    T(theta) = y'(K(theta) + alpha I)^-1 y, y less its mean where an intercept is fitted. T grows with the square of the
-    target: a penalty means the same only for a target of the same scale.
+    Solves min over theta >= 0 of T(theta) + penalty |theta|_norm^norm, or of T(theta) over
+    |theta - offset|_norm <= radius, with T(theta) = y'(K(theta) + alpha I)^-1 y, y less its mean where an intercept is
+    fitted. T grows with the square of the target: a penalty means the same only for a target of the same scale.
 
     Parameters
     ----------
@@ -112,7 +118,7 @@ class GMKLRegressor(GeneralizedMKL, WeightedRegressor):
         What is added to the diagonal of the kernel.
     fit_intercept : bool, default True
         Whether the mean of the targets is taken off first and is the intercept.
-    kernels, combination, degree, penalty, norm, radius, n_init, tol, max_iter, random_state, verbose : as in
+    kernels, combination, degree, penalty, norm, radius, offset, n_init, tol, max_iter, random_state, verbose : as in
         GMKLClassifier
 
     Attributes

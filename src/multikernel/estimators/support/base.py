@@ -87,9 +87,10 @@ class SupportClassifier(SupportEstimator, WeightedClassifier):
     """Weights learned with the hinge loss."""
 
     C: Positive = 1.0
+    fit_intercept: bool = True
 
     def _machine(self) -> SupportMachine:
-        return HingeMachine(C=self.C, tol=self.tol)
+        return HingeMachine(C=self.C, fit_intercept=self.fit_intercept, tol=self.tol)
 
     def _solve_all(self, bank: KernelBank, tasks: Sequence[Callable[[KernelBank], Fitted]]) -> list[Fitted]:
         """One-vs-rest problems make their passes together, as many as memory allows; pairs have banks of their own."""
@@ -106,6 +107,7 @@ class SupportRegressor(SupportEstimator, WeightedRegressor):
 
     C: Positive = 1.0
     epsilon: NonNegative = 0.1
+    fit_intercept: bool = True
 
     def _machine(self) -> SupportMachine:
-        return EpsilonMachine(C=self.C, epsilon=self.epsilon, tol=self.tol)
+        return EpsilonMachine(C=self.C, epsilon=self.epsilon, fit_intercept=self.fit_intercept, tol=self.tol)

@@ -41,6 +41,8 @@ class L1MKLClassifier(WeightsOfSumOne, SupportClassifier):
         By default polynomials of degrees 1 to 3 and nine widths of the Gaussian, on all features, normalised.
     C : float > 0, default 1.0
         Weight of the hinge losses.
+    fit_intercept : bool, default True
+        Whether there is an intercept, and with it the equality y'a = 0.
     solver : {"auto", "reduced_gradient", "cutting_plane", "level", "subgradient"}, default "auto"
         "auto" is an interior point method over weights and support vectors together, by far the fastest; the others
         are SimpleMKL, SILP, the level method and projected subgradients, which solve a support vector machine a step.
@@ -102,6 +104,8 @@ class L1MKLRegressor(WeightsOfSumOne, SupportRegressor):
         Weight of the losses, in units of 1 / the target: scale the target, or C with it.
     epsilon : float >= 0, default 0.1
         Residuals up to it cost nothing, in units of the target.
+    fit_intercept : bool, default True
+        Whether there is an intercept, and with it the equality sum b = 0.
     kernels, solver, tol, max_iter, verbose : as in L1MKLClassifier
 
     Attributes

@@ -41,6 +41,8 @@ class LpMKLClassifier(WeightsInBall, SupportClassifier):
         The norm of the ball.
     C : float > 0, default 1.0
         Weight of the hinge losses.
+    fit_intercept : bool, default True
+        Whether there is an intercept, and with it the equality y'a = 0.
     solver : {"auto", "block_norm", "projected_gradient"}, default "auto"
         "auto" is an interior point method over weights and support vectors together; "block_norm" the update in closed
         form of Kloft and others.
@@ -77,7 +79,7 @@ class LpMKLRegressor(WeightsInBall, SupportRegressor):
     ----------
     p : finite float >= 1, default 2.0
         The norm of the ball.
-    C, epsilon : as in L1MKLRegressor
+    C, epsilon, fit_intercept : as in L1MKLRegressor
     kernels, solver, tol, max_iter, verbose : as in LpMKLClassifier
 
     Attributes

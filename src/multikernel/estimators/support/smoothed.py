@@ -36,6 +36,8 @@ class SMKLClassifier(SupportClassifier):
         By default polynomials of degrees 1 to 3 and nine widths of the Gaussian, on all features, normalised.
     C : float > 0, default 1.0
         Weight of the hinge losses.
+    fit_intercept : bool, default True
+        Whether the support vector machine at the end has an intercept; the smoothed problem has none.
     smoothing : float > 0, default 1.0
         s. The smoothed value is above the unsmoothed one by at most (s/2) log m.
     solver : {"auto", "accelerated"}, default "auto"
@@ -66,7 +68,8 @@ class SMKLClassifier(SupportClassifier):
     smoothing: Annotated[float, Number(above=0, why="without smoothing use L1MKLClassifier")] = 1.0
 
     def _machine(self) -> HingeMachine:
-        return HingeMachine(C=self.C, tol=self.tol)
+        """The machine of the smoothed problem, which has no intercept."""
+        return HingeMachine(C=self.C, fit_intercept=False, tol=self.tol)
 
     def _solvers(self) -> tuple[str, ...]:
         return ("auto", "accelerated")
@@ -78,12 +81,11 @@ class SMKLClassifier(SupportClassifier):
         return {}
 
     def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
-        machine = replace(self._machine(), fit_intercept=False)
-        problem = Problem(bank, Linear(), machine, self._domain(), task.target, task.sample_weight)
+        problem = Problem(bank, Linear(), self._machine(), self._domain(), task.target, task.sample_weight)
         return solved_in_own_units(problem, self._solve, warm.weights.values if warm else None, None, observe)
 
     def _solve(self, problem: Problem, start: Array | None, warm: Array | None, observe: Observer) -> Learned:
-        """The weights, without an intercept; then the machine with one."""
+        """The weights, without an intercept; then the machine, with one where it is asked for."""
         bank, y, sample_weight = problem.bank, problem.target, problem.sample_weight
         machine, domain = cast(HingeMachine, problem.machine), cast(EntropySimplex, problem.domain)
         if self.solver == "accelerated":
@@ -93,5 +95,8 @@ class SMKLClassifier(SupportClassifier):
         else:
             found, dual = support_mkl(problem, self.tol, self.max_iter, start, observe)
             weights, a = replace(found, objective=-float(found.objective or 0.0)), dual.warm  # as a minimum over a
-        last, gram = replace(machine, fit_intercept=True).polishing(self.tol), bank.combine(weights.values)
+        last, gram = (
+            replace(machine, fit_intercept=self.fit_intercept).polishing(self.tol),
+            bank.combine(weights.values),
+        )
         return weights, last.solve(gram, y, a, sample_weight)
