@@ -15,10 +15,10 @@ _TILE = 32  # rows mirrored at a time
 
 
 @njit(nogil=True, cache=True, fastmath=_FAST)
-def forms(packed, A, rows, out, first, last):  # type: ignore[no-untyped-def]
-    """out[k, t] = a_t'K_k a_t for the matrices first..last; A is (t, n), zero outside the rows."""
+def forms(packed, chosen, A, rows, out, first, last):  # type: ignore[no-untyped-def]
+    """out[k, t] = a_t'K a_t for K = packed[chosen[k]], k = first..last; A is (t, n), zero outside the rows."""
     for k in range(first, last):
-        K = packed[k]
+        K = packed[chosen[k]]
         out[k] = 0.0
         for i in rows:
             start = i * (i + 1) // 2
@@ -31,16 +31,16 @@ def forms(packed, A, rows, out, first, last):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, fastmath=_FAST)
-def inner(packed, p, out, first, last):  # type: ignore[no-untyped-def]
-    """out[k] = packed[k]'p for the matrices first..last, four at a time."""
+def inner(packed, chosen, p, out, first, last):  # type: ignore[no-untyped-def]
+    """out[k] = packed[chosen[k]]'p for k = first..last, four at a time."""
     out[first:last] = 0.0
     for start in range(0, len(p), _STRETCH):
         v = p[start : start + _STRETCH]
         stop = start + len(v)
         k = first
         while k + 4 <= last:
-            K0, K1 = packed[k, start:stop], packed[k + 1, start:stop]
-            K2, K3 = packed[k + 2, start:stop], packed[k + 3, start:stop]
+            K0, K1 = packed[chosen[k], start:stop], packed[chosen[k + 1], start:stop]
+            K2, K3 = packed[chosen[k + 2], start:stop], packed[chosen[k + 3], start:stop]
             s0, s1, s2, s3 = 0.0, 0.0, 0.0, 0.0
             for j in range(len(v)):
                 s0 += K0[j] * v[j]
@@ -53,7 +53,7 @@ def inner(packed, p, out, first, last):  # type: ignore[no-untyped-def]
             out[k + 3] += s3
             k += 4
         while k < last:
-            K0, s0 = packed[k, start:stop], 0.0
+            K0, s0 = packed[chosen[k], start:stop], 0.0
             for j in range(len(v)):
                 s0 += K0[j] * v[j]
             out[k] += s0
@@ -86,15 +86,15 @@ def sums(packed, chosen, W, out, first, last):  # type: ignore[no-untyped-def]
 
 
 @njit(nogil=True, cache=True, fastmath=_FAST)
-def products(packed, C, out, first, last):  # type: ignore[no-untyped-def]
-    """out[k, t] = K_k c_t for the matrices first..last; C is (t, n).
+def products(packed, chosen, C, out, first, last):  # type: ignore[no-untyped-def]
+    """out[k, t] = K c_t for K = packed[chosen[k]], k = first..last; C is (t, n).
 
     With several columns four rows at a time, which read c and y once: bound by arithmetic then, not by memory.
     """
     n = C.shape[1]
     whole = n - n % 4 if len(C) > 1 else 0
     for k in range(first, last):
-        K = packed[k]
+        K = packed[chosen[k]]
         out[k] = 0.0
         for i in range(0, whole, 4):
             at0 = i * (i + 1) // 2

@@ -60,22 +60,36 @@ class StoredBank(KernelBank):
 class PackedBank(StoredBank):
     """m symmetric n x n matrices, the half of each stored once.
 
+    A bank of some of the kernels is a view of the stack: nothing of it is copied.
+
     Parameters
     ----------
     origin : the same kernels with no matrix stored
-    packed : array (m, n (n + 1) / 2), float64 or float32, each row in LAPACK's packed order
+    stack : array (., n (n + 1) / 2), float64 or float32, each row in LAPACK's packed order
     n : int
+    kept : int array (m,), which rows of the stack are the kernels of this bank; None is all of them
     """
 
-    packed: Array
+    stack: Array
     n: int
+    kept: Array | None = None
+
+    @cached_property
+    def places(self) -> Array:
+        """The row of each kernel in the stack, int array (m,)."""
+        return np.arange(len(self.stack)) if self.kept is None else self.kept
+
+    @property
+    def packed(self) -> Array:
+        """The halves of this bank's kernels, shape (m, n (n + 1) / 2): the stack itself, or a copy of some of it."""
+        return self.stack if self.kept is None else self.stack[self.kept]
 
     @property
     def shape(self) -> tuple[int, int]:
         return self.n, self.n
 
     def __len__(self) -> int:
-        return len(self.packed)
+        return len(self.places)
 
     @property
     def square(self) -> bool:
@@ -83,30 +97,30 @@ class PackedBank(StoredBank):
 
     @property
     def rounding(self) -> float:
-        return unit_roundoff(self.packed.dtype)
+        return unit_roundoff(self.stack.dtype)
 
     def tiles(self, rows: Index) -> Iterator[Array]:
         from multikernel.banks import _packed
 
         chosen = positions(rows, self.n)
-        tile = np.empty((len(chosen), self.n), dtype=self.packed.dtype)
-        for K in self.packed:
-            _packed.rows(K, chosen, tile)
+        tile = np.empty((len(chosen), self.n), dtype=self.stack.dtype)
+        for k in self.places:
+            _packed.rows(self.stack[k], chosen, tile)
             yield tile
 
     def combine_all(self, W: Array) -> list[Gram]:
         from multikernel.banks import _packed
 
         self._check("weights", W.shape[1], len(self), "kernels")
-        chosen = np.flatnonzero(W.any(axis=0))  # matrices without weight are not read
-        own, length = np.ascontiguousarray(W[:, chosen], dtype=np.float64), self.packed.shape[1]
-        sums = np.empty((len(W), length))
+        used = np.flatnonzero(W.any(axis=0))  # matrices without weight are not read
+        own, length = np.ascontiguousarray(W[:, used], dtype=np.float64), self.stack.shape[1]
+        sums, chosen = np.empty((len(W), length)), self.places[used]
         over_rows(
-            lambda r: _packed.sums(self.packed, chosen, own, sums, r.start, r.stop),
+            lambda r: _packed.sums(self.stack, chosen, own, sums, r.start, r.stop),
             length,
             max(_SHORTEST, _PIECE // max(1, own.size)),
         )
-        dtype = np.float64 if self.origin.rounding < self.rounding else self.packed.dtype
+        dtype = np.float64 if self.origin.rounding < self.rounding else self.stack.dtype
         return [DenseGram(unpack(total, self.n, dtype)) for total in sums]
 
     def apply(self, C: Array) -> Array:
@@ -115,7 +129,7 @@ class PackedBank(StoredBank):
         self._check("rows", len(C), self.n, "samples")
         Ct = np.ascontiguousarray(C.T, dtype=np.float64)
         out = np.empty((len(self), *Ct.shape))
-        self._over_kernels(lambda r: _packed.products(self.packed, Ct, out, r.start, r.stop), len(Ct))
+        self._over_kernels(lambda r: _packed.products(self.stack, self.places, Ct, out, r.start, r.stop), len(Ct))
         return out.transpose(0, 2, 1)
 
     def quad(self, A: Array) -> Array:
@@ -131,7 +145,7 @@ class PackedBank(StoredBank):
         if len(rows) > _DENSE * self.n:
             rows = np.arange(self.n)
         out = np.empty((len(self), len(At)))
-        self._over_kernels(lambda r: _packed.forms(self.packed, At, rows, out, r.start, r.stop), len(At))
+        self._over_kernels(lambda r: _packed.forms(self.stack, self.places, At, rows, out, r.start, r.stop), len(At))
         return out
 
     def inner(self, M: Array) -> Array:
@@ -139,7 +153,7 @@ class PackedBank(StoredBank):
 
         self._check("rows", len(M), self.n, "samples")
         p, out = weights_of_pairs(M.astype(np.float64, copy=False)), np.empty(len(self))
-        self._over_kernels(lambda r: _packed.inner(self.packed, p, out, r.start, r.stop), 1)
+        self._over_kernels(lambda r: _packed.inner(self.stack, self.places, p, out, r.start, r.stop), 1)
         return out
 
     @staticmethod
@@ -150,10 +164,16 @@ class PackedBank(StoredBank):
 
     def _over_kernels(self, work: Callable[[slice], None], columns: int) -> None:
         """Share the kernels out among threads, so many at a time that a thread has something to do."""
-        over_rows(work, len(self), max(1, _PIECE // max(1, columns * self.packed.shape[1])))
+        over_rows(work, len(self), max(1, _PIECE // max(1, columns * self.stack.shape[1])))
 
     def diagonal(self) -> Array:
-        return self.packed[:, np.cumsum(np.arange(self.n) + 1) - 1]
+        return self._columns(np.cumsum(np.arange(self.n) + 1) - 1)
+
+    def _columns(self, part: Any) -> Array:
+        """Some entries of every half."""
+        if self.kept is None or isinstance(part, slice):
+            return self.stack[slice(None) if self.kept is None else self.kept, part]
+        return self.stack[np.ix_(self.kept, part)]
 
     def traces(self) -> Array:
         return self._traces.copy()
@@ -166,8 +186,8 @@ class PackedBank(StoredBank):
     def pairs(self, N: Array | None = None) -> Array:
         """Off-diagonal entries count twice: <K_j, K_k> = 2 p_j'p_k - diag_j'diag_k."""
         weights, total = None if N is None else weights_of_pairs(N), np.zeros((len(self), len(self)))
-        for part in slices(self.packed.shape[1], max(1, _VALUES // max(1, len(self)))):
-            P = self.packed[:, part].astype(np.float64, copy=False)
+        for part in slices(self.stack.shape[1], max(1, _VALUES // max(1, len(self)))):
+            P = self._columns(part).astype(np.float64, copy=False)
             total += (P if weights is None else P * weights[part]) @ P.T
         if weights is not None:
             return total
@@ -178,32 +198,34 @@ class PackedBank(StoredBank):
         """The product of two packed halves is the packed half of the product."""
         half = pack(P.dense())
         parts = slices(len(self), max(1, _VALUES // max(1, len(half))))
-        return np.concatenate([replace(self, packed=self.packed[k] * half).apply(C) for k in parts])
+        return np.concatenate(
+            [replace(self, stack=self.stack[self.places[k]] * half, kept=None).apply(C) for k in parts]
+        )
 
     def matrix(self, k: int) -> Array:
-        return unpack(self.packed[k], self.n)
+        return unpack(self.stack[self.places[k]], self.n)
 
     def select(self, index: Index) -> PackedBank:
-        return replace(self, packed=np.ascontiguousarray(self.packed[index]), origin=self.origin.select(index))
+        return replace(self, kept=self.places[index], origin=self.origin.select(index))
 
     def principal(self, rows: Array) -> PackedBank:
         i, j = np.tril_indices(len(rows))
         entries = packed_positions(rows[i], rows[j])
-        packed = np.empty((len(self), len(entries)), dtype=self.packed.dtype)
+        packed = np.empty((len(self), len(entries)), dtype=self.stack.dtype)
 
         def gather(part: slice) -> None:
             for k in range(part.start, part.stop):
-                np.take(self.packed[k], entries, out=packed[k])
+                np.take(self.stack[self.places[k]], entries, out=packed[k])
 
         over_rows(gather, len(self), max(1, _PIECE // max(1, len(entries))))
         return PackedBank(self.origin.block(rows, rows), packed, len(rows))
 
     def exact(self, index: Index = slice(None)) -> KernelBank:
         chosen = self.select(index)
-        if self.packed.dtype == np.float64:
+        if self.stack.dtype == np.float64:
             return chosen
         exact = chosen.origin.exact()
-        return exact if exact.square else replace(chosen, packed=chosen.packed.astype(np.float64))
+        return exact if exact.square else replace(chosen, stack=chosen.packed.astype(np.float64), kept=None)
 
 
 @dataclass(frozen=True, eq=False)

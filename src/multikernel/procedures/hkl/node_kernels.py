@@ -21,7 +21,7 @@ from multikernel.procedures.hkl.lattice import Node
 
 def halves(bank: KernelBank) -> PackedBank:
     """The kernels of a square bank as packed halves in double precision."""
-    if isinstance(bank, PackedBank) and bank.packed.dtype == np.float64:
+    if isinstance(bank, PackedBank) and bank.kept is None and bank.stack.dtype == np.float64:
         return bank
     n = bank.shape[0]
     packed = np.empty((len(bank), n * (n + 1) // 2))
@@ -60,7 +60,7 @@ class NodeKernels:
         return PackedBank(Precomputed(len(nodes), self.base.n), packed, self.base.n)
 
     def _add(self, node: Node) -> None:
-        factors, parent = self.base.packed, self._place.get(node[:-1])
+        factors, parent = self.base.stack, self._place.get(node[:-1])
         k = len(self._place)
         half = self._packed[k]
         if not node:
