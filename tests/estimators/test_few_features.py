@@ -35,6 +35,12 @@ REGRESSORS: dict[str, Callable[[], Any]] = {
     "Lp": lambda: mk.LpMKLRegressor(FEATURES, C=0.1, tol=1e-3),
     "average": lambda: mk.AverageMKLRegressor(FEATURES),
     "polynomial": lambda: mk.PolynomialMKLRegressor(FEATURES, degree=1),
+    "polynomial, sparse": lambda: mk.PolynomialMKLRegressor(FEATURES, degree=1, norm=1),
+    "generalised": lambda: mk.GMKLRegressor(FEATURES),
+    "two layers": lambda: mk.RLS2Regressor(FEATURES, alpha=1e-3),
+    "two layers, as published": lambda: mk.RLS2Regressor(FEATURES, alpha=1e-3, mode="paper"),
+    "two layers, linear": lambda: mk.LinearRLS2Regressor(alpha=1e-3),
+    "held-out errors": lambda: mk.MultipleKernelRidgeCV(FEATURES),
 }
 
 

@@ -10,7 +10,7 @@ tiles (banks/streaming.py), and that a bank overrides where its structure makes 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
@@ -18,6 +18,7 @@ import numpy as np
 from multikernel._linalg import as_columns
 from multikernel._typing import Array, Index
 from multikernel.banks.gram import DenseGram, Gram
+from multikernel.banks.rotation import Rotation
 from multikernel.banks.streaming import Stream
 
 MEMORY = 2 << 30  # bytes: the largest thing that a bank stores by default
@@ -177,6 +178,17 @@ class KernelBank(ABC):
     def principal(self, rows: Array) -> KernelBank:
         """The block of these rows against themselves, copied out of this bank: for many passes over few samples."""
         return self.block(rows, rows)
+
+    def rotation(self, Y: Array, groups: Sequence[Array] | None = None) -> Rotation | None:
+        """Few coordinates of the samples of a square bank, in which its kernels and targets Y (n, t) are; else None.
+
+        Every group of samples, all samples by default, has coordinates of its own.
+        """
+        return None
+
+    def rotated(self, rotation: Rotation) -> KernelBank:
+        """The bank in the coordinates of a ``rotation`` of its own."""
+        raise NotImplementedError(f"{type(self).__name__} has no rotation")
 
     def compact(self) -> KernelBank:
         """The same bank, copied out of the larger one that it may be a view of: for many passes over a fold."""

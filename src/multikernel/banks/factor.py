@@ -7,7 +7,7 @@ With one column each these are rank-one kernels, one for each feature: nothing l
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -17,6 +17,7 @@ from multikernel._linalg import as_columns
 from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank, positions, same_samples, unit_roundoff
 from multikernel.banks.gram import FactorGram, Gram
+from multikernel.banks.rotation import Rotation
 from multikernel.kernels.samples import as_floats, dense, scaled_rows
 
 
@@ -122,6 +123,17 @@ class FactorBank(KernelBank):
         if hasattr(scaled, "multiply"):
             return dense(self.F.multiply((scaled.T @ P.dense().T).T)).T
         return (self.F * P.multiply(scaled)).T
+
+    def rotation(self, Y: Array, groups: Sequence[Array] | None = None) -> Rotation | None:
+        n, q = self.F.shape
+        groups = [np.arange(n)] if groups is None else groups
+        if not self.square or 2 * (q + Y.shape[1]) * len(groups) > n:  # before sparse features are made dense
+            return None
+        return Rotation.of(np.hstack([dense(self.F), Y]), groups)
+
+    def rotated(self, rotation: Rotation) -> FactorBank:
+        F = rotation.coordinates(dense(self.F))
+        return replace(self, F=F, H=F)
 
     def block(self, rows: Index, columns: Index) -> FactorBank:
         r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])

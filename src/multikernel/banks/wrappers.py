@@ -105,6 +105,7 @@ class ScaledBank(WrapperBank):
     diagonal, traces, self_values = asked("diagonal", _times), asked("traces", _times), asked("self_values", _times)
     held_out_self_values = asked("held_out_self_values", _times)
     block, cross, reference = asked("block", _around), asked("cross", _around), asked("reference", _around)
+    rotation, rotated = asked("rotation"), asked("rotated", _around)
     principal = asked("principal", _around)
 
     def select(self, index: Index) -> ScaledBank:

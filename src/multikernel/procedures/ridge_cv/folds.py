@@ -81,12 +81,12 @@ class Folds:
         sizes = np.bincount(self.labels, minlength=self.count)
         return np.split(order, np.cumsum(sizes)[:-1])
 
-    def training_means(self, Y: Array) -> Array:
+    def training_means(self, Y: Array, ones: Array) -> Array:
         """The mean of the other samples' targets for each fold: shape (F, t) for Y of shape (n, t)."""
         sums = np.zeros((self.count, Y.shape[1]))
-        np.add.at(sums, self.labels, Y)
-        sizes = np.bincount(self.labels, minlength=self.count)
-        return (Y.sum(axis=0) - sums) / (len(Y) - sizes)[:, None]
+        np.add.at(sums, self.labels, ones[:, None] * Y)
+        sizes = np.bincount(self.labels, ones**2, self.count)
+        return (sums.sum(axis=0) - sums) / (sizes.sum() - sizes)[:, None]
 
     def spread(self, V: Array) -> Array:
         """The parts of a vector by folds: shape (n, F), column f is V on fold f and 0 elsewhere."""

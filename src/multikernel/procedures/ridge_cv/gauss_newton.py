@@ -98,7 +98,7 @@ def descend(error: HeldOutError, start: Point, tol: float, max_iter: int, observ
     largest = np.zeros(len(start.v))
     values: list[float] = []
     history: list[float] = []
-    floor = _ROUNDING * float((error.Y**2).mean(axis=0).sum())
+    floor = _ROUNDING * float((error.Y**2).sum()) / error.held_out.count
     while point.value > floor:
         model = _Model(point.v, *error.normal_equations(point))
         largest = np.maximum(largest, np.diagonal(model.curvature))

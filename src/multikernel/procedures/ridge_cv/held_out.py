@@ -46,12 +46,24 @@ class Point:
 
 @dataclass(frozen=True, eq=False)
 class HeldOutError:
-    """L(v) for the kernels of a bank, targets Y of shape (n, t) and folds."""
+    """L(v) for the kernels of a bank, targets Y of shape (n, t) and folds; ``one`` as in ``HeldOut``."""
 
     bank: KernelBank
     Y: Array
     folds: Folds
     fit_intercept: bool = True
+    one: Array | None = None
+
+    @classmethod
+    def of(cls, bank: KernelBank, Y: Array, folds: Folds, fit_intercept: bool = True) -> HeldOutError:
+        """Of kernels of few features in few coordinates of each fold: squared errors are the same there."""
+        columns = np.column_stack([Y, np.ones(len(Y))])
+        rotation = bank.rotation(columns, folds.tests())
+        if rotation is None:
+            return cls(bank, Y, folds, fit_intercept)
+        columns, labels = rotation.coordinates(columns), np.repeat(np.arange(folds.count), rotation.sizes)
+        rotated = bank.rotated(rotation)
+        return cls(rotated, columns[:, :-1], Folds(labels, folds.count), fit_intercept, columns[:, -1])
 
     def at(self, v: Array) -> Point | None:
         """The error at weights v >= 0; None where K(v) + I is singular in floating point."""
@@ -60,12 +72,12 @@ class HeldOutError:
 
     @cached_property
     def held_out(self) -> HeldOut:
-        return HeldOut(self.Y, self.folds, self.fit_intercept)
+        return HeldOut(self.Y, self.folds, self.fit_intercept, self.one)
 
     @cached_property
     def diagonals(self) -> Array:
         """The mean of the diagonal of each kernel."""
-        return self.bank.traces() / len(self.Y)
+        return self.bank.traces() / self.held_out.count
 
     @property
     def largest(self) -> float:
@@ -86,7 +98,7 @@ class HeldOutError:
 
         Where there are many folds, J is that of fewer and larger ones: their errors have about the same curvature.
         """
-        few, n, left = self.folds.merged(_FEW), len(self.Y), point.left
+        few, n, left = self.folds.merged(_FEW), self.held_out.count, point.left
         exact = few.count == self.folds.count
         blocks = left.blocks if exact else Blocks.of(left.H, few)
         R = left.values if exact else blocks.solve(self.held_out.centred(left.targets, left.ones, few))

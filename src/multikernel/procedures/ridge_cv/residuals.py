@@ -18,6 +18,7 @@ of the first with dH = -H dK H.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import blas, lapack
@@ -50,11 +51,25 @@ class Residuals:
 
 @dataclass(frozen=True, eq=False)
 class HeldOut:
-    """Targets Y of shape (n, t) that are held out fold by fold."""
+    """Targets Y of shape (n, t) that are held out fold by fold.
+
+    ``one`` is the constant function in other coordinates of each fold; 1 for each sample if not given.
+    """
 
     Y: Array
     folds: Folds
     fit_intercept: bool = True
+    one: Array | None = None
+
+    @cached_property
+    def ones(self) -> Array:
+        """The constant function."""
+        return np.ones(len(self.Y)) if self.one is None else self.one
+
+    @property
+    def count(self) -> float:
+        """How many samples there are."""
+        return float(self.ones @ self.ones)
 
     def residuals(self, K: Array) -> Residuals | None:
         """Of a kernel matrix, which is overwritten; None where K + I is singular in floating point."""
@@ -64,15 +79,15 @@ class HeldOut:
             blocks = Blocks.of(K, self.folds)
         except np.linalg.LinAlgError:
             return None
-        targets, ones = product(K, self.Y), K.sum(axis=1)
+        targets, ones = product(K, self.Y), K @ self.ones
         R = blocks.solve(self.centred(targets, ones, self.folds))
-        errors: Array = (R**2).mean(axis=0)
+        errors: Array = (R**2).sum(axis=0) / self.count
         return Residuals(K, targets, ones, blocks, R, errors) if np.isfinite(errors).all() else None
 
     def constant(self) -> float:
         """L(0), the error of the predictor that is constant."""
-        rest = self.Y - self._means(self.folds)[self.folds.labels]
-        return float((rest**2).mean(axis=0).sum())
+        rest = self.centred(self.Y, self.ones, self.folds)
+        return float((rest**2).sum()) / self.count
 
     def slope(self, at: Residuals) -> Array:
         """M with dL = <M, dK>: shape (n, n), not symmetric."""
@@ -81,7 +96,7 @@ class HeldOut:
         for t in range(self.Y.shape[1]):
             P = _columns(at.H, self.folds, U[:, t])
             M += product(P, self.directions(at, self.folds, at.values[:, t], t).T)
-        M *= 2.0 / len(self.Y)
+        M *= 2.0 / self.count
         return M
 
     def centred(self, targets: Array, ones: Array, folds: Folds) -> Array:
@@ -96,7 +111,8 @@ class HeldOut:
         return Q
 
     def _means(self, folds: Folds) -> Array:
-        return folds.training_means(self.Y) if self.fit_intercept else np.zeros((folds.count, self.Y.shape[1]))
+        none = np.zeros((folds.count, self.Y.shape[1]))
+        return folds.training_means(self.Y, self.ones) if self.fit_intercept else none
 
 
 def _columns(H: Array, folds: Folds, u: Array) -> Array:

@@ -74,7 +74,7 @@ def ridge_cv(
     ------
     ValueError : where no ridge makes the sum of the kernel matrices positive definite
     """
-    error = HeldOutError(bank, Y, folds, fit_intercept)
+    error = HeldOutError.of(bank, Y, folds, fit_intercept)
     with one_blas_thread(len(Y)):
         several = n_init > 1  # the starts are compared after a few steps, and the best goes on
         rough, told = (max(tol, _SCOUT), silent) if several else (tol, observe)

@@ -48,7 +48,11 @@ def rls2(
     single = target.ndim == 1
     Y = np.asarray(target, dtype=float).reshape(len(target), -1)
     mean = Y.mean(axis=0) if fit_intercept else np.zeros(Y.shape[1])
-    Y = np.asfortranarray(Y - mean)
+    Y = Y - mean
+    rotation = scaled.rotation(Y)
+    if rotation is not None:  # kernels of few features are solved for in few coordinates
+        scaled, Y = scaled.rotated(rotation), rotation.coordinates(Y)
+    Y = np.asfortranarray(Y)
     with one_blas_thread(len(Y)):
         begin = _begin(scaled, scaling, Y) if warm is None else warm.values
         if mode == "paper":
@@ -56,6 +60,8 @@ def rls2(
         else:
             scores = None if warm is None else warm.scores
             weights, point = newton(scaled, Y, alpha, tol, max_iter, begin, scores, observe)
+    if rotation is not None:
+        point = replace(point, C=rotation.samples(point.C))
     return replace(weights, scaling=scaling), point.solution(single, mean)
 
 
