@@ -138,16 +138,17 @@ class Optimizer(ABC):
         The observer is told of repeated evaluations here, and of the last one once the bound of the next proposal,
         which belongs to it, is known.
         """
-        gap = state.certificate.value if state is not None else 1.0
+        gap, before = state.certificate.value if state is not None else 1.0, np.inf
         while True:
             asked = max(self.inner_gap(min(max(gap, self.tol), 1.0)), _FINEST)
             found = problem.evaluate(theta, warm, problem.machine.with_tolerance(asked))
             state = State.first(found) if state is None else state.told(found, self.tol)
             state = state.certified(self.certificate(problem, state))
             gap = state.certificate.value
-            sharp = found is not state.best or found.dual.gap <= _DOMINANT * gap or not found.dual.converged
-            if self._finished(state) or sharp:
+            sharp = found is not state.best or found.dual.gap <= _DOMINANT * gap
+            if self._finished(state) or sharp or not found.dual.converged or asked >= before:
                 return state
+            before = asked
             observe(state.event)
             warm = found.dual.warm
 

@@ -11,8 +11,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel.banks import Gram
 from multikernel.certificate import Certificate, relative
 from multikernel.machines import DualSolution, SupportMachine
+from multikernel.machines.support.certified import roots
 from multikernel.optimizers.needs import need_program, need_separable
 from multikernel.problem import Problem
 from multikernel.procedures.base import Weights
@@ -69,29 +71,32 @@ class SupportSaddle:
         machine = self.machine.polishing(self.tol)
         machine = replace(machine, max_iter=min(machine.max_iter, _POLISH * len(found.a)))
         dual = machine.solve_program(gram, self.saddle.program, found.a)
-        return self._pair(weights, working, dual, gram.multiply(dual.coef))
+        return self._pair(weights, working, gram, dual, gram.multiply(dual.coef))
 
     def of_interior(self, found: InteriorPoint) -> SupportPair:
         """The interior point itself: no coefficient is zero."""
         working = self._working(found.weights)
         program = self.saddle.program
         coef = program.coef(found.a)
-        f = working.work.combine(found.weights[working.index]).multiply(coef)
+        gram = working.work.combine(found.weights[working.index])
+        f = gram.multiply(coef)
         intercept = program.best_intercept(f)
         value = program.dual(found.a, float(coef @ f))
         excess = max(program.gap(found.a, f, intercept), 0.0)
         factor = np.sqrt(0.5 * program.scale) * coef
         gap = relative(excess, value + excess)
         dual = DualSolution(coef, intercept, value, value + excess, factor, gap, True, found.n_iter, found.a)
-        return self._pair(found.weights, working, dual, f)
+        return self._pair(found.weights, working, gram, dual, f)
 
     def _working(self, weights: Array) -> WorkingSet:
         return WorkingSet.of(self.saddle.bank, np.flatnonzero(weights), True)
 
-    def _pair(self, weights: Array, working: WorkingSet, dual: DualSolution, f: Array) -> SupportPair:
+    def _pair(self, weights: Array, working: WorkingSet, gram: Gram, dual: DualSolution, f: Array) -> SupportPair:
         """The solution at these weights, with f = sum_k weights_k K_k coef."""
         value = dual.value + self.saddle.domain.penalty(weights)
-        upper = value + max(self.saddle.program.gap(dual.warm, f, dual.intercept), 0.0)
+        program, sizes = self.saddle.program, roots(gram.diagonal())
+        excess = max(program.gap(dual.warm, f, dual.intercept), 0.0)
+        upper = value + excess + program.hidden(dual.warm, f, dual.intercept, sizes)
         scores = working.scores(dual.coef, working.work.quad(dual.coef))
         bound = self.saddle.bound(dual.warm, scores)
         return SupportPair(weights, dual, f, value, Certificate.gap(upper, bound, self.saddle.floor))

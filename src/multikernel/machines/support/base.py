@@ -18,7 +18,7 @@ from multikernel._typing import Array
 from multikernel.banks import Gram
 from multikernel.machines.base import DualSolution, Machine, check_gram
 from multikernel.machines.support.ascent import ascent
-from multikernel.machines.support.certified import certified, solution, value_floor, violations, within_rounding
+from multikernel.machines.support.certified import certified, roots, solution, value_floor, violations, within_rounding
 from multikernel.machines.support.factored import FactoredProgram
 from multikernel.machines.support.program import SupportProgram
 from multikernel.machines.working_samples import TOLERATED, Certified, first_samples, on_working_samples
@@ -73,19 +73,21 @@ class SupportMachine(Machine):
         check_gram(gram, program.n)
         if not gram.stored and program.total == 0.0:  # few samples may not reach a sum that is not zero
             return self._on_working_samples(gram, program, warm)
-        floor, root = value_floor(program, float(gram.diagonal().mean())), gram.root
+        root = gram.root
         if root is not None:
-            return FactoredProgram(program, root, floor, self.tol).solve(warm, self.max_iter)
+            return FactoredProgram(program, root, self.tol).solve(warm, self.max_iter)
         K = gram.dense()
         K = np.ascontiguousarray(K, dtype=np.float32 if K.dtype == np.float32 else np.float64)
         b = program.sign * program.feasible(warm)
-        found, gradient = certified(K, program, b, floor, self.tol)
+        sizes = roots(np.diagonal(K))
+        floor = value_floor(program, sizes)
+        found, gradient = certified(K, program, b, sizes, self.tol)
         best, stalled, work = found, 0, np.empty(0)
         while not best.converged and found.n_iter < self.max_iter:
             work = work if len(work) else np.empty(min(len(b) ** 2, _MEMORY))
             left = self.max_iter - found.n_iter
             b, made = ascent(K, program, b, gradient, floor / program.scale, self.tol, left, work)
-            found, gradient = certified(K, program, b, floor, self.tol, found.n_iter + made, found.history)
+            found, gradient = certified(K, program, b, sizes, self.tol, found.n_iter + made, found.history)
             stalled = 0 if found.gap < _PROGRESS * best.gap else stalled + 1
             best = replace(found if found.gap <= best.gap else best, n_iter=found.n_iter, history=found.history)
             rounding = stalled > 0 and within_rounding(K, program, found, gradient)
@@ -95,7 +97,7 @@ class SupportMachine(Machine):
 
     def _on_working_samples(self, gram: Gram, program: SupportProgram, warm: Array | None) -> DualSolution:
         """Solve without the samples whose variables are zero and would not gain by rising."""
-        floor = value_floor(program, float(gram.diagonal().mean()))
+        sizes = roots(gram.diagonal())
         start = warm if warm is not None and warm.shape == program.upper.shape else None
 
         def inner(part: Gram, rows: Array, a: Array | None, tol: float, steps: int) -> DualSolution:
@@ -106,7 +108,7 @@ class SupportMachine(Machine):
             a = np.zeros(len(program.sign))
             a[program.variables(rows)] = found.warm
             f = gram.multiply(program.coef(a))
-            over_all = solution(program, a, f, floor, self.tol)
+            over_all = solution(program, a, f, sizes, self.tol)
             outside = np.ones(program.n, dtype=bool)
             outside[rows] = False
             allowed = TOLERATED * self.tol * abs(over_all.value) / program.scale

@@ -12,41 +12,48 @@ from multikernel.machines.support.program import SupportProgram
 _PART = 1e-5  # of half the mean self-value: one-class values below it are known to this accuracy only
 
 
-def value_floor(program: SupportProgram, mean: float) -> float:
+def roots(diagonal: Array) -> Array:
+    """The roots of K_ii: the norms of the samples in feature space."""
+    return np.sqrt(np.maximum(diagonal, 0.0, dtype=float))
+
+
+def value_floor(program: SupportProgram, sizes: Array) -> float:
     """A value of J that counts as zero; not zero itself where the sum of the coefficients is given.
 
-    There K alone says how large the value is, and rounding of K what is left of a value that should be zero. ``mean``
-    is the mean of K_ii.
+    There K alone says how large the value is, and rounding of K what is left of a value that should be zero.
+    ``sizes`` are the roots of K_ii.
     """
-    return _PART * 0.5 * program.scale * program.total**2 * mean
+    return _PART * 0.5 * program.scale * program.total**2 * float((sizes * sizes).mean())
 
 
 def solution(
     program: SupportProgram,
     a: Array,
     f: Array,
-    floor: float,
+    sizes: Array,
     tol: float,
     n_iter: int = 0,
     history: tuple[float, ...] = (),
 ) -> DualSolution:
     """The solution at feasible variables a with values f = K b, and the best intercept.
 
-    ``floor`` is a value that counts as zero, ``history`` holds the gaps before this one.
+    Its gap and upper value hold what rounding may hide; that alone does not keep it from having converged. ``sizes``
+    are the roots of K_ii, ``history`` holds the gaps before this one.
     """
     coef, intercept = program.coef(a), program.best_intercept(f)
     value = program.dual(a, float(coef @ f))
-    excess = max(program.gap(a, f, intercept), 0.0)
-    upper = value + excess
-    gap = relative(excess, upper, floor)
+    excess, floor = max(program.gap(a, f, intercept), 0.0), value_floor(program, sizes)
+    converged = relative(excess, value + excess, floor) <= tol
+    excess += program.hidden(a, f, intercept, sizes)
+    gap = relative(excess, value + excess, floor)
     return DualSolution(
         coef=coef,
         intercept=intercept,
         value=value,
-        upper=upper,
+        upper=value + excess,
         factor=np.sqrt(0.5 * program.scale) * coef,
         gap=gap,
-        converged=gap <= tol,
+        converged=converged,
         n_iter=n_iter,
         warm=a,
         history=(*history, gap),
@@ -57,7 +64,7 @@ def certified(
     K: Array,
     program: SupportProgram,
     b: Array,
-    floor: float,
+    sizes: Array,
     tol: float,
     n_iter: int = 0,
     history: tuple[float, ...] = (),
@@ -70,7 +77,7 @@ def certified(
     f, support = np.empty(program.n), np.flatnonzero(coef)
     _rows.products(K, support, coef[support], f)
     gradient = program.sign * program.linear - f[program.sample] - program.ridge * b
-    return solution(program, a, f, floor, tol, n_iter, history), gradient
+    return solution(program, a, f, sizes, tol, n_iter, history), gradient
 
 
 def violations(program: SupportProgram, f: Array, outside: Array, allowed: float) -> Array:
@@ -89,7 +96,7 @@ def violations(program: SupportProgram, f: Array, outside: Array, allowed: float
 def within_rounding(K: Array, program: SupportProgram, found: DualSolution, gradient: Array) -> bool:
     """Whether the gap is no larger than what rounding of the values f = K b may add to the losses."""
     f = program.sign * program.linear - gradient - program.ridge * program.sign * found.warm
-    size = np.sqrt(np.maximum(np.diagonal(K), 0.0)).astype(float)
+    size = roots(np.diagonal(K))
     error = 4.0 * np.finfo(float).eps * float(size @ np.abs(found.coef)) * size[program.sample]
     reach = np.where(np.isfinite(program.upper), program.upper, found.warm)
     return program.gap(found.warm, f[: program.n], found.intercept) <= program.scale * float(reach @ error)

@@ -19,6 +19,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import LinAlgError, blas, lapack
@@ -26,7 +27,7 @@ from scipy.linalg import LinAlgError, blas, lapack
 from multikernel._linalg import cholesky, product
 from multikernel._typing import Array
 from multikernel.machines.base import DualSolution
-from multikernel.machines.support.certified import solution
+from multikernel.machines.support.certified import solution, value_floor
 from multikernel.machines.support.coefficients import central, feasible, fitting
 from multikernel.machines.support.point import Point
 from multikernel.machines.support.program import SupportProgram
@@ -49,14 +50,22 @@ class FactoredProgram:
     ----------
     program : SupportProgram
     G : array (n, q)
-    floor : float, a value that counts as zero
     tol : float, the relative duality gap to reach
     """
 
     program: SupportProgram
     G: Array
-    floor: float
     tol: float
+
+    @cached_property
+    def sizes(self) -> Array:
+        """The norms of the samples."""
+        return np.sqrt(np.einsum("ij,ij->i", self.G, self.G))
+
+    @cached_property
+    def floor(self) -> float:
+        """A value that counts as zero."""
+        return value_floor(self.program, self.sizes)
 
     def solve(self, start: Array | None, max_iter: int) -> DualSolution:
         """From variables of an earlier solution where they settle; else along the central path, until they do."""
@@ -82,7 +91,7 @@ class FactoredProgram:
     def _at(self, a: Array, n_iter: int = 0, history: tuple[float, ...] = ()) -> DualSolution:
         """The solution at feasible variables, with its certificate."""
         f = self.values(self.program.coef(a))
-        return solution(self.program, a, f, self.floor, self.tol, n_iter, history)
+        return solution(self.program, a, f, self.sizes, self.tol, n_iter, history)
 
     def _settled(self, found: DualSolution) -> DualSolution:
         """With variables at their bounds and the others where their equations say, if that solves the problem."""

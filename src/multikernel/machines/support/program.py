@@ -23,7 +23,7 @@ import numpy as np
 
 from multikernel._typing import Array
 
-_TINY = float(np.finfo(float).tiny)
+_EPS, _TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
 _SNAP = 1e-9  # of a variable's range: what an interior point method leaves between a variable and its bound
 
 
@@ -118,6 +118,22 @@ class SupportProgram:
             return self.scale * float(slope @ bound)
         step = np.where(slope > 0.0, np.minimum(slope / self.ridge, bound), np.maximum(slope / self.ridge, bound))
         return self.scale * float(step @ (slope - 0.5 * self.ridge * step))
+
+    def hidden(self, a: Array, f: Array, intercept: float, sizes: Array) -> float:
+        """How much of the gap rounding may hide: the last digits of what values are sums of.
+
+        ``sizes`` are the roots of K_ii. A slope counts by what its variable may still gain, for no other moves the gap.
+        """
+        reach = float(sizes @ np.abs(self.coef(a)))
+        slope = self.linear - self.sign * (f + intercept)[self.sample] - self.ridge * a
+        sums = sizes * reach + np.where(f == 0.0, 0.0, np.abs(f) + abs(intercept))
+        error = _EPS * (sums[self.sample] + np.abs(slope))
+        room = np.where(slope > 0.0, self.upper - a, a)
+        if not self.ridged:
+            part = np.where(np.abs(slope) <= error, self.upper, room)
+        else:
+            part = np.minimum(np.abs(slope) / self.ridge, room) + error / self.ridge
+        return self.scale * (float(part @ error) + _EPS * (reach**2 + float(np.abs(self.linear) @ a)))
 
     def best_intercept(self, f: Array) -> float:
         """The intercept that makes the primal smallest at the function values f: a convex function of one number.

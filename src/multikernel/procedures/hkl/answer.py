@@ -42,8 +42,7 @@ class Pair:
         """The machine at the weights that were found on a hull; ``bound`` holds for all nodes."""
         gram = problem.bank.combine(found.weights)
         dual = machine.polishing(machine.tol).solve_program(gram, problem.program, found.a)
-        gap = max(problem.program.gap(dual.warm, gram.multiply(dual.coef), dual.intercept), 0.0)
-        return cls(problem.hull.nodes, found.weights, dual, Certificate.gap(dual.value + gap, bound))
+        return cls(problem.hull.nodes, found.weights, dual, Certificate.gap(dual.upper, bound))
 
     def answer(self, tol: float, hull: int, steps: int, history: list[float]) -> tuple[NodeWeights, DualSolution]:
         """With the number of nodes that were looked at, of Newton steps, and the gap of each round."""

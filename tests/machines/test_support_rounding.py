@@ -1,0 +1,57 @@
+"""What rounding hides of a gap is told: kernel values share most of their digits, so the function values lose them."""
+
+import numpy as np
+import pytest
+
+from multikernel.banks import DenseGram
+from multikernel.machines import EpsilonMachine, HingeMachine, SquaredHingeMachine
+
+N = 40
+
+
+@pytest.fixture
+def K(rng):
+    """2^40 and what samples differ by, exact in double precision."""
+    F = rng.integers(-8, 9, size=(N, 4)).astype(float)
+    return F @ F.T + 2.0**40
+
+
+def values(K, coef, intercept, y):
+    """The squared norm and the values of a predictor, its coefficients, the target: in more than double precision."""
+    K, b, y = (np.asarray(x, dtype=np.longdouble) for x in (K, coef, y))
+    f = K @ b
+    return b @ f, f + np.longdouble(intercept), b, y
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="needs more than double precision")
+@pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
+def test_hinge(K, C, rng):
+    y = rng.choice([-1.0, 1.0], size=N)
+    found = HingeMachine(C=C, tol=1e-8).solve(DenseGram(K), y)
+    norm, f, b, y = values(K, found.coef, found.intercept, y)
+    primal, dual = 0.5 * norm + C * np.maximum(1 - y * f, 0).sum(), y @ b - 0.5 * norm
+    assert (primal - dual) / primal <= found.gap * (1 + 1e-9)
+    assert dual - 1e-12 * primal <= found.upper >= primal * (1 - 1e-12)
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="needs more than double precision")
+@pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
+def test_squared_hinge(K, C, rng):
+    y = rng.choice([-1.0, 1.0], size=N)
+    found = SquaredHingeMachine(C=C, tol=1e-8).solve(DenseGram(K), y)
+    norm, f, b, y = values(K, found.coef, found.intercept, y)
+    primal = norm + C * (np.maximum(1 - y * f, 0) ** 2).sum()
+    dual = 2 * y @ b - norm - b @ b / np.longdouble(C)
+    assert (primal - dual) / primal <= found.gap * (1 + 1e-9)
+
+
+@pytest.mark.skipif(np.finfo(np.longdouble).eps > 1e-18, reason="needs more than double precision")
+@pytest.mark.parametrize("C", [1e-3, 1.0, 1e3])
+def test_epsilon(K, C, rng):
+    y = 1e3 + rng.normal(size=N)
+    found = EpsilonMachine(C=C, epsilon=0.1, tol=1e-8).solve(DenseGram(K), y)
+    norm, f, b, y = values(K, found.coef, found.intercept, y)
+    eps = np.longdouble(0.1)
+    primal = 0.5 * norm + C * np.maximum(np.abs(y - f) - eps, 0).sum()
+    dual = y @ b - eps * np.abs(b).sum() - 0.5 * norm
+    assert (primal - dual) / primal <= found.gap * (1 + 1e-9)
