@@ -19,6 +19,7 @@ from fuzz import machines
 from fuzz import saddle as s
 from fuzz.hulls import Hulls
 from fuzz.lattice import Lattice
+from fuzz.powers import Powers
 from fuzz.samples import (
     Features,
     Given,
@@ -31,7 +32,8 @@ from fuzz.samples import (
     samples,
     value_targets,
 )
-from fuzz.wide import Array, Number, wide
+from fuzz.stationary import GaussianProduct, Landscape, Power
+from fuzz.wide import Array, Number, combine, wide
 
 TOL = log_uniform(-11, -2)
 _FEW = 30
@@ -61,6 +63,15 @@ class Claim:
 
 
 @dataclass(frozen=True)
+class Flatness:
+    """What a fitted model says of a problem that is not convex: that these weights are so far from being stationary."""
+
+    landscape: Landscape
+    weights: Array
+    coef: Array
+
+
+@dataclass(frozen=True)
 class Case:
     """One fit."""
 
@@ -82,7 +93,9 @@ class Family:
     labels: bool
     weighted: bool = False
     needs_target: bool = True
-    kernels: Callable[[Any, Array], Array] = lambda model, K: K  # those that the published weights are of
+    kernel: Callable[[Any, Array], Array | None] = lambda model, K: combine(  # the learned one, of these kernels
+        K, as_numbers(model.weights_) * as_numbers(getattr(model, "scaling_", 1.0))
+    )
 
     def cases(self, name: str) -> st.SearchStrategy[Case]:
         weights = st.sampled_from(["none", "none", "random", "some zero"]) if self.weighted else st.just("none")
@@ -241,6 +254,34 @@ POLYNOMIAL_DOMAIN = st.one_of(
         }
     ),
 )
+DEGREE = {"degree": st.sampled_from([2, 2, 2, 3])}
+
+
+def _powers(labels: bool) -> Any:
+    def claims(model: Any, given: Given, y: Array, weight: Array | None, parameters: dict[str, Any]) -> Iterator[Any]:
+        machine, kept = _ridge(np.where(y > 0, 1.0, -1.0) if labels else y, weight, parameters)
+        K, ball, penalty = given.K[:, kept][:, :, kept], None, None
+        if not hasattr(model, "duality_gap_"):
+            if parameters.get("penalty") is None:
+                landscape = Landscape(Power(K, parameters["degree"]), machine, _polynomial_domain(parameters))
+                yield Flatness(landscape, as_numbers(model.weights_), as_numbers(model.dual_coef_)[kept])
+            return
+        if parameters.get("penalty") is not None:
+            penalty = Number(parameters["penalty"])
+        elif parameters["norm"] == 2:
+            ball = wide(parameters["offset"]) + np.zeros(len(K), dtype=Number), Number(parameters["radius"])
+        problem = Powers(K, machine, _polynomial_domain(parameters), parameters["degree"], ball, penalty)
+        coef = as_numbers(model.dual_coef_)[kept].reshape(-1, 1)
+        objective = as_numbers(model.objective_)
+        yield Claim(problem, as_numbers(model.weights_), coef, as_numbers(model.intercept_), objective)
+
+    return claims
+
+
+def _power(model: Any, K: Array) -> Array:
+    return combine(K, as_numbers(model.weights_)) ** model.degree
+
+
 ALPHA = {"alpha": log_uniform(-10, 10), "tol": TOL, "fit_intercept": st.booleans()}
 
 
@@ -254,6 +295,37 @@ def _two_layers(labels: bool) -> Any:
         yield Claim(problem, as_numbers(model.weights_), coef, as_numbers(model.intercept_), objective)
 
     return claims
+
+
+# -- not convex --------------------------------------------------------------------------------------------------------
+
+
+def _landscape(labels: bool) -> Any:
+    def claims(
+        model: Any, given: Given, y: Array, weight: Array | None, parameters: dict[str, Any]
+    ) -> Iterator[Flatness]:
+        if labels:
+            machine: Any = machines.squared_hinge(_signs(y), parameters["C"])
+        else:
+            machine = _ridge(y, None, parameters)[0]
+        domain = s.ball(parameters["norm"], parameters["radius"])
+        if parameters["combination"] == "polynomial":
+            combination: Any = Power(given.K, parameters["degree"])
+        else:
+            combination = GaussianProduct(given.K)
+        landscape = Landscape(combination, machine, domain)
+        yield Flatness(landscape, as_numbers(model.weights_), as_numbers(model.dual_coef_))
+
+    return claims
+
+
+NOT_CONVEX = {
+    "combination": st.sampled_from(["polynomial", "rbf_product"]),
+    "degree": st.sampled_from([2, 3]),
+    "radius": log_uniform(-2, 2),
+    "norm": st.sampled_from([1, 2, 1.5]),
+    "tol": log_uniform(-8, -2),
+}
 
 
 # -- products ----------------------------------------------------------------------------------------------------------
@@ -380,6 +452,24 @@ FAMILIES: dict[str, Family] = {
         True,
         True,
     ),
+    "PolynomialMKLRegressor": Family(
+        mk.PolynomialMKLRegressor,
+        _with(POLYNOMIAL_DOMAIN, **ALPHA, **DEGREE),
+        _powers(False),
+        ANY,
+        False,
+        True,
+        kernel=_power,
+    ),
+    "PolynomialMKLClassifier": Family(
+        mk.PolynomialMKLClassifier,
+        _with(POLYNOMIAL_DOMAIN, **ALPHA, **DEGREE),
+        _powers(True),
+        ANY,
+        True,
+        True,
+        kernel=_power,
+    ),
     "RLS2Regressor": Family(mk.RLS2Regressor, _fixed(RLS2), _two_layers(False), ANY, False),
     "RLS2Classifier": Family(mk.RLS2Classifier, _fixed(RLS2), _two_layers(True), ANY, True),
     "LinearRLS2Regressor": Family(
@@ -389,13 +479,29 @@ FAMILIES: dict[str, Family] = {
         FEATURES,
         False,
     ),
+    "GMKLClassifier, not convex": Family(
+        mk.GMKLClassifier,
+        _fixed(NOT_CONVEX, {"C": log_uniform(-4, 4)}),
+        _landscape(True),
+        FEATURES,
+        True,
+        kernel=lambda model, K: None,
+    ),
+    "GMKLRegressor, not convex": Family(
+        mk.GMKLRegressor,
+        _fixed(NOT_CONVEX, {"alpha": log_uniform(-4, 6)}),
+        _landscape(False),
+        FEATURES,
+        False,
+        kernel=lambda model, K: None,
+    ),
     "HKLClassifier": Family(
         mk.HKLClassifier,
         _fixed(LATTICE),
         _lattice(True),
         FEW_KERNELS,
         True,
-        kernels=lambda model, K: _products(K, model.nodes_),
+        kernel=lambda model, K: combine(_products(K, model.nodes_), as_numbers(model.weights_)),
     ),
     "HKLRegressor": Family(
         mk.HKLRegressor,
@@ -403,7 +509,7 @@ FAMILIES: dict[str, Family] = {
         _lattice(False),
         FEW_KERNELS,
         False,
-        kernels=lambda model, K: _products(K, model.nodes_),
+        kernel=lambda model, K: combine(_products(K, model.nodes_), as_numbers(model.weights_)),
     ),
     "AverageMKLClassifier": Family(
         mk.AverageMKLClassifier, _fixed({"C": log_uniform(-6, 6), "tol": TOL}), _rule_classifier, ANY, True

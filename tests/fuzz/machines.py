@@ -46,7 +46,9 @@ class Machine:
         if side.any() and np.abs(b[side]).sum() >= abs(excess):
             return np.where(side, b * (1 - abs(excess) / np.abs(b[side]).sum()), b)
         room = self.high - b
-        return b + room * (-excess / room.sum()) if np.isfinite(room).all() and room.sum() > 0 else b * 0
+        if np.isfinite(room).all() and room.sum() > 0:
+            return b + room * min(-excess / room.sum(), Number(1))
+        return b if self.total else b * 0  # as near as rounding of the bounds allows
 
     def best_intercept(self, f: Array) -> Number:
         """The c of the smallest losses(f + c) + total c: a kink, or between kinks where the losses are squares."""
