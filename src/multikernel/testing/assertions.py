@@ -34,7 +34,7 @@ def refusal(call: Callable[[], object]) -> str | None:
     >>> from multikernel.machines import RidgeMachine
     >>> from multikernel.testing.assertions import refusal
     >>> refusal(lambda: RidgeMachine(alpha=-1.0))
-    'alpha must be a finite number > 0, got -1.0'
+    'RidgeMachine: alpha must be a finite number > 0, got -1.0'
     """
     try:
         call()

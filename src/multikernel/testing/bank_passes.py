@@ -8,6 +8,7 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.banks import DenseGram, Gram, KernelBank
+from multikernel.testing.assertions import require
 from multikernel.testing.comparison import close
 
 _DOUBLE, _SINGLE = 1e-10, 5e-6  # what counts as rounding of entries in double and in single precision
@@ -24,7 +25,7 @@ def check_passes(what: str, bank: KernelBank, K: Array | None) -> Array:
     K = bank.matrices() if K is None else K
     (m, r, c), size = K.shape, np.abs(K)
     found = (len(bank), *bank.shape)
-    assert found == (m, r, c), f"{what}: holds {found[0]} matrices of shape {found[1:]}, expected {m} of {(r, c)}"
+    require(found == (m, r, c), f"{what}: holds {found[0]} matrices of shape {found[1:]}, expected {m} of {(r, c)}")
     close(f"{what}: matrices", bank.matrices(), K, tol)
     close(f"{what}: tiles", np.array([np.array(tile) for tile in bank.tiles(slice(0, 3))]), K[:, :3], tol, size)
     W = np.stack([rng.random(m), rng.normal(size=m), np.eye(1, m, m - 1)[0], np.zeros(m)])
@@ -46,7 +47,7 @@ def _check_gram(what: str, gram: Gram, K: Array, w: Array, tol: float) -> None:
     rng = np.random.default_rng(2)
     want, size = np.tensordot(w, K, 1), np.tensordot(np.abs(w), np.abs(K), 1)
     V = rng.normal(size=(K.shape[2], 2))
-    assert gram.shape == want.shape, f"{what}: the Gram has shape {gram.shape}, expected {want.shape}"
+    require(gram.shape == want.shape, f"{what}: the Gram has shape {gram.shape}, expected {want.shape}")
     close(f"{what}: dense", gram.dense(), want, tol, size)
     close(f"{what}: multiply", gram.multiply(V), want @ V, tol, size @ np.abs(V))
     close(f"{what}: multiply by a vector", gram.multiply(V[:, 0]), want @ V[:, 0], tol, size @ np.abs(V))
@@ -55,7 +56,7 @@ def _check_gram(what: str, gram: Gram, K: Array, w: Array, tol: float) -> None:
 
 def check_square(what: str, bank: KernelBank, K: Array | None) -> None:
     """What a bank of a training sample computes besides."""
-    assert bank.square, f"{what}: rows and columns are the same samples, and it says that it is not square"
+    require(bank.square, f"{what}: rows and columns are the same samples, and it says that it is not square")
     K = check_passes(what, bank, K)
     rng, tol, size, n = np.random.default_rng(3), tolerance(bank), np.abs(K), K.shape[1]
     few = np.where(np.arange(n)[:, None] < max(2, n // 4), rng.normal(size=(n, 2)), 0.0)

@@ -11,6 +11,7 @@ import numpy as np
 
 from multikernel._typing import Array, Index
 from multikernel.banks import KernelBank
+from multikernel.testing.assertions import require
 from multikernel.testing.bank_passes import check_passes, check_square, tolerance
 from multikernel.testing.comparison import close
 
@@ -23,7 +24,7 @@ def check_bank(
     new_matrices: Array | Callable[[Index], Array] | None = None,
     self_values: Array | None = None,
 ) -> None:
-    """Assert that a bank on a training sample computes what its matrices say.
+    """Check that a bank on a training sample computes what its matrices say.
 
     Every pass is compared with the dense matrices, on the bank itself, on folds and held-out parts, on some of the
     kernels, against new samples, in double precision (``exact``) and after pickling.
@@ -54,9 +55,9 @@ def check_bank(
     >>> check_bank(bind(family, X), np.stack([kernel(X) for kernel in family]), new=X[:4] + 1.0)
     """
     n = bank.shape[0]
-    assert bank.square, "check_bank: the bank of a training sample is square"
-    assert n >= 12, f"check_bank: needs at least 12 samples, got {n}"
-    assert len(bank) >= 2, f"check_bank: needs at least 2 kernels, got {len(bank)}"
+    require(bank.square, "check_bank: the bank of a training sample is square")
+    require(n >= 12, f"check_bank: needs at least 12 samples, got {n}")
+    require(len(bank) >= 2, f"check_bank: needs at least 2 kernels, got {len(bank)}")
     truth = _Truth.of(bank, matrices)
     check_square("the bank", bank, truth.block(slice(None), slice(None)))
     _check_parts(bank, truth)
@@ -100,13 +101,13 @@ def _check_parts(bank: KernelBank, truth: _Truth) -> None:
     fold, rows = np.array([n - 1, 10, 3, 1, 7, 11]), np.array([0, 5, 4])
     check_square("a fold", bank.block(fold, fold), truth.block(fold, fold))
     held_out = bank.block(rows, fold)
-    assert not held_out.square, "a held-out part says that it is square"
+    require(not held_out.square, "a held-out part says that it is square")
     K = check_passes("a held-out part", held_out, truth.block(rows, fold))
     close("some rows of a held-out part", held_out.block([2, 0], slice(None)).matrices(), K[:, [2, 0]], tolerance(bank))
     mask = np.arange(n) % 3 != 0
     for index in (slice(3, n, 2), mask, [5, 1, 4, 8], np.array([6]), np.array([-1, -5, 0]), np.array([3, 8, 3, 3])):
         block = bank.block(index, index)
-        assert block.square, f"the fold of {index} says that it is not square"
+        require(block.square, f"the fold of {index} says that it is not square")
         _compare(f"the fold of {index}", block, truth.block(index, index))
         _compare(f"the rows {index} against others", bank.block(index, fold), truth.block(index, fold))
     inner = np.array([4, 0, 2])
@@ -114,7 +115,7 @@ def _check_parts(bank: KernelBank, truth: _Truth) -> None:
     _compare("bank[rows, columns]", bank[rows, 2:7], truth.block(rows, slice(2, 7)))
     _compare("bank[np.ix_(rows, columns)]", bank[np.ix_(rows, fold)], truth.block(rows, fold))
     empty = bank.block(np.arange(0), np.arange(4))
-    assert (len(empty), empty.shape) == (len(bank), (0, 4)), "a block without rows has the wrong shape"
+    require((len(empty), empty.shape) == (len(bank), (0, 4)), "a block without rows has the wrong shape")
     close("apply of a block without rows", empty.apply(np.ones((4, 2))), np.zeros((len(bank), 0, 2)), 0.0)
     close("combine of a block without rows", empty.combine(np.ones(len(bank))).dense(), np.zeros((0, 4)), 0.0)
     _check_local(bank, fold)
@@ -123,8 +124,8 @@ def _check_parts(bank: KernelBank, truth: _Truth) -> None:
 def _check_local(bank: KernelBank, fold: Array) -> None:
     whole, block = bank.matrices()[:, fold][:, :, fold], bank.block(fold, fold).matrices()
     differs = bool(np.abs(whole - block).max() > 1e-5 * np.abs(whole).max())
-    assert bank.local or differs, "blocks are blocks of the matrices, and the bank says that it is not local"
-    assert not (bank.local and differs), "blocks have statistics of their own, and the bank says that it is local"
+    require(bank.local or differs, "blocks are blocks of the matrices, and the bank says that it is not local")
+    require(not (bank.local and differs), "blocks have statistics of their own, and the bank says that it is local")
 
 
 def _check_kernels(bank: KernelBank, truth: _Truth) -> None:
@@ -135,7 +136,7 @@ def _check_kernels(bank: KernelBank, truth: _Truth) -> None:
         chosen = None if K is None else K[index]
         check_square(f"the kernels {index}", bank.select(index), chosen)
         exact = bank.exact(index)
-        assert exact.rounding <= 2.0**-53, f"exact({index}) is not in double precision"
+        require(exact.rounding <= 2.0**-53, f"exact({index}) is not in double precision")
         check_square(f"exact({index})", exact, chosen if bank.rounding > 2.0**-53 or K is not None else None)
         _compare(
             f"exact({index}) of a fold", bank.block(fold, fold).exact(index), None if part is None else part[index]
@@ -167,7 +168,7 @@ def _check_new_samples(bank: KernelBank, new: Any, matrices: Array | Callable[[I
         return None if matrices is None or not bank.local else matrices[:, :, columns]
 
     cross = bank.cross(new)
-    assert not cross.square, "a bank of new samples says that it is square"
+    require(not cross.square, "a bank of new samples says that it is square")
     K = check_passes("new samples", cross, matrices if isinstance(matrices, np.ndarray) else known(slice(None)))
     rows, columns, tol = np.array([1, 0]), np.array([9, 2, 11]), tolerance(bank)
     close("a block of new samples", cross.block(rows, columns).matrices(), K[:, rows][:, :, columns], tol)
@@ -176,7 +177,7 @@ def _check_new_samples(bank: KernelBank, new: Any, matrices: Array | Callable[[I
         ("reference", bank.reference()),
         ("a pickled reference", pickle.loads(pickle.dumps(bank.reference()))),
     ):
-        assert copy.shape == (0, n), f"{name}: has shape {copy.shape}, expected {(0, n)}"
+        require(copy.shape == (0, n), f"{name}: has shape {copy.shape}, expected {(0, n)}")
         close(f"{name}: new samples", copy.cross(new).matrices(), K, tol)
     for index in (columns, np.arange(n) % 2 == 0, slice(4, 9)):
         close(f"the reference of columns {index}", bank.reference(index).cross(new).matrices(), K[:, :, index], tol)

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel.testing.assertions import require
 
 
 def close(what: str, got: Any, want: Array, tol: float, size: Any = None) -> None:
-    """Assert that two arrays differ by rounding only.
+    """Require that two arrays differ by rounding only.
 
     Parameters
     ----------
@@ -24,8 +25,8 @@ def close(what: str, got: Any, want: Array, tol: float, size: Any = None) -> Non
     AssertionError : where the shapes differ, or an entry by more than ``tol`` times the largest size (or 1e-3)
     """
     got, want = np.asarray(got), np.asarray(want)
-    assert got.shape == want.shape, f"{what}: has shape {got.shape}, expected {want.shape}"
+    require(got.shape == want.shape, f"{what}: has shape {got.shape}, expected {want.shape}")
     error = float(np.abs(got - want).max(initial=0.0))
     largest = float(np.max(np.abs(want) if size is None else size, initial=0.0))
     bound = tol * max(largest, 1e-3)
-    assert error <= bound, f"{what}: an entry is off by {error:.3g}, and rounding explains {bound:.3g}"
+    require(error <= bound, f"{what}: an entry is off by {error:.3g}, and rounding explains {bound:.3g}")

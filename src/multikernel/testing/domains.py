@@ -15,6 +15,7 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.domains import Domain, HasBlockUpdate, Separable, as_separable
 from multikernel.domains.separable import Jet
+from multikernel.testing.assertions import require
 
 _SCALES = (1e-3, 1.0, 1e3)  # of points to project, and of scores
 _TIMES = 5  # random vectors that a property is tried on, at each scale
@@ -47,7 +48,7 @@ def check_domain(domain: Domain, m: int, points: Array | None = None, seed: int 
     _check_support(domain, known, rng)
     _check_penalty(domain, known)
     if isinstance(domain, HasBlockUpdate):
-        _check_block_update(domain, known, rng)
+        _check_block_update(domain, domain.block_update, known, rng)
     separable = as_separable(domain)
     if separable is not None:
         _check_description(separable, m, rng)
@@ -74,32 +75,32 @@ def _finite_scores(domain: Domain, q: Array) -> Array:
 def _check_points(domain: Domain, points: Array, rng: np.random.Generator) -> None:
     m, size = len(points[0]), 1.0 + float(np.abs(points).max())
     start = domain.start(m)
-    assert start.shape == (m,), f"start({m}) has shape {start.shape}"
-    assert domain.contains(start, 1e-12), "the central point is not contained"
-    assert not domain.contains(start - 5.0 * size * np.eye(m)[0]), "negative weights are contained"
-    assert not domain.contains(np.full(m, np.nan)), "weights that are no numbers are contained"
+    require(start.shape == (m,), f"start({m}) has shape {start.shape}")
+    require(domain.contains(start, 1e-12), "the central point is not contained")
+    require(not domain.contains(start - 5.0 * size * np.eye(m)[0]), "negative weights are contained")
+    require(not domain.contains(np.full(m, np.nan)), "weights that are no numbers are contained")
     for d in points:
-        assert domain.contains(d), f"the feasible weights {d} are not contained"
-        _assert_close(domain.feasible(d), d, 1e-12 * size, "feasible() moves feasible weights")
+        require(domain.contains(d), f"the feasible weights {d} are not contained")
+        _require_close(domain.feasible(d), d, 1e-12 * size, "feasible() moves feasible weights")
         repaired = domain.feasible(d + 1e-6 * size * rng.normal(size=m))
-        assert domain.contains(repaired, 1e-12), "feasible() leaves nearly feasible weights infeasible"
-        _assert_close(repaired, d, 1e-4 * size, "feasible() moves nearly feasible weights too far")
+        require(domain.contains(repaired, 1e-12), "feasible() leaves nearly feasible weights infeasible")
+        _require_close(repaired, d, 1e-4 * size, "feasible() moves nearly feasible weights too far")
     again = pickle.loads(pickle.dumps(domain))
-    _assert_close(again.project(points.sum(axis=0)), domain.project(points.sum(axis=0)), 0.0, "a pickled copy differs")
+    _require_close(again.project(points.sum(axis=0)), domain.project(points.sum(axis=0)), 0.0, "a pickled copy differs")
 
 
 def _check_projection(domain: Domain, points: Array, rng: np.random.Generator) -> None:
     """(z - d)'(other - d) <= 0 for every other point is what makes d the projection of z."""
     size = 1.0 + float(np.abs(points).max())
     for d in points:
-        _assert_close(domain.project(d), d, 1e-9 * size, "feasible weights are not their own projection")
+        _require_close(domain.project(d), d, 1e-9 * size, "feasible weights are not their own projection")
     for scale in _TIMES * _SCALES:
         z = scale * rng.normal(size=len(points[0]))
         d = domain.project(z)
-        assert domain.contains(d, 1e-12), f"the projection of {z} is not contained"
-        _assert_close(domain.project(d), d, 1e-12 * size, "the projection of a projection is another point")
+        require(domain.contains(d, 1e-12), f"the projection of {z} is not contained")
+        _require_close(domain.project(d), d, 1e-12 * size, "the projection of a projection is another point")
         nearer = float(((points - d) @ (z - d)).max())
-        assert nearer <= 1e-11 * size * (1.0 + np.abs(z).max()), f"a point is nearer to {z} than its projection"
+        require(nearer <= 1e-11 * size * (1.0 + np.abs(z).max()), f"a point is nearer to {z} than its projection")
 
 
 # -- the support and the penalty ---------------------------------------------------------------------------------------
@@ -111,44 +112,45 @@ def _check_support(domain: Domain, points: Array, rng: np.random.Generator) -> N
         q = _finite_scores(domain, scale * rng.exponential(size=m) * (rng.random(m) < 0.8))
         best, h = domain.maximiser(q), domain.support(q)
         rounding = 1e-12 * (1.0 + abs(h) + float((points @ q).max()))
-        assert domain.contains(best, 1e-12), f"the maximiser for the scores {q} is not contained"
-        assert abs(best @ q - domain.penalty(best) - h) <= rounding, f"the maximiser does not attain h at {q}"
-        assert (points @ q - prices).max() <= h + rounding, f"a point exceeds the support at {q}"
+        require(domain.contains(best, 1e-12), f"the maximiser for the scores {q} is not contained")
+        require(bool(abs(best @ q - domain.penalty(best) - h) <= rounding), f"the maximiser does not attain h at {q}")
+        require((points @ q - prices).max() <= h + rounding, f"a point exceeds the support at {q}")
         q = _finite_scores(domain, scale * rng.normal(size=m))
         h = domain.support(q)
         rounding = 1e-12 * (1.0 + abs(h) + float(np.abs(points * q).sum(axis=1).max()))
-        assert (points @ q - prices).max() <= h + rounding, f"a point exceeds the support at {q}"
-        assert domain.contains(domain.maximiser(q), 1e-12), f"the maximiser for the scores {q} is not contained"
+        require((points @ q - prices).max() <= h + rounding, f"a point exceeds the support at {q}")
+        require(domain.contains(domain.maximiser(q), 1e-12), f"the maximiser for the scores {q} is not contained")
     best = domain.maximiser(np.zeros(m))
-    assert domain.contains(best, 1e-12), "the maximiser for scores of zero is not contained"
-    assert abs(domain.support(np.zeros(m)) + domain.penalty(best)) <= 1e-12, "h(0) is not minus the least penalty"
+    require(domain.contains(best, 1e-12), "the maximiser for scores of zero is not contained")
+    require(abs(domain.support(np.zeros(m)) + domain.penalty(best)) <= 1e-12, "h(0) is not minus the least penalty")
 
 
 def _check_penalty(domain: Domain, points: Array) -> None:
     """On the lines from the central point, where neither derivatives nor values are infinite."""
     start, step = domain.start(len(points[0])), 1e-4
     for d in points:
-        assert np.isfinite([domain.penalty(d), *domain.penalty_gradient(d)]).all(), f"the penalty is infinite at {d}"
+        require(np.isfinite([domain.penalty(d), *domain.penalty_gradient(d)]).all(), f"the penalty is infinite at {d}")
         line, middle = d - start, 0.5 * (d + start)
         above, here, below = (domain.penalty(middle + t * line) for t in (step, 0.0, -step))
         slope, size = float(domain.penalty_gradient(middle) @ line), 1.0 + abs(here)
-        assert abs((above - below) / (2.0 * step) - slope) <= 1e-6 * (size + abs(slope)), "penalty_gradient is wrong"
-        assert above + below - 2.0 * here >= -1e-12 * size, "the penalty is not convex"
+        require(abs((above - below) / (2.0 * step) - slope) <= 1e-6 * (size + abs(slope)), "penalty_gradient is wrong")
+        require(above + below - 2.0 * here >= -1e-12 * size, "the penalty is not convex")
 
 
-def _check_block_update(domain: Domain, points: Array, rng: np.random.Generator) -> None:
-    assert isinstance(domain, HasBlockUpdate)
+def _check_block_update(
+    domain: Domain, update: Callable[[Array], Array], points: Array, rng: np.random.Generator
+) -> None:
     start = domain.start(len(points[0]))
     for scale in _TIMES * _SCALES:
         norms = scale * (rng.exponential(size=len(start)) + 1e-3)
         try:
-            d = domain.block_update(norms)
+            d = update(norms)
         except ValueError:  # for these parameters it has no closed form
             return
-        assert domain.contains(d, 1e-12), "the block update is not contained"
+        require(domain.contains(d, 1e-12), "the block update is not contained")
         with np.errstate(divide="ignore"):  # a weight of zero costs infinitely much
             least, found = (norms**2 / (0.5 * (points + start))).sum(axis=1).min(), (norms**2 / d).sum()
-        assert found <= least * (1.0 + 1e-9), "a point is better than the block update"
+        require(found <= least * (1.0 + 1e-9), "a point is better than the block update")
 
 
 # -- the description as a sum over the kernels -------------------------------------------------------------------------
@@ -164,29 +166,31 @@ def _check_description(domain: Separable, m: int, rng: np.random.Generator) -> N
         if domain.constrained:
             delta = _active(domain, delta)
             beyond = offset + (1.0 + 1e-6) * delta
-            assert not domain.contains(beyond), "weights beyond the constraint are contained"
-        assert domain.contains(offset + delta), "offset + delta is not contained where the constraint is active"
+            require(not domain.contains(beyond), "weights beyond the constraint are contained")
+        require(domain.contains(offset + delta), "offset + delta is not contained where the constraint is active")
         whole, parts = domain.penalty(offset + delta), float(domain.separable_penalty(delta)[0].sum())
-        assert abs(whole - parts) <= 1e-12 * (1.0 + abs(whole)), "the penalty is not the sum of its parts"
+        require(abs(whole - parts) <= 1e-12 * (1.0 + abs(whole)), "the penalty is not the sum of its parts")
     for scale in _SCALES:
         q = scale * rng.exponential(size=m)
         part, finite = domain.finite_part(q), bool(np.isfinite(domain.support(q)))
-        assert (part == 1.0) == finite, "finite_part is 1 where the support is infinite, or smaller where it is not"
-        assert np.isfinite(domain.support(part * q)), "the support of the finite part is infinite"
+        require((part == 1.0) == finite, "finite_part is 1 where the support is infinite, or smaller where it is not")
+        require(np.isfinite(domain.support(part * q)), "the support of the finite part is infinite")
 
 
 def _check_jet(jet: Callable[[Array], Jet], delta: Array) -> None:
     step = 1e-6
     value, slope, curvature = jet(delta)
     above, below = jet(delta + step), jet(delta - step)
-    assert value.shape == slope.shape == curvature.shape == delta.shape, f"{jet} has another shape than delta"
-    _assert_close((above[0] - below[0]) / (2.0 * step), slope, 1e-6 * (1.0 + np.abs(slope)), f"{jet}: first derivative")
+    require(value.shape == slope.shape == curvature.shape == delta.shape, f"{jet} has another shape than delta")
+    _require_close(
+        (above[0] - below[0]) / (2.0 * step), slope, 1e-6 * (1.0 + np.abs(slope)), f"{jet}: first derivative"
+    )
     second = (above[1] - below[1]) / (2.0 * step)
-    _assert_close(second, curvature, 1e-4 * (1.0 + np.abs(curvature)), f"{jet}: second derivative")
-    assert np.isfinite(jet(np.full(len(delta), 1e-100))).all(), f"{jet} is infinite close to zero"
+    _require_close(second, curvature, 1e-4 * (1.0 + np.abs(curvature)), f"{jet}: second derivative")
+    require(np.isfinite(jet(np.full(len(delta), 1e-100))).all(), f"{jet} is infinite close to zero")
     at_zero = jet(np.zeros(len(delta)))
-    assert np.isfinite(at_zero[:2]).all(), f"{jet}: value or slope at zero is infinite"
-    assert not np.isnan(at_zero[2]).any(), f"{jet}: the second derivative at zero is no number"
+    require(np.isfinite(at_zero[:2]).all(), f"{jet}: value or slope at zero is infinite")
+    require(not np.isnan(at_zero[2]).any(), f"{jet}: the second derivative at zero is no number")
 
 
 def _check_maximiser(domain: Separable, m: int, rng: np.random.Generator) -> None:
@@ -197,11 +201,13 @@ def _check_maximiser(domain: Separable, m: int, rng: np.random.Generator) -> Non
         values, slope, _ = domain.constraint(delta)
         excess, multiplier = q - domain.separable_penalty(delta)[1], 0.0
         if domain.constrained:
-            assert abs(values.sum() - 1.0) <= 1e-9, "the constraint is not active at the maximiser"
+            require(abs(values.sum() - 1.0) <= 1e-9, "the constraint is not active at the maximiser")
             multiplier = float(excess @ delta / (slope @ delta))
         left = excess - multiplier * slope
-        assert (left <= 1e-9).all(), "a kernel without weight deserves some, by the description"
-        assert np.abs(left[delta > 1e-9]).max(initial=0.0) <= 1e-9, "the maximiser does not solve the described problem"
+        require((left <= 1e-9).all(), "a kernel without weight deserves some, by the description")
+        require(
+            np.abs(left[delta > 1e-9]).max(initial=0.0) <= 1e-9, "the maximiser does not solve the described problem"
+        )
 
 
 def _active(domain: Separable, delta: Array) -> Array:
@@ -219,5 +225,5 @@ def _active(domain: Separable, delta: Array) -> Array:
     return high * delta
 
 
-def _assert_close(found: Array, wanted: Array, tol: float | Array, complaint: str) -> None:
-    assert (np.abs(found - wanted) <= tol).all(), f"{complaint}: {found} where {wanted} was expected"
+def _require_close(found: Array, wanted: Array, tol: float | Array, complaint: str) -> None:
+    require((np.abs(found - wanted) <= tol).all(), f"{complaint}: {found} where {wanted} was expected")

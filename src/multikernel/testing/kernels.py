@@ -19,13 +19,14 @@ from multikernel.kernels.facts import Elementary, ExplicitFeatures, PowerOf, Wra
 from multikernel.kernels.interactions import elementary
 from multikernel.kernels.samples import as_floats
 from multikernel.kernels.string_table import as_table
+from multikernel.testing.assertions import require
 from multikernel.testing.comparison import close
 
 _SAME, _NEARLY = 1e-11, 1e-8  # what counts as rounding of one way to a number, and between two ways
 
 
 def check_kernel(kernel: Kernel, X: Any) -> None:
-    """Assert that a kernel keeps what kernels promise.
+    """Check that a kernel keeps what kernels promise.
 
     The matrix is symmetric and positive semi-definite and has the diagonal that the kernel states; samples are not
     written into, and may be sparse, of whole numbers or in single precision; what ``facts()`` states is true; the
@@ -50,7 +51,7 @@ def check_kernel(kernel: Kernel, X: Any) -> None:
     """
     table = as_table(X)
     samples = as_floats(X) if table is None else table
-    assert samples.shape[0] >= 6, f"check_kernel: needs at least six samples, got {samples.shape[0]}"
+    require(samples.shape[0] >= 6, f"check_kernel: needs at least six samples, got {samples.shape[0]}")
     K = kernel(samples)
     _check_matrix(kernel, samples, K)
     _check_facts(kernel, samples, K)
@@ -62,15 +63,15 @@ def check_kernel(kernel: Kernel, X: Any) -> None:
 
 def _check_matrix(kernel: Kernel, X: Any, K: Array) -> None:
     n, head = X.shape[0], slice(0, X.shape[0] // 2)
-    assert isinstance(K, np.ndarray), f"{kernel!r}: the matrix is a {type(K).__name__}, not an array"
-    assert K.dtype.kind == "f", f"{kernel!r}: the matrix is of {K.dtype}, not of floats"
-    assert K.shape == (n, n), f"{kernel!r}: the matrix of {n} samples has shape {K.shape}"
-    assert np.isfinite(K).all(), f"{kernel!r}: the matrix holds a NaN or infinity"
+    require(isinstance(K, np.ndarray), f"{kernel!r}: the matrix is a {type(K).__name__}, not an array")
+    require(K.dtype.kind == "f", f"{kernel!r}: the matrix is of {K.dtype}, not of floats")
+    require(K.shape == (n, n), f"{kernel!r}: the matrix of {n} samples has shape {K.shape}")
+    require(np.isfinite(K).all(), f"{kernel!r}: the matrix holds a NaN or infinity")
     close(f"{kernel!r}: symmetry", K, K.T, 1e-14)
     smallest = float(np.linalg.eigvalsh(K)[0])
     lowest = -1e-10 * max(float(np.trace(K)), np.finfo(float).tiny)
-    assert smallest >= lowest, (
-        f"{kernel!r}: the matrix is not positive semi-definite, it has an eigenvalue {smallest:.3g}"
+    require(
+        smallest >= lowest, f"{kernel!r}: the matrix is not positive semi-definite, it has an eigenvalue {smallest:.3g}"
     )
     close(f"{kernel!r}: k(X, X)", kernel(X, X), K, _SAME)
     close(f"{kernel!r}: k(X, a copy of X)", kernel(X, X[np.arange(n)]), K, _NEARLY)
@@ -84,7 +85,7 @@ def _check_forms_of_samples(kernel: Kernel, X: Any, K: Array) -> None:
     dense, half = X.toarray() if hasattr(X, "toarray") else X, len(K) // 2
     before = dense.copy()
     kernel(dense), kernel(dense[:half], dense), kernel.diagonal(dense)
-    assert np.array_equal(dense, before), f"{kernel!r}: the samples were written into"
+    require(np.array_equal(dense, before), f"{kernel!r}: the samples were written into")
     for form in (sparse.csr_array, sparse.csr_matrix):
         thin = form(dense)
         try:
@@ -108,7 +109,7 @@ def _check_forms_of_samples(kernel: Kernel, X: Any, K: Array) -> None:
         )
     single = dense.astype(np.float32)
     found, want = kernel(single), kernel(single.astype(np.float64))
-    assert found.dtype in (np.float32, np.float64), f"{kernel!r}: samples in single precision give {found.dtype}"
+    require(found.dtype in (np.float32, np.float64), f"{kernel!r}: samples in single precision give {found.dtype}")
     close(f"{kernel!r}: samples in single precision", found, want, 1e-4)
 
 
@@ -122,8 +123,8 @@ def _tried(kernel: Kernel, X: Array) -> Array:
 
 def _check_facts(kernel: Kernel, X: Any, K: Array) -> None:
     facts = kernel.facts()
-    assert all(isinstance(fact, Fact) for fact in facts), (
-        f"{kernel!r}: facts() holds something that is no Fact: {facts}"
+    require(
+        all(isinstance(fact, Fact) for fact in facts), f"{kernel!r}: facts() holds something that is no Fact: {facts}"
     )
     for fact in facts:
         stated = _stated(fact, X)
@@ -163,12 +164,14 @@ def _cosines(K: Array) -> Array:
 def _check_specification(kernel: Kernel, X: Any, K: Array) -> None:
     """Parameters, equality, representation; columns by position."""
     copy = clone(kernel)
-    assert copy == kernel, f"{kernel!r}: its clone is another kernel"
-    assert copy is not kernel, f"{kernel!r}: its clone is the same object"
-    assert repr(copy) == repr(kernel), f"{kernel!r}: its clone is written in another way"
-    assert type(kernel)(**kernel.get_params(deep=False)) == kernel, f"{kernel!r}: its parameters do not make it"
-    assert copy.set_params(**kernel.get_params(deep=False)) == kernel, f"{kernel!r}: setting its parameters changes it"
-    assert pickle.loads(pickle.dumps(kernel)) == kernel, f"{kernel!r}: another kernel after pickling"
+    require(copy == kernel, f"{kernel!r}: its clone is another kernel")
+    require(copy is not kernel, f"{kernel!r}: its clone is the same object")
+    require(repr(copy) == repr(kernel), f"{kernel!r}: its clone is written in another way")
+    require(type(kernel)(**kernel.get_params(deep=False)) == kernel, f"{kernel!r}: its parameters do not make it")
+    require(
+        copy.set_params(**kernel.get_params(deep=False)) == kernel, f"{kernel!r}: setting its parameters changes it"
+    )
+    require(pickle.loads(pickle.dumps(kernel)) == kernel, f"{kernel!r}: another kernel after pickling")
     close(f"{kernel!r}: resolved", kernel.resolve(Features.of(X))(X), K, _SAME)
 
 
