@@ -39,9 +39,15 @@ def test_arrays_and_lists_of_matrices_are_taken(form: Any) -> None:
 
 
 def test_float32_is_kept() -> None:
-    bank = precomputed(STACK.astype(np.float32))
-    assert bank.combine(np.ones(2)).dense().dtype == np.float32
-    assert precomputed([STACK[0].astype(np.float32), STACK[1]]).combine(np.ones(2)).dense().dtype == np.float64
+    """The matrices are the kernels, in half the memory; their sums are not rounded."""
+    single = STACK.astype(np.float32)
+    bank = precomputed(single)
+    assert bank.packed.dtype == np.float32
+    assert bank.unrounded() is bank
+    np.testing.assert_allclose(
+        bank.combine([0.1, 0.7]).dense(), np.tensordot([0.1, 0.7], single.astype(float), 1), 1e-15
+    )
+    assert precomputed([single[0], STACK[1]]).packed.dtype == np.float64
 
 
 def test_whole_numbers_become_floats() -> None:

@@ -22,7 +22,7 @@ from multikernel.banks.rotation import Rotation
 from multikernel.banks.streaming import Stream
 
 MEMORY = 2 << 30  # bytes: the largest thing that a bank stores by default
-_MOST = 0.7  # share of the samples in a quadratic form up to which leaving out the others saves time
+_MOST = 0.7  # share of the samples in a form or a product up to which leaving out the others saves time
 
 
 class KernelBank(ABC):
@@ -95,10 +95,13 @@ class KernelBank(ABC):
         W = np.asarray(W)
         used = np.flatnonzero(W.any(axis=0))
         some = self if len(used) == len(self) else self.select(used)
-        return [DenseGram(total) for total in some._stream.sums(W[:, used], self._dtype)]
+        return [DenseGram(total) for total in some._stream.sums(W[:, used])]
 
     def apply(self, C: Array) -> Array:
         """K_k C for every k: shape (m, r, t) for C of shape (c, t)."""
+        support = np.flatnonzero(C.any(axis=1))
+        if self.local and 0 < len(support) < _MOST * len(C):
+            return self.block(np.arange(self.shape[0]), support)._stream.products(C[support])
         return self._stream.products(C)
 
     def quad(self, A: Array) -> Array:
@@ -175,9 +178,18 @@ class KernelBank(ABC):
         """
         return self.select(index)
 
+    def unrounded(self) -> KernelBank:
+        """The same kernels on the same samples with no entry rounded: what certificates are computed on.
+
+        The bank itself where it holds the kernels as they were given: samples' kernels in double precision, or
+        precomputed matrices in any. Else a bank that evaluates them in double precision in every pass, and that stores
+        no matrix: for few passes. Only a square bank promises this.
+        """
+        return self
+
     def principal(self, rows: Array) -> KernelBank:
         """The block of these rows against themselves, copied out of this bank: for many passes over few samples."""
-        return self.block(rows, rows)
+        return self.block(rows, rows).compact()
 
     def rotation(self, Y: Array, groups: Sequence[Array] | None = None) -> Rotation | None:
         """Few coordinates of the samples of a square bank, in which its kernels and targets Y (n, t) are; else None.
@@ -237,10 +249,6 @@ class KernelBank(ABC):
     @property
     def _stream(self) -> Stream:
         return Stream(self.tiles, len(self), self.shape, self._tile_values)
-
-    @property
-    def _dtype(self) -> np.dtype[Any]:
-        return np.dtype(np.float64 if self.rounding <= 2.0**-53 else np.float32)
 
     def _check_square(self, what: str) -> None:
         if not self.square:

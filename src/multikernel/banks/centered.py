@@ -93,6 +93,9 @@ class CenteredBank(WrapperBank):
     def select(self, index: Index) -> CenteredBank:
         return CenteredBank(self.bank.select(index), self.means[index])
 
+    def _of_unrounded(self, bank: KernelBank) -> CenteredBank:
+        return CenteredBank.of(bank)
+
     def exact(self, index: Index = slice(None)) -> CenteredBank:
         """The means are taken anew: those at hand are only as exact as the entries that they were taken from."""
         bank = self.bank.exact(index)

@@ -130,6 +130,12 @@ class ConcatenatedBank(KernelBank):
     # -- parts ---------------------------------------------------------------------------------------------------
 
     block, cross, reference, compact = _each("block"), _each("cross"), _each("reference"), _each("compact")
+    principal = _each("principal")
+
+    def unrounded(self) -> KernelBank:
+        banks = tuple(bank.unrounded() for bank in self.banks)
+        same = all(new is old for new, old in zip(banks, self.banks, strict=True))
+        return self if same or not self.square else ConcatenatedBank(banks, self.order)
 
     def select(self, index: Index) -> ConcatenatedBank:
         return self._chosen(index, lambda bank, own: bank.select(own))

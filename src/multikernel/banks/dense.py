@@ -120,8 +120,7 @@ class PackedBank(StoredBank):
             length,
             max(_SHORTEST, _PIECE // max(1, own.size)),
         )
-        dtype = np.float64 if self.origin.rounding < self.rounding else self.stack.dtype
-        return [DenseGram(unpack(total, self.n, dtype)) for total in sums]
+        return [DenseGram(unpack(total, self.n)) for total in sums]
 
     def apply(self, C: Array) -> Array:
         from multikernel.banks import _packed
@@ -219,6 +218,10 @@ class PackedBank(StoredBank):
 
         over_rows(gather, len(self), max(1, _PIECE // max(1, len(entries))))
         return PackedBank(self.origin.block(rows, rows), packed, len(rows))
+
+    def unrounded(self) -> KernelBank:
+        """Matrices without samples are the kernels, whatever the precision in which they were given."""
+        return self.origin.unrounded() if self.stack.dtype != np.float64 and self.origin.square else self
 
     def exact(self, index: Index = slice(None)) -> KernelBank:
         chosen = self.select(index)

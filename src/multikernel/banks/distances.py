@@ -45,7 +45,7 @@ class DistanceBank(SelfValuedBank):
     def tiles(self, rows: Index) -> Iterator[Array]:
         own = positions(rows, self.shape[0])
         for left, right, K in zip(self.left[:, rows], self.right, self.bank.tiles(rows), strict=True):
-            yield self._distances(-2.0 * K, left, right, own)
+            yield self._distances(np.multiply(K, -2.0, dtype=np.float64), left, right, own)
 
     def combine_all(self, W: Array) -> list[Gram]:
         left, right, every = W @ self.left, W @ self.right, np.arange(self.shape[0])

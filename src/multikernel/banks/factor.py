@@ -148,6 +148,10 @@ class FactorBank(KernelBank):
         H = F if self.square else self.H[:, columns]
         return replace(self, F=F, H=H, sizes=self.sizes[chosen], features=self.features[columns])
 
+    def unrounded(self) -> FactorBank:
+        """Features are stored in double precision then: they are the kernels, and no matrix."""
+        return self if self.F.dtype == np.float64 or not self.square else self.exact()
+
     def exact(self, index: Index = slice(None)) -> FactorBank:
         chosen = self.select(index)
         F = chosen.F.astype(np.float64, copy=False)

@@ -83,6 +83,13 @@ class IndexedBank(KernelBank):
     def select(self, index: Index) -> IndexedBank:
         return replace(self, parent=self.parent.select(index))
 
+    def unrounded(self) -> KernelBank:
+        parent = self.parent.unrounded()
+        return self if parent is self.parent or not self.same else parent.block(self.rows, self.rows)
+
+    def principal(self, rows: Array) -> KernelBank:
+        return self.parent.principal(self.rows[rows]) if self.same else self.block(rows, rows)
+
     def exact(self, index: Index = slice(None)) -> KernelBank:
         exact = self.parent.exact(index)
         part = exact.block if exact.local else partial(IndexedBank.of, exact)  # a view keeps the centre

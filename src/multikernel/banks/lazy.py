@@ -72,6 +72,13 @@ class LazyBank(KernelBank):
     def select(self, index: Index) -> LazyBank:
         return replace(self, kernels=tuple(self.kernels[k] for k in positions(index, len(self))))
 
+    def principal(self, rows: Array) -> KernelBank:
+        return stack(self.kernels, self.X[rows]) if self.square else self.block(rows, rows)
+
+    def unrounded(self) -> LazyBank:
+        X = in_double(self.X)
+        return self if X is self.X or not self.square else LazyBank(self.kernels, X, X)
+
     def exact(self, index: Index = slice(None)) -> KernelBank:
         chosen = self.select(index)
         if self.square:

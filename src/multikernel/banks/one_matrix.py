@@ -50,11 +50,14 @@ class OneMatrixBank(KernelBank):
             return self
         return replace(self, B=replace(self.B, stored=self.B.values()))
 
+    def unrounded(self) -> Self:
+        if self.B.dtype == np.float64 or not self.square:
+            return self
+        return replace(self, B=BaseMatrix.of(self.B.base, in_double(self.B.columns.values)))
+
     def _in_double(self) -> Self:
         """The same square bank in double precision, stored where that fits."""
-        if self.B.dtype == np.float64:
-            return self.compact()
-        return replace(self, B=BaseMatrix.of(self.B.base, in_double(self.B.columns.values))).compact()
+        return self.unrounded().compact()
 
     def cross(self, X: Any) -> Self:
         return replace(self, B=self.B.against(as_floats(X)))

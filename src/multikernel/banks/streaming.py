@@ -38,13 +38,13 @@ class Stream:
     shape: tuple[int, int]
     values: int
 
-    def sums(self, W: Array, dtype: Any) -> Array:
+    def sums(self, W: Array) -> Array:
         """sum_k W_sk K_k for every row s of W: shape (s, r, c)."""
-        totals = np.zeros((len(W), *self.shape), dtype=dtype)
+        totals = np.zeros((len(W), *self.shape))
 
         def rows(r: slice) -> None:
             term = np.empty_like(totals[0, r])
-            for weights, K in zip(W.T.astype(dtype), self.tiles(r), strict=True):
+            for weights, K in zip(W.T, self.tiles(r), strict=True):
                 for total, weight in zip(totals, weights, strict=True):
                     if weight != 0:
                         total[r] += np.multiply(K, weight, out=term)

@@ -48,6 +48,14 @@ class WrapperBank(KernelBank):
     def compact(self) -> Self:
         return replace(self, bank=self.bank.compact())
 
+    def unrounded(self) -> KernelBank:
+        bank = self.bank.unrounded()
+        return self if bank is self.bank or not self.square else self._of_unrounded(bank)
+
+    def _of_unrounded(self, bank: KernelBank) -> KernelBank:
+        """The same square bank around that of the kernels with no entry rounded."""
+        return replace(self, bank=bank)
+
 
 def asked(name: str, then: Callable[[Any, Any], Any] = lambda wrapper, answer: answer) -> Any:
     """A method that asks the bank inside the same, and makes ``then(wrapper, answer)`` of its answer."""
@@ -95,6 +103,9 @@ class ScaledBank(WrapperBank):
 
     def tiles(self, rows: Index) -> Iterator[Array]:
         return (s * K for s, K in zip(self.factors.tolist(), self.bank.tiles(rows), strict=True))
+
+    def combine(self, weights: Array) -> Gram:
+        return self.bank.combine(self.factors * weights)
 
     def combine_all(self, W: Array) -> list[Gram]:
         return self.bank.combine_all(self.factors * W)
@@ -158,6 +169,12 @@ class SelfValuedBank(WrapperBank):
             self.of(bank) if self.square else replace(self, bank=bank, left=self.left[index], right=self.right[index])
         )
 
+    def _of_unrounded(self, bank: KernelBank) -> Self:
+        return self.of(bank)
+
+    def principal(self, rows: Array) -> Self:
+        return self.of(self.bank.principal(rows))
+
     def cross(self, X: Any) -> Self:
         return replace(self, bank=self.bank.cross(X), left=self.taken(self.bank.self_values(X)))
 
@@ -175,7 +192,7 @@ class NormalizedBank(SelfValuedBank):
 
     @staticmethod
     def taken(values: Array) -> Array:
-        return inverse_root(values)
+        return inverse_root(np.asarray(values, dtype=np.float64))
 
     def tiles(self, rows: Index) -> Iterator[Array]:
         for left, right, K in zip(self.left[:, rows], self.right, self.bank.tiles(rows), strict=True):

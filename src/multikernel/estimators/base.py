@@ -4,6 +4,9 @@ fit                   checks parameters, X becomes a bank, y a target
 fit_bank              the target becomes tasks (one, or one for each class or pair), which are solved and published
 _solve_all            which tasks run together
 _learn                one task: the problem, and the procedure that solves it
+
+Where matrices are stored in single precision, all tasks are solved with these first, and then again from the solutions
+found, with every entry evaluated in double precision. Mostly this only certifies them.
 """
 
 from __future__ import annotations
@@ -106,13 +109,17 @@ class KernelEstimator(TakesKernels):
         starts = warm if len(warm) == len(tasks) else [None] * len(tasks)
         reporter, learn = Reporter.of(self, len(tasks)), learn or self._learn
 
-        def solved(number: int, whole: KernelBank) -> Fitted:
+        def solved(number: int, start: Fitted | None, whole: KernelBank) -> Fitted:
             """The task with this number, on the bank that it shares with the others."""
-            task, start = tasks[number], starts[number]
+            task = tasks[number]
             start = start if start is not None and np.array_equal(start.rows, task.rows) else None
             return Fitted(task.rows, *learn(task.bank(whole), task, start, reporter.observer(number)))
 
-        fitted = self._solve_all(bank, [partial(solved, number) for number in range(len(tasks))])
+        fitted = self._solve_all(bank, [partial(solved, *numbered) for numbered in enumerate(starts)])
+        exact = bank.unrounded()
+        if exact is not bank:  # the certificate has to hold for the kernels, not for what was stored of them
+            again = self._solve_all(exact, [partial(solved, *numbered) for numbered in enumerate(fitted)])
+            fitted = [new.after(old) for new, old in zip(again, fitted, strict=True)]
         self.publish(bank, fitted, single=self._is_single(tasks, target))
         return fitted
 

@@ -79,6 +79,13 @@ class Fitted:
         machine = self.solution.converged if tol is None else self.solution.gap <= tol
         return self.weights.converged and machine
 
+    def after(self, earlier: Fitted) -> Fitted:
+        """With the steps that led to where this one began."""
+        weights, before = self.weights, earlier.weights
+        known = replace(weights, n_iter=before.n_iter + weights.n_iter, history=before.history + weights.history)
+        n_iter = earlier.solution.n_iter + self.solution.n_iter
+        return replace(self, weights=known, solution=replace(self.solution, n_iter=n_iter))
+
     def over_all(self, n: int) -> Fitted:
         """The coefficients over all n training samples, zero where a sample took no part."""
         coef = np.zeros((n, *self.solution.coef.shape[1:]))

@@ -46,8 +46,8 @@ class Certified:
     violation: Array
 
 
-Inner = Callable[[Gram, Array, Array | None, float, int], DualSolution]
-Certify = Callable[[Array, DualSolution], Certified]
+Inner = Callable[[Gram, Array, Array | None, float, int], tuple[Array, int]]
+Certify = Callable[[Array, Array], Certified]
 
 
 def on_working_samples(
@@ -59,9 +59,10 @@ def on_working_samples(
     ----------
     gram : square Gram of n samples
     first : int array, the samples to start with
-    warm : array, variables of the machine over all samples, or None
-    inner : (block of the matrix, its samples, variables over all, gap to reach, steps) -> the solution on the block
-    certify : (samples, the solution on them) -> the solution over all
+    warm : array, feasible variables of the machine over all samples, or None; they may be the solution already
+    inner : (block of the matrix, its samples, variables over all, gap to reach, steps allowed) -> variables over all
+        that solve the problem on the block, and steps made
+    certify : (samples, variables over all, zero outside these samples) -> the solution at them
     tol : float, the gap to reach
     max_iter : int, steps at most, of all inner solutions together
     """
@@ -71,10 +72,16 @@ def on_working_samples(
     best: DualSolution | None = None
     finest = _INNER * tol
     aim = max(finest, _LOOSE)
+    if variables is not None:
+        proved = certify(rows, variables)
+        if proved.solution.converged:
+            return proved.solution
+        best, joining = proved.solution, _joining(proved.violation, rows)
+        rows = np.sort(np.concatenate([rows, joining[: most - len(rows)]]))
     for turn in count():
-        found = inner(gram.principal(rows), rows, variables, aim, max_iter - steps)
-        proved = certify(rows, found)
-        steps, variables, gap = steps + found.n_iter, proved.solution.warm, proved.solution.gap
+        variables, made = inner(gram.principal(rows), rows, variables, aim, max_iter - steps)
+        proved = certify(rows, variables)
+        steps, variables, gap = steps + made, proved.solution.warm, proved.solution.gap
         history = (*history, gap)
         best = proved.solution if best is None or gap <= best.gap else best
         if best.converged or steps >= max_iter:

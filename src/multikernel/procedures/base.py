@@ -57,6 +57,6 @@ def outcome(result: Result) -> tuple[Weights, DualSolution]:
         converged=result.converged,
         n_iter=result.n_iter,
         history=result.history,
-        warm=result.theta,
+        warm=result.evaluation.dual.warm,
     )
     return weights, replace(result.evaluation.dual, converged=result.converged)

@@ -44,7 +44,7 @@ def generalized_mkl(
     tol : float, the relative duality gap to reach where K is linear in the weights, else the relative stationarity
     max_iter : int, machines, or Newton steps of the interior point method, at most from each start
     starts : arrays (d,), where to begin, ``central_start`` by default; the best point reached is returned
-    warm : what the first machine may start from
+    warm : ``warm`` of the machine's solution at the first start, or near it
     observe : told of each step or machine
 
     Raises
@@ -56,7 +56,7 @@ def generalized_mkl(
     begins = [problem.feasible(start) for start in starts] or [central]
     with one_blas_thread(problem.bank.shape[0]):
         if is_program(problem):
-            weights, dual = _linear(problem, tol, max_iter, begins[0], observe)
+            weights, dual = _linear(problem, tol, max_iter, begins[0], warm, observe)
         else:
             optimizer = QuasiNewton(tol=tol, max_iter=max_iter, typical=central)
             results = [optimizer.minimise(problem, begin, warm, observe) for begin in begins]
@@ -103,13 +103,13 @@ def is_program(problem: Problem) -> bool:
 
 
 def _linear(
-    problem: Problem, tol: float, max_iter: int, start: Array, observe: Observer
+    problem: Problem, tol: float, max_iter: int, start: Array, warm: Any, observe: Observer
 ) -> tuple[Weights, DualSolution]:
     """A sum of kernels, by the interior point method; ridge regression as a support program of centred targets."""
     machine = problem.machine
     if not isinstance(machine, RidgeMachine):
-        return support_mkl(problem, tol, max_iter, start, observe)
+        return support_mkl(problem, tol, max_iter, start, observe, warm)
     mean = float(np.average(problem.target, weights=problem.sample_weight)) if machine.fit_intercept else 0.0
     centred = replace(problem, machine=RidgeSupport(alpha=machine.alpha), target=problem.target - mean)
-    weights, dual = support_mkl(centred, tol, max_iter, start, observe)
+    weights, dual = support_mkl(centred, tol, max_iter, start, observe, warm)
     return weights, replace(dual, intercept=mean)

@@ -9,6 +9,9 @@ certificate. Samples that the machine makes support vectors join the next round;
 all samples take part the interior point itself is the answer, if it proves more than the machine does. Where more
 samples take part than a factorisation should have rows, an optimizer over machines takes over. Where the
 kernels have few features steps cost little: all samples take part from the beginning, however many they are.
+
+A solution of nearly the same problem, as that of the same kernels after rounding, is tried first: the pair as it is,
+then with the machine solved at its weights. It also tells which samples matter.
 """
 
 from __future__ import annotations
@@ -35,10 +38,16 @@ _LARGE = 8000  # samples beyond which a factorisation costs more than the machin
 _FEW_SAMPLES = 1000  # up to so many samples all take part from the beginning
 _MOST = 0.7  # where more than this part of the samples would take part, all do
 _ROUGH = 1e-2  # gap of the machine that chooses the first samples, and of the first round
+_NEARLY = 0.05  # gap of a pair that is nearly a solution: a machine at its weights may make one of it
 
 
 def support_mkl(
-    problem: Problem, tol: float = 1e-3, max_iter: int = 200, start: Array | None = None, observe: Observer = silent
+    problem: Problem,
+    tol: float = 1e-3,
+    max_iter: int = 200,
+    start: Array | None = None,
+    observe: Observer = silent,
+    warm: Array | None = None,
 ) -> tuple[Weights, DualSolution]:
     """The weights with their certificate, and the machine's solution at them.
 
@@ -49,6 +58,7 @@ def support_mkl(
     max_iter : int, Newton steps at most
     start : array (m,), weights of a neighbouring problem
     observe : told of each step
+    warm : ``warm`` of the solution at ``start``
 
     Raises
     ------
@@ -58,27 +68,48 @@ def support_mkl(
     support = SupportSaddle.of(problem, tol)
     problem.domain.check(len(problem.bank))
     with one_blas_thread(problem.bank.shape[0]):
-        return _solved(problem, support, max_iter, start, observe)
+        near = _near_solution(support, start, warm)
+        if near is not None and near.certificate.reached(tol):
+            return near.answer(tol, [])
+        return _solved(problem, support, max_iter, start, near, observe)
+
+
+def _near_solution(support: SupportSaddle, start: Array | None, warm: Array | None) -> SupportPair | None:
+    """The pair of a solution that is given, if it is nearly one here; with the machine at its weights if need be."""
+    if start is None or warm is None or np.shape(warm) != support.saddle.program.upper.shape:
+        return None
+    pair = support.at(start, warm)
+    if pair.certificate.reached(support.tol):
+        return pair
+    if not pair.certificate.reached(_NEARLY):
+        return None
+    again = support.of_machine(pair.weights, pair.dual.warm)
+    return min(pair, again, key=lambda each: each.certificate.value)
 
 
 def _solved(
-    problem: Problem, support: SupportSaddle, max_iter: int, start: Array | None, observe: Observer
+    problem: Problem,
+    support: SupportSaddle,
+    max_iter: int,
+    start: Array | None,
+    near: SupportPair | None,
+    observe: Observer,
 ) -> tuple[Weights, DualSolution]:
     n, tol = support.saddle.program.n, support.tol
     # the machine's scores differ from the interior point's by the square root of its gap; digits cost a step or two
     inner = min(max(0.01 * tol**2, _FINEST), _SHARE * tol)
     n_features = problem.bank.n_features
     few = n_features is not None and few_features(n_features, n)
-    rows, best = np.arange(n) if few else _first_samples(support, start), None
+    rows, best = np.arange(n) if few else _first_samples(support, start, near), near
     history: list[float] = []
-    trial = len(rows) < n  # whether the samples that take part are a guess
+    trial = near is None and len(rows) < n  # whether the samples that take part are a guess
     while True:
         if len(rows) > _LARGE and not few:
             optimizer = _optimizer(problem.domain)(tol=tol, max_iter=max_iter)
-            return outcome(optimizer.minimise(problem, start, observe=observe))
+            return outcome(optimizer.minimise(problem, start, None if near is None else near.dual.warm, observe))
         found = _on_samples(support, rows, _ROUGH if trial else inner, max_iter - len(history), start, observe)
         history += found.history
-        pair = support.of_machine(found)
+        pair = support.of_machine(np.where(found.active, found.weights, 0.0), found.a)
         best = pair if best is None or pair.certificate.value < best.certificate.value else best
         if best.certificate.reached(tol) or len(rows) == n or len(history) >= max_iter:
             break
@@ -87,7 +118,8 @@ def _solved(
         rows = more if trial or len(more) > len(rows) else np.arange(n)
         trial = False
     if not best.certificate.reached(tol):
-        best = min(best, support.of_interior(found), key=lambda pair: pair.certificate.value)
+        interior = support.at(found.weights, found.a, found.n_iter)
+        best = min(best, interior, key=lambda pair: pair.certificate.value)
     return best.answer(tol, history)
 
 
@@ -102,11 +134,13 @@ def _optimizer(domain: Domain) -> type[Optimizer]:
 # -- the samples that take part ----------------------------------------------------------------------------------------
 
 
-def _first_samples(support: SupportSaddle, start: Array | None) -> Array:
+def _first_samples(support: SupportSaddle, start: Array | None, near: SupportPair | None) -> Array:
     """The support vectors at a neighbour's or at equal weights, and half as many samples that are nearly so."""
     n, bank = support.saddle.program.n, support.saddle.bank
-    if n <= _FEW_SAMPLES or not bank.local:
+    if not bank.local or (near is None and n <= _FEW_SAMPLES):
         return np.arange(n)
+    if near is not None:
+        return _near(support, near.dual, near.f)
     weights = start if start is not None and start.any() else support.saddle.domain.start(len(bank))
     gram = bank.combine(weights)
     rough = replace(support.machine, tol=_ROUGH).solve_program(gram, support.saddle.program)
@@ -136,7 +170,7 @@ def _on_samples(
     program = support.saddle.program
     if len(rows) == program.n:
         return interior_point(support.saddle, tol, max_iter, start, observe)
-    few = Saddle(support.saddle.bank.block(rows, rows).compact(), program.restricted(rows), support.saddle.domain)
+    few = Saddle(support.saddle.bank.principal(rows), program.restricted(rows), support.saddle.domain)
     found = interior_point(few, tol, max_iter, start, observe)
     a = np.zeros(len(program.sign))
     a[program.variables(rows)] = found.a

@@ -11,14 +11,14 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.banks import Gram
-from multikernel.certificate import Certificate, relative
+from multikernel.certificate import Certificate
 from multikernel.machines import DualSolution, SupportMachine
-from multikernel.machines.support.certified import roots
+from multikernel.machines.support.certified import roots, solution
+from multikernel.machines.support.coefficients import feasible
 from multikernel.optimizers.needs import need_program, need_separable
 from multikernel.problem import Problem
 from multikernel.procedures.base import Weights
-from multikernel.procedures.interior import InteriorPoint, Saddle, WorkingSet
+from multikernel.procedures.interior import Saddle
 
 _POLISH = 1000  # steps for each variable that a last solution may take: rounding may keep the last digits from it
 
@@ -43,7 +43,7 @@ class SupportPair:
             converged=converged,
             n_iter=len(history),
             history=(*history, self.certificate.value),
-            warm=self.weights,
+            warm=self.dual.warm,
         )
         return weights, replace(self.dual, converged=converged)
 
@@ -63,40 +63,37 @@ class SupportSaddle:
         program = machine.program(problem.target, problem.sample_weight)
         return cls(Saddle(problem.bank, program, domain), machine, tol)
 
-    def of_machine(self, found: InteriorPoint) -> SupportPair:
-        """The machine's solution on the active kernels."""
-        weights = self.saddle.domain.feasible(np.where(found.active, found.weights, 0.0))
-        working = self._working(weights)
-        gram = working.work.combine(weights[working.index])
+    def of_machine(self, weights: Array, a: Array) -> SupportPair:
+        """The machine's solution at these weights, from these variables on."""
+        weights = self.saddle.domain.feasible(weights)
+        gram = self.saddle.bank.combine(weights)
         machine = self.machine.polishing(self.tol)
-        machine = replace(machine, max_iter=min(machine.max_iter, _POLISH * len(found.a)))
-        dual = machine.solve_program(gram, self.saddle.program, found.a)
-        return self._pair(weights, working, gram, dual, gram.multiply(dual.coef))
+        machine = replace(machine, max_iter=min(machine.max_iter, _POLISH * len(a)))
+        dual = machine.solve_program(gram, self.saddle.program, a)
+        f, scores = gram.multiply(dual.coef), self.saddle.bank.quad(dual.coef)
+        return self._pair(weights, roots(gram.diagonal()), dual, f, scores)
 
-    def of_interior(self, found: InteriorPoint) -> SupportPair:
-        """The interior point itself: no coefficient is zero."""
-        working = self._working(found.weights)
-        program = self.saddle.program
-        coef = program.coef(found.a)
-        gram = working.work.combine(found.weights[working.index])
-        f = gram.multiply(coef)
-        intercept = program.best_intercept(f)
-        value = program.dual(found.a, float(coef @ f))
-        excess = max(program.gap(found.a, f, intercept), 0.0)
-        factor = np.sqrt(0.5 * program.scale) * coef
-        gap = relative(excess, value + excess)
-        dual = DualSolution(coef, intercept, value, value + excess, factor, gap, True, found.n_iter, found.a)
-        return self._pair(found.weights, working, gram, dual, f)
+    def at(self, weights: Array, a: Array, n_iter: int = 0) -> SupportPair:
+        """Weights and variables as they are, but for what makes them feasible: no machine is solved."""
+        bank, program = self.saddle.bank, self.saddle.program
+        weights, a = self.saddle.domain.feasible(weights), feasible(program, np.clip(a, 0.0, program.upper))
+        coef = program.coef(a)
+        if weights.all():
+            products = bank.apply(coef[:, None])[:, :, 0]  # one pass for both, and on the columns of the support
+            f, scores, sizes = weights @ products, products @ coef, roots(weights @ bank.diagonal())
+        else:
+            gram = bank.combine(weights)
+            f, scores, sizes = gram.multiply(coef), bank.quad(coef), roots(gram.diagonal())
+        return self._pair(weights, sizes, solution(program, a, f, sizes, self.tol, n_iter), f, scores)
 
-    def _working(self, weights: Array) -> WorkingSet:
-        return WorkingSet.of(self.saddle.bank, np.flatnonzero(weights), True)
+    def _pair(self, weights: Array, sizes: Array, dual: DualSolution, f: Array, scores: Array) -> SupportPair:
+        """The solution at these weights, with f = sum_k weights_k K_k coef and the scores of all kernels.
 
-    def _pair(self, weights: Array, working: WorkingSet, gram: Gram, dual: DualSolution, f: Array) -> SupportPair:
-        """The solution at these weights, with f = sum_k weights_k K_k coef."""
+        ``sizes`` are the roots of the combined kernel's self-values.
+        """
         value = dual.value + self.saddle.domain.penalty(weights)
-        program, sizes = self.saddle.program, roots(gram.diagonal())
+        program = self.saddle.program
         excess = max(program.gap(dual.warm, f, dual.intercept), 0.0)
         upper = value + excess + program.hidden(dual.warm, f, dual.intercept, sizes)
-        scores = working.scores(dual.coef, working.work.quad(dual.coef))
         bound = self.saddle.bound(dual.warm, scores)
         return SupportPair(weights, dual, f, value, Certificate.gap(upper, bound, self.saddle.floor))

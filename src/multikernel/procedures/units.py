@@ -146,8 +146,9 @@ class Restated:
     def answer(self, weights: Weights, dual: DualSolution) -> Answer:
         """What was found, in the user's units."""
         objective = None if weights.objective is None else self.machine.told(weights.objective)
-        values = self.weight * weights.values
-        return replace(weights, values=values, objective=objective, warm=values), self.machine.solution(dual)
+        values, warm = self.weight * weights.values, weights.warm
+        variables = None if warm is None else self.machine.coef * warm
+        return replace(weights, values=values, objective=objective, warm=variables), self.machine.solution(dual)
 
 
 def solved_in_own_units(

@@ -150,6 +150,10 @@ def _check_copies(bank: KernelBank, truth: _Truth) -> None:
     check_square("a compact fold", bank.block(fold, fold).compact(), K)
     if bank.local:
         _compare("principal", bank.principal(fold), K)
+    unrounded = bank.unrounded()
+    assert unrounded.unrounded() is unrounded, "the unrounded bank is not its own unrounded bank"
+    _compare("the unrounded bank", unrounded, truth.block(slice(None), slice(None)))
+    _compare("a fold of the unrounded bank", unrounded.block(fold, fold), K)
     _compare(
         "a part of a compact fold",
         bank.block(fold, fold).compact().block([1, 4], [1, 4]),

@@ -82,6 +82,7 @@ class PolynomialMKL(KernelEstimator):
             rng=check_random_state(self.random_state),
             start=None if warm is None else warm.weights.values,
             observe=observe,
+            warm=None if warm is None else warm.solution.warm,
         )
 
     # -- the names and the number of weights, where products have weights of their own --------------------------------

@@ -84,7 +84,7 @@ class AlphaFreeRegressor(RuleRegressor):
 
     def fit_along(self, bank: KernelBank, target: Array, alphas: Sequence[float]) -> list[Fitted]:
         """The fits for many alphas on one bank."""
-        rows = np.arange(bank.shape[0])
+        bank, rows = bank.unrounded(), np.arange(bank.shape[0])
         weights = self._weigh(bank, Task(rows, target), self._machine())
         solutions = self._machine().solve_along(bank.combine(weights.values), target, alphas)
         return [Fitted(rows, weights, solution) for solution in solutions]

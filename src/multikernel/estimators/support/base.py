@@ -62,8 +62,12 @@ class SupportEstimator(KernelEstimator):
         return Kernels(tuple(kernel.normalized() for kernel in each))
 
     def _precision(self, m: int, n: int) -> Any:
-        """Large stacks in single precision: what matters is computed in double, from the kernels themselves."""
-        return np.float32 if 4 * m * n * (n + 1) > _LARGE_STACK else None
+        """Large stacks in single precision, for the solver that finds with them what double precision only certifies.
+
+        The others have bounds that come from many of their points.
+        """
+        large = 4 * m * n * (n + 1) > _LARGE_STACK
+        return np.float32 if large and self.solver == "auto" else np.float64
 
     def check_parameters(self) -> None:
         super().check_parameters()
@@ -77,7 +81,7 @@ class SupportEstimator(KernelEstimator):
     def _solve(self, problem: Problem, start: Array | None, warm: Array | None, observe: Observer) -> Learned:
         """The problem in its own units."""
         if self.solver == "auto":
-            return support_mkl(problem, self.tol, self.max_iter, start, observe)
+            return support_mkl(problem, self.tol, self.max_iter, start, observe, warm)
         optimizer = self._optimizers()[self.solver](tol=self.tol, max_iter=self.max_iter)
         return outcome(optimizer.minimise(problem, start, warm, observe))
 

@@ -82,7 +82,8 @@ class SMKLClassifier(SupportClassifier):
 
     def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
         problem = Problem(bank, Linear(), self._machine(), self._domain(), task.target, task.sample_weight)
-        return solved_in_own_units(problem, self._solve, warm.weights.values if warm else None, None, observe)
+        start, variables = (warm.weights.values, warm.weights.warm) if warm else (None, None)
+        return solved_in_own_units(problem, self._solve, start, variables, observe)
 
     def _solve(self, problem: Problem, start: Array | None, warm: Array | None, observe: Observer) -> Learned:
         """The weights, without an intercept; then the machine, with one where it is asked for."""
@@ -93,7 +94,7 @@ class SMKLClassifier(SupportClassifier):
             weights: Weights = smoothed(bank, y, upper, smoothing, self.tol, self.max_iter, observe=observe)
             a = weights.warm
         else:
-            found, dual = support_mkl(problem, self.tol, self.max_iter, start, observe)
+            found, dual = support_mkl(problem, self.tol, self.max_iter, start, observe, warm)
             weights, a = replace(found, objective=-float(found.objective or 0.0)), dual.warm  # as a minimum over a
         last, gram = (
             replace(machine, fit_intercept=self.fit_intercept).polishing(self.tol),

@@ -93,19 +93,21 @@ class MarginMachine(Machine):
         """Solve without samples that have no weight and whose gradient is above the least of their class."""
         spread = self._spread(gram)
 
-        def inner(part: Gram, rows: Array, g: Array | None, tol: float, steps: int) -> DualSolution:
-            return replace(self, tol=tol, max_iter=steps).solve(part, y[rows], None if g is None else g[rows])
+        def inner(part: Gram, rows: Array, g: Array | None, tol: float, steps: int) -> tuple[Array, int]:
+            found = replace(self, tol=tol, max_iter=steps).solve(part, y[rows], None if g is None else g[rows])
+            whole = np.zeros(len(y))
+            whole[rows] = found.warm
+            return whole, found.n_iter
 
-        def certify(rows: Array, found: DualSolution) -> Certified:
-            g = np.zeros(len(y))
-            g[rows] = found.warm
+        def certify(rows: Array, g: Array) -> Certified:
             solution, q = self._certified(gram, y, g, spread)
             below = np.empty(len(y))
             for members in (y > 0, y < 0):
                 below[members] = q[rows[members[rows]]].min() - q[members]
             return Certified(solution, below - TOLERATED * self.tol * max(-solution.value, _PART * spread))
 
-        return on_working_samples(gram, first_samples(y, warm), warm, inner, certify, self.tol, self.max_iter)
+        start = None if warm is None else balanced(np.maximum(warm, 0.0), y)
+        return on_working_samples(gram, first_samples(y, start), start, inner, certify, self.tol, self.max_iter)
 
     def _on_features(self, gram: Gram, y: Array, warm: Array | None) -> DualSolution:
         """Solve the support vector machine with squared hinge loss instead, which needs no row of the matrix."""

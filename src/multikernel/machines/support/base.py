@@ -98,21 +98,24 @@ class SupportMachine(Machine):
     def _on_working_samples(self, gram: Gram, program: SupportProgram, warm: Array | None) -> DualSolution:
         """Solve without the samples whose variables are zero and would not gain by rising."""
         sizes = roots(gram.diagonal())
-        start = warm if warm is not None and warm.shape == program.upper.shape else None
+        start = program.feasible(warm) if warm is not None and warm.shape == program.upper.shape else None
 
-        def inner(part: Gram, rows: Array, a: Array | None, tol: float, steps: int) -> DualSolution:
-            own = None if a is None else a[program.variables(rows)]
-            return replace(self, tol=tol, max_iter=steps).solve_program(part, program.restricted(rows), own)
+        def inner(part: Gram, rows: Array, a: Array | None, tol: float, steps: int) -> tuple[Array, int]:
+            own = program.variables(rows)
+            machine = replace(self, tol=tol, max_iter=steps)
+            found = machine.solve_program(part, program.restricted(rows), None if a is None else a[own])
+            whole = np.zeros(len(program.sign))
+            whole[own] = found.warm
+            return whole, found.n_iter
 
-        def certify(rows: Array, found: DualSolution) -> Certified:
-            a = np.zeros(len(program.sign))
-            a[program.variables(rows)] = found.warm
+        def certify(rows: Array, a: Array) -> Certified:
             f = gram.multiply(program.coef(a))
             over_all = solution(program, a, f, sizes, self.tol)
             outside = np.ones(program.n, dtype=bool)
             outside[rows] = False
             allowed = TOLERATED * self.tol * abs(over_all.value) / program.scale
-            return Certified(over_all, violations(program, f + found.intercept, outside, allowed))
+            own = program.restricted(rows).best_intercept(f[rows])  # with which no sample of the set has to move
+            return Certified(over_all, violations(program, f + own, outside, allowed))
 
         first = first_samples(program.sign[: program.n], None if start is None else program.coef(start))
         return on_working_samples(gram, first, start, inner, certify, self.tol, self.max_iter)

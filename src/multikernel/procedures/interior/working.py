@@ -23,7 +23,6 @@ _FIRST = 200  # kernels of a larger bank that take part first
 _FAR = 0.1  # a kernel leaves whose reduced cost is more than this part of what a score of zero has
 _SMALL = 1e-3  # no kernel leaves whose weight is more than this part of the largest weight
 _NEAR = 0.01  # a kernel enters whose score is more than 1 less this part of the largest allowed
-_DIAGONAL = 1 << 24  # diagonal entries that are looked at together: 128 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,8 +44,10 @@ class WorkingSet:
 
     @classmethod
     def of(cls, bank: KernelBank, index: Array, sparse: bool) -> WorkingSet:
-        """The kernels at these positions in double precision; the whole bank as it is stored."""
-        return cls(bank, index, bank if len(index) == len(bank) else bank.exact(index), sparse)
+        """The kernels at these positions, in the precision of the bank and stored if that fits."""
+        if len(index) == len(bank):
+            return cls(bank, index, bank, sparse)
+        return cls(bank, index, bank.exact(index) if bank.rounding <= 2.0**-53 else bank.select(index), sparse)
 
     @classmethod
     def first(cls, bank: KernelBank, domain: Separable, b: Array, start: Array | None) -> WorkingSet:
@@ -77,12 +78,10 @@ class WorkingSet:
         return whole
 
     def scores(self, b: Array, own: Array) -> Array:
-        """At least b'K_k b for every kernel: ``own`` in the set, elsewhere with what rounding may hide."""
+        """b'K_k b for every kernel: ``own`` in the set."""
         if self.complete:
             return own
         scores: Array = self.bank.quad(b)
-        if self.bank.rounding > 1e-15:
-            scores = scores + 2.0 * self.bank.rounding * self._sizes(b)
         scores[self.index] = own
         return scores
 
@@ -110,17 +109,7 @@ class WorkingSet:
         index = np.concatenate([self.index[matters], entering])
         cost, mu = 0.5 * np.maximum(largest - scores[entering], _NEAR * largest), point.mu
         point = point.on(matters).with_kernels(mu / cost, cost)
-        if not (len(entering) or self.complete):  # the kernels that stay are in double precision already
+        if not (len(entering) or self.complete):  # the kernels that stay are in the bank of the set
             return replace(self, index=index, work=self.work.select(np.flatnonzero(matters))), point
         order = np.argsort(index)
         return WorkingSet.of(self.bank, index[order], True), point.on(order)
-
-    def _sizes(self, b: Array) -> Array:
-        """(sum_i |b_i| sqrt(k(x_i, x_i)))^2 for every kernel, which no quadratic form of |b| exceeds."""
-        chunk = max(1, _DIAGONAL // self.bank.shape[0])
-        sizes = np.empty(len(self.bank))
-        for first in range(0, len(self.bank), chunk):
-            part = np.arange(first, min(first + chunk, len(self.bank)))
-            diagonal = (self.bank if len(part) == len(self.bank) else self.bank.select(part)).diagonal()
-            sizes[part] = (np.sqrt(np.maximum(diagonal, 0.0)) @ np.abs(b)) ** 2
-        return sizes

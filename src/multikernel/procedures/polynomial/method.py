@@ -52,6 +52,7 @@ def polynomial_mkl(
     rng: np.random.RandomState | None = None,
     start: Array | None = None,
     observe: Observer = silent,
+    warm: Array | None = None,
 ) -> tuple[Weights, DualSolution]:
     """The weights with their certificate, and the ridge machine's solution at them.
 
@@ -68,6 +69,7 @@ def polynomial_mkl(
     rng : of the random starts
     start : array (m,), where to begin in place of the central weights
     observe : told of each machine, or of each Newton step
+    warm : ``warm`` of the machine's solution at the start, or near it
 
     Raises
     ------
@@ -81,7 +83,7 @@ def polynomial_mkl(
         if idle is not None:
             return idle
         if solver == "auto" and _for_interior_point(problem):
-            return generalized_mkl(problem, tol, max_iter, () if start is None else (start,), observe=observe)
+            return generalized_mkl(problem, tol, max_iter, () if start is None else (start,), warm, observe)
         middle = central(problem)
         optimizer = _optimizer(problem, middle, solver, tol, max_iter)
         first = middle if start is None else inside(problem, start, middle)
