@@ -25,6 +25,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.base import BaseEstimator
 from sklearn.compose import make_column_transformer
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_wine
 from sklearn.ensemble import (
@@ -192,7 +193,7 @@ def columns(X: pd.DataFrame, numeric: bool) -> pd.Index:
     return numbers if numeric else X.columns.difference(numbers)
 
 
-class FeatureLearning:
+class FeatureLearning(BaseEstimator):
     """xrfm: three kernels and three ridges, of which a held-out fifth chooses."""
 
     def __init__(self, classes: bool) -> None:
@@ -211,7 +212,7 @@ class FeatureLearning:
                 model = self._fitted(kernel, exponent, ridge, samples, target, rest, held)
                 value = self._value(model, samples[held], y[held])
                 if value > best:
-                    best, self.model = value, model
+                    best, self.model_ = value, model
         return self
 
     def _fitted(self, kernel: str, exponent: float, ridge: float, X: Any, y: Any, rest: Array, held: Array) -> Any:
@@ -238,7 +239,7 @@ class FeatureLearning:
     def predict(self, X: Array) -> Array:
         import torch
 
-        return self._labels(self.model.predict(torch.tensor(np.asarray(X), dtype=torch.float32)))
+        return self._labels(self.model_.predict(torch.tensor(np.asarray(X), dtype=torch.float32)))
 
 
 # -- report ------------------------------------------------------------------------------------------------------------
