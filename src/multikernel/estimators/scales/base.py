@@ -142,21 +142,23 @@ class LearnedScalesEstimator(KernelEstimator):
     def publish(self, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
         super().publish(bank, fitted, single)
         found = cast(LearnedScales, fitted[0].weights)
-        by_feature = found.scales
         self.__dict__.pop("kernel_", None)  # of an earlier fit
+        scales, relative = found.scales, found.scales * found.means
         if isinstance(bank, ColumnDistancesBank):
-            by_feature = bank.by_feature(found.scales)
-            kernels = zip(found.values, self._combination().kernels, by_feature, strict=True)
+            scales, relative = bank.by_feature(scales), bank.by_feature(relative)
             if not len(bank.columns.strings):
-                self.kernel_: Kernel = reduce(add, [float(w) * Anisotropic(k, tuple(s)) for w, k, s in kernels])
-        self.scales_ = by_feature[0] if len(by_feature) == 1 else by_feature
+                parts = zip(found.values.tolist(), self._combination().kernels, scales.tolist(), strict=True)
+                self.kernel_: Kernel = reduce(add, [w * Anisotropic(kernel, tuple(own)) for w, kernel, own in parts])
+        single_kernel = len(scales) == 1
+        self.scales_ = scales[0] if single_kernel else scales
+        self.relative_scales_ = relative[0] if single_kernel else relative
         self.alpha_ = found.alpha
         self.cv_loss_ = found.objective
         self.cv_loss_equal_ = found.equal
         self.cv_loss_constant_ = found.constant
 
     def plot_scales(self, ax: Any = None) -> Any:
-        """Bars of the scales of the features (the 40 largest), in logarithms; needs matplotlib. Returns the axes.
+        """The relative scales of the features (the 40 largest), in logarithms; needs matplotlib. Returns the axes.
 
         Parameters
         ----------
@@ -165,7 +167,7 @@ class LearnedScalesEstimator(KernelEstimator):
         import matplotlib.pyplot as plt
 
         check_is_fitted(self)
-        scales = np.atleast_2d(self.scales_)
+        scales = np.atleast_2d(self.relative_scales_)
         names = getattr(self, "feature_names_in_", [f"feature {j}" for j in range(scales.shape[1])])
         shown = np.argsort(-scales.max(axis=0), kind="stable")[:40]
         shown = shown[scales[:, shown].max(axis=0) > 0]
@@ -177,7 +179,8 @@ class LearnedScalesEstimator(KernelEstimator):
         ax.set_xscale("log")
         ax.invert_yaxis()
         ax.grid(axis="x", alpha=0.3)
-        ax.set_xlabel("scale" if len(shown) == scales.shape[1] else f"scale (the {len(shown)} largest)")
+        most = "" if len(shown) == scales.shape[1] else f" (the {len(shown)} largest)"
+        ax.set_xlabel(f"scale times the mean distance in the feature{most}")
         if len(scales) > 1:
             ax.legend(fontsize="small")
         return ax

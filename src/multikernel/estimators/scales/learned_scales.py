@@ -58,6 +58,8 @@ class LearnedScalesRegressor(LearnedScalesEstimator, KernelRegressor):
     Attributes
     ----------
     scales_ : array (p,), the scale of each feature in units of 1 / |feature|^q; (R, p) for R kernels
+    relative_scales_ : array of the same shape, the scales times the mean of |x_j - z_j|^q over pairs of samples: how
+        much a feature takes part, whatever its unit
     weights_ : array (R,), of the kernels, with sum 1
     alpha_ : float, the ridge for these weights
     kernel_ : the learned kernel, to be used elsewhere; not set for a bank of distances and for categories

@@ -42,6 +42,7 @@ class LearnedScales(Weights):
     Parameters
     ----------
     scales : array (R, m), the scales of the m distances in each of R kernels
+    means : array (m,), the mean distances over pairs of samples, the inverse units of the scales
     alpha : float, the ridge
     errors : array (t,), the mean squared held-out error of each target
     equal : float, the least held-out error of equal scales that was found, the sum over the targets
@@ -49,6 +50,7 @@ class LearnedScales(Weights):
     """
 
     scales: Array
+    means: Array
     alpha: float
     errors: Array
     equal: float
@@ -172,6 +174,7 @@ def _result(error: ScalesError, run: Run, equal: Trial, tol: float, unit: float)
         n_iter=len(run.history) - 1,
         history=run.history,
         scales=theta[R:].reshape(R, -1),
+        means=error.means,
         alpha=1.0 / total,
         errors=unit * (unit * run.best.left.errors),
         equal=unit * (unit * equal.left.value),
