@@ -202,6 +202,14 @@ class KernelBank(ABC):
         """The bank in the coordinates of a ``rotation`` of its own."""
         raise NotImplementedError(f"{type(self).__name__} has no rotation")
 
+    def about_mean(self, weight: Array | None = None) -> KernelBank | None:
+        """The centred kernels by features that are centred, where a bank has few features; else None.
+
+        The mean is that of the columns. With weights s of the samples of a square bank it is theirs, and the features
+        are multiplied by their roots: <K_j, K_k> of the result is tr P K_j P K_k, P = diag(s) - ss' / sum(s).
+        """
+        return None
+
     def compact(self) -> KernelBank:
         """The same bank, copied out of the larger one that it may be a view of: for many passes over a fold."""
         return self

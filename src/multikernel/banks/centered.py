@@ -10,8 +10,9 @@ which on the training set is J K_k J.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank, register_form
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indexed import IndexedBank
+from multikernel.banks.rotation import Rotation
 from multikernel.banks.wrappers import WrapperBank
 
 
@@ -45,6 +47,15 @@ class CenteredBank(WrapperBank):
     def local(self) -> bool:
         return False
 
+    @cached_property
+    def _features(self) -> KernelBank | None:
+        """The same kernels by centred features, where these are few."""
+        return self.bank.about_mean()
+
+    @property
+    def n_features(self) -> int | None:
+        return None if self._features is None else self._features.n_features
+
     def tiles(self, rows: Index) -> Iterator[Array]:
         for means, K in zip(self.means, self.bank.tiles(rows), strict=True):
             centred = K - means
@@ -52,6 +63,8 @@ class CenteredBank(WrapperBank):
             yield centred
 
     def combine_all(self, W: Array) -> list[Gram]:
+        if self._features is not None:
+            return self._features.combine_all(W)
         grams: list[Gram] = []
         for weights, gram in zip(W, self.bank.combine_all(W), strict=True):
             K = gram.dense() - weights @ self.means
@@ -62,6 +75,15 @@ class CenteredBank(WrapperBank):
     def apply(self, C: Array) -> Array:
         JC = C - C.mean(axis=0)
         return self.bank.apply(JC) - (self.means @ JC)[:, None, :]
+
+    def pairs(self, N: Array | None = None) -> Array:
+        return super().pairs(N) if self._features is None else self._features.pairs(N)
+
+    def rotation(self, Y: Array, groups: Sequence[Array] | None = None) -> Rotation | None:
+        return None if self._features is None else self._features.rotation(Y, groups)
+
+    def rotated(self, rotation: Rotation) -> KernelBank:
+        return super().rotated(rotation) if self._features is None else self._features.rotated(rotation)
 
     def quad(self, A: Array) -> Array:
         A = as_columns(A)

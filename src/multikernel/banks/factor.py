@@ -135,6 +135,15 @@ class FactorBank(KernelBank):
         F = rotation.coordinates(dense(self.F))
         return replace(self, F=F, H=F)
 
+    def about_mean(self, weight: Array | None = None) -> FactorBank | None:
+        c, q = self.H.shape
+        if 2 * q > c:
+            return None
+        H, root = dense(self.H), np.ones(c) if weight is None else np.sqrt(weight)
+        mean = np.average(H, axis=0, weights=weight)
+        H = root[:, None] * (H - mean)
+        return replace(self, F=H if self.square else dense(self.F) - mean, H=H)
+
     def block(self, rows: Index, columns: Index) -> FactorBank:
         r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])
         H = self.H[columns]

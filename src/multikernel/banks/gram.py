@@ -18,6 +18,7 @@ from scipy import linalg
 from scipy.linalg import blas
 
 from multikernel._linalg import product
+from multikernel._memory import check_memory
 from multikernel._typing import Array
 from multikernel.banks.threads import over_rows
 from multikernel.kernels.samples import dense, scaled_columns, scaled_rows
@@ -196,6 +197,13 @@ class FactorGram(Gram):
         return np.asarray(squares @ self.weights)
 
     def dense(self) -> Array:
+        r, c = self.shape
+        check_memory(
+            float(r) * c,
+            f"a kernel matrix of {r} and {c} samples",
+            "take fewer samples, or a method that works on the features of linear kernels (all but hierarchical kernel "
+            "learning and products of many kernels do)",
+        )
         return dense(scaled_columns(self.F, self.weights) @ self.H.T)
 
     def solve_shifted(self, shift: float, B: Array, on: Array | None = None, work: Array | None = None) -> Array:

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from multikernel._linalg import as_columns
+from multikernel._memory import check_memory
 from multikernel._typing import Array
 from multikernel.banks.base_matrix import BaseMatrix
 from multikernel.banks.gram import DenseGram, Gram
@@ -82,7 +83,7 @@ class PowersGram(Gram):
         return DenseGram(self.dense()).spectrum()
 
     def _dense_of(self, matrix: BaseMatrix) -> Array:
-        out = np.empty(matrix.shape, dtype=matrix.dtype)
+        out = _empty(matrix)
 
         def rows(r: slice, K: Array) -> None:
             out[r] = K
@@ -92,7 +93,7 @@ class PowersGram(Gram):
 
     def _symmetric_of(self, matrix: BaseMatrix) -> Array:
         """The lower half of a square matrix and its mirror image: tiles of other shapes may round in another way."""
-        out = np.empty(matrix.shape, dtype=matrix.dtype)
+        out = _empty(matrix)
 
         def rows(r: slice, K: Array) -> None:
             out[r, : r.stop] = K
@@ -116,6 +117,19 @@ class PowersGram(Gram):
 
         with one_blas_thread(0):  # the tiles are shared out among threads, each of which makes products of its own
             over_rows(tile, matrix.shape[0], tile_rows(matrix.shape[1]))
+
+
+def _empty(matrix: BaseMatrix) -> Array:
+    """Memory for the whole matrix."""
+    r, c = matrix.shape
+    check_memory(
+        float(r) * c,
+        f"a kernel matrix of {r} and {c} samples",
+        "take fewer samples, or a method that works on some of them at a time (EasyMKL, L1- and Lp-MKL with a solver "
+        "by name)",
+        matrix.dtype.itemsize,
+    )
+    return np.empty((r, c), dtype=matrix.dtype)
 
 
 def tile_rows(columns: int) -> int:

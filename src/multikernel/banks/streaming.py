@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._memory import check_memory
 from multikernel._typing import Array
 from multikernel.banks.threads import one_blas_thread, over_rows
 
@@ -40,7 +41,9 @@ class Stream:
 
     def sums(self, W: Array) -> Array:
         """sum_k W_sk K_k for every row s of W: shape (s, r, c)."""
-        totals = np.zeros((len(W), *self.shape))
+        r, c = self.shape
+        check_memory(float(len(W)) * r * c, f"a kernel matrix of {r} and {c} samples", "take fewer samples")
+        totals = np.zeros((len(W), r, c))
 
         def rows(r: slice) -> None:
             term = np.empty_like(totals[0, r])

@@ -74,6 +74,10 @@ def _centred(bank: KernelBank, y: Array, s: Array | None) -> tuple[Array, Array]
     if s is None:
         centered = bank.centered()
         return centered.pairs(), centered.quad(y)
+    Py = (s * (y - np.average(y, axis=0, weights=s)).T).T
+    features = bank.about_mean(s)
+    if features is not None:
+        return features.pairs(), bank.quad(Py)
     total = float(s.sum())
 
     def between(K: Array) -> Array:
@@ -82,7 +86,6 @@ def _centred(bank: KernelBank, y: Array, s: Array | None) -> tuple[Array, Array]
         shift = row_sums - 0.5 * float(s @ row_sums) / total
         return s[:, None] * (K - (shift[:, None] + shift) / total) * s
 
-    Py = (s * (y - np.average(y, axis=0, weights=s)).T).T
     return np.stack([bank.inner(between(bank.matrix(k))) for k in range(len(bank))]), bank.quad(Py)
 
 

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from multikernel._memory import check_memory
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.dense import PackedBank
@@ -24,6 +25,11 @@ def halves(bank: KernelBank) -> PackedBank:
     if isinstance(bank, PackedBank) and bank.kept is None and bank.stack.dtype == np.float64:
         return bank
     n = bank.shape[0]
+    check_memory(
+        0.5 * len(bank) * n * (n + 1.0),
+        f"hierarchical kernel learning stores its kernels, and a stack of {len(bank)} of {n} samples",
+        "take fewer samples, or a method for sums of kernels (L1MKLClassifier, L1MKLRegressor)",
+    )
     packed = np.empty((len(bank), n * (n + 1) // 2))
     for k in range(len(bank)):
         packed[k] = pack(bank.matrix(k))
