@@ -93,7 +93,8 @@ def solve(
     initial, stalled, length = point.complementarity, 0, 1.0
     for step in range(max_iter + 1):
         found, point, system = problem.read(point)
-        target = max(_FAR_BELOW * tol * max(abs(found.upper), found.floor) / scale, _NOTHING * initial)
+        value = max(min(abs(found.upper), abs(found.bound)), found.floor)  # the optimum is no smaller, if positive
+        target = max(_FAR_BELOW * tol * value / scale, _NOTHING * initial)
         better = best is None or found.gap < _PROGRESS * best.gap
         exhausted = point.complementarity <= _NEARLY * target and not better
         stalled = stalled + 1 if exhausted or length < _SHORT else 0

@@ -7,13 +7,17 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.machines.support.coefficients import central, fitting
 from multikernel.machines.support.point import Point
+from multikernel.procedures.interior.newton import Products
 from multikernel.procedures.interior.saddle import Saddle
 from multikernel.procedures.interior.working import WorkingSet
 
 _EXTREME = 500.0  # first weights are sought between 2^-500 and 2^500
 _HALVINGS = 20  # so often the interval of the exponents is halved: weights are found to a factor of 2^0.001
+_ROUNDS = 20  # in which variables and weights that only a penalty bounds are brought to each other's size
 _INSIDE = 0.01  # of the middle of the box: where samples are very many no variable starts nearer to zero
 _ABOVE = 0.55  # times the largest score is the first multiplier; with less than a half none is feasible
+_LARGEST = 0.5  # of its upper bound: a first variable is at most this large
+_TINY = 1e-300
 
 
 def first_point(saddle: Saddle, working: WorkingSet) -> Point:
@@ -22,24 +26,20 @@ def first_point(saddle: Saddle, working: WorkingSet) -> Point:
     m = len(working.index)
     delta = domain.start(m) - domain.offset(m)
     products = working.products(saddle.weights(delta), program.coef(a))
-    v, scale = products.v, 1.0
     many = products.K.root is not None and program.total == 0.0 and bool(np.isfinite(program.upper).all())
-    if program.total == 0.0:
-        linear = float(np.abs(program.linear) @ a)
-        curved = float(products.K.diagonal()[program.sample] @ a**2 if linear > program.linear @ a else 0.0)
-        quadratic = max(curved, float(saddle.weights(delta) @ v)) + program.cost(a)
-        size = min(1.0, linear / quadratic) if quadratic > 0 else 1.0
-        if many:  # the two parts agree so near to zero that it would take many steps to get away from it
-            size = max(size, _INSIDE)
-        a, v, scale = size * a, size**2 * v, size
-    part = domain.finite_part(program.scale * v)  # twice the scores, so that the scores are half of what is allowed
-    a, v, scale = np.sqrt(part) * a, part * v, np.sqrt(part) * scale
-    mu = max(float(np.abs(program.linear) @ a), 0.5 * float(saddle.weights(delta) @ v), 1e-300)
-    mu = mu / (len(a) + int(np.isfinite(program.upper).sum()) + m)
+    count = len(a) + int(np.isfinite(program.upper).sum()) + m
+    size = _size(saddle, a, _quadratic(saddle, products, a))
+    if not domain.constrained:
+        size, delta = _agreed(saddle, a, size, _scores(saddle, working, products, a), count)
+    if many:  # the two parts agree so near to zero that it would take many steps to get away from it
+        size = max(size, _INSIDE)
+    size *= _finite(saddle, size**2 * products.v)  # twice the scores, so that the scores are half of what is allowed
+    a, v = size * a, size**2 * products.v
+    mu = _barrier(saddle, a, 0.5 * float(saddle.weights(delta) @ v), count)
     slack, intercept = program.upper - a, 0.0
     below, above = mu / a, mu / slack
     if many:
-        below, above, intercept = fitting(program, a, scale * products.f)
+        below, above, intercept = fitting(program, a, size * products.f)
         mu = float(a @ below + slack @ above) / (2 * len(a))
     multiplier = 0.0
     if domain.constrained:
@@ -47,6 +47,55 @@ def first_point(saddle: Saddle, working: WorkingSet) -> Point:
     else:
         delta = _balanced(saddle, mu, 0.5 * v)
     return Point(a, slack, below, above, intercept, delta, mu / delta, multiplier)
+
+
+def _agreed(saddle: Saddle, a: Array, size: float, v: Array, count: int) -> tuple[float, Array]:
+    """The multiple of a, and weights that only a penalty bounds, each of the size that the other asks for."""
+    delta = np.zeros(len(v))
+    for _ in range(_ROUNDS):
+        size *= _finite(saddle, size**2 * v)
+        delta = _balanced(saddle, _barrier(saddle, size * a, 0.0, count), 0.5 * size**2 * v)
+        size = float(np.sqrt(size * _size(saddle, a, float(delta @ v))))
+    return size, delta
+
+
+def _finite(saddle: Saddle, v: Array) -> float:
+    """The multiple of the variables at which twice their scores have a finite support."""
+    return float(np.sqrt(saddle.domain.finite_part(saddle.program.scale * v)))
+
+
+def _barrier(saddle: Saddle, a: Array, quadratic: float, count: int) -> float:
+    """The mean of ``count`` complementarity products whose sum is about the value."""
+    return max(float(np.abs(saddle.program.linear) @ a), quadratic, _TINY) / count
+
+
+def _size(saddle: Saddle, a: Array, quadratic: float) -> float:
+    """The multiple of a at which the linear and the quadratic part agree, within the bounds; 1 for a given sum."""
+    program = saddle.program
+    curved = quadratic + program.cost(a)
+    if program.total != 0.0 or not curved > 0.0:
+        return 1.0
+    return min(float(np.abs(program.linear) @ a) / curved, float((_LARGEST * program.upper / a).min()))
+
+
+def _opposed(saddle: Saddle, a: Array) -> bool:
+    """Whether variables of opposite signs hide the size of the quadratic part: the diagonal tells it then."""
+    linear = saddle.program.linear
+    return float(np.abs(linear) @ a) > float(linear @ a)
+
+
+def _quadratic(saddle: Saddle, products: Products, a: Array) -> float:
+    """a'K a of the combined matrix."""
+    diagonal = np.asarray(products.K.diagonal())[saddle.program.sample]
+    return max(float(products.f @ saddle.program.coef(a)), float(diagonal @ a**2) if _opposed(saddle, a) else 0.0)
+
+
+def _scores(saddle: Saddle, working: WorkingSet, products: Products, a: Array) -> Array:
+    """a'K_k a of every kernel."""
+    if not _opposed(saddle, a):
+        return products.v
+    diagonals: Array = working.work.diagonal() @ (a**2).reshape(-1, saddle.program.n).sum(axis=0)
+    return np.maximum(products.v, diagonals)
 
 
 def _balanced(saddle: Saddle, mu: float, half: Array) -> Array:
