@@ -117,6 +117,29 @@ def test_an_interaction_that_is_there_is_found_and_others_are_not():
     assert model.score(new, np.sin(new[:, 0]) + new[:, 2] * new[:, 4]) > 0.9
 
 
+@pytest.mark.parametrize("C", [1e2, 1e4, 1e6])
+@pytest.mark.parametrize("cls", [HKLClassifier, HKLRegressor])
+def test_rho_near_one_with_a_large_C(cls, C):
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(50, 3))
+    target = np.sin(Z[:, 0]) + Z[:, 1] * Z[:, 2] + 0.1 * rng.normal(size=50)
+    model = cls(C=C, rho=1.01).fit(Z, target if cls is HKLRegressor else target > 0)
+    assert model.converged_
+    assert model.duality_gap_ <= 1e-3
+
+
+def test_small_kernels_with_a_C_that_matches():
+    """Products of small kernels vanish beside the kernels themselves, which with C / c are those of c = 1."""
+    rng = np.random.default_rng(0)
+    Z = rng.normal(size=(50, 4))
+    signs = Z[:, 0] + 0.5 * Z[:, 1] + 0.3 * rng.normal(size=50) > 0
+    models = [HKLClassifier(kernels.linear_features(), C=1.0 / c).fit(np.sqrt(c) * Z, signs) for c in (1e-6, 1e-9)]
+    for model, c in zip(models, (1e-6, 1e-9), strict=True):
+        assert model.converged_
+        assert c * model.objective_ == pytest.approx(1e-6 * models[0].objective_, rel=1e-3)
+        assert model.score(np.sqrt(c) * Z, signs) > 0.85
+
+
 def test_smaller_rho_selects_fewer_products():
     counts = [len(HKLClassifier(C=10.0, rho=rho).fit(X, Y).nodes_) for rho in (1.1, 2.0)]
     assert counts[0] < counts[1]

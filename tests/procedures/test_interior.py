@@ -7,17 +7,20 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_diabetes
+from sklearn.preprocessing import scale
 
 import reference as ref
-from multikernel import precomputed
-from multikernel.domains import Separable, Simplex
-from multikernel.machines import EpsilonMachine, OneClassMachine, SupportProgram
+from multikernel import bind, kernels, precomputed
+from multikernel.domains import NormBall, Orthant, Separable, Simplex
+from multikernel.machines import EpsilonMachine, HingeMachine, OneClassMachine, SquaredHingeMachine, SupportProgram
 from multikernel.machines.support.coefficients import central
 from multikernel.machines.support.point import Point
 from multikernel.procedures.interior import InteriorPoint, Saddle, WorkingSet, interior_point
 from multikernel.procedures.interior.newton import Newton
 from multikernel.procedures.interior.start import first_point
-from saddle_cases import DOMAINS, MACHINES, MachineCase, bank, domains, machines, meaningful, stacks
+from multikernel.procedures.ridge_program import RidgeSupport
+from saddle_cases import DOMAINS, MACHINES, MachineCase, bank, domains, machines, meaningful, samples, stacks
 
 Array = Any
 STACKS = ("random", "duplicated", "rank-one", "badly-scaled")
@@ -81,6 +84,42 @@ def test_steps_hardly_depend_on_the_problem() -> None:
 
 
 # -- where nothing is to be done ---------------------------------------------------------------------------------------
+
+
+# -- scales and norms --------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def separable_labels() -> tuple[Any, Any]:
+    """Kernels on each feature, of which one has two values, and labels that they explain."""
+    data, y = load_diabetes(return_X_y=True)
+    each = kernels.per_feature([kernels.RBF(0.1), kernels.RBF(1.0), kernels.Linear()])
+    return bind(each, scale(data)[:100]), np.where(y[:100] > 140.0, 1.0, -1.0)
+
+
+@pytest.mark.parametrize("norm", [8.0, 16.0, 64.0, 1000.0])
+def test_balls_of_large_norms(norm: float, separable_labels: tuple[Any, Any]) -> None:
+    """A long step would leave such a ball so far that later steps take long to come back."""
+    kernel_bank, y = separable_labels
+    found = interior_point(Saddle(kernel_bank, HingeMachine(C=1e5).program(y), NormBall(norm)), 1e-8)
+    assert found.gap <= 1e-8
+    assert found.n_iter <= 40
+
+
+@pytest.mark.parametrize("norm", [1, 2])
+@pytest.mark.parametrize("numeric", [False, True])
+def test_free_weights_of_any_unit(norm: Any, numeric: bool) -> None:
+    """Where only a penalty bounds the weights, kernels times c with weights / c are the same problem."""
+    _, y, _, numbers = samples()
+    machine = RidgeSupport(alpha=1.0) if numeric else SquaredHingeMachine(C=100.0)
+    program = machine.program(numbers - numbers.mean() if numeric else y)
+    first, *others = (
+        interior_point(Saddle(bank("random").scaled(np.full(4, c)), program, Orthant(c**norm, norm)), 1e-7)
+        for c in (1.0, 1e-8, 1e-4, 1e4, 1e8)
+    )
+    for found in (first, *others):
+        assert found.gap <= 1e-7
+        assert abs(found.n_iter - first.n_iter) <= 2
 
 
 def known(found: InteriorPoint) -> bool:

@@ -58,6 +58,12 @@ class MachineUnits:
         other = machine.in_units(factor, target)
         return None if other is None else cls(other[0], factor, target, other[1])
 
+    @classmethod
+    def own(cls, machine: Machine, kernel: float, target: Array) -> MachineUnits:
+        """The machine for kernels of about this size, where no weights change it, in its own units."""
+        unit = spread(target) if machine.numeric else 1.0
+        return cls.of(machine, max(kernel, machine.balance(unit)), unit) or cls(machine, 1.0, 1.0, 1.0)
+
     @property
     def function(self) -> float:
         """The unit of the function values."""

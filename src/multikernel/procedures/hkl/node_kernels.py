@@ -40,18 +40,20 @@ def halves(bank: KernelBank) -> PackedBank:
 class NodeKernels:
     """The base kernels and, as they are asked for, the kernels of nodes: 4 n (n + 1) bytes each.
 
-    Grows, unlike most things here: a search asks for a few more nodes in each of its rounds.
+    Grows, unlike most things here: a search asks for a few more nodes in each of its rounds. All kernels of nodes are
+    divided by ``unit``, the constant one and the products alike; the base kernels are not.
     """
 
     base: PackedBank
+    unit: float
     _packed: Array
     _place: dict[Node, int] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, bank: KernelBank) -> NodeKernels:
+    def of(cls, bank: KernelBank, unit: float = 1.0) -> NodeKernels:
         """Of a square bank of base kernels."""
         base = halves(bank)
-        return cls(base, np.empty((0, base.packed.shape[1])))
+        return cls(base, unit, np.empty((0, base.packed.shape[1])))
 
     def bank(self, nodes: Sequence[Node]) -> PackedBank:
         """The kernels of these nodes, in this order; no copy where they were first asked for in the same order."""
@@ -70,9 +72,10 @@ class NodeKernels:
         k = len(self._place)
         half = self._packed[k]
         if not node:
-            half[:] = 1.0
+            half[:] = 1.0 / self.unit
         elif parent is None:
             np.multiply.reduce(factors[list(node)], axis=0, out=half)
+            half /= self.unit
         else:
             np.multiply(self._packed[parent], factors[node[-1]], out=half)
         self._place[node] = k

@@ -28,6 +28,8 @@ from multikernel.procedures.interior.driver import InteriorPoint, InteriorProble
 from multikernel.procedures.interior.newton import Newton, Products
 
 _NEAR = 0.1  # the complementarity product of a node is kept above this part of the mean of all, and below 1 over it
+_SMOOTH = 1.1  # from this rho on the method starts at equal node weights
+_ON_THE_WAY = 1e-2  # gap of the solutions for larger rho
 _EVEN = 0.1  # where a sample has two variables, both start with this part of the mean target at least
 _ABOVE = 0.55  # times the largest slope of h is the first multiplier; with less than a half none is feasible
 _ROUNDING = 1e-16  # a score below this part of what the kernel's diagonal allows is zero
@@ -60,9 +62,20 @@ class Restricted(InteriorProblem[HullPoint]):
         return DualNorm(self.hull, self.rho, gamma, np.maximum(q, 0.0))
 
     def solved(self, tol: float, max_iter: int) -> HullPoint:
-        """The solution to a relative gap of ``tol`` over the hull, after at most ``max_iter`` Newton steps."""
-        point = self._first_point()
-        return self._without_kernels() if point is None else solve(self, point, self.program.scale, tol, max_iter)
+        """The solution to a relative gap of ``tol`` over the hull, with at most ``max_iter`` Newton steps for each rho.
+
+        Near rho = 1 h bends so sharply that a Newton step says something of a small neighbourhood only: the solution
+        for a larger rho leads into it.
+        """
+        first, found = self._first_point(), None
+        if first is None:
+            return self._without_kernels()
+        for rho in _approach(self.rho):
+            problem, asked = replace(self, rho=rho), tol if rho == self.rho else max(tol, _ON_THE_WAY)
+            point = first if found is None else problem._near(found)
+            found = solve(problem, point, self.program.scale, asked, max_iter)
+        assert found is not None
+        return found
 
     def read(self, point: Point) -> tuple[HullPoint, Point, Callable[[], Newton]]:
         """The pair at an interior point: node weights brought to sum 1, variables to the equality."""
@@ -118,6 +131,17 @@ class Restricted(InteriorProblem[HullPoint]):
         multiplier = max(_ABOVE * size**2 * float(norm.gradient.max()), mu)
         return Point(a, slack, mu / a, mu / slack, 0.0, gamma, mu / gamma, multiplier)
 
+    def _near(self, found: HullPoint) -> Point:
+        """The point near the central path where the complementarity products sum to the gap of a pair."""
+        a, gamma, program = found.a, found.gamma, self.program
+        slack = program.upper - a
+        count = len(a) + int(np.isfinite(program.upper).sum()) + len(gamma)
+        mu = max(found.upper - found.bound, _TINY) / program.scale / count
+        b = program.coef(a)
+        norm = self.norm(gamma, self._images(b) @ b)
+        multiplier = max(_ABOVE * float(norm.gradient.max()), mu)
+        return Point(a, slack, mu / a, mu / slack, found.intercept, gamma, mu / gamma, multiplier)
+
     def _without_kernels(self) -> HullPoint:
         """Where all kernels vanish every sample has the coefficient that its loss alone asks for."""
         program, m = self.program, len(self.bank)
@@ -134,6 +158,14 @@ class Restricted(InteriorProblem[HullPoint]):
             bound=program.dual(a, 0.0),
             gamma=gamma,
         )
+
+
+def _approach(rho: float) -> list[float]:
+    """The values of rho for which the problem is solved in turn, the last of which is rho itself."""
+    values = [rho]
+    while values[-1] < _SMOOTH:
+        values.append(1.0 + 2.0 * (values[-1] - 1.0))
+    return values[::-1]
 
 
 def _with_reduced_costs(point: Point, norm: DualNorm) -> Point:

@@ -19,7 +19,8 @@ nodes with a weight alone: all other nodes have exactly none.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 
@@ -35,6 +36,7 @@ from multikernel.procedures.hkl.lattice import Hull, Node, closed, in_order, sou
 from multikernel.procedures.hkl.node_kernels import NodeKernels
 from multikernel.procedures.hkl.outside import outside
 from multikernel.procedures.hkl.restricted import HullPoint, Restricted
+from multikernel.procedures.units import MachineUnits, kernel_size
 
 _STEPS = 100  # Newton steps on a hull at most
 _ROUGH = 1e-2  # gap to which the first hulls are solved: they will grow
@@ -73,10 +75,13 @@ def hierarchical_mkl(
     sample_weight : array (n,), what the machine multiplies each sample's loss with; 1 if not given
     observe : told of each round
     """
+    units = MachineUnits.own(machine, kernel_size(bank), target)
+    own = cast(SupportMachine, units.machine)
     with one_blas_thread(bank.shape[0]):
-        return _Search(NodeKernels.of(bank), machine, machine.program(target, sample_weight), rho, beta).run(
-            max_iter, max(max_nodes, len(bank) + 1), start, observe
-        )
+        program = own.program(target / units.target, sample_weight)
+        search = _Search(NodeKernels.of(bank, units.factor), own, program, rho, beta)
+        weights, dual = search.run(max_iter, max(max_nodes, len(bank) + 1), start, observe)
+    return replace(weights, objective=units.told(cast(float, weights.objective))), units.solution(dual)
 
 
 @dataclass(frozen=True, eq=False)
@@ -128,7 +133,8 @@ class _Search:
         inside = problem.norm(found.gamma, problem.bank.quad(b)).bound
         allowed = max(inside, 2.0 / program.scale * (linear - found.upper + goal * abs(found.upper)))
         candidates = sources(problem.hull.nodes, len(self.kernels.base))
-        beyond = outside(self.kernels.base, b, candidates, self.beta, self.rho, allowed)
+        in_units = b / np.sqrt(self.kernels.unit)  # the sums are over products of the base kernels as they are
+        beyond = outside(self.kernels.base, in_units, candidates, self.beta, self.rho, allowed)
         # the best multiple of a: a whole one that costs more than it gives would bound nothing
         given, cost = float(program.linear @ a), program.cost(a) + max(inside, beyond.bound)
         part = min(1.0, max(given, 0.0) / cost) if cost > 0.0 else 1.0

@@ -37,6 +37,8 @@ from multikernel.domains import Separable
 from multikernel.machines.support.point import Point
 from multikernel.machines.support.program import SupportProgram
 
+_OUTSIDE = 4.0  # a step may lead to this value of the domain's constraint, which is 1 on its boundary, and no further
+_SHORTER = 0.8  # times the length of a step that leads further
 _SWAMPING = 10.0  # an eliminated kernel may add at most this many times the mean diagonal entry of K to the matrix
 
 
@@ -68,7 +70,8 @@ class Newton:
     def __init__(
         self, program: SupportProgram, domain: Separable, at: Point, products: Products, hessian: Array | None = None
     ) -> None:
-        self.program, self.at, self.products, self.hessian = program, at, products, hessian
+        self.program, self.domain, self.at = program, domain, at
+        self.products, self.hessian = products, hessian
         a, n = at.a, program.n
         c, c1, c2 = domain.constraint(at.delta)
         _, r1, r2 = domain.separable_penalty(at.delta)
@@ -171,6 +174,16 @@ class Newton:
             reduced_cost=cost / at.delta - at.reduced_cost - at.reduced_cost / at.delta * ddelta,
             multiplier=multiplier,
         )
+
+    def inside(self, step: Point, length: float) -> float:
+        """The length, shortened where the step leads far out of a curved domain: there its linearisation means nothing.
+
+        In a ball of norm p weights that are twice too large take log 2 p further steps to come back.
+        """
+        most = max(_OUTSIDE, self.F_c + 1.0)
+        while self.curved and self.domain.constraint(self.at.delta + length * step.delta)[0].sum() > most:
+            length *= _SHORTER
+        return length
 
     def _variables(self, db: Array, r_a: Array, change: Array) -> Array:
         """The step of the variables from that of the coefficients and of the function values.

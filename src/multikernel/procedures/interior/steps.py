@@ -33,7 +33,7 @@ def advance(point: Point, system: Callable[[], Newton], target: float) -> tuple[
         step = newton.step(max((predicted / mu) ** 3, target / point.complementarity) * mu, correction)
     except linalg.LinAlgError:
         return 0.0, point
-    length = min(1.0, stay * point.longest(step))
+    length = newton.inside(step, min(1.0, stay * point.longest(step)))
     moved = point.moved(step, length)
     if newton.curved:  # the system is definite while the multiplier is not negative, and no product keeps it so
         moved = replace(moved, multiplier=max(moved.multiplier, _DROP * point.multiplier))
