@@ -29,6 +29,7 @@ from multikernel.procedures.interior.newton import Newton, Products
 
 _NEAR = 0.1  # the complementarity product of a node is kept above this part of the mean of all, and below 1 over it
 _SMOOTH = 1.1  # from this rho on the method starts at equal node weights
+_NEARER = 1.5  # times the distance of rho from 1 is that of the one before
 _ON_THE_WAY = 1e-2  # gap of the solutions for larger rho
 _EVEN = 0.1  # where a sample has two variables, both start with this part of the mean target at least
 _ABOVE = 0.55  # times the largest slope of h is the first multiplier; with less than a half none is feasible
@@ -164,7 +165,7 @@ def _approach(rho: float) -> list[float]:
     """The values of rho for which the problem is solved in turn, the last of which is rho itself."""
     values = [rho]
     while values[-1] < _SMOOTH:
-        values.append(1.0 + 2.0 * (values[-1] - 1.0))
+        values.append(1.0 + _NEARER * (values[-1] - 1.0))
     return values[::-1]
 
 
