@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,6 +20,7 @@ from multikernel.banks.powers import PowersBank
 from multikernel.banks.profiles import ProfilesBank
 from multikernel.banks.wrappers import NormalizedBank, ScaledBank
 from multikernel.kernels import RBF, HomogeneousPolynomial, Laplacian, Linear, Polynomial
+from multikernel.kernels.base import Kernel
 
 X = np.random.default_rng(0).normal(size=(24, 3))
 LARGE = np.random.default_rng(1).normal(size=(1500, 2))
@@ -173,3 +175,22 @@ def test_lists_and_frames_are_samples_too():
         np.testing.assert_allclose(bank.cross(pd.DataFrame(new)).matrices(), wanted)
     with pytest.raises(ValueError, match="Expected 2D array"):
         bind(kernels.RBF(), [1, 2, 3])
+
+
+@dataclass
+class Complex(Kernel):
+    """A kernel as somebody may write it: its values are complex."""
+
+    def __call__(self, X: Any, Z: Any = None) -> Any:
+        return X @ (X if Z is None else Z).T * (1.0 + 0.0j)
+
+    def diagonal(self, X: Any) -> Any:
+        return (X * X).sum(axis=1)
+
+
+def test_complex_values_of_a_kernel_are_refused_by_its_name() -> None:
+    with pytest.raises(ValueError, match=r"Complex\(\) holds complex numbers, and kernels are real"):
+        bind([RBF(0.1), Complex()], X)
+    on_demand = bind([RBF(0.1), Complex()], X, memory=1)
+    with pytest.raises(ValueError, match=r"Complex\(\) holds complex numbers, and kernels are real"):
+        on_demand.combine(np.ones(2))

@@ -12,6 +12,7 @@ from multikernel.kernels import RBF, Laplacian
 
 X = np.random.default_rng(0).normal(size=(8, 3))
 STACK = np.array([(K + K.T) / 2.0 for K in (RBF(0.3)(X), Laplacian(0.2)(X))])
+GAUSSIAN = RBF(0.01)(np.random.default_rng(2).normal(size=(60, 2)))
 
 
 def changed(*entries: tuple[int, int, int, float]) -> np.ndarray:
@@ -91,6 +92,11 @@ REFUSED = {
     ),
     "slightly-indefinite": ([with_eigenvalue(-1e-8)], "smallest eigenvalue is -1e-08"),
     "negative": ([-np.eye(3)], "smallest eigenvalue is -1"),
+    "complex": ([STACK[0], STACK[1] + 0j], "kernel 1 holds complex numbers, and kernels are real"),
+    "complex numbers as objects": ([(STACK[0] + 0j).astype(object)], "kernel 0 holds complex numbers"),
+    "strings": ([STACK[0].astype(str)], "kernel 0 holds strings, not numbers"),
+    "strings as objects": ([STACK[0].astype(str).astype(object)], "kernel 0 holds strings, not numbers"),
+    "dates": ([np.zeros((2, 2), "datetime64[s]")], "kernel 0 holds dates or times, not numbers"),
 }
 
 
@@ -98,6 +104,51 @@ REFUSED = {
 def test_refused_with_the_kernel_and_the_entry(K: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         precomputed(K)
+
+
+def test_new_samples_that_are_not_real_are_refused() -> None:
+    with pytest.raises(ValueError, match="kernel 1 holds complex numbers"):
+        precomputed(STACK).cross([np.ones((2, 8)), np.ones((2, 8)) + 0j])
+
+
+def test_numbers_of_single_precision_are_known_in_double() -> None:
+    """A kernel that was stored in single precision is as indefinite, and as asymmetric, as it was there."""
+    single = STACK[0].astype(np.float32).astype(float)
+    assert np.linalg.eigvalsh(GAUSSIAN.astype(np.float32).astype(float))[0] < -1e-10 * len(GAUSSIAN)
+    precomputed([GAUSSIAN.astype(np.float32).astype(float)])
+    single[0, 1] = np.nextafter(np.float32(single[0, 1]), np.float32(1.0))
+    precomputed([single])
+    with pytest.raises(
+        ValueError, match=r"precomputed\(K, psd=\.\.\.\) takes more than 1e-10 of the trace for rounding"
+    ):
+        precomputed([GAUSSIAN - 1e-8 * len(GAUSSIAN) * np.eye(len(GAUSSIAN))])
+
+
+def test_psd_is_the_share_of_the_trace_that_counts_as_rounding() -> None:
+    K = with_eigenvalue(-1e-3)
+    share = 1e-3 / np.trace(K)
+    np.testing.assert_array_equal(precomputed([K], psd=1.01 * share).matrices()[0], K)
+    with pytest.raises(ValueError, match=r"smallest eigenvalue is -0.001 .* takes more than"):
+        precomputed([K], psd=0.99 * share)
+    with pytest.raises(ValueError, match="takes more than 1e-20 of the trace"):
+        precomputed([with_eigenvalue(-1e-13)], psd=1e-20)
+    for wrong in (0.0, -1.0, np.inf, np.nan):
+        with pytest.raises(ValueError, match="psd is a share of the trace, a finite number > 0"):
+            precomputed([K], psd=wrong)
+
+
+def test_clipped_kernels_are_named_and_are_the_nearest_ones() -> None:
+    K = with_eigenvalue(-1e-3)
+    values, vectors = np.linalg.eigh(K)
+    moved = 1e-3 / np.linalg.norm(K)
+    with pytest.warns(
+        UserWarning, match=rf"of 1 of 3 kernels \(1\) .* up to {moved:.2g} of their norm \(kernel 1\)"
+    ) as told:
+        bank = precomputed([STACK[0], K, STACK[1]], clip=True)
+    assert told[0].filename == __file__
+    np.testing.assert_allclose(bank.matrices()[1], vectors * np.maximum(values, 0.0) @ vectors.T, atol=1e-14)
+    np.testing.assert_array_equal(bank.matrices()[[0, 2]], STACK)
+    assert precomputed(STACK, clip=True).packed.dtype == np.float64
 
 
 def test_new_samples_come_as_matrices() -> None:

@@ -119,3 +119,14 @@ def test_a_model_fitted_again_on_numbers_forgets_the_strings() -> None:
     model = EasyMKLClassifier(kernels.spectra(2)).fit(S, Y)
     numbers = FRAME[["age", "dose"]].to_numpy()
     assert model.set_params(kernels=[Linear()]).fit(numbers, Y).predict(numbers).shape == (90,)
+
+
+@pytest.mark.parametrize("kind", [str, object])
+def test_strings_are_no_targets_of_a_regressor(kind: type) -> None:
+    """Nor are those that could be read as numbers."""
+    target = np.arange(len(Y)).astype(str).astype(kind)
+    numbers = FRAME[["age"]].to_numpy()
+    K = (numbers @ numbers.T)[None]
+    for model, given in ((RLS2Regressor([Linear()]), numbers), (RLS2Regressor("precomputed"), K)):
+        with pytest.raises(ValueError, match="y holds strings, not numbers"):
+            model.fit(given, target)

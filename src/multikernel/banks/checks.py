@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
@@ -10,11 +12,38 @@ from multikernel._typing import Array
 from multikernel.banks.threads import slices
 
 _TILE = 64  # rows compared with columns at a time
+_DOUBLE, _SINGLE = 1e-10, 1e-5  # the share of the largest entry, or of the trace, that counts as rounding
 
 
 def rounding(K: Array) -> float:
     """The share of the largest entry, or of the trace, that counts as rounding in a matrix of this precision."""
-    return 1e-5 if K.dtype == np.float32 else 1e-10
+    return _SINGLE if K.dtype == np.float32 else _DOUBLE
+
+
+def precision(K: Array) -> float:
+    """The same for the precision that the entries show: numbers of single precision may be stored in double."""
+    with np.errstate(over="ignore"):
+        return _SINGLE if K.dtype == np.float32 or np.array_equal(K, K.astype(np.float32)) else _DOUBLE
+
+
+def real(K: Any, name: str) -> Array:
+    """An array of numbers, in the precision in which it was given; ValueError for complex numbers and for strings."""
+    array = np.asarray(K)
+    if array.dtype.kind == "c" or _holds(array, complex):
+        raise ValueError(f"{name} holds complex numbers, and kernels are real; pass the real part if that is all it is")
+    check_numbers(array, name)
+    return array
+
+
+def check_numbers(array: Array, name: str) -> None:
+    """ValueError for dates, and for strings, also those that could be read as numbers."""
+    if array.dtype.kind in "USmM" or _holds(array, str | bytes):
+        kind = "dates or times" if array.dtype.kind in "mM" else "strings"
+        raise ValueError(f"{name} holds {kind}, not numbers; convert them first if they mean numbers")
+
+
+def _holds(array: Array, kind: Any) -> bool:
+    return array.dtype.kind == "O" and any(isinstance(value, kind) for value in array.flat)
 
 
 def check_finite(K: Array, name: str) -> None:
@@ -28,7 +57,8 @@ def check_symmetric(K: Array, name: str) -> None:
     """ValueError with the pair of entries that differ most."""
     tiles = slices(len(K), _TILE)  # K and its transpose do not fit into the cache, some rows and columns do
     worst = max((float(np.abs(K[tile] - K[:, tile].T).max(initial=0.0)) for tile in tiles), default=0.0)
-    if worst > rounding(K) * max(float(K.max(initial=0.0)), -float(K.min(initial=0.0))):
+    size = max(float(K.max(initial=0.0)), -float(K.min(initial=0.0)))
+    if worst > rounding(K) * size and worst > precision(K) * size:
         difference = np.abs(K - K.T)
         i, j = np.unravel_index(difference.argmax(), K.shape)
         raise ValueError(
@@ -37,18 +67,47 @@ def check_symmetric(K: Array, name: str) -> None:
 
 
 def check_positive(K: Array, name: str) -> None:
-    """ValueError with the smallest eigenvalue, where it is negative beyond rounding.
+    """ValueError with the smallest eigenvalue, where it is negative beyond rounding."""
+    as_positive(K, name)
 
-    By a Cholesky factorisation of K shifted by what counts as rounding; eigenvalues only to say what is wrong.
+
+def as_positive(K: Array, name: str, psd: float | None = None, clip: bool = False) -> tuple[Array, float]:
+    """K, or the nearest positive semi-definite matrix if it may be clipped, and how far from K that is.
+
+    Parameters
+    ----------
+    K : array (n, n), symmetric
+    name : str, for the message
+    psd : float > 0, the share of the trace that counts as rounding; that of the matrix's precision by default
+    clip : bool, whether a matrix with eigenvalues below that is clipped; else it is refused with a ValueError
     """
-    tolerance = rounding(K) * max(float(np.trace(K)), np.finfo(float).tiny)
+    if _is_positive(K, rounding(K) if psd is None else psd):
+        return K, 0.0
+    share, trace = precision(K) if psd is None else psd, float(np.trace(K))
+    smallest = float(linalg.eigvalsh(K.astype(np.float64), subset_by_index=(0, 0))[0])
+    if smallest >= -share * max(trace, np.finfo(float).tiny):
+        return K, 0.0
+    if clip:
+        return clipped(K)
+    raise ValueError(
+        f"{name} is not positive semi-definite: its smallest eigenvalue is {smallest:.3g} (its trace is {trace:.3g}); "
+        f"precomputed(K, psd=...) takes more than {share:g} of the trace for rounding, and precomputed(K, clip=True) "
+        "sets negative eigenvalues to zero"
+    )
+
+
+def _is_positive(K: Array, share: float) -> bool:
+    """Whether no eigenvalue is below this share of the trace, by a Cholesky factorisation of K shifted by it."""
     shifted = K.astype(np.float64, order="C")
-    shifted.flat[:: len(K) + 1] += tolerance
+    shifted.flat[:: len(K) + 1] += share * max(float(np.trace(K)), np.finfo(float).tiny)
     # the transpose is Fortran-ordered: LAPACK factors it where it stands
-    if lapack.dpotrf(shifted.T, lower=1, overwrite_a=1, clean=0)[1] != 0:
-        smallest = float(linalg.eigvalsh(K.astype(np.float64), subset_by_index=(0, 0))[0])
-        if smallest < -tolerance:
-            raise ValueError(
-                f"{name} is not positive semi-definite: its smallest eigenvalue is {smallest:.3g} "
-                f"(its trace is {np.trace(K):.3g}); shift or clip its spectrum before you pass it"
-            )
+    return bool(lapack.dpotrf(shifted.T, lower=1, overwrite_a=1, clean=0)[1] == 0)
+
+
+def clipped(K: Array) -> tuple[Array, float]:
+    """The nearest positive semi-definite matrix, and how far it is in the Frobenius norm, relative to K."""
+    values, vectors = linalg.eigh(K.astype(np.float64))
+    below = np.flatnonzero(values < 0)
+    moved = float(np.linalg.norm(values[below]) / max(float(np.linalg.norm(values)), np.finfo(float).tiny))
+    lacking = vectors[:, below] * values[below] @ vectors[:, below].T
+    return (K - 0.5 * (lacking + lacking.T)).astype(K.dtype, copy=False), moved

@@ -15,6 +15,7 @@ import numpy as np
 from multikernel._linalg import inverse_root
 from multikernel._typing import Array, Index
 from multikernel.banks.base import MEMORY, KernelBank, positions, same_samples, unit_roundoff
+from multikernel.banks.checks import real
 from multikernel.banks.dense import PackedBank
 from multikernel.banks.packing import pack
 from multikernel.banks.powers import running_powers
@@ -59,7 +60,7 @@ class LazyBank(KernelBank):
 
     def tiles(self, rows: Index) -> Iterator[Array]:
         X = self.X[rows]
-        return (kernel(X, self.Z) for kernel in self.kernels)
+        return (real(kernel(X, self.Z), repr(kernel)) for kernel in self.kernels)
 
     def diagonal(self) -> Array:
         return self.self_values(self.X)
@@ -116,7 +117,7 @@ def stack(kernels: tuple[Kernel, ...], X: Any, memory: int = MEMORY, dtype: Any 
 
     over_rows(fill, len(shared), 1 if n * n <= _SMALL_MATRIX else max(1, len(shared)))
     for k in set(range(len(kernels))).difference(*shared):
-        packed[k] = pack(kernels[k](X))
+        packed[k] = pack(real(kernels[k](X), repr(kernels[k])))
     return PackedBank(LazyBank(kernels, X, X), packed, n)
 
 

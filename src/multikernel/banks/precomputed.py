@@ -9,26 +9,42 @@ from typing import Any
 import numpy as np
 
 from multikernel._typing import Array, Index
+from multikernel._warnings import warn_user
 from multikernel.banks.base import KernelBank, positions
-from multikernel.banks.checks import check_finite, check_positive, check_symmetric
+from multikernel.banks.checks import as_positive, check_finite, check_symmetric, real
 from multikernel.banks.dense import DenseBank, PackedBank
 from multikernel.banks.packing import pack
 from multikernel.banks.threads import one_blas_thread, over_rows
 
+_NAMED = 10  # kernels that a warning names at most
 
-def precomputed(K: Any) -> KernelBank:
+
+def precomputed(K: Any, *, psd: float | None = None, clip: bool = False) -> KernelBank:
     """A bank of precomputed training matrices.
 
     Parameters
     ----------
     K : KernelBank, array (m, n, n), or list of m matrices (n, n); matrices are symmetric and positive semi-definite.
         float32 is kept, anything else becomes float64.
+    psd : float > 0, a negative eigenvalue down to -psd times the trace counts as rounding, and the matrix is taken as
+        it is. By default 1e-10, or 1e-5 for matrices whose entries are numbers of single precision.
+    clip : bool, whether a matrix with eigenvalues below that is replaced by the nearest positive semi-definite one, its
+        negative eigenvalues set to zero, and not refused; a UserWarning tells which ones, and how far they were moved.
 
     Raises
     ------
-    ValueError : where a matrix is not square, not finite, not symmetric or not positive semi-definite (eigenvalues down
-        to -1e-10 of the trace are rounding); the message names the kernel and the entry
+    ValueError : where a matrix is not real, not square, not finite, not symmetric or not positive semi-definite; the
+        message names the kernel and the entry
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import precomputed
+    >>> K = np.array([[1.0, 0.8, 0.0], [0.8, 1.0, 0.8], [0.0, 0.8, 1.0]])  # its smallest eigenvalue is -0.13
+    >>> bank = precomputed([K], psd=0.05)
     """
+    if psd is not None and not 0.0 < psd < np.inf:
+        raise ValueError(f"precomputed: psd is a share of the trace, a finite number > 0, got {psd}")
     if isinstance(K, KernelBank):
         return K
     matrices = list(_matrices(K))
@@ -39,16 +55,28 @@ def precomputed(K: Any) -> KernelBank:
                 f"kernel {k} has shape {matrix.shape}; precomputed kernels must be square, here ({n}, {n})"
             )
     packed = np.empty((m, n * (n + 1) // 2), dtype=np.result_type(*matrices))
+    moved = np.zeros(m)
 
     def take(part: slice) -> None:
         for k in range(m)[part]:
             check_symmetric(matrices[k], f"kernel {k}")
-            check_positive(matrices[k], f"kernel {k}")
-            packed[k] = pack(matrices[k])
+            positive, moved[k] = as_positive(matrices[k], f"kernel {k}", psd, clip)
+            packed[k] = pack(positive)
 
     with one_blas_thread(0 if m > 1 else n):  # the matrices are shared out among threads
         over_rows(take, m, 1)
+    if moved.any():
+        _tell_of_clipping(moved)
     return PackedBank(Precomputed(m, n), packed, n)
+
+
+def _tell_of_clipping(moved: Array) -> None:
+    kernels = np.flatnonzero(moved)
+    named = ", ".join(map(str, kernels[:_NAMED])) + (", ..." if len(kernels) > _NAMED else "")
+    warn_user(
+        f"precomputed: negative eigenvalues of {len(kernels)} of {len(moved)} kernels ({named}) were set to zero, "
+        f"which moved these by up to {moved.max():.2g} of their norm (kernel {int(moved.argmax())})"
+    )
 
 
 def rectangular(K: Any, m: int, n: int) -> KernelBank:
@@ -84,7 +112,7 @@ def _matrices(K: Any) -> Iterator[Array]:
     if len(K) == 0:
         raise ValueError("precomputed kernels: got an empty list, at least one matrix is needed")
     for k, matrix in enumerate(K):
-        array = np.asarray(matrix)
+        array = real(matrix, f"kernel {k}")
         array = array if array.dtype == np.float32 else array.astype(np.float64, copy=False)
         if array.ndim != 2:
             raise ValueError(f"kernel {k} is not a matrix: it has shape {array.shape}")

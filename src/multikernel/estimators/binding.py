@@ -14,6 +14,7 @@ from sklearn.utils.validation import validate_data
 
 from multikernel._typing import Array
 from multikernel.banks import KernelBank, bind_kernels, precomputed
+from multikernel.banks.checks import check_numbers
 from multikernel.banks.threads import slices
 from multikernel.estimators.predictor import KernelPredictor
 from multikernel.kernels import Features, KernelFamily, as_family
@@ -57,6 +58,8 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _bind(self, X: Any, y: Any, **checks: Any) -> tuple[KernelBank, Array]:
         """``checks`` are those of scikit-learn for the target."""
+        if checks.get("y_numeric") and y is not None:
+            check_numbers(np.asarray(y), "y")
         if isinstance(X, KernelBank) or self._is_precomputed():
             bank = self._given(X)
             return bank, _checked_target(y, bank.shape[0], **checks)
