@@ -167,6 +167,14 @@ def multiplied(truth: Truth, factors: Sequence[float]) -> Truth:
     )
 
 
+def weighed(truth: Truth, weight: Callable[[Array], Array]) -> Truth:
+    """w(x) w(z) k(x, z)."""
+    return Truth(
+        lambda X, Z: weight(X)[:, None] * truth.matrices(X, Z) * weight(Z),
+        lambda X, Z: weight(X) ** 2 * truth.self_values(X, Z),
+    )
+
+
 def centred(truth: Truth) -> Truth:
     """<phi(x) - c, phi(z) - c> with c the mean of phi over Z, multiplied out."""
 

@@ -85,6 +85,7 @@ class BankCase:
     centred: bool = False  # whether a block has statistics of its own
     given_as: ref.Truth | None = None  # new samples come as these matrices against the training set
     definite: bool = True  # whether the matrices are positive semi-definite
+    of_samples: bool = True  # whether all follows from the values of a sample: not where training samples have weights
 
     def new(self, X: Array, Z: Array) -> Any:
         """New samples X, in the form in which ``cross`` takes them when the bank is on Z."""
@@ -201,6 +202,16 @@ def _shared(X: Array) -> KernelBank:
     return SharedBank(given, Passes(given, running=1))
 
 
+def _weight(X: Array) -> Array:
+    """Weights of the training samples; new samples have weight one, and the sample of zeros, which is of both."""
+    known = {tuple(x): 0.5 + 0.1 * i for i, x in enumerate(samples()[0]) if x.any()}
+    return np.array([known.get(tuple(x), 1.0) for x in X])
+
+
+def _weighed(family: Callable[[], Any]) -> Callable[[Any], KernelBank]:
+    return lambda X: bind(family(), X).weighed(_weight(X))
+
+
 BANKS: dict[str, BankCase] = {
     "packed": BankCase(lambda X: bind(_mixed(), X), _MIXED),
     "packed-float32": BankCase(lambda X: bind(_mixed(), X), _MIXED, single, 2e-6),
@@ -248,6 +259,13 @@ BANKS: dict[str, BankCase] = {
     "scaled": BankCase(lambda X: bind(_mixed(), X).scaled(_FACTORS), ref.multiplied(_MIXED, _FACTORS)),
     "scaled-factor": BankCase(
         lambda X: bind(kernels.linear_features(), X).scaled(_FACTORS), ref.multiplied(_FEATURES, _FACTORS)
+    ),
+    "weighed": BankCase(_weighed(_mixed), ref.weighed(_MIXED, _weight), of_samples=False),
+    "weighed-factor": BankCase(_weighed(kernels.linear_features), ref.weighed(_FEATURES, _weight), of_samples=False),
+    "weighed-scaled": BankCase(
+        lambda X: bind(_mixed(), X).scaled(_FACTORS).weighed(_weight(X)),
+        ref.weighed(ref.multiplied(_MIXED, _FACTORS), _weight),
+        of_samples=False,
     ),
     "normalized": BankCase(lambda X: bind(_mixed(), X).normalized(), ref.normalised(_MIXED)),
     "normalized-factor": BankCase(lambda X: bind(_groups(), X).normalized(), ref.normalised(_GROUPS)),

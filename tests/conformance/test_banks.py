@@ -42,6 +42,8 @@ def test_bank_computes_what_its_matrices_say(name: str) -> None:
 def test_held_out_part_is_the_fold_against_new_samples(name: str) -> None:
     if BANKS[name].given_as:
         pytest.skip("new samples are known only against all training samples")
+    if not BANKS[name].of_samples:
+        pytest.skip("training samples have weights, and new samples have none")
     rows, fold = np.array([0, 5, 4]), np.array([16, 10, 3, 1, 7, 12])
     found = bank(name).block(fold, fold).cross(BANKS[name].given(samples()[0])[rows])
     np.testing.assert_allclose(found.matrices(), bank(name).block(rows, fold).matrices(), atol=1e-5)

@@ -39,6 +39,11 @@ SHARP = [
     mk.AverageMKLClassifier(FAMILY, tol=1e-12),
     mk.AlignmentMKLClassifier(FAMILY, tol=1e-12),
     mk.AlignmentMKLClassifier(FAMILY, method="align", tol=1e-12, multiclass="ovo"),
+    mk.RLS2Regressor(FAMILY, alpha=0.1, tol=1e-11),
+    mk.RLS2Regressor(kernels.linear_features(), alpha=0.01, tol=1e-11),
+    mk.RLS2Classifier(FAMILY, alpha=0.1, scaling="fisher", tol=1e-11),
+    mk.LinearRLS2Regressor(alpha=0.01),
+    mk.LinearRLS2Classifier(alpha=0.01, scaling="fisher"),
     mk.AverageMKLRegressor(FAMILY),
     mk.AlignmentMKLRegressor(FAMILY),
 ]
@@ -68,6 +73,7 @@ def test_a_weight_is_how_often_a_sample_is_there(model: Any) -> None:
 CLASSIFIERS = [
     *[mk.L1MKLClassifier(FAMILY), mk.SMKLClassifier(FAMILY), mk.GMKLClassifier(FAMILY), mk.HKLClassifier(EACH)],
     *[mk.PolynomialMKLClassifier(FAMILY), mk.AverageMKLClassifier(FAMILY), mk.AlignmentMKLClassifier(FAMILY)],
+    *[mk.RLS2Classifier(FAMILY, alpha=0.1), mk.LinearRLS2Classifier(alpha=0.1)],
     mk.BestKernelClassifier(FAMILY, cv=2, random_state=0),
 ]
 

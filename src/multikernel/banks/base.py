@@ -254,6 +254,10 @@ class KernelBank(ABC):
         """s_k K_k."""
         return _FORMS["scaled"](self, np.asarray(factors, dtype=float))
 
+    def weighed(self, weight: Array) -> KernelBank:
+        """w_i w_j K_ij in every kernel of a square bank, for weights w of shape (n,); new samples have weight one."""
+        return _FORMS["weighed"](self, np.asarray(weight, dtype=float))
+
     @property
     def _stream(self) -> Stream:
         return Stream(self.tiles, len(self), self.shape, self._tile_values)
@@ -271,7 +275,7 @@ def register_form(name: str, make: Callable[..., KernelBank]) -> None:
 
     Parameters
     ----------
-    name : "normalized", "centered", "distances" or "scaled"
+    name : "normalized", "centered", "distances", "scaled" or "weighed"
     make : function of a bank, and of what the method is given beside it
     """
     _FORMS[name] = make

@@ -144,6 +144,10 @@ class FactorBank(KernelBank):
         H = root[:, None] * (H - mean)
         return replace(self, F=H if self.square else dense(self.F) - mean, H=H)
 
+    def weighed(self, weight: Array) -> FactorBank:
+        F = scaled_rows(self.F, weight)
+        return replace(self, F=F, H=F)
+
     def block(self, rows: Index, columns: Index) -> FactorBank:
         r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])
         H = self.H[columns]

@@ -67,6 +67,7 @@ class EasyMKLClassifier(KernelClassifier):
 
     Notes
     -----
+    The problem takes no weights of samples: what it looks for is a distribution over the samples of each class.
     The degree-0 kernel of a polynomial family always gets weight 0: g'Y 11' Y g = (1 - 1)^2.
 
     References

@@ -16,7 +16,7 @@ from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 from multikernel._parameters import Positive
 from multikernel._typing import Array, Columns
 from multikernel.kernels.base import Fact, Kernel
-from multikernel.kernels.samples import as_floats
+from multikernel.kernels.samples import dense
 
 _FAR = 100.0  # in squares: samples are far from zero where their middle is ten times as large as they differ
 
@@ -27,9 +27,9 @@ def squared_distances(X: Any, Z: Any = None) -> Array:
     A single column is subtracted directly: there the expansion |x|^2 + |z|^2 - 2 x'z would lose digits for nothing.
     Several columns lose fewer of them where samples that lie far from zero are moved there first.
     """
-    if X.shape[1] == 1 and not hasattr(X, "tocsr"):
-        X = as_floats(X)
-        difference: Array = X - (X if Z is None else as_floats(Z)).T
+    if X.shape[1] == 1:
+        X = dense(X)
+        difference: Array = X - (X if Z is None else dense(Z)).T
         difference *= difference
         return difference
     reference = X if Z is None else Z

@@ -98,6 +98,8 @@ def _check_forms_of_samples(kernel: Kernel, X: Any, K: Array) -> None:
             ) from error
         close(f"{kernel!r}: sparse samples", found, K, _NEARLY)
         close(f"{kernel!r}: rows of sparse samples", kernel(thin[:half], thin), K[:half], _NEARLY)
+        close(f"{kernel!r}: rows of sparse samples against dense ones", kernel(thin[:half], dense), K[:half], _NEARLY)
+        close(f"{kernel!r}: rows of dense samples against sparse ones", kernel(dense[:half], thin), K[:half], _NEARLY)
         close(f"{kernel!r}: diagonal of sparse samples", kernel.diagonal(thin), np.diag(K), _NEARLY)
     whole = np.random.default_rng(0).integers(0, 100, size=dense.shape)
     for kind in (np.uint8, np.int64):

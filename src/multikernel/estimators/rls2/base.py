@@ -13,6 +13,7 @@ from multikernel._parameters import Count, Part, Positive, Verbosity
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.estimators.base import KernelEstimator, Learned
+from multikernel.estimators.parameters import checked_weights
 from multikernel.estimators.protocol import Fitted, Task
 from multikernel.kernels import KernelFamily, rls2_basis
 from multikernel.observer import Observer
@@ -55,7 +56,7 @@ class RLS2Estimator(ScaledEstimator):
     def _default_kernels(self) -> KernelFamily:
         return rls2_basis()
 
-    def _fit_with(self, X: Any, y: Any, unlabeled: Any) -> Self:
+    def _fit_with(self, X: Any, y: Any, sample_weight: Any, unlabeled: Any) -> Self:
         """Fit, where ``unlabeled`` are further inputs."""
         self.check_parameters()
         if unlabeled is not None and self.scaling != "transductive":
@@ -65,7 +66,8 @@ class RLS2Estimator(ScaledEstimator):
             )
         bank, target = self.bind(X, y)
         further = None if unlabeled is None else self._self_values(bank, X, unlabeled).sum(axis=1)
-        self.fit_bank(bank, target, learn=partial(self._learn, further=further))
+        weight = checked_weights(sample_weight, bank.shape[0])
+        self.fit_bank(bank, target, sample_weight=weight, learn=partial(self._learn, further=further))
         return self
 
     def _self_values(self, bank: KernelBank, X: Any, unlabeled: Any) -> Array:
@@ -93,11 +95,12 @@ class RLS2Estimator(ScaledEstimator):
             bank,
             task.target,
             self.alpha,
-            scaling_factors(self.scaling, bank, task.target, further),
+            scaling_factors(self.scaling, bank, task.target, further, task.sample_weight),
             fit_intercept=self.fit_intercept,
             mode=self.mode,
             tol=self.tol,
             max_iter=self.max_iter,
             warm=cast(ScaledWeights, warm.weights) if warm is not None else None,
+            sample_weight=task.sample_weight,
             observe=observe,
         )

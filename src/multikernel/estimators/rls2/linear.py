@@ -13,10 +13,10 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.factor import FactorBank
 from multikernel.estimators.base import Learned
-from multikernel.estimators.classifier import KernelClassifier
+from multikernel.estimators.classifier import WeightedClassifier
 from multikernel.estimators.predictor import Predictor
 from multikernel.estimators.protocol import Fitted, Task
-from multikernel.estimators.regressor import KernelRegressor
+from multikernel.estimators.regressor import WeightedRegressor
 from multikernel.estimators.rls2.base import ScaledEstimator
 from multikernel.kernels import KernelFamily, linear_features
 from multikernel.observer import Observer
@@ -79,11 +79,12 @@ class LinearRLS2Estimator(ScaledEstimator):
             cast(FactorBank, bank).F,
             task.target,
             self.alpha,
-            scaling_factors(rule, bank, task.target),
+            scaling_factors(rule, bank, task.target, None, task.sample_weight),
             fit_intercept=self.fit_intercept,
             tol=self.tol,
             max_iter=self.max_iter,
             start=warm.weights.warm if warm is not None else None,
+            sample_weight=task.sample_weight,
             observe=observe,
         )
 
@@ -101,7 +102,7 @@ class LinearRLS2Estimator(ScaledEstimator):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class LinearRLS2Regressor(LinearRLS2Estimator, KernelRegressor):
+class LinearRLS2Regressor(LinearRLS2Estimator, WeightedRegressor):
     """A sparse linear model: RLS2 with one kernel s_j x_j x_j' for each feature, exactly.
 
     Solves min over d >= 0, sum d = 1 of (alpha / 2) y'(sum_j d_j s_j x_j x_j' + alpha I)^-1 y, y less its mean where an
@@ -164,14 +165,14 @@ class LinearRLS2Regressor(LinearRLS2Estimator, KernelRegressor):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class LinearRLS2Classifier(LinearRLS2Estimator, KernelClassifier):
+class LinearRLS2Classifier(LinearRLS2Estimator, WeightedClassifier):
     """A sparse linear classifier: LinearRLS2Regressor on labels -1 and +1, for every binary problem.
 
     Parameters
     ----------
     scaling : {"norm", "fisher", "none"}, default "norm"
         "fisher": s_j is one over the sum of the variances of feature j in the two classes.
-    multiclass, n_jobs, verbose : as in L1MKLClassifier
+    class_weight, multiclass, n_jobs, verbose : as in L1MKLClassifier
     alpha, fit_intercept, tol, max_iter : as in LinearRLS2Regressor
 
     Attributes

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
-from multikernel.estimators.classifier import KernelClassifier
-from multikernel.estimators.regressor import KernelRegressor
+from multikernel.estimators.classifier import WeightedClassifier
+from multikernel.estimators.regressor import WeightedRegressor
 from multikernel.estimators.rls2.base import RLS2Estimator
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RLS2Regressor(RLS2Estimator, KernelRegressor):
+class RLS2Regressor(RLS2Estimator, WeightedRegressor):
     """Few kernels of many, their weights learned together with kernel ridge regression (RLS2).
 
     Solves, with scaled kernels R_k = s_k K_k,
@@ -77,7 +77,7 @@ class RLS2Regressor(RLS2Estimator, KernelRegressor):
 
     scaling: Literal["trace", "transductive", "none"] = "trace"
 
-    def fit(self, X: Any, y: Any, unlabeled: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, unlabeled: Any = None) -> Self:
         """Learn the kernel weights and the regression function.
 
         Parameters
@@ -85,14 +85,15 @@ class RLS2Regressor(RLS2Estimator, KernelRegressor):
         X : array, CSR matrix or data frame of shape (n, p); or a KernelBank; or, with ``kernels="precomputed"``,
             matrices of shape (m, n, n)
         y : real targets of shape (n,), or (n, t) for targets that share the weights
+        sample_weight : array (n,) >= 0, what the squared loss of each sample is multiplied with
         unlabeled : further inputs for scaling="transductive", of shape (n_u, p); beside a bank or precomputed kernels
             their self-values k_k(x, x), of shape (m, n_u)
         """
-        return self._fit_with(X, y, unlabeled)
+        return self._fit_with(X, y, sample_weight, unlabeled)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RLS2Classifier(RLS2Estimator, KernelClassifier):
+class RLS2Classifier(RLS2Estimator, WeightedClassifier):
     """Few kernels of many, their weights learned together with kernel ridge regression on labels -1 and +1.
 
     Solves the problem of RLS2Regressor for every binary problem, each with weights of its own.
@@ -101,7 +102,7 @@ class RLS2Classifier(RLS2Estimator, KernelClassifier):
     ----------
     scaling : {"trace", "transductive", "fisher", "none"}, default "trace"
         "fisher": one over the sum of the variances of the two classes in the kernel's feature space.
-    multiclass, n_jobs, verbose : as in L1MKLClassifier
+    class_weight, multiclass, n_jobs, verbose : as in L1MKLClassifier
     kernels, alpha, fit_intercept, mode, tol, max_iter : as in RLS2Regressor
 
     Attributes
@@ -124,7 +125,7 @@ class RLS2Classifier(RLS2Estimator, KernelClassifier):
 
     scaling: Literal["trace", "transductive", "fisher", "none"] = "trace"
 
-    def fit(self, X: Any, y: Any, unlabeled: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, unlabeled: Any = None) -> Self:
         """Learn the kernel weights and the classifier.
 
         Parameters
@@ -132,6 +133,7 @@ class RLS2Classifier(RLS2Estimator, KernelClassifier):
         X : array, CSR matrix or data frame of shape (n, p); or a KernelBank; or, with ``kernels="precomputed"``,
             matrices of shape (m, n, n)
         y : labels of shape (n,)
+        sample_weight : array (n,) >= 0, what the squared loss of each sample is multiplied with
         unlabeled : as in RLS2Regressor
         """
-        return self._fit_with(X, y, unlabeled)
+        return self._fit_with(X, y, sample_weight, unlabeled)

@@ -21,6 +21,7 @@ from scipy import linalg
 from multikernel._typing import Array
 from multikernel.banks.threads import one_blas_thread
 from multikernel.certificate import Certificate
+from multikernel.kernels.samples import scaled_rows
 from multikernel.machines import DualSolution
 from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.rls2.active_set import EQUAL, ActiveSet
@@ -53,6 +54,7 @@ def linear_rls2(
     tol: float = 1e-4,
     max_iter: int = 10_000,
     start: Array | None = None,
+    sample_weight: Array | None = None,
     observe: Observer = silent,
 ) -> tuple[LinearWeights, DualSolution]:
     """The weights of the features with their certificate, and the coefficients over the samples.
@@ -67,10 +69,14 @@ def linear_rls2(
     tol : float, the relative duality gap that counts as converged; the solution is exact up to rounding
     max_iter : int, how often the correlations of all features are computed at most
     start : array (p,), an earlier solution's b, given there as ``warm``
+    sample_weight : array (n,) > 0, what the squared loss of each sample is multiplied with; 1 if not given
     observe : told of each look at all features
     """
-    mean = float(target.mean()) if fit_intercept else 0.0
+    w = None if sample_weight is None else np.sqrt(sample_weight)
+    mean = float(np.average(target, weights=sample_weight)) if fit_intercept else 0.0
     y, root = target - mean, np.sqrt(scaling)
+    if w is not None:
+        X, y = scaled_rows(X, w), w * y
     columns = X.tocsc() if hasattr(X, "tocsc") else X
     b = np.zeros(len(root)) if start is None else start
     best, history = _Fit.at(columns, root, y, b, alpha), []
@@ -103,6 +109,7 @@ def linear_rls2(
         degrees_of_freedom=_degrees(_dense(columns[:, used]) * (root * np.sqrt(weights))[used], alpha),
     )
     C = best.residual / alpha
+    C = C if w is None else w * C
     return found, DualSolution(C, mean, best.value, best.value, np.sqrt(0.5 * alpha) * C, 0.0, True, 0, warm=C)
 
 

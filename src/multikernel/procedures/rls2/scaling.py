@@ -5,7 +5,8 @@
     fisher         1 / s_k = sum over the classes c of the variance of c in the feature space of kernel k,
                    tr K_cc / n_c - 1'K_cc 1 / n_c^2; of a rank-one kernel the variances of the feature (rule 18)
 
-Where the denominator is 0 the kernel tells nothing: its factor is 0, and with it its weight.
+A sample of weight two counts as one that is there twice. Where the denominator is 0 the kernel tells nothing: its
+factor is 0, and with it its weight.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ from multikernel.banks import KernelBank
 _VARIANCE = 1e-13  # a variance below this part of the mean self-value is rounding
 
 
-def scaling_factors(rule: str, bank: KernelBank, target: Array, further: Array | None = None) -> Array:
+def scaling_factors(
+    rule: str, bank: KernelBank, target: Array, further: Array | None = None, sample_weight: Array | None = None
+) -> Array:
     """s_k of every kernel, shape (m,).
 
     Parameters
@@ -27,21 +30,28 @@ def scaling_factors(rule: str, bank: KernelBank, target: Array, further: Array |
     bank : square KernelBank of the training sample
     target : array (n,), for "fisher" the labels -1 and +1
     further : array (m,), for "transductive" the sum of each kernel's self-values at the further inputs
+    sample_weight : array (n,) > 0; 1 if not given
     """
+    s = np.ones(bank.shape[0]) if sample_weight is None else sample_weight
     match rule:
         case "trace":
-            sizes = bank.traces()
+            sizes = _traces(bank, sample_weight)
         case "transductive" if further is not None:
-            sizes = bank.traces() + further
+            sizes = _traces(bank, sample_weight) + further
         case "fisher":
-            sizes = _variance(bank, target > 0) + _variance(bank, target <= 0)
+            sizes = _variance(bank, s * (target > 0)) + _variance(bank, s * (target <= 0))
         case _:
             return np.ones(len(bank))
     return np.divide(1.0, sizes, out=np.zeros(len(bank)), where=sizes > 0)
 
 
-def _variance(bank: KernelBank, members: Array) -> Array:
-    """The variance of a class in every feature space; 0 for a single member."""
-    own = bank.diagonal()[:, members].mean(axis=1, dtype=float)
-    variance = own - bank.quad(members / np.count_nonzero(members))
+def _traces(bank: KernelBank, s: Array | None) -> Array:
+    return bank.traces() if s is None else bank.diagonal() @ s
+
+
+def _variance(bank: KernelBank, s: Array) -> Array:
+    """The variance of a class in every feature space, s the weights of its members; 0 for a single member."""
+    share = s / s.sum()
+    own = bank.diagonal() @ share
+    variance = own - bank.quad(share)
     return np.where(variance > _VARIANCE * own, variance, 0.0)

@@ -27,6 +27,7 @@ def rls2(
     tol: float = 1e-4,
     max_iter: int = 200,
     warm: ScaledWeights | None = None,
+    sample_weight: Array | None = None,
     observe: Observer = silent,
 ) -> tuple[ScaledWeights, DualSolution]:
     """The weights with their certificate, and the ridge at them.
@@ -42,13 +43,16 @@ def rls2(
     tol : float, the relative duality gap to reach in mode "certified"
     max_iter : int, steps at most
     warm : ScaledWeights of a similar problem, to begin with; by default the optimum for alpha to infinity
+    sample_weight : array (n,) > 0, what the squared loss of each sample is multiplied with; 1 if not given. With
+        w = s^(1/2) that is the problem of the kernels w_i w_j K_ij and the targets w_i y_i, and coefficients w_i c_i.
     observe : told of each step
     """
-    scaled = bank.scaled(scaling)
+    w = None if sample_weight is None else np.sqrt(sample_weight)[:, None]
+    scaled = (bank if w is None else bank.weighed(w[:, 0])).scaled(scaling)
     single = target.ndim == 1
     Y = np.asarray(target, dtype=float).reshape(len(target), -1)
-    mean = Y.mean(axis=0) if fit_intercept else np.zeros(Y.shape[1])
-    Y = Y - mean
+    mean = np.average(Y, axis=0, weights=sample_weight) if fit_intercept else np.zeros(Y.shape[1])
+    Y = Y - mean if w is None else w * (Y - mean)
     rotation = scaled.rotation(Y)
     if rotation is not None:  # kernels of few features are solved for in few coordinates
         scaled, Y = scaled.rotated(rotation), rotation.coordinates(Y)
@@ -62,6 +66,8 @@ def rls2(
             weights, point = newton(scaled, Y, alpha, tol, max_iter, begin, scores, observe)
     if rotation is not None:
         point = replace(point, C=rotation.samples(point.C))
+    if w is not None:
+        point = replace(point, C=w * point.C)
     return replace(weights, scaling=scaling), point.solution(single, mean)
 
 
