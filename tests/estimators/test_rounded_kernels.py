@@ -6,6 +6,7 @@ Every gap is computed again from weights and coefficients alone, with dense matr
 from __future__ import annotations
 
 from functools import cache
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -26,6 +27,7 @@ from multikernel import (
     kernels,
     path,
 )
+from multikernel.banks.lazy import LazyBank
 from multikernel.estimators.support import base
 
 Array = Any
@@ -199,6 +201,23 @@ def test_objective_of_a_penalised_sum() -> None:
     model, y, _ = fitted(GMKLRegressor(alpha=1e-3, tol=1e-7), "samples")
     exact = GMKLRegressor(FAMILY, alpha=1e-3, tol=1e-7).fit(data("samples")[0].astype(float), y)
     assert abs(model.objective_ - exact.objective_) <= 2e-7 * exact.objective_
+
+
+@pytest.mark.parametrize("given", GIVEN)
+def test_gap_of_one_versus_rest(given: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The problems share their passes also where these are evaluated in double precision."""
+    passes: list[int] = []
+    combined = LazyBank.combine_all
+    monkeypatch.setattr(LazyBank, "combine_all", lambda bank, W: passes.append(len(W)) or combined(bank, W))
+    X, y, K = data(given)
+    labels = np.where(samples()[0][:, 3] > 0.5, 3.0, y)
+    model = LpMKLClassifier("precomputed" if given == "matrices" else FAMILY, C=1e4, p=64.0, tol=1e-7)
+    model.fit(X, labels)
+    assert (max(passes, default=0) == 3) == (given != "matrices")
+    for label, weights, coef in zip(model.classes_, model.weights_, model.dual_coef_, strict=True):
+        one = SimpleNamespace(weights_=weights, dual_coef_=coef, C=model.C)
+        assert hinge(one, K, np.where(labels == label, 1.0, -1.0), 64.0 / 63.0) <= model.duality_gap_ + SLACK
+    assert model.duality_gap_ <= model.tol
 
 
 def test_gap_along_a_path() -> None:

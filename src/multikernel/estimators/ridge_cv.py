@@ -138,6 +138,10 @@ class MultipleKernelRidgeCV(KernelRegressor):
     def _is_single(self, tasks: Sequence[Task], target: Array) -> bool:
         return target.ndim == 1 or self.shared_weights
 
+    def _precision(self, m: int, n: int) -> Any:
+        """Double: a search is not started again from its own solution."""
+        return np.float64
+
     def _learn(
         self,
         bank: KernelBank,

@@ -45,6 +45,10 @@ class HierarchicalKernelLearning(KernelEstimator):
     def _machine(self) -> SupportMachine:
         """The loss, with the gap to reach."""
 
+    def _precision(self, m: int, n: int) -> Any:
+        """Double: a search works on copies of the kernels in double precision anyway."""
+        return np.float64
+
     def _default_kernels(self) -> KernelFamily:
         return per_feature(RBF(0.5))
 
