@@ -108,3 +108,15 @@ def test_the_suite_finds_what_is_wrong(fault: str, said: str) -> None:
 
 def test_the_suite_finds_nothing_wrong_where_nothing_is() -> None:
     check_machine(Faulty("none", HingeMachine(C=0.7)), [labelled_case()])
+
+
+class WrongUnit(HingeMachine):
+    """A machine that does not tell the unit of its coefficients."""
+
+    def in_units(self, kernel: float, target: float) -> tuple[WrongUnit, float]:
+        return replace(self, C=self.C * kernel), 1.0
+
+
+def test_a_wrong_unit_is_found() -> None:
+    with pytest.raises(AssertionError, match="is another problem"):
+        check_machine(WrongUnit(C=2.0), [labelled_case()])

@@ -45,6 +45,7 @@ def check_combination(combination: Combination, bank: KernelBank) -> None:
     check_second_derivatives(combination, bank)
     check_linearity(combination, bank)
     check_powers(combination, bank)
+    check_units(combination, bank)
     require(copy.deepcopy(combination) == combination, "a combination is compared by value: make it a frozen dataclass")
     hash(combination)
 
@@ -65,6 +66,19 @@ def check_matrices(combination: Combination, bank: KernelBank) -> None:
             part.shape == (len(rows), len(columns)), f"a part of {(len(rows), len(columns))} has shape {part.shape}"
         )
         _equal(part.dense(), K[np.ix_(rows, columns)], _ROUNDING, "a part of the samples has another matrix")
+
+
+def check_units(combination: Combination, bank: KernelBank) -> None:
+    """K(theta weight) of the kernels is a multiple of K(theta) of the kernels divided by their unit."""
+    theta = _parameters(combination, bank)
+    for balance, free in ((0.0, False), (3.0, False), (3.0, True)):
+        units = combination.in_units(0.7, balance, free)
+        if units is None:
+            return
+        kernel, weight, factor = units
+        scaled = bank.scaled(np.full(len(bank), 1.0 / kernel))
+        K = combination.gram(bank, weight * theta).dense()
+        _equal(factor * combination.gram(scaled, theta).dense(), K, _ROUNDING, "in_units tells other units")
 
 
 def check_first_derivatives(combination: Combination, bank: KernelBank) -> None:

@@ -47,6 +47,7 @@ def check_domain(domain: Domain, m: int, points: Array | None = None, seed: int 
     _check_projection(domain, known, rng)
     _check_support(domain, known, rng)
     _check_penalty(domain, known)
+    _check_units(domain, known)
     if isinstance(domain, HasBlockUpdate):
         _check_block_update(domain, domain.block_update, known, rng)
     separable = as_separable(domain)
@@ -101,6 +102,23 @@ def _check_projection(domain: Domain, points: Array, rng: np.random.Generator) -
         _require_close(domain.project(d), d, 1e-12 * size, "the projection of a projection is another point")
         nearer = float(((points - d) @ (z - d)).max())
         require(nearer <= 1e-11 * size * (1.0 + np.abs(z).max()), f"a point is nearer to {z} than its projection")
+
+
+def _check_units(domain: Domain, points: Array) -> None:
+    """``in_units`` holds the weights divided by their unit, with the penalty divided by that of the values."""
+    for weight, value in ((1.0, 1e3), (1e-2, 1.0)):
+        other = domain.in_units(weight, value)
+        if other is None:
+            continue
+        for d in points:
+            require(other.contains(d / weight), f"in_units({weight:g}, {value:g}) leaves out the weights {d}")
+            price, size = domain.penalty(d) / value, 1e-12 * (1.0 + abs(domain.penalty(d)) / value)
+            require(
+                abs(other.penalty(d / weight) - price) <= size, f"in_units({weight:g}, {value:g}) has another price"
+            )
+            outside = d + 5.0 * (1.0 + float(np.abs(points).max()))
+            same = other.contains(outside / weight) == domain.contains(outside)
+            require(same, f"in_units({weight:g}, {value:g}) is another set")
 
 
 # -- the support and the penalty ---------------------------------------------------------------------------------------

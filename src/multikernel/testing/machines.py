@@ -76,6 +76,7 @@ def check_machine(machine: Machine, cases: Iterable[MachineCase]) -> None:
         check_starts(machine, case)
         check_weights(machine, case)
         check_refusals(machine, case)
+        check_units(machine, case)
 
 
 def check_solution(machine: Machine, case: MachineCase) -> None:
@@ -177,6 +178,19 @@ def check_refusals(machine: Machine, case: MachineCase) -> None:
     bad[0] = np.nan
     found = refusal(lambda: machine.solve(DenseGram(K), bad))
     require(found is not None or np.isfinite(machine.solve(DenseGram(K), bad).coef).all(), "a NaN leads to a solution")
+
+
+def check_units(machine: Machine, case: MachineCase) -> None:
+    """``in_units`` is the same problem: for K / kernel and y / target, with the coefficients in the unit it tells."""
+    plain = machine.with_tolerance(_FINE).solve(DenseGram(case.K), case.target)
+    for kernel, target in ((1e-3, 1.0), (1e3, 1e2 if machine.numeric else 1.0)):
+        other = machine.in_units(kernel, target)
+        if other is None:
+            return
+        own, unit = other
+        found = own.with_tolerance(_FINE).solve(DenseGram(case.K / kernel), case.target / target)
+        value = unit**2 * kernel * found.value
+        _equal(value, plain.value, 1e-6, case, f"in_units({kernel:g}, {target:g}) is another problem")
 
 
 def _samples(n: int) -> Array:
