@@ -119,13 +119,21 @@ def _directions(means: Array) -> list[Array]:
 
 def _along(error: HeldOutError, direction: Array) -> Point:
     """The lowest error of weights c * direction over decades of c, more decades while it falls, then by a parabola."""
-    points: dict[int, Point | None] = {}
+    values: dict[int, float] = {}
+    lowest: Point | None = None  # the only one that is kept: each holds a matrix
+
+    def tried(weights: Array) -> float:
+        nonlocal lowest
+        point = error.at(weights)
+        if point is None:
+            return np.inf
+        lowest = point if lowest is None or point.value < lowest.value else lowest
+        return point.value
 
     def value(decade: int) -> float:
-        if decade not in points:
-            points[decade] = error.at(10.0**decade * direction) if 10.0 ** abs(decade) <= error.largest else None
-        point = points[decade]
-        return np.inf if point is None else point.value
+        if decade not in values:
+            values[decade] = tried(10.0**decade * direction) if 10.0 ** abs(decade) <= error.largest else np.inf
+        return values[decade]
 
     def lower(decade: int) -> int:
         return min(decade - 1, decade + 1, key=value)
@@ -133,15 +141,13 @@ def _along(error: HeldOutError, direction: Array) -> Point:
     best = min(_DECADES, key=value)
     while value(lower(best)) < (1.0 - _WORTH) * value(best):
         best = lower(best)
-    found = points[best]
-    if found is None:
-        raise ValueError("the kernel matrices are not positive semi-definite: no ridge makes their sum definite")
     left, right = value(best - 1), value(best + 1)
-    curvature = left - 2.0 * found.value + right
-    if not (np.isfinite(curvature) and curvature > 0):
-        return found
-    between = error.at(10.0 ** (best + 0.5 * (left - right) / curvature) * direction)
-    return between if between is not None and between.value < found.value else found
+    curvature = left - 2.0 * value(best) + right
+    if np.isfinite(curvature) and curvature > 0:
+        tried(10.0 ** (best + 0.5 * (left - right) / curvature) * direction)
+    if lowest is None:
+        raise ValueError("the kernel matrices are not positive semi-definite: no ridge makes their sum definite")
+    return lowest
 
 
 def _result(run: Descent, history: tuple[float, ...], n_iter: int) -> RidgeCVWeights:

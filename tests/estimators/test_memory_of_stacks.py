@@ -1,0 +1,51 @@
+"""What a fit takes beside a stored stack of kernels: some matrices, whatever the number of kernels."""
+
+from __future__ import annotations
+
+import tracemalloc
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+import multikernel as mk
+from multikernel.banks import precomputed
+
+N, M = 200, 250
+RANDOM = np.random.default_rng(0)
+X = RANDOM.normal(size=(N, 10))
+Z = np.sin(X[:, 0]) - 0.6 * X[:, 1] * X[:, 2] + 0.3 * RANDOM.normal(size=N)
+Y = np.where(Z > 0.0, 1, -1)
+STACK = 8 * M * N * (N + 1) // 2  # bytes: 40 MB
+
+MODELS: dict[str, tuple[Callable[[], Any], np.ndarray]] = {
+    "L1": (lambda: mk.L1MKLClassifier("precomputed", C=10.0), Y),
+    "Lp": (lambda: mk.LpMKLClassifier("precomputed", C=10.0), Y),
+    "smoothed": (lambda: mk.SMKLClassifier("precomputed"), Y),
+    "generalised": (lambda: mk.GMKLRegressor("precomputed"), Z),
+    "EasyMKL": (lambda: mk.EasyMKLClassifier("precomputed"), Y),
+    "polynomial": (lambda: mk.PolynomialMKLRegressor("precomputed", degree=1), Z),
+    "two layers": (lambda: mk.RLS2Regressor("precomputed", alpha=1e-2), Z),
+    "held-out errors": (lambda: mk.MultipleKernelRidgeCV("precomputed", max_iter=5), Z),
+    "average": (lambda: mk.AverageMKLRegressor("precomputed"), Z),
+}
+
+
+@pytest.fixture(scope="module")
+def bank() -> Any:
+    differences = X.T[:, :, None] - X.T[:, None, :]
+    return precomputed([np.exp(-g * D**2) for D in differences for g in np.geomspace(0.01, 10.0, M // 10)])
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
+@pytest.mark.parametrize("name", MODELS)
+def test_a_fit_takes_a_fifth_of_the_stack(name: str, bank: Any) -> None:
+    make, target = MODELS[name]
+    few = np.arange(40)
+    make().fit(bank[few, few], target[few])  # imports and compiled code are there from now on
+    tracemalloc.start()
+    make().fit(bank, target)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 0.2 * STACK, f"{peak / STACK:.2f} of the stack"
