@@ -16,6 +16,9 @@ import pytest
 from sklearn.base import is_regressor
 
 from multikernel import (
+    AlignmentMKLRegressor,
+    AverageMKLRegressor,
+    BestKernelRegressor,
     GMKLClassifier,
     GMKLRegressor,
     HKLRegressor,
@@ -24,6 +27,8 @@ from multikernel import (
     LpMKLClassifier,
     LpMKLRegressor,
     OneClassMKL,
+    PolynomialMKLRegressor,
+    RLS2Regressor,
     SMKLClassifier,
     bind,
     kernels,
@@ -50,6 +55,13 @@ OF_KERNELS: dict[str, Make] = {
     "GMKL, penalty 2": lambda c: GMKLClassifier(C=1.0 / c, penalty=0.5 / c, norm=2, **given),
     "L1 regression": lambda c: L1MKLRegressor(C=1.0 / c, **given),
     "Lp regression": lambda c: LpMKLRegressor(C=1.0 / c, p=3.0, **given),
+    "polynomial, sum": lambda c: PolynomialMKLRegressor(alpha=0.1 * c, degree=1, norm=1, **given),
+    "polynomial, penalty": lambda c: PolynomialMKLRegressor(alpha=0.1 * c, degree=1, penalty=0.5 / c, **given),
+    "average": lambda c: AverageMKLRegressor(alpha=0.1 * c, **given),
+    "alignment": lambda c: AlignmentMKLRegressor(alpha=0.1 * c, **given),
+    "best": lambda c: BestKernelRegressor(alpha=0.1 * c, **given),
+    "RLS2": lambda c: RLS2Regressor(alpha=0.1, **given),
+    "RLS2 as given": lambda c: RLS2Regressor(alpha=0.1 * c, scaling="none", **given),
     "GMKL regression in a ball": lambda c: GMKLRegressor(alpha=0.1 * c, radius=1.0, **given),
     "GMKL regression, penalty": lambda c: GMKLRegressor(alpha=0.1 * c, penalty=0.5 / c, **given),
 }
@@ -75,6 +87,13 @@ OF_WEIGHTS: dict[str, Make] = {
     "regression": lambda c: GMKLRegressor(alpha=0.1, penalty=0.5 * c, norm=1, **given),
 }
 OF_TARGETS: dict[str, Make] = {
+    "polynomial": lambda c: PolynomialMKLRegressor(alpha=0.1, degree=1, norm=1, **given),
+    "polynomial, power": lambda c: PolynomialMKLRegressor(alpha=0.1, degree=2, **given),
+    "polynomial, penalty": lambda c: PolynomialMKLRegressor(alpha=0.1, degree=2, penalty=0.05 * c * c, **given),
+    "average": lambda c: AverageMKLRegressor(alpha=0.1, **given),
+    "alignment": lambda c: AlignmentMKLRegressor(alpha=0.1, **given),
+    "best": lambda c: BestKernelRegressor(alpha=0.1, **given),
+    "RLS2": lambda c: RLS2Regressor(alpha=0.1, **given),
     "L1": lambda c: L1MKLRegressor(C=c, epsilon=0.1 * c, **given),
     "Lp": lambda c: LpMKLRegressor(C=c, epsilon=0.1 * c, p=8.0, **given),
     "GMKL in a ball": lambda c: GMKLRegressor(alpha=0.1, radius=2.0, norm=2, **given),

@@ -223,8 +223,8 @@ class FactorGram(Gram):
         return FactorGram(F, self.weights, F)
 
     def spectrum(self) -> tuple[Array, Array]:
-        """From the singular values of F W^{1/2} where q < n."""
-        if not self._low_rank(self.F.shape[0]):
+        """From the singular values of F W^{1/2} where q <= n."""
+        if not self._factored:
             return DenseGram(self.dense()).spectrum()
         G = dense(scaled_columns(self.F, np.sqrt(self.weights))).astype(np.float64, copy=False)
         vectors, roots, _ = linalg.svd(G, full_matrices=False)
@@ -234,11 +234,11 @@ class FactorGram(Gram):
     def resolution(self) -> float:
         """Singular values of the features are resolved to rounding, so that their squares are to its square."""
         resolution = super().resolution
-        return resolution**2 if self._low_rank(self.F.shape[0]) else resolution
+        return resolution**2 if self._factored else resolution
 
     def hidden(self, V: Array) -> float:
         """Little where K V is made of features: what is orthogonal to them is so up to rounding, and that squared."""
-        part = self.shape[0] * self._roundoff if self._low_rank(self.F.shape[0]) else 1.0
+        part = self.shape[0] * self._roundoff if self._factored else 1.0
         return part * super().hidden(V)
 
     @property
@@ -248,6 +248,11 @@ class FactorGram(Gram):
         if not few or (self.weights < 0).any():
             return None
         return dense(scaled_columns(self.F[:, kept], np.sqrt(self.weights[kept]))).astype(np.float64, copy=False)
+
+    @property
+    def _factored(self) -> bool:
+        """Whether K has a root F W^{1/2} with no more columns than rows: its singular values tell small eigenvalues."""
+        return self._low_rank(self.F.shape[0] + 1)
 
     def _low_rank(self, n: int) -> bool:
         """Whether K has a root F W^{1/2} with fewer columns than its n rows."""

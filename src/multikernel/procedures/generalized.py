@@ -25,6 +25,7 @@ from multikernel.optimizers.quasi_newton import QuasiNewton
 from multikernel.problem import Problem
 from multikernel.procedures.base import Weights, outcome
 from multikernel.procedures.ridge_program import RidgeSupport
+from multikernel.procedures.ridge_terms import solved_by_terms
 from multikernel.procedures.support_mkl import support_mkl
 
 
@@ -52,22 +53,38 @@ def generalized_mkl(
     ValueError : for starts, a target or weights of samples that are not of the problem
     """
     problem.domain.check(problem.size)
-    central = central_start(problem)
-    begins = [problem.feasible(start) for start in starts] or [central]
+    begins = [problem.feasible(start) for start in starts]
     with one_blas_thread(problem.bank.shape[0]):
-        if is_program(problem):
-            weights, dual = _linear(problem, tol, max_iter, begins[0], warm, observe)
+        if isinstance(problem.machine, RidgeMachine):
+
+            def solve(
+                inner: Problem, asked: float, begin: Array | None, told: Observer
+            ) -> tuple[Weights, DualSolution]:
+                return _solved(inner, asked, max_iter, begins if begin is None else [begin], warm, told)
+
+            weights, dual = solved_by_terms(problem, solve, tol, observe)
         else:
-            optimizer = QuasiNewton(tol=tol, max_iter=max_iter, typical=central)
-            results = [optimizer.minimise(problem, begin, warm, observe) for begin in begins]
-            weights, dual = outcome(min(results, key=lambda result: result.evaluation.upper))
-            weights = replace(weights, n_iter=sum(result.n_iter for result in results))
+            weights, dual = _solved(problem, tol, max_iter, begins, warm, observe)
     if weights.converged and not weights.values.any():
         warn_user(
             "generalised MKL: the penalty outweighs what the kernels explain, so every weight is 0 and the predictor "
             "is constant; lower the penalty, or give the losses more weight (a larger C, a smaller alpha)."
         )
     return weights, dual
+
+
+def _solved(
+    problem: Problem, tol: float, max_iter: int, starts: Sequence[Array], warm: Any, observe: Observer
+) -> tuple[Weights, DualSolution]:
+    """By the interior point method where it can; else by quasi-Newton steps, to the best of the starts' points."""
+    central = central_start(problem)
+    begins = list(starts) or [central]
+    if is_program(problem):
+        return sum_of_kernels(problem, tol, max_iter, begins[0], warm, observe)
+    optimizer = QuasiNewton(tol=tol, max_iter=max_iter, typical=central)
+    results = [optimizer.minimise(problem, begin, warm, observe) for begin in begins]
+    weights, dual = outcome(min(results, key=lambda result: result.evaluation.upper))
+    return replace(weights, n_iter=sum(result.n_iter for result in results)), dual
 
 
 def central_start(problem: Problem) -> Array:
@@ -93,16 +110,16 @@ def central_start(problem: Problem) -> Array:
 def is_program(problem: Problem) -> bool:
     """Whether the interior point method can solve the problem: a sum of kernels, a support program, a separable domain.
 
-    Ridge regression of one target is such a program.
+    Ridge regression of one target is such a program where alpha is not large.
     """
     if isinstance(problem.machine, RidgeMachine):
-        known = problem.target.ndim == 1
+        known = problem.target.ndim == 1 and not problem.machine.reduced
     else:
         known = isinstance(problem.machine, SupportMachine)
     return known and isinstance(problem.combination, Linear) and as_separable(problem.domain) is not None
 
 
-def _linear(
+def sum_of_kernels(
     problem: Problem, tol: float, max_iter: int, start: Array, warm: Any, observe: Observer
 ) -> tuple[Weights, DualSolution]:
     """A sum of kernels, by the interior point method; ridge regression as a support program of centred targets."""

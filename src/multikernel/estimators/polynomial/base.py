@@ -31,6 +31,7 @@ from multikernel.kernels import KernelFamily, homogeneous_polynomials, linear_fe
 from multikernel.machines import RidgeMachine
 from multikernel.observer import Observer
 from multikernel.problem import Problem
+from multikernel.procedures import solved_in_own_units
 from multikernel.procedures.polynomial import polynomial_mkl
 
 
@@ -73,16 +74,22 @@ class PolynomialMKL(KernelEstimator):
 
     def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
         machine = RidgeMachine(self.alpha, self.fit_intercept)
+        problem = Problem(bank, self._combination(), machine, self._domain(), task.target, task.sample_weight)
+        known = (warm.weights.values, warm.solution.warm) if warm else (None, None)
+        return solved_in_own_units(problem, self._solve, *known, observe)
+
+    def _solve(self, problem: Problem, start: Array | None, warm: Array | None, observe: Observer) -> Learned:
+        """The problem in its own units."""
         return polynomial_mkl(
-            Problem(bank, self._combination(), machine, self._domain(), task.target, task.sample_weight),
+            problem,
             solver=self.solver,
             tol=self.tol,
             max_iter=self.max_iter,
             n_init=self.n_init,
             rng=check_random_state(self.random_state),
-            start=None if warm is None else warm.weights.values,
+            start=start,
             observe=observe,
-            warm=None if warm is None else warm.solution.warm,
+            warm=warm,
         )
 
     # -- the names and the number of weights, where products have weights of their own --------------------------------

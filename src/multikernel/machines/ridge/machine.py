@@ -27,7 +27,7 @@ from multikernel._typing import Array
 from multikernel._workers import check_interrupted
 from multikernel.banks import Gram
 from multikernel.machines.base import DualSolution, Machine, check_gram, checked_target
-from multikernel.machines.ridge.solved import ACCURATE, Solved, direct, spectral
+from multikernel.machines.ridge.solved import ACCURATE, Solved, direct, reduced, spectral
 from multikernel.machines.ridge.spectrum import RidgeSpectrum
 
 MANY = 12  # factorisations take as long as one decomposition into eigenvectors
@@ -42,6 +42,8 @@ class RidgeMachine(Machine):
     ----------
     alpha : float > 0, what is added to the diagonal
     fit_intercept : bool, whether the (weighted) mean of the targets is taken off first and is the intercept
+    reduced : bool, whether values are told less that of K = 0, tr Y'S Y / alpha: for alphas so large that J hardly
+        differs from it
     """
 
     numeric: ClassVar[bool] = True
@@ -49,6 +51,7 @@ class RidgeMachine(Machine):
 
     alpha: Positive = 1.0
     fit_intercept: bool = True
+    reduced: bool = False
 
     def in_units(self, kernel: float, target: float) -> tuple[Self, float]:
         inverse = 1.0 / kernel
@@ -72,6 +75,8 @@ class RidgeMachine(Machine):
         """
         check_interrupted()
         posed = _Posed.of(self, gram, target, sample_weight)
+        if self.reduced:
+            return posed.solution(reduced(posed.gram, posed.Y, self.alpha))
         found = direct(posed.gram, posed.Y, self.alpha)
         if found.gap > ACCURATE:
             by_spectrum = spectral(RidgeSpectrum.of(posed.gram, posed.Y), posed.gram, posed.Y, self.alpha)
@@ -82,7 +87,7 @@ class RidgeMachine(Machine):
         self, gram: Gram, target: Array, alphas: Sequence[float], sample_weight: Array | None = None
     ) -> list[DualSolution]:
         """The solutions for other alphas > 0 than the machine's own; for many of them from one decomposition."""
-        if len(alphas) < MANY:
+        if len(alphas) < MANY or self.reduced:
             return [replace(self, alpha=alpha).solve(gram, target, None, sample_weight) for alpha in alphas]
         posed, found = _Posed.of(self, gram, target, sample_weight), []
         spectrum = RidgeSpectrum.of(posed.gram, posed.Y)

@@ -7,6 +7,10 @@ The predictor K C has the primal value |K C|^2 + |Y - K C|^2 / alpha, |K C|^2 = 
 
 free of cancellation. At the solution A = C, or A = C + P / alpha where P makes a function that is zero. A multiple of A
 may have the larger dual value: the best one has <A, Y>^2 / (alpha <A, A> + <A, K A>).
+
+For large alpha both values are nearly |Y|^2 / alpha. With A = C = (Y - F) / alpha for any F they are, less that number,
+
+    dual = -|F|^2 / alpha - <A, K A>,        primal = dual + |F - K A|^2 / alpha.
 """
 
 from __future__ import annotations
@@ -80,6 +84,20 @@ def spectral(spectrum: RidgeSpectrum, gram: Gram, Y: Array, alpha: float) -> Sol
     if plain.gap <= ACCURATE:
         return plain
     return min(plain.doubted(gram, Y), _apart(gram, Y, alpha, coef, beyond), key=lambda each: each.gap)
+
+
+def reduced(gram: Gram, Y: Array, alpha: float) -> Solved:
+    """The solution with its values less |Y|^2 / alpha, for an alpha that is large beside K."""
+    try:
+        F = gram.multiply(gram.solve_shifted(alpha, Y))
+    except LinAlgError:
+        return _nothing(Y)
+    with np.errstate(all="ignore"):
+        A = (Y - F) / alpha
+        KA = gram.multiply(A)
+        value = -float(np.vdot(F, F) / alpha + np.vdot(A, KA))
+        upper = value + float(np.vdot(F - KA, F - KA)) / alpha
+    return Solved(A, A, value, upper, relative(upper - value, upper)) if np.isfinite(upper) else _nothing(Y)
 
 
 def _apart(gram: Gram, Y: Array, alpha: float, coef: Array, beyond: Array) -> Solved:

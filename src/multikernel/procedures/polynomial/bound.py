@@ -93,16 +93,19 @@ class HiddenConvexProblem(Problem):
         return float((A * self.combination.gram(self.bank, theta).multiply(A)).sum())
 
     def _scaled(self, value: float, rest: float, c: Array, powers: Array) -> float:
-        """The best multiple of A; <A, Y> is the value, since A is the machine's solution."""
-        if value <= 0.0:
-            return 0.0
+        """The best multiple of A; <A, Y> is the value, since A is the machine's solution.
+
+        A itself where the machine tells reduced values, which are negative.
+        """
         match self.domain:
+            case NormBall() as ball if value <= 0.0:
+                return value - max(rest + _largest(ball, c, powers), 0.0)
             case NormBall() as ball:
                 return value**2 / (value + max(rest + _largest(ball, c, powers), 0.0))
-            case Orthant() as orthant:
+            case Orthant() as orthant if value > 0.0:
                 best = value / max(value + rest, 0.5 * value)  # without the penalty; alpha |A|^2 = value + rest
                 return max(_penalised(orthant, value, rest, c, powers, s) for s in (1.0, best))
-        return -np.inf
+        return min(value, 0.0)
 
 
 def _largest(ball: NormBall, c: Array, powers: Array) -> float:

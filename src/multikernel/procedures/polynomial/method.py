@@ -33,11 +33,12 @@ from multikernel.optimizers.ridge.interpolated import Interpolated
 from multikernel.optimizers.ridge.sphere import SphereTrustRegion
 from multikernel.problem import Problem
 from multikernel.procedures.base import Weights, outcome
-from multikernel.procedures.generalized import generalized_mkl, is_program
+from multikernel.procedures.generalized import is_program, sum_of_kernels
 from multikernel.procedures.polynomial.bound import HiddenConvexProblem, hidden_convex
 from multikernel.procedures.polynomial.collapse import collapsed, warn_of_collapse
 from multikernel.procedures.polynomial.proof import proved
 from multikernel.procedures.polynomial.starts import central, further_starts, inside
+from multikernel.procedures.ridge_terms import solved_by_terms
 
 SOLVERS = ("auto", "projected_gradient", "interpolated", "trust_region")
 _FEW = 50  # weights up to which second derivatives cost less than the steps that they save
@@ -78,21 +79,50 @@ def polynomial_mkl(
     problem.domain.check(problem.size)
     if problem.combination == HadamardPower(1):
         problem = replace(problem, combination=Linear())
+    random = rng or np.random.RandomState(0)
+
+    def solve(inner: Problem, asked: float, begin: Array | None, told: Observer) -> tuple[Weights, DualSolution]:
+        return _solved(inner, solver, asked, max_iter, n_init, random, start if begin is None else begin, warm, told)
+
     with one_blas_thread(problem.bank.shape[0]):
-        idle = _unexplained(problem) or collapsed(problem, tol)
-        if idle is not None:
-            return idle
-        if solver == "auto" and _for_interior_point(problem):
-            return generalized_mkl(problem, tol, max_iter, () if start is None else (start,), warm, observe)
-        middle = central(problem)
-        optimizer = _optimizer(problem, middle, solver, tol, max_iter)
-        first = middle if start is None else inside(problem, start, middle)
-        if problem.linear or hidden_convex(problem):
-            known = problem if problem.linear else HiddenConvexProblem.of(problem)
-            return outcome(proved(known, optimizer, first, observe))
-        further = further_starts(problem, middle, rng or np.random.RandomState(0))
-        starts = islice(chain([first], _lower(problem, optimizer, middle), further), n_init)
-        return _best([optimizer.minimise(problem, begin, None, observe) for begin in starts])
+        return solved_by_terms(problem, solve, tol, observe)
+
+
+def _solved(
+    problem: Problem,
+    solver: str,
+    tol: float,
+    max_iter: int,
+    n_init: int,
+    rng: np.random.RandomState,
+    start: Array | None,
+    warm: Array | None,
+    observe: Observer,
+) -> tuple[Weights, DualSolution]:
+    idle = _unexplained(problem) or collapsed(problem, tol)
+    if idle is not None:
+        return idle
+    found = None
+    if solver == "auto" and _for_interior_point(problem):
+        first = problem.start() if start is None else problem.feasible(start)
+        found = sum_of_kernels(problem, tol, max_iter, first, warm, observe)
+        if found[0].converged or found[0].n_iter >= max_iter:
+            return found
+    middle = central(problem)
+    optimizer = _optimizer(problem, middle, solver, tol, max_iter)
+    first = middle if start is None else inside(problem, start, middle)
+    if problem.linear or hidden_convex(problem):
+        known = problem if problem.linear else HiddenConvexProblem.of(problem)
+        answer = outcome(proved(known, optimizer, first, observe))
+        return answer if found is None else _closer(found, answer)
+    starts = islice(chain([first], _lower(problem, optimizer, middle), further_starts(problem, middle, rng)), n_init)
+    return _best([optimizer.minimise(problem, begin, None, observe) for begin in starts])
+
+
+def _closer(one: tuple[Weights, DualSolution], other: tuple[Weights, DualSolution]) -> tuple[Weights, DualSolution]:
+    """The answer of the smaller gap: rounding may keep the interior point method from the optimum."""
+    gaps = [np.inf if answer[0].gap is None else answer[0].gap for answer in (one, other)]
+    return one if gaps[0] <= gaps[1] else other
 
 
 def _unexplained(problem: Problem) -> tuple[Weights, DualSolution] | None:

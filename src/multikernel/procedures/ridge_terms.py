@@ -1,0 +1,246 @@
+"""Ridge regression with learned weights, without the terms of its value that no weights change.
+
+    V(theta) = J(K(theta)) + r(theta),        J = tr Y'(K + alpha I)^{-1} Y
+
+Y centred. With P the part of Y that is orthogonal to the range of K(theta), whatever the weights > 0 are,
+
+    |P|^2 / alpha  <=  J  <=  |Y|^2 / alpha,
+
+of infinite and of no weights. For small alpha J is nearly the one, for large alpha nearly the other, and a gap relative
+to J says nothing of the weights. So P is taken off the targets, where few features make the kernels: that leaves out
+the first term exactly, as K P = 0, and a sum of kernels becomes one in the coordinates of its features. Where alpha is
+large the machine tells its values less the second. The certificate is relative to the smaller of what is left,
+
+    min(V - |P|^2 / alpha, |Y|^2 / alpha - V).
+
+The second is told of where optimal weights have a part in it however large alpha is: in a ball, and with the penalty
+|theta|^2 on a sum of kernels. Other penalties make all weights zero from some alpha on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy import linalg
+
+from multikernel._linalg import as_columns, product
+from multikernel._typing import Array
+from multikernel.banks import FactorGram, KernelBank
+from multikernel.banks.factor import FactorBank
+from multikernel.banks.wrappers import ScaledBank
+from multikernel.certificate import Certificate, relative
+from multikernel.combinations import HadamardPower, Linear
+from multikernel.domains import NormBall, Orthant
+from multikernel.machines import DualSolution, RidgeMachine
+from multikernel.machines.ridge.spectrum import beyond
+from multikernel.observer import Event, Observer, silent
+from multikernel.optimizers.needs import need_ridge
+from multikernel.problem import Problem
+from multikernel.procedures.base import Weights
+
+Answer = tuple[Weights, DualSolution]
+Solve = Callable[[Problem, float, "Array | None", Observer], Answer]
+
+_LARGE = 1e-3  # of |Y|^2: where the kernels explain no more at the first weights, values are told less |Y|^2 / alpha
+_TURNS = 3  # solutions at most, each to a finer gap where the one before left too large a part of what is explained
+_FINEST = 1e-13  # a gap below this is not asked for
+_SEEN = 1e-7  # of the targets: larger errors of the function would be seen
+_CONSTANT = 1e-15  # of a target's size: what the rounding of its mean leaves of a constant
+_ROUNDING = float(np.finfo(float).eps)
+
+
+def solved_by_terms(problem: Problem, solve: Solve, tol: float, observe: Observer = silent) -> Answer:
+    """The answer to a ridge problem, found without the terms that no weights change.
+
+    Parameters
+    ----------
+    problem : Problem of a RidgeMachine
+    solve : function of a problem, the certificate to reach, weights to start from, None for its own, and an observer
+    tol : float, the certificate to reach, relative to what the weights can change
+    observe : told of each step
+    """
+    terms = RidgeTerms.of(problem)
+    part = terms.explained()
+    if part <= _LARGE:
+        terms, part = terms.reduced(), 1.0
+    asked, begin, n_iter = tol * min(part, 1.0), None, 0
+    for _ in range(_TURNS):
+        weights, dual = solve(terms.problem, max(asked, min(_FINEST, tol)), begin, terms.observer(observe))
+        told, whole = terms.certificate(weights, dual)
+        n_iter += weights.n_iter
+        if told.reached(tol) or not weights.converged or asked <= _FINEST:
+            break
+        asked, begin = 0.5 * asked * tol / told.value, weights.values
+    converged = told.reached(tol)
+    weights = replace(weights, certificate=told, converged=converged, objective=whole, n_iter=n_iter)
+    return weights, replace(terms.solution(dual, weights.values), converged=converged)
+
+
+@dataclass(frozen=True, eq=False)
+class RidgeTerms:
+    """A ridge problem without the terms, and what leads back from it.
+
+    Parameters
+    ----------
+    problem : Problem to be solved, whose targets are centred and reached by the kernels
+    basis : array (n, r) of orthonormal columns, in whose coordinates the problem is; None for the samples themselves
+    root : array (n, 1), the roots of the samples' weights; None where these are in the problem, or none
+    beyond : array (n, t), P
+    mean : array (t,), the intercepts
+    single : bool, whether the target had no second axis
+    shift : float, what has been left out of the values
+    empty, lowest : float, the values of no and of infinite weights, less that
+    """
+
+    problem: Problem
+    basis: Array | None
+    root: Array | None
+    beyond: Array
+    mean: Array
+    single: bool
+    shift: float
+    empty: float
+    lowest: float = 0.0
+
+    @classmethod
+    def of(cls, problem: Problem) -> RidgeTerms:
+        """A ridge problem without the part of the targets that no kernel reaches."""
+        machine, s = need_ridge("ridge_terms", problem), problem.sample_weight
+        if problem.combination == HadamardPower(1):
+            problem = replace(problem, combination=Linear())
+        Y = as_columns(np.asarray(problem.target, dtype=float))
+        mean = np.average(Y, axis=0, weights=s) if machine.fit_intercept else np.zeros(Y.shape[1])
+        constant = np.linalg.norm(Y - mean, axis=0) <= _CONSTANT * np.linalg.norm(Y, axis=0)
+        Y, root = np.where(constant, 0.0, Y - mean), None if s is None else np.sqrt(s)[:, None]
+        inner, basis, P = replace(problem, machine=replace(machine, fit_intercept=False)), None, np.zeros_like(Y)
+        bank = _features(problem.bank) if isinstance(problem.combination, Linear) else None
+        if bank is None:
+            root, P = None, _unreached(problem, Y) if s is None else P
+            Z = Y - P
+        else:
+            F, Y = (bank.F, Y) if root is None else (root * bank.F, root * Y)
+            basis, G = _triangular(F)
+            P, Z = beyond(basis, Y), product(basis.T, Y)
+            inner = replace(inner, bank=replace(bank, F=G, H=G), sample_weight=None)
+        Z = np.where(np.linalg.norm(Z, axis=0) <= len(Y) * _ROUNDING * np.linalg.norm(Y, axis=0), 0.0, Z)
+        single = problem.target.ndim == 1
+        inner = replace(inner, target=Z[:, 0] if single else Z)
+        counts = 1.0 if inner.sample_weight is None else inner.sample_weight[:, None]
+        shift, empty = float((P * P).sum()) / machine.alpha, float((counts * Z * Z).sum()) / machine.alpha
+        return cls(inner, basis, root, P, mean, single, shift, empty)
+
+    @property
+    def _machine(self) -> RidgeMachine:
+        return need_ridge("ridge_terms", self.problem)
+
+    @property
+    def alpha(self) -> float:
+        """The machine's alpha."""
+        return self._machine.alpha
+
+    @property
+    def lasting(self) -> bool:
+        """Whether optimal weights explain a part of the targets however large alpha is."""
+        domain = self.problem.domain
+        if isinstance(domain, Orthant):
+            return domain.norm == 2 and self.problem.linear
+        return isinstance(domain, NormBall)
+
+    def explained(self) -> float:
+        """At least the part of |Y|^2 / alpha that weights explain where alpha is large; 1 where that is not lasting.
+
+        The weights are the central ones of a ball; with a penalty those of the optimum for alpha to infinity.
+        """
+        if not (self.lasting and self.empty > 0.0):
+            return 1.0
+        problem, Z = self.problem, as_columns(self.problem.target)
+        theta = problem.start()
+        if not problem.domain.constrained:
+            theta = problem.domain.maximiser(problem.combination.pullback(problem.bank, theta, Z / self.alpha))
+        Z = Z if problem.sample_weight is None else problem.sample_weight[:, None] * Z
+        gram = problem.combination.gram(problem.bank, theta)
+        return max(float(np.vdot(Z, gram.multiply(Z))), 0.0) / (self.alpha**2 * self.empty)
+
+    def reduced(self) -> RidgeTerms:
+        """The same with the machine's values less that of K = 0."""
+        machine = replace(self._machine, reduced=True)
+        problem = replace(self.problem, machine=machine)
+        return replace(self, problem=problem, shift=self.shift + self.empty, empty=0.0, lowest=-self.empty)
+
+    def certificate(self, weights: Weights, dual: DualSolution) -> tuple[Certificate, float]:
+        """The certificate relative to what the weights can change, and the whole value."""
+        found, value = weights.certificate, weights.objective
+        assert found is not None
+        assert value is not None
+        if self.lasting and found.value > 0.0:
+            excess = found.value * abs(value + dual.upper - dual.value)
+            found = replace(found, value=relative(excess, max(min(value - self.lowest, self.empty - value), 0.0)))
+        return found, value + self.shift
+
+    def solution(self, found: DualSolution, theta: Array) -> DualSolution:
+        """The machine's solution at weights theta as one of the problem that was given.
+
+        The function of P / alpha is zero. It is no part of the coefficients where its rounding would be seen in theirs.
+        """
+        beyond = self.beyond / self.alpha
+        trace = float(self.problem.combination.gram(self.problem.bank, theta).diagonal().sum())
+        hidden = beyond if _ROUNDING * trace <= _SEEN * self.alpha else 0.0
+        coef, factor = self._over_samples(found.coef, hidden), self._over_samples(found.factor, beyond)
+        intercept = float(self.mean[0]) if self.single else self.mean
+        value, upper = found.value + self.shift, found.upper + self.shift
+        return replace(found, coef=coef, factor=factor, intercept=intercept, value=value, upper=upper)
+
+    def _over_samples(self, A: Array, further: Array | float) -> Array:
+        """Coefficients of the problem, and further ones, as those of the samples."""
+        A = as_columns(A) if self.basis is None else product(self.basis, as_columns(A))
+        A = A + further if self.root is None else self.root * (A + further)
+        return A[:, 0] if self.single else A
+
+    def observer(self, observe: Observer) -> Observer:
+        """An observer that is told of whole values."""
+        if observe is silent or self.shift == 0.0:
+            return observe
+
+        def told(event: Event) -> None:
+            value, upper, bound = (each + self.shift for each in (event.value, event.upper, event.bound))
+            observe(replace(event, value=value, upper=upper, bound=bound))
+
+        return told
+
+
+def _features(bank: KernelBank) -> FactorBank | None:
+    """The bank as one of dense features in double precision, half as many as samples at most; else None."""
+    match bank:
+        case FactorBank() if bank.square and not hasattr(bank.F, "multiply") and 2 * bank.F.shape[1] <= len(bank.F):
+            return bank.exact()
+        case ScaledBank():
+            inner = _features(bank.bank)
+            if inner is not None:
+                F = inner.F * np.sqrt(np.repeat(bank.factors, inner.sizes))
+                return replace(inner, F=F, H=F)
+    return None
+
+
+def _triangular(F: Array) -> tuple[Array, Array]:
+    """Q of orthonormal columns and G with F = Q G.
+
+    G is triangular but for the order of its columns, large ones first: products with them are free of what small
+    columns ask of the coefficients.
+    """
+    Q, R, order = linalg.qr(F, mode="economic", pivoting=True, check_finite=False)
+    sizes = np.linalg.norm(F, axis=0)[order]
+    independent = np.flatnonzero(np.abs(np.diagonal(R)) > len(F) * _ROUNDING * sizes)
+    rank = int(independent[-1]) + 1 if len(independent) else 0
+    G = np.empty((rank, F.shape[1]))
+    G[:, order] = R[:rank]
+    return np.asfortranarray(Q[:, :rank]), G
+
+
+def _unreached(problem: Problem, Y: Array) -> Array:
+    """The part of the targets that no weights make the kernel reach, where few features make it; else zero."""
+    gram = problem.combination.gram(problem.bank, np.ones(problem.size))
+    if not isinstance(gram, FactorGram) or hasattr(gram.F, "multiply") or 2 * gram.F.shape[1] > gram.shape[0]:
+        return np.zeros_like(Y)
+    return beyond(_triangular(gram.F)[0], Y)
