@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
 import pytest
 
+import rational
 import reference as ref
 import rls2_reference as slow
 from multikernel import bind, kernels, simplex_least_squares
@@ -52,13 +54,14 @@ def test_optimum(target, alpha):
 @pytest.mark.parametrize("alpha", ALPHAS)
 @pytest.mark.parametrize("tol", [1e-2, 1e-4, 1e-8])
 def test_the_gap_is_one(alpha, tol):
-    """The value less a bound that holds, relative to the value; the gap asked for is reached."""
+    """The value less a bound that holds, relative to it or to what is explained; the gap asked for is reached."""
     weights, solution = rls2(BANK, VALUES, alpha, TRACES, tol=tol)
     J = slow.value(K, centred(VALUES), alpha, weights.values)
     bound = slow.bound(K, centred(VALUES), alpha, solution.coef)
     assert weights.gap <= tol
     assert weights.converged
-    assert weights.gap == pytest.approx(1.0 - bound / J, abs=1e-9)
+    empty = 0.5 * float(centred(VALUES) @ centred(VALUES))
+    assert weights.gap == pytest.approx((J - bound) / min(J, empty - J), abs=1e-9)
     assert weights.values.min() >= 0
     assert weights.values.sum() == pytest.approx(1.0, abs=1e-12)
 
@@ -222,3 +225,36 @@ def test_fisher_with_a_class_of_one():
     target = np.where(np.arange(40) == 7, 1.0, -1.0)
     s = scaling_factors("fisher", bind(kernels.linear_features(), X), target)
     np.testing.assert_allclose(s[:3], 1.0 / X[target < 0][:, :3].var(axis=0))
+
+
+# -- alphas beyond rounding, and far beyond the kernels ----------------------------------------------------------------
+
+
+@pytest.mark.parametrize("alpha", [1e-14, 1e-10, 1e-6, 1e-2, 1e2, 1e6, 1e12])
+def test_kernels_of_low_rank_are_certified_for_every_alpha(alpha):
+    """The gap relative to what weights change, in exact arithmetic."""
+    F = RNG.normal(size=(18, 3))
+    y = F @ [1.0, 0.4, 0.3] + 0.5 * RNG.normal(size=18)
+    bank = bind(kernels.linear_features(), F)
+    weights, solution = rls2(bank, y, alpha, np.ones(3), tol=1e-8)
+    assert weights.converged
+    assert weights.gap <= 1e-8
+    used = np.where(weights.values > 1e-12, weights.values, 0.0)
+    J, A = rational.ridge(F, used, centred(y), alpha)
+    q = rational.scores(F, A).astype(float)
+    lowest = rational.ridge(F, np.full(3, 1e60), centred(y), alpha)[0]
+    empty = rational.fractions(centred(y)) @ rational.fractions(centred(y)) / Fraction(alpha)
+    assert q.max() - used @ q <= 1e-6 * min(float(J - lowest), float(empty - J))
+    assert weights.objective == pytest.approx(0.5 * alpha * float(J), rel=1e-9)
+    want = F @ (used * np.linalg.solve(F.T @ F * used + alpha * np.eye(3), F.T @ centred(y)))
+    got = bank.combine(weights.values).multiply(solution.coef)
+    np.testing.assert_allclose(got, want, atol=1e-6 * np.abs(want).max())
+
+
+@pytest.mark.parametrize("alpha", [1e-12, 1e-10])
+def test_a_dense_matrix_of_low_rank_proves_what_rounding_lets_it(alpha):
+    F = RNG.normal(size=(40, 4))
+    bank = precomputed(np.array([*(np.outer(f, f) for f in F.T), F @ F.T]) / 40.0)
+    weights, _ = rls2(bank, F[:, 0] + 0.3 * RNG.normal(size=40), alpha, np.ones(5), tol=1e-2)
+    assert weights.converged
+    assert weights.gap <= 1e-2

@@ -18,6 +18,7 @@ from scipy.optimize import nnls
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.procedures.base import Weights
+from multikernel.procedures.units import spread
 
 _ROUNDING = 1e-10  # of a kernel's trace, which is at least its norm: a smaller norm is what centring left by rounding
 
@@ -70,7 +71,8 @@ def alignf(bank: KernelBank, y: Array, sample_weight: Array | None = None) -> We
 
 
 def _centred(bank: KernelBank, y: Array, s: Array | None) -> tuple[Array, Array]:
-    """<K_jc, K_kc> of every pair and <K_kc, yy'> of every kernel."""
+    """<K_jc, K_kc> of every pair and <K_kc, yy'> of every kernel, for a target of spread 1."""
+    y = y / spread(y)
     if s is None:
         centered = bank.centered()
         return centered.pairs(), centered.quad(y)

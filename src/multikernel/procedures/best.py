@@ -34,6 +34,7 @@ def best_kernel(
     sample_weight : array (n,) >= 0, of the machine's losses and of the score
     """
     totals = np.zeros(len(bank))
+    y = y / (float(np.abs(y).max(initial=0.0)) or 1.0)  # squares of extreme targets are no numbers
     for train, test in folds:
         fold, held_out = bank.block(train, train), bank.block(test, train)
         own = None if sample_weight is None else sample_weight[train]

@@ -21,6 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 from scipy import linalg
@@ -28,11 +29,13 @@ from scipy import linalg
 from multikernel._linalg import as_columns, product
 from multikernel._typing import Array
 from multikernel.banks import FactorGram, KernelBank
+from multikernel.banks.base import MEMORY
 from multikernel.banks.factor import FactorBank
 from multikernel.banks.wrappers import ScaledBank
 from multikernel.certificate import Certificate, relative
 from multikernel.combinations import HadamardPower, Linear
-from multikernel.domains import NormBall, Orthant
+from multikernel.domains import NormBall, Orthant, Simplex
+from multikernel.kernels.samples import dense
 from multikernel.machines import DualSolution, RidgeMachine
 from multikernel.machines.ridge.spectrum import beyond
 from multikernel.observer import Event, Observer, silent
@@ -43,7 +46,7 @@ from multikernel.procedures.base import Weights
 Answer = tuple[Weights, DualSolution]
 Solve = Callable[[Problem, float, "Array | None", Observer], Answer]
 
-_LARGE = 1e-3  # of |Y|^2: where the kernels explain no more at the first weights, values are told less |Y|^2 / alpha
+LARGE = 1e-3  # of |Y|^2: where the kernels explain no more at the first weights, values are told less |Y|^2 / alpha
 _TURNS = 3  # solutions at most, each to a finer gap where the one before left too large a part of what is explained
 _FINEST = 1e-13  # a gap below this is not asked for
 _SEEN = 1e-7  # of the targets: larger errors of the function would be seen
@@ -63,7 +66,7 @@ def solved_by_terms(problem: Problem, solve: Solve, tol: float, observe: Observe
     """
     terms = RidgeTerms.of(problem)
     part = terms.explained()
-    if part <= _LARGE:
+    if part <= LARGE:
         terms, part = terms.reduced(), 1.0
     asked, begin, n_iter = tol * min(part, 1.0), None, 0
     for _ in range(_TURNS):
@@ -146,7 +149,7 @@ class RidgeTerms:
         domain = self.problem.domain
         if isinstance(domain, Orthant):
             return domain.norm == 2 and self.problem.linear
-        return isinstance(domain, NormBall)
+        return isinstance(domain, NormBall | Simplex)
 
     def explained(self) -> float:
         """At least the part of |Y|^2 / alpha that weights explain where alpha is large; 1 where that is not lasting.
@@ -213,14 +216,20 @@ class RidgeTerms:
 def _features(bank: KernelBank) -> FactorBank | None:
     """The bank as one of dense features in double precision, half as many as samples at most; else None."""
     match bank:
-        case FactorBank() if bank.square and not hasattr(bank.F, "multiply") and 2 * bank.F.shape[1] <= len(bank.F):
-            return bank.exact()
+        case FactorBank() if bank.square and 2 * bank.F.shape[1] <= bank.F.shape[0] and _storable(bank.F):
+            F = dense(bank.F).astype(np.float64, copy=False)
+            return replace(bank, F=F, H=F)
         case ScaledBank():
             inner = _features(bank.bank)
             if inner is not None:
                 F = inner.F * np.sqrt(np.repeat(bank.factors, inner.sizes))
                 return replace(inner, F=F, H=F)
     return None
+
+
+def _storable(F: Any) -> bool:
+    """Whether features may be made dense."""
+    return not hasattr(F, "multiply") or 8 * F.shape[0] * F.shape[1] <= MEMORY
 
 
 def _triangular(F: Array) -> tuple[Array, Array]:

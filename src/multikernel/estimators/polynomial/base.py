@@ -75,8 +75,8 @@ class PolynomialMKL(KernelEstimator):
     def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
         machine = RidgeMachine(self.alpha, self.fit_intercept)
         problem = Problem(bank, self._combination(), machine, self._domain(), task.target, task.sample_weight)
-        known = (warm.weights.values, warm.solution.warm) if warm else (None, None)
-        return solved_in_own_units(problem, self._solve, *known, observe)
+        start, variables = (warm.weights.values, warm.solution.warm) if warm else (None, None)
+        return solved_in_own_units(problem, self._solve, start, variables, observe)
 
     def _solve(self, problem: Problem, start: Array | None, warm: Array | None, observe: Observer) -> Learned:
         """The problem in its own units."""

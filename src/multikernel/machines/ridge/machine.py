@@ -27,7 +27,7 @@ from multikernel._typing import Array
 from multikernel._workers import check_interrupted
 from multikernel.banks import Gram
 from multikernel.machines.base import DualSolution, Machine, check_gram, checked_target
-from multikernel.machines.ridge.solved import ACCURATE, Solved, direct, reduced, spectral
+from multikernel.machines.ridge.solved import ACCURATE, Solved, best, direct, reduced, spectral
 from multikernel.machines.ridge.spectrum import RidgeSpectrum
 
 MANY = 12  # factorisations take as long as one decomposition into eigenvectors
@@ -76,11 +76,11 @@ class RidgeMachine(Machine):
         check_interrupted()
         posed = _Posed.of(self, gram, target, sample_weight)
         if self.reduced:
-            return posed.solution(reduced(posed.gram, posed.Y, self.alpha))
+            near = posed.gram.solve_shifted(self.alpha, posed.Y)
+            return posed.solution(reduced(posed.gram, posed.Y, self.alpha, near))
         found = direct(posed.gram, posed.Y, self.alpha)
         if found.gap > ACCURATE:
-            by_spectrum = spectral(RidgeSpectrum.of(posed.gram, posed.Y), posed.gram, posed.Y, self.alpha)
-            found = min(found, by_spectrum, key=lambda each: each.gap)
+            found = best(found, spectral(RidgeSpectrum.of(posed.gram, posed.Y), posed.gram, posed.Y, self.alpha))
         return posed.solution(found)
 
     def solve_along(
@@ -92,10 +92,10 @@ class RidgeMachine(Machine):
         posed, found = _Posed.of(self, gram, target, sample_weight), []
         spectrum = RidgeSpectrum.of(posed.gram, posed.Y)
         for alpha in alphas:
-            best = spectral(spectrum, posed.gram, posed.Y, alpha)
-            if best.gap > ACCURATE:
-                best = min(best, direct(posed.gram, posed.Y, alpha), key=lambda each: each.gap)
-            found.append(posed.solution(best))
+            solved = spectral(spectrum, posed.gram, posed.Y, alpha)
+            if solved.gap > ACCURATE:
+                solved = best(solved, direct(posed.gram, posed.Y, alpha))
+            found.append(posed.solution(solved))
         return found
 
 

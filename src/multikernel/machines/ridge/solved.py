@@ -26,6 +26,7 @@ from multikernel.certificate import relative
 from multikernel.machines.ridge.spectrum import RidgeSpectrum
 
 ACCURATE = 1e-14  # a larger gap after a factorisation comes of rounding: the shift is too small beside the matrix
+_MORE = 1.0 + 1e-9  # times the value of the predictor zero: with a larger one coefficients are no solution
 
 
 @dataclass(frozen=True, eq=False)
@@ -58,14 +59,14 @@ class Solved:
             excess = float((residual * residual).sum() / alpha)
             value = float((coef * (Y + residual)).sum())
         if not 0.0 <= value + excess < np.inf:  # no value is negative: the matrix has a negative eigenvalue
-            return _nothing(Y)
+            return _nothing(Y, alpha)
         return cls(coef, coef, value, value + excess, relative(excess, value + excess))
 
-    def doubted(self, gram: Gram, Y: Array) -> Solved:
+    def doubted(self, gram: Gram, Y: Array, alpha: float) -> Solved:
         """The same with values that are true whatever rounding hides of K."""
         with np.errstate(all="ignore"):
             hidden = gram.hidden(self.factor)
-            return _scaled(self.coef, self.factor, Y, self.value - hidden, self.upper + hidden)
+            return _scaled(self.coef, self.factor, Y, alpha, self.value - hidden, self.upper + hidden)
 
 
 def direct(gram: Gram, Y: Array, alpha: float) -> Solved:
@@ -73,8 +74,8 @@ def direct(gram: Gram, Y: Array, alpha: float) -> Solved:
     try:
         found = Solved.at(gram, Y, alpha, gram.solve_shifted(alpha, Y))
     except LinAlgError:
-        return _nothing(Y)
-    return found if found.gap <= ACCURATE else found.doubted(gram, Y)
+        return _nothing(Y, alpha)
+    return found if found.gap <= ACCURATE else found.doubted(gram, Y, alpha)
 
 
 def spectral(spectrum: RidgeSpectrum, gram: Gram, Y: Array, alpha: float) -> Solved:
@@ -83,21 +84,23 @@ def spectral(spectrum: RidgeSpectrum, gram: Gram, Y: Array, alpha: float) -> Sol
     plain = Solved.at(gram, Y, alpha, coef + beyond)
     if plain.gap <= ACCURATE:
         return plain
-    return min(plain.doubted(gram, Y), _apart(gram, Y, alpha, coef, beyond), key=lambda each: each.gap)
+    return best(plain.doubted(gram, Y, alpha), _apart(gram, Y, alpha, coef, beyond))
 
 
-def reduced(gram: Gram, Y: Array, alpha: float) -> Solved:
-    """The solution with its values less |Y|^2 / alpha, for an alpha that is large beside K."""
-    try:
-        F = gram.multiply(gram.solve_shifted(alpha, Y))
-    except LinAlgError:
-        return _nothing(Y)
+def best(*found: Solved) -> Solved:
+    """The solution that proves most; of those that prove nothing, that of the lowest value."""
+    return min(found, key=lambda each: (each.gap, each.upper))
+
+
+def reduced(gram: Gram, Y: Array, alpha: float, near: Array) -> Solved:
+    """The solution ``near`` these coefficients, with values less |Y|^2 / alpha, for an alpha that is large beside K."""
+    F = gram.multiply(near)
     with np.errstate(all="ignore"):
         A = (Y - F) / alpha
         KA = gram.multiply(A)
         value = -float(np.vdot(F, F) / alpha + np.vdot(A, KA))
         upper = value + float(np.vdot(F - KA, F - KA)) / alpha
-    return Solved(A, A, value, upper, relative(upper - value, upper)) if np.isfinite(upper) else _nothing(Y)
+    return Solved(A, A, value, upper, relative(upper - value, upper)) if np.isfinite(upper) else _nothing(Y, alpha)
 
 
 def _apart(gram: Gram, Y: Array, alpha: float, coef: Array, beyond: Array) -> Solved:
@@ -108,21 +111,22 @@ def _apart(gram: Gram, Y: Array, alpha: float, coef: Array, beyond: Array) -> So
         residual = left - alpha * beyond - alpha * coef
         excess = float(np.vdot(residual, residual)) / alpha + max(float(np.vdot(beyond, gram.multiply(beyond))), 0.0)
         upper = float(np.vdot(coef, KC) + np.vdot(left, left) / alpha)
-        return _scaled(coef, factor, Y, upper - excess - gram.hidden(factor), upper)
+        return _scaled(coef, factor, Y, alpha, upper - excess - gram.hidden(factor), upper)
 
 
-def _scaled(coef: Array, factor: Array, Y: Array, value: float, upper: float) -> Solved:
+def _scaled(coef: Array, factor: Array, Y: Array, alpha: float, value: float, upper: float) -> Solved:
     """With the best multiple of A, whose dual value is at least this ``value``."""
     linear = float(np.vdot(factor, Y))
     curved = 2.0 * linear - value  # alpha <A, A> + <A, K A>
-    if not (np.isfinite(upper) and linear >= 0.0 and 0.0 < curved < np.inf):
-        return _nothing(Y)
+    known = upper <= _MORE * float(np.vdot(Y, Y)) / alpha
+    if not (known and linear >= 0.0 and 0.0 < curved < np.inf):
+        return _nothing(Y, alpha)
     scale = linear / curved
     value = scale * linear
     return Solved(coef, scale * factor, value, upper, relative(upper - value, upper))
 
 
-def _nothing(Y: Array) -> Solved:
-    """What is known where rounding leaves no solution."""
-    zero = np.zeros_like(Y)
-    return Solved(zero, zero, 0.0, np.inf, np.inf)
+def _nothing(Y: Array, alpha: float) -> Solved:
+    """What is known where rounding leaves no solution: the predictor zero, and that no value is negative."""
+    zero, upper = np.zeros_like(Y), float(np.vdot(Y, Y)) / alpha
+    return Solved(zero, zero, 0.0, upper, relative(upper, upper) if np.isfinite(upper) else np.inf)

@@ -15,7 +15,7 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.certificate import Certificate
 from multikernel.observer import Event, Observer, silent
-from multikernel.procedures.rls2.point import RidgePoint
+from multikernel.procedures.rls2.point import Ridge, RidgePoint
 from multikernel.procedures.rls2.weights import ScaledWeights
 from multikernel.procedures.simplex_least_squares import nearest_point
 
@@ -23,13 +23,13 @@ _DELTA = 1e-2  # the paper's tolerance
 
 
 def alternation(
-    bank: KernelBank, Y: Array, alpha: float, max_iter: int, start: Array, observe: Observer = silent
+    bank: KernelBank, ridge: Ridge, max_iter: int, start: Array, observe: Observer = silent
 ) -> tuple[ScaledWeights, RidgePoint]:
-    """From ``start`` on, to the paper's stopping rule; Y of shape (n, t), kernels scaled already."""
-    d, work = start, np.empty(bank.shape, order="F")
-    y, stopped = Y.T.ravel(), False
+    """From ``start`` on, to the paper's stopping rule; kernels are scaled already."""
+    d, work, alpha = start, np.empty(bank.shape, order="F"), ridge.alpha
+    y, stopped = ridge.Y.T.ravel(), False
     history: list[float] = []
-    point = RidgePoint.at(bank, d, alpha, Y, work)
+    point = ridge.at(bank, d, work)
     while not stopped and len(history) < max_iter:
         V, scores = point.products(bank)
         c = point.C.T.ravel()
@@ -37,7 +37,7 @@ def alternation(
         observe(Event(len(history), Certificate("duality gap", history[-1]), value=point.value))
         d = nearest_point(V - (y - 0.5 * alpha * c)[:, None], d)
         stopped = bool(np.linalg.norm(V @ d + alpha * c - y) <= _DELTA * np.linalg.norm(y))
-        point = RidgePoint.at(bank, d, alpha, Y, work)
+        point = ridge.at(bank, d, work)
     scores = bank.quad(point.C)
     gap = point.gap(float(scores.max()))
     certificate, history = Certificate("duality gap", gap), [*history, gap]

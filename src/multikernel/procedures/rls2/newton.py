@@ -23,7 +23,7 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.certificate import Certificate
 from multikernel.observer import Event, Observer, silent
-from multikernel.procedures.rls2.point import RidgePoint
+from multikernel.procedures.rls2.point import Ridge, RidgePoint
 from multikernel.procedures.rls2.weights import ScaledWeights
 from multikernel.procedures.simplex_least_squares import nearest_point
 
@@ -31,20 +31,20 @@ _SHARE = 0.8  # the scores of all kernels are computed once the gap over the wor
 _ARMIJO = 1e-3  # a step is long enough to be taken where J falls by this part of what its slope promises
 _LIKELY = 0.9  # kernels whose score for a similar problem was at least this part of the largest take part first
 _ROUNDING = 1e-14  # differences of J below this part of it are rounding
+_FIRST = float(np.finfo(float).max)  # the value before the first one
 _SHORTEST = 1e-10  # a step shorter than this part of the Newton step is none
 
 
 def newton(
     bank: KernelBank,
-    Y: Array,
-    alpha: float,
+    ridge: Ridge,
     tol: float,
     max_iter: int,
     start: Array,
     scores: Array | None = None,
     observe: Observer = silent,
 ) -> tuple[ScaledWeights, RidgePoint]:
-    """Minimise J over the simplex from ``start`` on; Y of shape (n, t), kernels scaled already.
+    """Minimise J over the simplex from ``start`` on; kernels are scaled already.
 
     ``scores`` are those of the solution of a similar problem: they tell which kernels are likely to get a weight.
     ``observe`` is told of each step, with the gap over the kernels that take part.
@@ -52,14 +52,14 @@ def newton(
     likely = np.zeros(len(bank), dtype=bool) if scores is None else scores >= _LIKELY * scores.max()
     working = _WorkingSet.of(bank, start, likely)
     work = np.empty(bank.shape, order="F"), np.empty(bank.shape, order="F")
-    point = RidgePoint.at(working.bank, working.d, alpha, Y, work[0])
+    point = ridge.at(working.bank, working.d, work[0])
     history: list[float] = []
-    n_iter, solved, last = 0, False, (np.inf, np.inf)
+    n_iter, solved, last = 0, False, (_FIRST, np.inf)
     while True:
         W, own = point.products(working.bank)
         here = point.gap(float(own.max()))
         observe(Event(n_iter + 1, Certificate("duality gap", here), value=point.value))
-        stalled = point.value > (1.0 - _ROUNDING) * last[0] and here >= last[1]
+        stalled = point.value > last[0] - _ROUNDING * abs(last[0]) and here >= last[1]
         solved = solved or here <= _SHARE * tol or stalled
         if solved or (scores is None and not history) or n_iter == max_iter:
             v = bank.quad(point.C)
@@ -112,17 +112,18 @@ def _step(
     working: _WorkingSet, point: RidgePoint, W: Array, scores: Array, work: Array
 ) -> tuple[_WorkingSet, RidgePoint] | None:
     """The next weights and the ridge there, whose factor goes to ``work``; None where J falls no further."""
-    n, t = point.Y.shape
+    Y = point.ridge.Y
+    n, t = Y.shape
     V = point.whitened(W.T.reshape(-1, n).T).T.reshape(-1, t * n).T
-    u = V @ working.d + 0.5 * point.whitened(np.array(point.Y, order="F")).T.ravel()
+    u = V @ working.d + 0.5 * point.whitened(np.array(Y, order="F")).T.ravel()
     step = nearest_point(V - u[:, None], working.d) - working.d
-    slope = -0.5 * point.alpha * float(scores @ step)
+    slope, rounding = -float(scores @ step), _ROUNDING * abs(point.value)
     length = 1.0
-    while slope < _ROUNDING * point.value and length > _SHORTEST:
+    while slope < rounding and length > _SHORTEST:
         d = working.d + length * step
-        trial = RidgePoint.at(working.bank, d, point.alpha, point.Y, work)
+        trial = point.ridge.at(working.bank, d, work)
         change = trial.value - point.value
-        if change <= _ARMIJO * length * slope + _ROUNDING * point.value:
+        if change <= _ARMIJO * length * slope + rounding:
             return replace(working, d=d), trial
         curvature = change - length * slope  # the minimum of the parabola through both values, within bounds
         length *= min(0.5, max(0.1, -0.5 * length * slope / curvature))

@@ -1,53 +1,113 @@
 """Ridge regression at given weights of RLS2, and what it tells of the optimum.
 
-For any coefficients C the value 1/2 |Y - R C|^2 + alpha/2 tr C'R C is at least J(d). With the scores v_k = tr C'R_k C
+In units of alpha / 2 the value is the ridge machine's, J = tr Y'(R + alpha I)^{-1} Y. For any coefficients C, with the
+scores v_k = tr C'R_k C and C scaled at best,
 
-    alpha/2 (tr C'Y)^2 / (alpha |C|^2 + max_k v_k)
+    (tr C'Y)^2 / (alpha |C|^2 + max_k v_k)
 
-is at most the optimum. Both hold whatever rounding did to C, so the gap between them is true of the weights themselves.
+is at most the optimum. At C that solve the system, tr C'Y = J = alpha |C|^2 + tr C'R C, that is J - J e / (J + e) with
+e = max_k v_k - tr C'R C; the gap of C itself is told by the machine. It is relative to the smaller of J and
+|Y|^2 / alpha - J, which is what kernels explain. Where alpha is large, values are told less |Y|^2 / alpha.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import blas, lapack
 
-from multikernel._linalg import cholesky
+from multikernel._linalg import product
 from multikernel._typing import Array
-from multikernel.banks import KernelBank
-from multikernel.certificate import Certificate
+from multikernel.banks import Gram, KernelBank
+from multikernel.certificate import relative
 from multikernel.machines import DualSolution
+from multikernel.machines.ridge.solved import ACCURATE, Solved, reduced, spectral
+from multikernel.machines.ridge.spectrum import RidgeSpectrum
+
+Whiten = Callable[[Array], Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Ridge:
+    """The problem at any weights: Y of shape (n, t), alpha > 0, and whether values are told less |Y|^2 / alpha."""
+
+    Y: Array
+    alpha: float
+    large: bool = False
+
+    @property
+    def empty(self) -> float:
+        """|Y|^2 / alpha, the value without a kernel."""
+        return float(np.vdot(self.Y, self.Y)) / self.alpha
+
+    def at(self, bank: KernelBank, d: Array, work: Array) -> RidgePoint:
+        """The solution at the weights d of all kernels of the bank; ``work``, (n, n) in Fortran order, is written to.
+
+        By the Cholesky factor L of R + alpha I; by the spectrum of R where rounding spoils the factor.
+        """
+        gram = bank.combine(d)
+        factored = self._factored(gram, work)
+        if factored is None:
+            factored = self._decomposed(gram)
+        solved, whiten = factored
+        if self.large:
+            solved = reduced(gram, self.Y, self.alpha, solved.factor)
+        return RidgePoint(self, solved, float(np.vdot(solved.factor, gram.multiply(solved.factor))), whiten)
+
+    def _factored(self, gram: Gram, work: Array) -> tuple[Solved, Whiten] | None:
+        """The solution and M -> L^{-1} M; None where it is not accurate."""
+        n = len(self.Y)
+        work.T[:] = gram.dense()
+        work.T.flat[:: n + 1] += self.alpha
+        L, failed = lapack.dpotrf(work, lower=1, overwrite_a=1, clean=0)
+        if failed:
+            return None
+        solved = Solved.at(gram, self.Y, self.alpha, lapack.dpotrs(L, self.Y, lower=1)[0])
+        if solved.gap > ACCURATE:
+            return None
+        return solved, lambda M: blas.dtrsm(1.0, L, M, lower=1, overwrite_b=1)
+
+    def _decomposed(self, gram: Gram) -> tuple[Solved, Whiten]:
+        """The solution and M -> (R + alpha I)^{-1/2} M."""
+        spectrum = RidgeSpectrum.of(gram, self.Y)
+        U, roots = spectrum.vectors, np.sqrt(spectrum.values + self.alpha)[:, None]
+
+        def whiten(M: Array) -> Array:
+            inside = product(U.T, M)
+            beyond = 0.0 if U.shape[1] == len(U) else (M - product(U, inside)) / np.sqrt(self.alpha)
+            return product(U, inside / roots) + beyond
+
+        return spectral(spectrum, gram, self.Y, self.alpha), whiten
 
 
 @dataclass(frozen=True, eq=False)
 class RidgePoint:
-    """C = (R + alpha I)^{-1} Y with the lower Cholesky factor L of R + alpha I.
+    """The solution at some weights.
 
     Parameters
     ----------
-    alpha : float > 0
-    Y, C : arrays (n, t)
-    L : array (n, n), its lower triangle
-    value : float, 1/2 |Y - R C|^2 + alpha/2 tr C'R C
+    ridge : Ridge
+    solved : coefficients and their values
+    form : float, tr C'R C
+    whitened : M -> W M with W'W = (R + alpha I)^{-1}; M in Fortran order is written over
     """
 
-    alpha: float
-    Y: Array
-    C: Array
-    L: Array
-    value: float
+    ridge: Ridge
+    solved: Solved
+    form: float
+    whitened: Whiten
 
-    @classmethod
-    def at(cls, bank: KernelBank, d: Array, alpha: float, Y: Array, work: Array) -> RidgePoint:
-        """At the weights d of all kernels of the bank; ``work``, (n, n) in Fortran order, becomes L."""
-        R = bank.combine(d).dense()
-        L = cholesky(R, alpha, work)
-        C = lapack.dpotrs(L, Y, lower=1)[0]
-        RC = blas.dsymm(1.0, R.T, C)
-        value = 0.5 * float(np.sum((Y - RC) ** 2)) + 0.5 * alpha * float(np.vdot(C, RC))
-        return cls(alpha, Y, C, L, value)
+    @property
+    def C(self) -> Array:
+        """The dual coefficients, shape (n, t)."""
+        return self.solved.factor
+
+    @property
+    def value(self) -> float:
+        """At least the value at these weights."""
+        return self.solved.upper
 
     def products(self, bank: KernelBank) -> tuple[Array, Array]:
         """R_k C as columns, targets one below the other, shape (t n, kernels); and the scores tr C'R_k C."""
@@ -56,26 +116,17 @@ class RidgePoint:
         return W, self.C.T.ravel() @ W
 
     def gap(self, largest: float) -> float:
-        """How far the value may be above the optimum, relative to it, where the largest score is this."""
-        scale = self.alpha * float(np.vdot(self.C, self.C)) + largest
-        bound = 0.5 * self.alpha * float(np.vdot(self.C, self.Y)) ** 2 / scale if scale > 0 else 0.0
-        return Certificate.gap(self.value, bound).value
-
-    def whitened(self, M: Array) -> Array:
-        """L^{-1} M; M in Fortran order is overwritten."""
-        return blas.dtrsm(1.0, self.L, M, lower=1, overwrite_b=1)
-
-    def solution(self, single: bool, mean: Array) -> DualSolution:
-        """As a machine would tell it; J has the derivative -alpha/2 C C' in R."""
-        C = self.C[:, 0] if single else self.C
-        return DualSolution(
-            coef=C,
-            intercept=float(mean[0]) if single else mean,
-            value=self.value,
-            upper=self.value,
-            factor=np.sqrt(0.5 * self.alpha) * C,
-            gap=0.0,
-            converged=True,
-            n_iter=0,
-            warm=C,
+        """How far the value may be above the optimum, relative to what weights can change, for this largest score."""
+        solved, empty = self.solved, self.ridge.empty
+        J, explained = (
+            (solved.value + empty, -solved.value) if self.ridge.large else (solved.value, empty - solved.value)
         )
+        beyond = max(largest - self.form, 0.0)
+        excess = solved.upper - solved.value + (beyond * J / (J + beyond) if beyond > 0.0 else 0.0)
+        return relative(excess, max(min(J, explained), 0.0))
+
+    def solution(self) -> DualSolution:
+        """As the ridge machine tells it."""
+        found = self.solved
+        C = found.factor
+        return DualSolution(found.coef, np.zeros(C.shape[1]), found.value, found.upper, C, found.gap, True, 0, warm=C)

@@ -6,14 +6,21 @@ from dataclasses import replace
 
 import numpy as np
 
+from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
-from multikernel.machines import DualSolution
-from multikernel.observer import Observer, silent
+from multikernel.combinations import Linear
+from multikernel.domains import Simplex
+from multikernel.machines import DualSolution, RidgeMachine
+from multikernel.observer import Event, Observer, silent
+from multikernel.problem import Problem
+from multikernel.procedures.ridge_terms import LARGE, RidgeTerms
 from multikernel.procedures.rls2.alternation import alternation
 from multikernel.procedures.rls2.newton import newton
+from multikernel.procedures.rls2.point import Ridge
 from multikernel.procedures.rls2.weights import ScaledWeights, equal_weights
+from multikernel.procedures.units import spread
 
 
 def rls2(
@@ -47,28 +54,47 @@ def rls2(
         w = s^(1/2) that is the problem of the kernels w_i w_j K_ij and the targets w_i y_i, and coefficients w_i c_i.
     observe : told of each step
     """
-    w = None if sample_weight is None else np.sqrt(sample_weight)[:, None]
-    scaled = (bank if w is None else bank.weighed(w[:, 0])).scaled(scaling)
-    single = target.ndim == 1
-    Y = np.asarray(target, dtype=float).reshape(len(target), -1)
+    unit, w = spread(target), 1.0 if sample_weight is None else np.sqrt(sample_weight)[:, None]
+    Y = np.asarray(target, dtype=float).reshape(len(target), -1) / unit
     mean = np.average(Y, axis=0, weights=sample_weight) if fit_intercept else np.zeros(Y.shape[1])
-    Y = Y - mean if w is None else w * (Y - mean)
-    rotation = scaled.rotation(Y)
-    if rotation is not None:  # kernels of few features are solved for in few coordinates
-        scaled, Y = scaled.rotated(rotation), rotation.coordinates(Y)
-    Y = np.asfortranarray(Y)
+    scaled = (bank if sample_weight is None else bank.weighed(w[:, 0])).scaled(scaling)
+    terms = RidgeTerms.of(Problem(scaled, Linear(), RidgeMachine(alpha, False), Simplex(), w * (Y - mean)))
+    scaled, Y = terms.problem.bank, np.asfortranarray(as_columns(terms.problem.target))
     with one_blas_thread(len(Y)):
         begin = _begin(scaled, scaling, Y) if warm is None else warm.values
+        large = float((begin @ scaled.quad(Y)) / alpha) <= LARGE * float(np.vdot(Y, Y))
+        ridge, told = Ridge(Y, alpha, large), _told(observe, terms, alpha, unit)
         if mode == "paper":
-            weights, point = alternation(scaled, Y, alpha, max_iter, begin, observe)
+            weights, point = alternation(scaled, ridge, max_iter, begin, told)
         else:
             scores = None if warm is None else warm.scores
-            weights, point = newton(scaled, Y, alpha, tol, max_iter, begin, scores, observe)
-    if rotation is not None:
-        point = replace(point, C=rotation.samples(point.C))
-    if w is not None:
-        point = replace(point, C=w * point.C)
-    return replace(weights, scaling=scaling), point.solution(single, mean)
+            weights, point = newton(scaled, ridge, tol, max_iter, begin, scores, told)
+    terms = terms.reduced() if large else terms
+    found, part = terms.solution(point.solution(), weights.values), 0.5 * alpha
+    single = target.ndim == 1
+    coef, factor = (unit * (w * each)[:, 0 if single else slice(None)] for each in (found.coef, found.factor))
+    with np.errstate(over="ignore"):
+        dual = replace(
+            found,
+            coef=coef,
+            intercept=unit * (float(mean[0]) if single else mean),
+            value=unit * (unit * part * found.value),
+            upper=unit * (unit * part * found.upper),
+            factor=np.sqrt(part) * factor,
+            warm=coef,
+        )
+    return replace(weights, scaling=scaling, objective=dual.upper), dual
+
+
+def _told(observe: Observer, terms: RidgeTerms, alpha: float, unit: float) -> Observer:
+    """An observer of the values of RLS2, where the steps are told those of the ridge."""
+    if observe is silent:
+        return silent
+
+    def told(event: Event) -> None:
+        observe(replace(event, value=unit * (unit * 0.5 * alpha * (event.value + terms.shift))))
+
+    return told
 
 
 def _begin(scaled: KernelBank, scaling: Array, Y: Array) -> Array:
