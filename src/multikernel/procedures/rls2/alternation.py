@@ -23,9 +23,9 @@ _DELTA = 1e-2  # the paper's tolerance
 
 
 def alternation(
-    bank: KernelBank, ridge: Ridge, max_iter: int, start: Array, observe: Observer = silent
+    bank: KernelBank, ridge: Ridge, size: float, max_iter: int, start: Array, observe: Observer = silent
 ) -> tuple[ScaledWeights, RidgePoint]:
-    """From ``start`` on, to the paper's stopping rule; kernels are scaled already."""
+    """From ``start`` on, to the paper's stopping rule for targets of this size; kernels are scaled already."""
     d, work, alpha = start, np.empty(bank.shape, order="F"), ridge.alpha
     y, stopped = ridge.Y.T.ravel(), False
     history: list[float] = []
@@ -36,7 +36,7 @@ def alternation(
         history.append(point.gap(float(scores.max())))
         observe(Event(len(history), Certificate("duality gap", history[-1]), value=point.value))
         d = nearest_point(V - (y - 0.5 * alpha * c)[:, None], d)
-        stopped = bool(np.linalg.norm(V @ d + alpha * c - y) <= _DELTA * np.linalg.norm(y))
+        stopped = bool(np.linalg.norm(V @ d + alpha * c - y) <= _DELTA * size)
         point = ridge.at(bank, d, work)
     scores = bank.quad(point.C)
     gap = point.gap(float(scores.max()))

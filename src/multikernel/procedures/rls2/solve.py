@@ -65,7 +65,8 @@ def rls2(
         large = float((begin @ scaled.quad(Y)) / alpha) <= LARGE * float(np.vdot(Y, Y))
         ridge, told = Ridge(Y, alpha, large), _told(observe, terms, alpha, unit)
         if mode == "paper":
-            weights, point = alternation(scaled, ridge, max_iter, begin, told)
+            size = float(np.hypot(np.linalg.norm(Y), np.linalg.norm(terms.beyond)))
+            weights, point = alternation(scaled, ridge, size, max_iter, begin, told)
         else:
             scores = None if warm is None else warm.scores
             weights, point = newton(scaled, ridge, tol, max_iter, begin, scores, told)
