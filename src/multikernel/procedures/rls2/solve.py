@@ -54,11 +54,11 @@ def rls2(
         w = s^(1/2) that is the problem of the kernels w_i w_j K_ij and the targets w_i y_i, and coefficients w_i c_i.
     observe : told of each step
     """
-    unit, w = spread(target), 1.0 if sample_weight is None else np.sqrt(sample_weight)[:, None]
+    unit, w = spread(target), np.ones(1) if sample_weight is None else np.sqrt(sample_weight)
     Y = np.asarray(target, dtype=float).reshape(len(target), -1) / unit
     mean = np.average(Y, axis=0, weights=sample_weight) if fit_intercept else np.zeros(Y.shape[1])
-    scaled = (bank if sample_weight is None else bank.weighed(w[:, 0])).scaled(scaling)
-    terms = RidgeTerms.of(Problem(scaled, Linear(), RidgeMachine(alpha, False), Simplex(), w * (Y - mean)))
+    scaled = (bank if sample_weight is None else bank.weighed(w)).scaled(scaling)
+    terms = RidgeTerms.of(Problem(scaled, Linear(), RidgeMachine(alpha, False), Simplex(), w[:, None] * (Y - mean)))
     scaled, Y = terms.problem.bank, np.asfortranarray(as_columns(terms.problem.target))
     with one_blas_thread(len(Y)):
         begin = _begin(scaled, scaling, Y) if warm is None else warm.values
@@ -73,7 +73,7 @@ def rls2(
     terms = terms.reduced() if large else terms
     found, part = terms.solution(point.solution(), weights.values), 0.5 * alpha
     single = target.ndim == 1
-    coef, factor = (unit * (w * each)[:, 0 if single else slice(None)] for each in (found.coef, found.factor))
+    coef, factor = (unit * (w[:, None] * each)[:, 0 if single else slice(None)] for each in (found.coef, found.factor))
     with np.errstate(over="ignore"):
         dual = replace(
             found,
