@@ -64,6 +64,9 @@ def run_for_user(
 
 
 def on_threads(works: Sequence[Work[T]], n_jobs: int | None, **options: Any) -> list[T]:
-    """What every work returns, run on ``n_jobs`` threads as joblib understands the number, with its other options."""
-    parallel = Parallel(n_jobs=n_jobs, prefer="threads", **options)
+    """What every work returns, run on ``n_jobs`` threads as joblib understands the number, with its other options.
+
+    Threads, whatever backend joblib is told to use: they share the kernels' matrices, and hear of an interruption.
+    """
+    parallel = Parallel(n_jobs=n_jobs, require="sharedmem", **options)
     return run_for_user(works, lambda led: parallel(delayed(work)() for work in led))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import signal
 import subprocess
 import sys
@@ -10,6 +11,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import joblib
 import numpy as np
 import pytest
 
@@ -118,6 +120,13 @@ def test_problems_that_wait_for_a_pass_end_as_well() -> None:
         together(BANK, [lambda bank: goes_on(began, ended), waits])
     assert until(lambda: len(ended) == 2)
     assert set(ended) == {Interrupted}
+
+
+def test_work_is_on_threads_whatever_backend_is_asked_for() -> None:
+    """Processes could neither share the matrices nor hear of an interruption."""
+    with joblib.parallel_config(backend="loky", n_jobs=2):
+        assert on_threads([os.getpid, os.getpid], n_jobs=2) == [os.getpid()] * 2
+        assert on_threads([os.getpid, os.getpid], n_jobs=None) == [os.getpid()] * 2
 
 
 def test_work_that_fails_ends_the_work_beside_it() -> None:
