@@ -22,7 +22,7 @@ _TINY = float(np.finfo(float).tiny)
 
 
 def relative(excess: float, value: float, floor: float = 0.0) -> float:
-    """max(excess, 0) / max(|value|, floor); infinite where either is NaN.
+    """max(excess, 0) / max(|value|, floor); infinite where either is NaN or the value is infinite.
 
     Parameters
     ----------
@@ -31,7 +31,7 @@ def relative(excess: float, value: float, floor: float = 0.0) -> float:
     floor : float >= 0, a value that counts as zero
     """
     quotient = max(float(excess), 0.0) / max(abs(float(value)), floor, _TINY)
-    return quotient if np.isfinite(quotient) else np.inf
+    return quotient if np.isfinite(quotient) and np.isfinite(value) else np.inf
 
 
 @dataclass(frozen=True)

@@ -53,6 +53,8 @@ def test_the_form_shown_in_the_help_is_understood(word: object) -> None:
         ("rbf:inf", "gamma is a number > 0, got 'inf'"),
         ("rbf:wide", "gamma is a number > 0, got 'wide'"),
         ("hpk:2,3", "the word takes one number"),
+        ("hpk:999999999", "max_degree must be an integer in"),
+        ("anova:1000000000", "max_degree must be an integer in"),
         ("hpk:-1", "a degree is a whole number >= 1, got '-1'"),
         ("anova:0", "a degree is a whole number >= 1, got '0'"),
         ("anova:2,3", "takes one number, the largest degree, got 2"),

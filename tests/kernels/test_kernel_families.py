@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -10,7 +11,7 @@ import pytest
 from sklearn.base import clone
 
 import reference as ref
-from multikernel import kernels
+from multikernel import bind, kernels
 from multikernel.kernels import RBF, Features, HomogeneousPolynomial, KernelFamily, Linear, Polynomial
 
 X = 0.6 * np.random.default_rng(0).normal(size=(9, 3))
@@ -155,3 +156,30 @@ def test_random_grouping_spreads_the_monomials() -> None:
     np.testing.assert_allclose(np.diagonal(K, axis1=1, axis2=2), 1.0)
     by_degree = _matrices(kernels.random_monomials(3, 400, random_state=0), Z)
     assert np.abs(K[0] - by_degree[0]).max() > 0.1
+
+
+# -- masks of columns --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("mask", [[True, False, True], np.array([True, False, True]), (np.True_, np.False_, np.True_)])
+def test_a_mask_marks_columns(mask: Any) -> None:
+    X = np.random.default_rng(0).normal(size=(6, 3))
+    expected = kernels.RBF(0.5)(X[:, [0, 2]])
+    kernel = kernels.RBF(0.5).on(mask)
+    for bank in (bind(kernel, X), bind(kernels.column_groups({"some": mask}, kernels.RBF(0.5)), X)):
+        np.testing.assert_allclose(bank.matrices()[0], expected, rtol=1e-12)
+    np.testing.assert_allclose(kernel(X), expected, rtol=1e-12)
+    np.testing.assert_allclose(kernel.diagonal(X), np.ones(6))
+
+
+@pytest.mark.parametrize(
+    ("columns", "message"),
+    [
+        ([True, False], "the mask has 2 entries, and the samples have 3 columns"),
+        ([True, 0, False], "takes columns or a mask of True and False, got both"),
+        ([False, False, False], "needs at least one column"),
+    ],
+)
+def test_a_mask_that_does_not_fit_is_told(columns: Any, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        bind(kernels.RBF(0.5).on(columns), np.ones((4, 3)))

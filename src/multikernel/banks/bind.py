@@ -15,6 +15,7 @@ anything else                         PackedBank; LazyBank beyond the memory bud
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -80,7 +81,8 @@ def bind(
     features = Features.of(samples)
     if hasattr(X, "columns"):
         features = replace(features, names=Features.of(X).names)
-    return bind_kernels(as_family(family).resolve(features), samples, memory, dtype)
+    # a bank does not follow a kernel that is changed later
+    return bind_kernels(deepcopy(as_family(family)).resolve(features), samples, memory, dtype)
 
 
 def bind_kernels(

@@ -9,6 +9,7 @@ from scipy import linalg
 from scipy.linalg import lapack
 
 from multikernel._typing import Array
+from multikernel.banks.base import KernelBank
 from multikernel.banks.threads import slices
 
 _TILE = 64  # rows compared with columns at a time
@@ -51,6 +52,29 @@ def check_finite(K: Array, name: str) -> None:
     if not np.isfinite(K).all():
         i, j = np.argwhere(~np.isfinite(K))[0]
         raise ValueError(f"{name} has a NaN or infinity at row {i}, column {j}")
+
+
+def check_values(bank: KernelBank, names: Any) -> None:
+    """ValueError that names the first kernel with a value that is NaN or infinite; a pass over all kernels."""
+    with np.errstate(all="ignore"):
+        sums = bank.apply(np.full((bank.shape[1], 1), 1.0 / bank.shape[1]))
+    _check_kernels(sums.reshape(len(bank), -1), names)
+
+
+def check_self_values(bank: KernelBank, names: Any) -> None:
+    """ValueError that names the first kernel with a self-value that is NaN or infinite: where most overflows show."""
+    with np.errstate(all="ignore"):
+        _check_kernels(bank.traces()[:, None], names)
+
+
+def _check_kernels(of_kernel: Array, names: Any) -> None:
+    wrong = np.flatnonzero(~np.isfinite(of_kernel).all(axis=1))
+    if len(wrong):
+        name = str(names[wrong[0]]) if len(names) == len(of_kernel) else f"kernel {wrong[0]}"
+        raise ValueError(
+            f"{name} has values that are NaN or infinite on these samples: scale the features, to [-1, 1] say, or "
+            "give them in double precision"
+        )
 
 
 def check_symmetric(K: Array, name: str) -> None:

@@ -25,6 +25,7 @@ from multikernel._typing import Array
 from multikernel._warnings import warn_user
 from multikernel._workers import on_threads
 from multikernel.banks import KernelBank
+from multikernel.banks.checks import check_values
 from multikernel.certificate import Certificate, worst
 from multikernel.combinations import Combination, Linear
 from multikernel.estimators.binding import TakesKernels
@@ -115,11 +116,15 @@ class KernelEstimator(TakesKernels):
             start = start if start is not None and np.array_equal(start.rows, task.rows) else None
             return Fitted(task.rows, *learn(task.bank(whole), task, start, reporter.observer(number)))
 
-        fitted = self._solve_all(bank, [partial(solved, *numbered) for numbered in enumerate(starts)])
-        exact = bank.unrounded()
-        if exact is not bank:  # the certificate has to hold for the kernels, not for what was stored of them
-            again = self._solve_all(exact, [partial(solved, *numbered) for numbered in enumerate(fitted)])
-            fitted = [new.after(old) for new, old in zip(again, fitted, strict=True)]
+        try:
+            fitted = self._solve_all(bank, [partial(solved, *numbered) for numbered in enumerate(starts)])
+            exact = bank.unrounded()
+            if exact is not bank:  # the certificate has to hold for the kernels, not for what was stored of them
+                again = self._solve_all(exact, [partial(solved, *numbered) for numbered in enumerate(fitted)])
+                fitted = [new.after(old) for new, old in zip(again, fitted, strict=True)]
+        except (ValueError, ArithmeticError):
+            check_values(bank, getattr(self, "kernel_names_", ()))  # says more, where a kernel's values are the cause
+            raise
         self.publish(bank, fitted, single=self._is_single(tasks, target))
         return fitted
 
@@ -153,6 +158,14 @@ class KernelEstimator(TakesKernels):
         self.history_ = [f.weights.history or f.solution.history for f in whole]
         self.objective_: Any = objective[0] if single else np.array(objective)
         in_predictor = np.stack([self._kernel_weights(f) for f in whole])
+        finite = all(np.isfinite(found).all() for found in (coef, intercept, weights, in_predictor))
+        if not (finite and self.converged_):
+            check_values(bank, getattr(self, "kernel_names_", ()))
+        if not finite:
+            raise ValueError(
+                f"{type(self).__name__}: weights or coefficients are NaN or infinite, since numbers overflowed; scale "
+                "the target and the kernels to values of about 1"
+            )
         self.predictor_: Predictor = KernelPredictor.of(bank, coef, intercept, in_predictor, self._combination())
         self._publish_certificate(whole)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import replace
 from typing import Any
 
@@ -14,8 +15,9 @@ from sklearn.utils.validation import validate_data
 
 from multikernel._typing import Array
 from multikernel.banks import KernelBank, bind_kernels, precomputed
-from multikernel.banks.checks import check_numbers
+from multikernel.banks.checks import check_self_values
 from multikernel.banks.threads import slices
+from multikernel.estimators.given import check_labels, check_samples, check_target
 from multikernel.estimators.predictor import KernelPredictor
 from multikernel.kernels import Features, KernelFamily, as_family
 from multikernel.kernels.string_table import as_table
@@ -58,11 +60,12 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _bind(self, X: Any, y: Any, **checks: Any) -> tuple[KernelBank, Array]:
         """``checks`` are those of scikit-learn for the target."""
-        if checks.get("y_numeric") and y is not None:
-            check_numbers(np.asarray(y), "y")
+        if y is not None:
+            (check_target if checks.get("y_numeric") else check_labels)(y)
         if isinstance(X, KernelBank) or self._is_precomputed():
             bank = self._given(X)
             return bank, _checked_target(y, bank.shape[0], **checks)
+        check_samples(X)
         if as_table(X) is not None:
             samples = self._samples(X, reset=True)
             return self._bound(samples), _checked_target(y, len(samples), **checks)
@@ -87,6 +90,7 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
                 "where kernels='precomputed' is set"
             )
         self.kernel_names_ = self._names(len(bank))
+        check_self_values(bank, self.kernel_names_)
         return bank
 
     def _bound(self, X: Any) -> KernelBank:
@@ -94,7 +98,10 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
         family = self._family().resolve(self._features(X))
         # the names of very many kernels stay what they are, a sequence that makes them when they are asked for
         self.kernel_names_ = np.array(family.names, dtype=object) if len(family) <= _MANY else family.names
-        return bind_kernels(family, X, dtype=self._precision(len(family), X.shape[0]))
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is named
+            bank = bind_kernels(family, X, dtype=self._precision(len(family), X.shape[0]))
+        check_self_values(bank, self.kernel_names_)
+        return bank
 
     def _features(self, X: Any) -> Features:
         names = getattr(self, "feature_names_in_", None)
@@ -110,8 +117,9 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
         return isinstance(self.kernels, str)
 
     def _family(self) -> KernelFamily:
+        """The family as it is now: a fitted model does not follow a kernel that the user changes later."""
         try:
-            return self._default_kernels() if self.kernels is None else as_family(self.kernels)
+            return self._default_kernels() if self.kernels is None else deepcopy(as_family(self.kernels))
         except (TypeError, ValueError) as error:
             raise type(error)(f"{type(self).__name__}: {error}") from None
 
@@ -130,6 +138,7 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _samples(self, X: Any, reset: bool = False) -> Any:
         """Samples, checked: an array, a CSR matrix or a table with strings; columns as in training unless ``reset``."""
+        check_samples(X)
         samples = as_table(X)
         if samples is None:
             least = 2 if reset else 1

@@ -44,7 +44,10 @@ class KernelRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
             raise ValueError(
                 f"{type(self).__name__}: y must be an array of numbers, got a sparse matrix; use y.toarray()"
             )
-        return bank, np.asarray(y, dtype=float)
+        y = np.asarray(y, dtype=float)
+        if not np.isfinite(y).all():
+            raise ValueError(f"y has a NaN or infinity at row {int(np.argwhere(~np.isfinite(y))[0, 0])}")
+        return bank, y
 
     def _tasks(self, target: Array, sample_weight: Array | None) -> list[Task]:
         return [Task.of(np.arange(len(target)), target, sample_weight)]

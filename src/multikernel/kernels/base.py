@@ -69,7 +69,15 @@ class Kernel(Specification, ABC):
     # -- views and algebra ---------------------------------------------------------------------------------------
 
     def on(self, columns: int | str | Columns) -> Kernel:
-        """The kernel restricted to columns, by index or by data-frame name.
+        """The kernel restricted to columns, by index, by data-frame name or by a mask of all columns.
+
+        Parameters
+        ----------
+        columns : one or more of them; or True and False for each column of the samples, as NumPy takes it
+
+        Raises
+        ------
+        ValueError : where a mask is given beside numbers, or marks no column
 
         Examples
         --------

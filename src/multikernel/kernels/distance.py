@@ -32,12 +32,19 @@ def squared_distances(X: Any, Z: Any = None) -> Array:
         difference: Array = X - (X if Z is None else dense(Z)).T
         difference *= difference
         return difference
+    if _no_rows(X, Z):
+        return np.zeros((X.shape[0], (X if Z is None else Z).shape[0]))
     reference = X if Z is None else Z
     if isinstance(X, np.ndarray) and isinstance(reference, np.ndarray) and X.dtype == np.float64:
         middle = reference.mean(axis=0)
         if float(middle @ middle) > _FAR * float(reference.var(axis=0).sum()):
             X, Z = X - middle, None if reference is X else reference - middle
     return euclidean_distances(X, Z, squared=True)
+
+
+def _no_rows(X: Any, Z: Any) -> bool:
+    """Whether there is no pair of samples, which scikit-learn refuses."""
+    return X.shape[0] == 0 or (Z is not None and Z.shape[0] == 0)
 
 
 class DistanceKernel(Kernel):
@@ -169,5 +176,7 @@ class Laplacian(ExponentialKernel):
 
     @staticmethod
     def distance(X: Any, Z: Any = None) -> Array:
+        if _no_rows(X, Z):
+            return np.zeros((X.shape[0], (X if Z is None else Z).shape[0]))
         D: Array = manhattan_distances(X, Z)
         return D.astype(X.dtype, copy=False) if X.dtype.kind == "f" else D

@@ -34,10 +34,23 @@ class Restricted(View):
     columns: Columns
 
     def __post_init__(self) -> None:
-        if len(self.columns) == 0:
+        super().__post_init__()
+        marks = [isinstance(column, bool | np.bool_) for column in self.columns]
+        if len(marks) == 0 or (all(marks) and not any(self.columns)):
             raise ValueError(f"{self.kernel!r}.on(...) needs at least one column")
+        if any(marks) and not all(marks):
+            raise ValueError(
+                f"{self.kernel!r}.on(...) takes columns or a mask of True and False, got both: {self.columns}"
+            )
+
+    @property
+    def _mask(self) -> bool:
+        """Whether the columns are True and False for each column of the samples."""
+        return isinstance(self.columns[0], bool)
 
     def _take(self, X: Any) -> Any:
+        if self._mask:
+            return X[:, list(self._marked(X.shape[1]))]
         if any(isinstance(c, str) for c in self.columns):
             raise ValueError(
                 f"{self!r} names its columns: bind it to a data frame, or resolve(Features.of(frame)) it first"
@@ -53,7 +66,15 @@ class Restricted(View):
     def self_values(self, X: Any, Z: Any) -> Array:
         return self.kernel.self_values(self._take(X), self._take(Z))
 
+    def _marked(self, n: int) -> tuple[int, ...]:
+        """The columns that a mask marks, by index."""
+        if len(self.columns) != n:
+            raise ValueError(f"{self!r}: the mask has {len(self.columns)} entries, and the samples have {n} columns")
+        return tuple(np.flatnonzero(self.columns).tolist())
+
     def facts(self) -> tuple[Fact, ...]:
+        if self._mask:
+            return ()  # until the number of columns is known
         return tuple(moved for fact in self.kernel.facts() if (moved := self._moved(fact)) is not None)
 
     def _moved(self, fact: Fact) -> Fact | None:
@@ -73,7 +94,7 @@ class Restricted(View):
         return None  # of a restriction of a restriction, say: nothing is lost but speed
 
     def resolve(self, features: Features) -> Kernel:
-        index = features.index(self.columns)
+        index = self._marked(features.n) if self._mask else features.index(self.columns)
         return Restricted(self.kernel.resolve(features.take(index)), index)
 
     def __repr__(self) -> str:

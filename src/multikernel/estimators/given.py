@@ -1,0 +1,75 @@
+"""What samples and targets may hold, and the sentence that says what they hold instead."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from multikernel.banks.checks import check_numbers
+
+_INSTEAD = {
+    "c": "Complex data not supported: {} holds complex numbers; give real and imaginary parts as numbers of their own",
+    "M": "{} holds dates; give them as numbers, such as the days since the first one",
+    "m": "{} holds durations; give them as numbers, such as their seconds",
+    "S": "{} holds bytes; decode them to strings, or give numbers",
+}
+
+
+def check_samples(X: Any) -> None:
+    """ValueError where X, or a column of a data frame, holds neither numbers nor strings."""
+    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+        for name, dtype in zip(X.columns, X.dtypes, strict=True):
+            _refuse(getattr(dtype, "kind", ""), f"column {name!r} of X")
+        return
+    dtype = X.dtype if hasattr(X, "dtype") else _as_array(X).dtype
+    _refuse(getattr(dtype, "kind", ""), "X")
+    if getattr(dtype, "kind", "") == "O" and isinstance(X, np.ndarray):
+        _check_objects(X, "X")
+
+
+def check_labels(y: Any) -> None:
+    """ValueError where labels are complex, miss in places, or mix strings and numbers."""
+    labels = _as_array(y)
+    if labels.dtype.kind == "c":
+        _refuse("c", "y")
+    if labels.dtype.kind == "O":
+        _check_objects(labels, "y")
+        kinds = {isinstance(label, str) for label in labels.ravel()}
+        if len(kinds) > 1:
+            raise ValueError("y holds strings and other labels; give labels of one kind")
+
+
+def check_target(y: Any) -> None:
+    """ValueError where a target holds anything but numbers."""
+    target = _as_array(y)
+    if target.dtype.kind == "c":
+        _refuse("c", "y")
+    if target.dtype.kind == "O":
+        _check_objects(target, "y")
+    check_numbers(target, "y")
+
+
+def _refuse(kind: str, what: str) -> None:
+    if kind in _INSTEAD:
+        raise ValueError(_INSTEAD[kind].format(what))
+
+
+def _check_objects(values: Any, what: str) -> None:
+    """ValueError with the place of a None or of a complex number in an array of objects."""
+    for place, value in np.ndenumerate(values):
+        where = f"row {place[0]}" + (f", column {place[1]}" if len(place) > 1 else "") if place else "its only entry"
+        if value is None:
+            raise ValueError(f"{what} contains NaN or None, first at {where}: fill it in, or leave the sample out")
+        if isinstance(value, complex | np.complexfloating):
+            _refuse("c", what)
+
+
+def _as_array(values: Any) -> Any:
+    """As an array, where that can be; one of objects where rows differ in length."""
+    if hasattr(values, "toarray"):
+        return np.empty(0, dtype=values.dtype)
+    try:
+        return np.asarray(values)
+    except ValueError:
+        return np.empty(0, dtype=object)
