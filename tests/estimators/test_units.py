@@ -53,6 +53,12 @@ OF_KERNELS: dict[str, Make] = {
     "GMKL in a ball": lambda c: GMKLClassifier(C=1.0 / c, radius=2.0, norm=2, **given),
     "GMKL, penalty 1": lambda c: GMKLClassifier(C=1.0 / c, penalty=0.5 / c, norm=1, **given),
     "GMKL, penalty 2": lambda c: GMKLClassifier(C=1.0 / c, penalty=0.5 / c, norm=2, **given),
+    "GMKL power in a ball": lambda c: GMKLClassifier(
+        C=1.0 / c**2, combination="polynomial", radius=2.0, norm=2, **given
+    ),
+    "GMKL power, penalty": lambda c: GMKLClassifier(
+        C=1.0 / c**2, combination="polynomial", penalty=0.5 / c**2, norm=2, **given
+    ),
     "L1 regression": lambda c: L1MKLRegressor(C=1.0 / c, **given),
     "Lp regression": lambda c: LpMKLRegressor(C=1.0 / c, p=3.0, **given),
     "polynomial, sum": lambda c: PolynomialMKLRegressor(alpha=0.1 * c, degree=1, norm=1, **given),
@@ -73,12 +79,6 @@ BY_NAME: dict[str, Make] = {
     "Lp block norm": lambda c: LpMKLClassifier(C=1.0 / c, solver="block_norm", **given),
     "Lp projected gradient": lambda c: LpMKLClassifier(C=1.0 / c, solver="projected_gradient", **given),
     "SMKL accelerated": lambda c: SMKLClassifier(C=1.0 / c, smoothing=1.0 / c, solver="accelerated", **given),
-    "GMKL power in a ball": lambda c: GMKLClassifier(
-        C=1.0 / c**2, combination="polynomial", radius=2.0, norm=2, **given
-    ),
-    "GMKL power, penalty": lambda c: GMKLClassifier(
-        C=1.0 / c**2, combination="polynomial", penalty=0.5 / c**2, norm=2, **given
-    ),
 }
 # weights of another unit make up for that of the kernels, where only a penalty bounds them
 OF_WEIGHTS: dict[str, Make] = {

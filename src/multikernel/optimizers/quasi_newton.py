@@ -24,7 +24,7 @@ from multikernel.optimizers.state import Proposal, State
 from multikernel.optimizers.steps import length_of_size, shorter
 from multikernel.problem import Problem
 
-_INNER = 0.1  # of the stationarity asked for: the errors of the scores that inner gaps may cause
+_INNER = 1e-3  # of the stationarity asked for: the errors of the scores that inner gaps may cause
 _FALL = 1e-4  # of what the slope predicts: by so much the value must be lower at the end of a step
 _LEAST = 1e-8  # of a step: where a shorter part of it has no lower value, none has
 
