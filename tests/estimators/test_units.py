@@ -26,6 +26,7 @@ from multikernel import (
     L1MKLRegressor,
     LpMKLClassifier,
     LpMKLRegressor,
+    MultipleKernelRidgeCV,
     OneClassMKL,
     PolynomialMKLRegressor,
     RLS2Regressor,
@@ -69,6 +70,7 @@ OF_KERNELS: dict[str, Make] = {
     "RLS2": lambda c: RLS2Regressor(alpha=0.1, **given),
     "RLS2 as given": lambda c: RLS2Regressor(alpha=0.1 * c, scaling="none", **given),
     "GMKL regression in a ball": lambda c: GMKLRegressor(alpha=0.1 * c, radius=1.0, **given),
+    "ridge CV": lambda c: MultipleKernelRidgeCV(tol=1e-8, **given),
     "GMKL regression, penalty": lambda c: GMKLRegressor(alpha=0.1 * c, penalty=0.5 / c, **given),
 }
 BY_NAME: dict[str, Make] = {
@@ -99,6 +101,7 @@ OF_TARGETS: dict[str, Make] = {
     "GMKL in a ball": lambda c: GMKLRegressor(alpha=0.1, radius=2.0, norm=2, **given),
     "GMKL, penalty": lambda c: GMKLRegressor(alpha=0.1, penalty=0.5 * c * c, **given),
     "HKL": lambda c: HKLRegressor(C=1.0, **given),
+    "ridge CV": lambda c: MultipleKernelRidgeCV(tol=1e-8, **given),
 }
 
 

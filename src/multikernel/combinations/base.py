@@ -75,6 +75,10 @@ class Combination(ABC):
         """
         return None
 
+    def idle(self, bank: KernelBank) -> Array:
+        """Which parameters change nothing, whatever the others are, boolean of shape (d,); none that are known."""
+        return np.zeros(self.n_parameters(bank), dtype=bool)
+
     def check(self, bank: KernelBank) -> None:
         """Refuse a bank whose matrices are not what the combination is made of: kernels, unless it says otherwise.
 

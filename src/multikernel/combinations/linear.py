@@ -27,6 +27,9 @@ class Linear(Combination):
         unit = max(kernel, balance)
         return unit, 1.0, unit
 
+    def idle(self, bank: KernelBank) -> Array:
+        return bank.traces() == 0.0
+
     def gram(self, bank: KernelBank, theta: Array) -> Gram:
         return bank.combine(theta)
 

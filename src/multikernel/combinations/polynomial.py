@@ -65,6 +65,9 @@ class HadamardPower(Combination):
         unit = max(kernel, positive_power(balance, 1.0 / self.degree)) if balance else kernel
         return unit, 1.0, positive_power(unit, float(self.degree))
 
+    def idle(self, bank: KernelBank) -> Array:
+        return bank.traces() == 0.0
+
     def gram(self, bank: KernelBank, theta: Array) -> Gram:
         return _power(bank.combine(theta), int(self.degree))
 

@@ -69,6 +69,13 @@ class Domain(ABC):
         d = self.maximiser(q)
         return float(d @ q) - self.penalty(d)
 
+    def at_rest(self, d: Array, idle: Array) -> Array:
+        """Weights with the idle ones, boolean of shape (m,), as small as the domain lets them be beside the others.
+
+        d itself where that would change the others.
+        """
+        return d
+
     def finite_part(self, q: Array) -> float:
         """The largest part <= 1 of the scores q whose support is finite."""
         return 1.0

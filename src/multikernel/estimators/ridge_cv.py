@@ -22,6 +22,7 @@ from multikernel.estimators.regressor import KernelRegressor
 from multikernel.machines import RidgeMachine
 from multikernel.observer import Observer
 from multikernel.procedures.ridge_cv import Folds, RidgeCVWeights, ridge_cv
+from multikernel.procedures.units import MachineUnits, kernel_size, spread
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -152,13 +153,16 @@ class MultipleKernelRidgeCV(KernelRegressor):
         seed: int = 0,
     ) -> Learned:
         """One set of weights, for a target (n,) or for several that share it, and the machine on all samples."""
-        target = task.target
-        folds = Folds.of(self.cv, len(target), target) if folds is None else folds
+        folds = Folds.of(self.cv, len(task.target), task.target) if folds is None else folds
+        size, unit = kernel_size(bank), spread(task.target)
+        bank, target = bank.scaled(np.full(len(bank), 1.0 / size)), task.target / unit
         with one_blas_thread(len(target)):
             weights = ridge_cv(
                 bank, as_columns(target), folds, self.fit_intercept, self.tol, self.max_iter, self.n_init, seed, observe
             )
-            return weights, RidgeMachine(weights.alpha, self.fit_intercept).solve(bank.combine(weights.values), target)
+            machine = RidgeMachine(weights.alpha, self.fit_intercept)
+            solution = machine.solve(bank.combine(weights.values), target)
+        return weights.in_units(size, unit), MachineUnits(machine, size, unit, coef=unit / size).solution(solution)
 
     def publish(self, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
         super().publish(bank, fitted, single)

@@ -8,6 +8,7 @@ from multikernel._typing import Array
 from multikernel.certificate import Certificate, Kind
 from multikernel.machines import DualSolution
 from multikernel.optimizers import Result
+from multikernel.problem import Problem
 
 
 @dataclass(frozen=True, eq=False)
@@ -46,6 +47,15 @@ class Weights:
     def _value_of(self, kind: Kind) -> float | None:
         known = self.certificate
         return known.value if known is not None and known.kind == kind else None
+
+
+def at_rest(problem: Problem, weights: Weights) -> Weights:
+    """The same with the weights of kernels that are zero as small as they can be."""
+    values = problem.at_rest(weights.values)
+    if values is weights.values or weights.objective is None:
+        return weights
+    saved = problem.domain.penalty(weights.values) - problem.domain.penalty(values)
+    return replace(weights, values=values, objective=weights.objective - saved, warm=values)
 
 
 def outcome(result: Result) -> tuple[Weights, DualSolution]:

@@ -28,7 +28,7 @@ from multikernel.banks import KernelBank
 from multikernel.machines import DualSolution, Machine
 from multikernel.observer import Event, Observer, silent
 from multikernel.problem import Problem
-from multikernel.procedures.base import Weights
+from multikernel.procedures.base import Weights, at_rest
 
 Answer = tuple[Weights, DualSolution]
 _EXTREME = 1e300  # a size beyond this, or below its inverse, is left as it is: its inverse would have no digits
@@ -151,6 +151,7 @@ class Restated:
 
     def answer(self, weights: Weights, dual: DualSolution) -> Answer:
         """What was found, in the user's units."""
+        weights = at_rest(self.problem, weights)
         objective = None if weights.objective is None else self.machine.told(weights.objective)
         values, warm = self.weight * weights.values, weights.warm
         variables = None if warm is None else self.machine.coef * warm

@@ -12,7 +12,7 @@ of these points. A second start has the same ratios of the weights and a ridge a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -43,6 +43,15 @@ class RidgeCVWeights(Weights):
 
     alpha: float
     errors: Array
+
+    def in_units(self, kernel: float, target: float) -> RidgeCVWeights:
+        """Of kernels times one number and targets times another."""
+        return replace(
+            self,
+            alpha=kernel * self.alpha,
+            errors=target * (target * self.errors),
+            objective=target * (target * float(self.errors.sum())),
+        )
 
 
 def ridge_cv(
@@ -107,11 +116,11 @@ def _first(error: HeldOutError) -> Point:
 
 
 def _directions(means: Array) -> list[Array]:
-    """Equal weights, and equal traces of the kernels that are not zero; one of them where they are the same."""
+    """Equal weights and equal traces of the kernels that are not zero; one of them where they are the same."""
     used = means > 0
     if not used.any():
         return []
-    equal_weights = np.full(len(means), 1.0 / means.sum())
+    equal_weights = np.where(used, 1.0 / means.sum(), 0.0)
     equal_traces = np.divide(1.0, means * used.sum(), out=np.zeros(len(means)), where=used)
     alike = np.allclose(equal_weights[used], equal_traces[used])
     return [equal_traces] if alike else [equal_weights, equal_traces]
