@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import warnings
 from functools import cache
 from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
 import mkl_reference as mkl
 import reference as ref
-from multikernel import precomputed
+from multikernel import SMKLClassifier, precomputed
 from multikernel.observer import Event
 from multikernel.procedures.smoothed import smoothed
 from multikernel.procedures.smoothed_problem import SmoothedProblem
@@ -160,3 +162,19 @@ def test_labels() -> None:
     problem = PROBLEMS["random"]()
     with pytest.raises(ValueError, match="both classes present"):
         smoothed(precomputed(problem.K), np.ones(len(problem.y)), 1.0, 1.0)
+
+
+@pytest.mark.parametrize("tol", [1e-8, 1e-10, 1e-12])
+def test_the_last_machine_stops_where_rounding_keeps_digits_from_it(tol: float) -> None:
+    """What is said of convergence is what the gap says, and no steps are spent on digits that are not there."""
+    rng, K = np.random.default_rng(8), []
+    n = 60
+    for _ in range(8):
+        F = rng.normal(size=(n, int(rng.integers(1, n)))) * 10.0 ** rng.uniform(-1.0, 1.0)
+        K.append(F @ F.T / len(F.T))
+    y = np.where(rng.random(n) < 0.5, 1.0, -1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model = SMKLClassifier("precomputed", C=300.0, tol=tol).fit(np.stack(K), y)
+    assert model.n_iter_ <= 1100 * n
+    assert model.converged_ == (model.duality_gap_ <= tol)

@@ -20,8 +20,6 @@ from multikernel.problem import Problem
 from multikernel.procedures.base import Weights
 from multikernel.procedures.interior import Saddle
 
-_POLISH = 1000  # steps for each variable that a last solution may take: rounding may keep the last digits from it
-
 
 @dataclass(frozen=True, eq=False)
 class SupportPair:
@@ -67,9 +65,7 @@ class SupportSaddle:
         """The machine's solution at these weights, from these variables on."""
         weights = self.saddle.domain.feasible(weights)
         gram = self.saddle.bank.combine(weights)
-        machine = self.machine.polishing(self.tol)
-        machine = replace(machine, max_iter=min(machine.max_iter, _POLISH * len(a)))
-        dual = machine.solve_program(gram, self.saddle.program, a)
+        dual = self.machine.polished(gram, self.saddle.program, a, self.tol)
         f, scores = gram.multiply(dual.coef), self.saddle.bank.quad(dual.coef)
         return self._pair(weights, roots(gram.diagonal()), dual, f, scores)
 

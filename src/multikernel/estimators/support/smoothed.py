@@ -91,13 +91,10 @@ class SMKLClassifier(SupportClassifier):
         machine, domain = cast(HingeMachine, problem.machine), cast(EntropySimplex, problem.domain)
         if self.solver == "accelerated":
             upper, smoothing = machine.program(y, sample_weight).upper, 2.0 * domain.strength
-            weights: Weights = smoothed(bank, y, upper, smoothing, self.tol, self.max_iter, observe=observe)
-            a = weights.warm
+            accelerated = smoothed(bank, y, upper, smoothing, self.tol, self.max_iter, observe=observe)
+            weights, a = cast(Weights, accelerated), accelerated.a
         else:
             found, dual = support_mkl(problem, self.tol, self.max_iter, start, observe, warm)
             weights, a = replace(found, objective=-float(found.objective or 0.0)), dual.warm  # as a minimum over a
-        last, gram = (
-            replace(machine, fit_intercept=self.fit_intercept).polishing(self.tol),
-            bank.combine(weights.values),
-        )
-        return weights, last.solve(gram, y, a, sample_weight)
+        last, gram = replace(machine, fit_intercept=self.fit_intercept), bank.combine(weights.values)
+        return weights, last.polished(gram, last.program(y, sample_weight), a, self.tol)

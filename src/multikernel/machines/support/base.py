@@ -26,7 +26,8 @@ from multikernel.machines.working_samples import TOLERATED, Certified, first_sam
 _MEMORY = 60_000_000  # numbers, 480 MB: the largest linear system has 7745 unknowns
 _PROGRESS = 0.9  # of the last gap: a round that leaves more of it made no progress
 _STALLED = 5  # rounds without progress until giving up
-_POLISHED, _FINEST = 1e-6, 1e-14  # gap of a polishing machine, as a part of the problem's gap, and the least one
+_POLISHED, _FINEST = 1e-6, 1e-14  # gap of a last solution, as a part of the problem's gap, and the least one
+_STEPS = 1000  # for each variable that a last solution may take
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -60,14 +61,6 @@ class SupportMachine(Machine):
     def with_tolerance(self, tol: float) -> Self:
         return replace(self, tol=tol)
 
-    def polishing(self, tol: float) -> Self:
-        """The machine for a last solution from a start that is almost one, where digits cost little.
-
-        Its own gap enters the scores of the kernels by its square root, so it is far smaller than ``tol``, the gap that
-        the whole problem is to reach.
-        """
-        return self.with_tolerance(max(_POLISHED * tol, _FINEST))
-
     def solve_program(self, gram: Gram, program: SupportProgram, warm: Array | None = None) -> DualSolution:
         """Solve a program that ``program`` made, from variables of shape (N,); those of another shape are not used."""
         check_gram(gram, program.n)
@@ -94,6 +87,16 @@ class SupportMachine(Machine):
             if made == 0 or stalled >= (1 if rounding else _STALLED):
                 return replace(best, converged=best.converged or rounding)
         return best
+
+    def polished(self, gram: Gram, program: SupportProgram, start: Array, tol: float) -> DualSolution:
+        """A last solution, from variables that almost are one, of a problem whose own gap is to be ``tol``.
+
+        The machine's gap enters the scores of the kernels by its square root, so one far smaller is asked for. Rounding
+        may keep these digits from it: the steps are few, and a gap of ``tol`` has converged.
+        """
+        machine = replace(self, tol=max(_POLISHED * tol, _FINEST), max_iter=min(self.max_iter, _STEPS * len(start)))
+        found = machine.solve_program(gram, program, start)
+        return replace(found, converged=found.converged or found.gap <= tol)
 
     def _on_working_samples(self, gram: Gram, program: SupportProgram, warm: Array | None) -> DualSolution:
         """Solve without the samples whose variables are zero and would not gain by rising."""
