@@ -47,7 +47,7 @@ REGRESSORS: dict[str, Callable[[], Any]] = {
 
 def fitted(model: Any, *data: Any) -> Any:
     """The model, fitted without so much memory as a tenth of a matrix takes."""
-    clone(model).fit(*(each[:600] for each in data))  # imports and compiled code are there from now on
+    clone(model).fit(*(each[:1000] for each in data))  # imports and compiled code are there from now on
     tracemalloc.start()
     model.fit(*data)
     peak = tracemalloc.get_traced_memory()[1]

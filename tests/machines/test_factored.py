@@ -17,7 +17,7 @@ from multikernel.machines import (
     SupportMachine,
 )
 
-N = 600
+N = 1000
 FEATURES = 6
 DATA = np.random.default_rng(0).normal(size=(N, FEATURES))
 DATA[:, 2] = 0.9 * DATA[:, 1] + 0.1 * DATA[:, 2]

@@ -24,13 +24,14 @@ from multikernel.banks.threads import over_rows
 from multikernel.kernels.samples import dense, scaled_columns, scaled_rows
 
 _HIDDEN = 4.0  # times the unit roundoff and the largest entry: what rounding of the entries adds to a quadratic form
-_FEW = 8  # features are few where there are at least so many samples for each: steps on them cost less than rows of K
-_SMALL = 500  # samples; the rows of a smaller matrix cost less than steps on features
+_FEW = 20  # features are few where there are at least so many samples for each: steps on them cost less than rows of K
+_SMALL = 1000  # samples; the rows of a smaller matrix cost less than steps on features
+_LARGE = 10_000  # samples; the rows of a larger matrix take more memory than features, if these are fewer by half
 
 
 def few_features(q: int, n: int) -> bool:
     """Whether q features of n samples are so few that a machine takes them in place of the rows of the matrix."""
-    return n >= max(_SMALL, _FEW * q)
+    return n >= max(_SMALL, _FEW * q) or n > max(_LARGE, 2 * q)
 
 
 class Gram(ABC):
