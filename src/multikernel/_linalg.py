@@ -19,10 +19,10 @@ def as_columns(A: Array) -> Array:
 
 
 def inverse_root(values: Array) -> Array:
-    """1 / sqrt(v) entry by entry, and 0 where v <= 0; in the precision of the values."""
+    """1 / sqrt(v) entry by entry, 0 where v <= 0 and NaN where v is not finite; in the precision of the values."""
     positive = values > 0
-    root: Array = np.where(positive, 1.0 / np.sqrt(np.where(positive, values, 1.0)), 0.0).astype(values.dtype)
-    return root
+    root = np.where(positive, 1.0 / np.sqrt(np.where(positive, values, 1.0)), 0.0)
+    return np.where(np.isfinite(values), root, np.nan).astype(values.dtype)
 
 
 def product(A: Any, V: Array) -> Array:

@@ -121,7 +121,8 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
         try:
             return self._default_kernels() if self.kernels is None else deepcopy(as_family(self.kernels))
         except (TypeError, ValueError) as error:
-            raise type(error)(f"{type(self).__name__}: {error}") from None
+            kind = ValueError if isinstance(self.kernels, str) else type(error)
+            raise kind(f"{type(self).__name__}: {error}") from None
 
     def _names(self, m: int) -> Array:
         """Names for a bank that is already bound, where the family can tell them."""

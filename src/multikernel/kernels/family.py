@@ -185,7 +185,7 @@ def as_family(kernels: Any) -> KernelFamily:
     Raises
     ------
     TypeError : where it is none of these; the message says what was given
-    ValueError : where it is an empty list or a name
+    ValueError : where it is an empty list
     """
     if isinstance(kernels, KernelFamily):
         return kernels
@@ -197,6 +197,6 @@ def as_family(kernels: Any) -> KernelFamily:
         "kernels must be a kernel such as RBF(gamma=0.1), a list of one or more kernels, a KernelFamily or "
         f"'precomputed', got {shown(kernels)}"
     )
-    if isinstance(kernels, str | list | tuple):
+    if isinstance(kernels, list | tuple):
         raise ValueError(sentence)
     raise TypeError(sentence)

@@ -180,8 +180,8 @@ class Centered(View):
 
 
 def _signs(diagonal: Array) -> Array:
-    """1, and 0 where d = 0: the self-values of a normalised kernel."""
-    return (diagonal > 0).astype(diagonal.dtype)
+    """1, 0 where d = 0 and NaN where d is not finite: the self-values of a normalised kernel."""
+    return np.where(np.isfinite(diagonal), diagonal > 0, np.nan).astype(diagonal.dtype)
 
 
 register_form("on", Restricted)
