@@ -10,9 +10,22 @@ import pytest
 from sklearn.datasets import load_breast_cancer, load_wine
 
 import rational
-from multikernel import GMKLRegressor, PolynomialMKLRegressor, bind, kernels
+from multikernel import (
+    AverageMKLRegressor,
+    GMKLRegressor,
+    LinearRLS2Regressor,
+    PolynomialMKLRegressor,
+    RLS2Regressor,
+    bind,
+    kernels,
+)
 from multikernel.banks import FactorGram
+from multikernel.combinations import Linear
+from multikernel.domains import NormBall
 from multikernel.machines import RidgeMachine
+from multikernel.problem import Problem
+from multikernel.procedures.polynomial import polynomial_mkl
+from multikernel.procedures.rls2 import rls2
 
 Array = Any
 
@@ -168,3 +181,34 @@ def test_reduced_values_are_those_of_fractions(alpha: float, weighted: bool) -> 
     assert found.value == pytest.approx(want, rel=1e-10)
     assert found.value <= found.upper
     assert 0.0 <= found.gap <= 1e-12
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e77, 1e200, 1e300])
+@pytest.mark.parametrize(
+    "model",
+    [
+        PolynomialMKLRegressor(),
+        PolynomialMKLRegressor(degree=1, norm=1),
+        RLS2Regressor(),
+        LinearRLS2Regressor(),
+        AverageMKLRegressor(),
+    ],
+    ids=str,
+)
+def test_targets_whose_squares_are_no_numbers(model: Any, size: float) -> None:
+    want = model.fit(FEATURES, WAVE[:15]).predict(FEATURES)
+    model.fit(FEATURES, size * WAVE[:15])
+    assert model.converged_
+    np.testing.assert_allclose(model.predict(FEATURES) / size, want, atol=1e-6)
+
+
+@pytest.mark.parametrize("bad", [np.nan, np.inf])
+def test_a_target_that_is_no_number_is_refused(bad: float) -> None:
+    y = np.where(np.arange(15) == 3, bad, EXPLAINED)
+    bank = bind(kernels.linear_features(), FEATURES)
+    for learn in (
+        lambda: rls2(bank, y, 1.0, np.ones(3)),
+        lambda: polynomial_mkl(Problem(bank, Linear(), RidgeMachine(), NormBall(2.0), y)),
+    ):
+        with pytest.raises(ValueError, match="NaN or infinite"):
+            learn()

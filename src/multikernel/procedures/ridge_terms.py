@@ -37,6 +37,7 @@ from multikernel.combinations import HadamardPower, Linear
 from multikernel.domains import NormBall, Orthant, Simplex
 from multikernel.kernels.samples import dense
 from multikernel.machines import DualSolution, RidgeMachine
+from multikernel.machines.base import checked_target
 from multikernel.machines.ridge.spectrum import beyond
 from multikernel.observer import Event, Observer, silent
 from multikernel.optimizers.needs import need_ridge
@@ -50,7 +51,7 @@ LARGE = 1e-3  # of |Y|^2: where the kernels explain no more at the first weights
 _TURNS = 3  # solutions at most, each to a finer gap where the one before left too large a part of what is explained
 _FINEST = 1e-13  # a gap below this is not asked for
 _SEEN = 1e-7  # of the targets: larger errors of the function would be seen
-_CONSTANT = 1e-15  # of a target's size: what the rounding of its mean leaves of a constant
+_CONSTANT = 1e-14  # of a target's size: what the rounding of its mean leaves of a constant
 _ROUNDING = float(np.finfo(float).eps)
 
 
@@ -66,6 +67,7 @@ def solved_by_terms(problem: Problem, solve: Solve, tol: float, observe: Observe
     """
     terms = RidgeTerms.of(problem)
     part = terms.explained()
+    part = part if np.isfinite(part) else 1.0
     if part <= LARGE:
         terms, part = terms.reduced(), 1.0
     asked, begin, n_iter = tol * min(part, 1.0), None, 0
@@ -113,9 +115,9 @@ class RidgeTerms:
         machine, s = need_ridge("ridge_terms", problem), problem.sample_weight
         if problem.combination == HadamardPower(1):
             problem = replace(problem, combination=Linear())
-        Y = as_columns(np.asarray(problem.target, dtype=float))
+        Y = as_columns(checked_target(problem.target, several=True))
         mean = np.average(Y, axis=0, weights=s) if machine.fit_intercept else np.zeros(Y.shape[1])
-        constant = np.linalg.norm(Y - mean, axis=0) <= _CONSTANT * np.linalg.norm(Y, axis=0)
+        constant = np.abs(Y - mean).max(axis=0) <= _CONSTANT * np.abs(Y).max(axis=0)
         Y, root = np.where(constant, 0.0, Y - mean), None if s is None else np.sqrt(s)[:, None]
         inner, basis, P = replace(problem, machine=replace(machine, fit_intercept=False)), None, np.zeros_like(Y)
         bank = _features(problem.bank) if isinstance(problem.combination, Linear) else None

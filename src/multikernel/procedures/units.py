@@ -31,7 +31,7 @@ from multikernel.problem import Problem
 from multikernel.procedures.base import Weights, at_rest
 
 Answer = tuple[Weights, DualSolution]
-_EXTREME = 1e300  # a size beyond this, or below its inverse, is left as it is: its inverse would have no digits
+_EXTREME = 1e305  # a size beyond this, or below its inverse, is left as it is: its inverse would have no digits
 _CONSTANT = 1e-12  # of the largest entry: a target that varies less is a constant
 
 

@@ -31,6 +31,7 @@ from multikernel.machines.ridge.solved import ACCURATE, Solved, best, direct, re
 from multikernel.machines.ridge.spectrum import RidgeSpectrum
 
 MANY = 12  # factorisations take as long as one decomposition into eigenvectors
+_EXTREME = 1e100  # targets beyond this, or all below its inverse, have a unit of their own
 _PROVED = 1e-3  # with a larger gap rounding of K hides what the problem is, and nothing has converged
 
 
@@ -110,6 +111,7 @@ class _Posed:
     root : array (n, 1), S^{1/2}; None without weights
     mean : array (t,), the intercepts
     single : bool, whether the target had no second axis
+    unit : float, what Y~ is divided by, where the squares of its entries would be no numbers
     """
 
     gram: Gram
@@ -117,6 +119,7 @@ class _Posed:
     root: Array | None
     mean: Array
     single: bool
+    unit: float = 1.0
 
     @classmethod
     def of(cls, machine: RidgeMachine, gram: Gram, target: Array, s: Array | None) -> _Posed:
@@ -130,18 +133,20 @@ class _Posed:
                 f"got shape {s.shape}"
             )
         mean = np.average(Y, axis=0, weights=s) if machine.fit_intercept else np.zeros(Y.shape[1])
-        if s is None:
-            return cls(gram, Y - mean, None, mean, y.ndim == 1)
-        root = np.sqrt(s)
-        return cls(gram.congruent(root), root[:, None] * (Y - mean), root[:, None], mean, y.ndim == 1)
+        root = None if s is None else np.sqrt(s)[:, None]
+        Y = Y - mean if root is None else root * (Y - mean)
+        peak = float(np.abs(Y).max(initial=0.0))
+        unit = 1.0 if peak == 0.0 or 1.0 / _EXTREME < peak < _EXTREME else peak
+        return cls(gram if root is None else gram.congruent(root[:, 0]), Y / unit, root, mean, y.ndim == 1, unit)
 
     def solution(self, found: Solved) -> DualSolution:
         """The solution of the problem as it was given."""
         coef, factor = self._given(found.coef), self._given(found.factor)
         intercept: Any = float(self.mean[0]) if self.single else self.mean
         proved = found.gap <= _PROVED
-        return DualSolution(coef, intercept, found.value, found.upper, factor, found.gap, proved, n_iter=1, warm=coef)
+        value, upper = (self.unit * (self.unit * each) for each in (found.value, found.upper))
+        return DualSolution(coef, intercept, value, upper, factor, found.gap, proved, n_iter=1, warm=coef)
 
     def _given(self, A: Array) -> Array:
-        A = A if self.root is None else self.root * A
+        A = self.unit * (A if self.root is None else self.root * A)
         return A[:, 0] if self.single else A

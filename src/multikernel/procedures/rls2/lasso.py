@@ -26,6 +26,7 @@ from multikernel.machines import DualSolution
 from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.rls2.active_set import EQUAL, ActiveSet
 from multikernel.procedures.rls2.weights import ScaledWeights, equal_weights
+from multikernel.procedures.units import spread
 
 _AT_ONCE = 32  # features that enter together, before the correlations of all are computed again
 
@@ -73,12 +74,14 @@ def linear_rls2(
     observe : told of each look at all features
     """
     w = None if sample_weight is None else np.sqrt(sample_weight)
+    unit = spread(target)
+    target = target / unit
     mean = float(np.average(target, weights=sample_weight)) if fit_intercept else 0.0
     y, root = target - mean, np.sqrt(scaling)
     if w is not None:
         X, y = scaled_rows(X, w), w * y
     columns = X.tocsc() if hasattr(X, "tocsc") else X
-    b = np.zeros(len(root)) if start is None else start
+    b = np.zeros(len(root)) if start is None else start / unit
     best, history = _Fit.at(columns, root, y, b, alpha), []
     with one_blas_thread(0):  # products with vectors, and systems of a few features
         for n_iter in range(1, max_iter + 1):
@@ -88,7 +91,7 @@ def linear_rls2(
             b[part] = ActiveSet(G.T @ G, G.T @ y, alpha).solve(best.b[part])
             fit = _Fit.at(columns, root, y, b, alpha)
             history.append(fit.certificate.value)
-            observe(Event(n_iter, fit.certificate, value=fit.value))
+            observe(Event(n_iter, fit.certificate, value=unit * (unit * fit.value)))
             stuck = fit.value >= best.value and n_iter > 1
             best = best if stuck else fit
             if stuck or not len(fit.entering):
@@ -96,21 +99,22 @@ def linear_rls2(
     size = float(np.abs(best.b).sum())
     weights = np.abs(best.b) / size if size > 0 else equal_weights(scaling)
     used = np.flatnonzero(best.b)
+    value = unit * (unit * best.value)
     found = LinearWeights(
         weights,
-        best.value,
+        value,
         best.certificate,
         best.certificate.reached(tol),
         n_iter,
         tuple(history),
-        warm=best.b,
+        warm=unit * best.b,
         scaling=scaling,
-        coef=root * best.b,
+        coef=unit * root * best.b,
         degrees_of_freedom=_degrees(_dense(columns[:, used]) * (root * np.sqrt(weights))[used], alpha),
     )
-    C = best.residual / alpha
+    C = unit * best.residual / alpha
     C = C if w is None else w * C
-    return found, DualSolution(C, mean, best.value, best.value, np.sqrt(0.5 * alpha) * C, 0.0, True, 0, warm=C)
+    return found, DualSolution(C, unit * mean, value, value, np.sqrt(0.5 * alpha) * C, 0.0, True, 0, warm=C)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,6 +13,7 @@ from multikernel.banks.threads import one_blas_thread
 from multikernel.combinations import Linear
 from multikernel.domains import Simplex
 from multikernel.machines import DualSolution, RidgeMachine
+from multikernel.machines.base import checked_target
 from multikernel.observer import Event, Observer, silent
 from multikernel.problem import Problem
 from multikernel.procedures.ridge_terms import LARGE, RidgeTerms
@@ -54,8 +55,9 @@ def rls2(
         w = s^(1/2) that is the problem of the kernels w_i w_j K_ij and the targets w_i y_i, and coefficients w_i c_i.
     observe : told of each step
     """
+    target = checked_target(target, several=True)
     unit, w = spread(target), np.ones(1) if sample_weight is None else np.sqrt(sample_weight)
-    Y = np.asarray(target, dtype=float).reshape(len(target), -1) / unit
+    Y = as_columns(target) / unit
     mean = np.average(Y, axis=0, weights=sample_weight) if fit_intercept else np.zeros(Y.shape[1])
     scaled = (bank if sample_weight is None else bank.weighed(w)).scaled(scaling)
     terms = RidgeTerms.of(Problem(scaled, Linear(), RidgeMachine(alpha, False), Simplex(), w[:, None] * (Y - mean)))
