@@ -73,8 +73,9 @@ class PolynomialMKLRegressor(PolynomialMKL, WeightedRegressor):
     dual_coef_ : array (n,) or (t, n); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_, k that of the weights
     intercept_ : float or array (t,)
     objective_ : float
-    duality_gap_ : float, relative; where the problem is convex in theta or in theta^degree
-    stationarity_ : float, elsewhere: what other weights could gain to first order, relative to ``objective_``
+    duality_gap_ : float, where the problem is convex in theta or in theta^degree; relative to what weights can change,
+        the distance of ``objective_`` to its value without kernels or to that of infinite weights, whichever is smaller
+    stationarity_ : float, elsewhere: what other weights could gain to first order, relative to the same
     converged_ : bool
     n_iter_ : int
     history_ : list, the gap or the stationarity along the way

@@ -52,7 +52,8 @@ class RLS2Regressor(RLS2Estimator, WeightedRegressor):
     dual_coef_ : array (n,), or (t, n) for t targets; f(x) = sum_k d_k s_k sum_i dual_coef_i k_k(x_i, x) + intercept_
     intercept_ : float, or array (t,)
     objective_ : float
-    duality_gap_ : float, an upper bound of how far ``objective_`` is above the optimum, relative to it
+    duality_gap_ : float, an upper bound of how far ``objective_`` is above the optimum, relative to what weights do:
+        its distance to the value without kernels or to that of infinite weights, whichever is smaller
     converged_ : bool
     n_iter_ : int
     history_ : list, the gap along the way
