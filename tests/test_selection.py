@@ -3,7 +3,14 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
-from sklearn.model_selection import GridSearchCV, PredefinedSplit, ShuffleSplit, StratifiedKFold, cross_val_score
+from sklearn.model_selection import (
+    GridSearchCV,
+    LeaveOneOut,
+    PredefinedSplit,
+    ShuffleSplit,
+    StratifiedKFold,
+    cross_val_score,
+)
 from sklearn.preprocessing import minmax_scale
 
 import multikernel.estimators.binding as base
@@ -13,6 +20,7 @@ from multikernel import (
     AverageMKLRegressor,
     BankSearchCV,
     EasyMKLClassifier,
+    L1MKLClassifier,
     bind,
     kernels,
 )
@@ -147,3 +155,39 @@ def test_bad_use(cancer):
         BankSearchCV(SVC(), {"C": [1.0]}).fit(*cancer)
     with pytest.raises(ValueError, match="lam must be a number in"):
         BankSearchCV(EasyMKLClassifier(), {"lam": [2.0]}).fit(*cancer)
+
+
+@pytest.mark.parametrize("order", [1, -1])
+def test_of_equal_scores_the_simplest_model_is_taken(order):
+    """Two groups far apart: every candidate has the score 1."""
+    X = np.concatenate([np.random.default_rng(0).normal(size=(12, 2)) - 9.0, np.ones((12, 2)) * 9.0])
+    y = np.repeat([-1, 1], 12)
+    values = [1e3, 1.0, 1e5][::order]
+    assert BankSearchCV(L1MKLClassifier(), {"C": values}, cv=3).fit(X, y).best_params_ == {"C": 1.0}
+    lam = BankSearchCV(EasyMKLClassifier(), {"lam": [0.1, 0.9, 0.5][::order]}, cv=3).fit(X, y)
+    assert lam.best_params_ == {"lam": 0.9}
+    sets = [[kernels.RBF(0.1), kernels.Linear()], [kernels.RBF(0.1)]][::order]
+    search = BankSearchCV(L1MKLClassifier(), {"kernels": sets, "C": [1.0, 0.5][::order]}, cv=3).fit(X, y)
+    assert (len(search.best_params_["kernels"]), search.best_params_["C"]) == (1, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("grid", "cv", "said"),
+    [
+        ([], 3, "param_grid is empty"),
+        ({"alpha": [0.1, 1.0]}, [], "cv gives no folds"),
+        ({"alpha": [0.1, 1.0]}, LeaveOneOut(), "fold 0 of cv has one test sample, whose R.2 is not defined"),
+        ({"alpha": [0.1, 1.0]}, [(np.arange(12), np.arange(0))], "fold 0 of cv has 12 training and 0 test samples"),
+        ({"alpha": [0.1, 1.0]}, [(np.arange(0), np.arange(12))], "fold 0 of cv has 0 training and 12 test samples"),
+    ],
+)
+def test_grids_and_folds_that_leave_nothing_to_do(grid, cv, said):
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    with pytest.raises(ValueError, match=said):
+        BankSearchCV(AverageMKLRegressor(), grid, cv=cv).fit(X, X[:, 0])
+
+
+def test_one_sample_folds_with_a_score_that_is_defined():
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    model = BankSearchCV(AverageMKLRegressor(), {"alpha": [0.1, 1.0]}, LeaveOneOut(), scoring="neg_mean_squared_error")
+    assert np.isfinite(model.fit(X, X[:, 0]).best_score_)

@@ -33,6 +33,7 @@ from multikernel.estimators.predictor import knowing
 from multikernel.estimators.protocol import FitsManyAlphas, Fitted
 
 SIMPLER = {"lam": 1, "alpha": 1, "C": -1}  # the direction in which a parameter makes a model simpler
+_EQUAL = 1e-12  # of the best score: scores that differ by less are equal
 _FEW = 1000  # samples up to which BLAS threads cost more than they bring: the idle ones spin between small products
 
 
@@ -65,7 +66,8 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     Attributes
     ----------
-    best_params_ : dict
+    best_params_ : dict; of candidates with equal mean scores the simplest: that with the fewest kernels, then the
+        largest ``lam`` and ``alpha``, then the smallest ``C``, then the first in the grid
     best_score_ : float, the mean score over the folds
     best_estimator_ : the estimator fitted on all data with ``best_params_``
     cv_results_ : dict of arrays with the keys of GridSearchCV: params, param_*, split*_test_score, mean_test_score,
@@ -121,6 +123,10 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 "use GridSearchCV for others"
             )
         candidates = list(ParameterGrid(self.param_grid))
+        if not candidates:
+            raise ValueError(
+                "param_grid is empty, so there is no candidate: give a dict of parameters, or a list of some"
+            )
         simpler = _simplicity(candidates) if self.one_standard_error else None
         splits = -1
         scores: dict[int, list[float]] = {}
@@ -132,6 +138,7 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             folds = list(
                 check_cv(self.cv, target, classifier=is_classifier(model)).split(np.empty((len(target), 1)), target)
             )
+            self._check_folds(folds)
             splits = len(folds)
             with _blas_threads(len(target), self.n_jobs):
                 done = self._run(bank, target, folds, [candidates[c] for c in members])
@@ -142,7 +149,10 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         order = range(len(candidates))
         self.cv_results_ = _results(candidates, [scores[c] for c in order], [seconds[c] for c in order])
         self.n_splits_ = splits
-        self.best_index_ = _best(self.cv_results_, simpler)
+        sizes = {c: len(bank) for members, _, bank, _ in bound for c in members}
+        own = self.estimator.get_params(deep=False)  # of the parameters that a candidate does not name
+        complexity = [_complexity(own | params, sizes[c]) for c, params in enumerate(candidates)]
+        self.best_index_ = _best(self.cv_results_, simpler, complexity)
         self.best_params_ = candidates[self.best_index_]
         self.best_score_ = float(self.cv_results_["mean_test_score"][self.best_index_])
         _, model, bank, target = next(entry for entry in bound if self.best_index_ in entry[0])
@@ -154,6 +164,26 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             if hasattr(model, name):
                 setattr(self, name, getattr(model, name))
         return self
+
+    def _check_folds(self, folds: list[tuple[Array, Array]]) -> None:
+        """ValueError for folds that leave nothing to learn from or to score."""
+        if not folds:
+            raise ValueError(
+                "cv gives no folds: give a number of folds, a splitter, or pairs of training and test rows"
+            )
+        for f, (train, test) in enumerate(folds):
+            trained, tested = (
+                int(rows.sum()) if rows.dtype == bool else len(rows) for rows in map(np.asarray, (train, test))
+            )
+            if min(trained, tested) == 0:
+                raise ValueError(
+                    f"fold {f} of cv has {trained} training and {tested} test samples: each fold needs some of both"
+                )
+            if tested == 1 and self.scoring in (None, "r2") and not is_classifier(self.estimator):
+                raise ValueError(
+                    f"fold {f} of cv has one test sample, whose R^2 is not defined: give larger folds, or "
+                    "scoring='neg_mean_squared_error'"
+                )
 
     def _run(
         self, bank: KernelBank, y: Array, folds: list[tuple[Array, Array]], candidates: list[dict[str, Any]]
@@ -260,6 +290,11 @@ def _simplicity(candidates: list[dict[str, Any]]) -> Array:
     return np.array([SIMPLER[known[0]] * float(params.get(known[0], np.nan)) for params in candidates])
 
 
+def _complexity(params: dict[str, Any], kernels: int) -> tuple[float, ...]:
+    """Which of two models is the simpler: that with fewer kernels, then by the parameters of ``SIMPLER`` in turn."""
+    return (kernels, *(-direction * float(params.get(name, 0.0)) for name, direction in SIMPLER.items()))
+
+
 def _results(candidates: list[dict[str, Any]], scores: list[list[float]], seconds: list[list[float]]) -> dict[str, Any]:
     """The table of GridSearchCV."""
     table = np.array(scores)
@@ -275,12 +310,16 @@ def _results(candidates: list[dict[str, Any]], scores: list[list[float]], second
     return results
 
 
-def _best(results: dict[str, Any], simpler: Array | None) -> int:
-    """The first of the best mean scores; or the simplest within one standard error of it."""
+def _best(results: dict[str, Any], simpler: Array | None, complexity: list[tuple[float, ...]]) -> int:
+    """The simplest of the best mean scores, the first of equally simple ones; or within one standard error of it."""
     mean = results["mean_test_score"]
     if np.isnan(mean).all():
-        raise ValueError("every candidate scored NaN: check that each fold has samples of every class")
-    best = int(np.nanargmax(mean))
+        raise ValueError(
+            "every candidate scored NaN: check that the score is defined on each fold, which may need samples of every "
+            "class or more than one sample"
+        )
+    highest = float(np.nanmax(mean))
+    best = min(np.flatnonzero(mean >= highest - _EQUAL * abs(highest)).tolist(), key=lambda c: complexity[c])
     if simpler is None:
         return best
     folds = sum(name.startswith("split") for name in results)
