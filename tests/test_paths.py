@@ -34,6 +34,9 @@ VALUES = {  # in no order, on purpose
 }
 
 
+WITH_SCALES = (mk.LearnedScalesClassifier, mk.LearnedScalesRegressor)  # they take kernels of a distance
+
+
 def steerable():
     """Every estimator of the package, with every parameter of it that a path is for."""
     for name in multikernel.estimators.__all__:
@@ -71,7 +74,8 @@ def by_name(model, names):
 @pytest.mark.parametrize(("cls", "parameter"), list(steerable()), ids=lambda v: getattr(v, "__name__", v))
 def test_every_estimator_as_in_separate_fits(cls, parameter, cancer, diabetes):
     X, y, new, truth = samples(cls, cancer, diabetes)
-    estimator = cls(FEW, random_state=0) if "random_state" in inspect.signature(cls).parameters else cls(FEW)
+    family = kernels.RBF() if cls in WITH_SCALES else FEW
+    estimator = cls(family, random_state=0) if "random_state" in inspect.signature(cls).parameters else cls(family)
     found = path(estimator, X, y, parameter, VALUES[parameter])
     assert list(found.values) == VALUES[parameter]
     assert found.converged.all()
