@@ -16,9 +16,9 @@ import numpy as np
 import pytest
 
 from multikernel import kernels
-from multikernel._workers import Interrupted, check_interrupted, on_threads
+from multikernel._workers import Interrupted, check_interrupted, on_threads, run_for_user
 from multikernel.banks import DenseGram, KernelBank, bind_kernels
-from multikernel.banks.shared import together
+from multikernel.banks.shared import Passes, SharedBank, together
 from multikernel.machines import HingeMachine, MarginMachine
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sends a signal of POSIX")
@@ -120,6 +120,27 @@ def test_problems_that_wait_for_a_pass_end_as_well() -> None:
         together(BANK, [lambda bank: goes_on(began, ended), waits])
     assert until(lambda: len(ended) == 2)
     assert set(ended) == {Interrupted}
+
+
+def test_a_problem_ends_that_waits_for_others_which_never_began() -> None:
+    passes, ended = Passes(BANK, running=2), []  # type: ignore[var-annotated]
+    began = threading.Event()
+
+    def waits() -> None:
+        began.set()
+        try:
+            SharedBank(BANK, passes).combine(np.ones(2))
+        except BaseException as error:
+            ended.append(type(error))
+
+    def interrupted_after_the_first(works: list[Callable[[], Any]]) -> list[Any]:
+        threading.Thread(target=works[0], daemon=True).start()
+        began.wait()
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        run_for_user([waits, waits], interrupted_after_the_first)
+    assert until(lambda: ended == [Interrupted])
 
 
 def test_work_is_on_threads_whatever_backend_is_asked_for() -> None:

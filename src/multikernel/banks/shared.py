@@ -102,7 +102,8 @@ class Passes:
         with self.changed:
             self.pending.append(request)
             self._serve()
-            self.changed.wait_for(lambda: request.done)
+            while not self.changed.wait_for(lambda: request.done, _OFTEN):
+                check_interrupted()  # others may never ask, where the interruption came before they began
         if request.error is not None:
             raise request.error
         return request.answer
