@@ -62,7 +62,7 @@ def outcome(result: Result) -> tuple[Weights, DualSolution]:
     """What an optimizer found, as weights with their certificate and the machine's solution at them."""
     weights = Weights(
         values=result.theta,
-        objective=result.evaluation.value,
+        objective=max(result.evaluation.value, result.bound),  # what rounding leaves of the value may be less
         certificate=result.certificate,
         converged=result.converged,
         n_iter=result.n_iter,

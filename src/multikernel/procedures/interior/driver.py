@@ -12,6 +12,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
+import numpy as np
+
 from multikernel._typing import Array
 from multikernel.certificate import Certificate
 from multikernel.machines.support.point import Point
@@ -92,7 +94,8 @@ def solve(
     history: list[float] = []
     initial, stalled, length = point.complementarity, 0, 1.0
     for step in range(max_iter + 1):
-        found, point, system = problem.read(point)
+        with np.errstate(over="ignore", invalid="ignore"):  # a point beyond the range of numbers proves nothing
+            found, point, system = problem.read(point)
         value = max(min(abs(found.upper), abs(found.bound)), found.floor)  # the optimum is no smaller, if positive
         target = max(_FAR_BELOW * tol * value / scale, _NOTHING * initial)
         better = best is None or found.gap < _PROGRESS * best.gap
