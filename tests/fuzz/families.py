@@ -49,6 +49,7 @@ class Claim:
     weights, coef, intercept : as published
     objective : as published, in units of the problem; None where the model tells none
     floor : a value that the documentation counts as zero
+    nothing : a value that is rounding of the target
     point : what is told to be near the optimum beside the objective: the published predictor, the weights with the best
         coefficients for them, or nothing
     """
@@ -59,6 +60,7 @@ class Claim:
     intercept: Any
     objective: Number | None
     floor: float = 0.0
+    nothing: float = 0.0
     point: str = "predictor"
 
 
@@ -233,9 +235,22 @@ def _least_squares(domain: Callable[[dict[str, Any]], s.Domain], labels: bool) -
         problem = s.Saddle(given.K[:, kept][:, :, kept], machine, domain(parameters))
         coef = as_numbers(model.dual_coef_)[kept].reshape(-1, 1)
         objective = None if model.objective_ is None else as_numbers(model.objective_)
-        yield Claim(problem, as_numbers(model.weights_), coef, as_numbers(model.intercept_), objective)
+        yield Claim(
+            problem,
+            as_numbers(model.weights_),
+            coef,
+            as_numbers(model.intercept_),
+            objective,
+            nothing=_nothing(y, machine),
+        )
 
     return claims
+
+
+def _nothing(y: Array, machine: machines.Ridge) -> float:
+    """The value of a target that is rounding of the one given."""
+    rounding = 8 * np.finfo(float).eps * float(np.abs(y).max())
+    return float(machine.weight.sum() * rounding**2 / machine.alpha)
 
 
 def _polynomial_domain(parameters: dict[str, Any]) -> s.Domain:
@@ -249,7 +264,7 @@ POLYNOMIAL_DOMAIN = st.one_of(
     st.fixed_dictionaries(
         {
             "norm": st.one_of(st.sampled_from([1, 2, 2, 8.0]), st.floats(1.0625, 6.0, width=32)),
-            "radius": st.one_of(log_uniform(-3, 3), st.just(0.0)),
+            "radius": st.one_of(log_uniform(-3, 3), log_uniform(-3, 3), st.just(0.0)),
             "offset": st.one_of(st.sampled_from([0.0, 1.0]), log_uniform(-3, 3)),
         }
     ),
@@ -268,12 +283,12 @@ def _powers(labels: bool) -> Any:
             return
         if parameters.get("penalty") is not None:
             penalty = Number(parameters["penalty"])
-        elif parameters["norm"] == 2:
+        elif parameters["norm"] == 2 or parameters["radius"] == 0:
             ball = wide(parameters["offset"]) + np.zeros(len(K), dtype=Number), Number(parameters["radius"])
         problem = Powers(K, machine, _polynomial_domain(parameters), parameters["degree"], ball, penalty)
         coef = as_numbers(model.dual_coef_)[kept].reshape(-1, 1)
-        objective = as_numbers(model.objective_)
-        yield Claim(problem, as_numbers(model.weights_), coef, as_numbers(model.intercept_), objective)
+        objective, intercept = as_numbers(model.objective_), as_numbers(model.intercept_)
+        yield Claim(problem, as_numbers(model.weights_), coef, intercept, objective, nothing=_nothing(y, machine))
 
     return claims
 
@@ -292,7 +307,14 @@ def _two_layers(labels: bool) -> Any:
         problem = s.Saddle(scaling[:, None, None] * given.K, machine, s.ball(1.0))
         objective = as_numbers(model.objective_) * 2 / machine.alpha
         coef = as_numbers(model.dual_coef_).reshape(-1, 1)
-        yield Claim(problem, as_numbers(model.weights_), coef, as_numbers(model.intercept_), objective)
+        yield Claim(
+            problem,
+            as_numbers(model.weights_),
+            coef,
+            as_numbers(model.intercept_),
+            objective,
+            nothing=_nothing(y, machine),
+        )
 
     return claims
 
@@ -478,6 +500,7 @@ FAMILIES: dict[str, Family] = {
         _two_layers(False),
         FEATURES,
         False,
+        kernel=lambda model, K: None,  # it predicts by coef_, which is more exact than the coefficients of kernels
     ),
     "GMKLClassifier, not convex": Family(
         mk.GMKLClassifier,

@@ -24,8 +24,9 @@ from sklearn.exceptions import ConvergenceWarning
 
 from fuzz.families import FAMILIES, Case, Claim, Flatness
 from fuzz.samples import Given
-from fuzz.wide import Array, Number, wide
+from fuzz.wide import EPS, Array, Number, wide
 
+_OWN = 8 * EPS / np.finfo(float).eps  # what is left of a rounding in double precision
 _DIGITS = 1e-13  # of the value, and of the gap: what a judge of this precision does not call false
 
 
@@ -163,19 +164,21 @@ def _verdict(claim: Claim | Flatness, told: float, again: Callable[[], list[Clai
         return Verdict("false" if found > told * _FIRST_ORDER + _FLAT else "stationary", told, found, found)
     problem, d, b = claim.problem, claim.weights, claim.coef
     at_point, infinite = problem.upper(d, b, claim.intercept), Number(np.inf)
-    known = Known(problem.lower(b), at_point, -infinite, infinite)
-    if claim.point == "predictor":
-        known.least = known.most = at_point
     rounding = problem.rounding(d, b, claim.intercept)
+    own = _OWN * rounding  # of this arithmetic
+    known = Known(problem.lower(b) - own, at_point + own, -infinite, infinite)
+    if claim.point == "predictor":
+        known.least, known.most = at_point - own, at_point + own
     verdict = _compared(claim, told, known, rounding)
     if verdict.outcome == "true":
         return verdict
     for weights, coef in _better(problem, d, b, again):
-        value = problem.upper(weights, coef)
-        known.lower = np.fmax(known.lower, problem.lower(coef))
+        own = _OWN * problem.rounding(weights, coef, claim.intercept)
+        value = problem.upper(weights, coef) + own
+        known.lower = np.fmax(known.lower, problem.lower(coef) - own)
         known.upper = np.fmin(known.upper, value)
         if claim.point == "weights" and weights is d:
-            known.least, known.most = np.fmax(known.least, problem.at(d, coef)), np.fmin(known.most, value)
+            known.least, known.most = np.fmax(known.least, problem.at(d, coef) - own), np.fmin(known.most, value)
         verdict = _compared(claim, told, known, rounding)
         if verdict.outcome in ("false", "true"):
             return verdict
@@ -186,13 +189,15 @@ def _compared(claim: Claim, told: float, known: Known, rounding: Number) -> Verd
     """The true gap is between what is proved and its bound; rounding of kernel values counts for itself."""
     values = [abs(value) for value in (known.most, claim.objective) if value is not None and np.isfinite(value)]
     size = max([*values, Number(claim.floor), Number(1e-300)])
-    proved = known.least - known.upper
-    bound = known.most - known.lower if claim.point != "nothing" else Number(0)
-    if claim.objective is not None:  # which may be on either side of the optimum
-        proved = max(proved, claim.objective - known.upper, known.lower - claim.objective)
-        bound = max(bound, claim.objective - known.lower, known.upper - claim.objective)
-    proved, bound, rounding = float(proved / size), float(bound / size), float(rounding / size)
-    allowed = told * (1 + 1e-6) + _DIGITS
+    if size <= claim.nothing:
+        return Verdict("true", told)
+    proved = float((known.least - known.upper) / size)
+    bound = float((known.most - known.lower) / size) if claim.point != "nothing" else 0.0
+    rounding, allowed = float(rounding / size), told * (1 + 1e-6) + _DIGITS
+    if claim.objective is not None:  # which may be on either side of the optimum, and is as exact as the kernel values
+        value = claim.objective
+        proved = max(proved, float(max(value - known.upper, known.lower - value) / size) - rounding)
+        bound = max(bound, float(max(value - known.lower, known.upper - value) / size) - rounding)
     if proved > allowed:
         outcome = "false" if proved > allowed + rounding else "rounding"
     else:

@@ -42,8 +42,12 @@ class Powers:
     def lower(self, b: Array) -> Number:
         linear = (b * self.machine.Y).sum()
         square = self.machine.alpha * (b * b / self.machine.weight[:, None]).sum()
-        if self.degree != 2 or (self.ball is None and self.penalty is None) or not linear > 0:
-            return Number(-np.inf)
+        if not linear > 0:
+            return Number(0)
+        if self.ball is not None and self.ball[1] == 0:
+            return linear**2 / (square + (b * (self.kernel(self.ball[0]) @ b)).sum())
+        if self.degree != 2 or (self.ball is None and self.penalty is None):
+            return Number(0)
         b = b[:, 0]
         G = np.array([[b @ (j * k) @ b for k in self.K] for j in self.K], dtype=Number)
         if self.ball is not None:
