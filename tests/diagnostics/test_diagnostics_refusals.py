@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 import multikernel as mk
-from multikernel import diagnostics, kernels
+from multikernel import diagnostics, kernels, precomputed
 
 Y = [-1.0, 1.0, 1.0]
 FUNCTIONS: dict[str, Callable[[Any], Any]] = {
@@ -83,6 +83,10 @@ def test_targets_without_two_classes() -> None:
     [
         (lambda: diagnostics.meb_radius(np.eye(2), tol=0.0), "tol must be a finite number > 0"),
         (lambda: diagnostics.rademacher_bound(np.eye(2), norm=0.0), "norm must be"),
+        (
+            lambda: diagnostics.alignment(precomputed([np.eye(2)] * 3), [0.0, 1.0]),
+            r"one kernel matrix, got a bank of 3; take",
+        ),
         (lambda: diagnostics.rademacher_bound(np.eye(2), q=0.5), "q must be a finite number >= 1"),
         (lambda: diagnostics.rademacher_bound(np.eye(2), factor=np.nan), "factor must be"),
         (lambda: diagnostics.rademacher_bound([np.eye(2), np.eye(3)]), "kernel 1 has shape"),

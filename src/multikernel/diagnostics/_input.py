@@ -20,6 +20,8 @@ def _real(values: Any, name: str) -> Array:
 
 def square(K: Any, name: str = "K") -> Array:
     """K as a square float64 array, finite or not."""
+    if isinstance(K, KernelBank):
+        raise ValueError(f"{name} must be one kernel matrix, got a bank of {len(K)}; take bank.matrix(k) of kernel k")
     matrix = _real(K, name)
     if matrix.ndim != 2 or matrix.shape[0] != matrix.shape[1] or len(matrix) == 0:
         raise ValueError(f"{name} must be a square kernel matrix, got shape {matrix.shape}")
