@@ -347,7 +347,9 @@ NOT_CONVEX = {
     "radius": log_uniform(-2, 2),
     "norm": st.sampled_from([1, 2, 1.5]),
     "tol": log_uniform(-8, -2),
+    "max_iter": st.just(60),
 }
+FEW_FEATURES = st.builds(Features, samples(most=15, features=3))
 
 
 # -- products ----------------------------------------------------------------------------------------------------------
@@ -506,7 +508,7 @@ FAMILIES: dict[str, Family] = {
         mk.GMKLClassifier,
         _fixed(NOT_CONVEX, {"C": log_uniform(-4, 4)}),
         _landscape(True),
-        FEATURES,
+        FEW_FEATURES,
         True,
         kernel=lambda model, K: None,
     ),
@@ -514,7 +516,7 @@ FAMILIES: dict[str, Family] = {
         mk.GMKLRegressor,
         _fixed(NOT_CONVEX, {"alpha": log_uniform(-4, 6)}),
         _landscape(False),
-        FEATURES,
+        FEW_FEATURES,
         False,
         kernel=lambda model, K: None,
     ),

@@ -165,7 +165,7 @@ def _verdict(claim: Claim | Flatness, told: float, again: Callable[[], list[Clai
     problem, d, b = claim.problem, claim.weights, claim.coef
     at_point, infinite = problem.upper(d, b, claim.intercept), Number(np.inf)
     rounding = problem.rounding(d, b, claim.intercept)
-    own = _OWN * rounding  # of this arithmetic
+    own = _OWN * rounding if at_point != 0 else Number(0)  # of this arithmetic
     known = Known(problem.lower(b) - own, at_point + own, -infinite, infinite)
     if claim.point == "predictor":
         known.least, known.most = at_point - own, at_point + own
@@ -173,8 +173,9 @@ def _verdict(claim: Claim | Flatness, told: float, again: Callable[[], list[Clai
     if verdict.outcome == "true":
         return verdict
     for weights, coef in _better(problem, d, b, again):
-        own = _OWN * problem.rounding(weights, coef, claim.intercept)
-        value = problem.upper(weights, coef) + own
+        value = problem.upper(weights, coef)
+        own = _OWN * problem.rounding(weights, coef, claim.intercept) if value != 0 else Number(0)
+        value += own
         known.lower = np.fmax(known.lower, problem.lower(coef) - own)
         known.upper = np.fmin(known.upper, value)
         if claim.point == "weights" and weights is d:
