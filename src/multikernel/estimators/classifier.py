@@ -6,13 +6,11 @@ from dataclasses import dataclass
 from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
 from sklearn.utils.class_weight import compute_sample_weight
-from sklearn.utils.multiclass import check_classification_targets
 
 from multikernel._parameters import Threads, Verbosity
 from multikernel._typing import Array
-from multikernel.estimators.base import KernelEstimator
+from multikernel.estimators.labels import LabelsEstimator
 from multikernel.estimators.multiclass import binary_problems, join
 from multikernel.estimators.parameters import ClassWeight
 from multikernel.estimators.protocol import Task
@@ -21,7 +19,7 @@ from multikernel.machines import HingeMachine, Machine, MarginMachine
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class KernelClassifier(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
+class KernelClassifier(LabelsEstimator):
     """A classifier; subclasses say how one binary problem is solved."""
 
     multiclass: Literal["ovr", "ovo"] = "ovr"
@@ -31,25 +29,8 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
     def _default_kernels(self) -> KernelFamily:
         return homogeneous_polynomials(10)
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn the kernel weights and the classifier.
-
-        Parameters
-        ----------
-        X : array, CSR matrix or data frame of shape (n, p); or a KernelBank; or, with ``kernels="precomputed"``,
-            matrices of shape (m, n, n)
-        y : labels of shape (n,)
-        """
-        return self._fit(X, y)
-
     def _tasks(self, target: Array, sample_weight: Array | None) -> list[Task]:
-        check_classification_targets(target)
-        self.classes_, labels = np.unique(target, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs samples of at least two classes, got one class: {self.classes_[0]!r}"
-            )
-        weight = self._loss_weight(target, sample_weight)
+        labels, weight = self._numbered(target), self._loss_weight(target, sample_weight)
         problems = binary_problems(labels, len(self.classes_), self.multiclass)
         return [Task.of(rows, signs, weight) for rows, signs in problems]
 
@@ -57,23 +38,8 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         """What the loss of each sample is multiplied with."""
         return sample_weight
 
-    def decision_function(self, X: Any) -> Array:
-        """Scores: shape (len(X),) for two classes, larger for the second; else (len(X), n_classes).
-
-        Parameters
-        ----------
-        X : samples like those of ``fit``; with ``kernels="precomputed"`` matrices (m, len(X), n_train)
-        """
-        values = self._values(X)
-        if len(self.classes_) == 2:
-            return values[:, 0]
+    def _joined(self, values: Array) -> Array:
         return join(values, len(self.classes_), self.multiclass)
-
-    def predict(self, X: Any) -> Array:
-        """The predicted labels, shape (len(X),), for X as in ``decision_function``."""
-        scores = self.decision_function(X)
-        index = (scores >= 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
-        return self.classes_[index]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar
 
 import numpy as np
-from sklearn.base import ClassifierMixin
-from sklearn.utils.multiclass import check_classification_targets
 
 from multikernel._typing import Array
+from multikernel.estimators.labels import LabelsEstimator
 from multikernel.estimators.protocol import Task
 from multikernel.estimators.regressor import KernelRegressor
 from multikernel.estimators.scales.base import LearnedScalesEstimator
@@ -101,7 +100,7 @@ class LearnedScalesRegressor(LearnedScalesEstimator, KernelRegressor):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class LearnedScalesClassifier(ClassifierMixin, LearnedScalesEstimator):  # type: ignore[misc]
+class LearnedScalesClassifier(LearnedScalesEstimator, LabelsEstimator):
     """Classification by kernel ridge regression of the labels, with a learned scale for each feature.
 
     The targets are -1 and +1 for two classes, and such a column for each class where there are more; all share the
@@ -129,45 +128,10 @@ class LearnedScalesClassifier(ClassifierMixin, LearnedScalesEstimator):  # type:
     True
     """
 
-    def fit(self, X: Any, y: Any) -> Self:
-        """Learn the scales and the classifier.
-
-        Parameters
-        ----------
-        X : array, CSR matrix or data frame of shape (n, p); or a KernelBank of distances
-        y : labels of shape (n,)
-        """
-        return self._fit(X, y)
-
     def _tasks(self, target: Array, sample_weight: Array | None) -> list[Task]:
-        check_classification_targets(target)
-        self.classes_, labels = np.unique(target, return_inverse=True)
-        if len(self.classes_) < 2:
-            raise ValueError(
-                f"{type(self).__name__} needs samples of at least two classes, got one class: {self.classes_[0]!r}"
-            )
+        labels = self._numbered(target)
         columns = 2.0 * np.eye(len(self.classes_))[labels] - 1.0
         return super()._tasks(columns[:, 1] if len(self.classes_) == 2 else columns, None)
 
     def _labels(self, target: Array) -> Array:
         return (target > 0).astype(int) if target.ndim == 1 else target.argmax(axis=1)
-
-    def decision_function(self, X: Any) -> Array:
-        """Scores: shape (len(X),) for two classes, larger for the second; else (len(X), n_classes).
-
-        Parameters
-        ----------
-        X : samples like those of ``fit``
-        """
-        values = self._values(X)
-        return values[:, 0] if len(self.classes_) == 2 else values
-
-    def predict(self, X: Any) -> Array:
-        """The predicted labels, shape (len(X),).
-
-        Parameters
-        ----------
-        X : samples like those of ``fit``
-        """
-        scores = self.decision_function(X)
-        return self.classes_[(scores >= 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
