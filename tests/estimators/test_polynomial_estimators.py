@@ -88,7 +88,7 @@ def test_samples_banks_and_matrices_give_the_same_model(name: str) -> None:
 
 
 def test_certificates_say_what_is_known() -> None:
-    known = PolynomialMKLRegressor(FAMILY).fit(X, Y)
+    known = PolynomialMKLRegressor(FAMILY, tol=1e-6).fit(X, Y)
     assert known.duality_gap_ <= 1e-6
     assert not hasattr(known, "stationarity_")
     other = known.set_params(norm=1).fit(X, Y)
@@ -99,7 +99,7 @@ def test_certificates_say_what_is_known() -> None:
 def test_weights_are_optimal() -> None:
     from multikernel.domains import NormBall
 
-    model = PolynomialMKLRegressor(FAMILY, alpha=0.3, radius=0.8, offset=0.5).fit(X, Y)
+    model = PolynomialMKLRegressor(FAMILY, alpha=0.3, radius=0.8, offset=0.5, tol=1e-6).fit(X, Y)
     K = bind(FAMILY, X).matrices()
     best = slow.best_of_many(K, Y - Y.mean(), 0.3, 2, NormBall(2.0, 0.8, 0.5), 3)
     assert model.objective_ <= best * (1.0 + 1e-8)
@@ -183,10 +183,10 @@ def test_names_of_free_products() -> None:
     [("alpha", [0.01, 1.0, 100.0]), ("radius", [0.0, 0.3, 3.0]), ("penalty", [0.001, 0.1, 1.0])],
 )
 def test_path_follows_a_parameter(parameter: str, values: list[float]) -> None:
-    found = path(PolynomialMKLRegressor(FAMILY), X, Y, parameter, values)
+    found = path(PolynomialMKLRegressor(FAMILY, tol=1e-6), X, Y, parameter, values)
     assert found.converged.all()
     for value, objective in zip(values, found.objective, strict=True):
-        alone = PolynomialMKLRegressor(FAMILY, **{parameter: value}).fit(X, Y)
+        alone = PolynomialMKLRegressor(FAMILY, tol=1e-6, **{parameter: value}).fit(X, Y)
         assert objective == pytest.approx(alone.objective_, rel=2e-6)
 
 

@@ -151,7 +151,7 @@ def _check_copies(bank: KernelBank, truth: _Truth) -> None:
     if bank.local:
         _compare("principal", bank.principal(fold), K)
     unrounded = bank.unrounded()
-    assert unrounded.unrounded() is unrounded, "the unrounded bank is not its own unrounded bank"
+    require(unrounded.unrounded() is unrounded, "the unrounded bank is not its own unrounded bank")
     _compare("the unrounded bank", unrounded, truth.block(slice(None), slice(None)))
     _compare("a fold of the unrounded bank", unrounded.block(fold, fold), K)
     _compare(

@@ -50,7 +50,7 @@ class PolynomialMKL(KernelEstimator):
     free: Products = ()
     fit_intercept: bool = True
     n_init: Starts = 1
-    tol: Part = 1e-6
+    tol: Part = 1e-4
     max_iter: Count = 1000
     random_state: Seed = None
     verbose: Verbosity = 0

@@ -57,7 +57,7 @@ class PolynomialMKLRegressor(PolynomialMKL, WeightedRegressor):
     n_init : int, default 1
         How many starts where the problem is not convex: the central weights, the solution for the degree below, near
         single kernels, random.
-    tol : float, default 1e-6
+    tol : float, default 1e-4
         Relative duality gap, or relative stationarity, at which to stop.
     max_iter : int, default 1000
         Ridge regressions solved at most, from each start.

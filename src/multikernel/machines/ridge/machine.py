@@ -32,7 +32,7 @@ from multikernel.machines.ridge.spectrum import RidgeSpectrum
 
 MANY = 12  # factorisations take as long as one decomposition into eigenvectors
 _EXTREME = 1e100  # targets beyond this, or all below its inverse, have a unit of their own
-_PROVED = 1e-3  # with a larger gap rounding of K hides what the problem is, and nothing has converged
+_PROVED = 0.05  # with a larger gap rounding of K hides what the problem is, and nothing has converged
 
 
 @dataclass(frozen=True)
