@@ -14,10 +14,6 @@ OPEN: tuple[tuple[str, Callable[[Case, Finding], bool]], ...] = (
         "NumPy warns of an overflow where kernels of samples in single precision leave its range",
         lambda case, found: _single(case) and isinstance(found, Broken) and "overflow" in str(found),
     ),
-    (
-        "ridge regression does not know how much centring takes from the digits of a kernel, where alpha is as small",
-        lambda case, found: isinstance(found, Verdict) and "alpha" in case.parameters and "centered" in repr(case.kind),
-    ),
 )
 
 

@@ -50,6 +50,19 @@ CASES = {
         Target("random", 2246, 1e6),
         {"offset": 48.6, "radius": 86.1, "norm": 8.0, "solver": "auto", "alpha": 3.42e-09, "tol": 2.09e-06},
     ),
+    "a centred kernel, and an alpha below the digits that centring takes": Case(
+        "PolynomialMKLRegressor, degree 1",
+        Samples(Sample(452, 37, 1, 0.001, 100.0), (("centered", 0.0511),)),
+        Target("explained", 1000000, 1000.0, 10000.0),
+        {"penalty": 1e-07, "fit_intercept": False, "solver": "auto", "alpha": 0.0212, "tol": 6.6e-10},
+        "some zero",
+    ),
+    "kernels of low rank, and an alpha below their rounding": Case(
+        "GMKLRegressor",
+        Samples(Sample(49804, 29, 2, 1000.0), (("cubic", 12.6), ("sum", 0.0835))),
+        Target("outliers", 288694, 1000.0),
+        {"norm": 5.242860794067383, "radius": 1.0, "tol": 4.34e-09, "fit_intercept": False, "alpha": 296000000.0},
+    ),
 }
 
 

@@ -87,9 +87,11 @@ class SupportSaddle:
 
         ``sizes`` are the roots of the combined kernel's self-values.
         """
-        value = dual.value + self.saddle.domain.penalty(weights)
-        program = self.saddle.program
+        program, penalty = self.saddle.program, self.saddle.domain.penalty(weights)
         excess = max(program.gap(dual.warm, f, dual.intercept), 0.0)
-        upper = value + excess + program.hidden(dual.warm, f, dual.intercept, sizes)
-        bound = self.saddle.bound(dual.warm, scores)
-        return SupportPair(weights, dual, f, value, Certificate.gap(upper, bound, self.saddle.floor))
+        excess += program.hidden(dual.warm, f, dual.intercept, sizes)
+        # a machine that knows its rounding tells a value below that of its variables, and a bound is no better than it
+        primal = max(program.dual(dual.warm, float(dual.coef @ f)) + excess, dual.upper)
+        bound = min(self.saddle.bound(dual.warm, scores), dual.value + penalty)
+        certificate = Certificate.gap(primal + penalty, bound, self.saddle.floor)
+        return SupportPair(weights, replace(dual, upper=primal), f, dual.value + penalty, certificate)
