@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -11,7 +12,7 @@ import pytest
 from scipy.optimize import minimize
 
 import reference as ref
-from multikernel import bind, kernels
+from multikernel import bind, kernels, precomputed
 from multikernel.combinations import Combination, HadamardPower, Linear, ProductOfRBF, TiedAndFree
 from multikernel.domains import Domain, NormBall, Orthant
 from multikernel.machines import Machine, RidgeMachine, SquaredHingeMachine
@@ -257,6 +258,36 @@ def test_a_penalty_that_leaves_no_weights_is_said_to(combination):
         weights, _ = generalized_mkl(given)
     assert not weights.values.any()
     assert weights.converged
+
+
+@pytest.mark.parametrize("norm", [1, 2])
+@pytest.mark.parametrize("combination", [Linear(), HadamardPower(2), ProductOfRBF()], ids=["sum", "power", "product"])
+@pytest.mark.parametrize("constant", [0.0, 0.1, -7.7e30])
+def test_a_constant_target_needs_no_weights(constant, combination, norm):
+    """Nothing is below a value of zero; and no penalty is to blame, so nothing warns."""
+    for counts in (None, np.linspace(0.1, 3.0, len(X))):
+        given = problem(combination, "ridge", Orthant(1.0, norm))
+        given = replace(given, target=np.full(len(X), constant), sample_weight=counts)
+        weights, dual = generalized_mkl(given)
+        assert weights.converged
+        assert weights.gap == 0.0
+        assert weights.n_iter == 1
+        assert weights.objective == 0.0
+        assert not weights.values.any()
+        assert not dual.coef.any()
+        assert dual.intercept == pytest.approx(constant)
+
+
+@pytest.mark.parametrize("strength", [1e-9, 1e-3, 1e3])
+def test_an_alpha_far_above_kernels_of_different_size(strength):
+    """The coefficients are y / alpha then, and the weights y'K_k y / (2 strength alpha^2)."""
+    K = 1e-9 * np.stack([np.exp(-0.5 * ((X[:, None] - X[None]) ** 2).sum(axis=2)), (1.0 + X @ X.T) ** 3, X @ X.T])
+    y = VALUES - VALUES.mean()
+    given = Problem(precomputed(K), Linear(), RidgeMachine(100.0), Orthant(strength, 2), VALUES)
+    weights, _ = generalized_mkl(given, tol=1e-11)
+    assert weights.converged
+    assert weights.n_iter <= 60
+    np.testing.assert_allclose(weights.values, (K @ y) @ y / (2.0 * strength * 1e4), rtol=1e-4)
 
 
 def test_max_iter_is_kept_to():

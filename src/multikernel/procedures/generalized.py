@@ -3,7 +3,8 @@
     min_{theta in D}  J(K(theta)) + r(theta),        J the value of a machine
 
 The value has a gradient wherever the machine's solution is unique, so projected quasi-Newton steps solve the problem,
-each with one machine. Where K is linear in theta the interior point method over weights and machine is faster.
+each with one machine. Where K is linear in theta the interior point method over weights and machine is faster. Ridge
+regression that is no support program, for its large alpha or its several targets, has an iteration of its own.
 """
 
 from __future__ import annotations
@@ -18,14 +19,16 @@ from multikernel._typing import Array
 from multikernel._warnings import warn_user
 from multikernel.banks.threads import one_blas_thread
 from multikernel.combinations import Linear, ProductOfRBF
-from multikernel.domains import as_separable
+from multikernel.domains import NormBall, Orthant, as_separable
 from multikernel.machines import DualSolution, RidgeMachine, SupportMachine
 from multikernel.observer import Observer, silent
+from multikernel.optimizers import Optimizer
 from multikernel.optimizers.quasi_newton import QuasiNewton
+from multikernel.optimizers.ridge.interpolated import Interpolated
 from multikernel.problem import Problem
 from multikernel.procedures.base import Weights, outcome
 from multikernel.procedures.ridge_program import RidgeSupport
-from multikernel.procedures.ridge_terms import solved_by_terms
+from multikernel.procedures.ridge_terms import solved_by_terms, unexplained
 from multikernel.procedures.support_mkl import support_mkl
 
 
@@ -60,12 +63,13 @@ def generalized_mkl(
             def solve(
                 inner: Problem, asked: float, begin: Array | None, told: Observer
             ) -> tuple[Weights, DualSolution]:
-                return _solved(inner, asked, max_iter, begins if begin is None else [begin], warm, told)
+                idle = unexplained(inner)
+                return idle or _solved(inner, asked, max_iter, begins if begin is None else [begin], warm, told)
 
             weights, dual = solved_by_terms(problem, solve, tol, observe)
         else:
             weights, dual = _solved(problem, tol, max_iter, begins, warm, observe)
-    if weights.converged and not weights.values.any():
+    if weights.converged and weights.objective and not weights.values.any():
         warn_user(
             "generalised MKL: the penalty outweighs what the kernels explain, so every weight is 0 and the predictor "
             "is constant; lower the penalty, or give the losses more weight (a larger C, a smaller alpha)."
@@ -76,12 +80,14 @@ def generalized_mkl(
 def _solved(
     problem: Problem, tol: float, max_iter: int, starts: Sequence[Array], warm: Any, observe: Observer
 ) -> tuple[Weights, DualSolution]:
-    """By the interior point method where it can; else by quasi-Newton steps, to the best of the starts' points."""
+    """By the interior point method where it can; else by machines, to the best of the starts' points."""
     central = central_start(problem)
     begins = list(starts) or [central]
     if is_program(problem):
         return sum_of_kernels(problem, tol, max_iter, begins[0], warm, observe)
-    optimizer = QuasiNewton(tol=tol, max_iter=max_iter, typical=central)
+    optimizer: Optimizer = QuasiNewton(tol=tol, max_iter=max_iter, typical=central)
+    if interpolates(problem):
+        optimizer = Interpolated(tol=tol, max_iter=max_iter)
     results = [optimizer.minimise(problem, begin, warm, observe) for begin in begins]
     weights, dual = outcome(min(results, key=lambda result: result.evaluation.upper))
     return replace(weights, n_iter=sum(result.n_iter for result in results)), dual
@@ -117,6 +123,16 @@ def is_program(problem: Problem) -> bool:
     else:
         known = isinstance(problem.machine, SupportMachine)
     return known and isinstance(problem.combination, Linear) and as_separable(problem.domain) is not None
+
+
+def interpolates(problem: Problem) -> bool:
+    """Whether each step of the interpolated iteration at least halves the error: ridge regression, a sum of kernels.
+
+    Its domain is a ball of norm >= 2, or has a squared penalty. The sizes of the kernels do not matter.
+    """
+    domain = problem.domain
+    known = isinstance(problem.machine, RidgeMachine) and problem.linear
+    return known and isinstance(domain, NormBall | Orthant) and domain.norm >= 2
 
 
 def sum_of_kernels(

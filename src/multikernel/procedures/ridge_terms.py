@@ -83,6 +83,18 @@ def solved_by_terms(problem: Problem, solve: Solve, tol: float, observe: Observe
     return weights, replace(terms.solution(dual, weights.values), converged=converged)
 
 
+def unexplained(problem: Problem) -> Answer | None:
+    """The central weights, or zero weights with a penalty, where the terms have left nothing of the targets; else None.
+
+    Nothing is below the value of these, which is zero: their certificate is a gap, whatever the kernels are.
+    """
+    if problem.target.any():
+        return None
+    domain = problem.domain
+    at = problem.evaluate(problem.start() if domain.constrained else np.zeros(problem.size))
+    return Weights(at.theta, at.value, Certificate("duality gap", 0.0), True, 1, (0.0,), at.theta), at.dual
+
+
 @dataclass(frozen=True, eq=False)
 class RidgeTerms:
     """A ridge problem without the terms, and what leads back from it.

@@ -123,7 +123,7 @@ class GMKLRegressor(GeneralizedMKL, WeightedRegressor):
 
     Attributes
     ----------
-    As those of GMKLClassifier, without ``classes_``.
+    As those of GMKLClassifier, without ``classes_``; a constant target has a ``duality_gap_`` with every combination.
 
     Examples
     --------

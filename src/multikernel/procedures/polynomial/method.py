@@ -21,9 +21,8 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.banks import FactorGram, KernelBank
 from multikernel.banks.threads import one_blas_thread
-from multikernel.certificate import Certificate
 from multikernel.combinations import HadamardPower, Linear
-from multikernel.domains import Domain, NormBall, Orthant
+from multikernel.domains import NormBall
 from multikernel.machines import DualSolution, RidgeMachine
 from multikernel.observer import Observer, silent
 from multikernel.optimizers import Optimizer, Result
@@ -33,12 +32,12 @@ from multikernel.optimizers.ridge.interpolated import Interpolated
 from multikernel.optimizers.ridge.sphere import SphereTrustRegion
 from multikernel.problem import Problem
 from multikernel.procedures.base import Weights, outcome
-from multikernel.procedures.generalized import is_program, sum_of_kernels
+from multikernel.procedures.generalized import interpolates, is_program, sum_of_kernels
 from multikernel.procedures.polynomial.bound import HiddenConvexProblem, hidden_convex
 from multikernel.procedures.polynomial.collapse import collapsed, warn_of_collapse
 from multikernel.procedures.polynomial.proof import proved
 from multikernel.procedures.polynomial.starts import central, further_starts, inside
-from multikernel.procedures.ridge_terms import solved_by_terms
+from multikernel.procedures.ridge_terms import solved_by_terms, unexplained
 
 SOLVERS = ("auto", "projected_gradient", "interpolated", "trust_region")
 _FEW = 50  # weights up to which second derivatives cost less than the steps that they save
@@ -99,7 +98,7 @@ def _solved(
     warm: Array | None,
     observe: Observer,
 ) -> tuple[Weights, DualSolution]:
-    idle = _unexplained(problem) or collapsed(problem, tol)
+    idle = unexplained(problem) or collapsed(problem, tol)
     if idle is not None:
         return idle
     found = None
@@ -125,22 +124,12 @@ def _closer(one: tuple[Weights, DualSolution], other: tuple[Weights, DualSolutio
     return one if gaps[0] <= gaps[1] else other
 
 
-def _unexplained(problem: Problem) -> tuple[Weights, DualSolution] | None:
-    """The central weights, or zero weights with a penalty, for targets that do not vary; else None."""
-    y, machine, ball = problem.target, problem.machine, problem.domain
-    centred = isinstance(machine, RidgeMachine) and machine.fit_intercept
-    if y.any() and not (centred and (np.ptp(y, axis=0) == 0).all()):
-        return None
-    at = problem.evaluate(ball.start(problem.size) if ball.constrained else np.zeros(problem.size))
-    return Weights(at.theta, at.value, Certificate("duality gap", 0.0), True, 1, (0.0,), at.theta), at.dual
-
-
 def _for_interior_point(problem: Problem) -> bool:
     """Whether the interior point method is the fastest: a sum of kernels, one target, samples of equal weight.
 
     It works on n x n matrices; where these have few features an iteration that leaves them their structure is faster.
     """
-    return is_program(problem) and not (_smooth(problem.domain) and _few_features(problem.bank))
+    return is_program(problem) and not (interpolates(problem) and _few_features(problem.bank))
 
 
 def _few_features(bank: KernelBank) -> bool:
@@ -151,11 +140,6 @@ def _few_features(bank: KernelBank) -> bool:
     return isinstance(gram, FactorGram) and 2 * gram.F.shape[1] <= gram.shape[0]
 
 
-def _smooth(domain: Domain) -> bool:
-    """Whether each step of the interpolated iteration at least halves the error."""
-    return isinstance(domain, Orthant) or (isinstance(domain, NormBall) and domain.norm >= 2)
-
-
 def _optimizer(problem: Problem, middle: Array, solver: str, tol: float, max_iter: int) -> Optimizer:
     """The optimizer of that name; ValueError where it cannot solve this problem."""
     ball, power = problem.domain, isinstance(problem.combination, Linear | HadamardPower)
@@ -164,7 +148,7 @@ def _optimizer(problem: Problem, middle: Array, solver: str, tol: float, max_ite
     match solver:
         case "auto" if ridge and sphere and problem.size <= _FEW:
             return SphereTrustRegion(tol, max_iter)
-        case "auto" if ridge and problem.linear and _smooth(ball):
+        case "auto" if interpolates(problem):
             return Interpolated(tol, max_iter)
         case "auto":
             return QuasiNewton(tol, max_iter, typical=middle)
