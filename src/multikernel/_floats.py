@@ -1,9 +1,10 @@
-"""Arithmetic of positive numbers whose parts may leave the range of double precision where the result does not."""
+"""Arithmetic of numbers that may leave the range of their precision, or whose parts may where the result does not."""
 
 from __future__ import annotations
 
 import math
 import sys
+from typing import Any
 
 import numpy as np
 
@@ -38,3 +39,9 @@ def size_of(values: Array) -> float:
     """The root of the mean square, whatever the size of the values; 0 for none."""
     peak = float(np.abs(values).max(initial=0.0))
     return peak * float(np.sqrt(np.mean((values / peak) ** 2))) if 0.0 < peak < np.inf else peak
+
+
+def in_precision(values: Array, dtype: np.dtype[Any]) -> Array:
+    """The numbers in another precision, infinite where they are beyond its range."""
+    with np.errstate(over="ignore"):
+        return values.astype(dtype, copy=False)

@@ -109,6 +109,12 @@ def test_a_kernel_that_overflows_is_named(cls: Any, family: Any) -> None:
             cls(family).fit(LARGE, target(cls))
 
 
+@pytest.mark.parametrize("cls", [mk.EasyMKLClassifier, mk.GMKLRegressor, mk.PolynomialMKLRegressor])
+def test_a_kernel_that_overflows_in_single_precision_only_is_named(cls: Any) -> None:
+    with pytest.raises(ValueError, match=r"Polynomial\(degree=9.* has values that are NaN or infinite .* double"):
+        cls(kernels.polynomials([1, 9])).fit((1e8 * X).astype(np.float32), target(cls))
+
+
 @pytest.mark.parametrize("memory", [1 << 31, 1000])
 def test_a_kernel_that_overflows_is_named_whatever_its_bank(memory: int) -> None:
     with np.errstate(all="ignore"):

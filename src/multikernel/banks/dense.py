@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._floats import in_precision
 from multikernel._linalg import as_columns
 from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank, positions, unit_roundoff
@@ -265,7 +266,7 @@ class DenseBank(StoredBank):
         """One product, which reads every matrix that has a weight once."""
         used = np.flatnonzero(W.any(axis=0))
         stack = self.stack if len(used) == len(self) else self.stack[used]
-        return [DenseGram(total) for total in np.tensordot(W[:, used].astype(stack.dtype, copy=False), stack, 1)]
+        return [DenseGram(total) for total in np.tensordot(in_precision(W[:, used], stack.dtype), stack, 1)]
 
     def select(self, index: Index) -> DenseBank:
         return replace(self, stack=self.stack[index], origin=self.origin.select(index))

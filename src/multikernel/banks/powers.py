@@ -18,6 +18,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._floats import in_precision
 from multikernel._linalg import as_columns
 from multikernel._typing import Array, Index
 from multikernel.banks.gram import DenseGram, Gram
@@ -150,4 +151,4 @@ def coefficients(degrees: Array, weights: Array, dtype: np.dtype[Any]) -> Array:
     """c with sum_k w_k b^d_k = sum_d c_d b^d, as short as it can be."""
     coef = np.bincount(degrees, weights=weights, minlength=1)
     coef = np.trim_zeros(coef, "b") if coef.any() else coef[:1]
-    return coef.astype(dtype)
+    return in_precision(coef, dtype)
