@@ -1,10 +1,11 @@
 """Cases that failed once."""
 
 import pytest
+from sklearn.exceptions import ConvergenceWarning
 
-from fuzz.families import Case
+from fuzz.families import FAMILIES, Case
 from fuzz.judge import examine
-from fuzz.samples import Features, Matrices, Sample, Samples, Target
+from fuzz.samples import Features, Matrices, Powers, Sample, Samples, Target
 
 CASES = {
     "centred kernels and samples of weight zero": Case(
@@ -25,6 +26,18 @@ CASES = {
         Samples(Sample(7923, 25, 1, repeated=True), (("product", 1.0),)),
         Target("noisy", 485, 1e3),
         {"penalty": 1.87e-05, "norm": 1, "tol": 0.00224, "fit_intercept": True, "alpha": 6.79e-10},
+    ),
+    "weights beyond the range of single precision, which the samples have": Case(
+        "GMKLRegressor",
+        Powers(Sample(0, 39, 6, 1000.0, constant=True, single=True), 5, normalize=False),
+        Target("random", 70783, 1000.0, 10000.0),
+        {"norm": 2, "penalty": 0.000919, "alpha": 100.0, "tol": 6.61e-09, "fit_intercept": True},
+    ),
+    "weights beyond the range of single precision, on normalised powers": Case(
+        "PolynomialMKLRegressor, degree 1",
+        Powers(Sample(17559, 31, 5, repeated=True, single=True), 3, normalize=True),
+        Target("constant", 11362, 0.01, 10000.0),
+        {"penalty": 0.0136, "solver": "auto", "fit_intercept": False, "tol": 5.15e-09, "alpha": 1e-10},
     ),
     "samples far from zero": Case(
         "LpMKLRegressor",
@@ -70,3 +83,33 @@ CASES = {
 def test_case(name):
     verdict = examine(CASES[name])
     assert verdict.outcome in ("true", "undecided"), verdict
+
+
+HOPELESS = [
+    Case(
+        "LpMKLClassifier",
+        Powers(Sample(71695, 38, 4, shift=100.0), 5, normalize=False),
+        Target("noisy", 259),
+        {"C": 58900.0, "p": 3.0, "tol": 0.000298, "solver": "block_norm", "max_iter": 30},
+    ),
+    Case(
+        "L1MKLClassifier",
+        Powers(Sample(202, 30, 2, 1000.0), 5, normalize=False),
+        Target("unbalanced", 924),
+        {"C": 0.000407, "tol": 0.000407, "solver": "reduced_gradient", "max_iter": 30},
+    ),
+]
+
+
+@pytest.mark.parametrize("case", HOPELESS, ids=lambda case: case.family)
+def test_steps_end_where_rounding_hides_the_value(case: Case) -> None:
+    given = case.kind.make()
+    with pytest.warns(ConvergenceWarning):
+        model = (
+            FAMILIES[case.family]
+            .estimator(kernels=given.kernels, **case.parameters)
+            .fit(given.X, case.target.labels(given))
+        )
+    assert not model.converged_
+    assert model.duality_gap_ > 0.99
+    assert model.n_iter_ < 400_000

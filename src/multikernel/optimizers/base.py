@@ -4,7 +4,8 @@
 
 An algorithm proposes a point, is told what was found there, and proposes the next one. All else is done here, for all
 algorithms: each inner problem is solved from the last solution, and no more accurately than the outer gap is worth; the
-best point and the best bound are kept; and the run ends as soon as these enclose the optimum closely enough:
+best point and the best bound are kept; and the run ends as soon as these enclose the optimum closely enough, or where
+rounding no longer lets the machine tell the value:
 
     duality gap = (upper value at the point returned - best bound) / |upper value|
 
@@ -29,6 +30,7 @@ from multikernel.optimizers.state import Proposal, Result, State
 from multikernel.problem import Problem
 
 _FINEST = 1e-13  # the smallest gap that rounding allows to ask of an inner problem
+_UNKNOWN = 3  # evaluations in a row that hardly tell the value, after which further ones are given up
 _DOMINANT = 0.1  # of the outer gap: a larger inner one has to shrink before the algorithm goes on
 
 Search = Generator[Proposal, State, None]
@@ -116,7 +118,8 @@ class Optimizer(ABC):
         )
 
     def _finished(self, state: State) -> bool:
-        return state.certificate.reached(self.tol) or len(state.history) >= self.max_iter
+        over = len(state.history) >= self.max_iter or state.unknown >= _UNKNOWN
+        return over or state.certificate.reached(self.tol)
 
     def _continued(self, problem: Problem, state: State, observe: Observer) -> State:
         """Evaluate the points that the search proposes; the bound that comes with a proposal may end the run."""

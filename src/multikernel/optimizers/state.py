@@ -11,6 +11,8 @@ from multikernel.certificate import Certificate
 from multikernel.observer import Event
 from multikernel.problem import Evaluation
 
+_HALF = 0.5  # the relative gap of a value of which half is known
+
 
 @dataclass(frozen=True, eq=False)
 class Result:
@@ -47,6 +49,7 @@ class State:
     bound : float, the best bound of the optimum
     certificate : of the best point; that of the first evaluation if not given
     history : the certificate's value after each evaluation
+    unknown : int, how many of the last evaluations did not even tell the half of the value
     """
 
     latest: Evaluation
@@ -54,6 +57,7 @@ class State:
     bound: float
     certificate: Certificate
     history: tuple[float, ...] = ()
+    unknown: int = 0
 
     @property
     def event(self) -> Event:
@@ -64,7 +68,7 @@ class State:
     @classmethod
     def first(cls, evaluation: Evaluation) -> State:
         """What the first evaluation tells."""
-        return cls(evaluation, evaluation, evaluation.bound, evaluation.certificate)
+        return cls(evaluation, evaluation, evaluation.bound, evaluation.certificate, unknown=_unknown(evaluation))
 
     def certified(self, certificate: Certificate, step: bool = True) -> State:
         """The state with a certificate: of a further step, or else in place of the last step's."""
@@ -79,7 +83,14 @@ class State:
         stationary = not np.isfinite(evaluation.bound) and evaluation.certificate.reached(tol)
         better = stationary or evaluation.upper < self.best.upper
         bound = max(self.bound, evaluation.bound)
-        return replace(self, latest=evaluation, best=evaluation if better else self.best, bound=bound)
+        unknown = self.unknown + 1 if _unknown(evaluation) else 0
+        best = evaluation if better else self.best
+        return replace(self, latest=evaluation, best=best, bound=bound, unknown=unknown)
+
+
+def _unknown(evaluation: Evaluation) -> int:
+    """1 where the machine could not tell more than half of the value, as where rounding hides the rest; else 0."""
+    return int(not evaluation.dual.converged and evaluation.dual.gap > _HALF)
 
 
 @dataclass(frozen=True, eq=False)

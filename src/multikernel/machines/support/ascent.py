@@ -2,7 +2,9 @@
 
 Pairwise steps (``_pairwise``) find which variables lie between their bounds; Newton steps on these (``bounded_newton``)
 find their values. Neither knows when the other is better. So they take turns, and the pairwise steps go on for about as
-long as the next Newton step will take: whichever is better, the other at most doubles the time.
+long as the next Newton step will take: whichever is better, the other at most doubles the time. Upper bounds may be so
+large that they make more of the last digits of the slopes than the whole value: no step can lead to a small gap then,
+and turns go on only while they gain much.
 """
 
 from __future__ import annotations
@@ -20,6 +22,7 @@ _TURNS = 30  # before the caller computes the gradient afresh
 _ROUGH = 0.1  # a relative gap above which bounds still change so much that a Newton step must be cheap to be worth it
 _CHEAP = 20  # how many times cheaper
 _JUMP = 0.1  # of the gap: a Newton step that leaves more of it has changed bounds, and the next one may as well
+_SLOW = 0.01  # of the value: where rounding hides all of it, turns end once the longest one would gain less
 _PATIENCE = 16  # times the cost of the next Newton step, at most, after Newton steps that changed bounds
 
 
@@ -28,6 +31,7 @@ def ascent(
     program: SupportProgram,
     b: Array,
     gradient: Array,
+    sizes: Array,
     floor: float,
     tol: float,
     max_iter: int,
@@ -35,13 +39,15 @@ def ascent(
 ) -> tuple[Array, int]:
     """Signed variables of a higher dual value, and the steps that led there.
 
-    It ends where the relative gap is likely at most ``tol``, where no step leads up, or after some turns.
+    It ends where the relative gap is likely at most ``tol``, where no step leads up, where rounding hides what steps
+    gain, or after some turns.
 
     Parameters
     ----------
     K : array (n, n), rows contiguous
     program : SupportProgram
     b, gradient : arrays (N,), feasible signed variables and the derivative there; both may be overwritten
+    sizes : array (n,), the roots of K_ii
     floor : float, a value of the program that counts as zero
     tol : float, the relative gap to reach
     max_iter : int, steps at most
@@ -52,6 +58,7 @@ def ascent(
     c, low, high, ridge = program.sign * program.linear, program.low, program.high, program.ridge
     equality, every = program.intercept, max(32, len(b) // 32)
     steps, patience, before, length = 0, 1, np.inf, len(b)
+    value, longest = 0.5 * float(b @ (c + gradient)), _PATIENCE * _newton_cost(len(b), len(b))
 
     def climb(most: int) -> tuple[int, float, float]:
         """Pairwise steps, in pieces that can be interrupted."""
@@ -69,7 +76,10 @@ def ascent(
         most = min(length, max_iter - steps)
         made, first, gap = climb(most)
         steps += made
+        last, value = value, 0.5 * float(b @ (c + gradient))
         if gap <= tol or steps >= max_iter:
+            break
+        if (value - last) * longest < _SLOW * abs(value) * made and hopeless(program, b, gradient, sizes, floor):
             break
         patience = min(2 * patience, _PATIENCE) if first > _JUMP * before else 1
         before = np.inf
@@ -85,6 +95,14 @@ def ascent(
         elif made < length:
             break
     return b, steps
+
+
+def hopeless(program: SupportProgram, b: Array, gradient: Array, sizes: Array, floor: float) -> bool:
+    """Whether rounding of the slopes hides all of the value: then a gap says nothing, whatever steps follow."""
+    a, f = program.sign * b, (program.sign * program.linear - gradient - program.ridge * b)[: program.n]
+    value = 0.5 * float(b @ (program.sign * program.linear + gradient))
+    hidden = program.hidden(a, f, program.best_intercept(f), sizes) / program.scale
+    return hidden > max(abs(value), floor)
 
 
 def _sooner(made: int, first: float, last: float, tol: float, steps: int) -> bool:

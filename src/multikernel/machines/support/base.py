@@ -79,7 +79,7 @@ class SupportMachine(Machine):
         while not best.converged and found.n_iter < self.max_iter:
             work = work if len(work) else np.empty(min(len(b) ** 2, _MEMORY))
             left = self.max_iter - found.n_iter
-            b, made = ascent(K, program, b, gradient, floor / program.scale, self.tol, left, work)
+            b, made = ascent(K, program, b, gradient, sizes, floor / program.scale, self.tol, left, work)
             found, gradient = certified(K, program, b, sizes, self.tol, found.n_iter + made, found.history)
             stalled = 0 if found.gap < _PROGRESS * best.gap else stalled + 1
             best = replace(found if found.gap <= best.gap else best, n_iter=found.n_iter, history=found.history)
