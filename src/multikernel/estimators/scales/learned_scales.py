@@ -48,7 +48,7 @@ class LearnedScalesRegressor(LearnedScalesEstimator, KernelRegressor):
         Stationarity at which to stop: by how much, relative to the held-out error, a factor e in one parameter would
         change the objective, to first order.
     max_iter : int, default 100
-        Quasi-Newton steps at most; as many on a part of the samples first, where there are more than 1000.
+        Quasi-Newton steps at most; as many on a part of the samples first, where there are more than 500.
     random_state : int, RandomState or None; default 0
         Of the folds, and of the samples that the steps begin on.
     verbose : int, default 0

@@ -26,7 +26,7 @@ from multikernel.procedures.learned_scales.error import ScalesError, Trial, mean
 from multikernel.procedures.ridge_cv.residuals import HeldOut
 from multikernel.procedures.units import spread
 
-_FEW = 500  # samples on which the steps begin, where there are more than twice as many
+_FEW = 500  # samples on which the steps begin, where there are more
 _WIDTHS = (0.1, 0.3, 1.0, 3.0)  # the mean of the distance in equal scales
 _RIDGES = (1.0, 10.0, 100.0, 1e3, 1e4)  # weights of the kernel relative to the ridge
 _LARGEST = 1e7  # the largest weight relative to the ridge: the inverse of the matrix loses as many digits
@@ -90,7 +90,7 @@ def learned_scales(
     held_out = replace(held_out, Y=held_out.Y / unit)
     error = ScalesError(bank, combination, held_out, penalty, mean_distances(bank))
     with one_blas_thread(n):
-        if n > 2 * _FEW:
+        if n > _FEW:
             rows = np.sort(np.random.default_rng(seed).permutation(n)[:_FEW])
             few = error.on(rows)
             equal = _equal(few)
