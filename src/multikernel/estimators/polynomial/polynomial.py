@@ -92,7 +92,7 @@ class PolynomialMKLRegressor(PolynomialMKL, WeightedRegressor):
     >>> model = PolynomialMKLRegressor(kernels.linear_features(), offset=0.0).fit(X, X[:, 0] * X[:, 1])
     >>> (model.weights_ > 0.5).tolist()  # the product of features 0 and 1 explains the target
     [True, True, False, False]
-    >>> bool(model.duality_gap_ < 1e-6), bool(model.score(X, X[:, 0] * X[:, 1]) > 0.99)
+    >>> bool(model.duality_gap_ < 1e-4), bool(model.score(X, X[:, 0] * X[:, 1]) > 0.99)
     (True, True)
     """
 
