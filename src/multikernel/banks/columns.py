@@ -15,6 +15,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from scipy.linalg import blas
 
 from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank, positions, same_samples
@@ -155,7 +156,7 @@ class ColumnDistancesBank(KernelBank):
             return _absolute(s, X, Z)
         centre = Z.mean(axis=0) if len(Z) else 0.0  # differences do not depend on it, their digits do
         X, Z = X - centre, Z - centre
-        D = (X * (-2.0 * s)) @ Z.T
+        D = _product(X * (-2.0 * s), Z.T)
         D += ((X * X) @ s)[:, None]
         D += (Z * Z) @ s
         return np.maximum(D, 0.0, out=D) if (s >= 0.0).all() else D
@@ -163,7 +164,7 @@ class ColumnDistancesBank(KernelBank):
     def _inner_squares(self, M: Array) -> Array:
         centre = self.Z.mean(axis=0) if len(self.Z) else 0.0
         X, Z = self.X - centre, self.Z - centre
-        cross = np.einsum("ij,ij->j", X, M @ Z)
+        cross = np.einsum("ij,ij->j", X, _product(M, Z))
         return M.sum(axis=1) @ (X * X) + M.sum(axis=0) @ (Z * Z) - 2.0 * cross
 
     def _inner_absolute(self, M: Array) -> Array:
@@ -195,3 +196,8 @@ def _absolute(s: Array, X: Array, Z: Array) -> Array:
 
     over_rows(part, len(X), max(1, _PIECE // max(1, Z.size)))
     return out
+
+
+def _product(A: Array, B: Array) -> Array:
+    """A B by SciPy's BLAS, beside whose factorisations the threads of NumPy's own would spin."""
+    return blas.dgemm(1.0, B.T, A.T).T if A.size and B.size else A @ B

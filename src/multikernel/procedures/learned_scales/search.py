@@ -89,16 +89,16 @@ def learned_scales(
     unit, n = spread(held_out.Y), len(held_out.Y)
     held_out = replace(held_out, Y=held_out.Y / unit)
     error = ScalesError(bank, combination, held_out, penalty, mean_distances(bank))
-    with one_blas_thread(n):
-        if n > _FEW:
-            rows = np.sort(np.random.default_rng(seed).permutation(n)[:_FEW])
-            few = error.on(rows)
-            equal = _equal(few)
+    rows = np.sort(np.random.default_rng(seed).permutation(n)[:_FEW]) if n > _FEW else np.arange(n)
+    few = error.on(rows) if n > _FEW else error
+    with one_blas_thread(len(rows)):
+        equal = begin = _equal(few)
+        if few is not error:
             begin = _descend(few, equal, tol, max_iter, silent).best
-            equal, start = _at(error, equal.u), _at(error, begin.u)
-        else:
-            equal = start = _equal(error)
-        run = _descend(error, min(start, equal, key=lambda trial: trial.value), tol, max_iter, observe)
+    with one_blas_thread(n):
+        if few is not error:
+            equal, begin = _at(error, equal.u), _at(error, begin.u)
+        run = _descend(error, min(begin, equal, key=lambda trial: trial.value), tol, max_iter, observe)
     return _result(error, run, equal, tol, unit)
 
 
