@@ -39,3 +39,14 @@ def test_what_does_not_fit_is_refused() -> None:
         ColumnDistancesBank.of(np.eye(3), 2, np.zeros(2))
     with pytest.raises(ValueError, match="strings in columns 0, 2"):
         ColumnDistancesBank.of(TABLE).cross(np.eye(3))
+
+
+@pytest.mark.parametrize("degree", [1, 2])
+def test_quadratic_forms_need_no_matrix(degree: int) -> None:
+    """They are those of the matrices, also far from zero and with groups."""
+    rng = np.random.default_rng(0)
+    X, A = rng.normal(size=(30, 4)) + 1e6, rng.normal(size=(30, 3))
+    bank = ColumnDistancesBank.of(X, degree, np.array([0, 1, 0, -1]))
+    D = np.abs(X[:, None] - X) ** degree
+    want = np.einsum("it,ilj,lt->jt", A, D, A)
+    np.testing.assert_allclose(bank.quads(A), [want[0] + want[2], want[1]], rtol=1e-9, atol=1e-9)

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import tracemalloc
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 import pytest
 
-from multikernel import kernels
+from multikernel import _memory, kernels
 from multikernel.banks.columns import ColumnDistancesBank
 from multikernel.combinations import Profiles
 from multikernel.observer import Event
@@ -126,3 +128,30 @@ def test_constant_features_have_no_scale_and_constant_targets_no_error() -> None
     flat = learned_scales(bank, Profiles((kernels.RBF(),)), HeldOut(0.0 * Y + 3.0, Folds.of(5, 30, Y)))
     assert flat.objective == pytest.approx(0.0, abs=1e-20)
     assert np.isfinite(flat.theta).all()
+
+
+def test_a_step_holds_few_matrices(monkeypatch: pytest.MonkeyPatch) -> None:
+    """At most four with one kernel; and none at all is begun where they do not fit."""
+    n = 400
+    X, Y = samples(n)
+    bank, held_out = ColumnDistancesBank.of(X), HeldOut(Y, Folds.of(5, n, Y))
+
+    def learned() -> None:
+        learned_scales(bank, Profiles((kernels.Matern(nu=1.5),)), held_out, max_iter=2)
+
+    def peak(work: Callable[[], None]) -> float:
+        tracemalloc.start()
+        try:
+            work()
+            return tracemalloc.get_traced_memory()[1] / (8.0 * n * n)
+        finally:
+            tracemalloc.stop()
+
+    def refused() -> None:
+        with pytest.raises(MemoryError, match=r"kernels of 400 samples takes .* take a part of the samples"):
+            learned()
+
+    learned()  # what is imported and compiled once
+    assert peak(learned) < 5.0
+    monkeypatch.setattr(_memory, "total_memory", lambda: 8.0 * 3.9 * n * n)
+    assert peak(refused) < 0.5

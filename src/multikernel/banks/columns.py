@@ -15,14 +15,14 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.linalg import blas
 
 from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank, positions, same_samples
 from multikernel.banks.categories import Columns
 from multikernel.banks.gram import DenseGram, Gram
-from multikernel.banks.threads import over_rows
+from multikernel.banks.threads import one_blas_thread, over_rows
 
+_TILE = 1 << 16  # distances
 _PIECE = 1 << 20  # differences of columns that a thread forms at a time
 
 
@@ -108,6 +108,13 @@ class ColumnDistancesBank(KernelBank):
         used = self.owner >= 0
         return np.bincount(self.owner[used], by_column[used], minlength=self.groups)
 
+    def quads(self, A: Array) -> Array:
+        self._check_square("quadratic forms need a square bank")
+        form = _form_squares if self.degree == 2 else _form_absolute
+        used = self.owner >= 0
+        by_column = [np.bincount(self.owner[used], form(self.X, a)[used], minlength=self.groups) for a in A.T]
+        return np.stack(by_column, axis=1) if by_column else np.zeros((self.groups, 0))
+
     def diagonal(self) -> Array:
         self._check_square("a rectangular bank has no diagonal")
         return np.zeros((self.groups, len(self.X)))
@@ -156,16 +163,33 @@ class ColumnDistancesBank(KernelBank):
             return _absolute(s, X, Z)
         centre = Z.mean(axis=0) if len(Z) else 0.0  # differences do not depend on it, their digits do
         X, Z = X - centre, Z - centre
-        D = _product(X * (-2.0 * s), Z.T)
-        D += ((X * X) @ s)[:, None]
-        D += (Z * Z) @ s
-        return np.maximum(D, 0.0, out=D) if (s >= 0.0).all() else D
+        left, right, clip = _sums(X * X, s), _sums(Z * Z, s), bool((s >= 0.0).all())
+        D, factors = np.empty((len(X), len(Z))), X * (-2.0 * s)
+
+        def part(rows: slice) -> None:
+            tile = np.matmul(factors[rows], Z.T, out=D[rows])
+            tile += left[rows, None]
+            tile += right
+            if clip:
+                np.maximum(tile, 0.0, out=tile)
+
+        with one_blas_thread(0):  # the rows are shared out among threads
+            over_rows(part, len(D), _height(len(Z)))
+        return D
 
     def _inner_squares(self, M: Array) -> Array:
         centre = self.Z.mean(axis=0) if len(self.Z) else 0.0
         X, Z = self.X - centre, self.Z - centre
-        cross = np.einsum("ij,ij->j", X, _product(M, Z))
-        return M.sum(axis=1) @ (X * X) + M.sum(axis=0) @ (Z * Z) - 2.0 * cross
+
+        def part(rows: slice) -> tuple[Array, Array]:
+            tile, own = M[rows], X[rows]
+            crossed = np.einsum("ij,ij->j", own, tile @ Z)
+            return np.einsum("i,ij,ij->j", tile.sum(axis=1), own, own) - 2.0 * crossed, tile.sum(axis=0)
+
+        with one_blas_thread(0):
+            parts = over_rows(part, len(X), _height(len(Z)))
+        by_columns = np.sum([columns for _, columns in parts], axis=0) if parts else np.zeros(len(Z))
+        return np.sum([own for own, _ in parts], axis=0) + np.einsum("i,ij,ij->j", by_columns, Z, Z)
 
     def _inner_absolute(self, M: Array) -> Array:
         from multikernel.banks import _columns
@@ -185,6 +209,22 @@ class ColumnDistancesBank(KernelBank):
         return np.sum(over_rows(part, len(self.X), height), axis=0) if len(self.X) else np.zeros(len(Xt))
 
 
+def _form_squares(X: Array, a: Array) -> Array:
+    """sum_il a_i a_l (x_i - x_l)^2 of each column."""
+    X = X - (X.mean(axis=0) if len(X) else 0.0)
+    first, second = np.einsum("i,ij->j", a, X), np.einsum("i,ij,ij->j", a, X, X)
+    return 2.0 * (a.sum() * second - first**2)
+
+
+def _form_absolute(X: Array, a: Array) -> Array:
+    """sum_il a_i a_l |x_i - x_l| of each column: in their order, 2 sum_i a_i (x_i sum_l<i a_l - sum_l<i a_l x_l)."""
+    order = np.argsort(X, axis=0, kind="stable")
+    x, b = np.take_along_axis(X, order, axis=0), a[order]
+    x = x - x[len(x) // 2] if len(x) else x  # differences do not depend on it, their digits do
+    before, weighed = np.cumsum(b, axis=0) - b, np.cumsum(b * x, axis=0) - b * x
+    return 2.0 * (b * (x * before - weighed)).sum(axis=0)
+
+
 def _absolute(s: Array, X: Array, Z: Array) -> Array:
     """sum_j s_j |x_j - z_j|, rows in threads."""
     from multikernel.banks import _columns
@@ -198,6 +238,11 @@ def _absolute(s: Array, X: Array, Z: Array) -> Array:
     return out
 
 
-def _product(A: Array, B: Array) -> Array:
-    """A B by SciPy's BLAS, beside whose factorisations the threads of NumPy's own would spin."""
-    return blas.dgemm(1.0, B.T, A.T).T if A.size and B.size else A @ B
+def _sums(squares: Array, s: Array) -> Array:
+    """sum_j s_j x_j^2 of each sample, without the threads of NumPy's BLAS."""
+    return np.einsum("ij,j->i", squares, s)
+
+
+def _height(columns: int) -> int:
+    """Rows of a tile that stays in the cache."""
+    return max(1, _TILE // max(1, columns))

@@ -82,12 +82,12 @@ def _one_thread(process: int) -> _OneThread:
 
 
 @contextmanager
-def one_blas_thread(n: int) -> Iterator[None]:
-    """BLAS with one thread, for matrices of order n <= 800: a second would gain little, and spin between the products.
+def one_blas_thread(n: int, most: int = _SMALL_ORDER) -> Iterator[None]:
+    """BLAS with one thread, for matrices of order n <= most: a second would gain little, and spin between the products.
 
     With n = 0 whatever the matrices: for work that is shared out among threads already.
     """
-    if n > _SMALL_ORDER:
+    if n > most:
         yield
         return
     limit = _one_thread(os.getpid())

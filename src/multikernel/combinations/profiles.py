@@ -18,8 +18,11 @@ from multikernel._linalg import as_columns
 from multikernel._parameters import shown
 from multikernel._typing import Array
 from multikernel.banks import DenseGram, KernelBank
+from multikernel.banks.threads import over_rows
 from multikernel.combinations.base import Combination
 from multikernel.kernels.distance import DistanceKernel
+
+_TILE = 1 << 15  # values
 
 
 @dataclass(frozen=True)
@@ -76,29 +79,57 @@ class Profiles(Combination):
         """K(theta) with what its derivatives are made of."""
         R = len(self.kernels)
         weights, scales = np.asarray(theta)[:R], np.asarray(theta)[R:].reshape(R, -1)
-        distances = tuple(_clipped(bank.combine(s).dense()) for s in scales)
-        profiles = tuple(kernel.profile(D) for kernel, D in zip(self.kernels, distances, strict=True))
-        K = sum((w * F for w, F in zip(weights, profiles, strict=True)), np.zeros(bank.shape))
-        return Evaluated(self, bank, weights, distances, profiles, K)
+        distances = tuple(bank.combine(s).dense() for s in scales)
+        K = np.zeros(bank.shape)
+
+        def fill(rows: slice) -> None:
+            for kernel, w, D in zip(self.kernels, weights, distances, strict=True):
+                profile = kernel.profile(_clipped(D[rows]))
+                profile *= w
+                K[rows] += profile
+
+        over_rows(fill, len(K), _height(K))
+        return Evaluated(self, bank, weights, distances, K)
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluated:
-    """K(theta) at weights w, with the distances D_r and the profiles f_r(D_r)."""
+    """K(theta) at weights w, with the distances D_r."""
 
     combination: Profiles
     bank: KernelBank
     weights: Array
     distances: tuple[Array, ...]
-    profiles: tuple[Array, ...]
     K: Array
 
     def inner(self, M: Array) -> Array:
-        """d<M, K(theta)> / dtheta for M of the shape of K: shape (d,)."""
-        outside = [np.vdot(M, F) for F in self.profiles]
-        parts = zip(self.combination.kernels, self.weights, self.distances, strict=True)
-        inside = [self.bank.inner(M * kernel.slope(D)) * w for kernel, w, D in parts]
+        """d<M, K(theta)> / dtheta for M of the shape of K, which is overwritten: shape (d,)."""
+        kernels, last = self.combination.kernels, len(self.distances) - 1
+        outside, inside = [], []
+        for r, (kernel, w, D) in enumerate(zip(kernels, self.weights, self.distances, strict=True)):
+            product = M if r == last else np.empty_like(M)
+            outside.append(_multiplied(kernel, w, D, M, product))
+            inside.append(self.bank.inner(product))
         return np.concatenate([outside, *inside])
+
+
+def _multiplied(kernel: DistanceKernel, w: float, D: Array, M: Array, out: Array) -> float:
+    """<M, f(D)>, with w M o f'(D) in ``out``, which may be M."""
+
+    def part(rows: slice) -> float:
+        near = _clipped(D[rows])
+        value = float(np.einsum("ij,ij->", M[rows], kernel.profile(near)))
+        slope = kernel.slope(near)
+        slope *= w
+        np.multiply(M[rows], slope, out=out[rows])
+        return value
+
+    return float(sum(over_rows(part, len(M), _height(M))))
+
+
+def _height(K: Array) -> int:
+    """Rows of a tile that stays in the cache together with what is made of it."""
+    return max(1, _TILE // max(1, K.shape[1]))
 
 
 def _clipped(D: Array) -> Array:

@@ -28,7 +28,7 @@ from multikernel.kernels import DistanceKernel, Kernel, KernelFamily, Kernels, M
 from multikernel.kernels.anisotropic import Anisotropic
 from multikernel.machines import RidgeMachine
 from multikernel.observer import Observer
-from multikernel.procedures.learned_scales import LearnedScales, learned_scales
+from multikernel.procedures.learned_scales import MANY, LearnedScales, learned_scales
 from multikernel.procedures.ridge_cv import Folds
 from multikernel.procedures.ridge_cv.residuals import HeldOut
 from multikernel.procedures.units import MachineUnits, spread
@@ -114,7 +114,7 @@ class LearnedScalesEstimator(KernelEstimator):
         combination, Y = self._combination(), as_columns(task.target)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         held_out = HeldOut(Y, self._folds(task.target, seed), self.fit_intercept)
-        with one_blas_thread(len(Y)):
+        with one_blas_thread(len(Y), MANY):
             found = learned_scales(bank, combination, held_out, self.penalty, self.tol, self.max_iter, seed, observe)
             unit, machine = spread(task.target), RidgeMachine(found.alpha, self.fit_intercept)
             solution = machine.solve(combination.gram(bank, found.theta), task.target / unit)

@@ -25,9 +25,9 @@ class LearnedScalesRegressor(LearnedScalesEstimator, KernelRegressor):
     f_i kernel ridge regression with ridge alpha, trained on the samples outside the fold that holds out sample i, and
     u_rj the logarithm of the scale times the mean of |x_j - z_j|^q over pairs. Features that do not help get small
     scales. The gradient is exact, from one matrix inverse for all folds. The problem is not convex: the point found is
-    stationary, and no worse on held-out samples than equal scales with the best of 4 widths and 5 ridges, up to the
-    penalty. The result does not depend on the units of the features or of the target. Features of strings are
-    categories: |x_j - z_j|^q is 0 for the same and 1 for different ones, also for one that training did not meet.
+    stationary, and no worse on held-out samples than equal scales with the best of 4 widths and 5 ridges (which are
+    chosen on 500 of the samples where there are more), up to the penalty. The result does not depend
+    on the units of the features or of the target. Features of strings are categories: |x_j - z_j|^q is 0 for the same and 1 for different ones, also for one that training did not meet.
 
     Parameters
     ----------
@@ -76,7 +76,8 @@ class LearnedScalesRegressor(LearnedScalesEstimator, KernelRegressor):
 
     Notes
     -----
-    A step costs one n x n inverse and n^2 p operations; memory is some 5 n^2 numbers with one kernel.
+    A step costs one n x n inverse and n^2 p operations; memory is some 4 n^2 numbers with one kernel, and
+    n^2 more for each further one.
 
     References
     ----------

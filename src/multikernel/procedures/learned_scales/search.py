@@ -3,8 +3,8 @@
     min over w, s > 0 of  log L(sum_r w_r f_r(sum_k s_rk D_k)) + penalty / n * sum_r sum of squares_k(log s_rk)
 
 as error.py has it. The problem is not convex. Equal scales are tried first, of several widths and with several ridges,
-on some of the samples; limited-memory quasi-Newton steps (SciPy's L-BFGS-B) lead on from the best, on these samples
-and then on all. Steps never go uphill, so the end is no worse than the best of equal scales.
+on some of the samples where there are many; limited-memory quasi-Newton steps (SciPy's L-BFGS-B) lead on from the best,
+on these samples and then on all. Steps never go uphill, so the end is no worse than the equal scales chosen.
 """
 
 from __future__ import annotations
@@ -15,6 +15,7 @@ from itertools import product
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
+from multikernel._memory import check_memory
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
@@ -26,6 +27,7 @@ from multikernel.procedures.learned_scales.error import ScalesError, Trial, mean
 from multikernel.procedures.ridge_cv.residuals import HeldOut
 from multikernel.procedures.units import spread
 
+MANY = 2000  # samples up to which BLAS has one thread: the passes have their own, and BLAS's would wait for each other
 _FEW = 500  # samples on which the steps begin, where there are more
 _WIDTHS = (0.1, 0.3, 1.0, 3.0)  # the mean of the distance in equal scales
 _RIDGES = (1.0, 10.0, 100.0, 1e3, 1e4)  # weights of the kernel relative to the ridge
@@ -88,14 +90,16 @@ def learned_scales(
     """
     unit, n = spread(held_out.Y), len(held_out.Y)
     held_out = replace(held_out, Y=held_out.Y / unit)
+    matrices = 3.0 + len(combination.kernels)
+    check_memory(matrices * n * n, f"learning scales inside kernels of {n} samples", "take a part of the samples")
     error = ScalesError(bank, combination, held_out, penalty, mean_distances(bank))
     rows = np.sort(np.random.default_rng(seed).permutation(n)[:_FEW]) if n > _FEW else np.arange(n)
     few = error.on(rows) if n > _FEW else error
-    with one_blas_thread(len(rows)):
+    with one_blas_thread(0):
         equal = begin = _equal(few)
         if few is not error:
             begin = _descend(few, equal, tol, max_iter, silent).best
-    with one_blas_thread(n):
+    with one_blas_thread(n, MANY):
         if few is not error:
             equal, begin = _at(error, equal.u), _at(error, begin.u)
         run = _descend(error, min(begin, equal, key=lambda trial: trial.value), tol, max_iter, observe)
@@ -168,7 +172,7 @@ def _result(error: ScalesError, run: Run, equal: Trial, tol: float, unit: float)
     total = float(theta[:R].sum())
     return LearnedScales(
         values=theta[:R] / total,
-        objective=unit * (unit * run.best.left.value),
+        objective=unit * (unit * run.best.loss),
         certificate=run.certificate,
         converged=run.certificate.reached(tol),
         n_iter=len(run.history) - 1,
@@ -176,7 +180,7 @@ def _result(error: ScalesError, run: Run, equal: Trial, tol: float, unit: float)
         scales=theta[R:].reshape(R, -1),
         means=error.means,
         alpha=1.0 / total,
-        errors=unit * (unit * run.best.left.errors),
-        equal=unit * (unit * equal.left.value),
+        errors=unit * (unit * run.best.errors),
+        equal=unit * (unit * equal.loss),
         constant=unit * (unit * error.held_out.constant()),
     )

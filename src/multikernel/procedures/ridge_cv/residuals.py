@@ -79,7 +79,7 @@ class HeldOut:
             blocks = Blocks.of(K, self.folds)
         except np.linalg.LinAlgError:
             return None
-        targets, ones = product(K, self.Y), K @ self.ones
+        targets, ones = product(K, self.Y), product(K, self.ones[:, None])[:, 0]
         R = blocks.solve(self.centred(targets, ones, self.folds))
         errors: Array = (R**2).sum(axis=0) / self.count
         return Residuals(K, targets, ones, blocks, R, errors) if np.isfinite(errors).all() else None
@@ -95,7 +95,8 @@ class HeldOut:
         M = np.zeros_like(at.H)
         for t in range(self.Y.shape[1]):
             P = _columns(at.H, self.folds, U[:, t])
-            M += product(P, self.directions(at, self.folds, at.values[:, t], t).T)
+            Q = self.directions(at, self.folds, at.values[:, t], t)
+            blas.dgemm(1.0, Q.T, P.T, 1.0, M.T, trans_a=True, overwrite_c=True)  # M += P Q', in place
         M *= 2.0 / self.count
         return M
 
