@@ -26,8 +26,9 @@ class LearnedScalesRegressor(LearnedScalesEstimator, KernelRegressor):
     u_rj the logarithm of the scale times the mean of |x_j - z_j|^q over pairs. Features that do not help get small
     scales. The gradient is exact, from one matrix inverse for all folds. The problem is not convex: the point found is
     stationary, and no worse on held-out samples than equal scales with the best of 4 widths and 5 ridges (which are
-    chosen on 500 of the samples where there are more), up to the penalty. The result does not depend
-    on the units of the features or of the target. Features of strings are categories: |x_j - z_j|^q is 0 for the same and 1 for different ones, also for one that training did not meet.
+    chosen on 500 of the samples where there are more), up to the penalty. The result does not depend on the units of
+    the features or of the target. Features of strings are categories: |x_j - z_j|^q is 0 for the same and 1 for
+    different ones, also for one that training did not meet.
 
     Parameters
     ----------
