@@ -254,6 +254,12 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         check_is_fitted(self)
         return self.best_estimator_.decision_function(X)
 
+    @_has("predict_proba")  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """Probabilities of the classes by the best estimator for samples X."""
+        check_is_fitted(self)
+        return self.best_estimator_.predict_proba(X)
+
     def score(self, X: Any, y: Any) -> float:
         """The score of the best estimator on samples X and their target y, by ``scoring``."""
         check_is_fitted(self)

@@ -33,13 +33,8 @@ from multikernel.estimators.convergence import not_converged
 from multikernel.estimators.parameters import checked_weights
 from multikernel.estimators.predictor import KernelPredictor, Predictor
 from multikernel.estimators.progress import Reporter
-from multikernel.estimators.protocol import Fitted, Task
-from multikernel.machines import DualSolution
+from multikernel.estimators.protocol import Fitted, Learned, Learner, Task
 from multikernel.observer import Observer
-from multikernel.procedures import Weights
-
-Learned = tuple[Weights, DualSolution]
-Learner = Callable[[KernelBank, Task, Fitted | None, Observer], Learned]
 
 
 class KernelEstimator(TakesKernels):
@@ -91,6 +86,7 @@ class KernelEstimator(TakesKernels):
         warm: Sequence[Fitted] = (),
         sample_weight: Array | None = None,
         learn: Learner | None = None,
+        exact: bool = True,
     ) -> list[Fitted]:
         """Fit on a bank that is bound already, for paths and searches.
 
@@ -101,6 +97,7 @@ class KernelEstimator(TakesKernels):
         warm : what an earlier fit on these samples returned, to start from
         sample_weight : array (n,) >= 0
         learn : how one task is solved; the estimator's own way by default
+        exact : whether the solutions are certified for kernels in double precision, where they are stored in single
 
         Returns
         -------
@@ -118,9 +115,9 @@ class KernelEstimator(TakesKernels):
 
         try:
             fitted = self._solve_all(bank, [partial(solved, *numbered) for numbered in enumerate(starts)])
-            exact = bank.unrounded()
-            if exact is not bank:  # the certificate has to hold for the kernels, not for what was stored of them
-                again = self._solve_all(exact, [partial(solved, *numbered) for numbered in enumerate(fitted)])
+            unrounded = bank.unrounded() if exact else bank
+            if unrounded is not bank:  # the certificate has to hold for the kernels, not for what was stored of them
+                again = self._solve_all(unrounded, [partial(solved, *numbered) for numbered in enumerate(fitted)])
                 fitted = [new.after(old) for new, old in zip(again, fitted, strict=True)]
         except (ValueError, ArithmeticError):
             check_values(bank, getattr(self, "kernel_names_", ()))  # says more, where a kernel's values are the cause

@@ -11,9 +11,8 @@ import numpy as np
 from multikernel._parameters import Count, Part, Positive, WithinOne
 from multikernel.banks import KernelBank
 from multikernel.certificate import Certificate
-from multikernel.estimators.base import Learned
 from multikernel.estimators.classifier import KernelClassifier, classification_machine
-from multikernel.estimators.protocol import Fitted, Task
+from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.machines import Machine, MarginMachine
 from multikernel.observer import Event, Observer
 from multikernel.procedures import easymkl
@@ -40,6 +39,10 @@ class EasyMKLClassifier(KernelClassifier):
         The loss weight of ``learner="svc"``.
     multiclass : {"ovr", "ovo"}, default "ovr"
         One problem for each class or for each pair; all problems share one bank, each learns weights of its own.
+    probability : {None, "platt", "isotonic"}, default None
+        Whether ``predict_proba`` tells probabilities: by a sigmoid of the decision value (Platt), or by any function of
+        it that does not decrease, which needs many samples. They are calibrated on held-out thirds of the training
+        samples, by models that start from the one on all samples and stop at a gap of 1e-2.
     tol : float, default 1e-6
         Relative duality gap at which the margin problem stops (at ``lam=0`` relative to 1e-5 of the samples' spread in
         feature space, where the squared margin is smaller than that).

@@ -2,20 +2,39 @@
 
 from __future__ import annotations
 
-from typing import Any, Self
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Self, cast
 
 import numpy as np
 from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted
 
+from multikernel._linalg import as_columns
 from multikernel._typing import Array
+from multikernel.banks import KernelBank
 from multikernel.estimators.base import KernelEstimator
+from multikernel.estimators.calibration import Calibration, Calibrator, calibrator
+from multikernel.estimators.held_out import held_out_values
+from multikernel.estimators.multiclass import probabilities
+from multikernel.estimators.protocol import Fitted, Learner
 
 
+def _tells_probabilities(model: Any) -> bool:
+    if model.probability is None:
+        raise AttributeError(
+            f"{type(model).__name__} tells probabilities where it was fitted with probability='platt' or 'isotonic'"
+        )
+    return True
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
 class LabelsEstimator(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
     """A classifier; subclasses say which problems its labels are."""
 
-    classes_: Array
+    probability: Calibration | None = None
 
     def fit(self, X: Any, y: Any) -> Self:
         """Learn the kernel and the classifier.
@@ -31,12 +50,68 @@ class LabelsEstimator(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
     def _numbered(self, target: Array) -> Array:
         """The labels as positions in ``classes_``, which is set; ValueError for fewer than two classes."""
         check_classification_targets(target)
-        self.classes_, labels = np.unique(target, return_inverse=True)
+        classes, labels = np.unique(target, return_inverse=True)
+        self.classes_: Array = classes
         if len(self.classes_) < 2:
             raise ValueError(
                 f"{type(self).__name__} needs samples of at least two classes, got one class: {self.classes_[0]!r}"
             )
         return labels
+
+    # -- probabilities -------------------------------------------------------------------------------------------------
+
+    def fit_bank(
+        self,
+        bank: KernelBank,
+        target: Array,
+        warm: Sequence[Fitted] = (),
+        sample_weight: Array | None = None,
+        learn: Learner | None = None,
+        exact: bool = True,
+    ) -> list[Fitted]:
+        """Fit on a bank; with ``probability``, calibrate the decision values on held-out samples of it."""
+        fitted = super().fit_bank(bank, target, warm, sample_weight, learn, exact)
+        self.__dict__.pop("calibrators_", None)  # of an earlier fit
+        if self.probability is not None:
+            values = held_out_values(self, bank, target, fitted, sample_weight, learn)
+            weight = np.ones(len(target)) if sample_weight is None else sample_weight
+            self.calibrators_: tuple[Calibrator, ...] = self._calibrated(values, target, weight)
+        return fitted
+
+    def _calibrated(self, values: Array, target: Array, weight: Array) -> tuple[Calibrator, ...]:
+        """A calibrator for every binary problem, of the values (n, problems) of those samples that were held out."""
+        tasks = self._tasks(target, None)
+        problems = [(task.rows, signs) for task in tasks for signs in as_columns(task.target).T]
+        kind, found = cast(Calibration, self.probability), []
+        for own, (rows, signs) in zip(values.T, problems, strict=True):
+            known = ~np.isnan(own[rows])
+            held = rows[known]
+            found.append(calibrator(kind, own[held], signs[known] > 0, weight[held]))
+        return tuple(found)
+
+    @available_if(_tells_probabilities)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """The probability of each class, shape (len(X), n_classes), in the order of ``classes_``.
+
+        Decision values of held-out training samples tell how often a class occurs at such a value. The class of the
+        highest probability may differ from the one predicted, which follows the decision values.
+
+        Parameters
+        ----------
+        X : as in ``decision_function``
+        """
+        check_is_fitted(self, "calibrators_")
+        values = self._values(X)
+        each = np.column_stack([tells(column) for tells, column in zip(self.calibrators_, values.T, strict=True)])
+        return probabilities(each, len(self.classes_), getattr(self, "multiclass", "ovr"))
+
+    @available_if(_tells_probabilities)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Array:
+        """The logarithms of ``predict_proba`` for X; minus infinity where a class is impossible."""
+        with np.errstate(divide="ignore"):
+            return np.log(self.predict_proba(X))
+
+    # -- labels --------------------------------------------------------------------------------------------------------
 
     def _joined(self, values: Array) -> Array:
         """Function values of the problems as one score for each of three classes or more."""

@@ -1,4 +1,4 @@
-"""Several classes as binary problems on one bank, and the vote that joins them again."""
+"""Several classes as binary problems on one bank, and the votes and probabilities that join them again."""
 
 from __future__ import annotations
 
@@ -8,6 +8,10 @@ from itertools import combinations
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel.banks.threads import slices
+
+_CERTAIN = 1e-7  # probabilities of pairs stay so far from 0 and 1
+_CHUNK_VALUES = 1 << 22  # of the matrices of pairs in memory at a time: 32 MB
 
 
 def binary_problems(labels: Array, n_classes: int, scheme: str) -> Iterator[tuple[Array, Array]]:
@@ -49,3 +53,42 @@ def join(decisions: Array, n_classes: int, scheme: str) -> Array:
         sums[:, a] += decisions[:, p]
         sums[:, b] -= decisions[:, p]
     return votes + sums / (3.0 * (np.abs(sums) + 1.0))
+
+
+def probabilities(each: Array, n_classes: int, scheme: str) -> Array:
+    """The probabilities of the classes, shape (n, n_classes), whose rows sum to 1.
+
+    Parameters
+    ----------
+    each : array (n, problems), the probability of the target +1 in every binary problem
+    n_classes : int
+    scheme : as in ``binary_problems``
+    """
+    if n_classes == 2:
+        return np.column_stack([1.0 - each[:, 0], each[:, 0]])
+    if scheme == "ovo":
+        height = max(1, _CHUNK_VALUES // n_classes**2)
+        return np.concatenate([_coupled(each[part], n_classes) for part in slices(len(each), height)])
+    total = each.sum(axis=1, keepdims=True)
+    none = total == 0.0
+    return np.where(none, 1.0 / n_classes, each / np.where(none, 1.0, total))
+
+
+def _coupled(pairs: Array, n_classes: int) -> Array:
+    """min over p of sum over pairs (r_ji p_i - r_ij p_j)^2, sum p = 1, r_ij the probability of i in the pair (i, j).
+
+    The solution of its linear system is never negative, but for rounding. Wu, Lin and Weng (2004), Probability
+    estimates for multi-class classification by pairwise coupling, JMLR 5.
+    """
+    first, second = np.array(list(combinations(range(n_classes), 2))).T
+    r = np.zeros((len(pairs), n_classes, n_classes))
+    r[:, first, second] = np.clip(pairs, _CERTAIN, 1.0 - _CERTAIN)
+    r[:, second, first] = 1.0 - r[:, first, second]
+    system = np.ones((len(pairs), n_classes + 1, n_classes + 1))  # the optimality conditions, with the sum's multiplier
+    system[:, :-1, :-1] = -r * r.transpose(0, 2, 1)
+    every = np.arange(n_classes)
+    system[:, every, every] = (r**2).sum(axis=1)
+    system[:, -1, -1] = 0.0
+    right = np.append(np.zeros(n_classes), 1.0)[:, None]
+    p = np.maximum(np.linalg.solve(system, np.broadcast_to(right, (len(pairs), n_classes + 1, 1)))[:, :-1, 0], 0.0)
+    return p / p.sum(axis=1, keepdims=True)

@@ -10,7 +10,7 @@ model.kernel_keys()                       what tells its kernels apart from thos
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Protocol, runtime_checkable
 
@@ -21,6 +21,7 @@ from multikernel.banks import KernelBank
 from multikernel.banks.indexed import IndexedBank
 from multikernel.estimators.predictor import Predictor
 from multikernel.machines import DualSolution
+from multikernel.observer import Observer
 from multikernel.procedures import Weights
 
 
@@ -86,11 +87,26 @@ class Fitted:
         n_iter = earlier.solution.n_iter + self.solution.n_iter
         return replace(self, weights=known, solution=replace(self.solution, n_iter=n_iter))
 
+    def among(self, train: Array) -> Fitted:
+        """What is known of the solution on some of the training samples, to start from; positions are those in them."""
+        kept, n = np.isin(self.rows, train), len(self.rows)
+        weights, variables = self.weights, self.solution.warm
+        if weights.warm is not None:  # a number for each sample, or for each kernel: only one of these can be told
+            of_samples = len(weights.warm) == n != len(weights.values)
+            weights = replace(weights, warm=weights.warm[kept] if of_samples else None)
+        warm = variables[np.resize(kept, len(variables))]  # one variable for each sample, or several, one after another
+        solution = replace(self.solution, coef=self.solution.coef[kept], warm=warm)
+        return Fitted(np.searchsorted(train, self.rows[kept]), weights, solution)
+
     def over_all(self, n: int) -> Fitted:
         """The coefficients over all n training samples, zero where a sample took no part."""
         coef = np.zeros((n, *self.solution.coef.shape[1:]))
         coef[self.rows] = self.solution.coef
         return replace(self, solution=replace(self.solution, coef=coef))
+
+
+Learned = tuple[Weights, DualSolution]
+Learner = Callable[[KernelBank, Task, Fitted | None, Observer], Learned]
 
 
 class BankEstimator(Protocol):

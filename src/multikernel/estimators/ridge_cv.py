@@ -15,9 +15,8 @@ from multikernel._parameters import Count, Part, Seed, Starts, Threads, Verbosit
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
-from multikernel.estimators.base import Learned, Learner
 from multikernel.estimators.parameters import CrossValidation
-from multikernel.estimators.protocol import Fitted, Task
+from multikernel.estimators.protocol import Fitted, Learned, Learner, Task
 from multikernel.estimators.regressor import KernelRegressor
 from multikernel.machines import RidgeMachine
 from multikernel.observer import Observer
@@ -122,6 +121,7 @@ class MultipleKernelRidgeCV(KernelRegressor):
         warm: Sequence[Fitted] = (),
         sample_weight: Array | None = None,
         learn: Learner | None = None,
+        exact: bool = True,
     ) -> list[Fitted]:
         """Fit on a bank; folds and seeds are drawn once for all targets."""
         n = bank.shape[0]
@@ -130,7 +130,7 @@ class MultipleKernelRidgeCV(KernelRegressor):
                 f"{type(self).__name__}: cv must be at most {n}, the number of samples, got {shown(self.cv)}"
             )
         folds, seed = Folds.of(self.cv, n, target), self._seed()
-        return super().fit_bank(bank, target, warm, sample_weight, partial(self._learn, folds=folds, seed=seed))
+        return super().fit_bank(bank, target, warm, sample_weight, partial(self._learn, folds=folds, seed=seed), exact)
 
     def _tasks(self, target: Array, sample_weight: Array | None) -> list[Task]:
         together = target.ndim == 1 or self.shared_weights

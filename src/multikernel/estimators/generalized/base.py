@@ -32,8 +32,8 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.combinations import Combination, HadamardPower, Linear, ProductOfRBF
 from multikernel.domains import Domain, NormBall, Orthant
-from multikernel.estimators.base import KernelEstimator, Learned
-from multikernel.estimators.protocol import Fitted, Task
+from multikernel.estimators.base import KernelEstimator
+from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.kernels import (
     KernelFamily,
     Kernels,

@@ -18,8 +18,8 @@ from multikernel._parameters import Count, Number, Part, Positive, Verbosity
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.combinations.subset_products import SubsetProducts
-from multikernel.estimators.base import KernelEstimator, Learned
-from multikernel.estimators.protocol import Fitted, Task
+from multikernel.estimators.base import KernelEstimator
+from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.kernels import RBF, KernelFamily, per_feature
 from multikernel.machines import SupportMachine
 from multikernel.observer import Observer

@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from multikernel.banks import KernelBank
-from multikernel.estimators.base import Learned
 from multikernel.estimators.classifier import WeightedClassifier
 from multikernel.estimators.hierarchical.base import HierarchicalKernelLearning
-from multikernel.estimators.protocol import Fitted, Task
+from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.estimators.regressor import WeightedRegressor
 from multikernel.machines import HingeMachine, SupportMachine
 from multikernel.observer import Observer
@@ -49,7 +48,7 @@ class HKLClassifier(HierarchicalKernelLearning, WeightedClassifier):
         Rounds of the search at most.
     max_nodes : int, default 2000
         Products that are looked at one by one at most; each takes 4 n (n + 1) bytes while fitting.
-    class_weight, multiclass, n_jobs, verbose : as in L1MKLClassifier
+    class_weight, multiclass, probability, n_jobs, verbose : as in L1MKLClassifier
 
     Attributes
     ----------

@@ -25,8 +25,8 @@ from multikernel.banks import KernelBank
 from multikernel.combinations import Combination, HadamardPower, TiedAndFree
 from multikernel.combinations.tied_and_free import Products
 from multikernel.domains import Domain, NormBall, Orthant
-from multikernel.estimators.base import KernelEstimator, Learned
-from multikernel.estimators.protocol import Fitted, Task
+from multikernel.estimators.base import KernelEstimator
+from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.kernels import KernelFamily, homogeneous_polynomials, linear_features
 from multikernel.machines import RidgeMachine
 from multikernel.observer import Observer

@@ -112,7 +112,8 @@ class PolynomialMKLClassifier(PolynomialMKL, WeightedClassifier):
         PolynomialMKLRegressor
     fit_intercept : bool, default True
         Whether the labels lose their mean first, which is the intercept.
-    class_weight, multiclass, n_jobs, verbose : as in L1MKLClassifier; weights multiply the squared residuals
+    class_weight, multiclass, probability, n_jobs, verbose : as in L1MKLClassifier; weights multiply the squared
+        residuals
 
     Attributes
     ----------

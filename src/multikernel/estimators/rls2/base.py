@@ -12,9 +12,9 @@ import numpy as np
 from multikernel._parameters import Count, Part, Positive, Verbosity
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.estimators.base import KernelEstimator, Learned
+from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.parameters import checked_weights
-from multikernel.estimators.protocol import Fitted, Task
+from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.kernels import KernelFamily, rls2_basis
 from multikernel.observer import Observer
 from multikernel.procedures.rls2 import ScaledWeights, rls2, scaling_factors

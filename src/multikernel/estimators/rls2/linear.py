@@ -12,10 +12,9 @@ from multikernel._parameters import Count
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.factor import FactorBank
-from multikernel.estimators.base import Learned
 from multikernel.estimators.classifier import WeightedClassifier
 from multikernel.estimators.predictor import Predictor
-from multikernel.estimators.protocol import Fitted, Task
+from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.estimators.regressor import WeightedRegressor
 from multikernel.estimators.rls2.base import ScaledEstimator
 from multikernel.kernels import KernelFamily, linear_features
@@ -172,7 +171,7 @@ class LinearRLS2Classifier(LinearRLS2Estimator, WeightedClassifier):
     ----------
     scaling : {"norm", "fisher", "none"}, default "norm"
         "fisher": s_j is one over the sum of the variances of feature j in the two classes.
-    class_weight, multiclass, n_jobs, verbose : as in L1MKLClassifier
+    class_weight, multiclass, probability, n_jobs, verbose : as in L1MKLClassifier
     alpha, fit_intercept, tol, max_iter : as in LinearRLS2Regressor
 
     Attributes

@@ -103,7 +103,7 @@ class RLS2Classifier(RLS2Estimator, WeightedClassifier):
     ----------
     scaling : {"trace", "transductive", "fisher", "none"}, default "trace"
         "fisher": one over the sum of the variances of the two classes in the kernel's feature space.
-    class_weight, multiclass, n_jobs, verbose : as in L1MKLClassifier
+    class_weight, multiclass, probability, n_jobs, verbose : as in L1MKLClassifier
     kernels, alpha, fit_intercept, mode, tol, max_iter : as in RLS2Regressor
 
     Attributes

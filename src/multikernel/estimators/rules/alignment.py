@@ -27,7 +27,8 @@ class AlignmentMKLClassifier(RuleClassifier):
     ----------
     method : {"alignf", "align"}, default "alignf"
         "alignf": the non-negative mix of largest alignment; "align": each weight proportional to its own alignment.
-    kernels, learner, C, lam, class_weight, multiclass, tol, max_iter, n_jobs, verbose : as in AverageMKLClassifier
+    kernels, learner, C, lam, class_weight, multiclass, probability, tol, max_iter, n_jobs, verbose : as in
+        AverageMKLClassifier
 
     Attributes
     ----------

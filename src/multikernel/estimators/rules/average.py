@@ -29,6 +29,10 @@ class AverageMKLClassifier(RuleClassifier):
         problem is over a distribution on each class, which no weight of a sample changes.
     multiclass : {"ovr", "ovo"}, default "ovr"
         One problem for each class or for each pair; all problems share one bank.
+    probability : {None, "platt", "isotonic"}, default None
+        Whether ``predict_proba`` tells probabilities: by a sigmoid of the decision value (Platt), or by any function of
+        it that does not decrease, which needs many samples. They are calibrated on held-out thirds of the training
+        samples, by models that start from the one on all samples and stop at a gap of 1e-2.
     tol : float, default 1e-6
         Relative duality gap at which the learner stops.
     max_iter : int, default 1_000_000

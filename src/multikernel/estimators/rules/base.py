@@ -13,9 +13,8 @@ from multikernel._linalg import as_columns
 from multikernel._parameters import Count, Part, Positive, WithinOne
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.estimators.base import Learned
 from multikernel.estimators.classifier import WeightedClassifier, classification_machine
-from multikernel.estimators.protocol import Fitted, Task
+from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.estimators.regressor import WeightedRegressor
 from multikernel.machines import Machine, RidgeMachine
 from multikernel.machines.ridge.folds import solve_folds

@@ -36,7 +36,8 @@ class BestKernelClassifier(RuleClassifier):
         A number of folds means shuffled, stratified ones; fewer where a class has fewer samples.
     random_state : int, RandomState or None
         Shuffles the folds.
-    kernels, learner, C, lam, class_weight, multiclass, tol, max_iter, n_jobs, verbose : as in AverageMKLClassifier
+    kernels, learner, C, lam, class_weight, multiclass, probability, tol, max_iter, n_jobs, verbose : as in
+        AverageMKLClassifier
 
     Attributes
     ----------

@@ -21,9 +21,9 @@ from multikernel.banks import KernelBank
 from multikernel.banks.columns import ColumnDistancesBank
 from multikernel.banks.threads import one_blas_thread
 from multikernel.combinations import Profiles
-from multikernel.estimators.base import KernelEstimator, Learned
+from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.parameters import CrossValidation
-from multikernel.estimators.protocol import Fitted, Task
+from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.kernels import DistanceKernel, Kernel, KernelFamily, Kernels, Matern
 from multikernel.kernels.anisotropic import Anisotropic
 from multikernel.machines import RidgeMachine

@@ -15,9 +15,9 @@ from multikernel.banks import KernelBank
 from multikernel.banks.shared import together
 from multikernel.combinations import Linear
 from multikernel.domains import Domain
-from multikernel.estimators.base import KernelEstimator, Learned
+from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.classifier import WeightedClassifier
-from multikernel.estimators.protocol import Fitted, Task
+from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.estimators.regressor import WeightedRegressor
 from multikernel.kernels import KernelFamily, Kernels, polynomials, rbf_grid
 from multikernel.machines import EpsilonMachine, HingeMachine, SupportMachine

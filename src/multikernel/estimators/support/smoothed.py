@@ -11,8 +11,7 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.combinations import Linear
 from multikernel.domains import Domain, EntropySimplex
-from multikernel.estimators.base import Learned
-from multikernel.estimators.protocol import Fitted, Task
+from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.estimators.support.base import SupportClassifier
 from multikernel.machines import HingeMachine
 from multikernel.observer import Observer
@@ -43,7 +42,7 @@ class SMKLClassifier(SupportClassifier):
     solver : {"auto", "accelerated"}, default "auto"
         "auto" is an interior point method over weights and support vectors together; "accelerated" Nesterov's method
         on the smoothed problem, with the step sizes found on the way.
-    class_weight, multiclass, tol, max_iter, n_jobs, verbose : as in L1MKLClassifier
+    class_weight, multiclass, probability, tol, max_iter, n_jobs, verbose : as in L1MKLClassifier
 
     Attributes
     ----------
