@@ -80,6 +80,26 @@ def spectrum(length: int) -> Function:
     return lambda x, z: float(sum(n * count(z)[u] for u, n in count(x).items()))
 
 
+def tfidf(texts: Sequence[str], lengths: tuple[int, int]) -> Function:
+    """Of two texts: the cosine of their weights of n-grams of words, (1 + log count) (1 + log((1 + n) / (1 + n_u)))."""
+
+    def count(text: str) -> Counter[str]:
+        words = text.lower().split()
+        return Counter(
+            " ".join(words[i : i + q]) for q in range(lengths[0], lengths[1] + 1) for i in range(len(words) - q + 1)
+        )
+
+    occurs = Counter(u for text in texts for u in count(text))
+
+    def weights(text: str) -> dict[str, float]:
+        rarity = {u: 1.0 + np.log((1 + len(texts)) / (1 + occurs[u])) for u in occurs}
+        found = {u: (1.0 + np.log(c)) * rarity[u] for u, c in count(text).items() if u in occurs}
+        size = np.sqrt(sum(w * w for w in found.values()))
+        return {u: w / size for u, w in found.items()}
+
+    return lambda x, z: float(sum(w * weights(z).get(u, 0.0) for u, w in weights(x).items()))
+
+
 def monomials(variables: Array, numbers: Array) -> Function:
     """The sum of products of features, each as often as it was drawn; a variable beyond the last feature is 1."""
 

@@ -74,6 +74,9 @@ NEEDED = {
     "degree": 2,
     "coefficients": (1, 2),
     "scales": (1,),
+    "encoding": kernels.Standardize(),
+    "levels": ("low", "high"),
+    "parts": ((kernels.Standardize(), (0,)),),
 }
 
 
@@ -98,7 +101,7 @@ def test_a_part_is_made_or_says_which_parameter_is_wrong(name: str) -> None:
         (lambda: kernels.spectra(10**9), "spectra: max_length must be"),
         (lambda: kernels.polynomials([1, 1.5]), "Polynomial|polynomials: degrees must be an integer"),
         (lambda: kernels.polynomials(3), "polynomials: degrees must be a list"),
-        (lambda: kernels.rbf_grid(None), "rbf_grid: gammas must be a list"),
+        (lambda: kernels.rbf_grid(1.0), "rbf_grid: gammas must be a list"),
         (lambda: kernels.rbf_grid(["a"]), "rbf_grid: gammas must be a finite number > 0, got 'a'"),
         (lambda: kernels.rbf_subsets(None, [1.0]), "rbf_subsets: subsets must be an integer"),
         (lambda: kernels.mean_polynomial(1.5), "mean_polynomial: max_degree must be"),

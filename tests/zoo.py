@@ -212,7 +212,30 @@ def _weighed(family: Callable[[], Any]) -> Callable[[Any], KernelBank]:
     return lambda X: bind(family(), X).weighed(_weight(X))
 
 
+def _encoded() -> list[Kernel]:
+    """Of two encodings, one of them of two columns."""
+    one, two = kernels.Standardize((0.5,), (2.0,)), kernels.Standardize((0.5, 0.0), (2.0, 1.0))
+    return [
+        kernels.Encoded(RBF(0.3), two).on([1, 3]),
+        kernels.Encoded(Linear(), one).on(2),
+        kernels.Encoded(Polynomial(2), two).on([1, 3]),
+    ]
+
+
+def _moved(k: ref.Function, means: list[float], deviations: list[float]) -> ref.Function:
+    return lambda x, z: k(*((np.asarray(s) - np.array(means)) / np.array(deviations) for s in (x, z)))
+
+
+_ENCODED = ref.stack(
+    ref.on(_moved(ref.rbf(0.3), [0.5, 0.0], [2.0, 1.0]), [1, 3]),
+    ref.on(_moved(ref.linear(), [0.5], [2.0]), [2]),
+    ref.on(_moved(ref.polynomial(2), [0.5, 0.0], [2.0, 1.0]), [1, 3]),
+)
+
 BANKS: dict[str, BankCase] = {
+    "encoded": BankCase(lambda X: bind(_encoded(), X), _ENCODED),
+    "encoded-float32": BankCase(lambda X: bind(_encoded(), X), _ENCODED, single, 2e-6),
+    "centered-encoded": BankCase(lambda X: bind(_encoded(), X).centered(), ref.centred(_ENCODED), centred=True),
     "packed": BankCase(lambda X: bind(_mixed(), X), _MIXED),
     "packed-float32": BankCase(lambda X: bind(_mixed(), X), _MIXED, single, 2e-6),
     "factor": BankCase(lambda X: bind(kernels.linear_features(), X), _FEATURES),
@@ -433,6 +456,21 @@ def _shares() -> tuple[Array, Array]:
 
 
 _WORDS = (["abba", "baba", "", "ab", "abcabc", "cab", "abab", "bbbb"], ["cabba", "b", "aab"])
+_TEXTS = (
+    ["a red car", "red red bus", "", "blue sky", "a blue car", "sky", "the bus and the car", "a red car"],
+    ["a red sky", "rain", ""],
+)
+_MEANS, _DEVIATIONS = (0.5, -0.25, 0.0, 2.0), (2.0, 0.5, 1.0, 4.0)
+_STANDARDIZE = kernels.Standardize(_MEANS, _DEVIATIONS)
+
+
+def _standardized(k: ref.Function) -> ref.Function:
+    def of(x: Array) -> Array:
+        return (np.asarray(x) - np.array(_MEANS)) / np.array(_DEVIATIONS)
+
+    return lambda x, z: k(of(x), of(z))
+
+
 _MONOMIALS = MonomialSum(2, Draw(max_degree=2, n_monomials=40, grouping="degree", seed=0))
 
 
@@ -473,6 +511,8 @@ KERNELS: dict[str, KernelCase] = {
     ),
     "hamming": _case(kernels.Hamming(), ref.hamming()),
     "tanimoto": KernelCase(kernels.Tanimoto(), ref.stack(ref.tanimoto()), _shares()),
+    "n-grams": KernelCase(kernels.NGrams(), ref.stack(ref.tfidf(_TEXTS[0], (1, 2))), _TEXTS),
+    "encoded": _case(kernels.Encoded(RBF(0.4), _STANDARDIZE), _standardized(ref.rbf(0.4))),
     "spectrum": KernelCase(kernels.Spectrum(2), ref.stack(ref.spectrum(2)), _WORDS),
     "monomials": _case(_MONOMIALS, ref.monomials(*_monomials(4, _MONOMIALS.draw)[2])),
     "sum": _case(_SUM, _SUM_TRUTH),

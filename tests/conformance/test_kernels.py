@@ -202,8 +202,8 @@ def test_sums_and_products_are_flat() -> None:
 # -- mistakes ----------------------------------------------------------------------------------------------------------
 
 MISTAKES = {
-    "gamma-zero": (lambda: RBF(0.0), "RBF: gamma must be a finite number > 0, got 0.0"),
-    "gamma-negative": (lambda: Laplacian(-1.0), "Laplacian: gamma must be a finite number > 0, got -1.0"),
+    "gamma-zero": (lambda: RBF(0.0), "RBF: gamma must be a finite number > 0, 'scale' or 'median', got 0.0"),
+    "gamma-negative": (lambda: Laplacian(-1.0), "Laplacian: gamma must be a finite number > 0, .*, got -1.0"),
     "gamma-nan": (lambda: RBF(float("nan")), "RBF: gamma must be .* got nan"),
     "gamma-infinite": (lambda: Polynomial(gamma=np.inf), "Polynomial: gamma must be .* got inf"),
     "degree-negative": (lambda: HomogeneousPolynomial(-1), "HomogeneousPolynomial: degree must be .* got -1"),

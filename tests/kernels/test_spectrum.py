@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from multikernel import bind, kernels
 from multikernel.kernels import Features, Linear, Spectrum
-from multikernel.kernels.string_table import StringTable, as_table
+from multikernel.kernels.table import Table, as_table
 
 Array = Any
 WORDS = ["banana", "ananas", "", "an", "b", "nananana", "äöü😀äöü", "\x00\x00a\x00"]
@@ -132,7 +132,7 @@ def test_strings_beside_numbers() -> None:
 )
 def test_strings_come_in_many_forms(form: Any) -> None:
     table = as_table(form)
-    assert isinstance(table, StringTable)
+    assert isinstance(table, Table)
     assert (table.shape, table.texts[:, 0].tolist(), table.strings.tolist()) == ((8, 1), WORDS, [0])
 
 
@@ -154,7 +154,7 @@ def test_samples_without_strings_are_no_table(X: Any) -> None:
 
 def test_table_hands_out_rows_and_columns() -> None:
     table = as_table([["a", 1, "x"], ["b", 2, "y"], ["c", 3, "z"]])
-    assert isinstance(table, StringTable)
+    assert isinstance(table, Table)
     assert as_table(table) is table
     assert (table.shape, len(table[:2]), len(table[:0])) == ((3, 3), 2, 0)
     np.testing.assert_array_equal(table[:, [1]], [[1.0], [2.0], [3.0]])
@@ -179,7 +179,8 @@ def test_table_hands_out_rows_and_columns() -> None:
         (lambda: bind(kernels.ANOVA(2), pd.DataFrame({"word": WORDS})), "column 'word' of X holds strings"),
         (lambda: bind(kernels.random_monomials(2), WORDS), "RandomMonomials.* takes numbers"),
         (lambda: bind(kernels.rbf_subsets(2, [0.1]), WORDS), "takes numbers"),
-        (lambda: as_table(["a", None]), "column 0 of X holds strings, but None in row 1: fill in what is missing"),
+        (lambda: bind(Spectrum(2), ["a", None]), "takes no missing cells, and column 0 of X has some: fill them in"),
+        (lambda: as_table(["a", 1]), "column 0 of X holds strings, but 1 in row 1: give the column strings alone"),
         (
             lambda: as_table([["a", 1], ["b", np.inf]]),
             "column 1 of X holds inf in row 1, where a finite number is needed",

@@ -4,6 +4,7 @@ powers of one matrix (four or more)   PowersBank: one matrix, never one for each
                                       memory budget
 explicit features                     FactorBank, where they are fewer than the samples
 multiples, centred kernels            a wrapper around the bank of the kernels inside
+kernels of encoded samples            EncodedBank around the bank of the kernels inside, on the encodings side by side
 ANOVA kernels (two or more)           PackedBank of all degrees from one recursion; in single precision, and then
                                       LazyBank, beyond the memory budget
 kernels that are costly to evaluate   a PackedBank of their own, in the same precisions
@@ -26,6 +27,7 @@ from multikernel._typing import Array, Columns
 from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.base_matrix import BaseMatrix
 from multikernel.banks.concatenated import ConcatenatedBank
+from multikernel.banks.encoded import EncodedBank, encoded
 from multikernel.banks.factor import FactorBank
 from multikernel.banks.lazy import LazyBank, anova_stack, stack
 from multikernel.banks.powers import PowersBank
@@ -33,12 +35,12 @@ from multikernel.banks.profiles import ProfilesBank
 from multikernel.banks.subset_rbf import SubsetRBFBank
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import OfDistance
-from multikernel.kernels.facts import Costly, Elementary, ExplicitFeatures, PowerOf, Wrapped
+from multikernel.kernels.facts import Costly, Elementary, Encodes, ExplicitFeatures, PowerOf, Wrapped
 from multikernel.kernels.family import Concatenation, KernelFamily, as_family
 from multikernel.kernels.features import Features
 from multikernel.kernels.samples import in_double
-from multikernel.kernels.string_table import as_table
 from multikernel.kernels.subsets import RBFSubsets
+from multikernel.kernels.table import as_table
 
 _SMALL_STACK = 256 << 20  # bytes of a stored stack up to which a pass over it is faster than new exponentials
 _FEW = 4  # fewer powers (or widths) than this take no more memory in a packed stack than their common matrix
@@ -53,7 +55,8 @@ def bind(
     ----------
     family : a kernel, a list of kernels or a KernelFamily
     X : array or CSR matrix of shape (n, p), or data frame; float32 is kept, other numbers become float64. Kernels of
-        strings take a sequence of strings, or columns of them.
+        strings take a sequence of strings, or columns of them. What kernels learn from a training sample (widths,
+        means, categories, words) they learn from X; blocks of the bank keep it.
     memory : bytes that the largest stored thing may take. Where the one n x n matrix of powers or of distances exceeds
         it, the matrix is stored in float32, and beyond that made on demand. A stack of unrelated kernels that exceeds
         it is made on demand.
@@ -82,7 +85,7 @@ def bind(
     if hasattr(X, "columns"):
         features = replace(features, names=Features.of(X).names)
     # a bank does not follow a kernel that is changed later
-    return bind_kernels(deepcopy(as_family(family)).resolve(features), samples, memory, dtype)
+    return bind_kernels(deepcopy(as_family(family)).resolve(features).learned(samples), samples, memory, dtype)
 
 
 def bind_kernels(
@@ -159,6 +162,8 @@ def _groups(kernels: tuple[Kernel, ...], n: int, p: int, itemsize: int) -> list[
                     del left[k]
 
     take(Wrapped, lambda f: f.by if isinstance(f.by, str) else "scaled", _wrapped, lambda members, by: True)
+    encodings: list[Encodes] = []
+    take(Encodes, lambda f: _place(f, encodings) if f.encoding.sparse else -1, _encoded, lambda members, which: True)
     take(PowerOf, lambda f: repr(f.base), _powers, lambda members, base: len(members) >= _FEW)
     take(
         ExplicitFeatures,
@@ -193,6 +198,31 @@ def _wrapped(kernels: tuple[Kernel, ...], X: Any, storage: _Storage) -> KernelBa
         case "centered":
             return bank.centered()
     return bank.scaled(np.array([fact.by for fact in facts]))
+
+
+def _encoded(kernels: tuple[Kernel, ...], X: Any, storage: _Storage) -> KernelBank:
+    """One matrix of all encodings, each kernel on the columns of its own."""
+    facts: list[Encodes] = [_fact(kernel, Encodes) for kernel in kernels]
+    different: list[Encodes] = []
+    own = [_place(fact, different) for fact in facts]
+    parts = tuple((fact.encoding, fact.columns) for fact in different)
+    widths = [encoded((part,), X[:1]).shape[1] for part in parts]
+    starts = np.cumsum([0, *widths]).tolist()
+    inner = [
+        f.kernel if len(parts) == 1 else f.kernel.on(range(*starts[k : k + 2])) for f, k in zip(facts, own, strict=True)
+    ]
+    F = encoded(parts, X)
+    resolved = tuple(kernel.resolve(Features(F.shape[1])) for kernel in inner)
+    return EncodedBank(_bind(resolved, F, storage), parts)
+
+
+def _place(fact: Encodes, different: list[Encodes]) -> int:
+    """The place of an encoding among those that are different, which it joins if it is new."""
+    for place, other in enumerate(different):
+        if other.columns == fact.columns and other.encoding == fact.encoding:
+            return place
+    different.append(fact)
+    return len(different) - 1
 
 
 def _powers(kernels: tuple[Kernel, ...], X: Any, storage: _Storage) -> KernelBank:

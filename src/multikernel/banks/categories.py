@@ -14,7 +14,7 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.kernels.samples import dense
-from multikernel.kernels.string_table import StringTable, as_table
+from multikernel.kernels.table import Table, as_table
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +60,7 @@ class Columns:
         parts = [np.delete(table.numbers, self.strings, axis=1)]
         return np.hstack(parts + [self._indicators(table, k) for k in range(len(self.strings))]).astype(np.float64)
 
-    def _indicators(self, table: StringTable, k: int) -> Array:
+    def _indicators(self, table: Table, k: int) -> Array:
         number = {level: i for i, level in enumerate(self.levels[k])}
         place = [number.get(text, len(number)) for text in table.texts[:, k]]
         return 0.5 ** (1.0 / self.degree) * np.eye(len(number) + 1)[place]

@@ -77,7 +77,7 @@ def _times_both(wrapper: ScaledBank, values: Array) -> Array:
     return wrapper.factors[:, None] * values * wrapper.factors
 
 
-def _around(wrapper: Any, bank: KernelBank) -> Any:
+def around(wrapper: Any, bank: KernelBank) -> Any:
     return replace(wrapper, bank=bank)
 
 
@@ -115,9 +115,9 @@ class ScaledBank(WrapperBank):
     pairs, pair_forms = asked("pairs", _times_both), asked("pair_forms", _times_both)
     diagonal, traces, self_values = asked("diagonal", _times), asked("traces", _times), asked("self_values", _times)
     held_out_self_values = asked("held_out_self_values", _times)
-    block, cross, reference = asked("block", _around), asked("cross", _around), asked("reference", _around)
-    rotation, rotated = asked("rotation"), asked("rotated", _around)
-    principal = asked("principal", _around)
+    block, cross, reference = asked("block", around), asked("cross", around), asked("reference", around)
+    rotation, rotated = asked("rotation"), asked("rotated", around)
+    principal = asked("principal", around)
 
     def select(self, index: Index) -> ScaledBank:
         return ScaledBank(self.bank.select(index), self.factors[index])

@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from copy import deepcopy
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -14,13 +15,14 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import validate_data
 
 from multikernel._typing import Array
+from multikernel._warnings import Message, keeping, warn_once
 from multikernel.banks import KernelBank, bind_kernels, precomputed
 from multikernel.banks.checks import check_self_values
 from multikernel.banks.threads import slices
 from multikernel.estimators.given import check_labels, check_samples, check_target
 from multikernel.estimators.predictor import KernelPredictor
 from multikernel.kernels import Features, KernelFamily, as_family
-from multikernel.kernels.string_table import as_table
+from multikernel.kernels.table import as_table
 
 _MANY = 100_000  # kernels
 _CHUNK_VALUES = 1 << 25  # kernel values of new samples in memory at a time: 256 MB
@@ -33,6 +35,7 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
     kernel_names_: Any
     predictor_: Any
     _strings: tuple[int, ...] = ()  # the columns that held strings in training
+    _times: tuple[int, ...] = ()  # those that held dates or durations
 
     @abstractmethod
     def _default_kernels(self) -> KernelFamily:
@@ -72,7 +75,7 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2, **checks
         )
-        self._strings = ()
+        self._strings = self._times = ()
         return self._bound(X), y
 
     def _bind_samples(self, X: Any) -> KernelBank:
@@ -95,7 +98,7 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _bound(self, X: Any) -> KernelBank:
         """The bank of checked samples."""
-        family = self._family().resolve(self._features(X))
+        family = self._family().resolve(self._features(X)).learned(X)
         # the names of very many kernels stay what they are, a sequence that makes them when they are asked for
         self.kernel_names_ = np.array(family.names, dtype=object) if len(family) <= _MANY else family.names
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is named
@@ -138,9 +141,11 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
     # -- samples, of training and new ----------------------------------------------------------------------------------
 
     def _samples(self, X: Any, reset: bool = False) -> Any:
-        """Samples, checked: an array, a CSR matrix or a table with strings; columns as in training unless ``reset``."""
+        """Samples, checked: an array, a CSR matrix or a table; columns as in training unless ``reset``."""
         check_samples(X)
         samples = as_table(X)
+        if samples is not None and not reset:
+            samples = samples.with_strings(self._strings)
         if samples is None:
             least = 2 if reset else 1
             samples = validate_data(
@@ -149,14 +154,20 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
         else:
             named = X if hasattr(X, "columns") else samples.numbers
             validate_data(self, named, reset=reset, skip_check_array=True)
-        strings = Features.of(samples).strings
+        features = Features.of(samples)
         if reset:
-            self._strings = strings
-        if strings != self._strings:
-            was, now = (", ".join(map(str, columns)) or "none" for columns in (self._strings, strings))
-            raise ValueError(
-                f"{type(self).__name__} was fitted with strings in columns {was} of X, and got them in {now}"
-            )
+            self._strings, self._times = features.strings, features.times
+        for held, before, now in (
+            ("strings", self._strings, features.strings),
+            ("dates", self._times, features.times),
+        ):
+            if now != before:
+                was, got = (", ".join(map(str, columns)) or "none" for columns in (before, now))
+                raise ValueError(
+                    f"{type(self).__name__} was fitted with {held} in columns {was} of X, and got them in {got}"
+                )
+        if features.missing and not reset:
+            self._family().resolve(self._features(samples))  # which refuses them, where a kernel does not take them
         return samples
 
     def banks(self, X: Any, width: int = 1) -> Iterator[KernelBank]:
@@ -182,8 +193,12 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
         else:
             X = self._samples(X)
             height = max(1, _CHUNK_VALUES // max(len(predictor.support), width))
+            warned: list[Message] = []
             for rows in slices(X.shape[0], height):
-                yield predictor.reference.cross(X[rows])
+                bank, messages = keeping(partial(predictor.reference.cross, X[rows]))
+                warned += messages
+                yield bank
+            warn_once(warned)  # of categories that training did not have, say
 
     def _check_new(self, bank: KernelBank, predictor: KernelPredictor) -> None:
         m = len(predictor.reference)

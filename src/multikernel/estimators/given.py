@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from multikernel.banks.checks import check_numbers
+from multikernel.kernels.frames import is_frame
 
 _INSTEAD = {
     "c": "Complex data not supported: {} holds complex numbers; give real and imaginary parts as numbers of their own",
@@ -17,10 +18,11 @@ _INSTEAD = {
 
 
 def check_samples(X: Any) -> None:
-    """ValueError where X, or a column of a data frame, holds neither numbers nor strings."""
-    if hasattr(X, "columns") and hasattr(X, "dtypes"):
+    """ValueError where X holds neither numbers nor strings, or a column of a data frame none of these nor dates."""
+    if is_frame(X):
         for name, dtype in zip(X.columns, X.dtypes, strict=True):
-            _refuse(getattr(dtype, "kind", ""), f"column {name!r} of X")
+            kind = getattr(dtype, "kind", "")
+            _refuse("" if kind in "mM" else kind, f"column {name!r} of X")
         return
     dtype = X.dtype if hasattr(X, "dtype") else _as_array(X).dtype
     _refuse(getattr(dtype, "kind", ""), "X")

@@ -3,9 +3,11 @@
 from multikernel.kernels import algebra, views  # noqa: F401  (they register what k.on(columns) or k1 + k2 makes)
 from multikernel.kernels.anisotropic import Anisotropic
 from multikernel.kernels.base import Kernel
+from multikernel.kernels.categories import OneHot
 from multikernel.kernels.discrete import Hamming, Tanimoto
 from multikernel.kernels.distance import RBF, DistanceKernel, Laplacian
 from multikernel.kernels.dot import HomogeneousPolynomial, Linear, Polynomial
+from multikernel.kernels.encoding import Encoded, Encoding, Together
 from multikernel.kernels.families import (
     column_groups,
     homogeneous_polynomials,
@@ -18,6 +20,7 @@ from multikernel.kernels.families import (
 )
 from multikernel.kernels.family import KernelFamily, Kernels, as_family
 from multikernel.kernels.features import Features
+from multikernel.kernels.for_columns import column_types, for_columns
 from multikernel.kernels.interactions import ANOVA, anova
 from multikernel.kernels.maclaurin import (
     cauchy_coefficients,
@@ -35,16 +38,23 @@ from multikernel.kernels.series import (
     truncated_rbf,
     weighted_polynomials,
 )
+from multikernel.kernels.standardize import DateParts, Ranks, Standardize
 from multikernel.kernels.strings import Spectrum, spectra
 from multikernel.kernels.subsets import rbf_subsets
+from multikernel.kernels.text import Grams, NGrams
+from multikernel.kernels.widths import Width
 
 __all__ = [
     "ANOVA",
     "RBF",
     "Anisotropic",
+    "DateParts",
     "DistanceKernel",
+    "Encoded",
+    "Encoding",
     "ExponentialPower",
     "Features",
+    "Grams",
     "Hamming",
     "HomogeneousPolynomial",
     "Kernel",
@@ -53,15 +63,23 @@ __all__ = [
     "Laplacian",
     "Linear",
     "Matern",
+    "NGrams",
+    "OneHot",
     "Polynomial",
     "PowerSeries",
+    "Ranks",
     "RationalQuadratic",
     "Spectrum",
+    "Standardize",
     "Tanimoto",
+    "Together",
+    "Width",
     "anova",
     "as_family",
     "cauchy_coefficients",
     "column_groups",
+    "column_types",
+    "for_columns",
     "highest_polynomial",
     "homogeneous_polynomials",
     "linear_features",

@@ -68,7 +68,8 @@ class Combined(Kernel):
         return reduce(self.operation, (k.diagonal(X) for k in self.kernels))
 
     def map_parts(self, change: Callable[[Kernel], Kernel]) -> Kernel:
-        return type(self)(tuple(change(k) for k in self.kernels))
+        changed = tuple(change(k) for k in self.kernels)
+        return self if all(new is old for new, old in zip(changed, self.kernels, strict=True)) else type(self)(changed)
 
     @abstractmethod
     def __repr__(self) -> str: ...
@@ -105,7 +106,8 @@ class View(Kernel):
         return self.kernel.follows_sample
 
     def map_parts(self, change: Callable[[Kernel], Kernel]) -> Kernel:
-        return replace(self, kernel=change(self.kernel))
+        kernel = change(self.kernel)
+        return self if kernel is self.kernel else replace(self, kernel=kernel)
 
 
 @dataclass(repr=False)

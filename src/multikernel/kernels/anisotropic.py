@@ -6,7 +6,7 @@ k(x, z) = f(sum_j s_j |x_j - z_j|^q),    f the profile of a kernel of a distance
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import numpy as np
@@ -69,6 +69,9 @@ class Anisotropic(Kernel):
     def resolve(self, features: Features) -> Kernel:
         self.kernel.resolve(features)  # which refuses strings
         return self
+
+    def learned(self, X: Any) -> Kernel:
+        return replace(self, kernel=self.kernel.learned(self._stretched(X)))
 
     def _stretched(self, X: Any) -> Any:
         if X.shape[1] != len(self.scales):

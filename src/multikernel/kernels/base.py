@@ -54,17 +54,33 @@ class Kernel(Specification, ABC):
         """k(x, x) with Z as the training sample, shape (len(X),); kernels that follow the sample override this."""
         return self.diagonal(X)
 
+    def learned(self, X: Any) -> Kernel:
+        """The same kernel with what it takes from a training sample: widths, means, categories, words.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or table of samples
+        """
+        return self.map_parts(lambda part: part.learned(X))
+
     def resolve(self, features: Features) -> Kernel:
         """The same kernel with columns given by position.
 
         Raises
         ------
-        ValueError : where a column is unknown, or holds strings and the kernel takes numbers.
+        ValueError : where a column is unknown, or the kernel does not take what it holds.
         """
-        resolved = self.map_parts(lambda part: part.resolve(features))
-        if resolved is self:  # it has no parts: it looks at the samples itself
+        parts = 0
+
+        def resolved(part: Kernel) -> Kernel:
+            nonlocal parts
+            parts += 1
+            return part.resolve(features)
+
+        whole = self.map_parts(resolved)
+        if not parts:  # it looks at the samples itself
             features.check_numbers(self)
-        return resolved
+        return whole
 
     # -- views and algebra ---------------------------------------------------------------------------------------
 
@@ -96,6 +112,17 @@ class Kernel(Specification, ABC):
         """The kernel of the features minus their mean over the training sample."""
         return _FORMS["centered"](self)
 
+    def standardized(self) -> Kernel:
+        """The kernel of columns with mean 0 and deviation 1 in training; missing cells get the mean, and an indicator.
+
+        Examples
+        --------
+        >>> from multikernel import kernels
+        >>> kernels.RBF("median").standardized().on(["age", "weight"])
+        RBF(gamma='median').standardized().on(['age', 'weight'])
+        """
+        return _FORMS["standardized"](self)
+
     def __add__(self, other: object) -> Kernel:
         return _FORMS["sum"](self, other) if isinstance(other, Kernel) else NotImplemented
 
@@ -120,7 +147,7 @@ def register_form(name: str, make: Callable[..., Kernel]) -> None:
 
     Parameters
     ----------
-    name : "on", "normalized", "centered", "sum", "product", "scaled" or "power"
+    name : "on", "normalized", "centered", "standardized", "sum", "product", "scaled" or "power"
     make : function of the kernel, and of what the method is given beside it
     """
     _FORMS[name] = make

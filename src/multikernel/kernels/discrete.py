@@ -9,15 +9,35 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.kernels.base import Kernel
+from multikernel.kernels.categories import OneHot
 from multikernel.kernels.dot import Linear
+from multikernel.kernels.encoding import Encoded
+from multikernel.kernels.features import Features
+from multikernel.kernels.table import as_samples
 
 
 @dataclass
 class Hamming(Kernel):
-    """k(x, z) = the share of the columns in which x and z agree, in [0, 1]; for categories coded as numbers."""
+    """k(x, z) = the share of the columns in which x and z agree, in [0, 1].
+
+    Categories are strings, pandas categories, or numbers. Missing cells are a category of their own. A category that
+    the training sample does not have agrees with none, and is said in a warning.
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from multikernel import kernels
+    >>> kernels.Hamming()(pd.DataFrame({"sex": ["f", "m", "f"], "port": ["S", "S", None]}))
+    array([[1. , 0.5, 0.5],
+           [0.5, 1. , 0. ],
+           [0.5, 0. , 1. ]])
+    """
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
-        Z = X if Z is None else Z
+        X, Z = as_samples(X), as_samples(X if Z is None else Z)
+        features = Features.of(Z)
+        if features.strings or features.missing:
+            return self.resolve(features)(X, Z)
         K = np.zeros((X.shape[0], Z.shape[0]))
         for j in range(X.shape[1]):
             K += _column(X, j)[:, None] == _column(Z, j)
@@ -26,6 +46,12 @@ class Hamming(Kernel):
 
     def diagonal(self, X: Any) -> Array:
         return np.ones(X.shape[0])
+
+    def resolve(self, features: Features) -> Kernel:
+        """Strings, and columns with missing cells, become columns of zeros and ones."""
+        if not (features.strings or features.missing):
+            return self
+        return Encoded(Linear() if features.n == 1 else (1.0 / features.n) * Linear(), OneHot().resolve(features))
 
 
 @dataclass

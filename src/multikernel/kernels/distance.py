@@ -7,16 +7,16 @@ and are evaluated from one matrix of distances.
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
-from typing import Any, ClassVar
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 
-from multikernel._parameters import Positive
 from multikernel._typing import Array, Columns
 from multikernel.kernels.base import Fact, Kernel
 from multikernel.kernels.samples import dense
+from multikernel.kernels.widths import Gamma, Width
 
 _FAR = 100.0  # in squares: samples are far from zero where their middle is ten times as large as they differ
 
@@ -87,10 +87,20 @@ class DistanceKernel(Kernel):
         raise NotImplementedError(f"{type(self).__name__} has no slope written out: scales inside it cannot be learned")
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
-        return self.profile(self.distance(X, Z))
+        return self.learned(X if Z is None else Z).profile(self.distance(X, Z))
 
     def diagonal(self, X: Any) -> Array:
-        return self.profile(np.zeros(X.shape[0], dtype=X.dtype if X.dtype.kind == "f" else np.float64))
+        """At distance 0, where the width does not matter."""
+        zeros = np.zeros(X.shape[0], dtype=X.dtype if X.dtype.kind == "f" else np.float64)
+        return self.learned(zeros[:, None]).profile(zeros)
+
+    def learned(self, X: Any) -> Self:
+        """With the width that the training sample tells, where ``gamma`` is the rule for one."""
+        width = Width.of(getattr(self, "gamma", None))
+        if width is None:
+            return self
+        changed: Any = {"gamma": width.gamma(X, self.distance, self.degree)}
+        return replace(self, **changed)  # type: ignore[type-var]
 
     def facts(self) -> tuple[Fact, ...]:
         return (OfDistance(self),)
@@ -121,7 +131,7 @@ class OfDistance(Fact):
 class ExponentialKernel(DistanceKernel):
     """k(x, z) = exp(-gamma d(x, z)): a kernel of a larger gamma is a power of one of a smaller gamma."""
 
-    gamma: Positive = 1.0
+    gamma: Gamma = 1.0
 
     @staticmethod
     @abstractmethod
@@ -136,7 +146,7 @@ class ExponentialKernel(DistanceKernel):
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         D = self.distance(X, Z)
-        return self._exponential(D, D)
+        return self.learned(X if Z is None else Z)._exponential(D, D)
 
     def _exponential(self, D: Array, out: Array) -> Array:
         np.multiply(D, D.dtype.type(-self.gamma), out=out)
@@ -149,11 +159,12 @@ class RBF(ExponentialKernel):
 
     Parameters
     ----------
-    gamma : float > 0, in units of 1 / (distance squared)
+    gamma : float > 0, in units of 1 / (distance squared); or "scale" or "median", a rule that finds it on the training
+        sample (scikit-learn's, or the median distance); or ``Width(rule, times)``, a multiple of what the rule finds
 
     Raises
     ------
-    ValueError : where gamma is not a finite number > 0
+    ValueError : where gamma is neither a finite number > 0 nor such a rule
     """
 
     distance = staticmethod(squared_distances)
@@ -165,11 +176,11 @@ class Laplacian(ExponentialKernel):
 
     Parameters
     ----------
-    gamma : float > 0, in units of 1 / distance
+    gamma : float > 0, in units of 1 / distance; or "scale" or "median", a rule that finds it on the training sample
 
     Raises
     ------
-    ValueError : where gamma is not a finite number > 0
+    ValueError : where gamma is neither a finite number > 0 nor such a rule
     """
 
     degree: ClassVar[int] = 1

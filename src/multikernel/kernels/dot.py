@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
-from multikernel._parameters import Degree, NonNegative, Positive
+from multikernel._parameters import Degree, NonNegative
 from multikernel._typing import Array
 from multikernel.kernels.base import Fact, Kernel
 from multikernel.kernels.facts import ExplicitFeatures, PowerOf
 from multikernel.kernels.samples import as_floats
+from multikernel.kernels.widths import Gamma, Width
 
 
 @dataclass
@@ -62,7 +63,7 @@ class Polynomial(Kernel):
     ----------
     degree : int >= 0
     coef0 : float >= 0 (a negative constant does not give a kernel)
-    gamma : float > 0
+    gamma : float > 0; or "scale", 1 / (p v) with v the variance of the entries of the training sample's p features
 
     Raises
     ------
@@ -71,13 +72,17 @@ class Polynomial(Kernel):
 
     degree: Degree = 3
     coef0: NonNegative = 1.0
-    gamma: Positive = 1.0
+    gamma: Gamma = 1.0
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
-        return self._of_dot(Linear()(X, Z))
+        return self.learned(X if Z is None else Z)._of_dot(Linear()(X, Z))
 
     def diagonal(self, X: Any) -> Array:
-        return self._of_dot(Linear().diagonal(X))
+        return self.learned(X)._of_dot(Linear().diagonal(X))
+
+    def learned(self, X: Any) -> Polynomial:
+        width = Width.of(self.gamma)
+        return self if width is None else replace(self, gamma=width.gamma(X))
 
     def _of_dot(self, dot: Array) -> Array:
         value: Array = dot * dot.dtype.type(self.gamma)

@@ -7,6 +7,7 @@ Kernels of a distance state one more, which stands with them (kernels/distance.p
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from multikernel._typing import Columns
 from multikernel.kernels.base import Fact, Kernel
@@ -36,6 +37,15 @@ class Wrapped(Fact):
 
     kernel: Kernel
     by: float | str
+
+
+@dataclass(frozen=True)
+class Encodes(Fact):
+    """K(X, Z) = kernel(e(X_c), e(Z_c)), e an encoding of the columns c (None: all of them)."""
+
+    kernel: Kernel
+    encoding: Any
+    columns: Columns | None = None
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,9 @@ from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import RBF
 from multikernel.kernels.dot import HomogeneousPolynomial, Linear, Polynomial
 from multikernel.kernels.family import KernelFamily, Kernels, PerFeature, as_family
+from multikernel.kernels.widths import Width
+
+_TIMES = (0.015625, 0.0625, 0.25, 1.0, 4.0, 16.0)  # multiples of the gamma of the median distance
 
 
 def homogeneous_polynomials(max_degree: int = 10, normalize: bool = True) -> KernelFamily:
@@ -37,13 +40,22 @@ def homogeneous_polynomials(max_degree: int = 10, normalize: bool = True) -> Ker
     return Kernels(tuple(k.normalized() if normalize else k for k in kernels))
 
 
-def rbf_grid(gammas: Iterable[float]) -> KernelFamily:
+def rbf_grid(gammas: Iterable[float] | None = None) -> KernelFamily:
     """Gaussian kernels exp(-gamma |x - z|^2), which are evaluated from one matrix of distances.
 
     Parameters
     ----------
-    gammas : numbers > 0, at least one; one for each kernel
+    gammas : numbers > 0, at least one; one for each kernel. By default six multiples, from 1/64 to 16, of the gamma
+        whose width is the median distance in the training sample.
+
+    Examples
+    --------
+    >>> from multikernel import kernels
+    >>> kernels.rbf_grid().names[0]
+    "RBF(gamma=Width(rule='median', times=0.015625))"
     """
+    if gammas is None:
+        return Kernels(tuple(RBF(Width("median", times)) for times in _TIMES))
     return Kernels(tuple(RBF(gamma) for gamma in check_each(POSITIVE, gammas, "rbf_grid: gammas")))
 
 

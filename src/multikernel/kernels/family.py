@@ -31,8 +31,12 @@ class KernelFamily(Specification, ABC):
 
         Raises
         ------
-        ValueError : where a column is unknown, or holds strings and its kernel takes numbers
+        ValueError : where a column is unknown, or a kernel does not take what it holds
         """
+
+    def learned(self, X: Any) -> KernelFamily:
+        """The same kernels with what they take from a training sample, once they are resolved."""
+        return self
 
     @property
     def names(self) -> Sequence[str]:
@@ -117,6 +121,11 @@ class Kernels(KernelFamily):
     def resolve(self, features: Features) -> Kernels:
         return Kernels(tuple(k.resolve(features) for k in self.kernels), self.names)
 
+    def learned(self, X: Any) -> Kernels:
+        learned = tuple(k.learned(X) for k in self.kernels)
+        same = all(new is old for new, old in zip(learned, self.kernels, strict=True))
+        return self if same else Kernels(learned, self.names)
+
     def __repr__(self) -> str:
         shown = ", ".join(self.names[:3]) + (f", ... {len(self.kernels)} kernels" if len(self.kernels) > 3 else "")
         return f"Kernels({shown})"
@@ -153,6 +162,9 @@ class Concatenation(KernelFamily):
                 else:
                     parts.append(one)
         return parts[0] if len(parts) == 1 else Concatenation(tuple(parts))
+
+    def learned(self, X: Any) -> Concatenation:
+        return Concatenation(tuple(family.learned(X) for family in self.families))
 
     @property
     def names(self) -> Sequence[str]:

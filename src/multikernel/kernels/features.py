@@ -17,31 +17,57 @@ class Features:
     n : int, how many there are
     names : their names, where these are known
     strings : the positions of those that hold strings
+    times : the positions of those that hold dates or durations
+    missing : the positions of those with missing cells
     """
 
     n: int
     names: tuple[str, ...] | None = None
     strings: tuple[int, ...] = ()
+    times: tuple[int, ...] = ()
+    missing: tuple[int, ...] = ()
 
     @classmethod
     def of(cls, X: Any) -> Features:
         """Those of an array, a sparse matrix, a data frame or a table with strings."""
         if hasattr(X, "columns"):
             return cls(int(X.shape[1]), tuple(str(c) for c in X.columns))
-        return cls(int(X.shape[1]), None, tuple(int(j) for j in getattr(X, "strings", ())))
+        found = (tuple(int(j) for j in getattr(X, what, ())) for what in ("strings", "times", "missing"))
+        return cls(int(X.shape[1]), None, *found)
 
     def take(self, index: tuple[int, ...]) -> Features:
         """Some of the columns, by position."""
         names = tuple(self.names[i] for i in index) if self.names else None
-        return Features(len(index), names, tuple(j for j, i in enumerate(index) if i in self.strings))
+        parts = (
+            tuple(j for j, i in enumerate(index) if i in held) for held in (self.strings, self.times, self.missing)
+        )
+        return Features(len(index), names, *parts)
+
+    def name(self, j: int) -> str:
+        """How a sentence calls a column."""
+        return f"column {self.names[j]!r}" if self.names else f"column {j}"
 
     def check_numbers(self, user: object) -> None:
-        """ValueError where a column holds strings; ``user`` is the kernel or family that takes numbers."""
+        """ValueError where a column holds anything but finite numbers; ``user`` is the kernel that takes these."""
         if self.strings:
-            which = f"column {self.names[self.strings[0]]!r}" if self.names else f"column {self.strings[0]}"
             raise ValueError(
-                f"{user!r} takes numbers, but {which} of X holds strings: use a kernel of strings such as "
-                "Spectrum(3), or restrict this one to columns of numbers by .on(columns)"
+                f"{user!r} takes numbers, but {self.name(self.strings[0])} of X holds strings: use a kernel of "
+                "categories or of text such as Hamming() or NGrams(), restrict this one to columns of numbers by "
+                ".on(columns), or let kernels.for_columns(X) choose"
+            )
+        if self.times:
+            raise ValueError(
+                f"{user!r} takes numbers, but {self.name(self.times[0])} of X holds dates or durations: give them as "
+                "numbers, such as the days since the first one, or let kernels.for_columns(X) choose"
+            )
+        self.check_complete(user, "make the kernel .standardized(), which takes them, ")
+
+    def check_complete(self, user: object, instead: str = "") -> None:
+        """ValueError where a cell is missing; ``user`` is the kernel that takes no such columns."""
+        if self.missing:
+            raise ValueError(
+                f"{user!r} takes no missing cells, and {self.name(self.missing[0])} of X has some: fill them in, "
+                f"{instead}or let kernels.for_columns(X) choose"
             )
 
     def index(self, columns: Columns) -> tuple[int, ...]:

@@ -12,7 +12,7 @@ which takes p D operations for a pair of samples, gives every degree up to D at 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -77,6 +77,10 @@ class ANOVA(Kernel):
 
     def facts(self) -> tuple[Fact, ...]:
         return (Elementary(self.kernel, int(self.degree), False),)
+
+    def learned(self, X: Any) -> Kernel:
+        """One width for all features."""
+        return self if self.kernel is None else replace(self, kernel=self.kernel.learned(dense(X).reshape(-1, 1)))
 
     def resolve(self, features: Features) -> Kernel:
         features.check_numbers(self)

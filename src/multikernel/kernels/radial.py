@@ -19,6 +19,7 @@ import numpy as np
 from multikernel._parameters import Choice, Number, Positive
 from multikernel._typing import Array
 from multikernel.kernels.distance import DistanceKernel
+from multikernel.kernels.widths import Gamma
 
 
 @dataclass(repr=False)
@@ -27,7 +28,8 @@ class Matern(DistanceKernel):
 
     Parameters
     ----------
-    gamma : float > 0, in units of 1 / (distance squared); 1 / length_scale^2 of scikit-learn
+    gamma : float > 0, in units of 1 / (distance squared), or "scale" or "median", a rule for the training sample;
+        1 / length_scale^2 of scikit-learn
     nu : 0.5, 1.5 or 2.5, the smoothness; 0.5 is exp(-sqrt(gamma) |x - z|)
 
     Raises
@@ -43,7 +45,7 @@ class Matern(DistanceKernel):
            [0.37, 1.  ]])
     """
 
-    gamma: Positive = 1.0
+    gamma: Gamma = 1.0
     nu: Annotated[float, Choice((0.5, 1.5, 2.5))] = 1.5
 
     def profile(self, D: Array) -> Array:
@@ -75,7 +77,7 @@ class RationalQuadratic(DistanceKernel):
 
     Parameters
     ----------
-    gamma : float > 0, in units of 1 / (distance squared)
+    gamma : float > 0, in units of 1 / (distance squared), or "scale" or "median", a rule for the training sample
     alpha : float > 0, how fast it falls; the Gaussian of gamma for large alpha
 
     Raises
@@ -91,7 +93,7 @@ class RationalQuadratic(DistanceKernel):
            [0.5, 1. ]])
     """
 
-    gamma: Positive = 1.0
+    gamma: Gamma = 1.0
     alpha: Positive = 1.0
 
     def profile(self, D: Array) -> Array:
@@ -110,7 +112,7 @@ class ExponentialPower(DistanceKernel):
 
     Parameters
     ----------
-    gamma : float > 0, in units of 1 / (distance squared)
+    gamma : float > 0, in units of 1 / (distance squared), or "scale" or "median", a rule for the training sample
     power : float > 0 and at most 2
 
     Raises
@@ -126,7 +128,7 @@ class ExponentialPower(DistanceKernel):
            [0.37, 1.  ]])
     """
 
-    gamma: Positive = 1.0
+    gamma: Gamma = 1.0
     power: Annotated[float, Number(above=0, most=2)] = 1.0
 
     def profile(self, D: Array) -> Array:

@@ -21,7 +21,7 @@ from multikernel.kernels.base import Fact, Kernel
 from multikernel.kernels.facts import Costly
 from multikernel.kernels.family import KernelFamily, Kernels
 from multikernel.kernels.features import Features
-from multikernel.kernels.string_table import as_table
+from multikernel.kernels.table import as_table
 
 _DENSE = 0.05  # share of counts that are not zero above which a dense product is faster than a sparse one
 _LARGEST = 1 << 62  # the largest number that may stand for a substring, so that none overflows
@@ -80,6 +80,7 @@ class Spectrum(Kernel):
                 f"{self!r} compares strings, and X has {len(features.strings)} columns of strings among "
                 f"{features.n}{names}: pass strings, or restrict it to one column of strings by .on(column)"
             )
+        features.check_complete(self)
         return self
 
     def _strings(self, X: Any) -> list[str]:

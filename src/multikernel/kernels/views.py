@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, replace
+from typing import Any, cast
 
 import numpy as np
 
@@ -12,9 +12,11 @@ from multikernel._typing import Array, Columns
 from multikernel.kernels.algebra import View, within
 from multikernel.kernels.base import Fact, Kernel, register_form
 from multikernel.kernels.distance import OfDistance
-from multikernel.kernels.facts import Costly, Elementary, ExplicitFeatures, PowerOf, Wrapped
+from multikernel.kernels.facts import Costly, Elementary, Encodes, ExplicitFeatures, PowerOf, Wrapped
 from multikernel.kernels.features import Features
+from multikernel.kernels.frames import is_frame
 from multikernel.kernels.samples import scaled_rows
+from multikernel.kernels.table import as_samples
 
 
 @dataclass(repr=False)
@@ -49,6 +51,9 @@ class Restricted(View):
         return isinstance(self.columns[0], bool)
 
     def _take(self, X: Any) -> Any:
+        if is_frame(X):
+            own, X = self.resolve(Features.of(X)), as_samples(X)
+            return X[:, list(cast(Restricted, own).columns)]
         if self._mask:
             return X[:, list(self._marked(X.shape[1]))]
         if any(isinstance(c, str) for c in self.columns):
@@ -87,6 +92,8 @@ class Restricted(View):
                 return OfDistance(kernel, columns)
             case ExplicitFeatures(None):
                 return ExplicitFeatures(columns)
+            case Encodes(kernel, encoding, None):
+                return Encodes(kernel, encoding, columns)
             case Wrapped(kernel, by):
                 return Wrapped(Restricted(kernel, columns), by)
             case Costly():
@@ -95,7 +102,14 @@ class Restricted(View):
 
     def resolve(self, features: Features) -> Kernel:
         index = self._marked(features.n) if self._mask else features.index(self.columns)
-        return Restricted(self.kernel.resolve(features.take(index)), index)
+        kernel = self.kernel.resolve(features.take(index))
+        if isinstance(kernel, Restricted):  # whose columns are some of these
+            return Restricted(kernel.kernel, tuple(index[int(c)] for c in kernel.columns))
+        return Restricted(kernel, index)
+
+    def learned(self, X: Any) -> Kernel:
+        kernel = self.kernel.learned(self._take(X))
+        return self if kernel is self.kernel else replace(self, kernel=kernel)
 
     def __repr__(self) -> str:
         columns = list(self.columns)
@@ -136,6 +150,7 @@ class Normalized(View):
         inner = self.kernel.facts()
         kept: list[Fact] = [PowerOf(Normalized(f.base), f.degree) for f in inner if isinstance(f, PowerOf)]
         kept += [f for f in inner if isinstance(f, OfDistance) and f.kernel.profile(np.zeros(1))[0] == 1.0]
+        kept += [Encodes(Normalized(f.kernel), f.encoding, f.columns) for f in inner if isinstance(f, Encodes)]
         kept += [f for f in inner if isinstance(f, Costly)]
         kept += [Elementary(f.kernel, f.degree, True) for f in inner if isinstance(f, Elementary)]
         return tuple(kept)

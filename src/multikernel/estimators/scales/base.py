@@ -64,7 +64,8 @@ class LearnedScalesEstimator(KernelEstimator):
         name = type(self).__name__
         if isinstance(self.kernels, str):
             raise ValueError(f"{name} learns scales inside kernels of samples, and takes no {self.kernels!r} matrices")
-        found = [kernel for kernel in self._family() if isinstance(kernel, DistanceKernel)]
+        one = np.zeros((1, 1))  # a sample on which every rule for a width finds 1
+        found = [kernel.learned(one) for kernel in self._family() if isinstance(kernel, DistanceKernel)]
         if len(found) < len(self._family()):
             raise ValueError(
                 f"{name}: kernels must be kernels of a distance on all features, RBF(), Laplacian() or Matern() say, "

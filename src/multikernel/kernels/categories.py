@@ -1,0 +1,92 @@
+"""Categories as columns of zeros and ones.
+
+A category that the training sample does not have is all zeros, and is said in a warning. A missing cell is a category
+of its own where the training sample has missing cells in that column.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from multikernel._parameters import shown
+from multikernel._typing import Array
+from multikernel._warnings import warn_user
+from multikernel.kernels.encoding import Encoding
+from multikernel.kernels.features import Features
+from multikernel.kernels.table import Table
+
+_DENSE = 256  # columns up to which an array is as good as a sparse one
+
+
+@dataclass(repr=False)
+class OneHot(Encoding):
+    """A column for each category of each column: 1 where a sample has it, else 0.
+
+    Parameters
+    ----------
+    levels : for each column the categories of the training sample, None among them where cells are missing; None until
+        they are learned
+    names : how a sentence calls the columns
+    """
+
+    levels: tuple[tuple[str | float | None, ...], ...] | None = None
+    names: tuple[str, ...] = ()
+
+    def resolve(self, features: Features) -> OneHot:
+        return replace(self, names=tuple(map(features.name, range(features.n))))
+
+    def learned(self, X: Any) -> OneHot:
+        if self.levels is not None:
+            return self
+        return replace(self, levels=tuple(_sorted(set(column)) for column in _columns(X)))
+
+    def __call__(self, X: Any) -> Any:
+        assert self.levels is not None
+        starts = np.cumsum([0, *map(len, self.levels)])
+        width, n = int(starts[-1]), X.shape[0]
+        rows, columns = [], []
+        for j, (cells, levels) in enumerate(zip(_columns(X), self.levels, strict=True)):
+            number = {level: i for i, level in enumerate(levels)}
+            place = np.array([number.get(cell, -1) for cell in cells], dtype=int)
+            if (place < 0).any():
+                self._tell(j, cells[int(np.argmax(place < 0))])
+            rows.append(np.flatnonzero(place >= 0))
+            columns.append(starts[j] + place[place >= 0])
+        ones = sparse.csr_array(
+            (np.ones(sum(map(len, rows))), (np.concatenate(rows), np.concatenate(columns))), shape=(n, width)
+        )
+        return ones if self.sparse else ones.toarray()
+
+    @property
+    def sparse(self) -> bool:
+        return self.levels is not None and sum(map(len, self.levels)) > _DENSE
+
+    def _tell(self, j: int, cell: Any) -> None:
+        name = self.names[j] if self.names else f"column {j}"
+        what = "missing cells" if cell is None else f"categories, {shown(cell)} for one,"
+        warn_user(f"{name} of X has {what} that the training sample does not have: they count as no category at all")
+
+    def __repr__(self) -> str:
+        return "OneHot()" if self.levels is None else f"OneHot(<{len(self.levels)} columns>)"
+
+
+def _columns(X: Any) -> list[list[Any]]:
+    """The cells of each column: strings or numbers, None where missing."""
+    if isinstance(X, Table):
+        texts = dict(zip(X.strings.tolist(), X.texts.T, strict=True))
+        return [list(texts[j]) if j in texts else _numbers(X.numbers[:, j]) for j in range(X.shape[1])]
+    X = X.toarray() if hasattr(X, "toarray") else X
+    return [_numbers(column) for column in X.T]
+
+
+def _numbers(column: Array) -> list[Any]:
+    return [None if cell != cell else cell for cell in column.astype(float).tolist()]
+
+
+def _sorted(levels: set[Any]) -> tuple[Any, ...]:
+    present = sorted(level for level in levels if level is not None)
+    return (*present, None) if None in levels else tuple(present)

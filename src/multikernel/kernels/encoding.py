@@ -1,0 +1,169 @@
+"""Kernels of encoded samples: k(x, z) = kernel(e(x), e(z)), e an encoding that the training sample completes.
+
+Columns become numbers in a way that depends on the training sample: means and deviations, the categories that occur,
+the words of texts. An encoding without these is a specification; ``learned(X)`` is the same encoding with what it takes
+from X, and keeps for new samples. A bank encodes its samples once for all kernels (banks/encoded.py).
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Self
+
+import numpy as np
+from scipy import sparse
+
+from multikernel._parameters import Instance, shown
+from multikernel._typing import Array, Columns
+from multikernel.kernels.algebra import View, within
+from multikernel.kernels.base import Fact
+from multikernel.kernels.facts import Encodes
+from multikernel.kernels.features import Features
+from multikernel.kernels.frames import is_frame
+from multikernel.kernels.specification import Specification
+from multikernel.kernels.table import as_samples
+
+
+class Encoding(Specification, ABC):
+    """How columns become numbers."""
+
+    @abstractmethod
+    def learned(self, X: Any) -> Self:
+        """The same encoding with what it takes from a training sample; itself where it has that already."""
+
+    @abstractmethod
+    def __call__(self, X: Any) -> Any:
+        """Samples as an array or a CSR array (n, q) of finite numbers; only once it is learned."""
+
+    @abstractmethod
+    def resolve(self, features: Features) -> Self:
+        """The encoding for data with these columns, of which it may keep the names for what it has to say.
+
+        Raises
+        ------
+        ValueError : where it does not take what a column holds
+        """
+
+    def around(self, kernel: str) -> str:
+        """How a kernel of samples so encoded is written."""
+        return f"Encoded({kernel}, {self!r})"
+
+    @property
+    def sparse(self) -> bool:
+        """Whether the numbers are a CSR array, with so many columns that dense ones would waste memory."""
+        return False
+
+
+@dataclass(repr=False)
+class Encoded(View):
+    """k(x, z) = kernel(e(x), e(z)) with an encoding e of the samples.
+
+    Parameters
+    ----------
+    kernel : Kernel, of numbers
+    encoding : Encoding
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import kernels
+    >>> kernels.Encoded(kernels.RBF(1.0), kernels.Standardize())(np.array([[1.0], [3.0], [np.nan]])).round(2)
+    array([[1.  , 0.02, 0.14],
+           [0.02, 1.  , 0.14],
+           [0.14, 0.14, 1.  ]])
+    """
+
+    encoding: Annotated[Encoding, Instance(Encoding, "an encoding such as Standardize()")]
+
+    def __call__(self, X: Any, Z: Any = None) -> Array:
+        own, reference = self._on(X if Z is None else Z)
+        return own.kernel(own.encoding(as_samples(X)), None if Z is None else own.encoding(reference))
+
+    def diagonal(self, X: Any) -> Array:
+        own, reference = self._on(X)
+        return own.kernel.diagonal(own.encoding(reference))
+
+    def self_values(self, X: Any, Z: Any) -> Array:
+        own, reference = self._on(Z)
+        return own.kernel.self_values(own.encoding(as_samples(X)), own.encoding(reference))
+
+    def _on(self, Z: Any) -> tuple[Encoded, Any]:
+        """With what a training sample tells, and the sample as kernels take it."""
+        named = self.resolve(Features.of(Z)) if is_frame(Z) else self
+        reference = as_samples(Z)
+        return named.learned(reference), reference
+
+    def resolve(self, features: Features) -> Encoded:
+        return replace(self, encoding=self.encoding.resolve(features))
+
+    def learned(self, X: Any) -> Encoded:
+        encoding = self.encoding.learned(X)
+        kernel = self.kernel.learned(encoding(X))
+        return self if encoding is self.encoding and kernel is self.kernel else Encoded(kernel, encoding)
+
+    def facts(self) -> tuple[Fact, ...]:
+        return (Encodes(self.kernel, self.encoding),)
+
+    def __repr__(self) -> str:
+        return self.encoding.around(within(self.kernel))
+
+
+@dataclass(repr=False)
+class Together(Encoding):
+    """Several encodings side by side, each of some columns.
+
+    Parameters
+    ----------
+    parts : tuple of pairs, an encoding and its columns
+
+    Raises
+    ------
+    ValueError : where there is no such pair
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from multikernel import kernels
+    >>> frame = pd.DataFrame({"age": [20.0, 40.0], "sex": ["f", "m"]})
+    >>> both = kernels.Together(((kernels.Standardize(), ("age",)), (kernels.OneHot(), ("sex",))))
+    >>> kernels.Encoded(kernels.Linear(), both)(frame)
+    array([[ 2., -1.],
+           [-1.,  2.]])
+    """
+
+    parts: tuple[tuple[Encoding, Columns], ...]
+
+    def __post_init__(self) -> None:
+        given = isinstance(self.parts, tuple) and all(isinstance(p, tuple) and len(p) == 2 for p in self.parts)
+        if not given or not self.parts or not all(isinstance(encoding, Encoding) for encoding, _ in self.parts):
+            raise ValueError(
+                f"Together: parts must be a tuple of pairs, an encoding and its columns, got {shown(self.parts)}"
+            )
+
+    def learned(self, X: Any) -> Together:
+        changed = tuple((encoding.learned(X[:, list(columns)]), columns) for encoding, columns in self.parts)
+        same = all(new is old for (new, _), (old, _) in zip(changed, self.parts, strict=True))
+        return self if same else Together(changed)
+
+    def __call__(self, X: Any) -> Any:
+        return beside([encoding(X[:, list(columns)]) for encoding, columns in self.parts])
+
+    def resolve(self, features: Features) -> Together:
+        index = [features.index(columns) for _, columns in self.parts]
+        parts = zip(self.parts, index, strict=True)
+        return Together(tuple((encoding.resolve(features.take(own)), own) for (encoding, _), own in parts))
+
+    @property
+    def sparse(self) -> bool:
+        return any(encoding.sparse for encoding, _ in self.parts)
+
+
+def beside(parts: list[Any]) -> Any:
+    """Arrays and CSR arrays side by side; a CSR array where one of them is."""
+    if len(parts) == 1:
+        return parts[0]
+    return sparse.hstack(parts, "csr") if any(hasattr(part, "tocsr") for part in parts) else np.hstack(parts)
+
+
+__all__ = ["Encoded", "Encoding", "Together", "beside"]

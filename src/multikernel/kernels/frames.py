@@ -1,0 +1,149 @@
+"""Data frames of pandas, polars and other libraries, read column by column.
+
+A column is one of numbers (also of truth values), of strings (also of declared categories, whatever these are), of
+dates, as days since 1970, or of durations, as days. Frames are read through narwhals, which scikit-learn brings along.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from multikernel._typing import Array
+
+_DAY = np.timedelta64(1, "D")
+_PLAIN = re.compile(r"(u?int|float)\d+|bool", re.IGNORECASE)  # types of columns whose values are numbers at once
+
+
+@dataclass(frozen=True, eq=False)
+class FrameColumn:
+    """A column of samples.
+
+    Parameters
+    ----------
+    name : str
+    kind : what it holds
+    values : floats, NaN where a cell is missing; of strings objects, None where a cell is missing
+    categories : the values that ordered categories may have, in their order; empty for other declared categories,
+        None for strings that are not declared to be categories
+    ordered : bool, whether that order means something
+    """
+
+    name: str
+    kind: Literal["numbers", "strings", "dates", "durations"]
+    values: Array
+    categories: tuple[str, ...] | None = None
+    ordered: bool = False
+
+    @classmethod
+    def of_objects(cls, name: str, values: Array) -> FrameColumn:
+        """A column of objects: strings or numbers, None or NaN where a cell is missing.
+
+        Raises
+        ------
+        ValueError : where it holds strings in some rows and other values in others, or neither strings nor numbers
+        """
+        absent = np.array([value is None or _is_nan(value) for value in values], dtype=bool)
+        is_string = np.array([isinstance(value, str) for value in values], dtype=bool)
+        if not is_string.any():
+            return cls(name, "numbers", _floats(_filled(values, absent, np.nan), name))
+        if not (is_string | absent).all():
+            row = int(np.argmin(is_string | absent))
+            raise ValueError(
+                f"column {name} of X holds strings, but {values[row]!r} in row {row}: give the column strings alone "
+                "(an empty string is a string), or numbers alone"
+            )
+        return cls(name, "strings", _filled(values, absent, None))
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a data frame of any library."""
+    return hasattr(X, "columns") and hasattr(X, "dtypes")
+
+
+def is_plain(X: Any) -> bool:
+    """Whether all columns of a frame are numbers by their types."""
+    return all(_PLAIN.fullmatch(str(dtype)) for dtype in X.dtypes)
+
+
+def column_names(X: Any) -> tuple[str, ...]:
+    """The names of a frame's columns."""
+    return tuple(str(name) for name in X.columns)
+
+
+def frame_columns(X: Any) -> Iterator[FrameColumn]:
+    """The columns of a data frame.
+
+    Raises
+    ------
+    ImportError : where narwhals is not installed
+    ValueError : where a column holds other things than numbers, strings and dates; the message names it
+    """
+    try:
+        import narwhals as nw
+    except ImportError:
+        raise ImportError(
+            "data frames with columns of strings, categories or dates are read by narwhals: "
+            "pip install 'multikernel[frames]'"
+        ) from None
+    for name, series in zip(X.columns, nw.from_native(X, eager_only=True).iter_columns(), strict=True):
+        yield _column(repr(name), series, nw)
+
+
+def _column(name: str, series: Any, nw: Any) -> FrameColumn:
+    dtype = series.dtype
+    if dtype.is_numeric() or dtype == nw.Boolean:
+        values = series.cast(nw.Float64).to_numpy() if series.null_count() else series.to_numpy()
+        return FrameColumn(name, "numbers", _floats(values, name))
+    if dtype in (nw.Date, nw.Datetime, nw.Duration):
+        return FrameColumn(name, "durations" if dtype == nw.Duration else "dates", _days(series, nw))
+    if dtype in (nw.Categorical, nw.Enum):
+        values = np.array(
+            [None if value is None or _is_nan(value) else str(value) for value in series.to_list()], object
+        )
+        ordered = dtype == nw.Enum
+        categories = tuple(map(str, dtype.categories)) if ordered else ()
+        return FrameColumn(name, "strings", values, categories, ordered)
+    values = np.empty(len(series), dtype=object)
+    values[:] = series.to_list()
+    return FrameColumn.of_objects(name, values)
+
+
+def _days(series: Any, nw: Any) -> Array:
+    """Days since 1970, or days of a duration; NaN where a cell is missing."""
+    values = np.asarray(series.to_numpy())
+    if values.dtype.kind not in "mM":  # times with a zone are objects in NumPy
+        values = np.asarray(series.dt.replace_time_zone(None).to_numpy())
+    kind = "datetime64[us]" if values.dtype.kind == "M" else "timedelta64[us]"
+    values = values.astype(kind)
+    days = (values - np.zeros(1, dtype=kind)) / _DAY
+    return np.where(np.isnat(values), np.nan, days)
+
+
+def _is_nan(value: Any) -> bool:
+    """Whether a value says that there is none: NaN, NaT, or the NA of pandas, which equals nothing."""
+    equal = value == value
+    return equal is False or equal is np.False_ or not isinstance(equal, bool | np.bool_ | np.ndarray)
+
+
+def _filled(values: Array, absent: Array, by: Any) -> Array:
+    """A copy with the missing cells replaced."""
+    filled = values.copy()
+    filled[absent] = by
+    return filled
+
+
+def _floats(values: Array, name: str) -> Array:
+    """A column of numbers, none of them infinite."""
+    try:
+        numbers: Array = values.astype(float)
+    except (TypeError, ValueError):
+        raise ValueError(f"column {name} of X holds neither strings nor numbers") from None
+    if np.isinf(numbers).any():
+        row = int(np.argmax(np.isinf(numbers)))
+        raise ValueError(f"column {name} of X holds {numbers[row]} in row {row}, where a finite number is needed")
+    return numbers

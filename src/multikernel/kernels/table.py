@@ -1,0 +1,153 @@
+"""Samples that are more than finite numbers: columns of strings and of dates, cells that are missing.
+
+A bank asks samples for their shape, their precision, some of their rows and some of their columns, and a table answers
+as an array does. Where the chosen columns hold no strings the answer is an array: kernels of numbers never see a table.
+Dates and durations are numbers of days. A missing cell is NaN among numbers and None among strings; kernels that do not
+take it are refused beforehand, by what ``Features`` tell of the columns.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from multikernel._typing import Array
+from multikernel.kernels.frames import FrameColumn, frame_columns, is_frame, is_plain
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Samples with columns of strings or dates, or with missing cells.
+
+    Parameters
+    ----------
+    numbers : float array (n, p), NaN in the columns of strings and in missing cells
+    texts : object array (n, s) of str, and None in missing cells
+    strings : integer array (s,), the columns of strings
+    times : integer array, the columns of dates and of durations
+    """
+
+    numbers: Array
+    texts: Array
+    strings: Array
+    times: Array
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.numbers.shape[0], self.numbers.shape[1]
+
+    @property
+    def dtype(self) -> np.dtype[Any]:
+        """The precision in which kernels of the samples are evaluated."""
+        return self.numbers.dtype
+
+    @property
+    def missing(self) -> Array:
+        """The columns with missing cells."""
+        absent = np.asarray(np.isnan(self.numbers).any(axis=0))
+        absent[self.strings] = [any(text is None for text in column) for column in self.texts.T]
+        return np.flatnonzero(absent)
+
+    def __len__(self) -> int:
+        return len(self.numbers)
+
+    def astype(self, dtype: Any) -> Table:
+        return replace(self, numbers=self.numbers.astype(dtype))
+
+    def __getitem__(self, index: Any) -> Any:
+        """Rows, or a pair of rows and columns: a table again, or an array where no string is left."""
+        rows, columns = index if isinstance(index, tuple) else (index, slice(None))
+        chosen = np.arange(self.shape[1])[columns]
+        numbers = self.numbers[rows][:, chosen]
+        strings, times = np.flatnonzero(np.isin(chosen, self.strings)), np.flatnonzero(np.isin(chosen, self.times))
+        if not len(strings):
+            return numbers
+        where = {column: s for s, column in enumerate(self.strings.tolist())}
+        texts = self.texts[rows][:, [where[c] for c in chosen[strings].tolist()]]
+        return Table(numbers, texts, strings, times)
+
+    def with_strings(self, strings: tuple[int, ...]) -> Table:
+        """The same samples, where columns without any value are of strings if they are among these."""
+        empty = set(np.flatnonzero(np.isnan(self.numbers).all(axis=0)).tolist()) - set(self.strings.tolist())
+        new = sorted(empty.intersection(strings))
+        if not new:
+            return self
+        order = np.argsort(every := np.append(self.strings, new))
+        nothing = np.full((len(self), len(new)), None, dtype=object)
+        texts = np.hstack([self.texts, nothing])[:, order]
+        return replace(self, texts=texts, strings=every[order], times=np.setdiff1d(self.times, new))
+
+
+def as_table(X: Any) -> Table | None:
+    """Samples that are more than finite numbers, as a table; None where they are not.
+
+    Parameters
+    ----------
+    X : list, array or Series of n strings (one column), array (n, p) of objects, or data frame
+
+    Raises
+    ------
+    ValueError : where a column holds strings in some rows and other values in others, or what is neither a number nor
+        a string nor a date
+    """
+    if isinstance(X, Table):
+        return X
+    if is_frame(X):
+        return _of_frame(X)
+    values = _objects(X)
+    is_string = np.array([[isinstance(value, str) for value in column] for column in values.T], dtype=bool)
+    if not is_string.any():
+        return None
+    columns = (FrameColumn.of_objects(str(j), column) for j, column in enumerate(values.T))
+    return _of_columns(list(columns), len(values))
+
+
+def as_samples(X: Any) -> Any:
+    """What kernels take: a table or an array for a data frame, for strings and for nested lists; else X itself."""
+    table = as_table(X)
+    if table is not None:
+        return table
+    return X if hasattr(X, "dtype") else np.asarray(X)
+
+
+def _of_frame(X: Any) -> Table | None:
+    none = np.arange(0)
+    if X.shape[0] == 0:
+        return None
+    if is_plain(X):
+        values = np.asarray(X)
+        if values.dtype.kind != "O":
+            absent = values.dtype.kind == "f" and np.isnan(values).any()
+            return Table(values, np.empty((len(values), 0), dtype=object), none, none) if absent else None
+    table = _of_columns(list(frame_columns(X)), X.shape[0])
+    return table if len(table.strings) or len(table.times) or len(table.missing) else None
+
+
+def _of_columns(columns: list[FrameColumn], n: int) -> Table:
+    strings = [j for j, column in enumerate(columns) if column.kind == "strings"]
+    numbers = np.full((n, len(columns)), np.nan)
+    for j, column in enumerate(columns):
+        if column.kind != "strings":
+            numbers[:, j] = column.values
+    texts = np.empty((n, len(strings)), dtype=object)
+    for s, j in enumerate(strings):
+        texts[:, s] = columns[j].values
+    times = [j for j, column in enumerate(columns) if column.kind in ("dates", "durations")]
+    return Table(numbers, texts, np.array(strings, dtype=int), np.array(times, dtype=int))
+
+
+def _objects(X: Any) -> Array:
+    """Samples that may hold strings, as an object array (n, p); an empty one where their form says that they do not."""
+    none = np.empty((0, 0), dtype=object)
+    if hasattr(X, "tocsr"):
+        return none
+    try:
+        values = np.asarray(X)
+    except ValueError:  # rows of different lengths: the checks of numbers refuse them
+        return none
+    if values.dtype.kind not in "OUT" or values.ndim not in (1, 2):
+        return none
+    objects: Array = np.asarray(X, dtype=object)  # numbers beside strings would have become strings
+    return objects.reshape(len(objects), -1) if objects.size else none
