@@ -13,6 +13,8 @@ if TYPE_CHECKING:
     from multikernel import diagnostics as diagnostics
     from multikernel import kernels as kernels
     from multikernel import testing as testing
+    from multikernel.auto import MultiKernelClassifier as MultiKernelClassifier
+    from multikernel.auto import MultiKernelRegressor as MultiKernelRegressor
     from multikernel.banks import KernelBank as KernelBank
     from multikernel.banks import bind as bind
     from multikernel.banks import precomputed as precomputed
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
 
 _MODULES = ("datasets", "diagnostics", "kernels", "testing")
 _ROOMS = {
+    "auto": ("MultiKernelClassifier", "MultiKernelRegressor"),
     "banks": ("KernelBank", "bind", "precomputed"),
     "estimators": (
         "AlignmentMKLClassifier",

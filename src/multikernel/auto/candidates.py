@@ -1,0 +1,181 @@
+"""The candidates: kernels whose widths, scales or weights are learned by held-out squared errors, each with a ridge.
+
+Few and different ones: what they have in common no blend can mend. A smooth kernel of one width; rough ones of one
+width and with a scale for each feature, of squared and of absolute differences, as the features are and by their ranks;
+a linear one. Where there are several sources, views, texts or kernel matrices, also a scale for each view and a
+weighted sum over all sources.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from multikernel._typing import Array
+from multikernel.auto.samples import Samples
+from multikernel.auto.similarity import Cosine, Given, Linear, OfDistance, Similarity, Weighed
+from multikernel.auto.task import Task
+from multikernel.banks import precomputed
+from multikernel.banks.columns import ColumnDistancesBank
+from multikernel.combinations import Profiles
+from multikernel.kernels import RBF, DistanceKernel, Laplacian, Matern
+from multikernel.procedures.learned_scales import learned_scales
+from multikernel.procedures.ridge_cv import ridge_cv
+from multikernel.procedures.ridge_cv.residuals import HeldOut
+
+_MANY = 300  # groups of columns beyond which no scale is learned for each
+_RIDGES = np.geomspace(1e-4, 1e3, 8)
+_STEPS = 60
+_WIDTHS = (0.05, 0.3, 2.0)  # of a Gaussian in a sum: the mean of its exponent over pairs
+
+
+@dataclass(frozen=True, eq=False)
+class Learned:
+    """A kernel, the ridge that belongs to it, and a line about both."""
+
+    similarity: Similarity
+    alpha: float
+    said: str
+
+
+class Candidate(ABC):
+    """One way to learn a kernel and a ridge."""
+
+    name: str  # what a table calls it
+
+    @abstractmethod
+    def learn(self, samples: Samples, task: Task) -> Learned | None:
+        """The kernel and the ridge of least held-out error; None where none can be had."""
+
+    @abstractmethod
+    def operations(self, n: int, p: int) -> float:
+        """About how many operations it takes on n samples of p columns."""
+
+
+@dataclass(frozen=True)
+class Scales(Candidate):
+    """A kernel of a distance with scales inside.
+
+    Parameters
+    ----------
+    name : str
+    kernel : DistanceKernel
+    ranked : bool, whether numbers are taken by their ranks
+    each : "all" for one scale, "view" or "feature" for one each
+    """
+
+    name: str
+    kernel: DistanceKernel
+    ranked: bool
+    each: str
+
+    def learn(self, samples: Samples, task: Task) -> Learned:
+        Z = samples.ranked if self.ranked else samples.plain
+        owner = {"all": np.zeros_like(samples.owner), "view": samples.view, "feature": samples.owner}[self.each]
+        bank = ColumnDistancesBank.of(Z, self.kernel.degree, owner)
+        found = learned_scales(bank, Profiles((self.kernel,)), HeldOut(task.Y, task.folds), tol=1e-2, max_iter=_STEPS)
+        scales = found.scales[0][owner]
+        return Learned(
+            OfDistance(self.kernel, scales, self.ranked), found.alpha, self._said(found.scales[0], found.means)
+        )
+
+    def _said(self, scales: Array, means: Array) -> str:
+        if self.each == "all":
+            return f"mean exponent {float(scales @ means):.2g}"
+        part = scales * means
+        return f"{int((part > 0.01 * part.max(initial=0.0)).sum())} of {len(part)} scales matter"
+
+    def operations(self, n: int, p: int) -> float:
+        steps = 20.0 + (10.0 if self.each == "all" else 40.0)
+        return steps * (6.0 * float(n) ** 3 + 3.0 * float(n) ** 2 * p)
+
+
+@dataclass(frozen=True)
+class LinearRidge(Candidate):
+    """Ridge regression in the features."""
+
+    name: str = "linear"
+
+    def learn(self, samples: Samples, task: Task) -> Learned | None:
+        return ridged(Linear(), samples, task)
+
+    def operations(self, n: int, p: int) -> float:
+        return len(_RIDGES) * 2.0 * float(n) ** 3
+
+
+@dataclass(frozen=True)
+class SumOfSources(Candidate):
+    """A weighted sum of kernels on every source: Gaussians of several widths, linear ones, texts, matrices."""
+
+    name: str = "sum over sources"
+
+    def learn(self, samples: Samples, task: Task) -> Learned | None:
+        parts = list(_parts(samples))
+        if len(parts) == 1:
+            return ridged(parts[0], samples, task)
+        bank = precomputed(np.stack([part(samples, samples) for part in parts]), psd=1e-6)
+        found = ridge_cv(bank, task.Y, task.folds, tol=1e-3, max_iter=_STEPS)
+        used = np.flatnonzero(found.values)
+        if not len(used):
+            return None
+        sum_of = Weighed(tuple(parts[k] for k in used), found.values[used])
+        return Learned(sum_of, found.alpha, f"{len(used)} of {len(parts)} kernels have weight")
+
+    def operations(self, n: int, p: int) -> float:
+        return 40.0 * 8.0 * float(n) ** 3
+
+
+def _parts(samples: Samples) -> list[Similarity]:
+    """Kernels on every source."""
+    parts: list[Similarity] = []
+    if samples.plain.shape[1]:
+        parts.append(Linear())
+    for view in np.unique(samples.view):
+        own = (samples.view == view).astype(float)
+        mean = 2.0 * float(samples.plain[:, own > 0].var(axis=0).sum())
+        if mean > 0.0:
+            parts += [OfDistance(RBF(1.0), own * (width / mean)) for width in _WIDTHS]
+    for part in range(len(samples.sparse)):
+        parts += [Cosine(part), Cosine(part, 2)]
+    return parts + [Given(part) for part in range(len(samples.given))]
+
+
+def ridged(similarity: Similarity, samples: Samples, task: Task) -> Learned | None:
+    """A fixed kernel with the ridge of least held-out error."""
+    K = similarity(samples, samples)
+    size = float(np.trace(K)) / len(K)
+    tried = []
+    for ridge in _RIDGES if size > 0.0 else ():
+        predicted = task.held_out(K, ridge * size, task.folds)
+        if predicted is not None:
+            tried.append((task.error(predicted), ridge * size))
+    if not tried:
+        return None
+    alpha = min(tried)[1]
+    return Learned(similarity, alpha, f"ridge {alpha:.2g}")
+
+
+def candidates(samples: Samples) -> list[Candidate]:
+    """What can be tried, cheap and safe ones first."""
+    numbers = samples.plain.shape[1] > 0
+    sources = len(samples.sparse) + len(samples.given) + len(np.unique(samples.view))
+    groups = int(samples.owner.max(initial=-1)) + 1
+    found: list[Candidate] = []
+    if numbers:
+        found += [
+            Scales("Gaussian, one width", RBF(), False, "all"),
+            LinearRidge(),
+            Scales("Laplacian, one width", Laplacian(), False, "all"),
+        ]
+        if 1 < groups <= _MANY:
+            found += [
+                Scales("Matern by ranks, a scale for each feature", Matern(), True, "feature"),
+                Scales("Laplacian by ranks, a scale for each feature", Laplacian(), True, "feature"),
+            ]
+    if len(np.unique(samples.view)) > 1:
+        found.append(Scales("Matern, a scale for each view", Matern(), False, "view"))
+    if sources > 1 or (sources and not numbers):
+        found.append(SumOfSources())
+    return found

@@ -1,0 +1,76 @@
+"""What weight each candidate has in the answer, from predictions of samples that it was not trained on.
+
+Numbers:   min over the simplex of |Y - sum_m w_m F_m|^2 / n + pull * |w - 1/M|^2 * var(Y)
+Classes:   min over w >= 0, b of the logistic loss of the scores sum_m w_m F_m + b, + pull * |w|^2
+
+The pull towards equal weights keeps the choice from following the chance of few samples; candidates that differ little
+then share the weight, which predicts better than the best of them alone. For classes the same problem calibrates the
+probabilities: the scores are their logarithms. Both are convex.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.optimize import minimize
+from scipy.special import log_softmax, softmax
+
+from multikernel._typing import Array
+from multikernel.procedures import simplex_least_squares
+
+_PULL, _PULL_OF_CLASSES, _PULL_OF_BIAS = 0.2, 0.01, 1e-3
+_NONE = 0.01  # a share of the weight that is none
+
+
+@dataclass(frozen=True, eq=False)
+class Blend:
+    """Weights of the candidates (M,), and for classes the biases of their scores (k,).
+
+    Parameters
+    ----------
+    weights : array (M,) >= 0
+    bias : array (k,), or (t,) zeros for numbers
+    """
+
+    weights: Array
+    bias: Array
+
+    @property
+    def used(self) -> Array:
+        """Candidates with a weight."""
+        return np.flatnonzero(self.weights > 0)
+
+
+def blend_numbers(predicted: Array, Y: Array, weight: Array | None) -> Blend:
+    """The blend of candidates' predictions (M, n, t)."""
+    M = len(predicted)
+    root = np.ones(len(Y)) if weight is None else np.sqrt(weight)
+    design = np.reshape(predicted * root[:, None], (M, -1)).T / np.sqrt(len(Y))
+    target = np.ravel(Y * root[:, None]) / np.sqrt(len(Y))
+    pull = np.sqrt(_PULL * max(float(target @ target), np.finfo(float).tiny))
+    w = simplex_least_squares(np.vstack([design, pull * np.eye(M)]), np.append(target, np.full(M, pull / M)))
+    w = np.where(w < _NONE, 0.0, w)
+    return Blend(w / w.sum(), np.zeros(Y.shape[1]))
+
+
+def blend_classes(predicted: Array, labels: Array, weight: Array | None) -> Blend:
+    """The blend of candidates' scores (M, n, k), one for each class."""
+    M, n, k = predicted.shape
+    share = np.full(n, 1.0 / n) if weight is None else weight / weight.sum()
+    truth = np.eye(k)[labels]
+
+    def loss(x: Array) -> tuple[float, Array]:
+        w, bias = x[:M], x[M:]
+        scores = np.tensordot(w, predicted, 1) + bias
+        value = -float(share @ log_softmax(scores, axis=1)[np.arange(n), labels])
+        slope = share[:, None] * (softmax(scores, axis=1) - truth)
+        value += _PULL_OF_CLASSES * float(w @ w) + _PULL_OF_BIAS * float(bias @ bias)
+        gradient = np.tensordot(predicted, slope, 2) + 2.0 * _PULL_OF_CLASSES * w
+        return value, np.append(gradient, slope.sum(axis=0) + 2.0 * _PULL_OF_BIAS * bias)
+
+    start = np.append(np.full(M, 2.0 / M), np.zeros(k))
+    bounds = [(0.0, None)] * M + [(None, None)] * k
+    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
+    w, bias = found.x[:M], found.x[M:]
+    return Blend(np.where(w < _NONE * w.max(), 0.0, w), bias)

@@ -1,0 +1,265 @@
+"""The classifier and the regressor: nothing has to be chosen but the data."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+from scipy.special import softmax
+from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.utils import check_array
+from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_consistent_length, column_or_1d
+
+from multikernel._parameters import Positive, Seed, Verbosity, check_parameters
+from multikernel._typing import Array
+from multikernel.auto.base import MultiKernelEstimator
+from multikernel.auto.choice import Blend, blend_classes, blend_numbers
+from multikernel.estimators.given import check_labels, check_target
+from multikernel.estimators.parameters import ClassWeight, checked_weights
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ignore[misc]
+    """Classification of tables as people have them, with nothing to tune.
+
+    Columns are typed (numbers, categories, dates, text), filled in and scaled. Several kernels and their ridges are
+    learned by errors on held-out samples: a Gaussian of one width, rough kernels with a scale for each feature, by
+    values and by ranks, a linear one, and sums over views and texts. The answer is the blend of them with the least
+    logistic loss on other held-out samples, which calibrates its probabilities. ``explain()`` tells what was done.
+
+    Parameters
+    ----------
+    time_budget : float or None, default None
+        Seconds that a fit may take. By default a forecast bounds it by what a grid search of a support vector machine
+        takes: kernels are chosen on at most 1000 samples, and the answer is trained on at most 6000.
+    memory : float or None, default None
+        Bytes that a fit may take; by default half of this machine's.
+    class_weight : None, "balanced" or dict, default None
+        What the losses of each class are multiplied with.
+    random_state : int, RandomState or None
+        Of the folds. A fit is the same for the same seed.
+    verbose : int, default 0
+        1 prints a line for each candidate.
+
+    Attributes
+    ----------
+    classes_ : array
+    candidates_ : list of dict, what was tried: candidate, error (the part of wrong labels on held-out samples), its
+        standard error (spread), weight in the answer, seconds, and what was learned
+    explanation_ : the sentences and the table of ``explain()``
+    preparation_ : how tables become samples
+    answer_ : the trained machines and their blend
+    n_features_in_ : int
+    feature_names_in_ : array, where the names of columns are strings
+
+    Examples
+    --------
+    >>> import pandas as pd
+    >>> from multikernel import MultiKernelClassifier
+    >>> X = pd.DataFrame({"size": [1.0, 2.0, None, 4.0] * 10, "colour": ["red", "blue", "red", None] * 10})
+    >>> y = ["small", "small", "large", "large"] * 10
+    >>> model = MultiKernelClassifier(random_state=0).fit(X, y)
+    >>> model.predict(X[:4]).tolist()
+    ['small', 'small', 'large', 'large']
+    """
+
+    time_budget: Positive | None = None
+    memory: Positive | None = None
+    class_weight: ClassWeight = None
+    random_state: Seed = None
+    verbose: Verbosity = 0
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Choose everything, and train on all samples.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of pandas or polars with n rows; or a dict of such views and of kernel
+            matrices (n, n)
+        y : labels of shape (n,)
+        sample_weight : array (n,) >= 0, what the loss of each sample is multiplied with
+        """
+        check_parameters(self)
+        if y is None:
+            raise ValueError("This MultiKernelClassifier estimator requires y to be passed, but the target y is None")
+        check_labels(y)
+        table, y = self._table(X, reset=True), column_or_1d(y, warn=True)
+        if y.dtype.kind == "f":
+            check_array(y, ensure_2d=False, input_name="y")
+        check_consistent_length(np.empty(table.n), y)
+        check_classification_targets(y)
+        self.classes_, labels = np.unique(y, return_inverse=True)
+        weight = checked_weights(sample_weight, len(y))
+        if self.class_weight is not None:
+            of_class = compute_sample_weight(self.class_weight, y)
+            weight = of_class if weight is None else weight * of_class
+        seen = labels if weight is None else labels[weight > 0]
+        if len(np.unique(seen)) < len(self.classes_) or len(self.classes_) < 2:
+            raise ValueError(
+                f"MultiKernelClassifier needs samples with a weight of each of two classes or more, got these classes: "
+                f"{', '.join(map(str, self.classes_[np.unique(seen)]))}"
+            )
+        columns = 2.0 * np.eye(len(self.classes_))[labels] - 1.0
+        self._labels = labels
+        self._answer(
+            table,
+            columns[:, 1:] if len(self.classes_) == 2 else columns,
+            labels,
+            weight,
+            lambda predicted, rows, own: blend_classes(predicted, labels[rows], own),
+        )
+        del self._labels
+        return self
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores: shape (len(X),) for two classes, larger for the second; else (len(X), n_classes).
+
+        Parameters
+        ----------
+        X : samples like those of ``fit``; views that are kernel matrices have a column for each training sample
+        """
+        scores = self._values(X)
+        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+
+    def predict(self, X: Any) -> Array:
+        """The most probable labels, shape (len(X),), for X as in ``decision_function``."""
+        best = self._values(X).argmax(axis=1)
+        labels: Array = self.classes_[best]
+        return labels
+
+    def predict_proba(self, X: Any) -> Array:
+        """Probabilities of the classes, shape (len(X), n_classes), for X as in ``decision_function``."""
+        probabilities: Array = softmax(self._values(X), axis=1)
+        return probabilities
+
+    def predict_log_proba(self, X: Any) -> Array:
+        """Logarithms of the probabilities."""
+        return np.log(np.maximum(self.predict_proba(X), np.finfo(float).tiny))
+
+    def _scores(self, values: Array) -> Array:
+        return np.hstack([-values, values]) / 2.0 if values.shape[1] == 1 else values
+
+    def _losses(self, scores: Array, rows: Array) -> Array:
+        return (scores.argmax(axis=1) != self._labels[rows]).astype(float)
+
+    def _constant(self, Y: Array, labels: Array, weight: Array | None) -> Blend:
+        shares = np.bincount(labels, weight) / (len(labels) if weight is None else weight.sum())
+        return Blend(np.empty(0), np.log(shares))
+
+    @property
+    def _measure(self) -> str:
+        return "wrong labels"
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignore[misc]
+    """Regression on tables as people have them, with nothing to tune.
+
+    Columns are typed (numbers, categories, dates, text), filled in and scaled. Several kernels and their ridges are
+    learned by errors on held-out samples: a Gaussian of one width, rough kernels with a scale for each feature, by
+    values and by ranks, a linear one, and sums over views and texts. The answer is the average of them, with the
+    weights of least squared error on other held-out samples, drawn towards equal ones. ``explain()`` tells what was
+    done.
+
+    Parameters
+    ----------
+    time_budget : float or None, default None
+        Seconds that a fit may take. By default a forecast bounds it by what a grid search of a support vector machine
+        takes: kernels are chosen on at most 1000 samples, and the answer is trained on at most 6000.
+    memory : float or None, default None
+        Bytes that a fit may take; by default half of this machine's.
+    random_state : int, RandomState or None
+        Of the folds. A fit is the same for the same seed.
+    verbose : int, default 0
+        1 prints a line for each candidate.
+
+    Attributes
+    ----------
+    candidates_ : list of dict, what was tried: candidate, error (squared, relative to the variance of the target, on
+        held-out samples), its standard error (spread), weight in the answer, seconds, and what was learned
+    explanation_ : the sentences and the table of ``explain()``
+    preparation_ : how tables become samples
+    answer_ : the trained machines and their blend
+    n_features_in_ : int
+    feature_names_in_ : array, where the names of columns are strings
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from multikernel import MultiKernelRegressor
+    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
+    >>> model = MultiKernelRegressor(random_state=0).fit(X[:200], y[:200])
+    >>> bool(model.score(X[200:], y[200:]) > 0.45)
+    True
+    """
+
+    time_budget: Positive | None = None
+    memory: Positive | None = None
+    random_state: Seed = None
+    verbose: Verbosity = 0
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.target_tags.multi_output = True
+        return tags
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Choose everything, and train on all samples.
+
+        Parameters
+        ----------
+        X : array, sparse matrix or data frame of pandas or polars with n rows; or a dict of such views and of kernel
+            matrices (n, n)
+        y : real targets of shape (n,) or (n, t)
+        sample_weight : array (n,) >= 0, what the loss of each sample is multiplied with
+        """
+        check_parameters(self)
+        if y is None:
+            raise ValueError("This MultiKernelRegressor estimator requires y to be passed, but the target y is None")
+        check_target(y)
+        table = self._table(X, reset=True)
+        y = np.asarray(y)
+        y = check_array(y, input_name="y", dtype=float) if y.ndim == 2 else column_or_1d(y, warn=True)
+        check_consistent_length(np.empty(table.n), y)
+        weight = checked_weights(sample_weight, len(y))
+        target = np.asarray(y, dtype=float)
+        if not np.isfinite(target).all():
+            row = int(np.argwhere(~np.isfinite(target))[0, 0])
+            raise ValueError(f"y has a NaN or infinity at row {row}: fill it in, or leave the sample out")
+        self._single = target.ndim == 1
+        columns = target[:, None] if self._single else target
+        self._mean = np.average(columns, axis=0, weights=weight)
+        spread = np.sqrt(np.average((columns - self._mean) ** 2, axis=0, weights=weight))
+        self._spread = np.where(spread > 0, spread, 1.0)
+        Y = (columns - self._mean) / self._spread
+        self._target = Y
+        labels = np.zeros(len(Y), dtype=int)
+        self._answer(table, Y, labels, weight, lambda predicted, rows, own: blend_numbers(predicted, Y[rows], own))
+        del self._target
+        return self
+
+    def predict(self, X: Any) -> Array:
+        """The predicted values, shape (len(X),), or (len(X), t) after a fit to t targets.
+
+        Parameters
+        ----------
+        X : samples like those of ``fit``; views that are kernel matrices have a column for each training sample
+        """
+        values = self._values(X) * self._spread + self._mean
+        return values[:, 0] if self._single else values
+
+    def _scores(self, values: Array) -> Array:
+        return values
+
+    def _losses(self, scores: Array, rows: Array) -> Array:
+        return ((scores - self._target[rows]) ** 2).mean(axis=1)
+
+    def _constant(self, Y: Array, labels: Array, weight: Array | None) -> Blend:
+        return Blend(np.empty(0), np.zeros(Y.shape[1]))
+
+    @property
+    def _measure(self) -> str:
+        return "squared error"

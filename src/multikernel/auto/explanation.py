@@ -1,0 +1,108 @@
+"""What was tried, what was chosen and why, in sentences and a table."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from multikernel._typing import Array
+from multikernel.auto.samples import Samples
+
+_ALIKE = 0.999  # correlation with the target beyond which a column may hold the answer
+
+
+@dataclass(frozen=True)
+class Row:
+    """One line of the table of candidates.
+
+    Parameters
+    ----------
+    candidate : str
+    error : float, the measure on held-out samples
+    spread : float, its standard error
+    weight : float, the share of the candidate in the answer
+    seconds : float
+    learned : str
+    """
+
+    candidate: str
+    error: float
+    spread: float
+    weight: float
+    seconds: float
+    learned: str
+
+
+@dataclass(frozen=True)
+class Explanation:
+    """Sentences and the table.
+
+    Parameters
+    ----------
+    data, choice, warnings : tuples of sentences
+    measure : str, what is measured on held-out samples
+    rows : tuple of Row, those that were tried
+    """
+
+    data: tuple[str, ...]
+    choice: tuple[str, ...]
+    warnings: tuple[str, ...]
+    measure: str
+    rows: tuple[Row, ...]
+
+    def __str__(self) -> str:
+        head = (f"{'candidate':<46} {self.measure:>22}   {'weight':>6} {'time':>7}   learned",)
+        lines = [
+            f"{row.candidate:<46} {row.error:>12.4g} +- {row.spread:<7.2g} {row.weight:>6.2f} {row.seconds:>6.2f}s   "
+            f"{row.learned}"
+            for row in self.rows
+        ]
+        parts = [("Data", self.data), ("Candidates", (*head, *lines)), ("Choice", self.choice)]
+        if self.warnings:
+            parts.append(("Mind", self.warnings))
+        return "\n\n".join("\n".join([title, *(f"  {line}" for line in body)]) for title, body in parts)
+
+
+def row_of(name: str, losses: Array, weight: float, seconds: float, said: str) -> Row:
+    """A line from the losses of the held-out samples."""
+    spread = float(losses.std() / np.sqrt(max(1, len(losses))))
+    return Row(name, float(losses.mean()), spread, weight, seconds, said)
+
+
+def warnings_about(samples: Samples, Y: Array, names: Sequence[str]) -> list[str]:
+    """What a user should look at before trusting the answer.
+
+    Parameters
+    ----------
+    samples : training samples
+    Y : array (n, t)
+    names : the name of the column that each group of prepared columns comes from
+    """
+    said = []
+    twins = 0 if samples.sparse or samples.given else _twins(np.hstack([samples.plain, Y]))
+    if twins:
+        said.append(
+            f"{twins} of {len(Y)} samples are the same as an earlier one, target and all; if they are copies, errors "
+            "on held-out samples are too low."
+        )
+    centred = Y - Y.mean(axis=0)
+    size = np.sqrt((centred**2).sum(axis=0))
+    for ranked in (False, True):
+        Z = samples.ranked if ranked else samples.plain
+        Z = Z - Z.mean(axis=0)
+        norms = np.sqrt((Z**2).sum(axis=0))
+        with np.errstate(divide="ignore", invalid="ignore"):
+            alike = np.abs(Z.T @ centred) / norms[:, None] / size
+        found = {names[samples.owner[j]] for j in np.flatnonzero((np.nan_to_num(alike) > _ALIKE).any(axis=1))}
+        for name in sorted(found):
+            sentence = f"Column {name!r} alone tells the target almost exactly: it may hold the answer (a leak)."
+            if sentence not in said:
+                said.append(sentence)
+    return said
+
+
+def _twins(rows: Array) -> int:
+    """How many rows are the same as an earlier one."""
+    return len(rows) - len(np.unique(rows, axis=0))

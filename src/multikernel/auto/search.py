@@ -1,0 +1,103 @@
+"""Candidates are tried on one set of folds, blended by what they predict on another, and trained on all samples."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+
+from multikernel._typing import Array
+from multikernel.auto.candidates import Candidate
+from multikernel.auto.choice import Blend
+from multikernel.auto.samples import Samples
+from multikernel.auto.similarity import Similarity
+from multikernel.auto.task import Task
+
+_VALUES = 1 << 24  # kernel values of new samples in memory at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Tried:
+    """What came of a candidate.
+
+    Parameters
+    ----------
+    name, said : str, the candidate, and a line about what it learned
+    similarity, alpha : the kernel and the ridge
+    predicted : array (n, t), predictions of samples held out, on the second folds
+    seconds : float
+    """
+
+    name: str
+    said: str
+    similarity: Similarity
+    alpha: float
+    predicted: Array
+    seconds: float
+
+
+def tried(candidate: Candidate, samples: Samples, task: Task) -> Tried | None:
+    """A candidate on some samples; None where no kernel of its own could be had."""
+    start = perf_counter()
+    found = candidate.learn(samples, task)
+    if found is None:
+        return None
+    K = found.similarity(samples, samples)
+    predicted = task.held_out(K, found.alpha, task.second)
+    if predicted is None:
+        return None
+    return Tried(candidate.name, found.said, found.similarity, found.alpha, predicted, perf_counter() - start)
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """One trained machine of the answer: f(x) = sum_i coef_i k(x_i, x) + intercept.
+
+    Parameters
+    ----------
+    similarity : k
+    coef : array (n, t)
+    intercept : array (t,)
+    """
+
+    similarity: Similarity
+    coef: Array
+    intercept: Array
+
+    @classmethod
+    def of(cls, each: Tried, samples: Samples, task: Task) -> Member:
+        return cls(each.similarity, *task.solve(each.similarity(samples, samples), each.alpha))
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """The trained members, and how they are blended.
+
+    Parameters
+    ----------
+    samples : training samples
+    members : tuple of Member, those with a weight
+    blend : Blend
+    """
+
+    samples: Samples
+    members: tuple[Member, ...]
+    blend: Blend
+
+    def __call__(self, new: Samples, scores: Callable[[Array], Array]) -> Array:
+        """The blend: shape (len(new), k). ``scores`` makes k scores of a member's values (n, t)."""
+        height = max(1, _VALUES // max(1, len(self.samples)))
+        parts = [
+            self._of(new.of(np.arange(start, min(start + height, len(new)))), scores)
+            for start in range(0, len(new), height)
+        ]
+        return np.concatenate(parts)
+
+    def _of(self, new: Samples, scores: Callable[[Array], Array]) -> Array:
+        total = np.tile(self.blend.bias, (len(new), 1))
+        for member, weight in zip(self.members, self.blend.weights[self.blend.used], strict=True):
+            values = member.similarity(new, self.samples) @ member.coef + member.intercept
+            total += weight * scores(values)
+        return total

@@ -1,0 +1,214 @@
+"""What a user gives, as columns: arrays, sparse matrices, data frames of pandas or polars, and views in a dict.
+
+A cell that is missing is NaN in a column of numbers and None in any other. A view that is a symmetric matrix of n x n
+numbers, none of them larger than the roots of its diagonal allow, is a kernel matrix; new samples then come as a matrix
+with a column for each training sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from multikernel._typing import Array
+
+_FEW = 200  # columns up to which a sparse matrix is read as numbers
+_SYMMETRIC = 1e-8  # of the largest entry
+
+
+@dataclass(frozen=True, eq=False)
+class Table:
+    """Columns by name, sparse matrices by name, and kernel matrices by name.
+
+    Parameters
+    ----------
+    n : int, samples
+    columns : dict of arrays (n,), of numbers, of dates or of objects
+    sparse : dict of CSR matrices (n, p)
+    given : dict of kernel matrices (n, training samples)
+    views : dict, the view of each column where views were given
+    """
+
+    n: int
+    columns: dict[str, Array]
+    sparse: dict[str, Any] = field(default_factory=dict)
+    given: dict[str, Array] = field(default_factory=dict)
+    views: dict[str, str] = field(default_factory=dict)
+
+
+def read(X: Any, given: Sequence[str] | None = None) -> Table:
+    """The table of samples.
+
+    Parameters
+    ----------
+    X : array, sparse matrix, data frame, or dict of these and of kernel matrices
+    given : names of the views that are kernel matrices; None for training samples, which show it
+
+    Raises
+    ------
+    ValueError : for what is no table of samples, and for views of different lengths
+    """
+    if sparse.issparse(X):
+        return _sparse(X)
+    if is_views(X):
+        return _views(X, given)
+    if is_frame(X):
+        check_names(X)
+        return Table(len(X), {str(name): _of_frame(X, name) for name in X.columns})
+    return _array(X)
+
+
+def check_names(frame: Any) -> None:
+    """ValueError where two columns have one name."""
+    names = [str(name) for name in frame.columns]
+    twice = [name for i, name in enumerate(names) if name in names[:i]]
+    if twice:
+        raise ValueError(f"two columns of X have the name {twice[0]!r}; give each a name of its own")
+
+
+def is_views(X: Any) -> bool:
+    """Whether X holds views by name; a sparse matrix by keys is a mapping, too."""
+    return isinstance(X, Mapping) and not sparse.issparse(X)
+
+
+def is_frame(X: Any) -> bool:
+    """Whether X is a data frame of pandas or polars."""
+    return hasattr(X, "columns") and (hasattr(X, "dtypes") or hasattr(X, "schema"))
+
+
+def is_table(X: Any) -> bool:
+    """Whether X has to be read column by column: views, a data frame, or an array of objects."""
+    return is_views(X) or is_frame(X) or getattr(getattr(X, "dtype", None), "kind", "") == "O"
+
+
+def _views(X: Mapping[Any, Any], given: Sequence[str] | None) -> Table:
+    if not X:
+        raise ValueError("X is a dict without any view; give at least one array, data frame or kernel matrix")
+    columns: dict[str, Array] = {}
+    matrices: dict[str, Any] = {}
+    kernels: dict[str, Array] = {}
+    views: dict[str, str] = {}
+    lengths: dict[str, int] = {}
+    for key, value in X.items():
+        name = str(key)
+        if _is_kernel(value) if given is None else name in given:
+            kernels[name] = np.asarray(value, dtype=float)
+            lengths[name] = len(kernels[name])
+            continue
+        part = read(value)
+        lengths[name] = part.n
+        columns |= {f"{name}: {column}": cells for column, cells in part.columns.items()}
+        views |= {f"{name}: {column}": name for column in part.columns}
+        matrices |= dict.fromkeys([name] * len(part.sparse), part.sparse.get("sparse"))
+    if len(set(lengths.values())) > 1:
+        raise ValueError(f"views must have a row for each sample, got rows: {lengths}")
+    return Table(next(iter(lengths.values())), columns, matrices, kernels, views)
+
+
+def _is_kernel(value: Any) -> bool:
+    if is_frame(value) or sparse.issparse(value) or isinstance(value, Mapping):
+        return False
+    K = np.asarray(value)
+    if K.ndim != 2 or K.shape[0] != K.shape[1] or K.dtype.kind not in "fiu" or len(K) < 3:
+        return False
+    diagonal, largest = np.diagonal(K), np.abs(K).max()
+    if not np.isfinite(largest) or (diagonal < 0).any() or np.abs(K - K.T).max() > _SYMMETRIC * largest:
+        return False
+    return bool((np.outer(diagonal, diagonal) + _SYMMETRIC * largest**2 >= K**2).all())
+
+
+def _sparse(X: Any) -> Table:
+    if X.dtype.kind == "c":
+        raise ValueError("Complex data not supported: X holds complex numbers; give their parts as numbers")
+    matrix = X.tocsr().astype(float)
+    if not np.isfinite(matrix.data).all():
+        raise ValueError("X is sparse and has a NaN or infinity among its entries; leave these out or fill them in")
+    if matrix.shape[1] <= _FEW:
+        return _array(matrix.toarray())
+    return Table(matrix.shape[0], {}, {"sparse": matrix})
+
+
+def _array(X: Any) -> Table:
+    values = X if hasattr(X, "dtype") else np.asarray(X)
+    if values.dtype.kind in "US":
+        values = np.asarray(values, dtype=object)
+    values = np.asarray(values)
+    if values.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array, got {values.ndim}D array instead: X must have a row for each sample and a column for "
+            "each feature. Reshape your data either using array.reshape(-1, 1) if it has a single feature or "
+            "array.reshape(1, -1) if it is a single sample"
+        )
+    return Table(len(values), {f"x{j}": cells for j, cells in enumerate(_read(values))})
+
+
+def _read(values: Array) -> Iterator[Array]:
+    for j in range(values.shape[1]):
+        yield column(values[:, j], f"column {j} of X")
+
+
+def _of_frame(X: Any, name: Any) -> Array:
+    series = X[name]
+    if hasattr(series, "cat") and getattr(series.cat, "ordered", False):
+        return np.where(np.asarray(series.cat.codes) < 0, np.nan, np.asarray(series.cat.codes, dtype=float))
+    kind = getattr(getattr(series, "dtype", None), "kind", "")
+    values = series.to_numpy() if kind in "biufcMm" and kind else np.array(series.to_list(), dtype=object)
+    return column(values, f"column {str(name)!r} of X")
+
+
+def column(values: Array, what: str) -> Array:
+    """Cells as numbers (booleans too), dates, or objects with None where a cell is missing.
+
+    Raises
+    ------
+    ValueError : for complex and for infinite numbers
+    """
+    if values.dtype.kind == "c":
+        raise ValueError(f"Complex data not supported: {what} holds complex numbers; give their parts as numbers")
+    if values.dtype.kind == "O":
+        values = _objects(values, what)
+    if values.dtype.kind == "m":
+        values = values / np.timedelta64(1, "s")
+    if values.dtype.kind in "biuf":
+        values = values.astype(float)
+        if np.isinf(values).any():
+            row = int(np.flatnonzero(np.isinf(values))[0])
+            raise ValueError(f"{what} contains infinity at row {row}; give a number, or NaN where it is not known")
+    return values
+
+
+def _objects(values: Array, what: str) -> Array:
+    """Objects as numbers or dates, where all of them are."""
+    missing = np.array([_is_missing(value) for value in values], dtype=bool)
+    known = values[~missing]
+    if any(isinstance(value, complex) for value in known):
+        raise ValueError(f"Complex data not supported: {what} holds complex numbers; give their parts as numbers")
+    if any(isinstance(value, Mapping | list | tuple | set) for value in known):
+        raise TypeError(f"{what}: argument must be a string or a number, got {type(known[0]).__name__} in a cell")
+    if len(known) and all(isinstance(value, int | float | np.number | bool | np.bool_) for value in known):
+        numbers = np.full(len(values), np.nan)
+        numbers[~missing] = known.astype(float)
+        return numbers
+    if len(known) and all(hasattr(value, "isoformat") for value in known):
+        dates = np.full(len(values), np.datetime64("NaT"), dtype="datetime64[s]")
+        dates[~missing] = [np.datetime64(value.isoformat()[:19], "s") for value in known]
+        return dates
+    texts = np.full(len(values), None, dtype=object)
+    texts[~missing] = [str(value) for value in known]
+    return texts
+
+
+def _is_missing(value: Any) -> bool:
+    """None, NaN, NaT and pandas' NA, none of which equals itself for certain; and empty strings."""
+    if value is None or (isinstance(value, str) and not value.strip()):
+        return True
+    try:
+        return not bool(value == value)
+    except TypeError:  # pandas.NA
+        return True
+    except ValueError:  # an array in a cell
+        return False

@@ -1,0 +1,88 @@
+"""What is to be learned: targets, weights of samples, and two sets of folds.
+
+Kernels and ridges are chosen on the first folds. The predictions that candidates are compared by, and blended by, are
+those on the second folds, so that a choice which suits its own folds does not show off.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import cho_solve
+
+from multikernel._linalg import cholesky
+from multikernel._typing import Array
+from multikernel.procedures.ridge_cv import Folds
+from multikernel.procedures.ridge_cv.residuals import HeldOut
+
+_FOLDS = 5
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """Targets (n, t), weights (n,) of mean 1 or None, and folds.
+
+    Parameters
+    ----------
+    Y : array (n, t), of about mean 0 and spread 1; for classes -1 and 1
+    weight : array (n,) > 0, or None
+    folds, second : Folds, to choose on and to compare on
+    """
+
+    Y: Array
+    weight: Array | None
+    folds: Folds
+    second: Folds
+
+    @classmethod
+    def of(cls, Y: Array, weight: Array | None, labels: Array, seed: int) -> Task:
+        """With folds drawn by a seed, each with as many samples of a label as the others.
+
+        Parameters
+        ----------
+        Y, weight : as above
+        labels : int array (n,), the classes; zeros for a target of numbers
+        seed : int
+        """
+        rng = np.random.default_rng(seed)
+        return cls(Y, weight, _drawn(labels, rng), _drawn(labels, rng))
+
+    def of_rows(self, rows: Array) -> Task:
+        """The same for some of the samples."""
+        weight = None if self.weight is None else self.weight[rows]
+        return replace(
+            self,
+            Y=self.Y[rows],
+            weight=weight,
+            folds=self.folds.of_rows(rows),
+            second=self.second.of_rows(rows),
+        )
+
+    def held_out(self, K: Array, alpha: float, folds: Folds) -> Array | None:
+        """Ridge regression's predictions (n, t) of samples held out; None where rounding makes K singular.
+
+        Weights w are those of squares: W^(1/2) K W^(1/2) and W^(1/2) Y have the same ridge, and W^(1/2) is 1.
+        """
+        root = np.ones(len(self.Y)) if self.weight is None else np.sqrt(self.weight)
+        left = HeldOut(root[:, None] * self.Y, folds, True, root).residuals((root[:, None] / alpha * K) * root)
+        return None if left is None else self.Y - left.values / root[:, None]
+
+    def error(self, predicted: Array) -> float:
+        """The mean squared error, summed over targets."""
+        return float(np.average(((self.Y - predicted) ** 2).sum(axis=1), weights=self.weight))
+
+    def solve(self, K: Array, alpha: float) -> tuple[Array, Array]:
+        """Coefficients (n, t) and intercepts (t,) of ridge regression on all samples."""
+        mean = np.average(self.Y, axis=0, weights=self.weight)
+        A = K.copy()
+        A.flat[:: len(A) + 1] += alpha / (1.0 if self.weight is None else self.weight)
+        factor = cholesky(A)
+        return cho_solve((factor, True), self.Y - mean, check_finite=False), mean
+
+
+def _drawn(labels: Array, rng: np.random.Generator) -> Folds:
+    n = len(labels)
+    count, folds, mixed = min(_FOLDS, n), np.empty(n, dtype=int), rng.permutation(n)
+    folds[mixed[np.argsort(labels[mixed], kind="stable")]] = np.arange(n) % count
+    return Folds(folds, count)
