@@ -73,6 +73,7 @@ COMBINATIONS: dict[str, Combination] = {
     "products of subsets": SubsetProducts(((), (0,), (0, 2))),
     "product of gaussians": ProductOfRBF(),
     "profiles": Profiles((kernels.RBF(0.3), kernels.Matern(0.2))),
+    "profiles of one distance": Profiles((kernels.RBF(0.3), kernels.Matern(0.2)), shared=True),
     "an outsider's": ExponentialOfSum(),
 }
 DOMAINS: dict[str, Domain] = {

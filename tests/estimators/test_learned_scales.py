@@ -58,6 +58,17 @@ def test_the_learned_kernel_serves_elsewhere() -> None:
     L1MKLClassifier([model.kernel_]).fit(X[TRAIN], y[TRAIN] > 14)
 
 
+def test_kernels_may_share_the_scales() -> None:
+    """Their sum is one function of the distance, and their own widths matter."""
+    model = LearnedScalesRegressor([kernels.RBF(0.1), kernels.RBF(10.0)], shared_scales=True).fit(X[TRAIN], y[TRAIN])
+    assert model.scales_.shape == (10,)
+    D = np.einsum("ilj,j->il", (X[TEST][:, None] - X[TRAIN]) ** 2, model.scales_)
+    K = model.weights_[0] * np.exp(-0.1 * D) + model.weights_[1] * np.exp(-10.0 * D)
+    np.testing.assert_allclose(K @ model.dual_coef_ + model.intercept_, model.predict(X[TEST]), rtol=1e-9)
+    np.testing.assert_allclose(model.kernel_(X[TEST], X[TRAIN]), K, rtol=1e-9)
+    assert model.score(X[TEST], y[TEST]) > 0.9
+
+
 def test_groups_share_a_scale_by_position_and_by_name() -> None:
     model = LearnedScalesRegressor(groups=[[5, 6], [7, 8, 9]]).fit(X[TRAIN], y[TRAIN])
     scales = model.scales_
@@ -168,3 +179,60 @@ def test_strings_are_categories(kernel: kernels.Kernel, tmp_path: Any) -> None:
     assert not hasattr(model, "kernel_")
     with pytest.raises(ValueError, match="fitted with strings in columns 0, 2"):
         model.predict(frame[140:].assign(colour=1.0))
+
+
+@pytest.mark.parametrize("kernel", [kernels.RBF(), kernels.Laplacian()], ids=repr)
+@pytest.mark.parametrize("value", [0.0, 0.1, 1e6])
+def test_constant_features_give_a_constant(kernel: kernels.Kernel, value: float) -> None:
+    for samples in (np.full((30, 2), value), np.full((30, 2), str(value), dtype=object)):
+        model = LearnedScalesRegressor(kernel).fit(samples, y[:30])
+        assert model.converged_
+        np.testing.assert_allclose(model.predict(samples[:3]), y[:30].mean(), atol=0.05)
+        np.testing.assert_array_equal(model.scales_, 0.0)
+
+
+def test_a_far_outlier_does_not_hide_a_feature() -> None:
+    """Nor does it in the samples to predict."""
+    far = X[TRAIN].copy()
+    far[3, 3] = 1e6
+    model = LearnedScalesRegressor().fit(far, y[TRAIN])
+    assert model.score(X[TEST], y[TEST]) > 0.9
+    for kernel in (kernels.RBF(), kernels.Matern(nu=1.5), kernels.RationalQuadratic(), kernels.Laplacian()):
+        model = LearnedScalesRegressor(kernel, max_iter=3, tol=10.0).fit(X[TRAIN], y[TRAIN])
+        np.testing.assert_allclose(model.predict(1e200 * X[TEST]), model.intercept_)
+
+
+@pytest.mark.parametrize("gamma", [1e-100, 1e100])
+def test_own_widths_of_kernels_do_not_matter(gamma: float) -> None:
+    one, other = (LearnedScalesRegressor(kernels.RBF(g)).fit(X[TRAIN], y[TRAIN]) for g in (1.0, gamma))
+    np.testing.assert_allclose(other.predict(X[TEST]), one.predict(X[TEST]), rtol=1e-3)
+
+
+def test_features_beyond_double_precision_are_refused_in_a_sentence() -> None:
+    """Their squares would be 0 or infinite; their absolute differences are not."""
+    for unit in (1e200, 1e-200):
+        A = X.copy()
+        A[:, 2] *= unit
+        with pytest.raises(ValueError, match=r"feature 2 varies by .*give it in another unit"):
+            LearnedScalesRegressor().fit(A, y)
+        model = LearnedScalesRegressor(kernels.Laplacian(), max_iter=5, tol=1.0).fit(A, y)
+        assert np.isfinite(model.predict(A)).all()
+
+
+def test_targets_whose_squares_are_no_numbers() -> None:
+    one, other = (LearnedScalesRegressor().fit(X[TRAIN], c * y[TRAIN]) for c in (1.0, 1e300))
+    np.testing.assert_allclose(other.predict(X[TEST]) / 1e300, one.predict(X[TEST]), rtol=1e-6)
+
+
+@pytest.mark.parametrize("n", [2, 3])
+def test_a_handful_of_samples(n: int) -> None:
+    assert np.isfinite(LearnedScalesRegressor(tol=10.0).fit(X[:n], y[:n]).predict(X[:n])).all()
+    assert np.isfinite(LearnedScalesClassifier(tol=10.0).fit(X[:n], np.arange(n)).decision_function(X[:n])).all()
+
+
+def test_folds_of_very_unequal_sizes() -> None:
+    """One sample is held out, and then all others: few samples would miss one of the two."""
+    A, target = make_friedman1(600, 5, random_state=1)
+    pairs = [(np.arange(1, 600), np.arange(1)), (np.arange(1), np.arange(1, 600))]
+    model = LearnedScalesRegressor(cv=pairs, max_iter=2, tol=1e3).fit(A, target)
+    assert np.isfinite(model.predict(A)).all()

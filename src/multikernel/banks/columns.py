@@ -56,7 +56,8 @@ class ColumnDistancesBank(KernelBank):
 
         Raises
         ------
-        ValueError : for another degree, and where owner has not an entry for each feature
+        ValueError : for another degree, where owner has not an entry for each feature, and where the distances in a
+            feature are beyond double precision
         """
         if degree not in (1, 2):
             raise ValueError(f"distances of columns are of degree 1 or 2, got {degree!r}")
@@ -65,6 +66,7 @@ class ColumnDistancesBank(KernelBank):
         if own.shape != (columns.p,):
             raise ValueError(f"owner must name the group of each of {columns.p} features, got shape {own.shape}")
         numbers = columns.numbers(X)
+        _check_range(numbers, columns)
         return cls(numbers, numbers, own[columns.features], int(own.max(initial=-1)) + 1, columns)
 
     @property
@@ -163,15 +165,17 @@ class ColumnDistancesBank(KernelBank):
             return _absolute(s, X, Z)
         centre = Z.mean(axis=0) if len(Z) else 0.0  # differences do not depend on it, their digits do
         X, Z = X - centre, Z - centre
-        left, right, clip = _sums(X * X, s), _sums(Z * Z, s), bool((s >= 0.0).all())
+        with np.errstate(over="ignore"):  # new samples may be infinitely far away
+            left, right, clip = _sums(X * X, s), _sums(Z * Z, s), bool((s >= 0.0).all())
         D, factors = np.empty((len(X), len(Z))), X * (-2.0 * s)
 
         def part(rows: slice) -> None:
-            tile = np.matmul(factors[rows], Z.T, out=D[rows])
-            tile += left[rows, None]
-            tile += right
-            if clip:
-                np.maximum(tile, 0.0, out=tile)
+            with np.errstate(over="ignore", invalid="ignore"):
+                tile = np.matmul(factors[rows], Z.T, out=D[rows])
+                tile += left[rows, None]
+                tile += right
+                if clip:
+                    np.maximum(tile, 0.0, out=tile)
 
         with one_blas_thread(0):  # the rows are shared out among threads
             over_rows(part, len(D), _height(len(Z)))
@@ -211,6 +215,7 @@ class ColumnDistancesBank(KernelBank):
 
 def _form_squares(X: Array, a: Array) -> Array:
     """sum_il a_i a_l (x_i - x_l)^2 of each column."""
+    X = X - X[:1].sum(axis=0)  # a constant column is then exactly zero
     X = X - (X.mean(axis=0) if len(X) else 0.0)
     first, second = np.einsum("i,ij->j", a, X), np.einsum("i,ij,ij->j", a, X, X)
     return 2.0 * (a.sum() * second - first**2)
@@ -236,6 +241,18 @@ def _absolute(s: Array, X: Array, Z: Array) -> Array:
 
     over_rows(part, len(X), max(1, _PIECE // max(1, Z.size)))
     return out
+
+
+def _check_range(numbers: Array, columns: Columns) -> None:
+    with np.errstate(over="ignore"):
+        widths = np.ptp(numbers, axis=0) if len(numbers) else np.zeros(numbers.shape[1])
+    least, most = 1e-300 ** (1.0 / columns.degree), 1e300 ** (1.0 / columns.degree)
+    beyond = np.flatnonzero((widths > most) | ((widths > 0.0) & (widths < least)))
+    if len(beyond):
+        raise ValueError(
+            f"feature {columns.features[beyond[0]]} varies by {widths[beyond[0]]:.3g}, and differences to the power "
+            f"{columns.degree} are beyond double precision there: give it in another unit"
+        )
 
 
 def _sums(squares: Array, s: Array) -> Array:

@@ -6,6 +6,8 @@ with D_k the distances of a bank (in one feature each, say) and f_r the profiles
 are learned inside the kernel, the weights w outside. For any matrix M
 
     d<M, K> / dw_r = <M, f_r(D_r)>,    d<M, K> / ds_rk = w_r <M o f_r'(D_r), D_k>
+
+Kernels may share the scales: there is one D then, theta = (w_1, ..., w_R, s), and the last derivative is a sum over r.
 """
 
 from __future__ import annotations
@@ -23,6 +25,7 @@ from multikernel.combinations.base import Combination
 from multikernel.kernels.distance import DistanceKernel
 
 _TILE = 1 << 15  # values
+_FARTHEST = 1e200  # a distance at which every profile is 0 or next to it, and whose multiples are finite
 
 
 @dataclass(frozen=True)
@@ -32,6 +35,7 @@ class Profiles(Combination):
     Parameters
     ----------
     kernels : tuple of R kernels of a distance, whose profiles f_r have slopes
+    shared : bool, whether the kernels share the scales
 
     Raises
     ------
@@ -50,6 +54,7 @@ class Profiles(Combination):
     """
 
     kernels: tuple[DistanceKernel, ...]
+    shared: bool = False
 
     def __post_init__(self) -> None:
         given = isinstance(self.kernels, tuple) and all(isinstance(each, DistanceKernel) for each in self.kernels)
@@ -59,14 +64,20 @@ class Profiles(Combination):
             )
 
     def __hash__(self) -> int:
-        return hash(repr(self.kernels))  # kernels are compared by value, and have no hash of their own
+        return hash((repr(self.kernels), self.shared))  # kernels are compared by value, and have no hash of their own
 
     def check(self, bank: KernelBank) -> None:
         if not bank.of_distances:
             raise ValueError("Profiles takes distances, and this bank holds kernels: take its bank.distances()")
 
     def n_parameters(self, bank: KernelBank) -> int:
-        return len(self.kernels) * (1 + len(bank))
+        return len(self.kernels) + len(self.users) * len(bank)
+
+    @property
+    def users(self) -> tuple[tuple[int, ...], ...]:
+        """The kernels of each distance D_r."""
+        numbers = range(len(self.kernels))
+        return (tuple(numbers),) if self.shared else tuple((r,) for r in numbers)
 
     def gram(self, bank: KernelBank, theta: Array) -> DenseGram:
         return DenseGram(self.at(bank, theta).K)
@@ -78,15 +89,17 @@ class Profiles(Combination):
     def at(self, bank: KernelBank, theta: Array) -> Evaluated:
         """K(theta) with what its derivatives are made of."""
         R = len(self.kernels)
-        weights, scales = np.asarray(theta)[:R], np.asarray(theta)[R:].reshape(R, -1)
+        weights, scales = np.asarray(theta)[:R], np.asarray(theta)[R:].reshape(len(self.users), -1)
         distances = tuple(bank.combine(s).dense() for s in scales)
         K = np.zeros(bank.shape)
 
         def fill(rows: slice) -> None:
-            for kernel, w, D in zip(self.kernels, weights, distances, strict=True):
-                profile = kernel.profile(_clipped(D[rows]))
-                profile *= w
-                K[rows] += profile
+            for users, D in zip(self.users, distances, strict=True):
+                near = _clipped(D[rows])
+                for r in users:
+                    profile = self.kernels[r].profile(near)
+                    profile *= weights[r]
+                    K[rows] += profile
 
         over_rows(fill, len(K), _height(K))
         return Evaluated(self, bank, weights, distances, K)
@@ -104,27 +117,31 @@ class Evaluated:
 
     def inner(self, M: Array) -> Array:
         """d<M, K(theta)> / dtheta for M of the shape of K, which is overwritten: shape (d,)."""
-        kernels, last = self.combination.kernels, len(self.distances) - 1
-        outside, inside = [], []
-        for r, (kernel, w, D) in enumerate(zip(kernels, self.weights, self.distances, strict=True)):
-            product = M if r == last else np.empty_like(M)
-            outside.append(_multiplied(kernel, w, D, M, product))
+        outside, inside = np.zeros(len(self.weights)), []
+        last = len(self.distances) - 1
+        for d, users in enumerate(self.combination.users):
+            product = M if d == last else np.empty_like(M)
+            outside[list(users)] = self._multiplied(d, users, M, product)
             inside.append(self.bank.inner(product))
         return np.concatenate([outside, *inside])
 
+    def _multiplied(self, d: int, users: tuple[int, ...], M: Array, out: Array) -> Array:
+        """<M, f_r(D)> for the kernels r of a distance D, with M o sum_r w_r f_r'(D) in ``out``, which may be M."""
 
-def _multiplied(kernel: DistanceKernel, w: float, D: Array, M: Array, out: Array) -> float:
-    """<M, f(D)>, with w M o f'(D) in ``out``, which may be M."""
+        def part(rows: slice) -> Array:
+            near = _clipped(self.distances[d][rows])
+            values, slopes = np.zeros(len(users)), np.zeros_like(near)
+            for i, r in enumerate(users):
+                kernel = self.combination.kernels[r]
+                values[i] = np.einsum("ij,ij->", M[rows], kernel.profile(near))
+                slope = kernel.slope(near)
+                slope *= self.weights[r]
+                slopes += slope
+            np.multiply(M[rows], slopes, out=out[rows])
+            return values
 
-    def part(rows: slice) -> float:
-        near = _clipped(D[rows])
-        value = float(np.einsum("ij,ij->", M[rows], kernel.profile(near)))
-        slope = kernel.slope(near)
-        slope *= w
-        np.multiply(M[rows], slope, out=out[rows])
-        return value
-
-    return float(sum(over_rows(part, len(M), _height(M))))
+        parts = over_rows(part, len(M), _height(M))
+        return np.sum(parts, axis=0) if parts else np.zeros(len(users))
 
 
 def _height(K: Array) -> int:
@@ -133,4 +150,5 @@ def _height(K: Array) -> int:
 
 
 def _clipped(D: Array) -> Array:
-    return np.maximum(D, 0.0)  # distances are differences: rounding leaves some below 0
+    """Distances are differences: rounding leaves some below 0. Those of samples far away may be infinite."""
+    return np.clip(D, 0.0, _FARTHEST)

@@ -39,6 +39,7 @@ class LearnedScalesEstimator(KernelEstimator):
     """Kernels of a distance, a scale in them for each feature; subclasses have the target."""
 
     kernels: Any = field(default=None, kw_only=False)
+    shared_scales: bool = False
     groups: Sequence[Sequence[int | str]] | None = None
     cv: CrossValidation | Literal["loo"] = 5
     penalty: NonNegative = 1.0
@@ -73,7 +74,7 @@ class LearnedScalesEstimator(KernelEstimator):
             )
         if len({kernel.degree for kernel in found}) > 1:
             raise ValueError(f"{name}: kernels must be of one distance, got {found!r}; Laplacian() has its own")
-        return Profiles(tuple(found))
+        return Profiles(tuple(found), self.shared_scales)
 
     # -- from samples to distances -------------------------------------------------------------------------------------
 
@@ -148,7 +149,8 @@ class LearnedScalesEstimator(KernelEstimator):
         if isinstance(bank, ColumnDistancesBank):
             scales, relative = bank.by_feature(scales), bank.by_feature(relative)
             if not len(bank.columns.strings):
-                parts = zip(found.values.tolist(), self._combination().kernels, scales.tolist(), strict=True)
+                own = scales if len(scales) == len(found.values) else np.repeat(scales, len(found.values), axis=0)
+                parts = zip(found.values.tolist(), self._combination().kernels, own.tolist(), strict=True)
                 self.kernel_: Kernel = reduce(add, [w * Anisotropic(kernel, tuple(own)) for w, kernel, own in parts])
         single_kernel = len(scales) == 1
         self.scales_ = scales[0] if single_kernel else scales

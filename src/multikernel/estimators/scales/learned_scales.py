@@ -34,7 +34,11 @@ class LearnedScalesRegressor(LearnedScalesEstimator, KernelRegressor):
     ----------
     kernels : kernel of a distance or list of them
         RBF(), Laplacian() (absolute differences, q = 1), Matern(), RationalQuadratic(), ExponentialPower(); their own
-        widths do not matter. Several are learned with weights and with scales each. By default Matern(nu=1.5).
+        widths do not matter. Several are learned with weights, and with scales each unless these are shared. By default
+        Matern(nu=1.5).
+    shared_scales : bool, default False
+        Whether several kernels share the scales: their own widths matter then, and their sum is one function of the
+        distance.
     groups : None or list of lists of features, default None
         Features that share a scale, by position or by data-frame name; all others have a scale of their own.
     cv : int, splitter, iterable of (train, test) pairs, or "loo"; default 5
@@ -113,7 +117,8 @@ class LearnedScalesClassifier(LearnedScalesEstimator, LabelsEstimator):
     cv : int, splitter, iterable of (train, test) pairs, or "loo"; default 5
         Folds that hold out each sample exactly once. An int is a number of shuffled, stratified folds.
     probability : as in L1MKLClassifier; the models of thirds learn scales of their own
-    kernels, groups, penalty, fit_intercept, tol, max_iter, random_state, verbose : as in LearnedScalesRegressor
+    kernels, shared_scales, groups, penalty, fit_intercept, tol, max_iter, random_state, verbose : as in
+        LearnedScalesRegressor
 
     Attributes
     ----------

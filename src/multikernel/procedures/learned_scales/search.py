@@ -92,9 +92,10 @@ def learned_scales(
     held_out = replace(held_out, Y=held_out.Y / unit)
     matrices = 3.0 + len(combination.kernels)
     check_memory(matrices * n * n, f"learning scales inside kernels of {n} samples", "take a part of the samples")
-    error = ScalesError(bank, combination, held_out, penalty, mean_distances(bank))
+    error = ScalesError(bank, combination, held_out, penalty, mean_distances(bank, seed))
     rows = np.sort(np.random.default_rng(seed).permutation(n)[:_FEW]) if n > _FEW else np.arange(n)
     few = error.on(rows) if n > _FEW else error
+    few = few if few.held_out.folds.count > 1 else error  # folds of very unequal sizes: none may be left to train on
     with one_blas_thread(0):
         equal = begin = _equal(few)
         if few is not error:
@@ -170,17 +171,22 @@ def _result(error: ScalesError, run: Run, equal: Trial, tol: float, unit: float)
     """The scale of the weights goes into the ridge: they sum to 1."""
     R, theta = len(error.combination.kernels), error.theta(run.best.u)
     total = float(theta[:R].sum())
+    with np.errstate(
+        over="ignore"
+    ):  # squares of a target of 1e200 are beyond double precision, its predictions are not
+        errors = unit * (unit * run.best.errors)
+        others = [unit * (unit * each) for each in (equal.loss, error.held_out.constant())]
     return LearnedScales(
         values=theta[:R] / total,
-        objective=unit * (unit * run.best.loss),
+        objective=float(errors.sum()),
         certificate=run.certificate,
         converged=run.certificate.reached(tol),
         n_iter=len(run.history) - 1,
         history=run.history,
-        scales=theta[R:].reshape(R, -1),
+        scales=theta[R:].reshape(len(error.combination.users), -1),
         means=error.means,
         alpha=1.0 / total,
-        errors=unit * (unit * run.best.errors),
-        equal=unit * (unit * equal.loss),
-        constant=unit * (unit * error.held_out.constant()),
+        errors=errors,
+        equal=others[0],
+        constant=others[1],
     )
