@@ -106,7 +106,7 @@ def test_a_part_is_made_or_says_which_parameter_is_wrong(name: str) -> None:
         (lambda: kernels.rbf_subsets(None, [1.0]), "rbf_subsets: subsets must be an integer"),
         (lambda: kernels.mean_polynomial(1.5), "mean_polynomial: max_degree must be"),
         (lambda: kernels.column_groups([0, 1], kernels.Linear()), "column_groups: groups must be a dict"),
-        (lambda: kernels.column_groups({"a": [0]}, "rbf"), "column_groups: kernel must be a kernel"),
+        (lambda: kernels.column_groups({"a": [0]}, "rfb"), "kernels known by name are 'linear', .*; got 'rfb'"),
         (lambda: diagnostics.meb_radius(np.eye(2), tol="a"), "meb_radius: tol must be"),
         (
             lambda: diagnostics.radius_margin_bound(np.eye(2), [0, 1], max_iter=0),

@@ -164,6 +164,8 @@ class _Writer:
                 return self.encode(value.item(), where)
             case list():
                 return [self.encode(v, f"{where}[{i}]") for i, v in enumerate(value)]
+            case slice():
+                return {"slice": [self.encode(v, where) for v in (value.start, value.stop, value.step)]}
             case tuple():
                 return {"tuple": [self.encode(v, f"{where}[{i}]") for i, v in enumerate(value)]}
             case dict():
@@ -214,6 +216,9 @@ class _Reader:
     def _tuple(self, value: Any) -> Any:
         return tuple(self.decode(v) for v in value["tuple"])
 
+    def _slice(self, value: Any) -> Any:
+        return slice(*(self.decode(v) for v in value["slice"]))
+
     def _dict(self, value: Any) -> Any:
         return {self.decode(k): self.decode(v) for k, v in value["dict"]}
 
@@ -251,7 +256,7 @@ class _Reader:
         return cls(**{k: self.decode(v) for k, v in value["state"].items()})
 
 
-_KINDS = ("tuple", "dict", "array", "objects", "csr", "dtype", "estimator", "dataclass")
+_KINDS = ("tuple", "slice", "dict", "array", "objects", "csr", "dtype", "estimator", "dataclass")
 
 
 def _known(cls: type) -> bool:

@@ -115,9 +115,7 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
         return None
 
     def _is_precomputed(self) -> bool:
-        if isinstance(self.kernels, str) and self.kernels != "precomputed":
-            self._family()  # which refuses other names
-        return isinstance(self.kernels, str)
+        return isinstance(self.kernels, str) and self.kernels == "precomputed"
 
     def _family(self) -> KernelFamily:
         """The family as it is now: a fitted model does not follow a kernel that the user changes later."""

@@ -84,12 +84,12 @@ class Kernel(Specification, ABC):
 
     # -- views and algebra ---------------------------------------------------------------------------------------
 
-    def on(self, columns: int | str | Columns) -> Kernel:
-        """The kernel restricted to columns, by index, by data-frame name or by a mask of all columns.
+    def on(self, columns: int | str | slice | Columns) -> Kernel:
+        """The kernel restricted to columns, by index, by data-frame name, by a slice or by a mask of all columns.
 
         Parameters
         ----------
-        columns : one or more of them; or True and False for each column of the samples, as NumPy takes it
+        columns : one or more of them; a slice of the columns; or True and False for each column of the samples
 
         Raises
         ------
@@ -101,6 +101,8 @@ class Kernel(Specification, ABC):
         >>> kernels.RBF(gamma=0.5).on(["age", "weight"])
         RBF(gamma=0.5).on(['age', 'weight'])
         """
+        if isinstance(columns, slice):
+            return _FORMS["on"](self, columns)
         several = (columns,) if isinstance(columns, int | str | np.integer) else columns
         return _FORMS["on"](self, tuple(plain(c) for c in several))
 
@@ -122,6 +124,9 @@ class Kernel(Specification, ABC):
         RBF(gamma='median').standardized().on(['age', 'weight'])
         """
         return _FORMS["standardized"](self)
+
+    def __radd__(self, other: object) -> Kernel:
+        return self if isinstance(other, int) and other == 0 else NotImplemented  # where sum() begins
 
     def __add__(self, other: object) -> Kernel:
         return _FORMS["sum"](self, other) if isinstance(other, Kernel) else NotImplemented

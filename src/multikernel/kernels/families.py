@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 import numpy as np
 
-from multikernel._parameters import DEGREE, POSITIVE, Instance, check_each, shown
+from multikernel._parameters import DEGREE, POSITIVE, check_each, shown
 from multikernel._typing import Columns
-from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import RBF
 from multikernel.kernels.dot import HomogeneousPolynomial, Linear, Polynomial
 from multikernel.kernels.family import KernelFamily, Kernels, PerFeature, as_family
@@ -70,12 +70,12 @@ def polynomials(degrees: Sequence[int], coef0: float = 1.0) -> KernelFamily:
     return Kernels(tuple(Polynomial(degree, coef0) for degree in check_each(DEGREE, degrees, "polynomials: degrees")))
 
 
-def per_feature(kernels: KernelFamily | Kernel | Sequence[Kernel]) -> KernelFamily:
+def per_feature(kernels: Any) -> KernelFamily:
     """Every kernel on every single feature: q p kernels for q kernels and p features, feature by feature.
 
     Parameters
     ----------
-    kernels : a kernel, a list of kernels or a family that lists its kernels
+    kernels : a kernel, a list of kernels or a family that lists its kernels, as an estimator takes them
     """
     return PerFeature(tuple(as_family(kernels)))
 
@@ -103,16 +103,17 @@ def smkl_basis() -> KernelFamily:
     return per_feature(rbf_grid(1.0 / (2.0 * widths**2)) + polynomials((1, 2, 3)))
 
 
-def column_groups(groups: Mapping[str, Columns], kernel: Kernel) -> KernelFamily:
-    """One kernel per view of the data, named after it.
+def column_groups(groups: Mapping[str, int | str | slice | Columns], kernel: Any) -> KernelFamily:
+    """One kernel per view of the data, named after it; or several.
 
     Parameters
     ----------
-    groups : the columns of each view, by index or by data-frame name
-    kernel : Kernel, which is restricted to the columns of each view in turn
+    groups : the columns of each view: indices, data-frame names, a slice, or a mask of all columns
+    kernel : a kernel, a list of kernels or a family, which is restricted to the columns of each view in turn
 
     Raises
     ------
+    TypeError : where kernel is none
     ValueError : where there is no group, or one without columns
 
     Examples
@@ -121,10 +122,13 @@ def column_groups(groups: Mapping[str, Columns], kernel: Kernel) -> KernelFamily
     >>> views = kernels.column_groups({"clinical": [0, 1], "genes": [2, 3, 4]}, kernels.RBF(0.1))
     >>> views.names
     ('clinical', 'genes')
+    >>> kernels.column_groups({"genes": slice(2, None)}, ["rbf", "linear"]).names
+    ("genes: RBF(gamma='scale')", 'genes: Linear()')
     """
     if not isinstance(groups, Mapping) or not groups:
         raise ValueError(
             f"column_groups: groups must be a dict of one or more names with their columns, got {shown(groups)}"
         )
-    Instance(Kernel, "a kernel such as RBF(gamma=0.1)").check(kernel, "column_groups: kernel")
-    return Kernels(tuple(kernel.on(columns) for columns in groups.values()), tuple(groups))
+    family = as_family(kernel)
+    names = [str(group) if len(family) == 1 else f"{group}: {name}" for group in groups for name in family.names]
+    return Kernels(tuple(k.on(columns) for columns in groups.values() for k in family), tuple(names))

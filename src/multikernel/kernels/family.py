@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, islice
 from typing import Any, overload
 
+import numpy as np
+
 from multikernel._parameters import shown
+from multikernel._typing import Columns
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.features import Features
 from multikernel.kernels.specification import Specification
+from multikernel.kernels.translated import as_kernel
+
+_NAMED = 10  # names that a sentence lists at most
 
 
 class KernelFamily(Specification, ABC):
@@ -54,7 +60,57 @@ class KernelFamily(Specification, ABC):
         raise self._unresolved()
 
     def __add__(self, other: object) -> KernelFamily:
-        return Concatenation((self, other)) if isinstance(other, KernelFamily) else NotImplemented
+        """The kernels of both, one after the other; the other may be a kernel or a list of kernels."""
+        part = _addend(other)
+        return NotImplemented if part is None else Concatenation((self, part))
+
+    def __radd__(self, other: object) -> KernelFamily:
+        if isinstance(other, int) and other == 0:  # where sum() begins
+            return self
+        part = _addend(other)
+        return NotImplemented if part is None else Concatenation((part, self))
+
+    def __getitem__(self, index: Any) -> Any:
+        """A kernel by position or by name; a family of several by a slice, a list of these or a mask."""
+        if isinstance(index, str):
+            return self[self._position(index)]
+        if isinstance(index, int | np.integer):
+            return next(islice(self, range(len(self))[index], None))
+        if not isinstance(index, slice):
+            index = [self._position(i) if isinstance(i, str) else i for i in index]
+        chosen = np.atleast_1d(np.arange(len(self))[index]).tolist()
+        wanted = set(chosen)
+        kernels = {k: kernel for k, kernel in enumerate(self) if k in wanted}
+        return Kernels(tuple(kernels[k] for k in chosen), tuple(self.name(k) for k in chosen))
+
+    def _position(self, name: str) -> int:
+        names = list(self.names)
+        if name not in names:
+            have = ", ".join(names[:_NAMED]) + (", ..." if len(names) > _NAMED else "")
+            raise ValueError(f"no kernel is named {name!r}; the names are {have}")
+        return names.index(name)
+
+    # -- the same of every kernel --------------------------------------------------------------------------------
+
+    def map(self, change: Callable[[Kernel], Kernel]) -> KernelFamily:
+        """Every kernel changed, under the names that the changed kernels have; names of the user's own stay."""
+        return Kernels(tuple(change(kernel) for kernel in self))
+
+    def on(self, columns: int | str | slice | Columns) -> KernelFamily:
+        """Every kernel restricted to columns, as ``Kernel.on`` does."""
+        return self.map(lambda kernel: kernel.on(columns))
+
+    def normalized(self) -> KernelFamily:
+        """Every kernel with all self-values 1."""
+        return self.map(lambda kernel: kernel.normalized())
+
+    def centered(self) -> KernelFamily:
+        """Every kernel in its features minus their training mean."""
+        return self.map(lambda kernel: kernel.centered())
+
+    def standardized(self) -> KernelFamily:
+        """Every kernel on standardised columns."""
+        return self.map(lambda kernel: kernel.standardized())
 
     def _unresolved(self) -> TypeError:
         return TypeError(
@@ -121,6 +177,9 @@ class Kernels(KernelFamily):
     def resolve(self, features: Features) -> Kernels:
         return Kernels(tuple(k.resolve(features) for k in self.kernels), self.names)
 
+    def map(self, change: Callable[[Kernel], Kernel]) -> Kernels:
+        return Kernels(tuple(map(change, self.kernels)), self.labels)
+
     def learned(self, X: Any) -> Kernels:
         learned = tuple(k.learned(X) for k in self.kernels)
         same = all(new is old for new, old in zip(learned, self.kernels, strict=True))
@@ -136,6 +195,9 @@ class PerFeature(KernelFamily):
     """Every kernel on every single feature: feature by feature, in the order of the columns."""
 
     kernels: tuple[Kernel, ...]
+
+    def map(self, change: Callable[[Kernel], Kernel]) -> PerFeature:
+        return PerFeature(tuple(map(change, self.kernels)))
 
     def resolve(self, features: Features) -> Kernels:
         each = [k.on(j) for j in range(features.n) for k in self.kernels]
@@ -163,6 +225,9 @@ class Concatenation(KernelFamily):
                     parts.append(one)
         return parts[0] if len(parts) == 1 else Concatenation(tuple(parts))
 
+    def map(self, change: Callable[[Kernel], Kernel]) -> Concatenation:
+        return Concatenation(tuple(family.map(change) for family in self.families))
+
     def learned(self, X: Any) -> Concatenation:
         return Concatenation(tuple(family.learned(X) for family in self.families))
 
@@ -187,24 +252,43 @@ class Concatenation(KernelFamily):
         return chain.from_iterable(self.families)
 
 
+def _addend(other: object) -> KernelFamily | None:
+    """What can be added to a family; None where it is no kernel, list of kernels or family."""
+    if isinstance(other, KernelFamily):
+        return other
+    return as_family(other) if isinstance(other, Kernel | list | tuple) else None
+
+
 def as_family(kernels: Any) -> KernelFamily:
-    """A kernel, a list of kernels or a family, as a family.
+    """What a user gives for kernels, as a family.
 
     Parameters
     ----------
-    kernels : Kernel, list or tuple of Kernel, or KernelFamily
+    kernels : Kernel, KernelFamily, or a list of these, which may be nested. In place of a kernel stands its name
+        ("rbf", "linear", "poly", "laplacian", "cosine", "matern", "hamming", "words" or "characters", with widths from
+        the data), or a kernel of scikit-learn's Gaussian processes.
 
     Raises
     ------
     TypeError : where it is none of these; the message says what was given
-    ValueError : where it is an empty list
+    ValueError : where it is an empty list, an unknown name, or a kernel of scikit-learn without a counterpart
+
+    Examples
+    --------
+    >>> from multikernel import kernels
+    >>> kernels.as_family(["rbf", kernels.Linear(), kernels.polynomials([2, 3])]).names[:2]
+    ("RBF(gamma='scale')", 'Linear()')
     """
     if isinstance(kernels, KernelFamily):
         return kernels
-    if isinstance(kernels, Kernel):
-        return Kernels((kernels,))
+    kernel = as_kernel(kernels)
+    if kernel is not None:
+        return Kernels((kernel,))
     if isinstance(kernels, list | tuple) and kernels:
-        return Kernels(tuple(kernels))
+        parts = [_part(each, f"kernels[{i}]") for i, each in enumerate(kernels)]
+        if all(isinstance(part, Kernels) and part.labels is None for part in parts):
+            return Kernels(tuple(chain.from_iterable(parts)))
+        return Concatenation(tuple(parts))
     sentence = (
         "kernels must be a kernel such as RBF(gamma=0.1), a list of one or more kernels, a KernelFamily or "
         f"'precomputed', got {shown(kernels)}"
@@ -212,3 +296,13 @@ def as_family(kernels: Any) -> KernelFamily:
     if isinstance(kernels, list | tuple):
         raise ValueError(sentence)
     raise TypeError(sentence)
+
+
+def _part(given: Any, where: str) -> KernelFamily:
+    """One entry of a list."""
+    if isinstance(given, KernelFamily | list | tuple):
+        return as_family(given)
+    kernel = as_kernel(given)
+    if kernel is None:
+        raise TypeError(f"{where} is a {type(given).__name__}; a family is made of kernels such as RBF(0.1)")
+    return Kernels((kernel,))

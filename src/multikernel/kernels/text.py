@@ -134,7 +134,7 @@ class NGrams(Kernel):
         return self
 
     def learned(self, X: Any) -> Kernel:
-        return self._encoded.learned(X)
+        return Encoded(Linear(), Grams(self.by, self.lengths, self.most).learned(X))
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         return self._encoded(X, Z)

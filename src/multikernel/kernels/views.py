@@ -26,17 +26,19 @@ class Restricted(View):
     Parameters
     ----------
     kernel : Kernel
-    columns : one or more columns, by index or by data-frame name
+    columns : one or more columns, by index or by data-frame name; a slice of them; or a mask
 
     Raises
     ------
     ValueError : where there is no column
     """
 
-    columns: Columns
+    columns: Columns | slice
 
     def __post_init__(self) -> None:
         super().__post_init__()
+        if isinstance(self.columns, slice):
+            return
         marks = [isinstance(column, bool | np.bool_) for column in self.columns]
         if len(marks) == 0 or (all(marks) and not any(self.columns)):
             raise ValueError(f"{self.kernel!r}.on(...) needs at least one column")
@@ -48,19 +50,17 @@ class Restricted(View):
     @property
     def _mask(self) -> bool:
         """Whether the columns are True and False for each column of the samples."""
-        return isinstance(self.columns[0], bool)
+        return not isinstance(self.columns, slice) and isinstance(self.columns[0], bool)
 
     def _take(self, X: Any) -> Any:
         if is_frame(X):
             own, X = self.resolve(Features.of(X)), as_samples(X)
-            return X[:, list(cast(Restricted, own).columns)]
-        if self._mask:
-            return X[:, list(self._marked(X.shape[1]))]
-        if any(isinstance(c, str) for c in self.columns):
+            return X[:, list(cast(tuple[int, ...], cast(Restricted, own).columns))]
+        if not isinstance(self.columns, slice) and any(isinstance(c, str) for c in self.columns):
             raise ValueError(
                 f"{self!r} names its columns: bind it to a data frame, or resolve(Features.of(frame)) it first"
             )
-        return X[:, list(self.columns)]
+        return X[:, list(self._index(Features(X.shape[1])))]
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         return self.kernel(self._take(X), None if Z is None or Z is X else self._take(Z))
@@ -71,20 +71,29 @@ class Restricted(View):
     def self_values(self, X: Any, Z: Any) -> Array:
         return self.kernel.self_values(self._take(X), self._take(Z))
 
-    def _marked(self, n: int) -> tuple[int, ...]:
-        """The columns that a mask marks, by index."""
-        if len(self.columns) != n:
-            raise ValueError(f"{self!r}: the mask has {len(self.columns)} entries, and the samples have {n} columns")
+    def _index(self, features: Features) -> tuple[int, ...]:
+        """The columns by position."""
+        if isinstance(self.columns, slice):
+            index = tuple(range(features.n)[self.columns])
+            if not index:
+                raise ValueError(f"{self!r} has no columns among the {features.n} of the samples")
+            return index
+        if not isinstance(self.columns[0], bool):
+            return features.index(self.columns)
+        if len(self.columns) != features.n:
+            raise ValueError(
+                f"{self!r}: the mask has {len(self.columns)} entries, and the samples have {features.n} columns"
+            )
         return tuple(np.flatnonzero(self.columns).tolist())
 
     def facts(self) -> tuple[Fact, ...]:
-        if self._mask:
+        if isinstance(self.columns, slice) or self._mask:
             return ()  # until the number of columns is known
-        return tuple(moved for fact in self.kernel.facts() if (moved := self._moved(fact)) is not None)
-
-    def _moved(self, fact: Fact) -> Fact | None:
-        """What a fact about the kernel says of the kernel on these columns; None where it says nothing."""
         columns = tuple(self.columns)
+        return tuple(moved for fact in self.kernel.facts() if (moved := self._moved(fact, columns)) is not None)
+
+    def _moved(self, fact: Fact, columns: Columns) -> Fact | None:
+        """What a fact about the kernel says of the kernel on these columns; None where it says nothing."""
         match fact:
             case PowerOf(base, degree):
                 return PowerOf(Restricted(base, columns), degree)
@@ -101,10 +110,11 @@ class Restricted(View):
         return None  # of a restriction of a restriction, say: nothing is lost but speed
 
     def resolve(self, features: Features) -> Kernel:
-        index = self._marked(features.n) if self._mask else features.index(self.columns)
+        index = self._index(features)
         kernel = self.kernel.resolve(features.take(index))
         if isinstance(kernel, Restricted):  # whose columns are some of these
-            return Restricted(kernel.kernel, tuple(index[int(c)] for c in kernel.columns))
+            inner = cast(tuple[int, ...], kernel.columns)
+            return Restricted(kernel.kernel, tuple(index[c] for c in inner))
         return Restricted(kernel, index)
 
     def learned(self, X: Any) -> Kernel:
@@ -112,6 +122,8 @@ class Restricted(View):
         return self if kernel is self.kernel else replace(self, kernel=kernel)
 
     def __repr__(self) -> str:
+        if isinstance(self.columns, slice):
+            return f"{within(self.kernel)}.on({self.columns!r})"
         columns = list(self.columns)
         return f"{within(self.kernel)}.on({columns[0] if len(columns) == 1 else columns!r})"
 

@@ -4,7 +4,7 @@
     "scale"    gamma = 1 / (p v),    v the variance of all entries of the p features: scikit-learn's rule
 
 For a kernel of the distance itself, exp(-gamma |x - z|_1), these are 1 / m and 1 / (p sqrt(v)). The median is that of
-at most a thousand samples, taken evenly.
+at most five hundred samples, taken evenly.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from multikernel._typing import Array
 from multikernel.kernels.samples import as_floats
 
 _RULES = Choice(("scale", "median"))
-_SAMPLES = 1000
+_SAMPLES = 500
 
 
 @dataclass(frozen=True)

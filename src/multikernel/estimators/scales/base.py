@@ -63,7 +63,7 @@ class LearnedScalesEstimator(KernelEstimator):
     def _combination(self) -> Profiles:
         """The kernels' own widths do not matter: the scales hold them."""
         name = type(self).__name__
-        if isinstance(self.kernels, str):
+        if self._is_precomputed():
             raise ValueError(f"{name} learns scales inside kernels of samples, and takes no {self.kernels!r} matrices")
         one = np.zeros((1, 1))  # a sample on which every rule for a width finds 1
         found = [kernel.learned(one) for kernel in self._family() if isinstance(kernel, DistanceKernel)]
