@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from multikernel._files import check_writable, write_whole
 from multikernel.app.console import one_line_failures, show_table, steps
-from multikernel.app.files import check_writable, write_whole
 from multikernel.app.kernel_language import WORDS, parse
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ DataDir = Annotated[Path | None, typer.Option(help="Directory of data files [def
 _WORDS = "\n\n\b\nKernels (repeat --kernels to join several):\n" + "\n".join(
     f"  {word.form:16}{word.about}" for word in WORDS.values()
 )
+PaperName = StrEnum("PaperName", "nkrr dpp rls2 report smkl all")
 TaskName = StrEnum("TaskName", "auto classification regression")
 # The keys of models.METHODS, repeated because that module imports all estimators.
 MethodName = StrEnum("MethodName", "easymkl l1mkl lpmkl smkl rls2 polynomial hkl ridgecv average alignment best")
@@ -166,6 +167,32 @@ def predict(
         else:
             write_whole(out, text.encode())
             typer.echo(f"{count} predictions written to {out}")
+
+
+@app.command()
+def reproduce(
+    paper: Annotated[PaperName, typer.Argument(help="The paper, or all of them.")],
+    table: Annotated[int | None, typer.Option(help="Only what stands in this table.")] = None,
+    figure: Annotated[int | None, typer.Option(help="Only what stands in this figure.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A few cells of each experiment, in minutes.")] = False,
+    data_dir: DataDir = None,
+    out: Annotated[Path, typer.Option(help="Directory of the report and of the finished cells.")] = Path("reproduced"),
+    jobs: Annotated[int, typer.Option(min=1, help="Processes, each with one thread of linear algebra.")] = 1,
+) -> None:
+    """Repeat the experiments of the papers, measured beside published.
+
+    Finished cells are kept in the directory, so a run that was stopped goes on where it was. The report is index.html.
+    """
+    with one_line_failures():
+        from functools import partial
+
+        from multikernel.reproduce.command import reproduce as measure
+
+        tell = partial(typer.echo, err=True)
+        first = measure(
+            paper.value, out, table=table, figure=figure, quick=quick, data_dir=data_dir, jobs=jobs, tell=tell
+        )
+        typer.echo(f"report written to {first}")
 
 
 @app.command()

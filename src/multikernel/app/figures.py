@@ -1,42 +1,22 @@
-"""The figures of the report, as SVG that takes its ink from the page: readable on light and on dark paper."""
+"""The figures of the report."""
 
 from __future__ import annotations
 
-import io
-import re
-from html import escape
 from typing import Any
 
-import matplotlib as mpl
-from matplotlib.figure import Figure
 from matplotlib.ticker import MaxNLocator
 
+from multikernel._svg import inline_svg
 from multikernel.app.results import Study
 
 LEARNED, BASELINE, OUTSIDE = "#4a7fe0", "#8d96a8", "#dd8a33"  # mid tones, to be seen on white and on black
-_INK = "#010203"  # stands for the page's text colour until the SVG is written
-_STYLE = {
-    "svg.fonttype": "none",  # text stays text: the page's font, selectable, small
-    "font.size": 10.5,
-    "font.family": "DejaVu Sans",
-    "grid.alpha": 0.15,
-    **dict.fromkeys(("axes.spines.top", "axes.spines.right"), False),
-    **dict.fromkeys(("axes.grid", "axes.axisbelow"), True),
-    **dict.fromkeys(("axes.linewidth", "xtick.major.width", "ytick.major.width"), 0.6),
-    **dict.fromkeys(
-        ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color", "grid.color"), _INK
-    ),
-}
 _SHORT = {"easymkl": "EasyMKL", "average": "average", "best": "best single", "svc": "SVC, RBF"}
 
 
 def draw(name: str, study: Study) -> str:
     """A figure of the report ("scores", "weights", "ratios" or "timings") as inline SVG."""
     plot, title = _FIGURES[name]
-    with mpl.rc_context(_STYLE):
-        figure = Figure(figsize=(4.7, 3.1), layout="constrained")
-        plot(figure.subplots(), study)
-        return _svg(figure, f"{title} on {study.name}")
+    return inline_svg(lambda ax: plot(ax, study), f"{title} on {study.name}", (4.7, 3.1))
 
 
 def _weights(ax: Any, study: Study) -> None:
@@ -121,16 +101,3 @@ def _name_rows(ax: Any, study: Study) -> None:
 
 def _color(key: str) -> str:
     return {"easymkl": LEARNED, "svc": OUTSIDE}.get(key, BASELINE)
-
-
-def _svg(figure: Any, title: str) -> str:
-    """Inline SVG: as wide as its place on the page, in the page's font and ink, without outside references."""
-    with mpl.rc_context({"svg.hashsalt": title}):  # equal figures, equal bytes
-        buffer = io.StringIO()
-        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
-    text = buffer.getvalue()
-    text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
-    text = re.sub(r' (width|height)="[\d.]+pt"| xmlns(:\w+)?="[^"]*"', "", text, count=4)
-    text = re.sub(r'<g id="[^"]*"', "<g", text)  # ids would repeat from figure to figure on the page
-    text = text.replace("<svg", f'<svg role="img" aria-label="{escape(title)}"', 1)
-    return text.replace(_INK, "currentColor").replace("'DejaVu Sans'", "system-ui")

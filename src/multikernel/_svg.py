@@ -1,0 +1,53 @@
+"""Figures as SVG that takes its ink from the page: readable on light and on dark paper."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable
+from html import escape
+from typing import Any
+
+import matplotlib as mpl
+from matplotlib.figure import Figure
+
+_INK = "#010203"  # stands for the page's text colour until the SVG is written
+_STYLE = {
+    "svg.fonttype": "none",  # text stays text: the page's font, selectable, small
+    "font.size": 10.5,
+    "font.family": "DejaVu Sans",
+    "grid.alpha": 0.15,
+    **dict.fromkeys(("axes.spines.top", "axes.spines.right"), False),
+    **dict.fromkeys(("axes.grid", "axes.axisbelow"), True),
+    **dict.fromkeys(("axes.linewidth", "xtick.major.width", "ytick.major.width"), 0.6),
+    **dict.fromkeys(
+        ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color", "grid.color"), _INK
+    ),
+}
+
+
+def inline_svg(plot: Callable[[Any], None], title: str, size: tuple[float, float]) -> str:
+    """A figure as wide as its place on the page, in the page's font and ink, without outside references.
+
+    Parameters
+    ----------
+    plot : called with the axes
+    title : str, for those who cannot see it
+    size : width and height in inches, for the proportions and the size of the text
+    """
+    with mpl.rc_context(_STYLE):
+        figure = Figure(figsize=size, layout="constrained")
+        plot(figure.subplots())
+        return _written(figure, title)
+
+
+def _written(figure: Figure, title: str) -> str:
+    with mpl.rc_context({"svg.hashsalt": title}):  # equal figures, equal bytes
+        buffer = io.StringIO()
+        figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})
+    text = buffer.getvalue()
+    text = re.sub(r"<metadata>.*?</metadata>", "", text[text.index("<svg") :], flags=re.DOTALL)
+    text = re.sub(r' (width|height)="[\d.]+pt"| xmlns(:\w+)?="[^"]*"', "", text, count=4)
+    text = re.sub(r'<g id="[^"]*"', "<g", text)  # ids would repeat from figure to figure on the page
+    text = text.replace("<svg", f'<svg role="img" aria-label="{escape(title)}"', 1)
+    return text.replace(_INK, "currentColor").replace("'DejaVu Sans'", "system-ui")

@@ -1,0 +1,25 @@
+"""Learning deep kernels in the space of dot product polynomials."""
+
+from multikernel.reproduce.dpp import (
+    curves,
+    digits,
+    expressiveness,
+    facts,
+    noise,
+    parity,
+    structure,
+    table4,
+    times,
+)
+
+EXPERIMENTS = (
+    facts.EXPERIMENT,
+    expressiveness.EXPERIMENT,
+    times.EXPERIMENT,
+    curves.EXPERIMENT,
+    structure.EXPERIMENT,
+    noise.EXPERIMENT,
+    table4.EXPERIMENT,
+    parity.EXPERIMENT,
+    digits.EXPERIMENT,
+)

@@ -1,0 +1,107 @@
+"""Table 4: EasyMKL on dot-product polynomials beside hierarchical kernel learning."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.preprocessing import normalize
+
+from multikernel import HKLClassifier, KernelBank, bind, kernels, path
+from multikernel._typing import Array
+from multikernel.reproduce.dpp.protocol import (
+    NAMES,
+    SCALINGS,
+    SIGNED,
+    STANDARDISED,
+    area_under_curve,
+    load,
+    nested,
+    powers,
+)
+from multikernel.reproduce.experiment import Cell, Experiment, grid
+from multikernel.reproduce.published import Row
+from multikernel.reproduce.sources import Source
+from multikernel.reproduce.splits import Split, folds
+from multikernel.reproduce.verdict import Binding, Query
+
+SETS = ("Haberman", "Liver", "Diabetes", "Australian")
+EASY = "K_MKL (EasyMKL, K_10)"
+RHOS = {"gHKL rho=1.1": 1.1, "gHKL rho=1.5": 1.5, "gHKL rho=2.0 (=HKL)": 2.0}
+COSTS = tuple(10.0**e for e in range(-3, 4))
+DEGREE = 10
+INNER, OUTER = 1e-2, 1e-3  # relative duality gaps of hierarchical kernel learning
+GAUSSIANS = "Gaussians"
+
+
+def _cells(quick: bool) -> Sequence[Cell]:
+    if quick:
+        return grid(
+            data=["haberman"], variant=["stated", "signed"], method=[EASY, "gHKL rho=2.0 (=HKL)"], fold=range(2)
+        )
+    names = [NAMES[name] for name in SETS]
+    easy = grid(data=names, variant=["stated", "signed", "standardised"], method=[EASY], fold=range(10))
+    return [*easy, *grid(data=names, variant=["stated", "signed", GAUSSIANS], method=list(RHOS), fold=range(10))]
+
+
+def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    X, y = load(source, cell["data"])
+    split = folds(y, 10, 0, stratified=True)[cell["fold"]]
+    scaled = SCALINGS.get(cell["variant"], SCALINGS["standardised"])(X, split[0])
+    if cell["method"] == EASY:
+        return nested(powers(scaled, DEGREE), y, split, 3, 0)
+    gaussian = kernels.per_feature(kernels.RBF(1.0))
+    bank = (
+        bind(gaussian, scaled) if cell["variant"] == GAUSSIANS else bind(kernels.linear_features(), normalize(scaled))
+    )
+    return _hierarchical(bank, y, split, RHOS[cell["method"]])
+
+
+def _hierarchical(bank: KernelBank, y: Array, split: Split, rho: float) -> Mapping[str, Any]:
+    """The area under the curve on the test rows; C is the smallest of the best over three inner folds."""
+    train, test = split
+    areas, gaps = [], []
+    for own, held in folds(y, 3, 0, stratified=True, rows=train):
+        along = path(HKLClassifier(rho=rho, tol=INNER), bank.block(own, own), y[own], "C", COSTS)
+        new = bank.block(held, own)
+        areas.append([area_under_curve(y[held], model.decision_function(new)) for model in along.models])
+        gaps.append(float(along.duality_gap.max()))
+    mean = np.mean(areas, axis=0)
+    C = min(C for C, area in zip(COSTS, mean, strict=True) if area >= mean.max() - 1e-12)
+    model = HKLClassifier(C=C, rho=rho, tol=OUTER).fit(bank.block(train, train), y[train])
+    return {
+        "auc": area_under_curve(y[test], model.decision_function(bank.block(test, train))),
+        "C": C,
+        "products": len(model.nodes_),
+        "factors": max(map(len, model.nodes_)),
+        "certificate": float(model.duality_gap_),
+        "inner gap": max(gaps),
+    }
+
+
+def _bind(row: Row) -> Binding | None:
+    if row.place != "Table 4":
+        return None
+    cause = "features on [-1, 1] give the published numbers" if row.method == EASY and row.data != "Haberman" else ""
+    return Query({"data": NAMES[row.data], "method": row.method}, ("auc",), "higher", cause=cause)
+
+
+EXPERIMENT = Experiment(
+    paper="dpp",
+    name="table4",
+    title="Beside hierarchical kernel learning",
+    protocol=(
+        "Ten stratified folds test, three inner ones choose lam, or C from 1e-3 to 1e3. Which base kernels and which "
+        "weights of the graph hierarchical kernel learning was given is not told: products of x_i z_i on the inputs "
+        "that EasyMKL has, each factor costing 2. Features on [0, 1], samples of unit length. On Haberman nothing that "
+        "C pays for beats a constant, and the solver's tolerance alone moves its areas by 0.015."
+    ),
+    cells=_cells,
+    measure=_measure,
+    bind=_bind,
+    tables=(4,),
+    variants={"signed": SIGNED, "standardised": STANDARDISED, GAUSSIANS: "Gaussians on standardised features."},
+    tol=1e-3,
+    seconds=20.0,
+)

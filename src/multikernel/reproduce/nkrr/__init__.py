@@ -1,0 +1,12 @@
+"""Learning non-linear combinations of kernels."""
+
+from multikernel.reproduce.nkrr import bigrams, facts, kin8nm, steps, surfaces, table1
+
+EXPERIMENTS = (
+    facts.EXPERIMENT,
+    surfaces.EXPERIMENT,
+    table1.EXPERIMENT,
+    steps.EXPERIMENT,
+    bigrams.EXPERIMENT,
+    kin8nm.EXPERIMENT,
+)

@@ -1,0 +1,66 @@
+"""Figure 1: the objective over two weights, which is not convex."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
+from multikernel.reproduce.preparation import Preparation
+from multikernel.reproduce.published import Row
+from multikernel.reproduce.results import Results
+from multikernel.reproduce.sources import Source
+from multikernel.reproduce.verdict import Binding, Query, extent
+
+LAMBDAS = (1, 10, 100)
+STEPS = 21
+
+
+def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    X, y = source.signs(cell["data"])
+    X, mu = Preparation("interval")(X)[:, :2], np.linspace(0.0, 1.0, STEPS)
+    values = np.empty((STEPS, STEPS))
+    for i, a in enumerate(mu):
+        for j, b in enumerate(mu):
+            K = ((X * [a, b]) @ X.T) ** 2
+            values[i, j] = y @ np.linalg.solve(K + cell["lambda"] * np.eye(len(y)), y)
+    second = np.diff(values, 2, axis=0)
+    return {"values": values.ravel(), "concave": float((second < 0).mean())}
+
+
+def _bind(row: Row) -> Binding | None:
+    if row.place != "Figure 1":
+        return None
+    cause = "the axis is printed with fewer digits than the least value asks for"
+    return Query({"lambda": int(row.setting.removeprefix("lambda="))}, ("values",), summary=extent, cause=cause)
+
+
+def _draw(lam: int) -> Callable[[Any, Results], None]:
+    def draw(ax: Any, results: Results) -> None:
+        values = np.reshape(results.where(**{"lambda": lam}).found[0]["values"], (STEPS, STEPS))
+        mu = np.linspace(0.0, 1.0, STEPS)
+        lines = ax.contour(mu, mu, values.T, levels=10, cmap="viridis", linewidths=1.3)
+        ax.clabel(lines, fontsize=8)
+        ax.set(xlabel="weight of the first feature", ylabel="weight of the second")
+
+    return draw
+
+
+_SEE = "Level lines of F: far from straight near the origin, where F is concave along some directions."
+EXPERIMENT = Experiment(
+    paper="nkrr",
+    name="surfaces",
+    title="The objective over two weights",
+    protocol=(
+        "Sonar, its first two features on [0, 1], one rank-one kernel each, degree 2, labels -1 and +1 that keep their "
+        "mean; F on a grid of weights between 0 and 1. The paper shows surfaces and tells their axes only."
+    ),
+    cells=lambda quick: grid(data=["sonar"], **{"lambda": LAMBDAS}),
+    measure=_measure,
+    bind=_bind,
+    figures=(1,),
+    seconds=1.0,
+    draw=tuple(Figure(f"lambda = {lam}", _SEE, _draw(lam)) for lam in LAMBDAS),
+)

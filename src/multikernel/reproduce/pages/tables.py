@@ -1,0 +1,134 @@
+"""The rows of the report, as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from multikernel.reproduce.judging import STATED
+from multikernel.reproduce.verdict import Mark, Measured, Verdict
+
+SIGNS = {
+    Mark.WITHIN: "✓ within",
+    Mark.BETTER: "▲ better",
+    Mark.WORSE: "▼ worse",
+    Mark.NOT_COMPARABLE: "not comparable",
+    Mark.NOT_RUN: "not run",
+}
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many published numbers have which verdict.
+
+    Parameters
+    ----------
+    within, better : as the paper states it
+    agreeing : worse as stated, and within or better in a named variant
+    explained : worse, with a cause that has a name
+    unexplained : worse, without
+    not_comparable, not_run : without a measured number
+    """
+
+    within: int
+    better: int
+    agreeing: int
+    explained: int
+    unexplained: int
+    not_comparable: int
+    not_run: int
+
+    @classmethod
+    def of(cls, verdicts: Sequence[Verdict]) -> Counts:
+        marks = [v.mark for v in verdicts]
+        worse = [v for v in verdicts if v.mark is Mark.WORSE]
+        agreeing = sum(bool(v.agreeing) for v in worse)
+        explained = sum(bool(v.cause) and not v.agreeing for v in worse)
+        return cls(
+            marks.count(Mark.WITHIN),
+            marks.count(Mark.BETTER),
+            agreeing,
+            explained,
+            len(worse) - agreeing - explained,
+            marks.count(Mark.NOT_COMPARABLE),
+            marks.count(Mark.NOT_RUN),
+        )
+
+    @property
+    def comparable(self) -> int:
+        return self.within + self.better + self.agreeing + self.explained + self.unexplained
+
+    @property
+    def total(self) -> int:
+        return self.comparable + self.not_comparable + self.not_run
+
+    @property
+    def share(self) -> str:
+        """Of the comparable numbers how many are within or better, as stated and with named variants."""
+        if not self.comparable:
+            return "-"
+        good = self.within + self.better
+        return f"{100 * good / self.comparable:.0f} % ({100 * (good + self.agreeing) / self.comparable:.0f} %)"
+
+
+def number(value: float | str, like: str = "") -> str:
+    """A number with one digit more than the published one has; a word as it is."""
+    if isinstance(value, str):
+        return value or "left out"
+    if not np.isfinite(value):
+        return "not finite"
+    digits = len(like.partition(".")[2]) + 1 if like.replace(".", "").replace("-", "").isdigit() else 2
+    return f"{value:.{digits}f}" if abs(value) < 1e5 else f"{value:.3g}"
+
+
+def shown(measured: Measured, like: str) -> str:
+    """A measured number with its deviation, or its ends."""
+    if measured.low is not None and measured.high is not None:
+        return f"{number(measured.low, '0.0')} to {number(measured.high, '0.0')}"
+    if not isinstance(measured.value, str) and float(measured.value).is_integer() and not measured.deviation:
+        return f"{measured.value:.0f}"
+    spread = f" ({number(measured.deviation, like)})" if measured.deviation else ""
+    return number(measured.value, like) + spread
+
+
+@dataclass(frozen=True)
+class Line:
+    """One published number as a line of a table."""
+
+    data: str
+    method: str
+    what: str
+    published: str
+    stated: str
+    count: str
+    sign: str
+    style: str
+    variants: str
+    remark: str
+
+
+def line(verdict: Verdict) -> Line:
+    row = verdict.row
+    spread = f" ({row.deviation:g})" if row.deviation else ""
+    stated = verdict.measured.get(STATED)
+    others = [
+        f"{name} {shown(measured, row.value)}{' ✓' if name in verdict.agreeing else ''}"
+        for name, measured in verdict.measured.items()
+        if name != STATED
+    ]
+    worse = verdict.mark is Mark.WORSE
+    remark = verdict.cause or ("open" if worse and not verdict.agreeing else "")
+    return Line(
+        data=row.data,
+        method=row.method,
+        what=", ".join(filter(None, (row.setting, row.metric))),
+        published=(row.value or "left out") + spread,
+        stated=shown(stated, row.value) if stated else "",
+        count=str(stated.count) if stated and stated.count > 1 else "",
+        sign=SIGNS[verdict.mark] + (" (variant ✓)" if worse and verdict.agreeing else ""),
+        style=verdict.mark.name.lower().replace("_", "-") + (" agreeing" if worse and verdict.agreeing else ""),
+        variants="; ".join(others),
+        remark=remark,
+    )

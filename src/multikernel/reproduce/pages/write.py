@@ -1,0 +1,142 @@
+"""The pages as HTML, each one file that needs no other file and no network."""
+
+from __future__ import annotations
+
+import os
+import platform
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup
+
+from multikernel._files import write_whole
+from multikernel._svg import inline_svg
+from multikernel.reproduce.catalogue import bindings
+from multikernel.reproduce.experiment import Experiment, Figure
+from multikernel.reproduce.judging import judged
+from multikernel.reproduce.pages.errata import Erratum, errata
+from multikernel.reproduce.pages.tables import Counts, Line, line
+from multikernel.reproduce.published import PAPERS, published
+from multikernel.reproduce.results import Results
+from multikernel.reproduce.verdict import Mark, Verdict
+
+_LIBRARIES = ("multikernel", "numpy", "scipy", "scikit-learn", "numba")
+
+
+@dataclass(frozen=True)
+class Section:
+    """One experiment on a page."""
+
+    experiment: Experiment
+    results: Results
+    verdicts: tuple[Verdict, ...]
+
+    @property
+    def places(self) -> dict[str, list[Line]]:
+        """The lines of each table or figure of the paper."""
+        found: dict[str, list[Line]] = {}
+        for verdict in self.verdicts:
+            found.setdefault(verdict.row.place, []).append(line(verdict))
+        return found
+
+    @property
+    def variants(self) -> dict[str, str]:
+        """The variants that were measured."""
+        there = self.results.values("variant")
+        return {name: text for name, text in self.experiment.variants.items() if name in there}
+
+    @property
+    def figures(self) -> list[tuple[str, str, Markup]]:
+        """Titles, sentences and pictures, once there are results."""
+        return [(f.title, f.see, Markup(self._drawn(f))) for f in self.experiment.draw if self.results]
+
+    def _drawn(self, figure: Figure) -> str:
+        return inline_svg(lambda ax: figure.draw(ax, self.results), figure.title, (5.4, 3.4))
+
+
+@dataclass(frozen=True)
+class Page:
+    """The page of one paper."""
+
+    paper: str
+    sections: tuple[Section, ...]
+
+    @property
+    def title(self) -> str:
+        return PAPERS[self.paper]
+
+    @property
+    def file(self) -> str:
+        return f"{self.paper}.html"
+
+    @cached_property
+    def counts(self) -> Counts:
+        return Counts.of([verdict for section in self.sections for verdict in section.verdicts])
+
+    @property
+    def open(self) -> list[Line]:
+        """Worse, and nobody knows why."""
+        every = [verdict for section in self.sections for verdict in section.verdicts]
+        return [line(v) for v in every if v.mark is Mark.WORSE and not v.explained]
+
+    @property
+    def errata(self) -> list[Erratum]:
+        return errata(self.paper)
+
+
+def page(paper: str, experiments: Sequence[Experiment], results: Mapping[str, Results]) -> Page:
+    """The sections of a paper: its experiments, each with the published numbers that it is bound to."""
+    verdicts: dict[str, list[Verdict]] = {each.key: [] for each in experiments}
+    for row in published():
+        if row.paper == paper:
+            owner = next(experiment.key for experiment, _ in bindings(row))
+            if owner in verdicts:
+                verdicts[owner].append(judged(row, results))
+    sections = [Section(each, results[each.key], tuple(verdicts[each.key])) for each in experiments]
+    return Page(paper, tuple(sections))
+
+
+def write_pages(
+    out: Path, experiments: Sequence[Experiment], results: Mapping[str, Results], facts: Mapping[str, str]
+) -> Path:
+    """Write a page for each paper that has experiments, and ``index.html``, whose path is returned.
+
+    Parameters
+    ----------
+    out : Path, the directory
+    experiments : those that were asked for
+    results : what there is of each, by its key
+    facts : what is told of the run, such as the time that it took
+    """
+    papers = [paper for paper in PAPERS if any(each.paper == paper for each in experiments)]
+    pages = [page(paper, [each for each in experiments if each.paper == paper], results) for paper in papers]
+    environment = Environment(
+        loader=PackageLoader("multikernel.reproduce.pages"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    environment.globals |= {"made": _made(), "facts": facts}
+    for each in pages:
+        text = environment.get_template("paper.html.j2").render(page=each)
+        write_whole(out / each.file, text.encode())
+    verdicts = [verdict for each in pages for section in each.sections for verdict in section.verdicts]
+    text = environment.get_template("index.html.j2").render(pages=pages, total=Counts.of(verdicts))
+    write_whole(out / "index.html", text.encode())
+    return out / "index.html"
+
+
+def _made() -> dict[str, Any]:
+    return {
+        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "machine": f"Python {platform.python_version()}, {platform.system()} {platform.machine()}, "
+        f"{os.cpu_count()} CPUs",
+        "versions": {name: version(name) for name in _LIBRARIES},
+    }

@@ -1,0 +1,68 @@
+"""Polynomial ridge regression with a rank-one kernel for each feature: the choice of its parameters, and a test."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from multikernel import BankSearchCV, PolynomialMKLRegressor, kernels
+from multikernel._typing import Array
+from multikernel.reproduce.splits import Split, folds
+
+Grid = Mapping[str, Sequence[float]]
+
+
+@dataclass(frozen=True)
+class Method:
+    """What is learned.
+
+    Parameters
+    ----------
+    degree : int
+    norm : float or None, of the ball around weights 1; None where all weights are 1
+    penalised : bool, whether a penalty takes the place of the ball
+    """
+
+    degree: int
+    norm: float | None
+    penalised: bool = False
+
+    def model(self, tol: float, **parameters: Any) -> PolynomialMKLRegressor:
+        return PolynomialMKLRegressor(
+            kernels.linear_features(), degree=self.degree, norm=self.norm or 2.0, tol=tol, **parameters
+        )
+
+    def grid(self, alphas: Sequence[float], sizes: Sequence[float]) -> Grid:
+        """lambda with radii, or with strengths of the penalty; radius 0 where nothing is learned."""
+        if self.penalised:
+            return {"penalty": list(sizes), "alpha": list(alphas)}
+        return {"radius": [0.0] if self.norm is None else list(sizes), "alpha": list(alphas)}
+
+    def chosen(self, X: Array, y: Array, grid: Grid, count: int = 10, seed: int = 0) -> dict[str, Any]:
+        """The parameters of the least squared error over folds, and the least error for each lambda."""
+        search = BankSearchCV(
+            self.model(1e-3),
+            grid,
+            cv=folds(y, count, seed, stratified=False),
+            scoring="neg_mean_squared_error",
+        ).fit(X, y)
+        errors = np.sqrt(-search.cv_results_["mean_test_score"])
+        at = [each["alpha"] for each in search.cv_results_["params"]]
+        curve = [float(min(e for e, a in zip(errors, at, strict=True) if a == alpha)) for alpha in grid["alpha"]]
+        parameters = {name: float(value) for name, value in search.best_params_.items()}
+        return {"parameters": parameters, "error": float(errors.min()), "curve": curve}
+
+    def tested(self, X: Array, y: Array, split: Split, parameters: Mapping[str, float], tol: float) -> dict[str, float]:
+        """Errors on the test rows."""
+        train, test = split
+        model = self.model(tol, **parameters).fit(X[train], y[train])
+        predicted = model.predict(X[test])
+        return {
+            "error": float(np.sqrt(np.mean((predicted - y[test]) ** 2))),
+            "misclassified": float(np.mean((predicted >= 0) != (y[test] > 0))),
+            "certificate": float(getattr(model, "duality_gap_", getattr(model, "stationarity_", np.nan))),
+            "iterations": int(model.n_iter_),
+        }

@@ -1,0 +1,120 @@
+"""Figures 1 to 12: errors over lambda for degrees 1 to 3, of ridge regression and of a machine on its kernel."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import GridSearchCV
+from sklearn.svm import SVC
+
+from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
+from multikernel.reproduce.polynomial import Method
+from multikernel.reproduce.report.methods import LAMBDAS, PREPARATIONS, RADII
+from multikernel.reproduce.results import Results
+from multikernel.reproduce.sources import Source
+from multikernel.reproduce.splits import folds, share
+
+DATA = ("ionosphere", "sonar", "breast_ljubljana", "diabetes_pima", "fourclass", "german", "heart_cleveland")
+MACHINES = ("ionosphere", "sonar", "breast_ljubljana", "diabetes_pima", "heart_cleveland")
+COSTS = tuple(10.0**e for e in range(-2, 4))
+RADIUS = 1.0  # of the kernels on which the machine is trained
+
+
+def _load(source: Source, name: str) -> tuple[Any, Any]:
+    data = source.load(name)
+    X = np.asarray(data.X, dtype=float)
+    if name == "heart_cleveland":
+        return X, np.where(data.y.astype(float) > 0, 1.0, -1.0)
+    return X, np.where(data.y == np.unique(data.y)[-1], 1.0, -1.0)
+
+
+def _cells(quick: bool) -> Sequence[Cell]:
+    if quick:
+        errors = grid(data=["fourclass"], degree=[1, 2], what=["ridge"], count=[3], seed=[0])
+        return [*errors, *grid(data=["sonar"], degree=[1], what=["machine"], count=[3], seed=[0])]
+    errors = grid(data=DATA, degree=[1, 2, 3], what=["ridge"], count=[10], seed=[0])
+    return [*errors, *grid(data=MACHINES, degree=[1, 2, 3], what=["machine"], count=[5], seed=range(5))]
+
+
+def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    X, y = _load(source, cell["data"])
+    method = Method(cell["degree"], 2)
+    train, test = share(y, 0.5, cell["seed"], stratified=True)
+    Z = PREPARATIONS["stated"](X, train)
+    if cell["what"] == "ridge":
+        found = method.chosen(Z[train], y[train], method.grid(LAMBDAS, RADII), cell["count"], cell["seed"])
+        radius = found["parameters"]["radius"]
+        tested = [method.tested(Z, y, (train, test), {"alpha": a, "radius": radius}, 1e-4)["error"] for a in LAMBDAS]
+        return {"lambda": LAMBDAS, "folds": found["curve"], "test": tested}
+    runs = [_machine(method, Z, y, train, test, alpha, cell["count"]) for alpha in LAMBDAS]
+    return {"lambda": LAMBDAS, "wrong": [wrong for wrong, _ in runs], "ratio": [ratio for _, ratio in runs]}
+
+
+def _machine(method: Method, Z: Any, y: Any, train: Any, test: Any, alpha: float, count: int) -> tuple[float, float]:
+    """The share of wrong labels of a machine on the learned kernel, and its objective over that of the ridge."""
+    ridge = method.model(1e-4, alpha=alpha, radius=RADIUS).fit(Z[train], y[train])
+    K = _kernel(ridge, Z[train], Z[train])
+    search = GridSearchCV(
+        SVC(kernel="precomputed", max_iter=100_000), {"C": COSTS}, cv=folds(y[train], count, 0, stratified=True)
+    ).fit(K, y[train])
+    best = search.best_estimator_
+    coef = np.zeros(len(train))
+    coef[best.support_] = best.dual_coef_[0]
+    objective = float(2.0 * np.abs(coef).sum() - coef @ K @ coef)
+    wrong = np.mean(best.predict(_kernel(ridge, Z[test], Z[train])) != y[test])
+    return float(wrong), objective / float(ridge.objective_)
+
+
+def _kernel(ridge: Any, X: Any, Z: Any) -> Any:
+    """The learned kernel: a power of the weighted sum of products of features."""
+    return ((X * ridge.weights_) @ Z.T) ** ridge.degree
+
+
+def _draw(what: str, quantity: str, label: str) -> Callable[[Any, Results], None]:
+    def draw(ax: Any, results: Results) -> None:
+        of = results.where(what=what)
+        of = of.where(data=of.values("data")[0])
+        for degree in of.values("degree"):
+            found = of.where(degree=degree).found
+            ax.plot(
+                found[0]["lambda"],
+                np.mean([each[quantity] for each in found], axis=0),
+                "o-",
+                markersize=3,
+                label=f"degree {degree}",
+            )
+        ax.set_xscale("log")
+        ax.set(xlabel="lambda", ylabel=label)
+        ax.legend(frameon=False)
+
+    return draw
+
+
+EXPERIMENT = Experiment(
+    paper="report",
+    name="curves",
+    title="Errors over lambda",
+    protocol=(
+        "Features on [0, 1] and centred. Ridge regression on one half by ten folds, with the best radius for each "
+        "lambda, and on the other half with the chosen one; support vector machines on the kernels that ridge "
+        "regression learned (radius 1), C by five folds, five halves. The figures tell no numbers."
+    ),
+    cells=_cells,
+    measure=_measure,
+    figures=tuple(range(1, 13)),
+    seconds=20.0,
+    draw=(
+        Figure(
+            "Ridge regression, error of the folds",
+            "Errors rise once lambda is too large; degree 1 leads on centred features.",
+            _draw("ridge", "folds", "root mean squared error"),
+        ),
+        Figure(
+            "Machine on learned kernels",
+            "The share of wrong labels hardly depends on lambda.",
+            _draw("machine", "wrong", "wrong labels"),
+        ),
+    ),
+)

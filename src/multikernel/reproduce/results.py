@@ -1,0 +1,116 @@
+"""Finished cells, kept in a file: a line of JSON each, written whole, so that a run that was killed goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+Line = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """What makes two results of the same cell the same measurement.
+
+    Parameters
+    ----------
+    experiment : str
+    protocol : int, the version of its protocol
+    package : str, the version of this package
+    tol : float, the certificate that was asked for
+    """
+
+    experiment: str
+    protocol: int
+    package: str
+    tol: float
+
+    @classmethod
+    def of(cls, key: str, protocol: int, tol: float) -> Stamp:
+        return cls(key, protocol, version("multikernel"), tol)
+
+    def stands_on(self, line: Line) -> bool:
+        return all(line.get(name) == value for name, value in vars(self).items())
+
+
+@dataclass(frozen=True)
+class Results:
+    """Finished cells of one experiment: pairs of their fields and of what was found, in the order of the cells."""
+
+    entries: tuple[tuple[Mapping[str, Any], Mapping[str, Any]], ...]
+
+    def __iter__(self) -> Iterator[tuple[Mapping[str, Any], Mapping[str, Any]]]:
+        return iter(self.entries)
+
+    def __len__(self) -> int:
+        return len(self.entries)
+
+    def where(self, **fields: Any) -> Results:
+        """Those with these fields."""
+        return Results(tuple(e for e in self.entries if all(e[0].get(name) == v for name, v in fields.items())))
+
+    def values(self, name: str) -> list[Any]:
+        """The different values of a field, in the order in which they come."""
+        return list(dict.fromkeys(fields[name] for fields, _ in self.entries if name in fields))
+
+    @property
+    def found(self) -> list[Mapping[str, Any]]:
+        return [found for _, found in self.entries]
+
+
+class Ledger:
+    """The file of finished cells."""
+
+    def __init__(self, file: Path) -> None:
+        self.file = file
+        self._lines = list(_readable(file))
+
+    def add(self, stamp: Stamp, fields: Mapping[str, Any], found: Mapping[str, Any], seconds: float) -> None:
+        """Keep a finished cell; the line is handed to the system in one piece."""
+        line = {**vars(stamp), "fields": dict(fields), "seconds": round(seconds, 3), "found": dict(found)}
+        text = json.dumps(line, default=_plain) + "\n"
+        if self._cut_off():
+            text = "\n" + text
+        handle = os.open(self.file, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o644)
+        try:
+            os.write(handle, text.encode())
+        finally:
+            os.close(handle)
+        self._lines.append(line)
+
+    def lines(self, stamp: Stamp) -> list[Line]:
+        """The finished cells that stand under this stamp."""
+        return [line for line in self._lines if stamp.stands_on(line)]
+
+    def stale(self, stamp: Stamp) -> int:
+        """How many cells of the experiment were measured by another version, protocol or tolerance."""
+        return sum(line["experiment"] == stamp.experiment and not stamp.stands_on(line) for line in self._lines)
+
+    def _cut_off(self) -> bool:
+        """Whether the last line has no end, because whoever wrote it was killed."""
+        if not self.file.exists() or not self.file.stat().st_size:
+            return False
+        with self.file.open("rb") as file:
+            file.seek(-1, os.SEEK_END)
+            return file.read(1) != b"\n"
+
+
+def _readable(file: Path) -> Iterator[Line]:
+    """The lines that are whole."""
+    for text in file.read_text(encoding="utf-8", errors="replace").splitlines() if file.exists() else ():
+        try:
+            line = json.loads(text)
+        except ValueError:
+            continue
+        if isinstance(line, dict) and {"experiment", "fields", "found"} <= line.keys():
+            yield line
+
+
+def _plain(value: Any) -> Any:
+    """Arrays and numbers of NumPy as JSON has them."""
+    return value.tolist()

@@ -1,0 +1,69 @@
+"""The printed algorithm of two-layer least squares along a path, with its linear systems solved by conjugate gradients.
+
+    c = (R(d) + alpha I)^{-1} y             by conjugate gradients, from the last c, to a residual of DELTA |y|
+    d = argmin over the simplex of |V d - u|^2,     V = [R_1 c, ..., R_m c],  u = y - alpha c / 2
+
+until |(R(d) + alpha I) c - y| <= DELTA |y|; the next alpha starts from the last d and c. The paper says that it uses
+conjugate gradients and this test of the residual. With exact systems the test is met where the algorithm starts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from multikernel._typing import Array
+from multikernel.banks import KernelBank
+from multikernel.banks.gram import Gram
+from multikernel.procedures.simplex_least_squares import nearest_point
+
+DELTA = 1e-2
+_MOST = 100  # steps in d for one alpha
+
+
+@dataclass(frozen=True, eq=False)
+class Step:
+    """Where the algorithm ends for one alpha.
+
+    Parameters
+    ----------
+    weights : array (m,), d
+    coef : array (n,), c
+    n_iter : int, how often d was found
+    """
+
+    weights: Array
+    coef: Array
+    n_iter: int
+
+
+def path(bank: KernelBank, y: Array, alphas: Sequence[float]) -> Iterator[Step]:
+    """A step for each alpha, from the largest to the smallest; the target as it is, without an intercept."""
+    size = float(np.linalg.norm(y))
+    d = np.zeros(len(bank))
+    d[np.argmax(bank.quad(y))] = 1.0
+    c = y / alphas[0]
+    for alpha in alphas:
+        n_iter, met = 0, False
+        while not met and n_iter < _MOST:
+            n_iter += 1
+            c = _solved(bank.combine(d), alpha, y, c, DELTA * size)
+            V = bank.apply(c[:, None])[..., 0].T
+            d = nearest_point(V - (y - 0.5 * alpha * c)[:, None], d)
+            met = bool(np.linalg.norm(V @ d + alpha * c - y) <= DELTA * size)
+        yield Step(d, c, n_iter)
+
+
+def _solved(gram: Gram, alpha: float, y: Array, c: Array, residual: float) -> Array:
+    """c with |(R + alpha I) c - y| <= residual, by conjugate gradients from c on."""
+    r = y - gram.multiply(c) - alpha * c
+    p, square = r.copy(), float(r @ r)
+    while square > residual**2:
+        q = gram.multiply(p) + alpha * p
+        t = square / float(p @ q)
+        c, r = c + t * p, r - t * q
+        before, square = square, float(r @ r)
+        p = r + (square / before) * p
+    return c

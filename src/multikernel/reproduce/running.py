@@ -1,0 +1,198 @@
+"""Measuring cells: those that are not in the file yet, on processes, each kept as soon as it is finished."""
+
+from __future__ import annotations
+
+import multiprocessing
+import os
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+from threadpoolctl import threadpool_limits
+
+from multikernel.reproduce.experiment import Cell, Experiment
+from multikernel.reproduce.results import Ledger, Results, Stamp
+from multikernel.reproduce.sources import Source
+
+Tell = Callable[[str], None]
+Fields = tuple[tuple[str, Any], ...]
+Outcome = tuple[Mapping[str, Any], float]  # what was found, and the seconds that it took
+
+
+@dataclass(frozen=True)
+class Task:
+    """One cell of one experiment."""
+
+    experiment: Experiment
+    cell: Cell
+
+
+def stamp_of(experiment: Experiment) -> Stamp:
+    return Stamp.of(experiment.key, experiment.version, experiment.tol)
+
+
+def finished(experiment: Experiment, ledger: Ledger) -> dict[Fields, Any]:
+    """The finished cells of an experiment by their fields: the lines of the file."""
+    return {tuple(line["fields"].items()): line for line in ledger.lines(stamp_of(experiment))}
+
+
+def results_of(experiment: Experiment, ledger: Ledger, quick: bool) -> Results:
+    """What there is of an experiment, in the order of its cells."""
+    done = finished(experiment, ledger)
+    cells = [cell for cell in experiment.cells(quick) if cell.fields in done]
+    return Results(tuple((dict(cell.fields), done[cell.fields]["found"]) for cell in cells))
+
+
+def run(
+    experiments: Sequence[Experiment], ledger: Ledger, source: Source, *, quick: bool, jobs: int, tell: Tell
+) -> None:
+    """Measure what is missing of some experiments.
+
+    Parameters
+    ----------
+    experiments : in the order in which they are run
+    ledger : where finished cells are kept
+    source : where the data are; cells whose data are not there are left out
+    quick : bool, a few cells of each in place of all
+    jobs : int, how many processes; with 1 everything happens in this one
+    tell : called with a line for each finished cell
+    """
+    done = {experiment.key: finished(experiment, ledger) for experiment in experiments}
+    tasks = [
+        Task(experiment, cell)
+        for experiment in experiments
+        for cell in _ordered(experiment.cells(quick))
+        if cell.fields not in done[experiment.key] and source.has(cell.get("data", ""))
+    ]
+    clock, failures = _Clock(tasks, jobs), list[str]()
+    with _workers(jobs, source) as submit:
+        for task, future in _outcomes(tasks, done, submit, 1 if jobs == 1 else 2 * jobs):
+            try:
+                found, seconds = future.result()
+            except Exception as error:  # the other cells are measured all the same
+                failures.append(f"{task.experiment.key} {task.cell}: {type(error).__name__}: {error}")
+                tell(f"failed: {failures[-1]}")
+                done[task.experiment.key][task.cell.fields] = {"found": None}
+                continue
+            done[task.experiment.key][task.cell.fields] = {"found": found}
+            ledger.add(stamp_of(task.experiment), dict(task.cell.fields), found, seconds)
+            tell(f"{task.experiment.key} {task.cell}: {seconds:.1f} s, {clock.after(task, seconds)}")
+    if failures:
+        raise ValueError(f"{len(failures)} cells could not be measured; the first: {failures[0]}")
+
+
+def _ordered(cells: Iterable[Cell]) -> list[Cell]:
+    """Each cell once, after the one that it needs."""
+    every: dict[Fields, Cell] = {}
+    for cell in cells:
+        for one in (cell.needs, cell):
+            if one is not None:
+                every.setdefault(one.fields, one)
+    return list(every.values())
+
+
+def _outcomes(
+    tasks: Sequence[Task], done: Mapping[str, Mapping[Fields, Any]], submit: Callable[..., Future[Outcome]], most: int
+) -> Iterator[tuple[Task, Future[Outcome]]]:
+    """Every task as it is finished, at most so many at a time; one starts once the cell that it needs is there."""
+    waiting, running = list(tasks), dict[Future[Outcome], Task]()
+    while waiting or running:
+        ready = [task for task in waiting if _given(task, done) is not None][: most - len(running)]
+        waiting = [task for task in waiting if task not in ready]
+        for task in ready:
+            running[submit(task.experiment.key, task.cell, _given(task, done))] = task
+        if not running:  # what the others need could not be measured
+            return
+        for future in wait(running, return_when=FIRST_COMPLETED).done:
+            yield running.pop(future), future
+
+
+def _given(task: Task, done: Mapping[str, Mapping[Fields, Any]]) -> Mapping[str, Any] | None:
+    """What the cell that the task needs gave; None while it is not there."""
+    needs = task.cell.needs
+    if needs is None:
+        return {}
+    line = done[task.experiment.key].get(needs.fields)
+    return None if line is None else line["found"]
+
+
+class _Clock:
+    """How many cells are left, and how long they will take."""
+
+    def __init__(self, tasks: Sequence[Task], jobs: int) -> None:
+        self._jobs, self._count, self._total = jobs, 0, len(tasks)
+        self._left: dict[str, int] = {}
+        self._seconds: dict[str, list[float]] = {}
+        self._first = {task.experiment.key: task.experiment.seconds for task in tasks}
+        for task in tasks:
+            key = task.experiment.key
+            self._left[key] = self._left.get(key, 0) + 1
+            self._seconds.setdefault(key, [])
+
+    def after(self, task: Task, seconds: float) -> str:
+        """What is said once a task is finished."""
+        key = task.experiment.key
+        self._count += 1
+        self._left[key] -= 1
+        self._seconds[key].append(seconds)
+        each = {name: sum(taken) / len(taken) if taken else self._first[name] for name, taken in self._seconds.items()}
+        left = sum(each[name] * count for name, count in self._left.items()) / self._jobs
+        return f"cell {self._count} of {self._total}, {_duration(left)} left"
+
+
+def _duration(seconds: float) -> str:
+    if seconds < 60:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 3600 else f"{seconds / 3600:.1f} h"
+
+
+@contextmanager
+def _workers(jobs: int, source: Source) -> Iterator[Callable[..., Future[Outcome]]]:
+    """A function that measures a cell, here or on another process."""
+    if jobs == 1:
+        yield lambda *task: _at_once(source, *task)
+        return
+    context = multiprocessing.get_context("spawn")  # a process that has threads cannot be forked safely
+    with ProcessPoolExecutor(jobs, context, _end_with_parent) as pool:
+        try:
+            yield lambda *task: pool.submit(_measured, source, *task)
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            raise
+
+
+def _at_once(source: Source, *task: Any) -> Future[Outcome]:
+    future: Future[Outcome] = Future()
+    try:
+        future.set_result(_measured(source, *task))
+    except Exception as error:
+        future.set_exception(error)
+    return future
+
+
+def _measured(source: Source, key: str, cell: Cell, given: Mapping[str, Any]) -> Outcome:
+    """What is found in a cell, with linear algebra on one thread, and the seconds that it took."""
+    from multikernel.reproduce.catalogue import experiment  # which imports every experiment
+
+    start = time.perf_counter()
+    with threadpool_limits(1), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # what was reached stands in the results
+        found = experiment(key).measure(cell, source, given)
+    return found, time.perf_counter() - start
+
+
+def _end_with_parent() -> None:
+    """End this process once the one that started it has ended, even where that was killed."""
+    parent = os.getppid()
+
+    def watch() -> None:
+        while os.getppid() == parent:
+            time.sleep(1.0)
+        os._exit(1)
+
+    threading.Thread(target=watch, daemon=True).start()

@@ -1,0 +1,5 @@
+"""Smooth optimization for effective multiple kernel learning."""
+
+from multikernel.reproduce.smkl import facts, table2, table3, toy
+
+EXPERIMENTS = (facts.EXPERIMENT, toy.EXPERIMENT, table2.EXPERIMENT, table3.EXPERIMENT)

@@ -1,0 +1,100 @@
+"""The methods that are compared: weights on single-feature kernels, C by folds, and a support vector machine."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from multikernel import (
+    AverageMKLClassifier,
+    BankSearchCV,
+    KernelBank,
+    L1MKLClassifier,
+    LpMKLClassifier,
+    SMKLClassifier,
+)
+from multikernel._typing import Array
+from multikernel.machines import HingeMachine
+from multikernel.reproduce.splits import folds
+
+GAP, ITERATIONS = 0.01, 500
+COSTS = tuple(2.0**e for e in range(-5, 11))
+SHARES = (1e-3, 1e-2, 1e-1, 1.0, 10.0)
+_FEW = 13 * 60  # kernels up to which the largest eigenvalue of each is computed
+_STEPS = 500  # of the paper's bound
+
+
+def estimators(bank: KernelBank, y: Array, costs: tuple[float, ...]) -> dict[str, tuple[Any, dict[str, Any]]]:
+    """By the name of the method: the estimator, and the grid of its parameters."""
+    shares, bound = smoothings(bank, y)
+    options: dict[str, Any] = {"tol": GAP, "max_iter": ITERATIONS}
+    return {
+        "L1-MKL": (L1MKLClassifier("precomputed", **options), {"C": costs}),
+        "L2-MKL": (LpMKLClassifier("precomputed", p=2.0, **options), {"C": costs}),
+        "SMKL": (SMKLClassifier("precomputed", **options), {"C": costs, "smoothing": shares}),
+        "SMKL, bound": (SMKLClassifier("precomputed", **options), {"C": costs, "smoothing": [bound]}),
+        "average": (AverageMKLClassifier("precomputed"), {"C": costs}),
+    }
+
+
+def smoothings(bank: KernelBank, y: Array) -> tuple[list[float], float]:
+    """Candidates by the scores at equal weights, and the s that is best for the paper's bound with C = 1."""
+    m, n = len(bank), len(y)
+    even = bank.combine(np.full(m, 1.0 / m))
+    scores = bank.quad(HingeMachine(C=1.0, fit_intercept=False).solve(even, y).coef)
+    scores = scores[scores > 0]
+    largest = float(n)  # a kernel of trace n has no larger eigenvalue
+    if m <= _FEW:
+        largest = max(float(np.linalg.eigvalsh(bank.matrix(k))[-1]) for k in range(m))
+    bound = 2.0 * n / (_STEPS + 1.0) * np.sqrt(0.5 * largest**2 / np.log(m))
+    return [share * float(np.median(scores)) for share in SHARES], float(bound)
+
+
+def by_performance(bank: KernelBank, y: Array, seed: int) -> Array:
+    """Weights by how well each kernel does alone (PWMK): its accuracy over three folds, less that of guessing."""
+    hits = np.zeros(len(bank))
+    for train, test in folds(y, 3, seed, stratified=True):
+        own, new = bank.block(train, train), bank.block(test, train)
+        for k in range(len(bank)):
+            weights = np.eye(1, len(bank), k)[0]
+            found = HingeMachine(C=1.0).solve(own.combine(weights), y[train])
+            values = new.combine(weights).multiply(found.coef) + found.intercept
+            hits[k] += ((values >= 0) == (y[test] > 0)).sum()
+    above = np.maximum(hits / len(y) - max((y > 0).mean(), (y < 0).mean()), 0.0)
+    return above / above.sum() if above.any() else np.full(len(bank), 1.0 / len(bank))
+
+
+def compared(
+    bank: KernelBank,
+    y: Array,
+    new: KernelBank,
+    y_test: Array,
+    seed: int,
+    costs: tuple[float, ...],
+    names: tuple[str, ...],
+) -> dict[str, Mapping[str, Any]]:
+    """Test accuracy of each method, its weights and gap."""
+    inner = folds(y, 5, seed, stratified=True)
+    found = {}
+    for name, (estimator, grid) in estimators(bank, y, costs).items():
+        if name in names:
+            best = BankSearchCV(estimator, grid, cv=inner).fit(bank, y).best_estimator_
+            found[name] = _told(best, best.weights_, new, y_test)
+    if "PWMK" in names:
+        weights = by_performance(bank, y, seed)
+        scaled, other = bank.scaled(weights * len(bank)), new.scaled(weights * len(bank))
+        search = BankSearchCV(AverageMKLClassifier("precomputed"), {"C": costs}, cv=inner).fit(scaled, y)
+        found["PWMK"] = _told(search.best_estimator_, weights, other, y_test)
+    return found
+
+
+def _told(model: Any, weights: Array, new: KernelBank, y_test: Array) -> Mapping[str, Any]:
+    w = weights / weights.sum()
+    return {
+        "accuracy": 100.0 * float(np.mean(model.predict(new) == y_test)),
+        "selected": int((w > 1e-8 * w.max()).sum()),
+        "effective": float(np.exp(-(w[w > 0] @ np.log(w[w > 0])))),
+        "certificate": float(getattr(model, "duality_gap_", np.nan)),
+    }

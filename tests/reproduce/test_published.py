@@ -1,0 +1,67 @@
+"""Every published number is measured, set by a protocol, or told to be not comparable, with a reason."""
+
+from __future__ import annotations
+
+import pytest
+
+from multikernel.reproduce.catalogue import EXPERIMENTS, bindings, chosen, experiment
+from multikernel.reproduce.published import PAPERS, Row, published
+from multikernel.reproduce.verdict import NotComparable, Query
+
+
+def test_all_rows_are_there() -> None:
+    assert len(published()) == 448
+    assert {row.paper for row in published()} == set(PAPERS)
+
+
+def test_each_row_is_bound_once() -> None:
+    for row in published():
+        found = list(bindings(row))
+        assert len(found) == 1, (row, [each.key for each, _ in found])
+        binding = found[0][1]
+        assert not isinstance(binding, NotComparable) or binding.reason
+
+
+def test_each_query_has_cells_that_answer_it() -> None:
+    cells = {each.key: [dict(cell.fields) for cell in each.cells(False)] for each in EXPERIMENTS}
+    for row in published():
+        each, binding = next(bindings(row))
+        if isinstance(binding, Query):
+            of = [c for c in cells[each.key] if all(c.get(name) == v for name, v in binding.where.items())]
+            assert of, row
+            assert any(cell.get("variant", "stated") == "stated" for cell in of), row
+
+
+def test_cells_are_told_apart_by_their_fields() -> None:
+    for each in EXPERIMENTS:
+        for quick in (True, False):
+            fields = [cell.fields for cell in each.cells(quick)]
+            assert len(fields) == len(set(fields)), each.key
+        assert len(each.cells(True)) < 60, each.key
+
+
+def test_variants_have_a_sentence_and_stated_has_none() -> None:
+    for each in EXPERIMENTS:
+        variants = {cell.get("variant", "stated") for cell in each.cells(False)} - {"stated"}
+        assert variants == set(each.variants), each.key
+
+
+@pytest.mark.parametrize(("value", "limits"), [
+    ("0.70", (0.695, 0.705)),
+    ("-0.141", (-0.1415, -0.1405)),
+    ("1.40-1.70", (1.395, 1.705)),
+    ("855", (854.5, 855.5)),
+    ("Yes", None),
+    ("", None),
+])  # fmt: skip
+def test_what_prints_alike(value: str, limits: tuple[float, float] | None) -> None:
+    assert Row("nkrr", "", "", "", "", "", value, None).limits == pytest.approx(limits)
+
+
+def test_experiments_are_found_by_table_and_figure() -> None:
+    assert [each.key for each in chosen("nkrr", figure=3)] == ["nkrr/kin8nm"]
+    assert {each.key for each in chosen("rls2", table=4)} == {"rls2/benchmark"}
+    assert chosen("all") == EXPERIMENTS
+    assert experiment("smkl/table2").tables == (2,)
+    with pytest.raises(ValueError, match="nkrr has no such table or figure here"):
+        chosen("nkrr", table=9)

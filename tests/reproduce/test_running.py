@@ -1,0 +1,101 @@
+"""Cells are measured once, after what they need; a failure is told and stops nothing; a killed run goes on."""
+
+from __future__ import annotations
+
+import gzip
+import os
+import re
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from multikernel.reproduce import catalogue
+from multikernel.reproduce.command import CELLS, reproduce
+from multikernel.reproduce.experiment import Cell, Experiment
+from multikernel.reproduce.results import Ledger
+from multikernel.reproduce.running import results_of, run
+from multikernel.reproduce.sources import Source
+
+
+def measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    if cell["seed"] == 3:
+        raise ArithmeticError("no number")
+    return {"value": given.get("value", 10) + cell["seed"]}
+
+
+def cells(quick: bool) -> list[Cell]:
+    first = Cell.of(data="", seed=1)
+    return [Cell.of(data="", seed=seed).after(first) for seed in (2, 3, 4)]
+
+
+@pytest.fixture
+def made_up(monkeypatch: pytest.MonkeyPatch) -> Experiment:
+    made = Experiment("nkrr", "made-up", "", "", cells, measure)
+    monkeypatch.setitem(catalogue._BY_KEY, made.key, made)
+    return made
+
+
+def test_order_failures_and_what_is_kept(made_up: Experiment, tmp_path: Path) -> None:
+    told: list[str] = []
+    ledger = Ledger(tmp_path / "cells.jsonl")
+    for _ in range(2):  # the second time nothing is left but what failed
+        with pytest.raises(ValueError, match=r"1 cells could not be measured.*ArithmeticError: no number"):
+            run([made_up], ledger, Source(), quick=False, jobs=1, tell=told.append)
+    assert [found["value"] for found in results_of(made_up, ledger, False).found] == [13, 15]
+    assert len((tmp_path / "cells.jsonl").read_text().splitlines()) == 3
+    assert [line.split(":")[0] for line in told if not line.startswith("failed")] == [
+        "nkrr/made-up 1",
+        "nkrr/made-up 2",
+        "nkrr/made-up 4",
+    ]
+    assert "cell 1 of 4, " in told[0]
+
+
+@pytest.fixture(scope="module")
+def small_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A directory with a set under the name of one of the papers', of random numbers."""
+    folder, rng = tmp_path_factory.mktemp("data"), np.random.default_rng(0)
+    X = rng.random((200, 4))
+    rows = [",".join([*(f"{v:.4f}" for v in x), "RM"[int(x[0] > x[1])]]) for x in X]
+    text = "\n".join(["a,b,c,d,target", *rows]) + "\n"
+    (folder / "sonar.csv.gz").write_bytes(gzip.compress(text.encode()))
+    return folder
+
+
+def tables(out: Path) -> str:
+    """The page without what differs from run to run: the time and the machine."""
+    return re.sub(r"<footer>.*?</footer>", "", (out / "nkrr.html").read_text(), flags=re.DOTALL)
+
+
+def test_a_run_that_is_killed_goes_on_to_the_same_report(small_data: Path, tmp_path: Path) -> None:
+    where = ["--figure", "1", "--quick", "--data-dir", str(small_data), "--out", str(tmp_path / "killed")]
+    command = [sys.executable, "-m", "multikernel.app.main", "reproduce", "nkrr", *where]
+    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ) as process:
+        assert process.stderr is not None
+        assert "cell 1 of 3" in process.stderr.readline()
+        process.send_signal(signal.SIGKILL)
+    kept = (tmp_path / "killed" / CELLS).read_text()
+    assert 1 <= len(kept.splitlines()) <= 3
+
+    told: list[str] = []
+    for name, jobs in (("killed", 2), ("whole", 1)):  # processes give what this one gives
+        reproduce("nkrr", tmp_path / name, figure=1, quick=True, data_dir=small_data, jobs=jobs, tell=told.append)
+    assert len(told) == 3 - len(kept.splitlines()) + 3
+    assert tables(tmp_path / "killed") == tables(tmp_path / "whole")
+    assert "lambda=100" in tables(tmp_path / "whole")
+
+
+def test_data_that_are_not_there_are_told_and_left_out(small_data: Path, tmp_path: Path) -> None:
+    told: list[str] = []
+    first = reproduce("nkrr", tmp_path, table=1, quick=True, data_dir=small_data, tell=told.append)
+    assert "left out, since the data are not there:" in told[0]
+    assert "parkinsons" in told[0]
+    text = first.with_name("nkrr.html").read_text()
+    assert "not run" in text
+    assert not re.search(r'(src|href)="https?:', text)
