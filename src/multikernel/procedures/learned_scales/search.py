@@ -10,7 +10,6 @@ on these samples and then on all. Steps never go uphill, so the end is no worse 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import product
 
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
@@ -29,6 +28,7 @@ from multikernel.procedures.units import spread
 
 MANY = 2000  # samples up to which BLAS has one thread: the passes have their own, and BLAS's would wait for each other
 _FEW = 500  # samples on which the steps begin, where there are more
+_FEWEST = 250  # samples on which equal scales are compared
 _WIDTHS = (0.1, 0.3, 1.0, 3.0)  # the mean of the distance in equal scales
 _RIDGES = (1.0, 10.0, 100.0, 1e3, 1e4)  # weights of the kernel relative to the ridge
 _LARGEST = 1e7  # the largest weight relative to the ridge: the inverse of the matrix loses as many digits
@@ -93,11 +93,9 @@ def learned_scales(
     matrices = 3.0 + len(combination.kernels)
     check_memory(matrices * n * n, f"learning scales inside kernels of {n} samples", "take a part of the samples")
     error = ScalesError(bank, combination, held_out, penalty, mean_distances(bank, seed))
-    rows = np.sort(np.random.default_rng(seed).permutation(n)[:_FEW]) if n > _FEW else np.arange(n)
-    few = error.on(rows) if n > _FEW else error
-    few = few if few.held_out.folds.count > 1 else error  # folds of very unequal sizes: none may be left to train on
+    few = _some(error, _FEW, seed)
     with one_blas_thread(0):
-        equal = begin = _equal(few)
+        equal = begin = _equal(few, _some(error, _FEWEST, seed))
         if few is not error:
             begin = _descend(few, equal, tol, max_iter, silent).best
     with one_blas_thread(n, MANY):
@@ -116,19 +114,28 @@ class Run:
     history: tuple[float, ...]
 
 
-def _equal(error: ScalesError) -> Trial:
-    """The lowest of equal scales, over widths and ridges."""
-    trials = (error.at(error.equal(weight, width)) for weight, width in product(_RIDGES, _WIDTHS))
-    found = [trial for trial in trials if trial is not None]
-    if not found:
-        raise ValueError("learned scales: no kernel matrix of equal scales is positive definite with a ridge")
-    return min(found, key=lambda trial: trial.value)
+def _some(error: ScalesError, count: int, seed: int) -> ScalesError:
+    """The error on so many of the samples; on all, where there are no more or folds would be gone."""
+    n = len(error.held_out.Y)
+    few = error.on(np.sort(np.random.default_rng(seed).permutation(n)[:count])) if n > count else error
+    return few if few.held_out.folds.count > 1 else error
+
+
+def _equal(error: ScalesError, few: ScalesError) -> Trial:
+    """The lowest of equal scales over widths and ridges on a few of the samples, where all admit it; else on all."""
+    for on in (few, error):
+        losses = {(weight, width): loss for width in _WIDTHS for weight, loss in on.losses(width, _RIDGES)}
+        for pair in sorted(losses, key=lambda pair: losses[pair]):
+            found = error.at(error.equal(*pair))
+            if found is not None:
+                return found
+    raise ValueError("learned scales: no kernel matrix of equal scales is positive definite with a ridge")
 
 
 def _at(error: ScalesError, u: Array) -> Trial:
     """E at a point where the matrix of some of the samples was definite."""
     found = error.at(u)
-    return _equal(error) if found is None else found
+    return _equal(error, error) if found is None else found
 
 
 def _descend(error: ScalesError, start: Trial, tol: float, max_iter: int, observe: Observer) -> Run:
