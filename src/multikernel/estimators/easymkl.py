@@ -41,8 +41,8 @@ class EasyMKLClassifier(KernelClassifier):
         One problem for each class or for each pair; all problems share one bank, each learns weights of its own.
     probability : {None, "platt", "isotonic"}, default None
         Whether ``predict_proba`` tells probabilities: by a sigmoid of the decision value (Platt), or by any function of
-        it that does not decrease, which needs many samples. They are calibrated on held-out thirds of the training
-        samples, by models that start from the one on all samples and stop at a gap of 1e-2.
+        it that does not decrease, which needs many samples. They are calibrated on held-out fifths of the training
+        samples, by models that start from the one on all samples and stop at a gap of 5e-2.
     tol : float, default 1e-6
         Relative duality gap at which the margin problem stops (at ``lam=0`` relative to 1e-5 of the samples' spread in
         feature space, where the squared margin is smaller than that).

@@ -38,6 +38,7 @@ _LARGE = 8000  # samples beyond which a factorisation costs more than the machin
 _FEW_SAMPLES = 1000  # up to so many samples all take part from the beginning
 _MOST = 0.7  # where more than this part of the samples would take part, all do
 _ROUGH = 1e-2  # gap of the machine that chooses the first samples, and of the first round
+_COARSE = 0.05  # gap that an optimizer reaches from a neighbour's weights with fewer passes than from within
 _NEARLY = 0.05  # gap of a pair that is nearly a solution: a machine at its weights may make one of it
 
 
@@ -71,6 +72,8 @@ def support_mkl(
         near = _near_solution(support, start, warm)
         if near is not None and near.certificate.reached(tol):
             return near.answer(tol, [])
+        if tol >= _COARSE and start is not None and start.any():
+            return _by_machines(problem, tol, max_iter, start, warm, observe)
         return _solved(problem, support, max_iter, start, near, observe)
 
 
@@ -105,8 +108,7 @@ def _solved(
     trial = near is None and len(rows) < n  # whether the samples that take part are a guess
     while True:
         if len(rows) > _LARGE and not few:
-            optimizer = _optimizer(problem.domain)(tol=tol, max_iter=max_iter)
-            return outcome(optimizer.minimise(problem, start, None if near is None else near.dual.warm, observe))
+            return _by_machines(problem, tol, max_iter, start, None if near is None else near.dual.warm, observe)
         found = _on_samples(support, rows, _ROUGH if trial else inner, max_iter - len(history), start, observe)
         history += found.history
         pair = support.of_machine(np.where(found.active, found.weights, 0.0), found.a)
@@ -121,6 +123,14 @@ def _solved(
         interior = support.at(found.weights, found.a, found.n_iter)
         best = min(best, interior, key=lambda pair: pair.certificate.value)
     return best.answer(tol, history)
+
+
+def _by_machines(
+    problem: Problem, tol: float, max_iter: int, start: Array | None, warm: Array | None, observe: Observer
+) -> tuple[Weights, DualSolution]:
+    """By an optimizer that solves a machine in each step."""
+    optimizer = _optimizer(problem.domain)(tol=tol, max_iter=max_iter)
+    return outcome(optimizer.minimise(problem, start, warm, observe))
 
 
 def _optimizer(domain: Domain) -> type[Optimizer]:

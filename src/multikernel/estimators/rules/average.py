@@ -31,8 +31,8 @@ class AverageMKLClassifier(RuleClassifier):
         One problem for each class or for each pair; all problems share one bank.
     probability : {None, "platt", "isotonic"}, default None
         Whether ``predict_proba`` tells probabilities: by a sigmoid of the decision value (Platt), or by any function of
-        it that does not decrease, which needs many samples. They are calibrated on held-out thirds of the training
-        samples, by models that start from the one on all samples and stop at a gap of 1e-2.
+        it that does not decrease, which needs many samples. They are calibrated on held-out fifths of the training
+        samples, by models that start from the one on all samples and stop at a gap of 5e-2.
     tol : float, default 1e-6
         Relative duality gap at which the learner stops.
     max_iter : int, default 1_000_000

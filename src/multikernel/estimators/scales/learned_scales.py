@@ -116,7 +116,7 @@ class LearnedScalesClassifier(LearnedScalesEstimator, LabelsEstimator):
     ----------
     cv : int, splitter, iterable of (train, test) pairs, or "loo"; default 5
         Folds that hold out each sample exactly once. An int is a number of shuffled, stratified folds.
-    probability : as in L1MKLClassifier; the models of thirds learn scales of their own
+    probability : as in L1MKLClassifier; the models of fifths learn scales of their own
     kernels, shared_scales, groups, penalty, fit_intercept, tol, max_iter, random_state, verbose : as in
         LearnedScalesRegressor
 
