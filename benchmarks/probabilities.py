@@ -3,8 +3,8 @@
     python benchmarks/probabilities.py [--splits 5] [--sets wdbc sonar ...] [--models l1 easymkl ...]
 
 Brier scores on 40 per cent of the samples, and seconds of processor time: of calibration, which is what a fit with
-probabilities takes beyond one without (the median over the splits), and of CalibratedClassifierCV with five folds, as an
-ensemble (its default) and not.
+probabilities takes beyond one without (the median over the splits), and of CalibratedClassifierCV with five folds, as
+an ensemble (its default) and not.
 """
 
 from __future__ import annotations
@@ -81,9 +81,8 @@ def main() -> None:
             print(f"{name:8}{data:16}" + "".join(f"{number:10.4f}" for number in every[-1]), flush=True)
         mean = np.mean(every, axis=0)
         print(f"{name:8}{'mean':16}" + "".join(f"{number:10.4f}" for number in mean))
-        print(
-            f"{'':8}calibration takes 1/{mean[5] / mean[4]:.0f} of the time of an ensemble, and 1/{mean[6] / mean[4]:.0f}"
-        )
+        ensemble, one = mean[5] / mean[4], mean[6] / mean[4]
+        print(f"{'':8}calibration takes 1/{ensemble:.0f} of the time of an ensemble, 1/{one:.0f} of that of one model")
 
 
 if __name__ == "__main__":

@@ -36,6 +36,18 @@ class Combination(ABC):
     def pullback(self, bank: KernelBank, theta: Array, A: Array) -> Array:
         """d/dtheta tr A'K(theta)A, shape (d,), for A of shape (n,) or (n, t); square banks only."""
 
+    def shares(self, bank: KernelBank, theta: Array, C: Array) -> Array:
+        """What each entry of theta adds to K(theta) C: shape (d, r, t) for C of shape (c, t), with sum K(theta) C.
+
+        Of a sum that is its term. A product is shared among its factors, equally: the integral of the derivative in
+        each weight, as all weights grow from zero together (Aumann and Shapley).
+
+        Raises
+        ------
+        ValueError : where K(theta) is no sum of products
+        """
+        raise ValueError(f"{type(self).__name__} is no sum of products of kernels, so that no kernel has a share in it")
+
     def images(self, bank: KernelBank, theta: Array, A: Array) -> Array:
         """(dK/dtheta_k) A for every k, shape (d, n, t), for A of shape (n,) or (n, t); square banks only.
 

@@ -33,6 +33,13 @@ class Linear(Combination):
     def gram(self, bank: KernelBank, theta: Array) -> Gram:
         return bank.combine(theta)
 
+    def shares(self, bank: KernelBank, theta: Array, C: Array) -> Array:
+        active = np.flatnonzero(theta)
+        shares = np.zeros((len(theta), bank.shape[0], C.shape[1]))
+        if len(active):
+            shares[active] = theta[active, None, None] * bank.select(active).apply(C)
+        return shares
+
     def pullback(self, bank: KernelBank, theta: Array, A: Array) -> Array:
         return bank.quad(A)
 

@@ -79,6 +79,9 @@ class HadamardPower(Combination):
         B = _columns(P, A)
         return self.degree * (bank.inner(_product(P, A)) if B is None else bank.quad(B))
 
+    def shares(self, bank: KernelBank, theta: Array, C: Array) -> Array:
+        return (theta / self.degree)[:, None, None] * self.images(bank, theta, C)
+
     def images(self, bank: KernelBank, theta: Array, A: Array) -> Array:
         if self.degree == 1:
             return bank.apply(as_columns(A))

@@ -82,6 +82,15 @@ class Profiles(Combination):
     def gram(self, bank: KernelBank, theta: Array) -> DenseGram:
         return DenseGram(self.at(bank, theta).K)
 
+    def shares(self, bank: KernelBank, theta: Array, C: Array) -> Array:
+        """One for each kernel: its scales have none of their own."""
+        R, shares = len(self.kernels), []
+        for r in range(R):
+            alone = np.array(theta, dtype=float)
+            alone[:R] *= np.arange(R) == r
+            shares.append(self.gram(bank, alone).multiply(C))
+        return np.stack(shares)
+
     def pullback(self, bank: KernelBank, theta: Array, A: Array) -> Array:
         A = as_columns(A)
         return self.at(bank, theta).inner(A @ A.T)

@@ -74,6 +74,12 @@ class SubsetProducts(Combination):
             q[k] = np.vdot(A, product @ A)
         return q
 
+    def shares(self, bank: KernelBank, theta: Array, C: Array) -> Array:
+        shares = np.zeros((self.n_parameters(bank), bank.shape[0], C.shape[1]))
+        for k, product in self._products(bank, np.flatnonzero(theta)):
+            shares[k] = theta[k] * (product @ C)
+        return shares
+
     def images(self, bank: KernelBank, theta: Array, A: Array) -> Array:
         A = as_columns(A)
         images = np.empty((self.n_parameters(bank), *A.shape))

@@ -100,6 +100,19 @@ class TiedAndFree(Combination):
             q += _slopes(product, mu) * _form(bank, product, A)
         return np.concatenate([q, [_form(bank, product, A) for product in self.free]])
 
+    def shares(self, bank: KernelBank, theta: Array, C: Array) -> Array:
+        mu, nu = self._parts(bank, theta)
+        shares = np.zeros((len(theta), bank.shape[0], C.shape[1]))
+        if self._power is not None:
+            shares[: len(mu)] = self._power.shares(bank, mu, C)
+        for product in self._listed:
+            part = mu[list(product)].prod() / len(product) * (_product(bank, product) @ C)
+            for k in product:
+                shares[k] += part
+        for j, (weight, product) in enumerate(zip(nu, self.free, strict=True), len(mu)):
+            shares[j] = weight * (_product(bank, product) @ C)
+        return shares
+
     def images(self, bank: KernelBank, theta: Array, A: Array) -> Array:
         (mu, _), A = self._parts(bank, theta), as_columns(A)
         images = np.zeros((len(bank), *A.shape)) if self._power is None else self._power.images(bank, mu, A)

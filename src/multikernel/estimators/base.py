@@ -18,7 +18,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
 
 from multikernel._parameters import check_parameters
 from multikernel._typing import Array
@@ -28,8 +27,8 @@ from multikernel.banks import KernelBank
 from multikernel.banks.checks import check_values
 from multikernel.certificate import Certificate, worst
 from multikernel.combinations import Combination, Linear
-from multikernel.estimators.binding import TakesKernels
 from multikernel.estimators.convergence import not_converged
+from multikernel.estimators.fitted_model import FittedModel
 from multikernel.estimators.parameters import checked_weights
 from multikernel.estimators.predictor import KernelPredictor, Predictor
 from multikernel.estimators.progress import Reporter
@@ -37,7 +36,7 @@ from multikernel.estimators.protocol import Fitted, Learned, Learner, Task
 from multikernel.observer import Observer
 
 
-class KernelEstimator(TakesKernels):
+class KernelEstimator(FittedModel):
     """An estimator that learns weights of kernels and a predictor on their combination."""
 
     # -- what an estimator says ----------------------------------------------------------------------------------------
@@ -178,40 +177,3 @@ class KernelEstimator(TakesKernels):
             reached = Certificate(certificate.kind, max(certificate.value, machine.value))
             finite = all(np.isfinite(f.solution.coef).all() and np.isfinite(f.weights.values).all() for f in fitted)
             warn_user(not_converged(type(self).__name__, reached, self.n_iter_, finite), ConvergenceWarning)
-
-    def _values(self, X: Any) -> Array:
-        """f(x) of every problem or target: shape (len(X), problems)."""
-        check_is_fitted(self)
-        return self.predictor_.at(lambda: self.banks(X))
-
-    def kernel_keys(self) -> Sequence[Any]:
-        """What tells the kernels of ``weights_`` apart from those of other fits, in an order; their numbers here."""
-        return range(self.weights_.shape[-1])
-
-    def weights_frame(self) -> Any:
-        """Kernel names and weights as a pandas data frame, one column for each problem; needs pandas."""
-        import pandas as pd
-
-        check_is_fitted(self)
-        weights = np.atleast_2d(self.weights_)
-        columns = ["weight"] if len(weights) == 1 else [f"weight of problem {p}" for p in range(len(weights))]
-        return pd.DataFrame(weights.T, index=pd.Index(self.kernel_names_, name="kernel"), columns=columns)
-
-    def plot_weights(self, ax: Any = None) -> Any:
-        """Bars of the kernel weights (their mean over the problems); needs matplotlib. Returns the axes.
-
-        Parameters
-        ----------
-        ax : axes of matplotlib; new ones by default
-        """
-        import matplotlib.pyplot as plt
-
-        check_is_fitted(self)
-        if ax is None:
-            _, ax = plt.subplots(figsize=(6, 0.6 + 0.24 * min(len(self.kernel_names_), 40)), layout="constrained")
-        weights = np.atleast_2d(self.weights_).mean(axis=0)
-        shown = np.argsort(-weights, kind="stable")[:40] if len(weights) > 40 else np.arange(len(weights))
-        ax.barh([str(self.kernel_names_[k]) for k in shown], weights[shown])
-        ax.invert_yaxis()
-        ax.set_xlabel("weight" if len(weights) == len(shown) else "weight (the 40 largest)")
-        return ax

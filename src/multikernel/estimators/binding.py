@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
@@ -18,6 +18,7 @@ from multikernel._typing import Array
 from multikernel._warnings import Message, keeping, warn_once
 from multikernel.banks import KernelBank, bind_kernels, precomputed
 from multikernel.banks.checks import check_self_values
+from multikernel.banks.precomputed import rectangular
 from multikernel.banks.threads import slices
 from multikernel.estimators.given import check_labels, check_samples, check_target
 from multikernel.estimators.predictor import KernelPredictor
@@ -99,6 +100,7 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
     def _bound(self, X: Any) -> KernelBank:
         """The bank of checked samples."""
         family = self._family().resolve(self._features(X)).learned(X)
+        self._bound_kernels = family
         # the names of very many kernels stay what they are, a sequence that makes them when they are asked for
         self.kernel_names_ = np.array(family.names, dtype=object) if len(family) <= _MANY else family.names
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is named
@@ -197,6 +199,24 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
                 warned += messages
                 yield bank
             warn_once(warned)  # of categories that training did not have, say
+
+    def _against(self, Z: Any) -> KernelBank:
+        """The bank whose columns are some samples, with nothing stored."""
+        bank = bind_kernels(self._bound_kernels, Z, memory=0)
+        if not bank.local:
+            raise ValueError(
+                f"{type(self).__name__}: kernels that are centred by the training sample are known between new and "
+                "training samples only; learn them without centred(), or take features of the centred kernels"
+            )
+        return bank
+
+    def _between(self, X: Any) -> KernelBank:
+        """A bank in place of samples, or matrices of some samples against others, as a bank."""
+        m = len(self.predictor_.reference)
+        if isinstance(X, KernelBank):
+            return rectangular(X, m, X.shape[1])
+        matrices = list(X.values()) if isinstance(X, Mapping) else X
+        return rectangular(matrices, m, np.shape(matrices[0])[-1])
 
     def _check_new(self, bank: KernelBank, predictor: KernelPredictor) -> None:
         m = len(predictor.reference)

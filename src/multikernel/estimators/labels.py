@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import combinations
 from typing import Any, Self, cast
 
 import numpy as np
@@ -110,6 +111,15 @@ class LabelsEstimator(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         """The logarithms of ``predict_proba`` for X; minus infinity where a class is impossible."""
         with np.errstate(divide="ignore"):
             return np.log(self.predict_proba(X))
+
+    def problem_names(self) -> list[str]:
+        names = [str(label) for label in self.classes_]
+        count = len(np.atleast_2d(self.weights_))
+        if len(names) == 2 or count == 1:
+            return names[-1:]
+        if getattr(self, "multiclass", "ovr") == "ovr":
+            return names
+        return [f"{a} or {b}" for a, b in combinations(names, 2)]
 
     # -- labels --------------------------------------------------------------------------------------------------------
 

@@ -27,6 +27,15 @@ class Predictor(ABC):
     def values(self, bank: KernelBank) -> Array:
         """f at the rows of a bank of new samples: shape (rows, problems)."""
 
+    @abstractmethod
+    def contributions(self, bank: KernelBank) -> Array:
+        """What each kernel adds to f less its intercept, at the rows of a bank: shape (rows, kernels, problems).
+
+        Raises
+        ------
+        ValueError : where the kernels' combination is no sum
+        """
+
     def at(self, banks: Callable[[], Iterator[KernelBank]]) -> Array:
         """f at the rows of several banks, one after the other."""
         return np.concatenate([self.values(bank) for bank in banks()])
@@ -99,6 +108,21 @@ class KernelPredictor(Predictor):
                 values[:, problems] += self.combination.gram(part, self.weights[p]).multiply(A)
         return values
 
+    def contributions(self, bank: KernelBank) -> Array:
+        coef, shared, parts = self.over_columns(bank), len(self.weights) == 1, []
+        for p, weights in enumerate(self.weights):
+            C = (coef if shared else coef[p : p + 1]).T
+            own = np.flatnonzero(C.any(axis=1))
+            cut = 0 < len(own) < len(C) and (bank.local or not bank.square)
+            part, C = (bank.block(slice(None), own), C[own]) if cut else (bank, C)
+            parts.append(self.combination.shares(part, weights, C).transpose(1, 0, 2))
+        return np.concatenate(parts, axis=2)
+
+    def gram(self, bank: KernelBank) -> Array:
+        """The learned kernel of a bank, dense: the mean over the problems, where they have weights of their own."""
+        grams = [self.combination.gram(bank, weights).dense() for weights in self.weights]
+        return grams[0].copy() if len(grams) == 1 else np.mean(grams, axis=0)
+
 
 @dataclass(frozen=True, eq=False)
 class KnownValues(Predictor):
@@ -113,6 +137,9 @@ class KnownValues(Predictor):
 
     def values(self, bank: KernelBank) -> Array:
         return self.given
+
+    def contributions(self, bank: KernelBank) -> Array:
+        raise ValueError("only function values are known here, not what they are sums of: ask the model itself")
 
     def at(self, banks: Callable[[], Iterator[KernelBank]]) -> Array:
         return self.given

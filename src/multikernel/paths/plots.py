@@ -10,13 +10,13 @@ import numpy as np
 from sklearn.base import is_classifier
 
 from multikernel._typing import Array
+from multikernel.estimators.bars import COLORS
+from multikernel.estimators.names import short_names
 
 Path = Any  # a ``multikernel.paths.Path``, which draws itself with what stands here
 
 _NAMED = 8  # kernels with a colour and a name
 _DRAWN = 200  # kernels with a line
-_LONGEST = 52  # characters of a name
-_COLORS = ("#4a7fe0", "#dd8a33", "#3f9c6b", "#b5526b", "#7d66c4", "#2fa3b5", "#a58a2c", "#6b7387")
 _OTHERS = "#c3c8d2"
 _OF_FEATURES = "coefficients"  # the one kind that is not drawn against the parameter
 
@@ -55,8 +55,8 @@ def _weights(path: Path, values: Array, order: Array, ax: Any) -> None:
     largest = largest[weights[:, largest].max(axis=0) > 0]
     for k in largest[_NAMED:_DRAWN]:
         ax.plot(values[order], weights[order, k], color=_OTHERS, linewidth=0.8, zorder=1)
-    names = _short([str(path.kernel_names[k]) for k in largest[:_NAMED]])
-    for color, k, name in zip(_COLORS, largest, names, strict=False):
+    names = short_names([str(path.kernel_names[k]) for k in largest[:_NAMED]])
+    for color, k, name in zip(COLORS, largest, names, strict=False):
         ax.plot(values[order], weights[order, k], "o-", color=color, markersize=3, label=name)
     if len(largest) > _NAMED:
         ax.plot([], [], color=_OTHERS, linewidth=0.8, label=f"{len(largest) - _NAMED} others")
@@ -79,7 +79,7 @@ def _coefficients(path: Path, ax: Any) -> None:
     largest = largest[np.abs(coef[:, largest]).max(axis=0) > 0]
     for j in largest[_NAMED:_DRAWN]:
         ax.plot(degrees, coef[:, j], color=_OTHERS, linewidth=0.8, zorder=1)
-    for color, j in zip(_COLORS, largest, strict=False):
+    for color, j in zip(COLORS, largest, strict=False):
         ax.plot(degrees, coef[:, j], "o-", color=color, markersize=3, label=_feature(str(path.kernel_names[j])))
     if len(largest) > _NAMED:
         ax.plot([], [], color=_OTHERS, linewidth=0.8, label=f"{len(largest) - _NAMED} others")
@@ -103,10 +103,10 @@ def _error(path: Path, values: Array, order: Array, ax: Any) -> None:
     """One minus the score, of training and validation samples."""
     if path.train_score is None:
         raise ValueError(f"{type(path.models[0]).__name__} has no score, so a path of it has no error to draw")
-    ax.plot(values[order], 1.0 - path.train_score[order], "o-", color=_COLORS[0], markersize=4, label="training")
+    ax.plot(values[order], 1.0 - path.train_score[order], "o-", color=COLORS[0], markersize=4, label="training")
     if path.validation_score is not None:
         error = 1.0 - path.validation_score
-        ax.plot(values[order], error[order], "o-", color=_COLORS[1], markersize=4, label="validation")
+        ax.plot(values[order], error[order], "o-", color=COLORS[1], markersize=4, label="validation")
         chosen = path.best().get_params()[path.parameter]
         label = f"best, {path.parameter} = {chosen:.3g}"
         ax.axvline(chosen, color=_OTHERS, linestyle="--", linewidth=1, zorder=0, label=label)
@@ -119,7 +119,7 @@ def _line(label: str, numbers: Callable[[Path], Array], log: bool = False) -> Ca
     """One number for each step, from zero up or on a logarithmic scale."""
 
     def kind(path: Path, values: Array, order: Array, ax: Any) -> None:
-        ax.plot(values[order], numbers(path)[order], "o-", color=_COLORS[0], markersize=4)
+        ax.plot(values[order], numbers(path)[order], "o-", color=COLORS[0], markersize=4)
         ax.set_ylabel(label)
         if log and (numbers(path) > 0).all():
             ax.set_yscale("log")
@@ -129,16 +129,6 @@ def _line(label: str, numbers: Callable[[Path], Array], log: bool = False) -> Ca
             ax.yaxis.get_major_locator().set_params(integer=True)
 
     return kind
-
-
-def _short(names: list[str]) -> list[str]:
-    """Names to be read: numbers with four digits, no ending that all have, the middle left out of long ones."""
-    names = [re.sub(r"\d+\.\d{4,}", lambda number: f"{float(number[0]):.4g}", name) for name in names]
-    for ending in (".normalized()", ".centered()"):
-        if all(name.endswith(ending) for name in names):
-            names = [name.removesuffix(ending) for name in names]
-    half = _LONGEST // 2
-    return [name if len(name) <= _LONGEST else f"{name[:half]}…{name[1 - half :]}" for name in names]
 
 
 _KINDS: Mapping[str, Callable[..., None]] = {

@@ -126,6 +126,10 @@ class GeneralizedMKL(KernelEstimator):
                 )
         return super().banks(X, width)
 
+    def _against(self, Z: Any) -> KernelBank:
+        bank = super()._against(Z)
+        return _distances(bank) if self.combination == "rbf_product" else bank
+
     # -- learning ------------------------------------------------------------------------------------------------------
 
     def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from copy import copy
 from dataclasses import dataclass
 from typing import Any, Literal, cast
 
@@ -18,6 +19,7 @@ from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.estimators.regressor import WeightedRegressor
 from multikernel.estimators.rls2.base import ScaledEstimator
 from multikernel.kernels import KernelFamily, linear_features
+from multikernel.kernels.samples import dense
 from multikernel.observer import Observer
 from multikernel.procedures.rls2 import LinearWeights, linear_rls2, scaling_factors
 
@@ -43,6 +45,9 @@ class LinearPredictor(Predictor):
 
     def values(self, bank: KernelBank) -> Array:
         return cast(FactorBank, bank).F @ self.coef.T + self.intercept
+
+    def contributions(self, bank: KernelBank) -> Array:
+        return dense(cast(FactorBank, bank).F)[:, :, None] * self.coef.T
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -86,6 +91,13 @@ class LinearRLS2Estimator(ScaledEstimator):
             sample_weight=task.sample_weight,
             observe=observe,
         )
+
+    def _against(self, Z: Any) -> KernelBank:
+        return copy(self)._bound(Z)
+
+    def _kernel_of(self, bank: KernelBank) -> Array:
+        weights = np.atleast_2d(self.weights_ * self.scaling_)
+        return bank.combine(weights.mean(axis=0)).dense()
 
     def publish(self, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
         super().publish(bank, fitted, single)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
 from typing import Any, Literal, cast
@@ -23,6 +23,7 @@ from multikernel.banks.threads import one_blas_thread
 from multikernel.combinations import Profiles
 from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.parameters import CrossValidation
+from multikernel.estimators.predictor import KernelPredictor
 from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.kernels import DistanceKernel, Kernel, KernelFamily, Kernels, Matern
 from multikernel.kernels.anisotropic import Anisotropic
@@ -91,6 +92,10 @@ class LearnedScalesEstimator(KernelEstimator):
         kernels = self._combination().kernels
         self.kernel_names_ = np.array([repr(kernel) for kernel in kernels], dtype=object)
         return ColumnDistancesBank.of(X, kernels[0].degree, self._owner(X))
+
+    def _against(self, Z: Any) -> KernelBank:
+        reference: Any = cast(KernelPredictor, self.predictor_).reference
+        return replace(reference, Z=reference.columns.numbers(Z))
 
     def _owner(self, X: Any) -> Array:
         """The group of each feature; those that ``groups`` does not name have one each, after the named ones."""

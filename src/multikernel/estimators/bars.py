@@ -1,0 +1,63 @@
+"""Bars for kernels by name, in groups where there are several problems."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from multikernel._typing import Array
+
+COLORS = ("#4a7fe0", "#dd8a33", "#3f9c6b", "#b5526b", "#7d66c4", "#2fa3b5", "#a58a2c", "#6b7387")
+_SHOWN = 40  # names
+_APART = 5  # groups that have bars of their own
+_ROW, _BAR = 0.26, 0.13  # inches
+
+
+def draw_bars(
+    names: Sequence[str], values: Array, groups: Sequence[str], label: str, ax: Any = None, spread: Array | None = None
+) -> Any:
+    """Horizontal bars, the largest 40 where there are more; returns the axes.
+
+    Parameters
+    ----------
+    names : of the bars
+    values : array (groups, bars)
+    groups : names of the groups; one group has no legend, and of more than five the mean is drawn
+    label : what the values are
+    ax : axes of matplotlib; new ones by default
+    spread : array of the shape of values, the half length of a line across each bar's end
+    """
+    import matplotlib.pyplot as plt
+
+    if len(values) > _APART:
+        label = f"{label}, mean over {len(values)} problems"
+        values, groups = values.mean(axis=0, keepdims=True), groups[:1]
+        spread = None if spread is None else spread.mean(axis=0, keepdims=True)
+    largest = np.argsort(-np.abs(values).max(axis=0), kind="stable")
+    shown = np.arange(len(names))
+    if len(names) > _SHOWN:
+        some = np.abs(values).max(axis=0)[largest] > 0
+        shown = largest[: max(1, min(_SHOWN, int(some.sum())))]
+        label += (
+            f" (the {len(shown)} largest)" if some.sum() > _SHOWN else f" (0 for the other {len(names) - len(shown)})"
+        )
+    count = len(values)
+    if ax is None:
+        height = 0.8 + len(shown) * (_ROW if count == 1 else _ROW / 2 + _BAR * count)
+        _, ax = plt.subplots(figsize=(7.0, height), layout="constrained")
+    thick = 0.8 / count
+    for g, (own, group, color) in enumerate(zip(values, groups, COLORS, strict=False)):
+        at = np.arange(len(shown)) + (g - 0.5 * (count - 1)) * thick
+        error = None if spread is None else spread[g, shown]
+        ax.barh(at, own[shown], thick, xerr=error, color=color, ecolor="#39404f", label=group, error_kw={"lw": 1})
+    ax.set_yticks(np.arange(len(shown)), [names[k] for k in shown], fontsize="small")
+    ax.set_ylim(len(shown) - 0.4, -0.6)
+    ax.spines[["top", "right"]].set_visible(False)
+    if (values >= 0).all():
+        ax.set_xlim(left=0)
+    ax.set_xlabel(label)
+    if count > 1:
+        ax.legend(frameon=False, fontsize="small")
+    return ax

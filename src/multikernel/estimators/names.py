@@ -1,0 +1,25 @@
+"""Names of kernels that a person can read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+
+_LONGEST = 52  # characters of a name
+_ENDINGS = (".normalized()", ".centered()")
+
+
+def short_names(names: Sequence[str], longest: int = _LONGEST) -> list[str]:
+    """Numbers with four digits, no ending that all names have, the middle left out of long ones.
+
+    Parameters
+    ----------
+    names : the names of kernels
+    longest : int, characters of a name
+    """
+    short = [re.sub(r"\d+\.\d{4,}", lambda number: f"{float(number[0]):.4g}", name) for name in names]
+    for ending in _ENDINGS:
+        if all(name.endswith(ending) for name in short):
+            short = [name.removesuffix(ending) for name in short]
+    half = longest // 2
+    return [name if len(name) <= longest else f"{name[:half]}…{name[1 - half :]}" for name in short]
