@@ -52,7 +52,7 @@ def draw_bars(
         at = np.arange(len(shown)) + (g - 0.5 * (count - 1)) * thick
         error = None if spread is None else spread[g, shown]
         ax.barh(at, own[shown], thick, xerr=error, color=color, ecolor="#39404f", label=group, error_kw={"lw": 1})
-    ax.set_yticks(np.arange(len(shown)), [names[k] for k in shown], fontsize="small")
+    ax.set_yticks(np.arange(len(shown)), [names[int(k)] for k in shown], fontsize="small")
     ax.set_ylim(len(shown) - 0.4, -0.6)
     ax.spines[["top", "right"]].set_visible(False)
     if (values >= 0).all():
