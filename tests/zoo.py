@@ -18,13 +18,14 @@ from sklearn.preprocessing import StandardScaler
 
 import multikernel
 import reference as ref
-from multikernel import KernelBank, bind, kernels, precomputed
+from multikernel import KernelBank, bind, kernels, precomputed, views
 from multikernel.banks.base_matrix import BaseMatrix
 from multikernel.banks.columns import ColumnDistancesBank
 from multikernel.banks.profiles import ProfilesBank
 from multikernel.banks.shared import Passes, SharedBank
 from multikernel.banks.subset_rbf import SubsetRBFBank
-from multikernel.kernels import RBF, HomogeneousPolynomial, Kernel, Laplacian, Linear, Polynomial
+from multikernel.banks.views import bank_of_views, bind_view
+from multikernel.kernels import RBF, HomogeneousPolynomial, Kernel, Laplacian, Linear, Polynomial, as_family
 from multikernel.kernels.distance import OfDistance
 from multikernel.kernels.monomials import Draw, MonomialSum, _monomials
 
@@ -232,7 +233,21 @@ _ENCODED = ref.stack(
     ref.on(_moved(ref.polynomial(2), [0.5, 0.0], [2.0, 1.0]), [1, 3]),
 )
 
+
+def _two_views(X: Array) -> Any:
+    return views({"first": X[:, :2], "last": X[:, 1:]})
+
+
+def _views_bank(X: Any) -> KernelBank:
+    one = bind_view(as_family([RBF(0.3), Linear()]), "first", X.part("first"), lambda m, n: None)
+    two = bind_view(as_family(Polynomial(2)), "last", X.part("last"), lambda m, n: None)
+    return bank_of_views([one, two])
+
+
+_VIEWS = ref.stack(ref.on(ref.rbf(0.3), [0, 1]), ref.on(ref.linear(), [0, 1]), ref.on(ref.polynomial(2), [1, 2, 3]))
+
 BANKS: dict[str, BankCase] = {
+    "views": BankCase(_views_bank, _VIEWS, _two_views),
     "encoded": BankCase(lambda X: bind(_encoded(), X), _ENCODED),
     "encoded-float32": BankCase(lambda X: bind(_encoded(), X), _ENCODED, single, 2e-6),
     "centered-encoded": BankCase(lambda X: bind(_encoded(), X).centered(), ref.centred(_ENCODED), centred=True),

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from multikernel.banks import KernelBank as KernelBank
     from multikernel.banks import bind as bind
     from multikernel.banks import precomputed as precomputed
+    from multikernel.banks import views as views
     from multikernel.estimators import *  # noqa: F403 - each name is listed below
     from multikernel.paths import Path as Path
     from multikernel.paths import path as path
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 _MODULES = ("datasets", "diagnostics", "kernels", "testing")
 _ROOMS = {
     "auto": ("MultiKernelClassifier", "MultiKernelRegressor"),
-    "banks": ("KernelBank", "bind", "precomputed"),
+    "banks": ("KernelBank", "bind", "precomputed", "views"),
     "estimators": (
         "AlignmentMKLClassifier",
         "AlignmentMKLRegressor",

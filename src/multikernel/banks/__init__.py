@@ -5,5 +5,6 @@ from multikernel.banks.base import KernelBank
 from multikernel.banks.bind import bind, bind_kernels
 from multikernel.banks.gram import DenseGram, FactorGram, Gram
 from multikernel.banks.precomputed import precomputed
+from multikernel.banks.views import views
 
-__all__ = ["DenseGram", "FactorGram", "Gram", "KernelBank", "bind", "bind_kernels", "precomputed"]
+__all__ = ["DenseGram", "FactorGram", "Gram", "KernelBank", "bind", "bind_kernels", "precomputed", "views"]

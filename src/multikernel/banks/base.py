@@ -153,6 +153,11 @@ class KernelBank(ABC):
         return 2.0**-53
 
     @property
+    def names(self) -> tuple[str, ...] | None:
+        """The kernels' names, where the user gave them with the matrices; else None."""
+        return None
+
+    @property
     def n_features(self) -> int | None:
         """How many features all kernels together have, where sums of them keep these (``FactorGram``); else None."""
         return None
@@ -231,9 +236,16 @@ class KernelBank(ABC):
         """All matrices, dense: shape (m, r, c). For small problems and for looking at."""
         return np.stack([self.matrix(k) for k in range(len(self))])
 
-    def __getitem__(self, index: Any) -> KernelBank:
-        """``bank[np.ix_(rows, columns)]`` or ``bank[rows, columns]``: a block; a TypeError for any other index."""
-        if not (isinstance(index, tuple) and len(index) == 2):
+    def __getitem__(self, index: Any) -> Any:
+        """``bank[np.ix_(rows, columns)]`` or ``bank[rows, columns]``: a block.
+
+        ``bank[rows]`` of a square bank are some of its samples, which an estimator takes for training, and to predict.
+        A TypeError for any other index.
+        """
+        if not isinstance(index, tuple) or (len(index) == 2 and index[1] is Ellipsis):
+            self._check_square("some samples of a bank are taken of a square one")
+            return _FORMS["rows"](self, positions(index[0] if isinstance(index, tuple) else index, self.shape[0]))
+        if len(index) != 2:
             raise TypeError("a kernel bank is indexed by rows and columns: bank[rows, columns]")
         rows, columns = (np.ravel(i) if isinstance(i, np.ndarray | list) else i for i in index)
         return self.block(rows, columns)
@@ -267,15 +279,15 @@ class KernelBank(ABC):
             raise ValueError(f"{what}; this one holds new samples against the training set")
 
 
-_FORMS: dict[str, Callable[..., KernelBank]] = {}
+_FORMS: dict[str, Callable[..., Any]] = {}
 
 
-def register_form(name: str, make: Callable[..., KernelBank]) -> None:
+def register_form(name: str, make: Callable[..., Any]) -> None:
     """Tell what ``bank.normalized()`` and its like make: this file does not know the wrappers, which know it.
 
     Parameters
     ----------
-    name : "normalized", "centered", "distances", "scaled" or "weighed"
+    name : "normalized", "centered", "distances", "scaled", "weighed" or "rows"
     make : function of a bank, and of what the method is given beside it
     """
     _FORMS[name] = make

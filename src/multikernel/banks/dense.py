@@ -44,6 +44,10 @@ class StoredBank(KernelBank):
 
     origin: KernelBank
 
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        return self.origin.names
+
     def block(self, rows: Index, columns: Index) -> KernelBank:
         return IndexedBank.of(self, rows, columns)
 

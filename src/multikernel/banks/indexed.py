@@ -52,6 +52,10 @@ class IndexedBank(KernelBank):
         return self.same
 
     @property
+    def names(self) -> tuple[str, ...] | None:
+        return self.parent.names
+
+    @property
     def rounding(self) -> float:
         return self.parent.rounding
 

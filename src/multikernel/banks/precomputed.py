@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,22 +19,26 @@ from multikernel.banks.threads import one_blas_thread, over_rows
 _NAMED = 10  # kernels that a warning names at most
 
 
-def precomputed(K: Any, *, psd: float | None = None, clip: bool = False) -> KernelBank:
+def precomputed(
+    K: Any, *, psd: float | None = None, clip: bool = False, names: Sequence[str] | None = None
+) -> KernelBank:
     """A bank of precomputed training matrices.
 
     Parameters
     ----------
-    K : KernelBank, array (m, n, n), or list of m matrices (n, n); matrices are symmetric and positive semi-definite.
-        float32 is kept, anything else becomes float64.
+    K : KernelBank, array (m, n, n), list or dict of m matrices (n, n), or one matrix (n, n); matrices are symmetric and
+        positive semi-definite. float32 is kept, anything else becomes float64. A row and column of NaN belong to a
+        sample that this kernel knows nothing of: they count as zeros.
     psd : float > 0, a negative eigenvalue down to -psd times the trace counts as rounding, and the matrix is taken as
         it is. By default 1e-10, or 1e-5 for matrices whose entries are numbers of single precision.
     clip : bool, whether a matrix with eigenvalues below that is replaced by the nearest positive semi-definite one, its
         negative eigenvalues set to zero, and not refused; a UserWarning tells which ones, and how far they were moved.
+    names : the kernels' names, one each; those of the dict by default
 
     Raises
     ------
     ValueError : where a matrix is not real, not square, not finite, not symmetric or not positive semi-definite; the
-        message names the kernel and the entry
+        message names the kernel and the entry; or where there is not a name for each kernel
 
     Examples
     --------
@@ -47,7 +51,13 @@ def precomputed(K: Any, *, psd: float | None = None, clip: bool = False) -> Kern
         raise ValueError(f"precomputed: psd is a share of the trace, a finite number > 0, got {psd}")
     if isinstance(K, KernelBank):
         return K
+    names = tuple(map(str, K)) if names is None and isinstance(K, Mapping) else names
     matrices = list(_matrices(K))
+    known = np.stack([_known(matrix) for matrix in matrices]) if any(map(_has_gaps, matrices)) else None
+    if known is not None:
+        matrices = [_filled(matrix, own[:, None] & own) for matrix, own in zip(matrices, known, strict=True)]
+    if names is not None and len(names) != len(matrices):
+        raise ValueError(f"precomputed: {len(matrices)} kernels need as many names, got {len(names)}")
     m, n = len(matrices), matrices[0].shape[0]
     for k, matrix in enumerate(matrices):
         if matrix.shape != (n, n):
@@ -59,6 +69,7 @@ def precomputed(K: Any, *, psd: float | None = None, clip: bool = False) -> Kern
 
     def take(part: slice) -> None:
         for k in range(m)[part]:
+            check_finite(matrices[k], f"kernel {k}")
             check_symmetric(matrices[k], f"kernel {k}")
             positive, moved[k] = as_positive(matrices[k], f"kernel {k}", psd, clip)
             packed[k] = pack(positive)
@@ -67,7 +78,7 @@ def precomputed(K: Any, *, psd: float | None = None, clip: bool = False) -> Kern
         over_rows(take, m, 1)
     if moved.any():
         _tell_of_clipping(moved)
-    return PackedBank(Precomputed(m, n), packed, n)
+    return PackedBank(Precomputed(m, n, None, None if names is None else tuple(names), known), packed, n)
 
 
 def _tell_of_clipping(moved: Array) -> None:
@@ -79,14 +90,16 @@ def _tell_of_clipping(moved: Array) -> None:
     )
 
 
-def rectangular(K: Any, m: int, n: int) -> KernelBank:
+def rectangular(K: Any, m: int, n: int, names: tuple[str, ...] | None = None, known: Array | None = None) -> KernelBank:
     """A bank of precomputed matrices of new samples against the training samples.
 
     Parameters
     ----------
-    K : KernelBank, array (m, n_new, n), or list of m matrices (n_new, n)
+    K : KernelBank, array (m, n_new, n), list or dict of m matrices (n_new, n), or one matrix (n_new, n)
     m : int, how many kernels there have to be
     n : int, how many training samples there are
+    names : what the matrices of a dict are called, in order
+    known : bool array (m, n), whether a kernel knows a training sample; None where all know all
 
     Raises
     ------
@@ -96,19 +109,37 @@ def rectangular(K: Any, m: int, n: int) -> KernelBank:
         if len(K) != m or K.shape[1] != n:
             raise ValueError(f"expected {m} kernels against {n} training samples, got {len(K)} against {K.shape[1]}")
         return K
+    if isinstance(K, Mapping) and names is not None:
+        if set(map(str, K)) != set(names):
+            got, want = (", ".join(map(repr, sorted(map(str, each)))) for each in (K, names))
+            raise ValueError(f"expected the kernels {want}, got {got}")
+        K = {str(name): matrix for name, matrix in K.items()}
+        K = [K[name] for name in names]
     matrices = list(_matrices(K))
     if len(matrices) != m or any(matrix.shape != (matrices[0].shape[0], n) for matrix in matrices):
         raise ValueError(
             f"expected precomputed kernels of shape ({m}, n_new, {n}): {m} kernels, new samples against {n} training "
             f"samples; got {len(matrices)} of shape {', '.join(sorted({str(matrix.shape) for matrix in matrices}))}"
         )
-    return DenseBank(Precomputed(m, n), np.stack(matrices))
+    matrices = [
+        _filled(
+            matrix, np.logical_and(~np.isnan(matrix).all(axis=1, keepdims=True), True if known is None else known[k])
+        )
+        for k, matrix in enumerate(matrices)
+    ]
+    for k, matrix in enumerate(matrices):
+        check_finite(matrix, f"kernel {k}")
+    return DenseBank(Precomputed(m, n, names=names), np.stack(matrices))
 
 
 def _matrices(K: Any) -> Iterator[Array]:
-    """The matrices one by one, as floats; a ValueError for what is no matrix, or not finite."""
+    """The matrices one by one, as floats; a ValueError for what is no matrix."""
+    K = list(K.values()) if isinstance(K, Mapping) else np.asarray(K)[None] if _is_matrix(K) else K
     if isinstance(K, np.ndarray) and K.ndim != 3:
-        raise ValueError(f"precomputed kernels must be an array (m, n, n) or a list of matrices, got shape {K.shape}")
+        raise ValueError(
+            "precomputed kernels must be a matrix (n, n), an array (m, n, n), or a list or dict of matrices, "
+            f"got shape {K.shape}"
+        )
     if len(K) == 0:
         raise ValueError("precomputed kernels: got an empty list, at least one matrix is needed")
     for k, matrix in enumerate(K):
@@ -116,8 +147,27 @@ def _matrices(K: Any) -> Iterator[Array]:
         array = array if array.dtype == np.float32 else array.astype(np.float64, copy=False)
         if array.ndim != 2:
             raise ValueError(f"kernel {k} is not a matrix: it has shape {array.shape}")
-        check_finite(array, f"kernel {k}")
         yield array
+
+
+def _is_matrix(K: Any) -> bool:
+    """Whether K is one matrix, not a stack or a list of them."""
+    return len(getattr(K, "shape", ())) == 2
+
+
+def _has_gaps(K: Array) -> bool:
+    """Whether a training matrix may have samples that it knows nothing of."""
+    return K.shape[0] == K.shape[1] and bool(np.isnan(np.diagonal(K)).any())
+
+
+def _known(K: Array) -> Array:
+    """The samples whose rows and columns are not all NaN, shape (n,)."""
+    return np.asarray(~(np.isnan(K).all(axis=0) & np.isnan(K).all(axis=1)))
+
+
+def _filled(K: Array, known: Array) -> Array:
+    """Zeros where nothing is known."""
+    return K if known.all() else np.where(known, K, K.dtype.type(0.0))
 
 
 @dataclass(frozen=True, eq=False)
@@ -129,11 +179,15 @@ class Precomputed(KernelBank):
     m : int, how many kernels there are
     n : int, how many training samples the matrices of new samples are against
     columns : int array, the training samples that are this bank's columns; None is all of them
+    names : tuple of str, what the user calls the kernels
+    known : bool array (m, n), whether a kernel knows a training sample; None where all know all
     """
 
     m: int
     n: int
     columns: Array | None = None
+    names: tuple[str, ...] | None = None
+    known: Array | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -158,10 +212,12 @@ class Precomputed(KernelBank):
         return replace(self, columns=(np.arange(self.n) if self.columns is None else self.columns)[columns])
 
     def select(self, index: Index) -> Precomputed:
-        return replace(self, m=len(positions(index, self.m)))
+        chosen = positions(index, self.m)
+        names = None if self.names is None else tuple(self.names[k] for k in chosen)
+        return replace(self, m=len(chosen), names=names, known=None if self.known is None else self.known[chosen])
 
     def cross(self, X: Any) -> KernelBank:
-        whole = rectangular(X, self.m, self.n)
+        whole = rectangular(X, self.m, self.n, self.names, self.known)
         return whole if self.columns is None else whole.block(slice(None), self.columns)
 
     def self_values(self, X: Any) -> Array:

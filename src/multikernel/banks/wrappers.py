@@ -38,6 +38,10 @@ class WrapperBank(KernelBank):
         return self.bank.square
 
     @property
+    def names(self) -> tuple[str, ...] | None:
+        return self.bank.names
+
+    @property
     def rounding(self) -> float:
         return self.bank.rounding
 

@@ -20,9 +20,10 @@ from multikernel.banks import KernelBank, bind_kernels, precomputed
 from multikernel.banks.checks import check_self_values
 from multikernel.banks.precomputed import rectangular
 from multikernel.banks.threads import slices
+from multikernel.banks.views import BankRows, ViewBank, Views, bank_of_views, bind_view, is_views, views
 from multikernel.estimators.given import check_labels, check_samples, check_target
 from multikernel.estimators.predictor import KernelPredictor
-from multikernel.kernels import Features, KernelFamily, as_family
+from multikernel.kernels import Features, KernelFamily, as_family, for_columns
 from multikernel.kernels.table import as_table
 
 _MANY = 100_000  # kernels
@@ -37,6 +38,7 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
     predictor_: Any
     _strings: tuple[int, ...] = ()  # the columns that held strings in training
     _times: tuple[int, ...] = ()  # those that held dates or durations
+    _rows: Any = None  # the samples of a bank that were the training sample, where it was a part of one
 
     @abstractmethod
     def _default_kernels(self) -> KernelFamily:
@@ -66,7 +68,7 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
         """``checks`` are those of scikit-learn for the target."""
         if y is not None:
             (check_target if checks.get("y_numeric") else check_labels)(y)
-        if isinstance(X, KernelBank) or self._is_precomputed():
+        if self._is_given(X):
             bank = self._given(X)
             return bank, _checked_target(y, bank.shape[0], **checks)
         check_samples(X)
@@ -81,19 +83,32 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _bind_samples(self, X: Any) -> KernelBank:
         """The training bank where there is no target."""
-        if isinstance(X, KernelBank) or self._is_precomputed():
+        if self._is_given(X):
             return self._given(X)
         return self._bound(self._samples(X, reset=True))
 
+    def _is_given(self, X: Any) -> bool:
+        """Whether X is no sample, but kernel matrices, a bank, or several views."""
+        return isinstance(X, KernelBank | BankRows | Views) or self._is_precomputed() or is_views(X)
+
     def _given(self, X: Any) -> KernelBank:
-        """A training bank that the user bound or computed."""
+        """A training bank that the user bound or computed, or the bank of several views."""
+        for name in {"n_features_in_", "feature_names_in_"} & set(vars(self)):  # of an earlier fit
+            delattr(self, name)
+        self._rows = X.rows if isinstance(X, BankRows) else None
+        if isinstance(X, BankRows):
+            X = X.bank.block(X.rows, X.rows)
+        elif not self._is_precomputed() and not isinstance(X, KernelBank):
+            X = views(X)
+        if isinstance(X, Views):
+            return self._bound_views(X)
         bank = precomputed(X)
         if not bank.square:
             raise ValueError(
-                f"a training bank must be square, got shape {bank.shape}; cross-validation slices a bank on both sides "
-                "where kernels='precomputed' is set"
+                f"a training bank must be square, got shape {bank.shape}: a model is trained on bank[rows], or on "
+                "bank[np.ix_(rows, rows)]"
             )
-        self.kernel_names_ = self._names(len(bank))
+        self.kernel_names_ = self._names(bank)
         check_self_values(bank, self.kernel_names_)
         return bank
 
@@ -107,6 +122,36 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
             bank = bind_kernels(family, X, dtype=self._precision(len(family), X.shape[0]))
         check_self_values(bank, self.kernel_names_)
         return bank
+
+    def _bound_views(self, X: Views) -> KernelBank:
+        """The kernels of every view: those of its own, or the same for all."""
+        bound, names = [], []
+        for view, part in X.items():
+            if isinstance(part, KernelBank):
+                bank = part
+                own = bank.names or tuple(f"kernel {k}" for k in range(len(bank)))
+                bound.append(ViewBank(bank, view, columns=np.arange(bank.shape[1]) if X.rows is None else X.rows))
+            else:
+                family = self._family_of(view, part)
+                bound.append(bind_view(family, view, part, self._precision))
+                own = tuple(bound[-1].names or ())
+            names += [view if len(own) == 1 else f"{view}: {name}" for name in own]
+        self.kernel_names_ = np.array(names, dtype=object)
+        bank = bank_of_views(bound)
+        check_self_values(bank, self.kernel_names_)
+        return bank
+
+    def _family_of(self, view: str, part: Any) -> KernelFamily:
+        """The kernels of a view of samples: by the types of its columns where the user gives none."""
+        given = self.kernels
+        if isinstance(given, Mapping):
+            if view not in given:
+                raise ValueError(
+                    f"{type(self).__name__}: kernels has no entry for the view {view!r}; it has "
+                    f"{', '.join(map(repr, given))}"
+                )
+            given = given[view]
+        return for_columns(part) if given is None else deepcopy(as_family(given))
 
     def _features(self, X: Any) -> Features:
         names = getattr(self, "feature_names_in_", None)
@@ -127,8 +172,11 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
             kind = ValueError if isinstance(self.kernels, str) else type(error)
             raise kind(f"{type(self).__name__}: {error}") from None
 
-    def _names(self, m: int) -> Array:
-        """Names for a bank that is already bound, where the family can tell them."""
+    def _names(self, bank: KernelBank) -> Array:
+        """Names for a bank that is already bound, where it or the family can tell them."""
+        m = len(bank)
+        if bank.names is not None:
+            return np.array(bank.names, dtype=object)
         if not self._is_precomputed():
             try:
                 names = self._family().names
@@ -184,6 +232,8 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
         KernelBank of some of the samples, in order, as large as memory allows
         """
         predictor: KernelPredictor = self.predictor_
+        if isinstance(X, BankRows):
+            X = X.bank.block(X.rows, slice(None) if self._rows is None else self._rows)
         if isinstance(X, KernelBank):
             self._check_new(X, predictor)
             # a square bank whose matrices follow the sample is not cut: its part would be another bank

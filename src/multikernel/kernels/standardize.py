@@ -18,6 +18,7 @@ from multikernel.kernels.base import Kernel, register_form
 from multikernel.kernels.encoding import Encoded, Encoding
 from multikernel.kernels.features import Features
 from multikernel.kernels.samples import as_floats, dense, scaled_columns
+from multikernel.kernels.views import Restricted
 
 _CONSTANT = 10.0  # roundoffs of the mean: a deviation below is that of a constant column
 _CYCLES = {"year": 365.2425, "week": 7.0, "day": 1.0}  # days
@@ -71,6 +72,9 @@ class Standardize(Encoding):
 
     def around(self, kernel: str) -> str:
         return f"{kernel}.standardized()" if self.means is None else super().around(kernel)
+
+    def __repr__(self) -> str:
+        return "Standardize()" if self.means is None else super().__repr__()
 
 
 @dataclass(repr=False)
@@ -148,7 +152,9 @@ def _deviations(mean: Array, variance: Array) -> tuple[float, ...]:
 
 
 def standardized(kernel: Kernel) -> Kernel:
-    """The kernel of standardised columns."""
+    """The kernel of standardised columns; of the columns that it is restricted to, where it is."""
+    if isinstance(kernel, Restricted):
+        return Restricted(standardized(kernel.kernel), kernel.columns)
     return Encoded(kernel, Standardize())
 
 

@@ -50,11 +50,28 @@ class Table:
         absent[self.strings] = [any(text is None for text in column) for column in self.texts.T]
         return np.flatnonzero(absent)
 
+    @property
+    def absent(self) -> Array:
+        """Whether all cells of a sample are missing, shape (n,)."""
+        cells = np.isnan(self.numbers)
+        cells[:, self.strings] = [[text is None for text in row] for row in self.texts]
+        return np.asarray(cells.all(axis=1))
+
+    @classmethod
+    def of_numbers(cls, numbers: Array) -> Table:
+        """Numbers with missing cells."""
+        none = np.arange(0)
+        return cls(numbers, np.empty((len(numbers), 0), dtype=object), none, none)
+
     def __len__(self) -> int:
         return len(self.numbers)
 
     def astype(self, dtype: Any) -> Table:
         return replace(self, numbers=self.numbers.astype(dtype))
+
+    def among(self, rows: Array) -> Table:
+        """Some of the samples, as a table whatever they hold."""
+        return replace(self, numbers=self.numbers[rows], texts=self.texts[rows])
 
     def __getitem__(self, index: Any) -> Any:
         """Rows, or a pair of rows and columns: a table again, or an array where no string is left."""
@@ -113,14 +130,13 @@ def as_samples(X: Any) -> Any:
 
 
 def _of_frame(X: Any) -> Table | None:
-    none = np.arange(0)
     if X.shape[0] == 0:
         return None
     if is_plain(X):
         values = np.asarray(X)
         if values.dtype.kind != "O":
             absent = values.dtype.kind == "f" and np.isnan(values).any()
-            return Table(values, np.empty((len(values), 0), dtype=object), none, none) if absent else None
+            return Table.of_numbers(values) if absent else None
     table = _of_columns(list(frame_columns(X)), X.shape[0])
     return table if len(table.strings) or len(table.times) or len(table.missing) else None
 

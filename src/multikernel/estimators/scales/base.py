@@ -85,7 +85,7 @@ class LearnedScalesEstimator(KernelEstimator):
                 f"{type(self).__name__} takes samples, or a square bank of distances (bank.distances()): scales cannot "
                 "be learned inside kernels that are computed already"
             )
-        self.kernel_names_ = self._names(len(self._combination().kernels))
+        self.kernel_names_ = np.array([repr(kernel) for kernel in self._combination().kernels], dtype=object)
         return X
 
     def _bound(self, X: Any) -> KernelBank:

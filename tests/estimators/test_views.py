@@ -1,0 +1,268 @@
+"""Samples in several views: matrices, blocks of features, frames; views that some samples lack; cross-validation."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy import sparse
+from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score, train_test_split
+
+from multikernel import (
+    BankSearchCV,
+    EasyMKLClassifier,
+    L1MKLClassifier,
+    MultipleKernelRidgeCV,
+    RLS2Regressor,
+    bind,
+    load,
+    path,
+    precomputed,
+    save,
+    views,
+)
+from multikernel.kernels import RBF, Hamming, Linear
+
+Array = Any
+N, TRAIN, TEST = 80, np.arange(60), np.arange(60, 80)
+RNG = np.random.default_rng(0)
+GENES = RNG.normal(size=(N, 12))
+FRAME = pd.DataFrame(
+    {"age": RNG.normal(50, 9, N), "sex": RNG.choice(["f", "m"], N), "note": RNG.choice(["ill", "well", "so so"], N)}
+)
+SIGNAL = GENES[:, 0] + (FRAME["sex"] == "f") + 0.05 * (FRAME["age"] - 50)
+Y, NUMBERS = (SIGNAL > 0.5).astype(int), SIGNAL.to_numpy()
+PROTEINS = np.column_stack([SIGNAL + RNG.normal(size=N), RNG.normal(size=(N, 3))])
+K1, K2 = RBF(0.05)(GENES), Linear()(PROTEINS)
+
+
+def cut(K: Array, rows: Array, columns: Array) -> Array:
+    return K[np.ix_(rows, columns)]
+
+
+def part(X: dict[str, Any], rows: Array, columns: Array = TRAIN) -> dict[str, Any]:
+    """Some of the samples of each view; matrices against some of them."""
+    return {
+        name: cut(v, rows, columns)
+        if isinstance(v, np.ndarray) and v.shape == (N, N)
+        else (v.iloc[rows] if isinstance(v, pd.DataFrame) else v[rows])
+        for name, v in X.items()
+    }
+
+
+# -- matrices ----------------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("form", [dict, "list", "array", "bank", "frames"])
+def test_matrices_need_no_word(form: Any) -> None:
+    want = EasyMKLClassifier("precomputed").fit(np.stack([cut(K1, TRAIN, TRAIN), cut(K2, TRAIN, TRAIN)]), Y[TRAIN])
+
+    def given(rows: Array) -> Any:
+        both = [cut(K1, rows, TRAIN), cut(K2, rows, TRAIN)]
+        if form == "frames":
+            both = [pd.DataFrame(K) for K in both]
+        if form == "bank" and rows is TRAIN:
+            return precomputed(both, names=["genes", "proteins"])
+        return dict(zip(["genes", "proteins"], both, strict=True)) if form in (dict, "frames") else both
+
+    made = np.stack if form == "array" else lambda X: X
+    model = EasyMKLClassifier().fit(made(given(TRAIN)), Y[TRAIN])
+    np.testing.assert_allclose(model.weights_, want.weights_, rtol=1e-6)
+    np.testing.assert_allclose(
+        model.decision_function(made(given(TEST))), want.decision_function(np.stack([K1, K2])[:, 60:, :60]), atol=1e-6
+    )
+    named = form in (dict, "bank", "frames")
+    assert list(model.kernel_names_) == (["genes", "proteins"] if named else ["kernel 0", "kernel 1"])
+
+
+def test_a_dict_is_read_by_name_and_said_what_it_lacks() -> None:
+    model = EasyMKLClassifier().fit({"a": cut(K1, TRAIN, TRAIN), "b": cut(K2, TRAIN, TRAIN)}, Y[TRAIN])
+    new = {"b": cut(K2, TEST, TRAIN), "a": cut(K1, TEST, TRAIN)}
+    np.testing.assert_array_equal(model.predict(new), model.predict([new["a"], new["b"]]))
+    with pytest.raises(ValueError, match="expected the kernels 'a', 'b', got 'a'"):
+        model.predict({"a": new["a"]})
+    with pytest.raises(ValueError, match="2 kernels need as many names, got 1"):
+        precomputed([K1, K2], names=["a"])
+
+
+def test_a_single_matrix_is_one_kernel() -> None:
+    model = L1MKLClassifier("precomputed").fit(cut(K1, TRAIN, TRAIN), Y[TRAIN])
+    assert model.weights_.shape == (1,)
+    assert model.predict(cut(K1, TEST, TRAIN)).shape == (20,)
+    assert cross_val_score(L1MKLClassifier("precomputed"), K1, Y, cv=3).shape == (3,)
+    assert len(precomputed(K1)) == 1
+
+
+@pytest.mark.parametrize("word", [None, "precomputed"])
+def test_a_bank_goes_through_the_tools_of_scikit_learn(word: Any) -> None:
+    """With the word and without; folds have the scores that slices of the matrices have."""
+    bank = bind([RBF(0.05), Linear()], GENES)
+    model = L1MKLClassifier(word)
+    want = cross_val_score(L1MKLClassifier([RBF(0.05), Linear()]), GENES, Y, cv=4)
+    np.testing.assert_array_equal(cross_val_score(model, bank, Y, cv=4), want)
+    np.testing.assert_array_equal(cross_val_predict(model, bank, Y, cv=4).shape, (N,))
+    search = GridSearchCV(model, {"C": [0.1, 10.0]}, cv=3).fit(bank, Y)
+    np.testing.assert_array_equal(search.predict(bank), search.best_estimator_.predict(bank))
+    ours = BankSearchCV(model, {"C": [0.1, 10.0]}, cv=3).fit(bank, Y)
+    np.testing.assert_allclose(ours.cv_results_["mean_test_score"], search.cv_results_["mean_test_score"])
+
+
+def test_parts_of_a_bank_are_split_fitted_and_predicted() -> None:
+    bank = precomputed({"a": K1, "b": K2})
+    train, test, y_train, y_test = train_test_split(bank, Y, random_state=0, stratify=Y)
+    model = EasyMKLClassifier().fit(train, y_train)
+    assert model.score(test, y_test) == EasyMKLClassifier("precomputed").fit(
+        bank[np.ix_(train.rows, train.rows)], y_train
+    ).score(bank[np.ix_(test.rows, train.rows)], y_test)
+    assert list(model.kernel_names_) == ["a", "b"]
+    assert train[:5].shape == (5, N)
+
+
+# -- blocks of features and frames -------------------------------------------------------------------------------------
+
+MIXED = {"genes": GENES, "clinic": FRAME, "proteins": K2}
+OWN = {"genes": RBF("median"), "clinic": [RBF("median").on("age").standardized(), Hamming().on("sex")]}
+
+
+def test_views_of_every_kind_are_learned_together() -> None:
+    """As if every view were bound by itself, and the sum of all were learned."""
+    model = EasyMKLClassifier(OWN).fit(part(MIXED, TRAIN), Y[TRAIN])
+    assert list(model.kernel_names_) == [
+        "genes",
+        "clinic: RBF(gamma='median').standardized().on('age')",
+        "clinic: Hamming().on('sex')",
+        "proteins",
+    ]
+    K = np.concatenate(
+        [
+            bind(RBF("median"), GENES[TRAIN]).matrices(),
+            bind(OWN["clinic"], FRAME.iloc[TRAIN]).matrices(),
+            [cut(K2, TRAIN, TRAIN)],
+        ]
+    )
+    new = np.concatenate(
+        [
+            bind(RBF("median"), GENES[TRAIN]).cross(GENES[TEST]).matrices(),
+            bind(OWN["clinic"], FRAME.iloc[TRAIN]).cross(FRAME.iloc[TEST]).matrices(),
+            [cut(K2, TEST, TRAIN)],
+        ]
+    )
+    want = EasyMKLClassifier("precomputed").fit(K, Y[TRAIN])
+    np.testing.assert_allclose(model.weights_, want.weights_, rtol=1e-5)
+    found = model.decision_function(part(MIXED, TEST))
+    np.testing.assert_allclose(found, want.decision_function(new), rtol=1e-5, atol=1e-9)
+
+
+@pytest.mark.parametrize(
+    "X",
+    [
+        MIXED,
+        {"genes": GENES, "clinic": pl.DataFrame(FRAME.to_dict("list"))},
+        [GENES, sparse.csr_array(PROTEINS)],
+        [FRAME[["age"]], FRAME[["sex"]]],
+        {"a": PROTEINS[:, 0], "words": FRAME["note"].tolist()},
+    ],
+    ids=["mixed", "polars", "list", "frames", "columns"],
+)
+@pytest.mark.parametrize("kind", [L1MKLClassifier, RLS2Regressor])
+def test_views_have_kernels_by_their_types_by_default(X: Any, kind: Any, tmp_path: Path) -> None:
+    y = Y if kind is L1MKLClassifier else NUMBERS
+    model = kind().fit(X, y)
+    assert np.isfinite(model.predict(X)).all()
+    save(model, tmp_path / "model.mk")
+    np.testing.assert_array_equal(load(tmp_path / "model.mk").predict(X), model.predict(X))
+    if isinstance(X, dict):
+        assert all(str(name).startswith(tuple(X)) for name in model.kernel_names_)
+
+
+def test_views_are_cross_validated_searched_and_followed_along_a_path() -> None:
+    X, model = views(MIXED), L1MKLClassifier(OWN)
+    scores = cross_val_score(model, X, Y, cv=4)
+    assert scores.shape == (4,)
+    train, test, y_train, y_test = train_test_split(X, Y, random_state=0)
+    got = model.fit(train, y_train).decision_function(test)
+    want = L1MKLClassifier(OWN).fit(part(MIXED, train.rows, train.rows), y_train)
+    np.testing.assert_allclose(got, want.decision_function(part(MIXED, test.rows, train.rows)), atol=1e-8)
+    assert BankSearchCV(model, {"C": [0.1, 1.0]}, cv=3).fit(MIXED, Y).best_estimator_.predict(MIXED).shape == (N,)
+    assert GridSearchCV(model, {"C": [0.1, 1.0]}, cv=3).fit(X, Y).predict(X).shape == (N,)
+    assert path(model, MIXED, Y, "C", [0.1, 1.0]).predict(MIXED).shape == (2, N)
+    assert model.score(test, y_test) > 0.6
+
+
+def test_views_that_do_not_fit_are_told_in_a_sentence() -> None:
+    with pytest.raises(ValueError, match="views are of the same samples, row by row; got 80 in 'a' and 79 in 'b'"):
+        EasyMKLClassifier().fit({"a": GENES, "b": GENES[1:]}, Y)
+    with pytest.raises(ValueError, match="kernels has no entry for the view 'clinic'; it has 'genes'"):
+        EasyMKLClassifier({"genes": RBF()}).fit({"genes": GENES, "clinic": FRAME}, Y)
+    model = EasyMKLClassifier(OWN).fit({"genes": GENES, "clinic": FRAME}, Y)
+    with pytest.raises(ValueError, match="there is no view 'clinic' among 'genes'"):
+        model.predict({"genes": GENES})
+    with pytest.raises(ValueError, match="view 'genes' had 12 columns in training, and has 11 columns now"):
+        model.predict({"genes": GENES[:, 1:], "clinic": FRAME})
+    with pytest.raises(ValueError, match="view 'clinic' had age, sex, note in training, and has sex, age, note now"):
+        model.predict({"genes": GENES, "clinic": FRAME[["sex", "age", "note"]]})
+    with pytest.raises(ValueError, match="views takes a dict or a list of arrays"):
+        views(GENES)
+
+
+# -- views that some samples lack --------------------------------------------------------------------------------------
+
+
+def lacking(rows: Array) -> dict[str, Any]:
+    genes, frame, K = GENES.copy(), FRAME.astype(object), K2.copy()
+    genes[rows], K[rows], K[:, rows] = np.nan, np.nan, np.nan
+    frame.iloc[rows] = None
+    return {"genes": genes, "clinic": frame.astype({"age": float}), "proteins": K}
+
+
+def test_a_view_that_samples_lack_has_zeros_there() -> None:
+    """In training and for new samples; means and widths are those of the samples that have it."""
+    absent = np.array([3, 17, 62, 79])
+    X, here = lacking(absent), np.setdiff1d(np.arange(N), absent)
+    model = EasyMKLClassifier(OWN).fit(part(X, TRAIN), Y[TRAIN])
+    known = np.setdiff1d(TRAIN, absent)
+
+    def masked(K: Array, rows: Array) -> Array:
+        whole = np.zeros((N, N))
+        whole[np.ix_(np.setdiff1d(rows, absent), known)] = K
+        return cut(whole, rows, TRAIN)
+
+    gene_bank = bind(RBF("median"), GENES[known])
+    clinic_bank = bind(OWN["clinic"], FRAME.iloc[known])
+    fresh = np.intersect1d(TEST, here)
+    K = [masked(gene_bank.matrix(0), TRAIN), *(masked(M, TRAIN) for M in clinic_bank.matrices())]
+    K.append(masked(cut(K2, known, known), TRAIN))
+    new = [masked(gene_bank.cross(GENES[fresh]).matrix(0), TEST)]
+    new += [masked(M, TEST) for M in clinic_bank.cross(FRAME.iloc[fresh]).matrices()]
+    new.append(masked(cut(K2, fresh, known), TEST))
+    want = EasyMKLClassifier("precomputed").fit(np.stack(K), Y[TRAIN])
+    np.testing.assert_allclose(model.weights_, want.weights_, rtol=1e-5)
+    found = model.decision_function(part(X, TEST))
+    np.testing.assert_allclose(found, want.decision_function(np.stack(new)), rtol=1e-4, atol=1e-9)
+
+
+def test_a_view_that_is_complete_in_training_may_be_missing_later() -> None:
+    model = MultipleKernelRidgeCV(OWN).fit(part(MIXED, TRAIN), NUMBERS[TRAIN])
+    whole = model.predict(part(MIXED, TEST))
+    some = model.predict(part(lacking(np.array([62])), TEST))
+    np.testing.assert_allclose(np.delete(some, 2), np.delete(whole, 2))
+    assert some[2] == pytest.approx(model.intercept_)  # no view speaks for it
+    alone = model.predict(part(lacking(np.array([62])), np.array([62])))
+    assert alone[0] == pytest.approx(model.intercept_)
+
+
+def test_a_view_that_everyone_lacks_is_refused() -> None:
+    with pytest.raises(ValueError, match="view 'genes' is missing for all samples"):
+        EasyMKLClassifier(OWN).fit({"genes": np.full_like(GENES, np.nan), "clinic": FRAME}, Y)
+    partly = GENES.copy()
+    partly[4, 2] = np.nan
+    with pytest.raises(ValueError, match=r"RBF.* takes no missing cells, and column 2 of X has some: fill them in"):
+        EasyMKLClassifier(OWN).fit({"genes": partly, "clinic": FRAME}, Y)
+    K = K2.copy()
+    K[3, 4] = K[4, 3] = np.nan
+    with pytest.raises(ValueError, match="kernel 0 has a NaN or infinity at row 3, column 4"):
+        EasyMKLClassifier("precomputed").fit([K], Y)
