@@ -69,7 +69,10 @@ def _named(name: str) -> Kernel:
     if name == "sigmoid":
         raise ValueError("'sigmoid' is not positive semi-definite, and so no kernel here: use 'rbf' or 'poly'")
     if name not in _NAMED:
-        raise ValueError(f"kernels known by name are {listed([repr(known) for known in _NAMED])}; got {shown(name)}")
+        known = listed([repr(known) for known in _NAMED])
+        raise ValueError(
+            f"kernels known by name are {known} ('precomputed' says that X holds kernel matrices); got {shown(name)}"
+        )
     return _NAMED[name]()
 
 
