@@ -174,7 +174,7 @@ def test_threads_do_not_change_the_answer():
         ({"learner": "forest"}, "learner must be 'margin' or 'svc', got 'forest'"),
         ({"learner": "svc", "C": -1.0}, "C must be a finite number > 0"),
         ({"multiclass": "all"}, "multiclass must be 'ovr' or 'ovo'"),
-        ({"kernels": "rfb"}, "EasyMKLClassifier: kernels known by name are .* 'precomputed' .*; got 'rfb'"),
+        ({"kernels": "rfb"}, "EasyMKLClassifier: kernels known by name are .*'precomputed' .*got 'rfb'"),
         ({"kernels": []}, "EasyMKLClassifier: kernels must be .* a list of one or more"),
         ({"kernels": kernels.RBF().on(99)}, "column 99 is out of range: the data have 30 columns"),
     ],

@@ -172,3 +172,9 @@ def test_a_family_of_named_kernels_keeps_its_names_when_nested() -> None:
     family = kernels.as_family([kernels.column_groups({"a": [0], "b": [1]}, "rbf"), Linear()])
     assert list(EasyMKLClassifier(family).fit(X, Y).kernel_names_) == ["a", "b", "Linear()"]
     assert isinstance(family.resolve(kernels.Features(3)), Kernels)
+
+
+def test_a_dict_names_kernels() -> None:
+    given = {"near": "rbf", "shape": kernels.polynomials([1, 2])}
+    model = EasyMKLClassifier(given).fit(X, Y)
+    assert list(model.kernel_names_)[:2] == ["near", "shape: Polynomial(degree=1, coef0=1.0, gamma=1.0)"]

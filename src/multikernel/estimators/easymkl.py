@@ -27,7 +27,7 @@ class EasyMKLClassifier(KernelClassifier):
 
     Parameters
     ----------
-    kernels : kernel, list of kernels, KernelFamily or "precomputed", default homogeneous_polynomials(10)
+    kernels : kernel, list of kernels, KernelFamily, name or "precomputed", default homogeneous_polynomials(10)
         The family of the paper by default: normalised homogeneous polynomials of degrees 0..10.
     lam : float in [0, 1], default 0.1
         0 is the hard margin, 1 the distance of the class means. The sum of the kernels enters, so its meaning follows

@@ -42,8 +42,9 @@ class LabelsEstimator(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array, CSR matrix or data frame of shape (n, p); or a KernelBank; or, with ``kernels="precomputed"``,
-            matrices of shape (m, n, n)
+        X : array, CSR matrix or data frame of shape (n, p), or n strings; or kernel matrices (a KernelBank, an array
+            (m, n, n), a list or dict of matrices; one matrix (n, n) with ``kernels="precomputed"``); or a dict or list
+            of views, each of them one of these
         y : labels of shape (n,)
         """
         return self._fit(X, y)

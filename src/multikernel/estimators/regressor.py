@@ -32,8 +32,9 @@ class KernelRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array, CSR matrix or data frame of shape (n, p); or a KernelBank; or, with ``kernels="precomputed"``,
-            matrices of shape (m, n, n)
+        X : array, CSR matrix or data frame of shape (n, p), or n strings; or kernel matrices (a KernelBank, an array
+            (m, n, n), a list or dict of matrices; one matrix (n, n) with ``kernels="precomputed"``); or a dict or list
+            of views, each of them one of these
         y : real targets of shape (n,); of shape (n, t) where the estimator learns several targets
         """
         return self._fit(X, y)
@@ -71,8 +72,9 @@ class WeightedRegressor(KernelRegressor):
 
         Parameters
         ----------
-        X : array, CSR matrix or data frame of shape (n, p); or a KernelBank; or, with ``kernels="precomputed"``,
-            matrices of shape (m, n, n)
+        X : array, CSR matrix or data frame of shape (n, p), or n strings; or kernel matrices (a KernelBank, an array
+            (m, n, n), a list or dict of matrices; one matrix (n, n) with ``kernels="precomputed"``); or a dict or list
+            of views, each of them one of these
         y : real targets of shape (n,); of shape (n, t) where the estimator learns several targets
         sample_weight : array (n,) >= 0, what the loss of each sample is multiplied with
         """

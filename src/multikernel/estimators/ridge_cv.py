@@ -40,7 +40,7 @@ class MultipleKernelRidgeCV(KernelRegressor):
 
     Parameters
     ----------
-    kernels : kernel, list of kernels, KernelFamily or "precomputed"
+    kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"
         By default polynomials of degrees 1 to 3 and nine widths of the Gaussian, on all features, which should be
         standardised.
     cv : int, splitter, iterable of (train, test) pairs, or "loo"; default 5

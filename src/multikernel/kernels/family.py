@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, islice
 from typing import Any, overload
@@ -264,9 +264,9 @@ def as_family(kernels: Any) -> KernelFamily:
 
     Parameters
     ----------
-    kernels : Kernel, KernelFamily, or a list of these, which may be nested. In place of a kernel stands its name
-        ("rbf", "linear", "poly", "laplacian", "cosine", "matern", "hamming", "words" or "characters", with widths from
-        the data), or a kernel of scikit-learn's Gaussian processes.
+    kernels : Kernel, KernelFamily, or a list of these, which may be nested; or a dict of them by name. In place of a
+        kernel stands its name ("rbf", "linear", "poly", "laplacian", "cosine", "matern", "hamming", "words" or
+        "characters", with widths from the data), or a kernel of scikit-learn's Gaussian processes.
 
     Raises
     ------
@@ -284,6 +284,8 @@ def as_family(kernels: Any) -> KernelFamily:
     kernel = as_kernel(kernels)
     if kernel is not None:
         return Kernels((kernel,))
+    if isinstance(kernels, Mapping) and kernels:
+        return Concatenation(tuple(_renamed(str(name), as_family(given)) for name, given in kernels.items()))
     if isinstance(kernels, list | tuple) and kernels:
         parts = [_part(each, f"kernels[{i}]") for i, each in enumerate(kernels)]
         if all(isinstance(part, Kernels) and part.labels is None for part in parts):
@@ -296,6 +298,12 @@ def as_family(kernels: Any) -> KernelFamily:
     if isinstance(kernels, list | tuple):
         raise ValueError(sentence)
     raise TypeError(sentence)
+
+
+def _renamed(name: str, family: KernelFamily) -> KernelFamily:
+    """A family under a name of the user's own."""
+    labels = [name] if len(family) == 1 else [f"{name}: {own}" for own in family.names]
+    return Kernels(tuple(family), tuple(labels))
 
 
 def _part(given: Any, where: str) -> KernelFamily:

@@ -32,7 +32,7 @@ class GMKLClassifier(GeneralizedMKL, WeightedClassifier):
 
     Parameters
     ----------
-    kernels : kernel, list of kernels, KernelFamily or "precomputed"
+    kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"
         By default polynomials of degrees 1 to 3 and nine widths of the Gaussian, on all features, normalised, for
         "linear"; the constant and one linear kernel for each feature for "polynomial"; one linear kernel for each
         feature for "rbf_product", whose theta_k are then inverse widths along the features. The features should be

@@ -32,7 +32,7 @@ class HKLClassifier(HierarchicalKernelLearning, WeightedClassifier):
 
     Parameters
     ----------
-    kernels : kernel, list of kernels, KernelFamily or "precomputed"
+    kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"
         The p kernels whose products are searched, best with k(x, x) about 1; by default a Gaussian on each feature.
     C : float > 0, default 1.0
         Weight of the hinge losses.
@@ -95,7 +95,7 @@ class HKLRegressor(HierarchicalKernelLearning, WeightedRegressor):
 
     Parameters
     ----------
-    kernels : kernel, list of kernels, KernelFamily or "precomputed"
+    kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"
         The p kernels whose products are searched; by default a Gaussian on each feature.
     C : float > 0, default 1.0
         Weight of the squared errors.

@@ -29,7 +29,7 @@ class PolynomialMKLRegressor(PolynomialMKL, WeightedRegressor):
 
     Parameters
     ----------
-    kernels : kernel, list of kernels, KernelFamily or "precomputed"
+    kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"
         By default the constant and one linear kernel for each feature. The features should have comparable scales.
         ``kernels.linear_features()`` alone leaves out the lower degrees, and costs less where there are far fewer
         features than samples: all is then done with their monomials.

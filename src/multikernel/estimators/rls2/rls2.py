@@ -24,7 +24,7 @@ class RLS2Regressor(RLS2Estimator, WeightedRegressor):
 
     Parameters
     ----------
-    kernels : kernel, list of kernels, KernelFamily or "precomputed"
+    kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"
         By default the 13 (p + 1) kernels of the paper, ``kernels.rls2_basis()``. Features should be standardised.
         Kernels are taken as they are; ``kernel.centered()`` centres one in its feature space.
     alpha : float > 0, default 1.0
@@ -83,8 +83,9 @@ class RLS2Regressor(RLS2Estimator, WeightedRegressor):
 
         Parameters
         ----------
-        X : array, CSR matrix or data frame of shape (n, p); or a KernelBank; or, with ``kernels="precomputed"``,
-            matrices of shape (m, n, n)
+        X : array, CSR matrix or data frame of shape (n, p), or n strings; or kernel matrices (a KernelBank, an array
+            (m, n, n), a list or dict of matrices; one matrix (n, n) with ``kernels="precomputed"``); or a dict or list
+            of views, each of them one of these
         y : real targets of shape (n,), or (n, t) for targets that share the weights
         sample_weight : array (n,) >= 0, what the squared loss of each sample is multiplied with
         unlabeled : further inputs for scaling="transductive", of shape (n_u, p); beside a bank or precomputed kernels
@@ -131,8 +132,9 @@ class RLS2Classifier(RLS2Estimator, WeightedClassifier):
 
         Parameters
         ----------
-        X : array, CSR matrix or data frame of shape (n, p); or a KernelBank; or, with ``kernels="precomputed"``,
-            matrices of shape (m, n, n)
+        X : array, CSR matrix or data frame of shape (n, p), or n strings; or kernel matrices (a KernelBank, an array
+            (m, n, n), a list or dict of matrices; one matrix (n, n) with ``kernels="precomputed"``); or a dict or list
+            of views, each of them one of these
         y : labels of shape (n,)
         sample_weight : array (n,) >= 0, what the squared loss of each sample is multiplied with
         unlabeled : as in RLS2Regressor

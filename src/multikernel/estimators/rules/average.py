@@ -17,7 +17,7 @@ class AverageMKLClassifier(RuleClassifier):
 
     Parameters
     ----------
-    kernels : kernel, list of kernels, KernelFamily or "precomputed", default homogeneous_polynomials(10)
+    kernels : kernel, list of kernels, KernelFamily, name or "precomputed", default homogeneous_polynomials(10)
     learner : {"svc", "margin"}, default "svc"
         The classifier on the weighted kernel: a support vector machine, or the margin machine of EasyMKL.
     C : float > 0, default 1.0
@@ -67,7 +67,7 @@ class AverageMKLRegressor(AlphaFreeRegressor):
 
     Parameters
     ----------
-    kernels : kernel, list of kernels, KernelFamily or "precomputed"
+    kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"
         By default polynomials of degrees 1 to 3 and nine widths of the Gaussian, on all features.
     alpha : float > 0, default 1.0
         What is added to the diagonal of the kernel.

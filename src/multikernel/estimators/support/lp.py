@@ -35,7 +35,7 @@ class LpMKLClassifier(WeightsInBall, SupportClassifier):
 
     Parameters
     ----------
-    kernels : kernel, list of kernels, KernelFamily or "precomputed"
+    kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"
         By default polynomials of degrees 1 to 3 and nine widths of the Gaussian, on all features, normalised.
     p : finite float >= 1, default 2.0
         The norm of the ball.

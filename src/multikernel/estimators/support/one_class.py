@@ -28,7 +28,7 @@ class OneClassMKL(OutlierMixin, WeightsOfSumOne):  # type: ignore[misc]
 
     Parameters
     ----------
-    kernels : kernel, list of kernels, KernelFamily or "precomputed"
+    kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"
         By default polynomials of degrees 1 to 3 and nine widths of the Gaussian, on all features, normalised.
     nu : float in (0, 1], default 0.1
         At most this part of the training samples is outside the region, at least this part are support vectors.
@@ -63,8 +63,9 @@ class OneClassMKL(OutlierMixin, WeightsOfSumOne):  # type: ignore[misc]
 
         Parameters
         ----------
-        X : array, CSR matrix or data frame of shape (n, p); or a KernelBank; or, with ``kernels="precomputed"``,
-            matrices of shape (m, n, n)
+        X : array, CSR matrix or data frame of shape (n, p), or n strings; or kernel matrices (a KernelBank, an array
+            (m, n, n), a list or dict of matrices; one matrix (n, n) with ``kernels="precomputed"``); or a dict or list
+            of views, each of them one of these
         y : not used
         sample_weight : array (n,) >= 0, how much each sample counts: at most ``nu`` of the whole weight is outside
         """

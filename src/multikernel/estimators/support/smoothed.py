@@ -31,7 +31,7 @@ class SMKLClassifier(SupportClassifier):
 
     Parameters
     ----------
-    kernels : kernel, list of kernels, KernelFamily or "precomputed"
+    kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"
         By default polynomials of degrees 1 to 3 and nine widths of the Gaussian, on all features, normalised.
     C : float > 0, default 1.0
         Weight of the hinge losses.
