@@ -60,12 +60,14 @@ class Figure:
     ----------
     title : str
     see : str, a sentence of what there is to see
-    draw : called with axes and the results of the experiment
+    draw : called with axes and those results of the experiment
+    where : fields of the cells that it shows; without any it is left out
     """
 
     title: str
     see: str
     draw: Callable[[Any, Results], None]
+    where: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -13,7 +13,6 @@ from multikernel.reproduce.dpp import (
 )
 
 EXPERIMENTS = (
-    facts.EXPERIMENT,
     expressiveness.EXPERIMENT,
     times.EXPERIMENT,
     curves.EXPERIMENT,
@@ -22,4 +21,5 @@ EXPERIMENTS = (
     table4.EXPERIMENT,
     parity.EXPERIMENT,
     digits.EXPERIMENT,
+    facts.EXPERIMENT,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -111,15 +111,12 @@ def curves(results: Results) -> dict[str, list[tuple[int, float]]]:
     return found
 
 
-def _draw(name: str) -> Callable[[Any, Results], None]:
-    def draw(ax: Any, results: Results) -> None:
-        for kind, points in curves(results.where(data=NAMES[name], variant="stated")).items():
-            if points:
-                ax.plot(*zip(*points, strict=True), "o-", markersize=3, linewidth=1.3, label=kind)
-        ax.set(xlabel="largest degree D", ylabel="area under the curve")
-        ax.legend(frameon=False, fontsize=8, ncols=2)
-
-    return draw
+def _draw(ax: Any, results: Results) -> None:
+    for kind, points in curves(results).items():
+        if points:
+            ax.plot(*zip(*points, strict=True), "o-", markersize=3, linewidth=1.3, label=kind)
+    ax.set(xlabel="largest degree D", ylabel="area under the curve")
+    ax.legend(frameon=False, fontsize=8, ncols=2)
 
 
 _SEE = "The learned mix and the mean of the degrees bear many degrees; a single high degree does not."
@@ -138,5 +135,9 @@ EXPERIMENT = Experiment(
     figures=(3, 4, 5),
     variants={"standardised": STANDARDISED},
     seconds=4.0,
-    draw=tuple(Figure(name, _SEE, _draw(name)) for name in ("Haberman",)),
+    draw=tuple(
+        Figure(f"{name}, {variant}", _SEE, _draw, {"data": source, "variant": variant})
+        for variant in ("stated", "standardised")
+        for name, source in NAMES.items()
+    ),
 )

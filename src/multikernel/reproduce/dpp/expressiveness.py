@@ -59,27 +59,28 @@ def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[st
 
 
 def _draw_balls(ax: Any, results: Results) -> None:
-    of = results.where(what="ball", variant="stated", data="spect_heart")
     for quantity in ("squared radius", "average"):
-        ax.plot(of.values("D"), [found[quantity] for found in of.found], label=quantity, linewidth=1.4)
+        ax.plot(results.values("D"), [found[quantity] for found in results.found], linewidth=1.4)
     ax.set(xlabel="degree", ylabel="size")
     ax.legend(["squared radius of the ball", "1 - mean of K"], frameon=False)
 
 
 def _draw_ratios(ax: Any, results: Results) -> None:
-    of = results.where(what="ratio", variant="stated", data="haberman")
     for mix in MIXES:
-        ax.plot(of.values("D"), [found["ratio"][mix] for found in of.found], "o-", markersize=3, label=mix)
+        ax.plot(results.values("D"), [found["ratio"][mix] for found in results.found], "o-", markersize=3, label=mix)
     ax.set(xlabel="largest degree D", ylabel="spectral ratio")
     ax.legend(frameon=False)
 
 
 def _draw_weights(ax: Any, results: Results) -> None:
-    of = results.where(what="ratio", variant="stated", D=10)
-    for fields, found in of:
-        ax.plot(range(11), found["weights"], "o-", markersize=3, label=fields["data"])
+    for fields, found in results:
+        ax.plot(range(len(found["weights"])), found["weights"], "o-", markersize=3, label=f"D = {fields['D']}")
     ax.set(xlabel="degree", ylabel="weight")
     ax.legend(frameon=False, fontsize=8)
+
+
+def _where(what: str, name: str) -> dict[str, Any]:
+    return {"what": what, "variant": "stated", "data": name}
 
 
 EXPERIMENT = Experiment(
@@ -98,14 +99,27 @@ EXPERIMENT = Experiment(
     variants={"standardised": STANDARDISED},
     seconds=2.0,
     draw=(
-        Figure("Enclosing ball, Heart", "Both grow with the degree towards 1.", _draw_balls),
-        Figure(
-            "Spectral ratios, Haberman", "The learned mix lies between the mean and the highest degree.", _draw_ratios
+        *(
+            Figure(
+                f"Enclosing ball, {name}",
+                "Without negative dot products both grow with the degree towards 1.",
+                _draw_balls,
+                _where("ball", name),
+            )
+            for name in BALLS
         ),
-        Figure(
-            "Learned weights, D = 10",
-            "Degree 0 has none; where a problem is simple the low degrees have most.",
-            _draw_weights,
+        *(
+            Figure(
+                f"Spectral ratios, {name}",
+                "Whether the learned mix lies between the mean and the highest degree.",
+                _draw_ratios,
+                _where("ratio", name),
+            )
+            for name in RATIOS
+        ),
+        *(
+            Figure(f"Learned weights, {name}", "Degree 0 never has any.", _draw_weights, _where("ratio", name))
+            for name in BALLS
         ),
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
@@ -55,19 +55,16 @@ def _evenness(weights: Array, there: Array) -> float:
     return float(np.exp(-(w @ np.log(w))) / there.sum())
 
 
-def _draw(name: str) -> Callable[[Any, Results], None]:
-    def draw(ax: Any, results: Results) -> None:
-        for family in FAMILIES:
-            of = results.where(data=name, family=family)
-            degrees = sorted(of.values("D"))
-            areas = [np.concatenate([found["auc"] for found in of.where(D=D).found]) for D in degrees]
-            ax.errorbar(
-                degrees, [a.mean() for a in areas], [a.std(ddof=1) for a in areas], fmt="o-", label=family, capsize=2
-            )
-        ax.set(xlabel="largest degree D", ylabel="area under the curve")
-        ax.legend(frameon=False)
-
-    return draw
+def _draw(ax: Any, results: Results) -> None:
+    for family in FAMILIES:
+        of = results.where(family=family)
+        degrees = sorted(of.values("D"))
+        areas = [np.concatenate([found["auc"] for found in of.where(D=D).found]) for D in degrees]
+        ax.errorbar(
+            degrees, [a.mean() for a in areas], [a.std(ddof=1) for a in areas], fmt="o-", label=family, capsize=2
+        )
+    ax.set(xlabel="largest degree D", ylabel="area under the curve")
+    ax.legend(frameon=False)
 
 
 EXPERIMENT = Experiment(
@@ -83,5 +80,8 @@ EXPERIMENT = Experiment(
     measure=_measure,
     figures=(6,),
     seconds=30.0,
-    draw=(Figure("Ionosphere", "Q_D is ahead of R_D or level with it.", _draw("ionosphere")),),
+    draw=tuple(
+        Figure(title, "Whether Q_D, with a kernel for each degree, is ahead of R_D.", _draw, {"data": name})
+        for title, name in (("Ionosphere", "ionosphere"), ("Abalone", "abalone_binary"))
+    ),
 )

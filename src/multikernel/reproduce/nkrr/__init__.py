@@ -3,10 +3,10 @@
 from multikernel.reproduce.nkrr import bigrams, facts, kin8nm, steps, surfaces, table1
 
 EXPERIMENTS = (
-    facts.EXPERIMENT,
     surfaces.EXPERIMENT,
     table1.EXPERIMENT,
     steps.EXPERIMENT,
     bigrams.EXPERIMENT,
     kin8nm.EXPERIMENT,
+    facts.EXPERIMENT,
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -95,25 +95,15 @@ def _bind(row: Row) -> Binding | None:
     return Constant(constants[row.setting]) if row.data == "sentiment" and row.setting in constants else None
 
 
-def _draw(name: str) -> Callable[[Any, Results], None]:
-    def draw(ax: Any, results: Results) -> None:
-        of = results.where(data=SETS[name], step="test")
-        for method in of.values("method"):
-            own = of.where(method=method)
-            numbers = sorted(own.values("bigrams"))
-            errors = [[found["error"] for found in own.where(bigrams=n).found] for n in numbers]
-            ax.errorbar(
-                numbers,
-                [np.mean(e) for e in errors],
-                [np.std(e, ddof=1) for e in errors],
-                fmt="o-",
-                capsize=2,
-                label=method,
-            )
-        ax.set(xlabel="bigrams", ylabel="root mean squared error")
-        ax.legend(frameon=False)
-
-    return draw
+def _draw(ax: Any, results: Results) -> None:
+    for method in results.values("method"):
+        own = results.where(method=method)
+        numbers = sorted(own.values("bigrams"))
+        errors = [[found["error"] for found in own.where(bigrams=n).found] for n in numbers]
+        mean, spread = [np.mean(e) for e in errors], [np.std(e) for e in errors]
+        ax.errorbar(numbers, mean, spread, fmt="o-", capsize=2, label=method)
+    ax.set(xlabel="bigrams", ylabel="root mean squared error")
+    ax.legend(frameon=False)
 
 
 EXPERIMENT = Experiment(
@@ -131,5 +121,10 @@ EXPERIMENT = Experiment(
     figures=(2,),
     tol=1e-3,
     seconds=20.0,
-    draw=(Figure("Kitchen", "Learned weights stay below the uniform ones as bigrams are added.", _draw("kitchen")),),
+    draw=tuple(
+        Figure(
+            title, "Learned weights beside uniform ones as bigrams are added.", _draw, {"data": name, "step": "test"}
+        )
+        for title, name in SETS.items()
+    ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -37,15 +37,12 @@ def _bind(row: Row) -> Binding | None:
     return Query({"lambda": int(row.setting.removeprefix("lambda="))}, ("values",), summary=extent, cause=cause)
 
 
-def _draw(lam: int) -> Callable[[Any, Results], None]:
-    def draw(ax: Any, results: Results) -> None:
-        values = np.reshape(results.where(**{"lambda": lam}).found[0]["values"], (STEPS, STEPS))
-        mu = np.linspace(0.0, 1.0, STEPS)
-        lines = ax.contour(mu, mu, values.T, levels=10, cmap="viridis", linewidths=1.3)
-        ax.clabel(lines, fontsize=8)
-        ax.set(xlabel="weight of the first feature", ylabel="weight of the second")
-
-    return draw
+def _draw(ax: Any, results: Results) -> None:
+    values = np.reshape(results.found[0]["values"], (STEPS, STEPS))
+    mu = np.linspace(0.0, 1.0, STEPS)
+    lines = ax.contour(mu, mu, values.T, levels=10, cmap="viridis", linewidths=1.3)
+    ax.clabel(lines, fontsize=8)
+    ax.set(xlabel="weight of the first feature", ylabel="weight of the second")
 
 
 _SEE = "Level lines of F: far from straight near the origin, where F is concave along some directions."
@@ -62,5 +59,5 @@ EXPERIMENT = Experiment(
     bind=_bind,
     figures=(1,),
     seconds=1.0,
-    draw=tuple(Figure(f"lambda = {lam}", _SEE, _draw(lam)) for lam in LAMBDAS),
+    draw=tuple(Figure(f"lambda = {lam}", _SEE, _draw, {"lambda": lam}) for lam in LAMBDAS),
 )

@@ -87,6 +87,8 @@ def shown(measured: Measured, like: str) -> str:
     """A measured number with its deviation, or its ends."""
     if measured.low is not None and measured.high is not None:
         return f"{number(measured.low, '0.0')} to {number(measured.high, '0.0')}"
+    if not isinstance(measured.value, str) and number(measured.value, like).rstrip("0").rstrip(".") == like:
+        return like
     if not isinstance(measured.value, str) and float(measured.value).is_integer() and not measured.deviation:
         return f"{measured.value:.0f}"
     spread = f" ({number(measured.deviation, like)})" if measured.deviation else ""

@@ -54,10 +54,10 @@ class Section:
     @property
     def figures(self) -> list[tuple[str, str, Markup]]:
         """Titles, sentences and pictures, once there are results."""
-        return [(f.title, f.see, Markup(self._drawn(f))) for f in self.experiment.draw if self.results]
+        return [(f.title, f.see, Markup(self._drawn(f))) for f in self.experiment.draw if self.results.where(**f.where)]
 
     def _drawn(self, figure: Figure) -> str:
-        return inline_svg(lambda ax: figure.draw(ax, self.results), figure.title, (5.4, 3.4))
+        return inline_svg(lambda ax: figure.draw(ax, self.results.where(**figure.where)), figure.title, (5.4, 3.4))
 
 
 @dataclass(frozen=True)

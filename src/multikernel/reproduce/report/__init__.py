@@ -2,4 +2,4 @@
 
 from multikernel.reproduce.report import curves, facts, tables
 
-EXPERIMENTS = (facts.EXPERIMENT, tables.EXPERIMENT, curves.EXPERIMENT)
+EXPERIMENTS = (tables.EXPERIMENT, curves.EXPERIMENT, facts.EXPERIMENT)

@@ -72,19 +72,12 @@ def _kernel(ridge: Any, X: Any, Z: Any) -> Any:
     return ((X * ridge.weights_) @ Z.T) ** ridge.degree
 
 
-def _draw(what: str, quantity: str, label: str) -> Callable[[Any, Results], None]:
+def _draw(quantity: str, label: str) -> Callable[[Any, Results], None]:
     def draw(ax: Any, results: Results) -> None:
-        of = results.where(what=what)
-        of = of.where(data=of.values("data")[0])
-        for degree in of.values("degree"):
-            found = of.where(degree=degree).found
-            ax.plot(
-                found[0]["lambda"],
-                np.mean([each[quantity] for each in found], axis=0),
-                "o-",
-                markersize=3,
-                label=f"degree {degree}",
-            )
+        for degree in results.values("degree"):
+            found = results.where(degree=degree).found
+            mean = np.mean([each[quantity] for each in found], axis=0)
+            ax.plot(found[0]["lambda"], mean, "o-", markersize=3, label=f"degree {degree}")
         ax.set_xscale("log")
         ax.set(xlabel="lambda", ylabel=label)
         ax.legend(frameon=False)
@@ -106,15 +99,24 @@ EXPERIMENT = Experiment(
     figures=tuple(range(1, 13)),
     seconds=20.0,
     draw=(
-        Figure(
-            "Ridge regression, error of the folds",
-            "Errors rise once lambda is too large; degree 1 leads on centred features.",
-            _draw("ridge", "folds", "root mean squared error"),
+        *(
+            Figure(
+                f"Ridge regression, {name}, {quantity}",
+                "Which degree is the best, and from which lambda on errors rise.",
+                _draw(quantity, "root mean squared error"),
+                {"what": "ridge", "data": name},
+            )
+            for name in DATA
+            for quantity in ("folds", "test")
         ),
-        Figure(
-            "Machine on learned kernels",
-            "The share of wrong labels hardly depends on lambda.",
-            _draw("machine", "wrong", "wrong labels"),
+        *(
+            Figure(
+                f"Machine on learned kernels, {name}",
+                "How far the share of wrong labels depends on the lambda of the ridge.",
+                _draw("wrong", "wrong labels"),
+                {"what": "machine", "data": name},
+            )
+            for name in MACHINES
         ),
     ),
 )

@@ -2,4 +2,4 @@
 
 from multikernel.reproduce.rls2 import benchmark, facts, prostate, strings
 
-EXPERIMENTS = (facts.EXPERIMENT, strings.EXPERIMENT, prostate.EXPERIMENT, benchmark.EXPERIMENT)
+EXPERIMENTS = (strings.EXPERIMENT, prostate.EXPERIMENT, benchmark.EXPERIMENT, facts.EXPERIMENT)

@@ -206,25 +206,28 @@ def _why(row: Row) -> str:
     return "how exactly the inner problems were solved is not told; see the variants" if row.data != "Cpu" else "ERP"
 
 
-def _profiles(quantity: str) -> Callable[[Any, Results], None]:
+def _profiles(quantity: str, sign: float) -> Callable[[Any, Results], None]:
     def draw(ax: Any, results: Results) -> None:
-        of = results.where(part=0.7, variant="stated")
-        for name in of.values("data"):
-            mean = np.mean([found[quantity] for found in of.where(data=name).found], axis=0)
-            ax.plot(
-                ALPHAS, mean / (np.abs(mean).max() if quantity == "performance" else 1.0), label=name, linewidth=1.3
-            )
+        splits = np.array([found[quantity] for found in results.found], dtype=float)
+        ax.plot(ALPHAS, splits[:30].T, color="#8d96a8", alpha=0.25, linewidth=0.7)
+        ax.plot(ALPHAS, splits.mean(axis=0), color="#4a7fe0", linewidth=2.0)
+        performance = np.mean([found["performance"] for found in results.found], axis=0)
+        ax.axvline(ALPHAS[int(np.argmin(sign * performance))], color="#dd8a33", linestyle=":")
         ax.set_xscale("log")
         ax.set(xlabel="lambda", ylabel=_LABELS[quantity])
-        ax.legend(frameon=False, fontsize=7, ncols=2)
 
     return draw
 
 
 _LABELS = {
-    "performance": "performance, relative to its largest",
+    "performance": "error, or accuracy in %",
     "kernels": "kernels with a weight",
     "iterations": "iterations",
+}
+_SEES = {
+    "performance": "Light: single splits; thick: their mean; dotted: the lambda that is best for the mean.",
+    "kernels": "One kernel at large lambda, more towards small ones.",
+    "iterations": "Few at both ends of the path; the work is done in between.",
 }
 EXPERIMENT = Experiment(
     paper="rls2",
@@ -247,17 +250,14 @@ EXPERIMENT = Experiment(
     variants=VARIANTS,
     tol=1e-4,
     seconds=3.0,
-    draw=(
+    draw=tuple(
         Figure(
-            "Performance along the path",
-            "Flat around its best; at small lambda it falls off little.",
-            _profiles("performance"),
-        ),
-        Figure(
-            "Kernels along the path",
-            "One kernel at large lambda, more and more towards small ones.",
-            _profiles("kernels"),
-        ),
-        Figure("Iterations along the path", "One at both ends; the work is done in between.", _profiles("iterations")),
+            f"{name}: {quantity}",
+            _SEES[quantity],
+            _profiles(quantity, 1.0 if each.regression else -1.0),
+            {"data": each.source, "part": 0.7, "variant": "stated"},
+        )
+        for name, each in SETS.items()
+        for quantity in _SEES
     ),
 )

@@ -155,7 +155,7 @@ def _bind(row: Row) -> Binding | None:
 
 
 def _draw_errors(ax: Any, results: Results) -> None:
-    found = results.where(step="folds").found[0]
+    found = results.found[0]
     error, spread = np.array(found["error"]), np.array(found["standard error"])
     ax.errorbar(found["freedom"], error, spread, color="#4a7fe0", capsize=2, linewidth=1.4)
     ax.axhline(float((error + spread)[error.argmin()]), color="#8d96a8", linestyle="--", linewidth=1.0)
@@ -163,7 +163,7 @@ def _draw_errors(ax: Any, results: Results) -> None:
 
 
 def _draw_coefficients(ax: Any, results: Results) -> None:
-    found = results.where(step="folds").found[0]
+    found = results.found[0]
     for name, values in zip(FEATURES, np.array(found["coefficients"]).T, strict=True):
         ax.plot(found["freedom"], values, label=name, linewidth=1.4)
     ax.set(xlabel="degrees of freedom", ylabel="coefficient")
@@ -195,11 +195,13 @@ EXPERIMENT = Experiment(
             "Error of ten folds",
             "Within a standard error (dashed) of the best from about three degrees of freedom on.",
             _draw_errors,
+            {"step": "folds"},
         ),
         Figure(
             "Coefficients along the path",
             "lcavol enters first; five variables have entered at the published point.",
             _draw_coefficients,
+            {"step": "folds"},
         ),
     ),
 )

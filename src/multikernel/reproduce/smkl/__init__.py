@@ -2,4 +2,4 @@
 
 from multikernel.reproduce.smkl import facts, table2, table3, toy
 
-EXPERIMENTS = (facts.EXPERIMENT, toy.EXPERIMENT, table2.EXPERIMENT, table3.EXPERIMENT)
+EXPERIMENTS = (toy.EXPERIMENT, table2.EXPERIMENT, table3.EXPERIMENT, facts.EXPERIMENT)

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import math
-import sys
-from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -14,28 +11,21 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import roc_auc_score
 
 from multikernel import AverageMKLClassifier, EasyMKLClassifier, kernels
+from multikernel.reproduce.dpp import protocol
+from multikernel.reproduce.splits import folds
 
 Array = Any
 
 
 @pytest.fixture(scope="module")
-def protocol() -> ModuleType:
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(sys, "path", [str(Path(__file__).parents[2] / "benchmarks"), *sys.path])
-        import dpp_protocol
-
-    return dpp_protocol
-
-
-@pytest.fixture(scope="module")
-def data(protocol: ModuleType) -> tuple[Array, Array, Array, Array]:
+def data() -> tuple[Array, Array, Array, Array]:
     X, labels = load_breast_cancer(return_X_y=True)
     X, y = X[:150], np.where(labels[:150] == 1, 1.0, -1.0)
-    train, test = protocol.folds(y, np.arange(150), 3, 0)[0]
-    return protocol.scaled(X, "unit interval", train), y, train, test
+    train, test = folds(y, 3, 0, stratified=True)[0]
+    return protocol.SCALINGS["stated"](X, train), y, train, test
 
 
-def test_fixed_weights_are_those_of_the_kernels_they_are_named_after(protocol: ModuleType) -> None:
+def test_fixed_weights_are_those_of_the_kernels_they_are_named_after() -> None:
     X = np.random.default_rng(0).normal(size=(20, 4))
     X /= np.linalg.norm(X, axis=1)[:, None]
     cosines, weights = X @ X.T, protocol.fixed_weights(20)
@@ -50,15 +40,13 @@ def test_fixed_weights_are_those_of_the_kernels_they_are_named_after(protocol: M
     assert all(math.isclose(w.sum(), 1.0) for w in weights.values())
 
 
-def test_area_under_the_curve_with_ties(protocol: ModuleType) -> None:
+def test_area_under_the_curve_with_ties() -> None:
     rng = np.random.default_rng(1)
     y, values = rng.choice([-1.0, 1.0], size=60), rng.integers(5, size=60).astype(float)
     assert protocol.area_under_curve(y, values) == pytest.approx(roc_auc_score(y, values))
 
 
-def test_scores_along_lam_are_those_of_the_estimators(
-    protocol: ModuleType, data: tuple[Array, Array, Array, Array]
-) -> None:
+def test_scores_along_lam_are_those_of_the_estimators(data: tuple[Array, Array, Array, Array]) -> None:
     X, y, train, test = data
     lams, family = (0.9, 0.3), kernels.homogeneous_polynomials(5)
     bank = protocol.powers(X, 5)
@@ -76,12 +64,12 @@ def test_scores_along_lam_are_those_of_the_estimators(
 
 
 def test_a_nested_run_takes_a_lam_of_the_grid_and_tests_on_the_test_fold(
-    protocol: ModuleType, data: tuple[Array, Array, Array, Array]
+    data: tuple[Array, Array, Array, Array],
 ) -> None:
     X, y, train, test = data
     bank = protocol.powers(X, 3)
-    found = protocol.nested(bank, y, train, test, 3, 0)
+    found = protocol.nested(bank, y, (train, test), 3, 0)
     assert found["lam"] in protocol.LAMS
-    assert found["gap"] <= 1e-6
+    assert found["certificate"] <= 1e-6
     again = protocol.along_lam(bank, y, train, test, (found["lam"],), protocol.OUTER)
     assert found["auc"] == pytest.approx(again.areas[0])
