@@ -12,6 +12,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
+from functools import partial
 from time import perf_counter
 from typing import Any
 
@@ -21,12 +22,12 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from multikernel._parameters import Positive, Seed, Verbosity
+from multikernel._parameters import Positive, Seed, Threads, Verbosity
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
-from multikernel.auto.candidates import candidates
+from multikernel._workers import on_threads
+from multikernel.auto.candidates import Candidate, candidates
 from multikernel.auto.choice import Blend
-from multikernel.auto.encoders import Encoder
 from multikernel.auto.explanation import Explanation, Row, row_of, warnings_about
 from multikernel.auto.limits import Limits, some
 from multikernel.auto.preparation import Preparation
@@ -44,6 +45,7 @@ class MultiKernelEstimator(BaseEstimator):  # type: ignore[misc]
     time_budget: Positive | None = None
     memory: Positive | None = None
     random_state: Seed = None
+    n_jobs: Threads = None
     verbose: Verbosity = 0
 
     def __sklearn_tags__(self) -> Any:
@@ -104,25 +106,24 @@ class MultiKernelEstimator(BaseEstimator):  # type: ignore[misc]
         training = rows[some(labels[rows], limits.training, seed)]
         whole = Task.of(Y, weight, labels, seed)
         varied = bool((Y[rows] != Y[rows[0]]).any())
-        found: list[Tried] = []
+        task, few = whole.of_rows(choice), samples.of(choice)
+
+        def attempt(candidate: Candidate) -> Tried | None:
+            late = self.time_budget is not None and perf_counter() - start > self.time_budget
+            found = None if late and candidate is not limits.candidates[0] else tried(candidate, few, task)
+            if found is not None and self.verbose:
+                print(f"[{type(self).__name__}] {found.name}: {found.said}, {found.seconds:.2f} s", flush=True)
+            return found
+
         with one_blas_thread(len(choice)):
-            task, few = whole.of_rows(choice), samples.of(choice)
-            for candidate in limits.candidates if varied else ():
-                late = self.time_budget is not None and perf_counter() - start > self.time_budget
-                each = None if found and late else tried(candidate, few, task)
-                if each is not None:
-                    found.append(each)
-                    self._tell(each)
+            attempts = [partial(attempt, candidate) for candidate in limits.candidates if varied]
+            found = [each for each in on_threads(attempts, self.n_jobs) if each is not None]
         predicted = np.stack([self._scores(each.predicted) for each in found]) if found else None
         mixed = blend(predicted, choice, task.weight) if predicted is not None else self._constant(Y, labels, weight)
         with one_blas_thread(len(training)):
             members = [Member.of(found[m], samples.of(training), whole.of_rows(training)) for m in mixed.used]
         self.answer_ = Answer(samples.of(training).without_given(), tuple(members), mixed)
         self._explain(found, predicted, samples, Y, choice, training)
-
-    def _tell(self, each: Tried) -> None:
-        if self.verbose:
-            print(f"[{type(self).__name__}] {each.name}: {each.said}, {each.seconds:.2f} s", flush=True)
 
     def _explain(
         self, found: list[Tried], predicted: Array | None, samples: Samples, Y: Array, choice: Array, training: Array
@@ -145,16 +146,10 @@ class MultiKernelEstimator(BaseEstimator):  # type: ignore[misc]
             said.append(f"Kernels were chosen on {len(choice)} of {n} samples, to save time.")
         if len(training) < n:
             said.append(f"The answer was trained on {len(training)} of {n} samples, to save time and memory.")
-        names = [
-            column.name
-            for column, encoder in zip(self.preparation_.columns, self.preparation_.encoders, strict=True)
-            if isinstance(encoder, Encoder)
-            for _ in range(max(encoder.owners) + 1)
-        ]
         self.explanation_ = Explanation(
             (f"{n} samples.", *self.preparation_.sentences()),
             tuple(said),
-            tuple(warnings_about(samples, Y, names)),
+            tuple(warnings_about(samples, Y)),
             self._measure,
             tuple(rows),
         )

@@ -9,6 +9,7 @@ weighted sum over all sources.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -28,6 +29,7 @@ from multikernel.procedures.ridge_cv.residuals import HeldOut
 _MANY = 300  # groups of columns beyond which no scale is learned for each
 _RIDGES = np.geomspace(1e-4, 1e3, 8)
 _STEPS = 60
+_SHOWN = 3  # features that a line names
 _WIDTHS = (0.05, 0.3, 2.0)  # of a Gaussian in a sum: the mean of its exponent over pairs
 
 
@@ -78,14 +80,17 @@ class Scales(Candidate):
         found = learned_scales(bank, Profiles((self.kernel,)), HeldOut(task.Y, task.folds), tol=1e-2, max_iter=_STEPS)
         scales = found.scales[0][owner]
         return Learned(
-            OfDistance(self.kernel, scales, self.ranked), found.alpha, self._said(found.scales[0], found.means)
+            OfDistance(self.kernel, scales, self.ranked),
+            found.alpha,
+            self._said(found.scales[0] * found.means, samples.names),
         )
 
-    def _said(self, scales: Array, means: Array) -> str:
-        if self.each == "all":
-            return f"mean exponent {float(scales @ means):.2g}"
-        part = scales * means
-        return f"{int((part > 0.01 * part.max(initial=0.0)).sum())} of {len(part)} scales matter"
+    def _said(self, parts: Array, names: Sequence[str]) -> str:
+        """The mean exponent, or the features with the largest part in it."""
+        if self.each != "feature":
+            return f"mean exponent {float(parts.sum()):.2g}"
+        largest = np.argsort(-parts, kind="stable")[:_SHOWN]
+        return "mostly " + ", ".join(dict.fromkeys(names[k] for k in largest))
 
     def operations(self, n: int, p: int) -> float:
         steps = 20.0 + (10.0 if self.each == "all" else 40.0)

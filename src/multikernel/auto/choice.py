@@ -1,11 +1,13 @@
 """What weight each candidate has in the answer, from predictions of samples that it was not trained on.
 
 Numbers:   min over the simplex of |Y - sum_m w_m F_m|^2 / n + pull * |w - 1/M|^2 * var(Y)
-Classes:   min over w >= 0, b of the logistic loss of the scores sum_m w_m F_m + b, + pull * |w|^2
+Classes:   min over w >= 0, b of the mean logistic loss of the scores sum_m w_m F_m + b
+               + pull * |w - mean w|^2 + (|w|^2 + |b|^2) / n
 
 The pull towards equal weights keeps the choice from following the chance of few samples; candidates that differ little
 then share the weight, which predicts better than the best of them alone. For classes the same problem calibrates the
-probabilities: the scores are their logarithms. Both are convex.
+probabilities: the scores are their logarithms, and the last term is a normal prior that keeps them finite where
+candidates make no error. Both are convex.
 """
 
 from __future__ import annotations
@@ -19,7 +21,7 @@ from scipy.special import log_softmax, softmax
 from multikernel._typing import Array
 from multikernel.procedures import simplex_least_squares
 
-_PULL, _PULL_OF_CLASSES, _PULL_OF_BIAS = 0.2, 0.01, 1e-3
+_PULL, _PULL_OF_CLASSES = 0.2, 0.03
 _NONE = 0.01  # a share of the weight that is none
 
 
@@ -57,17 +59,19 @@ def blend_numbers(predicted: Array, Y: Array, weight: Array | None) -> Blend:
 def blend_classes(predicted: Array, labels: Array, weight: Array | None) -> Blend:
     """The blend of candidates' scores (M, n, k), one for each class."""
     M, n, k = predicted.shape
-    share = np.full(n, 1.0 / n) if weight is None else weight / weight.sum()
+    count = float(n) if weight is None else float(weight.sum())
+    share = np.full(n, 1.0 / n) if weight is None else weight / count
     truth = np.eye(k)[labels]
 
     def loss(x: Array) -> tuple[float, Array]:
         w, bias = x[:M], x[M:]
+        apart = w - w.mean()
         scores = np.tensordot(w, predicted, 1) + bias
         value = -float(share @ log_softmax(scores, axis=1)[np.arange(n), labels])
+        value += _PULL_OF_CLASSES * float(apart @ apart) + float(x @ x) / count
         slope = share[:, None] * (softmax(scores, axis=1) - truth)
-        value += _PULL_OF_CLASSES * float(w @ w) + _PULL_OF_BIAS * float(bias @ bias)
-        gradient = np.tensordot(predicted, slope, 2) + 2.0 * _PULL_OF_CLASSES * w
-        return value, np.append(gradient, slope.sum(axis=0) + 2.0 * _PULL_OF_BIAS * bias)
+        by_weights = np.tensordot(predicted, slope, 2) + 2.0 * _PULL_OF_CLASSES * apart
+        return value, np.append(by_weights, slope.sum(axis=0)) + 2.0 / count * x
 
     start = np.append(np.full(M, 2.0 / M), np.zeros(k))
     bounds = [(0.0, None)] * M + [(None, None)] * k

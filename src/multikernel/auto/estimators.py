@@ -13,7 +13,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, column_or_1d
 
-from multikernel._parameters import Positive, Seed, Verbosity, check_parameters
+from multikernel._parameters import Positive, Seed, Threads, Verbosity, check_parameters
 from multikernel._typing import Array
 from multikernel.auto.base import MultiKernelEstimator
 from multikernel.auto.choice import Blend, blend_classes, blend_numbers
@@ -41,6 +41,8 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
         What the losses of each class are multiplied with.
     random_state : int, RandomState or None
         Of the folds. A fit is the same for the same seed.
+    n_jobs : int or None
+        Threads over candidates.
     verbose : int, default 0
         1 prints a line for each candidate.
 
@@ -70,6 +72,7 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
     memory: Positive | None = None
     class_weight: ClassWeight = None
     random_state: Seed = None
+    n_jobs: Threads = None
     verbose: Verbosity = 0
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -80,7 +83,8 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
         X : array, sparse matrix or data frame of pandas or polars with n rows; or a dict of such views and of kernel
             matrices (n, n)
         y : labels of shape (n,)
-        sample_weight : array (n,) >= 0, what the loss of each sample is multiplied with
+        sample_weight : array (n,) >= 0, what the loss of each sample is multiplied with in the blend and in the answer;
+            scales and ridges are learned without, from the samples of a weight that is not 0
         """
         check_parameters(self)
         if y is None:
@@ -173,6 +177,8 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
         Bytes that a fit may take; by default half of this machine's.
     random_state : int, RandomState or None
         Of the folds. A fit is the same for the same seed.
+    n_jobs : int or None
+        Threads over candidates.
     verbose : int, default 0
         1 prints a line for each candidate.
 
@@ -199,6 +205,7 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
     time_budget: Positive | None = None
     memory: Positive | None = None
     random_state: Seed = None
+    n_jobs: Threads = None
     verbose: Verbosity = 0
 
     def __sklearn_tags__(self) -> Any:
@@ -214,7 +221,8 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
         X : array, sparse matrix or data frame of pandas or polars with n rows; or a dict of such views and of kernel
             matrices (n, n)
         y : real targets of shape (n,) or (n, t)
-        sample_weight : array (n,) >= 0, what the loss of each sample is multiplied with
+        sample_weight : array (n,) >= 0, what the loss of each sample is multiplied with in the blend and in the answer;
+            scales and ridges are learned without, from the samples of a weight that is not 0
         """
         check_parameters(self)
         if y is None:
@@ -231,9 +239,11 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
             raise ValueError(f"y has a NaN or infinity at row {row}: fill it in, or leave the sample out")
         self._single = target.ndim == 1
         columns = target[:, None] if self._single else target
-        self._mean = np.average(columns, axis=0, weights=weight)
-        spread = np.sqrt(np.average((columns - self._mean) ** 2, axis=0, weights=weight))
-        self._spread = np.where(spread > 0, spread, 1.0)
+        unit = np.abs(columns).max(axis=0)  # squares of very large and of very small numbers are none
+        unit[unit == 0.0] = 1.0
+        mean = np.average(columns / unit, axis=0, weights=weight)
+        spread = np.sqrt(np.average((columns / unit - mean) ** 2, axis=0, weights=weight))
+        self._mean, self._spread = unit * mean, unit * np.where(spread > 0, spread, 1.0)
         Y = (columns - self._mean) / self._spread
         self._target = Y
         labels = np.zeros(len(Y), dtype=int)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -71,14 +70,13 @@ def row_of(name: str, losses: Array, weight: float, seconds: float, said: str) -
     return Row(name, float(losses.mean()), spread, weight, seconds, said)
 
 
-def warnings_about(samples: Samples, Y: Array, names: Sequence[str]) -> list[str]:
+def warnings_about(samples: Samples, Y: Array) -> list[str]:
     """What a user should look at before trusting the answer.
 
     Parameters
     ----------
     samples : training samples
     Y : array (n, t)
-    names : the name of the column that each group of prepared columns comes from
     """
     said = []
     twins = 0 if samples.sparse or samples.given else _twins(np.hstack([samples.plain, Y]))
@@ -95,7 +93,7 @@ def warnings_about(samples: Samples, Y: Array, names: Sequence[str]) -> list[str
         norms = np.sqrt((Z**2).sum(axis=0))
         with np.errstate(divide="ignore", invalid="ignore"):
             alike = np.abs(Z.T @ centred) / norms[:, None] / size
-        found = {names[samples.owner[j]] for j in np.flatnonzero((np.nan_to_num(alike) > _ALIKE).any(axis=1))}
+        found = {samples.names[samples.owner[j]] for j in np.flatnonzero((np.nan_to_num(alike) > _ALIKE).any(axis=1))}
         for name in sorted(found):
             sentence = f"Column {name!r} alone tells the target almost exactly: it may hold the answer (a leak)."
             if sentence not in said:

@@ -100,8 +100,8 @@ class Preparation:
         plain, ranked, texts = [np.empty((table.n, 0))], [np.empty((table.n, 0))], []
         owners: list[int] = []
         views: list[int] = []
+        groups: list[str] = []
         names = list(dict.fromkeys(column.view for column in self.columns))
-        groups = 0
         for column, encoder in zip(self.columns, self.encoders, strict=True):
             cells = table.columns[column.name]
             if isinstance(encoder, Text):
@@ -109,9 +109,9 @@ class Preparation:
             elif isinstance(encoder, Encoder):
                 for parts, part in zip((plain, ranked), encoder.encode(_as(encoder, cells)), strict=True):
                     parts.append(part)
-                owners += [groups + owner for owner in encoder.owners]
+                owners += [len(groups) + owner for owner in encoder.owners]
                 views += [names.index(column.view)] * len(encoder.owners)
-                groups += max(encoder.owners, default=-1) + 1
+                groups += [column.name] * (max(encoder.owners) + 1)
         matrices = [
             unit_rows(table.sparse[name].multiply(1.0 / sizes).tocsr())
             for name, sizes in zip(self.sparse, self.sizes, strict=True)
@@ -125,6 +125,7 @@ class Preparation:
             (*texts, *matrices),
             tuple(given),
             np.arange(table.n),
+            tuple(groups),
         )
 
     @property

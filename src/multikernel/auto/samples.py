@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -22,6 +22,7 @@ class Samples:
     sparse : tuple of CSR matrices with rows of norm 1
     given : tuple of kernel matrices (n, training samples)
     rows : int array (n,), for training samples their numbers
+    names : tuple of str, the column of the table that each group comes from
     """
 
     plain: Array
@@ -31,30 +32,22 @@ class Samples:
     sparse: tuple[Any, ...]
     given: tuple[Array, ...]
     rows: Array
+    names: tuple[str, ...]
 
     def __len__(self) -> int:
         return len(self.rows)
 
     def of(self, index: Array) -> Samples:
         """Some of the samples."""
-        return Samples(
-            self.plain[index],
-            self.ranked[index],
-            self.owner,
-            self.view,
-            tuple(matrix[index] for matrix in self.sparse),
-            tuple(matrix[index] for matrix in self.given),
-            self.rows[index],
+        return replace(
+            self,
+            plain=self.plain[index],
+            ranked=self.ranked[index],
+            sparse=tuple(matrix[index] for matrix in self.sparse),
+            given=tuple(matrix[index] for matrix in self.given),
+            rows=self.rows[index],
         )
 
     def without_given(self) -> Samples:
         """The same without rows of kernel matrices, which training samples need no more once a model is fitted."""
-        return Samples(
-            self.plain,
-            self.ranked,
-            self.owner,
-            self.view,
-            self.sparse,
-            tuple(np.empty((0, 0)) for _ in self.given),
-            self.rows,
-        )
+        return replace(self, given=tuple(np.empty((0, 0)) for _ in self.given))

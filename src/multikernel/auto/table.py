@@ -99,7 +99,7 @@ def _views(X: Mapping[Any, Any], given: Sequence[str] | None) -> Table:
             kernels[name] = np.asarray(value, dtype=float)
             lengths[name] = len(kernels[name])
             continue
-        part = read(value)
+        part = read(_as_table(value))
         lengths[name] = part.n
         columns |= {f"{name}: {column}": cells for column, cells in part.columns.items()}
         views |= {f"{name}: {column}": name for column in part.columns}
@@ -107,6 +107,14 @@ def _views(X: Mapping[Any, Any], given: Sequence[str] | None) -> Table:
     if len(set(lengths.values())) > 1:
         raise ValueError(f"views must have a row for each sample, got rows: {lengths}")
     return Table(next(iter(lengths.values())), columns, matrices, kernels, views)
+
+
+def _as_table(value: Any) -> Any:
+    """A view as a table; one of a single column may have one axis."""
+    if hasattr(value, "to_frame"):
+        return value.to_frame()
+    table = value if hasattr(value, "shape") else np.asarray(value)
+    return table.reshape(-1, 1) if len(table.shape) == 1 else table
 
 
 def _is_kernel(value: Any) -> bool:

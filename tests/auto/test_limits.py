@@ -1,0 +1,73 @@
+"""Time and memory decide on how many samples kernels are chosen and trained, and it is said."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes, make_friedman1
+
+from multikernel import MultiKernelRegressor
+from multikernel.auto.candidates import Candidate, candidates
+from multikernel.auto.limits import Limits, some
+from multikernel.auto.preparation import Preparation
+from multikernel.auto.table import read
+
+
+@pytest.fixture
+def tried() -> list[Candidate]:
+    table = read(np.random.default_rng(0).normal(size=(20, 4)))
+    return candidates(Preparation.of(table).samples(table))
+
+
+def test_few_samples_are_all_used(tried):
+    limits = Limits.of(tried, 300, 4, None, None)
+    assert (limits.choice, limits.training, limits.candidates) == (300, 300, tuple(tried))
+
+
+def test_less_time_takes_fewer_samples_and_then_fewer_candidates(tried):
+    by_time = [Limits.of(tried, 5000, 4, seconds, None) for seconds in (100.0, 5.0, 0.5, 0.01)]
+    choices = [limits.choice for limits in by_time]
+    assert choices == sorted(choices, reverse=True)
+    assert choices[0] > choices[-1]
+    assert len(by_time[-1].candidates) < len(tried)
+    assert by_time[-1].candidates[0].name == "Gaussian, one width"
+
+
+def test_less_memory_takes_fewer_samples(tried):
+    limits = Limits.of(tried, 5000, 4, None, 8e6)
+    assert 8.0 * 8.0 * limits.training**2 <= 8e6
+
+
+def test_some_samples_keep_the_shares_of_the_classes():
+    labels = np.repeat([0, 1], [900, 100])
+    rows = some(labels, 100, 0)
+    assert len(rows) == 100
+    assert abs((labels[rows] == 1).sum() - 10) <= 1
+
+
+def test_a_fit_on_some_samples_says_so():
+    X, y = make_friedman1(400, noise=0.5, random_state=0)
+    model = MultiKernelRegressor(memory=1e6, random_state=0).fit(X, y)
+    assert "Kernels were chosen on 125 of 400 samples" in model.explain()
+    assert "The answer was trained on 125 of 400 samples" in model.explain()
+    assert model.score(X, y) > 0.7
+
+
+def test_a_seed_decides_everything():
+    X, y = load_diabetes(return_X_y=True)
+    first, second = (MultiKernelRegressor(random_state=3).fit(X[:60], y[:60]) for _ in range(2))
+    assert np.array_equal(first.predict(X), second.predict(X))
+    threads = MultiKernelRegressor(random_state=3, n_jobs=2).fit(X[:60], y[:60])
+    assert np.allclose(first.predict(X), threads.predict(X))
+
+
+def test_no_time_at_all_still_gives_the_gaussian():
+    X, y = load_diabetes(return_X_y=True)
+    model = MultiKernelRegressor(time_budget=1e-9, random_state=0).fit(X[:120], y[:120])
+    assert [row["candidate"] for row in model.candidates_] == ["Gaussian, one width", "their blend"]
+
+
+def test_samples_that_occur_twice_are_counted():
+    X, y = load_diabetes(return_X_y=True)
+    model = MultiKernelRegressor(random_state=0).fit(np.vstack([X[:50], X[:7]]), np.append(y[:50], y[:7]))
+    assert "7 of 57 samples are the same as an earlier one" in model.explain()
