@@ -1,0 +1,30 @@
+"""The printed descent: its slope is that of F, and it ends at the optimum where its step suits the problem."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from multikernel import PolynomialMKLRegressor, kernels
+from multikernel.reproduce.report.printed import MOST, descent
+
+RNG = np.random.default_rng(0)
+X = RNG.random((30, 4))
+Y = X[:, 0] - 0.5 * X[:, 1] + 0.1 * RNG.normal(size=30)
+Y -= Y.mean()
+
+
+def objective(theta: np.ndarray, degree: int, alpha: float) -> float:
+    K = ((X * theta) @ X.T) ** degree
+    return float(Y @ np.linalg.solve(K + alpha * np.eye(30), Y))
+
+
+@pytest.mark.parametrize("degree", [1, 2])
+def test_it_finds_the_optimum(degree: int) -> None:
+    end = descent(X, Y, degree, alpha=1.0, radius=1.0)
+    model = PolynomialMKLRegressor(
+        kernels.linear_features(), alpha=1.0, degree=degree, radius=1.0, fit_intercept=False, tol=1e-8
+    ).fit(X, Y)
+    assert end.steps < MOST
+    assert objective(end.weights, degree, 1.0) == pytest.approx(model.objective_, rel=1e-3)
+    assert np.linalg.norm(end.weights - 1.0) == pytest.approx(1.0)
