@@ -187,8 +187,9 @@ class MultiKernelEstimator(BaseEstimator):  # type: ignore[misc]
                 checks = {"accept_sparse": "csr", "ensure_all_finite": "allow-nan", "dtype": None}
                 X = validate_data(self, X, reset=reset, ensure_min_samples=2 if reset else 1, **checks)
         table = read(X) if reset else self.preparation_.read(X)
-        if reset and table.n < 2:
-            raise ValueError(f"{type(self).__name__} needs 2 samples or more, got n_samples = {table.n}")
+        least = 2 if reset else 1
+        if table.n < least:
+            raise ValueError(f"{type(self).__name__} needs samples, at least {least}, got n_samples = {table.n}")
         return table
 
     def _values(self, X: Any) -> Array:

@@ -1,6 +1,6 @@
 """What weight each candidate has in the answer, from predictions of samples that it was not trained on.
 
-Numbers:   min over the simplex of |Y - sum_m w_m F_m|^2 / n + pull * |w - 1/M|^2 * var(Y)
+Numbers:   min over the simplex of |Y - sum_m w_m F_m|^2 / n + pull * |w - 1/M|^2 * min_m |Y - F_m|^2 / n
 Classes:   min over w >= 0, b of the mean logistic loss of the scores sum_m w_m F_m + b
                + pull * |w - mean w|^2 + (|w|^2 + |b|^2) / n
 
@@ -21,7 +21,7 @@ from scipy.special import log_softmax, softmax
 from multikernel._typing import Array
 from multikernel.procedures import simplex_least_squares
 
-_PULL, _PULL_OF_CLASSES = 0.2, 0.03
+_PULL, _PULL_OF_CLASSES = 0.8, 0.03
 _NONE = 0.01  # a share of the weight that is none
 
 
@@ -50,7 +50,8 @@ def blend_numbers(predicted: Array, Y: Array, weight: Array | None) -> Blend:
     root = np.ones(len(Y)) if weight is None else np.sqrt(weight)
     design = np.reshape(predicted * root[:, None], (M, -1)).T / np.sqrt(len(Y))
     target = np.ravel(Y * root[:, None]) / np.sqrt(len(Y))
-    pull = np.sqrt(_PULL * max(float(target @ target), np.finfo(float).tiny))
+    best = float(((design - target[:, None]) ** 2).sum(axis=0).min())
+    pull = np.sqrt(_PULL * max(best, np.finfo(float).tiny))
     w = simplex_least_squares(np.vstack([design, pull * np.eye(M)]), np.append(target, np.full(M, pull / M)))
     w = np.where(w < _NONE, 0.0, w)
     return Blend(w / w.sum(), np.zeros(Y.shape[1]))

@@ -14,7 +14,7 @@ from multikernel._memory import total_memory
 from multikernel._typing import Array
 from multikernel.auto.candidates import Candidate
 
-_CHOICE, _TRAINING = 1000, 6000  # samples to choose on, and to train on, where no time is given
+_CHOICE, _TRAINING = 1000, 8000  # samples to choose on, and to train on, where no time is given
 _FEWEST = 100
 _SPEED = 1e10  # operations a second of one core, on the safe side
 _SHARE = 0.7  # of the time for the choice
