@@ -258,7 +258,7 @@ def test_mistake_is_refused_with_what_and_where(make: Any, message: str) -> None
 
 WRONG_TYPES = {
     "not-a-family": (lambda: kernels.as_family("rbf"), "KernelFamily or 'precomputed', got 'rbf'"),
-    "not-a-kernel": (lambda: kernels.as_family([RBF(1.0), 3]), r"kernels\[1\] is a int"),
+    "not-a-kernel": (lambda: kernels.as_family([RBF(1.0), 3]), r"kernels\[1\] is of type int"),
     "plus-number": (lambda: RBF(1.0) + 1, "unsupported operand"),
     "times-word": (lambda: RBF(1.0) * "2", "unsupported operand|can't multiply"),
     "to-a-fraction": (lambda: RBF(1.0) ** 0.5, "unsupported operand"),

@@ -312,5 +312,5 @@ def _part(given: Any, where: str) -> KernelFamily:
         return as_family(given)
     kernel = as_kernel(given)
     if kernel is None:
-        raise TypeError(f"{where} is a {type(given).__name__}; a family is made of kernels such as RBF(0.1)")
+        raise TypeError(f"{where} is of type {type(given).__name__}; a family is made of kernels such as RBF(0.1)")
     return Kernels((kernel,))

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from datetime import date
 from typing import Any, Literal
 
 import numpy as np
@@ -41,7 +42,7 @@ class FrameColumn:
 
     @classmethod
     def of_objects(cls, name: str, values: Array) -> FrameColumn:
-        """A column of objects: strings or numbers, None or NaN where a cell is missing.
+        """A column of objects: strings, numbers or dates of Python, None or NaN where a cell is missing.
 
         Raises
         ------
@@ -49,6 +50,10 @@ class FrameColumn:
         """
         absent = np.array([value is None or _is_nan(value) for value in values], dtype=bool)
         is_string = np.array([isinstance(value, str) for value in values], dtype=bool)
+        if not absent.all() and all(isinstance(value, date) for value in values[~absent]):
+            days = np.full(len(values), np.nan)
+            days[~absent] = (values[~absent].astype("datetime64[us]") - np.datetime64(0, "us")) / _DAY
+            return cls(name, "dates", days)
         if not is_string.any():
             return cls(name, "numbers", _floats(_filled(values, absent, np.nan), name))
         if not (is_string | absent).all():
