@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from pathlib import Path
 from typing import Any
 
@@ -10,8 +11,10 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
+from sklearn.base import is_regressor
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score, train_test_split
 
+import multikernel as mk
 from multikernel import (
     BankSearchCV,
     EasyMKLClassifier,
@@ -25,6 +28,9 @@ from multikernel import (
     save,
     views,
 )
+from multikernel.estimators.base import KernelEstimator
+from multikernel.estimators.rls2.linear import LinearRLS2Estimator
+from multikernel.estimators.scales.base import LearnedScalesEstimator
 from multikernel.kernels import RBF, Hamming, Linear
 
 Array = Any
@@ -266,3 +272,29 @@ def test_a_view_that_everyone_lacks_is_refused() -> None:
     K[3, 4] = K[4, 3] = np.nan
     with pytest.raises(ValueError, match="kernel 0 has a NaN or infinity at row 3, column 4"):
         EasyMKLClassifier("precomputed").fit([K], Y)
+
+
+# -- every estimator ---------------------------------------------------------------------------------------------------
+
+KINDS = [
+    cls
+    for name in mk.__all__
+    if inspect.isclass(cls := getattr(mk, name)) and issubclass(cls, KernelEstimator)
+    if not issubclass(cls, LearnedScalesEstimator | LinearRLS2Estimator)  # which learn in features
+]
+
+
+@pytest.mark.parametrize("cls", KINDS, ids=lambda cls: cls.__name__)
+@pytest.mark.filterwarnings("ignore")
+def test_every_estimator_takes_matrices_views_and_parts_of_a_bank(cls: Any) -> None:
+    y = NUMBERS if is_regressor(cls()) else Y
+    matrices = {"genes": K1, "proteins": K2}
+    first = cls().fit(matrices, y)
+    assert {"genes", "proteins"} <= {str(name) for name in first.kernel_names_}
+    values = first.predict(matrices)
+    np.testing.assert_array_equal(cls().fit(precomputed(matrices), y).predict(np.stack([K1, K2])), values)
+    seen = {"age": FRAME[["age"]], "proteins": K2}
+    assert cls().fit(seen, y).predict(seen).shape == (N,)
+    whole = views(matrices)
+    part, y_part = whole[TRAIN], y[TRAIN]
+    assert cls().fit(part, y_part).predict(whole[TEST]).shape == (20,)

@@ -164,6 +164,8 @@ def views(X: Any) -> Views | KernelBank:
 
 def is_views(X: Any) -> bool:
     """Whether X is a dict or a list of views: what no single array, sparse matrix or data frame is."""
+    if hasattr(X, "tocsr"):  # a sparse matrix may be a dict, by its entries
+        return False
     if isinstance(X, Mapping):
         return len(X) > 0
     if isinstance(X, np.ndarray):

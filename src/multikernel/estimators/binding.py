@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
@@ -18,7 +18,7 @@ from multikernel._typing import Array
 from multikernel._warnings import Message, keeping, warn_once
 from multikernel.banks import KernelBank, bind_kernels, precomputed
 from multikernel.banks.checks import check_self_values
-from multikernel.banks.precomputed import rectangular
+from multikernel.banks.precomputed import Precomputed, rectangular
 from multikernel.banks.threads import slices
 from multikernel.banks.views import BankRows, ViewBank, Views, bank_of_views, bind_view, is_views, views
 from multikernel.estimators.given import check_labels, check_samples, check_target
@@ -69,6 +69,7 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
         """``checks`` are those of scikit-learn for the target."""
         if y is not None:
             (check_target if checks.get("y_numeric") else check_labels)(y)
+        X = self._taken(X)
         if self._is_given(X):
             bank = self._given(X)
             return bank, _checked_target(y, bank.shape[0], **checks)
@@ -84,9 +85,17 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _bind_samples(self, X: Any) -> KernelBank:
         """The training bank where there is no target."""
+        X = self._taken(X)
         if self._is_given(X):
             return self._given(X)
         return self._bound(self._samples(X, reset=True))
+
+    def _taken(self, X: Any) -> Any:
+        """Some samples of a bank as a bank, a dict or a list of views as views; anything else as it is."""
+        self._rows = X.rows if isinstance(X, BankRows) else None
+        if isinstance(X, BankRows):
+            return X.bank.block(X.rows, X.rows)
+        return views(X) if is_views(X) and not self._is_precomputed() else X
 
     def _is_given(self, X: Any) -> bool:
         """Whether X is no sample, but kernel matrices, a bank, or several views."""
@@ -96,11 +105,6 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
         """A training bank that the user bound or computed, or the bank of several views."""
         for name in {"n_features_in_", "feature_names_in_"} & set(vars(self)):  # of an earlier fit
             delattr(self, name)
-        self._rows = X.rows if isinstance(X, BankRows) else None
-        if isinstance(X, BankRows):
-            X = X.bank.block(X.rows, X.rows)
-        elif not self._is_precomputed() and not isinstance(X, KernelBank):
-            X = views(X)
         if isinstance(X, Views):
             return self._bound_views(X)
         bank = precomputed(X)
@@ -116,7 +120,7 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
     def _bound(self, X: Any) -> KernelBank:
         """The bank of checked samples."""
         family = self._family().resolve(self._features(X)).learned(X)
-        self._bound_kernels = family
+        self._bound_kernels: KernelFamily | None = family
         # the names of very many kernels stay what they are, a sequence that makes them when they are asked for
         self.kernel_names_ = np.array(family.names, dtype=object) if len(family) <= _MANY else family.names
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is named
@@ -126,6 +130,7 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _bound_views(self, X: Views) -> KernelBank:
         """The kernels of every view: those of its own, or the same for all."""
+        self._bound_kernels = None
         bound, names = [], []
         for view, part in X.items():
             if isinstance(part, KernelBank):
@@ -240,19 +245,24 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
             # a square bank whose matrices follow the sample is not cut: its part would be another bank
             yield X if X.square and not X.local else X.block(slice(None), predictor.support)
         elif self._is_precomputed() or not hasattr(self, "n_features_in_"):
-            yield predictor.reference.cross(X)
+            yield from self._crossed([X])
         else:
             X = self._samples(X)
             height = max(1, _CHUNK_VALUES // max(len(predictor.support), width))
-            warned: list[Message] = []
-            for rows in slices(X.shape[0], height):
-                bank, messages = keeping(partial(predictor.reference.cross, X[rows]))
-                warned += messages
-                yield bank
-            warn_once(warned)  # of categories that training did not have, say
+            yield from self._crossed(X[rows] for rows in slices(X.shape[0], height))
+
+    def _crossed(self, parts: Iterable[Any]) -> Iterator[KernelBank]:
+        """Parts of new samples against the training samples; what there is to say of them is said once."""
+        warned: list[Message] = []
+        for part in parts:
+            bank, messages = keeping(partial(self.predictor_.reference.cross, part))
+            warned += messages
+            yield bank
+        warn_once(warned)  # of categories that training did not have, say
 
     def _against(self, Z: Any) -> KernelBank:
         """The bank whose columns are some samples, with nothing stored."""
+        assert self._bound_kernels is not None
         bank = bind_kernels(self._bound_kernels, Z, memory=0)
         if not bank.local:
             raise ValueError(
@@ -264,6 +274,13 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
     def _between(self, X: Any) -> KernelBank:
         """A bank in place of samples, or matrices of some samples against others, as a bank."""
         m = len(self.predictor_.reference)
+        if isinstance(X, Views) or (is_views(X) and not isinstance(self.predictor_.reference, Precomputed)):
+            raise ValueError(
+                f"{type(self).__name__}: kernels of several views are known between new and training samples only; "
+                "learn a model of the views' matrices to ask for others"
+            )
+        if isinstance(X, BankRows):
+            X = X.bank.block(X.rows, X.rows)
         if isinstance(X, KernelBank):
             return rectangular(X, m, X.shape[1])
         matrices = list(X.values()) if isinstance(X, Mapping) else X

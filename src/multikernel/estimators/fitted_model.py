@@ -81,7 +81,7 @@ class FittedModel(TakesKernels):
         MemoryError : where the matrix is larger than the memory
         """
         check_is_fitted(self)
-        if isinstance(X, KernelBank) or self._is_precomputed():
+        if self._is_given(X):
             if Z is not None:
                 raise ValueError(f"{type(self).__name__}: a bank or matrices say what X is against; leave out Z")
             return self._kernel_of(self._between(X))

@@ -10,7 +10,6 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from multikernel._typing import Array
-from multikernel.banks import KernelBank
 
 
 class KernelTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -66,7 +65,7 @@ class KernelTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         if self.output not in ("kernel", "features"):
             raise ValueError(f"KernelTransformer: output must be 'kernel' or 'features', got {self.output!r}")
         K: Array = self.model.kernel_matrix(X)
-        given = isinstance(X, KernelBank) or isinstance(self.model.kernels, str)
+        given = self.model._is_given(X)
         self.samples_ = None if given else X
         if self.output == "features":
             values, vectors = linalg.eigh(K)

@@ -30,6 +30,7 @@ from multikernel._parameters import (
 )
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
+from multikernel.banks.views import BankRows
 from multikernel.combinations import Combination, HadamardPower, Linear, ProductOfRBF
 from multikernel.domains import Domain, NormBall, Orthant
 from multikernel.estimators.base import KernelEstimator
@@ -116,9 +117,11 @@ class GeneralizedMKL(KernelEstimator):
 
     def banks(self, X: Any, width: int = 1) -> Iterator[KernelBank]:
         if self.combination == "rbf_product" and not (isinstance(X, KernelBank) and X.of_distances):
-            if isinstance(X, KernelBank) and X.square:
+            if isinstance(X, BankRows):
+                X = X if X.bank.of_distances else BankRows(_distances(X.bank), X.rows)
+            elif isinstance(X, KernelBank) and X.square:
                 X = _distances(X)
-            elif isinstance(X, KernelBank) or self._is_precomputed():
+            elif self._is_given(X):
                 raise ValueError(
                     f"{type(self).__name__}: kernels between new and training samples do not tell their distances; "
                     "take distances = bank.distances() of a bank of all samples, fit on distances[train, train] and "

@@ -55,7 +55,7 @@ class HierarchicalKernelLearning(KernelEstimator):
     def bind(self, X: Any, y: Any = None) -> tuple[KernelBank, Array]:
         bank, y = super().bind(X, y)
         known = self.kernel_names_
-        if self.kernels is None and not isinstance(X, KernelBank):  # a kernel for each feature: its name says it all
+        if self.kernels is None and not self._is_given(X):  # a kernel for each feature: its name says it all
             known = getattr(self, "feature_names_in_", [f"x{i}" for i in range(len(bank))])
         self.base_kernel_names_ = np.array([str(name) for name in known], dtype=object)
         return bank, y

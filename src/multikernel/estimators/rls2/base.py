@@ -72,7 +72,7 @@ class RLS2Estimator(ScaledEstimator):
 
     def _self_values(self, bank: KernelBank, X: Any, unlabeled: Any) -> Array:
         """k_k(x, x) of the further inputs, shape (m, n_u): given where kernels are, else from samples."""
-        if not isinstance(X, KernelBank) and not self._is_precomputed():
+        if not self._is_given(X):
             return bank.self_values(self._samples(unlabeled))
         values = np.asarray(unlabeled, dtype=float)
         if values.ndim != 2 or len(values) != len(bank) or not (np.isfinite(values) & (values >= 0)).all():
