@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import gzip
 import os
 import re
 import signal
@@ -12,12 +11,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 
 from multikernel.reproduce import catalogue
 from multikernel.reproduce.command import CELLS, reproduce
 from multikernel.reproduce.experiment import Cell, Experiment
+from multikernel.reproduce.published import PAPERS
 from multikernel.reproduce.results import Ledger
 from multikernel.reproduce.running import results_of, run
 from multikernel.reproduce.sources import Source
@@ -57,17 +56,6 @@ def test_order_failures_and_what_is_kept(made_up: Experiment, tmp_path: Path) ->
     assert "cell 1 of 4, " in told[0]
 
 
-@pytest.fixture(scope="module")
-def small_data(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A directory with a set under the name of one of the papers', of random numbers."""
-    folder, rng = tmp_path_factory.mktemp("data"), np.random.default_rng(0)
-    X = rng.random((200, 4))
-    rows = [",".join([*(f"{v:.4f}" for v in x), "RM"[int(x[0] > x[1])]]) for x in X]
-    text = "\n".join(["a,b,c,d,target", *rows]) + "\n"
-    (folder / "sonar.csv.gz").write_bytes(gzip.compress(text.encode()))
-    return folder
-
-
 def tables(out: Path) -> str:
     """The page without what differs from run to run: the time and the machine."""
     return re.sub(r"<footer>.*?</footer>", "", (out / "nkrr.html").read_text(), flags=re.DOTALL)
@@ -84,18 +72,36 @@ def test_a_run_that_is_killed_goes_on_to_the_same_report(small_data: Path, tmp_p
     assert 1 <= len(kept.splitlines()) <= 3
 
     told: list[str] = []
-    for name, jobs in (("killed", 2), ("whole", 1)):  # processes give what this one gives
-        reproduce("nkrr", tmp_path / name, figure=1, quick=True, data_dir=small_data, jobs=jobs, tell=told.append)
+    for name in ("killed", "whole"):
+        reproduce("nkrr", tmp_path / name, figure=1, quick=True, data_dir=small_data, tell=told.append)
     assert len(told) == 3 - len(kept.splitlines()) + 3
     assert tables(tmp_path / "killed") == tables(tmp_path / "whole")
     assert "lambda=100" in tables(tmp_path / "whole")
 
 
-def test_data_that_are_not_there_are_told_and_left_out(small_data: Path, tmp_path: Path) -> None:
+def test_data_that_are_not_there_are_told_and_left_out(tmp_path: Path) -> None:
     told: list[str] = []
-    first = reproduce("nkrr", tmp_path, table=1, quick=True, data_dir=small_data, tell=told.append)
-    assert "left out, since the data are not there:" in told[0]
-    assert "parkinsons" in told[0]
-    text = first.with_name("nkrr.html").read_text()
-    assert "not run" in text
-    assert not re.search(r'(src|href)="https?:', text)
+    (tmp_path / "data").mkdir()
+    first = reproduce("nkrr", tmp_path, table=1, quick=True, data_dir=tmp_path / "data", tell=told.append)
+    assert told == ["left out, since the data are not there: breast_wisconsin, ionosphere, parkinsons, sonar"]
+    assert "not run" in first.with_name("nkrr.html").read_text()
+
+
+@pytest.mark.parametrize("each", catalogue.EXPERIMENTS, ids=lambda each: each.key)
+def test_every_experiment_measures_a_cell_of_a_quick_run(each: Experiment, small_data: Path) -> None:
+    cell = each.cells(True)[0]
+    given = each.measure(cell.needs, Source(small_data), {}) if cell.needs else {}
+    assert each.measure(cell, Source(small_data), given)
+
+
+@pytest.mark.study
+def test_a_quick_run_of_everything(small_data: Path, tmp_path: Path) -> None:
+    data_dir = Path(os.environ["MULTIKERNEL_DATA"]) if "MULTIKERNEL_DATA" in os.environ else small_data
+    first = reproduce("all", tmp_path, quick=True, data_dir=data_dir, jobs=2, tell=len)
+    pages = {page.name: page.read_text() for page in first.parent.glob("*.html")}
+    assert set(pages) == {"index.html", *(f"{paper}.html" for paper in PAPERS)}
+    for text in pages.values():
+        assert not re.search(r'(src|href)="https?:|<script|@import', text)
+    for each in catalogue.EXPERIMENTS:
+        assert f'id="{each.name}"' in pages[f"{each.paper}.html"]
+    assert pages["nkrr.html"].count("<svg") >= 5
