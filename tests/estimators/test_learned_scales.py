@@ -133,7 +133,7 @@ def test_what_has_no_scales_is_refused_in_a_sentence() -> None:
         LearnedScalesRegressor("precomputed").fit(X @ X.T, y)
     with pytest.raises(ValueError, match="square bank of distances"):
         LearnedScalesRegressor().fit(bind(kernels.linear_features(), X), y)
-    with pytest.raises(ValueError, match="penalty must be a finite number >= 0, got -1"):
+    with pytest.raises(ValueError, match="penalty must be a finite number >= 0 or None, got -1"):
         LearnedScalesRegressor(penalty=-1).fit(X, y)
 
 
@@ -169,7 +169,7 @@ def test_strings_are_categories(kernel: kernels.Kernel, tmp_path: Any) -> None:
     frame, target = mixed(200)
     model = LearnedScalesRegressor(kernel).fit(frame[:140], target[:140])
     assert model.score(frame[140:], target[140:]) > 0.95
-    shape, size, colour, noise = model.scales_
+    shape, size, colour, noise = LearnedScalesRegressor(kernel, penalty=1.0).fit(frame[:140], target[:140]).scales_
     assert colour > shape
     assert size > noise
     save(model, tmp_path / "model.mk")
@@ -236,3 +236,49 @@ def test_folds_of_very_unequal_sizes() -> None:
     pairs = [(np.arange(1, 600), np.arange(1)), (np.arange(1), np.arange(1, 600))]
     model = LearnedScalesRegressor(cv=pairs, max_iter=2, tol=1e3).fit(A, target)
     assert np.isfinite(model.predict(A)).all()
+
+
+@pytest.mark.parametrize("kernel", [kernels.RBF(), kernels.Laplacian()], ids=repr)
+def test_a_weight_is_how_often_a_sample_is_there(kernel: kernels.Kernel) -> None:
+    """Where the copies of a sample are in one fold."""
+    count = np.resize([0, 1, 1, 2, 3], 80)
+    rows, fold = np.repeat(np.arange(80), count), np.arange(80) % 7 % 4
+
+    def pairs(labels: Array) -> list[tuple[Array, Array]]:
+        return [(np.flatnonzero(labels != f), np.flatnonzero(labels == f)) for f in range(4)]
+
+    for model, target in ((LearnedScalesRegressor, y), (LearnedScalesClassifier, np.digitize(y, [12, 16]))):
+        weighed = model(kernel, cv=pairs(fold)).fit(X[:80], target[:80], sample_weight=count)
+        repeated = model(kernel, cv=pairs(fold[rows])).fit(X[rows], target[rows])
+        assert weighed.cv_loss_ == pytest.approx(repeated.cv_loss_, rel=1e-6)
+        np.testing.assert_allclose(weighed.scales_, repeated.scales_, rtol=1e-4)
+        np.testing.assert_array_equal(np.isfinite(weighed.predict(X[80:])), True)
+    with pytest.raises(ValueError, match="all weight is in one fold"):
+        LearnedScalesRegressor(cv=pairs(fold)).fit(X[:80], y[:80], sample_weight=fold == 1)
+
+
+@pytest.mark.parametrize("kernel", [kernels.RBF(), kernels.Laplacian()], ids=repr)
+def test_missing_numbers_have_a_distance_of_their_own(kernel: kernels.Kernel, tmp_path: Any) -> None:
+    """Where a number is missing the target is higher, whatever stands beside it."""
+    rng = np.random.default_rng(0)
+    A, gone = rng.normal(size=(200, 3)), rng.random((200, 3)) < 0.2
+    target = A[:, 1] + 3.0 * gone[:, 2] + 0.1 * rng.normal(size=200)
+    gone[:, 1] = False
+    holes = np.where(gone, np.nan, A)
+    model = LearnedScalesRegressor(kernel).fit(holes[:140], target[:140])
+    assert model.score(holes[140:], target[140:]) > 0.9
+    assert model.scales_.shape == (3,)
+    assert not hasattr(model, "kernel_")
+    save(model, tmp_path / "model.mk")
+    np.testing.assert_array_equal(load(tmp_path / "model.mk").predict(holes[140:]), model.predict(holes[140:]))
+    frame = pd.DataFrame(holes, columns=list("abc"))
+    np.testing.assert_allclose(
+        LearnedScalesRegressor(kernel).fit(frame[:140], target[:140]).predict(frame[140:]), model.predict(holes[140:])
+    )
+    frame["d"] = np.where(gone[:, 2], None, "known")
+    assert LearnedScalesRegressor(kernel).fit(frame[:140], target[:140]).score(frame[140:], target[140:]) > 0.9
+    complete = LearnedScalesRegressor(kernel).fit(A[:140], target[:140])
+    median = A[150:151].copy()
+    median[0, 0] = np.median(A[:140, 0])
+    lacking = np.where([True, False, False], np.nan, A[150:151])
+    np.testing.assert_allclose(complete.predict(median), complete.predict(lacking))  # what training never missed

@@ -20,9 +20,8 @@ from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank, positions, same_samples
 from multikernel.banks.categories import Columns
 from multikernel.banks.gram import DenseGram, Gram
-from multikernel.banks.threads import one_blas_thread, over_rows
+from multikernel.banks.threads import one_blas_thread, over_rows, over_tiles
 
-_TILE = 1 << 16  # distances
 _PIECE = 1 << 20  # differences of columns that a thread forms at a time
 
 
@@ -48,6 +47,8 @@ class ColumnDistancesBank(KernelBank):
     def of(cls, X: Any, degree: int = 2, owner: Array | None = None) -> ColumnDistancesBank:
         """On a training sample; every feature is a group of its own if ``owner`` is not given.
 
+        Missing numbers of a feature are a group of their own, after all others.
+
         Parameters
         ----------
         X : array or CSR matrix (n, p), or a table whose features of strings are categories: the same or not
@@ -65,9 +66,11 @@ class ColumnDistancesBank(KernelBank):
         own = np.arange(columns.p) if owner is None else np.asarray(owner)
         if own.shape != (columns.p,):
             raise ValueError(f"owner must name the group of each of {columns.p} features, got shape {own.shape}")
-        numbers = columns.numbers(X)
+        numbers, groups, holes = columns.numbers(X), int(own.max(initial=-1)) + 1, len(columns.holes)
         _check_range(numbers, columns)
-        return cls(numbers, numbers, own[columns.features], int(own.max(initial=-1)) + 1, columns)
+        owner = own[columns.features]
+        owner[len(owner) - holes :] = groups + np.arange(holes)
+        return cls(numbers, numbers, owner, groups + holes, columns)
 
     @property
     def degree(self) -> int:
@@ -100,7 +103,13 @@ class ColumnDistancesBank(KernelBank):
     # -- passes --------------------------------------------------------------------------------------------------
 
     def tiles(self, rows: Index) -> Iterator[Array]:
-        return (self._sum((self.owner == k).astype(float), self.X[rows], self.Z) for k in range(self.groups))
+        X = self.X[rows]
+        for k in range(self.groups):
+            D = np.zeros((len(X), len(self.Z)))
+            for j in np.flatnonzero(self.owner == k):  # by differences: exactly 0 for samples that are the same
+                apart = np.abs(X[:, j, None] - self.Z[:, j])
+                D += apart if self.degree == 1 else apart * apart
+            yield D
 
     def combine_all(self, W: Array) -> list[Gram]:
         return [DenseGram(self._whole(np.append(w, 0.0)[self.owner])) for w in np.asarray(W, dtype=float)]
@@ -178,7 +187,7 @@ class ColumnDistancesBank(KernelBank):
                     np.maximum(tile, 0.0, out=tile)
 
         with one_blas_thread(0):  # the rows are shared out among threads
-            over_rows(part, len(D), _height(len(Z)))
+            over_tiles(part, D.shape)
         return D
 
     def _inner_squares(self, M: Array) -> Array:
@@ -191,7 +200,7 @@ class ColumnDistancesBank(KernelBank):
             return np.einsum("i,ij,ij->j", tile.sum(axis=1), own, own) - 2.0 * crossed, tile.sum(axis=0)
 
         with one_blas_thread(0):
-            parts = over_rows(part, len(X), _height(len(Z)))
+            parts = over_tiles(part, M.shape)
         by_columns = np.sum([columns for _, columns in parts], axis=0) if parts else np.zeros(len(Z))
         return np.sum([own for own, _ in parts], axis=0) + np.einsum("i,ij,ij->j", by_columns, Z, Z)
 
@@ -258,8 +267,3 @@ def _check_range(numbers: Array, columns: Columns) -> None:
 def _sums(squares: Array, s: Array) -> Array:
     """sum_j s_j x_j^2 of each sample, without the threads of NumPy's BLAS."""
     return np.einsum("ij,j->i", squares, s)
-
-
-def _height(columns: int) -> int:
-    """Rows of a tile that stays in the cache."""
-    return max(1, _TILE // max(1, columns))

@@ -18,6 +18,8 @@ import joblib
 from threadpoolctl import ThreadpoolController
 
 T = TypeVar("T")
+_FEW_VALUES = 1 << 18  # it takes as long to wake threads as to fill a matrix of so many
+_TILE_VALUES = 1 << 15
 _SMALL_ORDER = 800  # the largest order of matrices whose products are faster with one thread
 
 
@@ -52,6 +54,15 @@ def over_rows(work: Callable[[slice], T], n: int, size: int) -> list[T]:
     if workers <= 1:
         return [work(piece) for piece in pieces]
     return list(_pool(os.getpid(), workers).map(work, pieces))
+
+
+def over_tiles(work: Callable[[slice], T], shape: tuple[int, int]) -> list[T]:
+    """As ``over_rows`` for a matrix of this shape, in tiles that stay in the cache; few are not worth threads."""
+    rows, columns = shape
+    height = max(1, _TILE_VALUES // max(1, columns))
+    if rows * columns <= _FEW_VALUES:
+        return [work(piece) for piece in slices(rows, height)]
+    return over_rows(work, rows, height)
 
 
 @dataclass(eq=False)

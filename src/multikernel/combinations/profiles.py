@@ -20,11 +20,10 @@ from multikernel._linalg import as_columns
 from multikernel._parameters import shown
 from multikernel._typing import Array
 from multikernel.banks import DenseGram, KernelBank
-from multikernel.banks.threads import over_rows
+from multikernel.banks.threads import over_tiles
 from multikernel.combinations.base import Combination
 from multikernel.kernels.distance import DistanceKernel
 
-_TILE = 1 << 15  # values
 _FARTHEST = 1e200  # a distance at which every profile is 0 or next to it, and whose multiples are finite
 
 
@@ -110,7 +109,7 @@ class Profiles(Combination):
                     profile *= weights[r]
                     K[rows] += profile
 
-        over_rows(fill, len(K), _height(K))
+        over_tiles(fill, K.shape)
         return Evaluated(self, bank, weights, distances, K)
 
 
@@ -149,13 +148,8 @@ class Evaluated:
             np.multiply(M[rows], slopes, out=out[rows])
             return values
 
-        parts = over_rows(part, len(M), _height(M))
+        parts = over_tiles(part, M.shape)
         return np.sum(parts, axis=0) if parts else np.zeros(len(users))
-
-
-def _height(K: Array) -> int:
-    """Rows of a tile that stays in the cache together with what is made of it."""
-    return max(1, _TILE // max(1, K.shape[1]))
 
 
 def _clipped(D: Array) -> Array:

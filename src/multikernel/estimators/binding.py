@@ -221,8 +221,12 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
                     f"{type(self).__name__} was fitted with {held} in columns {was} of X, and got them in {got}"
                 )
         if features.missing and not reset:
-            self._family().resolve(self._features(samples))  # which refuses them, where a kernel does not take them
+            self._check_complete(samples)
         return samples
+
+    def _check_complete(self, samples: Any) -> None:
+        """ValueError where new samples miss cells and a kernel does not take that."""
+        self._family().resolve(self._features(samples))
 
     def banks(self, X: Any, width: int = 1) -> Iterator[KernelBank]:
         """New samples against the training samples that the predictor uses.

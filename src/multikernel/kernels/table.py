@@ -121,6 +121,14 @@ def as_table(X: Any) -> Table | None:
     return _of_columns(list(columns), len(values))
 
 
+def with_missing(X: Any) -> Any:
+    """An array in which numbers are missing (NaN) as a table; else X itself."""
+    if not (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f" and np.isnan(X).any()):
+        return X
+    none = np.arange(0)
+    return Table(X, np.empty((len(X), 0), dtype=object), none, none)
+
+
 def as_samples(X: Any) -> Any:
     """What kernels take: a table or an array for a data frame, for strings and for nested lists; else X itself."""
     table = as_table(X)

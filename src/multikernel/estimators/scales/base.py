@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
-from typing import Any, Literal, cast
+from typing import Any, Literal, Self, cast
 
 import numpy as np
 from sklearn.model_selection import check_cv
@@ -27,6 +27,7 @@ from multikernel.estimators.predictor import KernelPredictor
 from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.kernels import DistanceKernel, Kernel, KernelFamily, Kernels, Matern
 from multikernel.kernels.anisotropic import Anisotropic
+from multikernel.kernels.table import with_missing
 from multikernel.machines import RidgeMachine
 from multikernel.observer import Observer
 from multikernel.procedures.learned_scales import MANY, LearnedScales, learned_scales
@@ -43,12 +44,23 @@ class LearnedScalesEstimator(KernelEstimator):
     shared_scales: bool = False
     groups: Sequence[Sequence[int | str]] | None = None
     cv: CrossValidation | Literal["loo"] = 5
-    penalty: NonNegative = 1.0
+    penalty: NonNegative | None = None
     fit_intercept: bool = True
     tol: Positive = 1e-2
     max_iter: Count = 100
     random_state: Seed = 0
     verbose: Verbosity = 0
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Learn the scales, the kernel weights, the ridge and the function.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n, p); or a square KernelBank of distances
+        y : targets of shape (n,) or (n, t), or labels of shape (n,)
+        sample_weight : array (n,) >= 0, what the squared error of each sample is multiplied with
+        """
+        return self._fit(X, y, sample_weight)
 
     def check_parameters(self) -> None:
         super().check_parameters()
@@ -97,6 +109,20 @@ class LearnedScalesEstimator(KernelEstimator):
         reference: Any = cast(KernelPredictor, self.predictor_).reference
         return replace(reference, Z=reference.columns.numbers(Z))
 
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        return tags
+
+    def _bind(self, X: Any, y: Any, **checks: Any) -> tuple[KernelBank, Array]:
+        return super()._bind(with_missing(X), y, **checks)
+
+    def _samples(self, X: Any, reset: bool = False) -> Any:
+        return super()._samples(with_missing(X), reset)
+
+    def _check_complete(self, samples: Any) -> None:
+        """Missing cells have distances of their own."""
+
     def _owner(self, X: Any) -> Array:
         """The group of each feature; those that ``groups`` does not name have one each, after the named ones."""
         p = X.shape[1]
@@ -115,16 +141,19 @@ class LearnedScalesEstimator(KernelEstimator):
     # -- learning ------------------------------------------------------------------------------------------------------
 
     def _tasks(self, target: Array, sample_weight: Array | None) -> list[Task]:
-        return [Task(np.arange(len(target)), target)]
+        return [Task(np.arange(len(target)), target, sample_weight)]  # folds are of all samples, also of weight zero
 
     def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
         combination, Y = self._combination(), as_columns(task.target)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         held_out = HeldOut(Y, self._folds(task.target, seed), self.fit_intercept)
         with one_blas_thread(len(Y), MANY):
-            found = learned_scales(bank, combination, held_out, self.penalty, self.tol, self.max_iter, seed, observe)
+            found = learned_scales(
+                bank, combination, held_out, self.penalty, self.tol, self.max_iter, seed, observe, task.sample_weight
+            )
             unit, machine = spread(task.target), RidgeMachine(found.alpha, self.fit_intercept)
-            solution = machine.solve(combination.gram(bank, found.theta), task.target / unit)
+            gram = combination.gram(bank, found.theta)
+            solution = machine.solve(gram, task.target / unit, sample_weight=task.sample_weight)
             return found, MachineUnits(machine, 1.0, unit, coef=unit).solution(solution)
 
     def _folds(self, target: Array, seed: int) -> Folds:
@@ -153,7 +182,7 @@ class LearnedScalesEstimator(KernelEstimator):
         scales, relative = found.scales, found.scales * found.means
         if isinstance(bank, ColumnDistancesBank):
             scales, relative = bank.by_feature(scales), bank.by_feature(relative)
-            if not len(bank.columns.strings):
+            if bank.columns.plain:
                 own = scales if len(scales) == len(found.values) else np.repeat(scales, len(found.values), axis=0)
                 parts = zip(found.values.tolist(), self._combination().kernels, own.tolist(), strict=True)
                 self.kernel_: Kernel = reduce(add, [w * Anisotropic(kernel, tuple(own)) for w, kernel, own in parts])
@@ -162,6 +191,8 @@ class LearnedScalesEstimator(KernelEstimator):
         self.relative_scales_ = relative[0] if single_kernel else relative
         self.alpha_ = found.alpha
         self.cv_loss_ = found.objective
+        self.penalty_ = found.penalty
+        self.cv_loss_outer_ = found.outer
         self.cv_loss_equal_ = found.equal
         self.cv_loss_constant_ = found.constant
 

@@ -43,10 +43,11 @@ class LearnedScalesRegressor(LearnedScalesEstimator, KernelRegressor):
         Features that share a scale, by position or by data-frame name; all others have a scale of their own.
     cv : int, splitter, iterable of (train, test) pairs, or "loo"; default 5
         Folds that hold out each sample exactly once. An int is a number of shuffled folds, at most one for each sample.
-    penalty : float >= 0, default 1.0
+    penalty : None or float >= 0, default None
         One over the variance that the logarithms of the scales are expected to have: larger values keep the scales
         nearer to each other. It matters less the more samples there are; without it the scales may be fitted to the
-        folds where samples are few.
+        folds where samples are few. By default one of 1, 3, 10 and 30 is chosen, by the error on folds that took no
+        part in learning the scales.
     fit_intercept : bool, default True
         Whether the mean of the training targets is taken off first and is the intercept.
     tol : float, default 1e-2
@@ -69,6 +70,10 @@ class LearnedScalesRegressor(LearnedScalesEstimator, KernelRegressor):
     kernel_ : the learned kernel, to be used elsewhere; not set for a bank of distances and for categories
     cv_loss_ : float, the mean squared error on the held-out samples, summed over targets. Scales were chosen by it, so
         that it is somewhat lower than the error of new samples
+    penalty_ : float, the penalty given or chosen
+    cv_loss_outer_ : float, the same of scales that were learned on other folds, by which the penalty was chosen; on
+        three folds of at most 500 samples. With no more samples, what it exceeds ``cv_loss_`` by is overfitting of the
+        folds. NaN where the penalty was given.
     cv_loss_equal_, cv_loss_constant_ : float, the same for the best of the equal scales tried, and for constants
     kernel_names_ : array (R,)
     dual_coef_ : array (n,) or (t, n); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_
@@ -139,7 +144,7 @@ class LearnedScalesClassifier(LearnedScalesEstimator, LabelsEstimator):
     def _tasks(self, target: Array, sample_weight: Array | None) -> list[Task]:
         labels = self._numbered(target)
         columns = 2.0 * np.eye(len(self.classes_))[labels] - 1.0
-        return super()._tasks(columns[:, 1] if len(self.classes_) == 2 else columns, None)
+        return super()._tasks(columns[:, 1] if len(self.classes_) == 2 else columns, sample_weight)
 
     def _labels(self, target: Array) -> Array:
         return (target > 0).astype(int) if target.ndim == 1 else target.argmax(axis=1)

@@ -3,6 +3,7 @@
     E(u) = log L(K(theta)) + penalty / n * sum_rk (u_rk - mean_k u_rk)^2,    s_rk = exp(u_rk) / d_k
 
 K(theta) = sum_r w_r f_r(sum_k s_rk D_k) with ridge 1, L its squared error on held-out samples (ridge_cv/residuals.py).
+Weights of samples, of roots v, make it v v' o K(theta) and the targets v y; n is their sum then.
 Scales are measured by the mean distances d_k, so that the result does not depend on the units of the features.
 
 n / 2 E is the negative logarithm of a normal likelihood times a log-normal prior of the scales around a common one, of
@@ -22,7 +23,7 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.combinations import Profiles
 from multikernel.kernels.distance import DistanceKernel
-from multikernel.procedures.ridge_cv.residuals import HeldOut
+from multikernel.procedures.ridge_cv.residuals import HeldOut, Residuals
 
 _NOTHING = 1e-12  # of the error of the constant predictor: errors below it count as this
 _TINY = float(np.finfo(float).tiny)
@@ -50,7 +51,8 @@ class Trial:
 class ScalesError:
     """E for a bank of distances; u has an entry for each kernel's weight, then one for each scale that can vary.
 
-    ``means`` are the mean distances over pairs of samples, shape (m,), the inverse units of the scales.
+    ``means`` are the mean distances over pairs of samples, shape (m,), the inverse units of the scales. Where samples
+    have weights, the targets and the constant function held out (``held_out.one``) are multiplied by their roots.
     """
 
     bank: KernelBank
@@ -63,24 +65,34 @@ class ScalesError:
         """E at u; None where the kernel matrix is singular in floating point."""
         theta, R = self.theta(u), len(self.combination.kernels)
         evaluated = self.combination.at(self.bank, theta)
-        left = self.held_out.residuals(evaluated.K)
+        left = self.held_out.residuals(self._weighed(evaluated.K))
         if left is None:
             return None
-        errors, M = left.errors, self.held_out.slope(left)
+        errors, M = left.errors, self._weighed(self.held_out.slope(left))
         del left  # which frees a matrix before the next one is made
-        loss = max(float(errors.sum()), _NOTHING * self.held_out.constant(), _TINY)
+        loss = self._floored(errors)
         slope = evaluated.inner(M) * theta / loss
         logs = self.logs(u)
         apart = logs - logs.mean(axis=1, keepdims=True) if logs.size else logs
         gradient = np.concatenate([slope[:R], slope[R:].reshape(len(logs), -1)[:, self.varied].ravel()])
-        prior = self.penalty / len(self.held_out.Y)
+        prior = self.penalty / self.held_out.count
         gradient[R:] += 2.0 * prior * apart.ravel()
-        value = float(np.log(loss)) + prior * float((apart**2).sum())
-        return Trial(u, value, gradient, errors)
+        return Trial(u, float(np.log(loss)) + prior * float((apart**2).sum()), gradient, errors)
+
+    def squares(self, u: Array) -> Array:
+        """The squared residual of each held-out sample, the sum over the targets; infinite where there is no matrix."""
+        left = self._left(u)
+        return np.full(len(self.held_out.Y), np.inf) if left is None else (left.values**2).sum(axis=1)
+
+    def _left(self, u: Array) -> Residuals | None:
+        return self.held_out.residuals(self._weighed(self.combination.at(self.bank, self.theta(u)).K))
+
+    def _floored(self, errors: Array) -> float:
+        return max(float(errors.sum()), _NOTHING * self.held_out.constant(), _TINY)
 
     def losses(self, width: float, weights: Sequence[float]) -> Iterator[tuple[float, float]]:
         """The held-out errors of equal scales of a width with several weights, those that are to be had."""
-        K = self.combination.at(self.bank, self.theta(self.equal(1.0, width))).K
+        K = self._weighed(self.combination.at(self.bank, self.theta(self.equal(1.0, width))).K)
         for weight in weights:
             left = self.held_out.residuals(weight * K)
             if left is not None:
@@ -109,8 +121,14 @@ class ScalesError:
 
     def on(self, rows: Array) -> ScalesError:
         """The same error on some of the samples."""
-        own = HeldOut(self.held_out.Y[rows], self.held_out.folds.of_rows(rows), self.held_out.fit_intercept)
-        return replace(self, bank=self.bank.block(rows, rows), held_out=own)
+        return replace(self, bank=self.bank.block(rows, rows), held_out=self.held_out.on(rows))
+
+    def _weighed(self, K: Array) -> Array:
+        """v v' o K in the place of K."""
+        if self.held_out.one is not None:
+            K *= self.held_out.one[:, None]
+            K *= self.held_out.one
+        return K
 
     @cached_property
     def varied(self) -> Array:
@@ -118,14 +136,14 @@ class ScalesError:
         return np.flatnonzero(self.means > 0.0)
 
 
-def mean_distances(bank: KernelBank, seed: int = 0) -> Array:
+def mean_distances(bank: KernelBank, seed: int = 0, weight: Array | None = None) -> Array:
     """The mean of each distance over pairs of samples, in which no pair counts more than a hundred typical ones.
 
     Far outliers would make the scale of a feature too small for all other samples. What is typical is the median of the
     distances that are not 0, of some of the samples. 0 for a feature that is constant but for rounding.
     """
     n = bank.shape[0]
-    means = bank.quad(np.full(n, 1.0 / n))
+    means = bank.quad(np.full(n, 1.0 / n) if weight is None else weight / weight.sum())
     means = np.where(means > _UNUSED * means.max(initial=0.0), means, 0.0)
     rows = np.sort(np.random.default_rng(seed).permutation(n)[:_SOME])
     for k, D in enumerate(bank.block(rows, rows).tiles(slice(None))):

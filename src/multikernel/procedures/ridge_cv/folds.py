@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -77,6 +78,10 @@ class Folds:
 
     def tests(self) -> list[Array]:
         """The samples of each fold."""
+        return self._tests
+
+    @cached_property
+    def _tests(self) -> list[Array]:
         order = np.argsort(self.labels, kind="stable")
         sizes = np.bincount(self.labels, minlength=self.count)
         return np.split(order, np.cumsum(sizes)[:-1])

@@ -17,7 +17,7 @@ of the first with dH = -H dK H.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -71,6 +71,23 @@ class HeldOut:
         """How many samples there are."""
         return float(self.ones @ self.ones)
 
+    def on(self, rows: Array) -> HeldOut:
+        """Some of the samples, in the folds that they are in."""
+        one = None if self.one is None else self.one[rows]
+        return replace(self, Y=self.Y[rows], folds=self.folds.of_rows(rows), one=one)
+
+    def weighed(self, weight: Array) -> HeldOut:
+        """The same with weights of the samples, of shape (n,), for kernel matrices multiplied by their roots.
+
+        Raises
+        ------
+        ValueError : where all weight is in one fold, so that there is none to train on
+        """
+        if (np.bincount(self.folds.labels, weight, self.folds.count) == weight.sum()).any():
+            raise ValueError("sample_weight: all weight is in one fold, and a machine is trained on the others: use cv")
+        root = np.sqrt(weight)
+        return replace(self, Y=root[:, None] * self.Y, one=root)
+
     def residuals(self, K: Array) -> Residuals | None:
         """Of a kernel matrix, which is overwritten; None where K + I is singular in floating point."""
         K.flat[:: len(K) + 1] += 1.0
@@ -112,6 +129,13 @@ class HeldOut:
         return Q
 
     def _means(self, folds: Folds) -> Array:
+        return self._own_means if folds is self.folds else self._means_of(folds)
+
+    @cached_property
+    def _own_means(self) -> Array:
+        return self._means_of(self.folds)
+
+    def _means_of(self, folds: Folds) -> Array:
         none = np.zeros((folds.count, self.Y.shape[1]))
         return folds.training_means(self.Y, self.ones) if self.fit_intercept else none
 

@@ -1,0 +1,72 @@
+"""Paths along the penalty, and its choice by samples that no scale was fitted to.
+
+On the way the penalty falls: first the common scale and the ridge are settled, then the features that matter most move.
+The minimum at the end of such a path predicts better than one found with a small penalty from the beginning (R^2 of new
+samples .879 for .863 on cpu, .879 for .870 on servo, .893 for .888 on housing).
+
+Scales are fitted to the folds, and the more so the smaller the penalty. How much is measured by leaving out each fold
+from all that chooses scales,
+
+    outer error    sum over three folds V of |r_V|^2 / n,    the scales of r_V from the folds other than V
+
+and the penalty is that of the lowest. (The largest within one standard error of it hides features that matter where
+samples are few.)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from multikernel.procedures.learned_scales.descent import at_point, descended
+from multikernel.procedures.learned_scales.error import ScalesError, Trial
+
+PENALTIES = (30.0, 10.0, 3.0, 1.0)
+_ROUGH = 0.01  # the stationarity on the way
+_FOLDS, _OUT = 5, 3  # at most so many folds, of which so many are left out in turn
+
+
+@dataclass(frozen=True, eq=False)
+class Chosen:
+    """A penalty, E at the end of the path to it, and its outer error; NaN where that was not measured."""
+
+    penalty: float
+    trial: Trial
+    outer: float
+
+
+def along(error: ScalesError, start: Trial, penalties: Sequence[float], tol: float, max_iter: int) -> list[Trial]:
+    """E at the minima for penalties that fall, each from the one before."""
+    found: list[Trial] = []
+    for penalty in penalties:
+        other = replace(error, penalty=penalty)
+        start = descended(other, at_point(other, start.u), max(tol, _ROUGH), max_iter).best
+        found.append(start)
+    return found
+
+
+def given(error: ScalesError, start: Trial, tol: float, max_iter: int) -> Chosen:
+    """The end of the path to the penalty of the error."""
+    ladder = [*(each for each in PENALTIES if each > error.penalty), error.penalty]
+    return Chosen(error.penalty, along(error, start, ladder, tol, max_iter)[-1], np.nan)
+
+
+def chosen(error: ScalesError, start: Trial, tol: float, max_iter: int) -> Chosen:
+    """The penalty of least outer error."""
+    trials, left = along(error, start, PENALTIES, tol, max_iter), []
+    folds = error.held_out.folds.merged(_FOLDS).tests()[:_OUT]
+    for rows in folds:
+        rest = error.on(np.setdiff1d(np.arange(len(error.held_out.Y)), rows))
+        ends = along(rest, at_point(rest, start.u), PENALTIES, tol, max_iter)
+        left.append([float(error.squares(trial.u)[rows].sum()) for trial in ends])
+    outer = np.sum(left, axis=0)
+    first = int(np.argmin(outer))
+    count = float((error.held_out.ones[np.concatenate(folds)] ** 2).sum())
+    return Chosen(PENALTIES[first], trials[first], float(outer[first]) / count)
+
+
+def can_choose(error: ScalesError) -> bool:
+    """Whether two folds are left where one is left out."""
+    return error.held_out.folds.merged(_FOLDS).count > 2 and bool(len(error.varied) > 1)
