@@ -23,7 +23,7 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.combinations import Profiles
 from multikernel.kernels.distance import DistanceKernel
-from multikernel.procedures.ridge_cv.residuals import HeldOut, Residuals
+from multikernel.procedures.ridge_cv.residuals import HeldOut
 
 _NOTHING = 1e-12  # of the error of the constant predictor: errors below it count as this
 _TINY = float(np.finfo(float).tiny)
@@ -70,7 +70,7 @@ class ScalesError:
             return None
         errors, M = left.errors, self._weighed(self.held_out.slope(left))
         del left  # which frees a matrix before the next one is made
-        loss = self._floored(errors)
+        loss = max(float(errors.sum()), _NOTHING * self.held_out.constant(), _TINY)
         slope = evaluated.inner(M) * theta / loss
         logs = self.logs(u)
         apart = logs - logs.mean(axis=1, keepdims=True) if logs.size else logs
@@ -81,14 +81,8 @@ class ScalesError:
 
     def squares(self, u: Array) -> Array:
         """The squared residual of each held-out sample, the sum over the targets; infinite where there is no matrix."""
-        left = self._left(u)
+        left = self.held_out.residuals(self._weighed(self.combination.at(self.bank, self.theta(u)).K))
         return np.full(len(self.held_out.Y), np.inf) if left is None else (left.values**2).sum(axis=1)
-
-    def _left(self, u: Array) -> Residuals | None:
-        return self.held_out.residuals(self._weighed(self.combination.at(self.bank, self.theta(u)).K))
-
-    def _floored(self, errors: Array) -> float:
-        return max(float(errors.sum()), _NOTHING * self.held_out.constant(), _TINY)
 
     def losses(self, width: float, weights: Sequence[float]) -> Iterator[tuple[float, float]]:
         """The held-out errors of equal scales of a width with several weights, those that are to be had."""
