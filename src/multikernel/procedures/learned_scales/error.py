@@ -25,7 +25,7 @@ from multikernel.combinations import Profiles
 from multikernel.kernels.distance import DistanceKernel
 from multikernel.procedures.ridge_cv.residuals import HeldOut
 
-_NOTHING = 1e-12  # of the error of the constant predictor: errors below it count as this
+_NOTHING = 1e-12  # of the error of the constant predictor: this is added to errors, and hides those far below it
 _TINY = float(np.finfo(float).tiny)
 _SOME = 128  # samples of which distances are looked at one by one
 _FAR = 100.0  # times the median: distances beyond it count as this
@@ -70,7 +70,7 @@ class ScalesError:
             return None
         errors, M = left.errors, self._weighed(self.held_out.slope(left))
         del left  # which frees a matrix before the next one is made
-        loss = max(float(errors.sum()), _NOTHING * self.held_out.constant(), _TINY)
+        loss = float(errors.sum()) + max(_NOTHING * self.held_out.constant(), _TINY)  # a logarithm needs a floor
         slope = evaluated.inner(M) * theta / loss
         logs = self.logs(u)
         apart = logs - logs.mean(axis=1, keepdims=True) if logs.size else logs
