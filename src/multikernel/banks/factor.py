@@ -71,6 +71,8 @@ class FactorBank(KernelBank):
 
     def apply(self, C: Array) -> Array:
         inner = self.H.T @ C
+        if (self.sizes == 1).all():  # at once: a loop over thousands of columns of a sparse matrix takes seconds
+            return dense(self.F.T)[:, :, None] * np.asarray(inner)[:, None, :]
         return np.stack([np.asarray(self.F[:, own] @ inner[own]) for own in self._own])
 
     def quads(self, A: Array) -> Array:

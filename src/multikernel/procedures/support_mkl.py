@@ -2,12 +2,14 @@
 
     min_{d in D}  J(sum_k d_k K_k) + r(d),        J the value of a support vector machine
 
+There are two ways, and a forecast says which takes less time (``forecast``). Machines and the problem of their mixtures
+take turns (``support_hull``), which is best for many samples, and all there is where a factorisation is too large.
+
 The interior point method finds weights and support vectors at once. Of many samples only some take part in it: at first
 the support vectors at equal weights and samples that are nearly support vectors. The machine is then solved at the
 weights found, on all samples and without the kernels of weight zero. This pair has exact zeros, and it carries the
 certificate. Samples that the machine makes support vectors join the next round; there are seldom more than two. Once
-all samples take part the interior point itself is the answer, if it proves more than the machine does. Where more
-samples take part than a factorisation should have rows, an optimizer over machines takes over. Where the
+all samples take part the interior point itself is the answer, if it proves more than the machine does. Where the
 kernels have few features steps cost little: all samples take part from the beginning, however many they are.
 
 A solution of nearly the same problem, as that of the same kernels after rounding, is tried first: the pair as it is,
@@ -23,18 +25,22 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.banks.gram import few_features
 from multikernel.banks.threads import one_blas_thread
-from multikernel.domains import Domain, NormBall, Simplex
+from multikernel.domains import Domain, NormBall, Separable, Simplex
 from multikernel.machines import DualSolution
 from multikernel.observer import Observer, silent
 from multikernel.optimizers import BlockNorm, LevelMethod, Optimizer, ProjectedGradient
 from multikernel.problem import Problem
 from multikernel.procedures.base import Weights, outcome
+from multikernel.procedures.forecast import interior_steps, turns
 from multikernel.procedures.interior import InteriorPoint, Saddle, interior_point
+from multikernel.procedures.support_hull import by_turns
 from multikernel.procedures.support_pair import SupportPair, SupportSaddle
 
 _SHARE = 0.05  # the interior point method leaves at most this part of the gap asked for
 _FINEST = 1e-11  # a gap below this is not asked of the interior point method
 _LARGE = 8000  # samples beyond which a factorisation costs more than the machines that an optimizer solves
+_TRIED = 1.5  # times as long as the interior point method will take: so long turns may go on before it takes over
+_PRODUCTS = 1 << 26  # the largest number of products of kernels that turns may hold, one for each kernel and sample
 _FEW_SAMPLES = 1000  # up to so many samples all take part from the beginning
 _MOST = 0.7  # where more than this part of the samples would take part, all do
 _ROUGH = 1e-2  # gap of the machine that chooses the first samples, and of the first round
@@ -59,7 +65,7 @@ def support_mkl(
     max_iter : int, Newton steps at most
     start : array (m,), weights of a neighbouring problem
     observe : told of each step
-    warm : ``warm`` of the solution at ``start``
+    warm : array (N,) or (t, N), ``warm`` of the solution at ``start``, or of these weights
 
     Raises
     ------
@@ -79,15 +85,15 @@ def support_mkl(
 
 def _near_solution(support: SupportSaddle, start: Array | None, warm: Array | None) -> SupportPair | None:
     """The pair of a solution that is given, if it is nearly one here; with the machine at its weights if need be."""
-    if start is None or warm is None or np.shape(warm) != support.saddle.program.upper.shape:
+    if start is None or warm is None or np.shape(warm)[-1:] != support.saddle.program.upper.shape:
         return None
-    pair = support.at(start, warm)
+    points = np.atleast_2d(warm)
+    pair = support.at(start, points[0], witness=points[1] if len(points) > 1 else None)
     if pair.certificate.reached(support.tol):
         return pair
     if not pair.certificate.reached(_NEARLY):
         return None
-    again = support.of_machine(pair.weights, pair.dual.warm)
-    return min(pair, again, key=lambda each: each.certificate.value)
+    return support.of_machine(pair.weights, pair.dual.warm).better(pair)
 
 
 def _solved(
@@ -103,8 +109,14 @@ def _solved(
     inner = min(max(0.01 * tol**2, _FINEST), _SHARE * tol)
     n_features = problem.bank.n_features
     few = n_features is not None and few_features(n_features, n)
-    rows, best = np.arange(n) if few else _first_samples(support, start, near), near
     history: list[float] = []
+    most = 0 if few else _most_turns(problem, support.saddle.domain, tol, max_iter)
+    if most > 0:
+        near, history = by_turns(support, start, near, most, observe)
+        if near.certificate.reached(tol) or len(history) >= max_iter:
+            return near.answer(tol, history)
+        start = near.weights
+    rows, best = np.arange(n) if few else _first_samples(support, start, near), near
     trial = near is None and len(rows) < n  # whether the samples that take part are a guess
     while True:
         if len(rows) > _LARGE and not few:
@@ -112,7 +124,7 @@ def _solved(
         found = _on_samples(support, rows, _ROUGH if trial else inner, max_iter - len(history), start, observe)
         history += found.history
         pair = support.of_machine(np.where(found.active, found.weights, 0.0), found.a)
-        best = pair if best is None or pair.certificate.value < best.certificate.value else best
+        best = pair.better(best)
         if best.certificate.reached(tol) or len(rows) == n or len(history) >= max_iter:
             break
         start = found.weights if found.weights.any() else start
@@ -120,8 +132,7 @@ def _solved(
         rows = more if trial or len(more) > len(rows) else np.arange(n)
         trial = False
     if not best.certificate.reached(tol):
-        interior = support.at(found.weights, found.a, found.n_iter)
-        best = min(best, interior, key=lambda pair: pair.certificate.value)
+        best = support.at(found.weights, found.a, found.n_iter).better(best)
     return best.answer(tol, history)
 
 
@@ -130,7 +141,18 @@ def _by_machines(
 ) -> tuple[Weights, DualSolution]:
     """By an optimizer that solves a machine in each step."""
     optimizer = _optimizer(problem.domain)(tol=tol, max_iter=max_iter)
-    return outcome(optimizer.minimise(problem, start, warm, observe))
+    return outcome(optimizer.minimise(problem, start, None if warm is None else np.atleast_2d(warm)[0], observe))
+
+
+def _most_turns(problem: Problem, domain: Separable, tol: float, max_iter: int) -> int:
+    """How many turns are worth trying before the interior point method; 0 where the latter takes less time."""
+    n = problem.bank.shape[0]
+    if not domain.constrained or n * len(problem.bank) > _PRODUCTS:
+        return 0
+    by_turns, interior = turns(problem, domain, tol), interior_steps(problem)
+    if n > _LARGE:
+        return max_iter
+    return min(max_iter, int(_TRIED * interior.seconds / by_turns.each)) if by_turns.seconds < interior.seconds else 0
 
 
 def _optimizer(domain: Domain) -> type[Optimizer]:

@@ -23,25 +23,56 @@ from multikernel.procedures.interior import Saddle
 
 @dataclass(frozen=True, eq=False)
 class SupportPair:
-    """Weights and a machine's solution, both feasible; its function values f without the intercept; its value."""
+    """Weights and a machine's solution, both feasible, which enclose the optimum.
+
+    Parameters
+    ----------
+    weights : array (m,)
+    dual : the machine's solution at the weights, or near it
+    f : array (n,), its function values without the intercept
+    value : float, the machine's with the penalty
+    upper, bound : float, values that enclose the optimum
+    witness : array (N,), the variables that prove the bound
+    floor : float, a value that counts as zero
+    """
 
     weights: Array
     dual: DualSolution
     f: Array
     value: float
-    certificate: Certificate
+    upper: float
+    bound: float
+    witness: Array
+    floor: float
+
+    @property
+    def certificate(self) -> Certificate:
+        """The relative duality gap."""
+        return Certificate.gap(self.upper, self.bound, self.floor)
+
+    def better(self, other: SupportPair | None) -> SupportPair:
+        """The one of the smaller gap."""
+        return self if other is None or self.certificate.value < other.certificate.value else other
+
+    def joined(self, other: SupportPair | None) -> SupportPair:
+        """The pair of the lower upper value, with the higher bound of the two."""
+        if other is None:
+            return self
+        low = self if self.upper < other.upper else other
+        high = self if self.bound > other.bound else other
+        return replace(low, bound=high.bound, witness=high.witness)
 
     def answer(self, tol: float, history: list[float]) -> tuple[Weights, DualSolution]:
         """With the gaps of the steps that led here."""
         converged = self.certificate.reached(tol)
         weights = Weights(
             values=self.weights,
-            objective=self.value,
+            objective=max(self.value, self.bound),
             certificate=self.certificate,
             converged=converged,
             n_iter=len(history),
             history=(*history, self.certificate.value),
-            warm=self.dual.warm,
+            warm=self.dual.warm if self.witness is self.dual.warm else np.stack([self.dual.warm, self.witness]),
         )
         return weights, replace(self.dual, converged=converged)
 
@@ -67,22 +98,28 @@ class SupportSaddle:
         gram = self.saddle.bank.combine(weights)
         dual = self.machine.polished(gram, self.saddle.program, a, self.tol)
         f, scores = gram.multiply(dual.coef), self.saddle.bank.quad(dual.coef)
-        return self._pair(weights, roots(gram.diagonal()), dual, f, scores)
+        return self.pair(weights, roots(gram.diagonal()), dual, f, scores)
 
-    def at(self, weights: Array, a: Array, n_iter: int = 0) -> SupportPair:
-        """Weights and variables as they are, but for what makes them feasible: no machine is solved."""
+    def at(self, weights: Array, a: Array, n_iter: int = 0, witness: Array | None = None) -> SupportPair:
+        """Weights and variables as they are, but for what makes them feasible: no machine is solved.
+
+        ``witness`` are further variables, which may prove a higher bound.
+        """
         bank, program = self.saddle.bank, self.saddle.program
-        weights, a = self.saddle.domain.feasible(weights), feasible(program, np.clip(a, 0.0, program.upper))
-        coef = program.coef(a)
+        weights = self.saddle.domain.feasible(weights)
+        points = [self._feasible(each) for each in (a, witness) if each is not None]
+        coefs = np.stack([program.coef(each) for each in points], axis=1)
         if weights.all():
-            products = bank.apply(coef[:, None])[:, :, 0]  # one pass for both, and on the columns of the support
-            f, scores, sizes = weights @ products, products @ coef, roots(weights @ bank.diagonal())
+            products = bank.apply(coefs)  # one pass for both, and on the columns of the support
+            f, sizes = weights @ products[:, :, 0], roots(weights @ bank.diagonal())
+            scores = np.einsum("knt,nt->tk", products, coefs)
         else:
             gram = bank.combine(weights)
-            f, scores, sizes = gram.multiply(coef), bank.quad(coef), roots(gram.diagonal())
-        return self._pair(weights, sizes, solution(program, a, f, sizes, self.tol, n_iter), f, scores)
+            f, scores, sizes = gram.multiply(coefs[:, 0]), bank.quads(coefs).T, roots(gram.diagonal())
+        pair = self.pair(weights, sizes, solution(program, points[0], f, sizes, self.tol, n_iter), f, scores[0])
+        return pair if witness is None else self.proved(pair, points[1], scores[1], sizes)
 
-    def _pair(self, weights: Array, sizes: Array, dual: DualSolution, f: Array, scores: Array) -> SupportPair:
+    def pair(self, weights: Array, sizes: Array, dual: DualSolution, f: Array, scores: Array) -> SupportPair:
         """The solution at these weights, with f = sum_k weights_k K_k coef and the scores of all kernels.
 
         ``sizes`` are the roots of the combined kernel's self-values.
@@ -92,6 +129,22 @@ class SupportSaddle:
         excess += program.hidden(dual.warm, f, dual.intercept, sizes)
         # a machine that knows its rounding tells a value below that of its variables, and a bound is no better than it
         primal = max(program.dual(dual.warm, float(dual.coef @ f)) + excess, dual.upper)
-        bound = min(self.saddle.bound(dual.warm, scores), dual.value + penalty)
-        certificate = Certificate.gap(primal + penalty, bound, self.saddle.floor)
-        return SupportPair(weights, replace(dual, upper=primal), f, dual.value + penalty, certificate)
+        value, bound = dual.value + penalty, self.saddle.bound(dual.warm, scores)
+        return SupportPair(
+            weights=weights,
+            dual=replace(dual, upper=primal),
+            f=f,
+            value=value,
+            upper=primal + penalty,
+            bound=min(bound, value),
+            witness=dual.warm,
+            floor=self.saddle.floor,
+        )
+
+    def proved(self, pair: SupportPair, a: Array, scores: Array, sizes: Array) -> SupportPair:
+        """The pair with the bound that other feasible variables and their scores prove, if it is higher."""
+        bound = self.saddle.bound(a, scores) - self.saddle.program.rounding(a, sizes)
+        return replace(pair, bound=bound, witness=a) if bound > pair.bound else pair
+
+    def _feasible(self, a: Array) -> Array:
+        return feasible(self.saddle.program, np.clip(a, 0.0, self.saddle.program.upper))

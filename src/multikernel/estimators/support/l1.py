@@ -44,8 +44,9 @@ class L1MKLClassifier(WeightsOfSumOne, SupportClassifier):
     fit_intercept : bool, default True
         Whether there is an intercept, and with it the equality y'a = 0.
     solver : {"auto", "reduced_gradient", "cutting_plane", "level", "subgradient"}, default "auto"
-        "auto" is an interior point method over weights and support vectors together, by far the fastest; the others
-        are SimpleMKL, SILP, the level method and projected subgradients, which solve a support vector machine a step.
+        "auto" forecasts what is fastest, an interior point method over weights and support vectors together or a few
+        support vector machines and the problem of their mixtures by turns; the others are SimpleMKL, SILP, the level
+        method and projected subgradients, which solve a support vector machine a step.
     class_weight : None, "balanced" or dict from labels to weights, default None
         What C is multiplied with for the samples of each class, as in scikit-learn.
     multiclass : {"ovr", "ovo"}, default "ovr"

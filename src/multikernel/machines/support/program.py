@@ -133,7 +133,11 @@ class SupportProgram:
             part = np.where(np.abs(slope) <= error, self.upper, room)
         else:
             part = np.minimum(np.abs(slope) / self.ridge, room) + error / self.ridge
-        return self.scale * (float(part @ error) + _EPS * (reach**2 + float(np.abs(self.linear) @ a)))
+        return self.scale * float(part @ error) + self.rounding(a, sizes)
+
+    def rounding(self, a: Array, sizes: Array) -> float:
+        """How much of the dual value at a rounding may hide; ``sizes`` are the roots of K_ii."""
+        return self.scale * _EPS * (float(sizes @ np.abs(self.coef(a))) ** 2 + float(np.abs(self.linear) @ a))
 
     def best_intercept(self, f: Array) -> float:
         """The intercept that makes the primal smallest at the function values f: a convex function of one number.
