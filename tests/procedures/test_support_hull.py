@@ -134,3 +134,19 @@ def test_products_of_sparse_columns() -> None:
     bank = bind(kernels.per_feature(kernels.Linear()), sparse.csr_matrix(X))
     assert isinstance(bank, FactorBank)
     np.testing.assert_allclose(bank.apply(C), np.einsum("ik,jk,jt->kit", X, X, C), atol=1e-14)
+
+
+def test_a_path_goes_on_from_turns_and_solvers_by_name_start_from_their_machine() -> None:
+    X, y = noisy(1300)
+    model = LpMKLClassifier(kernels.per_feature(kernels.RBF(0.5)), tol=1e-3)
+    bank, target = model.bind(X, y)
+    first = model.fit_bank(bank, target)
+    assert first[0].variables.shape == (2, 1300)
+    again = model.fit_bank(bank, target, first)
+    assert again[0].weights.converged
+    assert again[0].weights.n_iter == 0
+    part = first[0].among(np.arange(0, 1300, 2))
+    assert part.variables.shape == (650,)
+    other = LpMKLClassifier(kernels.per_feature(kernels.RBF(0.5)), tol=1e-3, solver="block_norm")
+    other.classes_ = model.classes_
+    assert other.fit_bank(bank, target, first)[0].weights.n_iter <= 2

@@ -72,6 +72,12 @@ class Fitted:
     weights: Weights
     solution: DualSolution
 
+    @property
+    def variables(self) -> Array:
+        """What the machine may start from: all that the procedure left for it where that is known, else its own."""
+        known: Array | None = self.weights.warm
+        return self.solution.warm if known is None else known
+
     def converged(self, tol: float | None) -> bool:
         """Whether weights and machine reached ``tol``; where there is none, whether the machine is content.
 
@@ -92,7 +98,7 @@ class Fitted:
         kept, n = np.isin(self.rows, train), len(self.rows)
         weights, variables = self.weights, self.solution.warm
         if weights.warm is not None:  # a number for each sample, or for each kernel: only one of these can be told
-            of_samples = len(weights.warm) == n != len(weights.values)
+            of_samples = weights.warm.shape == (n,) != weights.values.shape
             weights = replace(weights, warm=weights.warm[kept] if of_samples else None)
         warm = variables[np.resize(kept, len(variables))]  # one variable for each sample, or several, one after another
         solution = replace(self.solution, coef=self.solution.coef[kept], warm=warm)

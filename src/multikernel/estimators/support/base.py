@@ -75,7 +75,7 @@ class SupportEstimator(KernelEstimator):
 
     def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
         problem = Problem(bank, Linear(), self._machine(), self._domain(), task.target, task.sample_weight)
-        start, variables = (warm.weights.values, warm.weights.warm) if warm else (None, None)
+        start, variables = (warm.weights.values, warm.variables) if warm else (None, None)
         return solved_in_own_units(problem, self._solve, start, variables, observe)
 
     def _solve(self, problem: Problem, start: Array | None, warm: Array | None, observe: Observer) -> Learned:
@@ -83,7 +83,8 @@ class SupportEstimator(KernelEstimator):
         if self.solver == "auto":
             return support_mkl(problem, self.tol, self.max_iter, start, observe, warm)
         optimizer = self._optimizers()[self.solver](tol=self.tol, max_iter=self.max_iter)
-        return outcome(optimizer.minimise(problem, start, warm, observe))
+        own = None if warm is None else np.atleast_2d(warm)[0]
+        return outcome(optimizer.minimise(problem, start, own, observe))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -81,7 +81,7 @@ class SMKLClassifier(SupportClassifier):
 
     def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
         problem = Problem(bank, Linear(), self._machine(), self._domain(), task.target, task.sample_weight)
-        start, variables = (warm.weights.values, warm.weights.warm) if warm else (None, None)
+        start, variables = (warm.weights.values, warm.variables) if warm else (None, None)
         return solved_in_own_units(problem, self._solve, start, variables, observe)
 
     def _solve(self, problem: Problem, start: Array | None, warm: Array | None, observe: Observer) -> Learned:
