@@ -179,6 +179,8 @@ def candidates(samples: Samples) -> list[Candidate]:
                 Scales("Matern by ranks, a scale for each feature", Matern(), True, "feature"),
                 Scales("Laplacian by ranks, a scale for each feature", Laplacian(), True, "feature"),
             ]
+        else:
+            found.append(Scales("Gaussian by ranks, one width", RBF(), True, "all"))
     if len(np.unique(samples.view)) > 1:
         found.append(Scales("Matern, a scale for each view", Matern(), False, "view"))
     if sources > 1 or (sources and not numbers):
