@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from multikernel._parameters import Positive, Seed, Threads, Verbosity, check_parameters
 from multikernel._typing import Array
 from multikernel.auto.base import MultiKernelEstimator
-from multikernel.auto.choice import Blend, blend_classes, blend_numbers
+from multikernel.auto.goal import Labels, Values
 from multikernel.estimators.given import check_labels, check_target
 from multikernel.estimators.parameters import ClassWeight, checked_weights
 
@@ -106,16 +106,7 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
                 f"MultiKernelClassifier needs samples with a weight of each of two classes or more, got these classes: "
                 f"{', '.join(map(str, self.classes_[np.unique(seen)]))}"
             )
-        columns = 2.0 * np.eye(len(self.classes_))[labels] - 1.0
-        self._labels = labels
-        self._answer(
-            table,
-            columns[:, 1:] if len(self.classes_) == 2 else columns,
-            labels,
-            weight,
-            lambda predicted, rows, own: blend_classes(predicted, labels[rows], own),
-        )
-        del self._labels
+        self._answer(table, Labels(labels, len(self.classes_)), weight)
         return self
 
     def decision_function(self, X: Any) -> Array:
@@ -142,20 +133,6 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of the probabilities."""
         return np.log(np.maximum(self.predict_proba(X), np.finfo(float).tiny))
-
-    def _scores(self, values: Array) -> Array:
-        return np.hstack([-values, values]) / 2.0 if values.shape[1] == 1 else values
-
-    def _losses(self, scores: Array, rows: Array) -> Array:
-        return (scores.argmax(axis=1) != self._labels[rows]).astype(float)
-
-    def _constant(self, Y: Array, labels: Array, weight: Array | None) -> Blend:
-        shares = np.bincount(labels, weight) / (len(labels) if weight is None else weight.sum())
-        return Blend(np.empty(0), np.log(shares))
-
-    @property
-    def _measure(self) -> str:
-        return "wrong labels"
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -244,11 +221,7 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
         mean = np.average(columns / unit, axis=0, weights=weight)
         spread = np.sqrt(np.average((columns / unit - mean) ** 2, axis=0, weights=weight))
         self._mean, self._spread = unit * mean, unit * np.where(spread > 0, spread, 1.0)
-        Y = (columns - self._mean) / self._spread
-        self._target = Y
-        labels = np.zeros(len(Y), dtype=int)
-        self._answer(table, Y, labels, weight, lambda predicted, rows, own: blend_numbers(predicted, Y[rows], own))
-        del self._target
+        self._answer(table, Values((columns - self._mean) / self._spread), weight)
         return self
 
     def predict(self, X: Any) -> Array:
@@ -260,16 +233,3 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
         """
         values = self._values(X) * self._spread + self._mean
         return values[:, 0] if self._single else values
-
-    def _scores(self, values: Array) -> Array:
-        return values
-
-    def _losses(self, scores: Array, rows: Array) -> Array:
-        return ((scores - self._target[rows]) ** 2).mean(axis=1)
-
-    def _constant(self, Y: Array, labels: Array, weight: Array | None) -> Blend:
-        return Blend(np.empty(0), np.zeros(Y.shape[1]))
-
-    @property
-    def _measure(self) -> str:
-        return "squared error"

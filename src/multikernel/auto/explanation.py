@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel.auto.choice import Blend
+from multikernel.auto.goal import Goal
 from multikernel.auto.samples import Samples
+from multikernel.auto.search import Tried
 
 _ALIKE = 0.999  # correlation with the target beyond which a column may hold the answer
 
@@ -62,6 +66,42 @@ class Explanation:
         if self.warnings:
             parts.append(("Mind", self.warnings))
         return "\n\n".join("\n".join([title, *(f"  {line}" for line in body)]) for title, body in parts)
+
+
+def rows_of(found: Sequence[Tried], scores: Array, blend: Blend, goal: Goal, choice: Array) -> tuple[Row, ...]:
+    """The table: candidates and, below them, their blend.
+
+    Parameters
+    ----------
+    found : what was tried
+    scores : array (M, len(choice), k), what they say of held-out samples
+    blend : Blend
+    goal : Goal
+    choice : the samples that were held out
+    """
+    shares = blend.weights / (float(blend.weights.sum()) or 1.0)
+    rows = [
+        row_of(each.name, goal.losses(own, choice), float(share), each.seconds, each.said)
+        for each, own, share in zip(found, scores, shares, strict=True)
+    ]
+    together = goal.losses(np.tensordot(blend.weights, scores, 1) + blend.bias, choice)
+    return (*rows, row_of("their blend", together, 1.0, sum(each.seconds for each in found), "what predicts"))
+
+
+def sentences_about(rows: Sequence[Row], n: int, choice: int, training: int) -> list[str]:
+    """Why the answer is what it is, and what it was made of."""
+    if not rows:
+        return ["There is nothing to learn from, or only one value to learn: the answer is a constant."]
+    single, used = min(rows[:-1], key=lambda row: row.error), sum(row.weight > 0 for row in rows[:-1])
+    said = [
+        "Candidates learned their kernels and ridges on five folds; the errors above are those on five others.",
+        f"The best of them alone is {single.candidate!r} ({single.error:.4g}); the blend of {used} has "
+        f"{rows[-1].error:.4g}, and its weights were chosen on the same folds.",
+    ]
+    if choice < n:
+        said.append(f"Kernels were chosen on {choice} of {n} samples, to save time.")
+    which = "all samples" if training == n else f"{training} of {n} samples, to save time and memory"
+    return [*said, f"The answer was trained on {which}."]
 
 
 def row_of(name: str, losses: Array, weight: float, seconds: float, said: str) -> Row:

@@ -16,7 +16,7 @@ from multikernel.auto.candidates import Candidate
 
 _CHOICE, _TRAINING = 1000, 8000  # samples to choose on, and to train on, where no time is given
 _FEWEST = 100
-_SPEED = 1e10  # operations a second of one core, on the safe side
+_SPEED = 2e10  # operations a second of one core, on the safe side
 _SHARE = 0.7  # of the time for the choice
 _MATRICES = 8.0  # of n x n numbers that are in memory at a time
 _MEMORY = 0.5  # of this machine's

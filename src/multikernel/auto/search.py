@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass
 from time import perf_counter
 
@@ -11,6 +10,7 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.auto.candidates import Candidate
 from multikernel.auto.choice import Blend
+from multikernel.auto.goal import Goal
 from multikernel.auto.samples import Samples
 from multikernel.auto.similarity import Similarity
 from multikernel.auto.task import Task
@@ -58,8 +58,8 @@ class Member:
     Parameters
     ----------
     similarity : k
-    coef : array (n, t)
-    intercept : array (t,)
+    coef : array (n, k)
+    intercept : array (k,)
     """
 
     similarity: Similarity
@@ -67,8 +67,10 @@ class Member:
     intercept: Array
 
     @classmethod
-    def of(cls, each: Tried, samples: Samples, task: Task) -> Member:
-        return cls(each.similarity, *task.solve(each.similarity(samples, samples), each.alpha))
+    def of(cls, each: Tried, samples: Samples, task: Task, goal: Goal) -> Member:
+        """Trained on these samples."""
+        coef, intercept = task.solve(each.similarity(samples, samples), each.alpha)
+        return cls(each.similarity, goal.scores(coef), goal.scores(intercept))
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,18 +88,14 @@ class Answer:
     members: tuple[Member, ...]
     blend: Blend
 
-    def __call__(self, new: Samples, scores: Callable[[Array], Array]) -> Array:
-        """The blend: shape (len(new), k). ``scores`` makes k scores of a member's values (n, t)."""
+    def __call__(self, new: Samples) -> Array:
+        """The blend: shape (len(new), k)."""
         height = max(1, _VALUES // max(1, len(self.samples)))
-        parts = [
-            self._of(new.of(np.arange(start, min(start + height, len(new)))), scores)
-            for start in range(0, len(new), height)
-        ]
-        return np.concatenate(parts)
+        starts = range(0, len(new), height)
+        return np.concatenate([self._of(new.of(np.arange(len(new))[start : start + height])) for start in starts])
 
-    def _of(self, new: Samples, scores: Callable[[Array], Array]) -> Array:
+    def _of(self, new: Samples) -> Array:
         total = np.tile(self.blend.bias, (len(new), 1))
-        for member, weight in zip(self.members, self.blend.weights[self.blend.used], strict=True):
-            values = member.similarity(new, self.samples) @ member.coef + member.intercept
-            total += weight * scores(values)
+        for member, weight in zip(self.members, self.blend.weights[self.blend.used].tolist(), strict=True):
+            total += weight * (member.similarity(new, self.samples) @ member.coef + member.intercept)
         return total

@@ -1,0 +1,115 @@
+"""What is learned, classes or numbers: columns for machines of squared loss, how they are blended, what an error is."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar
+
+import numpy as np
+
+from multikernel._typing import Array
+from multikernel.auto.choice import Blend, blend_classes, blend_numbers
+
+
+class Goal(ABC):
+    """The target of n samples."""
+
+    measure: ClassVar[str]  # what the mean of the losses is called
+
+    @property
+    @abstractmethod
+    def targets(self) -> Array:
+        """What machines learn, columns of about spread 1: shape (n, t)."""
+
+    @property
+    @abstractmethod
+    def strata(self) -> Array:
+        """The groups of which each fold gets its share: int array (n,)."""
+
+    @abstractmethod
+    def scores(self, values: Array) -> Array:
+        """Values (..., t) of machines as what is blended (..., k), a linear map."""
+
+    @abstractmethod
+    def blend(self, scores: Array, rows: Array, weight: Array | None) -> Blend:
+        """The blend of candidates' scores (M, len(rows), k) of held-out samples."""
+
+    @abstractmethod
+    def constant(self, weight: Array | None) -> Blend:
+        """The blend of no candidates."""
+
+    @abstractmethod
+    def losses(self, scores: Array, rows: Array) -> Array:
+        """The loss of each of some samples, by scores (len(rows), k) of them."""
+
+
+@dataclass(frozen=True, eq=False)
+class Labels(Goal):
+    """Classes: columns of -1 and 1, one for two classes; k scores, whose exponentials are as the probabilities.
+
+    Parameters
+    ----------
+    index : int array (n,), from 0 to count - 1
+    count : int, k
+    """
+
+    measure: ClassVar[str] = "wrong labels"
+
+    index: Array
+    count: int
+
+    @property
+    def targets(self) -> Array:
+        signs = 2.0 * np.eye(self.count)[self.index] - 1.0
+        return signs[:, 1:] if self.count == 2 else signs
+
+    @property
+    def strata(self) -> Array:
+        return self.index
+
+    def scores(self, values: Array) -> Array:
+        return np.concatenate([-values, values], axis=-1) / 2.0 if self.count == 2 else values
+
+    def blend(self, scores: Array, rows: Array, weight: Array | None) -> Blend:
+        return blend_classes(scores, self.index[rows], weight)
+
+    def constant(self, weight: Array | None) -> Blend:
+        return Blend(np.empty(0), np.log(np.bincount(self.index, weight)))
+
+    def losses(self, scores: Array, rows: Array) -> Array:
+        return (scores.argmax(axis=1) != self.index[rows]).astype(float)
+
+
+@dataclass(frozen=True, eq=False)
+class Values(Goal):
+    """Numbers, of mean 0 and spread 1.
+
+    Parameters
+    ----------
+    columns : array (n, t)
+    """
+
+    measure: ClassVar[str] = "squared error"
+
+    columns: Array
+
+    @property
+    def targets(self) -> Array:
+        return self.columns
+
+    @property
+    def strata(self) -> Array:
+        return np.zeros(len(self.columns), dtype=int)
+
+    def scores(self, values: Array) -> Array:
+        return values
+
+    def blend(self, scores: Array, rows: Array, weight: Array | None) -> Blend:
+        return blend_numbers(scores, self.columns[rows], weight)
+
+    def constant(self, weight: Array | None) -> Blend:
+        return Blend(np.empty(0), np.zeros(self.columns.shape[1]))
+
+    def losses(self, scores: Array, rows: Array) -> Array:
+        return ((scores - self.columns[rows]) ** 2).mean(axis=1)
