@@ -146,13 +146,13 @@ class _Group:
 
 def _groups(kernels: tuple[Kernel, ...], n: int, p: int, itemsize: int) -> list[_Group]:
     """Kernels that share a structure, each kernel in exactly one group."""
-    left = dict(enumerate(kernels))
+    left = {k: kernel.facts() for k, kernel in enumerate(kernels)}
     groups: list[_Group] = []
 
     def take(kind: type, key: Callable[[Any], Any], bank: Any, worth: Callable[[list[int], Any], bool]) -> None:
         found: dict[Any, list[int]] = {}
-        for k, kernel in left.items():
-            for fact in kernel.facts():
+        for k, facts in left.items():
+            for fact in facts:
                 if isinstance(fact, kind):
                     found.setdefault(key(fact), []).append(k)
         for value, members in found.items():

@@ -105,6 +105,10 @@ class View(Kernel):
     def follows_sample(self) -> bool:
         return self.kernel.follows_sample
 
+    @property
+    def learns(self) -> bool:
+        return self.kernel.learns
+
     def map_parts(self, change: Callable[[Kernel], Kernel]) -> Kernel:
         kernel = change(self.kernel)
         return self if kernel is self.kernel else replace(self, kernel=kernel)

@@ -71,7 +71,7 @@ class Anisotropic(Kernel):
         return self
 
     def learned(self, X: Any) -> Kernel:
-        return replace(self, kernel=self.kernel.learned(self._stretched(X)))
+        return replace(self, kernel=self.kernel.learned(self._stretched(X))) if self.kernel.learns else self
 
     def _stretched(self, X: Any) -> Any:
         if X.shape[1] != len(self.scales):

@@ -54,6 +54,19 @@ class Kernel(Specification, ABC):
         """k(x, x) with Z as the training sample, shape (len(X),); kernels that follow the sample override this."""
         return self.diagonal(X)
 
+    @property
+    def learns(self) -> bool:
+        """Whether it takes anything from a training sample; as one of its parts does, unless it says itself."""
+        found = False
+
+        def look(part: Kernel) -> Kernel:
+            nonlocal found
+            found = found or part.learns
+            return part
+
+        self.map_parts(look)
+        return found
+
     def learned(self, X: Any) -> Kernel:
         """The same kernel with what it takes from a training sample: widths, means, categories, words.
 

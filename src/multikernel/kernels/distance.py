@@ -94,6 +94,10 @@ class DistanceKernel(Kernel):
         zeros = np.zeros(X.shape[0], dtype=X.dtype if X.dtype.kind == "f" else np.float64)
         return self.learned(zeros[:, None]).profile(zeros)
 
+    @property
+    def learns(self) -> bool:
+        return Width.of(getattr(self, "gamma", None)) is not None
+
     def learned(self, X: Any) -> Self:
         """With the width that the training sample tells, where ``gamma`` is the rule for one."""
         width = Width.of(getattr(self, "gamma", None))

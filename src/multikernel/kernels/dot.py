@@ -80,6 +80,10 @@ class Polynomial(Kernel):
     def diagonal(self, X: Any) -> Array:
         return self.learned(X)._of_dot(Linear().diagonal(X))
 
+    @property
+    def learns(self) -> bool:
+        return Width.of(self.gamma) is not None
+
     def learned(self, X: Any) -> Polynomial:
         width = Width.of(self.gamma)
         return self if width is None else replace(self, gamma=width.gamma(X))

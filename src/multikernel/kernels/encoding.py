@@ -97,6 +97,10 @@ class Encoded(View):
     def resolve(self, features: Features) -> Encoded:
         return replace(self, encoding=self.encoding.resolve(features))
 
+    @property
+    def learns(self) -> bool:
+        return True
+
     def learned(self, X: Any) -> Encoded:
         encoding = self.encoding.learned(X)
         kernel = self.kernel.learned(encoding(X))

@@ -181,9 +181,9 @@ class Kernels(KernelFamily):
         return Kernels(tuple(map(change, self.kernels)), self.labels)
 
     def learned(self, X: Any) -> Kernels:
-        learned = tuple(k.learned(X) for k in self.kernels)
-        same = all(new is old for new, old in zip(learned, self.kernels, strict=True))
-        return self if same else Kernels(learned, self.names)
+        if not any(k.learns for k in self.kernels):
+            return self
+        return Kernels(tuple(k.learned(X) for k in self.kernels), self.names)
 
     def __repr__(self) -> str:
         shown = ", ".join(self.names[:3]) + (f", ... {len(self.kernels)} kernels" if len(self.kernels) > 3 else "")

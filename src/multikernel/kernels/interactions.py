@@ -78,9 +78,15 @@ class ANOVA(Kernel):
     def facts(self) -> tuple[Fact, ...]:
         return (Elementary(self.kernel, int(self.degree), False),)
 
+    @property
+    def learns(self) -> bool:
+        return self.kernel is not None and self.kernel.learns
+
     def learned(self, X: Any) -> Kernel:
         """One width for all features."""
-        return self if self.kernel is None else replace(self, kernel=self.kernel.learned(dense(X).reshape(-1, 1)))
+        if self.kernel is None or not self.learns:
+            return self
+        return replace(self, kernel=self.kernel.learned(dense(X).reshape(-1, 1)))
 
     def resolve(self, features: Features) -> Kernel:
         features.check_numbers(self)

@@ -133,6 +133,10 @@ class NGrams(Kernel):
         self._encoded.resolve(features)
         return self
 
+    @property
+    def learns(self) -> bool:
+        return True
+
     def learned(self, X: Any) -> Kernel:
         return Encoded(Linear(), Grams(self.by, self.lengths, self.most).learned(X))
 

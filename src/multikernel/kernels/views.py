@@ -118,8 +118,7 @@ class Restricted(View):
         return Restricted(kernel, index)
 
     def learned(self, X: Any) -> Kernel:
-        kernel = self.kernel.learned(self._take(X))
-        return self if kernel is self.kernel else replace(self, kernel=kernel)
+        return replace(self, kernel=self.kernel.learned(self._take(X))) if self.kernel.learns else self
 
     def __repr__(self) -> str:
         if isinstance(self.columns, slice):
