@@ -66,7 +66,7 @@ def test_worse_without_a_cause_is_open() -> None:
     verdict = _judged(row(), experiment(), Query({}, ("error",), "lower"), results(stated=0.9))
     assert not verdict.explained
     assert Counts.of([verdict]).unexplained == 1
-    assert line(verdict).remark == "open"
+    assert line(verdict).remark == "Open"
 
 
 def test_constants_and_what_is_not_comparable() -> None:

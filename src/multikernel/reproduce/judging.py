@@ -27,7 +27,7 @@ def _judged(row: Row, experiment: Experiment, binding: Binding, results: Results
     if isinstance(binding, Constant):
         measured = Measured(binding.value)
         mark, _ = mark_of(row, measured, "neither")
-        return Verdict(row, mark, {STATED: measured}, "what the protocol sets")
+        return Verdict(row, mark, {STATED: measured}, "what the protocol sets", directed=False)
     measured_by = _by_variant(binding, experiment, results)
     if STATED not in measured_by:
         return Verdict(row, Mark.NOT_RUN, measured_by)
@@ -35,7 +35,7 @@ def _judged(row: Row, experiment: Experiment, binding: Binding, results: Results
     mark, allowed = marks[STATED]
     agreeing = tuple(name for name, (other, _) in marks.items() if name != STATED and other in _GOOD)
     cause = binding.cause if mark is Mark.WORSE else ""
-    return Verdict(row, mark, measured_by, allowed, cause, agreeing)
+    return Verdict(row, mark, measured_by, allowed, cause, agreeing, binding.better != "neither")
 
 
 def _by_variant(query: Query, experiment: Experiment, results: Results) -> dict[str, Measured]:

@@ -120,6 +120,7 @@ class Verdict:
     allowed : str, what "within" means here
     cause : str, why the number differs or is not comparable; empty while that is open
     agreeing : the variants, other than "stated", that are within or better
+    directed : whether lower, or higher, numbers are better; where neither is, a number that is not within differs
     """
 
     row: Row
@@ -128,6 +129,7 @@ class Verdict:
     allowed: str = ""
     cause: str = ""
     agreeing: tuple[str, ...] = ()
+    directed: bool = True
 
     @property
     def comparable(self) -> bool:

@@ -34,50 +34,48 @@ VARIANTS = {
 
 
 def _cells(quick: bool) -> Sequence[Cell]:
-    learned = ["no", "yes"]
-    if quick:
-        return grid(
-            data=["kin8nm"],
-            variant=["stated", "constant"],
-            factor=[100],
-            degree=[2],
-            learned=learned,
-            seed=[0, 1],
-            grid=["coarse"],
-        )
+    variants, factors, degrees, steps = (
+        (["stated", "constant"], [100], [2], ["coarse"]) if quick else (list(PREPARATIONS), FACTORS, DEGREES, ["full"])
+    )
+    choices = grid(
+        data=["kin8nm"],
+        variant=variants,
+        factor=factors,
+        degree=degrees,
+        learned=["no", "yes"],
+        grid=steps,
+        step=["choice"],
+    )
     return [
-        cell
-        for factor in FACTORS
-        for cell in grid(
-            data=["kin8nm"],
-            variant=list(PREPARATIONS),
-            factor=[factor],
-            degree=DEGREES,
-            learned=learned,
-            seed=range(REPEATED if factor >= 5 * SMALL else SMALL if factor >= SMALL else HALVES),
-            grid=["full"],
-        )
+        Cell.of(**{**dict(choice.fields), "step": "test", "seed": seed}).after(choice)
+        for choice in choices
+        for seed in range(2 if quick else _halves(choice["factor"]))
     ]
+
+
+def _halves(factor: int) -> int:
+    return REPEATED if factor >= 5 * SMALL else SMALL if factor >= SMALL else HALVES
 
 
 def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
     data = source.load(cell["data"])
-    train, test = share(data.y, 0.5, cell["seed"], stratified=False)
+    train, test = share(data.y, 0.5, cell.get("seed", 0), stratified=False)
     rows = train[:: cell["factor"]]
     X = PREPARATIONS[cell["variant"]](np.asarray(data.X, dtype=float), rows)
     method = Method(cell["degree"], 2.0 if cell["learned"] == "yes" else None)
-    some = rows[:MOST]
-    step, count = (1, 10) if cell["grid"] == "full" else (4, 3)
-    found = method.chosen(X[some], data.y[some], method.grid(ALPHAS[::step], RADII[::step]), count)
-    return method.tested(X, data.y, (rows, test), found["parameters"], EXPERIMENT.tol)
+    if cell["step"] == "choice":
+        some = rows[:MOST]
+        step, count = (1, 10) if cell["grid"] == "full" else (4, 3)
+        return method.chosen(X[some], data.y[some], method.grid(ALPHAS[::step], RADII[::step]), count)
+    return method.tested(X, data.y, (rows, test), given["parameters"], EXPERIMENT.tol)
 
 
 def _bind(row: Row) -> Binding | None:
     if row.place == "Figure 3":
         cause = "homogeneous polynomials of centred features have no lower degrees; a constant gives them"
-        return Query({}, ("error",), "lower", extent, cause)
+        return Query({"step": "test"}, ("error",), "lower", extent, cause)
     if row.data == "kin-8nm" and row.metric.startswith("std"):
-        return Query({"factor": 10, "learned": "yes", "degree": 4}, ("error",), summary=_deviation)
+        return Query({"factor": 10, "learned": "yes", "degree": 4, "step": "test"}, ("error",), summary=_deviation)
     return None
 
 
@@ -117,8 +115,12 @@ EXPERIMENT = Experiment(
     tol=1e-4,
     seconds=10.0,
     draw=(
-        Figure("As stated", f"Even degrees fail on centred features. {_SEE}", _draw, {"variant": "stated"}),
-        Figure("With a constant", f"Errors fall with the degree. {_SEE}", _draw, {"variant": "constant"}),
-        Figure("Uncentred, with a constant", _SEE, _draw, {"variant": "uncentred, constant"}),
+        Figure(
+            "As stated", f"Even degrees fail on centred features. {_SEE}", _draw, {"variant": "stated", "step": "test"}
+        ),
+        Figure(
+            "With a constant", f"Errors fall with the degree. {_SEE}", _draw, {"variant": "constant", "step": "test"}
+        ),
+        Figure("Uncentred, with a constant", _SEE, _draw, {"variant": "uncentred, constant", "step": "test"}),
     ),
 )

@@ -121,6 +121,7 @@ def line(verdict: Verdict) -> Line:
         if name != STATED
     ]
     worse = verdict.mark is Mark.WORSE
+    sign = SIGNS[verdict.mark] if verdict.directed or not worse else "≠ differs"
     remark = verdict.cause or ("open" if worse and not verdict.agreeing else "")
     return Line(
         data=row.data,
@@ -129,8 +130,8 @@ def line(verdict: Verdict) -> Line:
         published=(row.value or "left out") + spread,
         stated=shown(stated, row.value) if stated else "",
         count=str(stated.count) if stated and stated.count > 1 else "",
-        sign=SIGNS[verdict.mark] + (" (variant ✓)" if worse and verdict.agreeing else ""),
+        sign=sign + (" (variant ✓)" if worse and verdict.agreeing else ""),
         style=verdict.mark.name.lower().replace("_", "-") + (" agreeing" if worse and verdict.agreeing else ""),
         variants="; ".join(others),
-        remark=remark,
+        remark=remark[:1].upper() + remark[1:],
     )

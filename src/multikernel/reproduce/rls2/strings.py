@@ -15,7 +15,7 @@ from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
 from multikernel.reproduce.published import Row
 from multikernel.reproduce.results import Results
 from multikernel.reproduce.sources import Source
-from multikernel.reproduce.verdict import Binding, Query
+from multikernel.reproduce.verdict import Better, Binding, Query
 
 SIZES = (2, 3, 4, 6, 8, 10, 12, 15, 20, 25, 30, 40, 60, 80, 100, 125, 150)
 ALPHAS = np.logspace(6, -8, 60)
@@ -117,7 +117,8 @@ def _bind(row: Row) -> Binding | None:
         "RLS2 below Lasso from example": ("below",),
     }[row.metric]
     cause = "with features of the same length the two are one path; what is seen is how features are normalised"
-    return Query({}, quantity, cause=cause if quantity == ("below",) else "")
+    better: Better = "lower" if row.metric == "training examples needed" else "neither"
+    return Query({}, quantity, better, cause=cause if quantity == ("below",) else "")
 
 
 def _draw(last: int) -> Callable[[Any, Results], None]:
