@@ -1,14 +1,19 @@
 """Work on other threads, for the one that waits for it: interrupted with it, and with its warnings given by it.
 
+Work may have a limit of time as well. Whatever goes on step by step asks ``time_is_up`` where it counts its steps, and
+returns the best that it has: a limit of time ends it like a limit of steps.
+
 A thread cannot be stopped from outside, and Ctrl-C reaches the main thread alone. So long work asks now and then, in
 every step that takes a while, whether it should go on.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
 from contextvars import ContextVar
 from threading import Event
+from time import perf_counter
 from typing import Any, TypeVar
 
 from joblib import Parallel, delayed
@@ -18,6 +23,7 @@ from multikernel._warnings import Message, keeping, warn_once
 T = TypeVar("T")
 Work = Callable[[], T]
 _ENDED: ContextVar[tuple[Event, ...]] = ContextVar("multikernel_ended", default=())
+_DEADLINE: ContextVar[float] = ContextVar("multikernel_deadline", default=float("inf"))
 
 
 class Interrupted(BaseException):
@@ -28,6 +34,27 @@ def check_interrupted() -> None:
     """Raise ``Interrupted`` where the thread that waited for this work has been interrupted, or has failed."""
     if any(ended.is_set() for ended in _ENDED.get()):
         raise Interrupted
+
+
+@contextmanager
+def limited(seconds: float | None) -> Iterator[None]:
+    """Work that is to end in so many seconds, or earlier where it is part of such work; None is no limit of its own."""
+    own = float("inf") if seconds is None else perf_counter() + seconds
+    token = _DEADLINE.set(min(_DEADLINE.get(), own))
+    try:
+        yield
+    finally:
+        _DEADLINE.reset(token)
+
+
+def seconds_left() -> float:
+    """How long this work may still take; infinite where it has no limit, 0 where its time is up."""
+    return max(_DEADLINE.get() - perf_counter(), 0.0)
+
+
+def time_is_up() -> bool:
+    """Whether this work is to return the best that it has."""
+    return perf_counter() >= _DEADLINE.get()
 
 
 def run_for_user(
@@ -41,16 +68,17 @@ def run_for_user(
     run : calls functions, on whatever threads, and returns what they return. Where it raises an error or is
         interrupted, work that still goes on ends at its next ``check_interrupted``.
     """
-    ended = Event()
+    ended, deadline = Event(), _DEADLINE.get()
     all_ended = (*_ENDED.get(), ended)
 
     def led(work: Work[T]) -> Work[tuple[T, list[Message]]]:
         def on_thread() -> tuple[T, list[Message]]:
-            token = _ENDED.set(all_ended)
+            token, limit = _ENDED.set(all_ended), _DEADLINE.set(deadline)
             try:
                 return keeping(work)
             finally:
                 _ENDED.reset(token)
+                _DEADLINE.reset(limit)
 
         return on_thread
 

@@ -13,16 +13,17 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from functools import partial
 from typing import Any, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from multikernel._parameters import check_parameters
+from multikernel._parameters import Positive, check_parameters
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
-from multikernel._workers import on_threads
+from multikernel._workers import limited, on_threads, seconds_left, time_is_up
 from multikernel.banks import KernelBank
 from multikernel.banks.checks import check_values
 from multikernel.certificate import Certificate, worst
@@ -36,8 +37,11 @@ from multikernel.estimators.protocol import Fitted, Learned, Learner, Task
 from multikernel.observer import Observer
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class KernelEstimator(FittedModel):
     """An estimator that learns weights of kernels and a predictor on their combination."""
+
+    time_budget: Positive | None = None
 
     # -- what an estimator says ----------------------------------------------------------------------------------------
 
@@ -74,8 +78,9 @@ class KernelEstimator(FittedModel):
     def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """What every ``fit`` does."""
         self.check_parameters()
-        bank, target = self.bind(X, y)
-        self.fit_bank(bank, target, sample_weight=checked_weights(sample_weight, bank.shape[0]))
+        with limited(self.time_budget):
+            bank, target = self.bind(X, y)
+            self.fit_bank(bank, target, sample_weight=checked_weights(sample_weight, bank.shape[0]))
         return self
 
     def fit_bank(
@@ -104,25 +109,41 @@ class KernelEstimator(FittedModel):
         """
         tasks = self._tasks(target, sample_weight)
         starts = warm if len(warm) == len(tasks) else [None] * len(tasks)
-        reporter, learn = Reporter.of(self, len(tasks)), learn or self._learn
-
-        def solved(number: int, start: Fitted | None, whole: KernelBank) -> Fitted:
-            """The task with this number, on the bank that it shares with the others."""
-            task = tasks[number]
-            start = start if start is not None and np.array_equal(start.rows, task.rows) else None
-            return Fitted(task.rows, *learn(task.bank(whole), task, start, reporter.observer(number)))
-
-        try:
-            fitted = self._solve_all(bank, [partial(solved, *numbered) for numbered in enumerate(starts)])
-            unrounded = bank.unrounded() if exact else bank
-            if unrounded is not bank:  # the certificate has to hold for the kernels, not for what was stored of them
-                again = self._solve_all(unrounded, [partial(solved, *numbered) for numbered in enumerate(fitted)])
-                fitted = [new.after(old) for new, old in zip(again, fitted, strict=True)]
-        except (ValueError, ArithmeticError):
-            check_values(bank, getattr(self, "kernel_names_", ()))  # says more, where a kernel's values are the cause
-            raise
-        self.publish(bank, fitted, single=self._is_single(tasks, target))
+        with limited(self.time_budget):
+            try:
+                fitted = self._solved(bank, tasks, starts, learn or self._learn)
+                unrounded = bank.unrounded() if exact else bank
+                if unrounded is not bank:  # the certificate has to hold for the kernels, not for what is stored of them
+                    again = self._solved(unrounded, tasks, fitted, learn or self._learn)
+                    fitted = [new.after(old) for new, old in zip(again, fitted, strict=True)]
+            except (ValueError, ArithmeticError):
+                check_values(
+                    bank, getattr(self, "kernel_names_", ())
+                )  # says more, where a kernel's values are the cause
+                raise
+            self.publish(bank, fitted, single=self._is_single(tasks, target))
         return fitted
+
+    def _solved(
+        self, bank: KernelBank, tasks: Sequence[Task], starts: Sequence[Fitted | None], learn: Learner
+    ) -> list[Fitted]:
+        """Every task; of tasks that wait for each other, each leaves the later ones their part of the time."""
+        reporter, count, whole_time = Reporter.of(self, len(tasks)), len(tasks), seconds_left()
+        alike = self._at_once(count) or not np.isfinite(whole_time)
+
+        def solved(number: int, whole: KernelBank) -> Fitted:
+            """The task with this number, on the bank that it shares with the others."""
+            task, start = tasks[number], starts[number]
+            start = start if start is not None and np.array_equal(start.rows, task.rows) else None
+            later = 0.0 if alike else whole_time * (count - number - 1) / count
+            with limited(seconds_left() - later):
+                return Fitted(task.rows, *learn(task.bank(whole), task, start, reporter.observer(number)))
+
+        return self._solve_all(bank, [partial(solved, number) for number in range(count)])
+
+    def _at_once(self, count: int) -> bool:
+        """Whether so many tasks are solved at the same time."""
+        return getattr(self, "n_jobs", None) not in (None, 1)
 
     def _solve_all(self, bank: KernelBank, tasks: Sequence[Callable[[KernelBank], Fitted]]) -> list[Fitted]:
         """Every task, on threads."""
@@ -176,4 +197,5 @@ class KernelEstimator(FittedModel):
         if not self.converged_:
             reached = Certificate(certificate.kind, max(certificate.value, machine.value))
             finite = all(np.isfinite(f.solution.coef).all() and np.isfinite(f.weights.values).all() for f in fitted)
-            warn_user(not_converged(type(self).__name__, reached, self.n_iter_, finite), ConvergenceWarning)
+            budget = self.time_budget if time_is_up() else None
+            warn_user(not_converged(type(self).__name__, reached, self.n_iter_, finite, budget), ConvergenceWarning)

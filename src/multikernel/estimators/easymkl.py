@@ -50,6 +50,9 @@ class EasyMKLClassifier(KernelClassifier):
         Pairwise steps at most.
     n_jobs : int or None
         Threads over the binary problems.
+    time_budget : float > 0 or None, default None
+        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap. The step
+        under way is ended first.
     verbose : int, default 0
         1 prints the certificate and the time left twice a second, 2 after every step.
 

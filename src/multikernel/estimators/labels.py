@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
+from multikernel._workers import limited
 from multikernel.banks import KernelBank
 from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.calibration import Calibration, Calibrator, calibrator
@@ -72,9 +73,11 @@ class LabelsEstimator(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         exact: bool = True,
     ) -> list[Fitted]:
         """Fit on a bank; with ``probability``, calibrate the decision values on held-out samples of it."""
-        fitted = super().fit_bank(bank, target, warm, sample_weight, learn, exact)
         self.__dict__.pop("calibrators_", None)  # of an earlier fit
-        if self.probability is not None:
+        with limited(self.time_budget):
+            fitted = super().fit_bank(bank, target, warm, sample_weight, learn, exact)
+            if self.probability is None:
+                return fitted
             values = held_out_values(self, bank, target, fitted, sample_weight, learn)
             weight = np.ones(len(target)) if sample_weight is None else sample_weight
             self.calibrators_: tuple[Calibrator, ...] = self._calibrated(values, target, weight)

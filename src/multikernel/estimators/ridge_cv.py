@@ -61,6 +61,9 @@ class MultipleKernelRidgeCV(KernelRegressor):
         Of the random starts.
     n_jobs : int or None
         Threads over targets with weights of their own.
+    time_budget : float > 0 or None, default None
+        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap. The step
+        under way is ended first.
     verbose : int, default 0
         1 prints the certificate and the time left twice a second, 2 after every step.
 

@@ -19,6 +19,7 @@ from itertools import count
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel._workers import time_is_up
 from multikernel.banks import Gram
 from multikernel.machines.base import DualSolution
 
@@ -84,7 +85,7 @@ def on_working_samples(
         steps, variables, gap = steps + made, proved.solution.warm, proved.solution.gap
         history = (*history, gap)
         best = proved.solution if best is None or gap <= best.gap else best
-        if best.converged or steps >= max_iter:
+        if best.converged or steps >= max_iter or time_is_up():
             break
         joining = _joining(proved.violation, rows)
         if len(joining) == 0:

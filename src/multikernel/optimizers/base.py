@@ -24,6 +24,7 @@ import numpy as np
 
 from multikernel._parameters import Count, Positive, check_parameters
 from multikernel._typing import Array
+from multikernel._workers import time_is_up
 from multikernel.certificate import Certificate
 from multikernel.observer import Observer, silent
 from multikernel.optimizers.state import Proposal, Result, State
@@ -118,7 +119,7 @@ class Optimizer(ABC):
         )
 
     def _finished(self, state: State) -> bool:
-        over = len(state.history) >= self.max_iter or state.unknown >= _UNKNOWN
+        over = len(state.history) >= self.max_iter or state.unknown >= _UNKNOWN or time_is_up()
         return over or state.certificate.reached(self.tol)
 
     def _continued(self, problem: Problem, state: State, observe: Observer) -> State:

@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel._workers import time_is_up
 from multikernel.banks import KernelBank
 from multikernel.certificate import Certificate, relative
 from multikernel.observer import Event, Observer, silent
@@ -97,7 +98,7 @@ def smoothed(
         state = replace(state, bound=max(state.bound, state.z_value - problem.fall(state.z, g)))
         history.append(state.gap)
         observe(Event(step + 1, Certificate("duality gap", state.gap), state.a, state.value, state.value, state.bound))
-        if state.gap <= tol:
+        if state.gap <= tol or time_is_up():
             break
         state = state.advanced(problem, g)
     return _result(problem, state, tol, tuple(history))

@@ -23,6 +23,7 @@ from dataclasses import replace
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel._workers import time_is_up
 from multikernel.banks.gram import few_features
 from multikernel.banks.threads import one_blas_thread
 from multikernel.domains import Domain, NormBall, Separable, Simplex
@@ -125,7 +126,7 @@ def _solved(
         history += found.history
         pair = support.of_machine(np.where(found.active, found.weights, 0.0), found.a)
         best = pair.better(best)
-        if best.certificate.reached(tol) or len(rows) == n or len(history) >= max_iter:
+        if best.certificate.reached(tol) or len(rows) == n or len(history) >= max_iter or time_is_up():
             break
         start = found.weights if found.weights.any() else start
         more = _further_samples(support, rows, pair)

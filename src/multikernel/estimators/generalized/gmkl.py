@@ -59,7 +59,7 @@ class GMKLClassifier(GeneralizedMKL, WeightedClassifier):
         Support vector machines solved (or Newton steps, for "linear") at most, from each start.
     random_state : int, RandomState or None
         Of the random starts.
-    class_weight, multiclass, probability, n_jobs, verbose : as in L1MKLClassifier
+    class_weight, multiclass, probability, n_jobs, time_budget, verbose : as in L1MKLClassifier
 
     Attributes
     ----------
@@ -118,8 +118,8 @@ class GMKLRegressor(GeneralizedMKL, WeightedRegressor):
         What is added to the diagonal of the kernel.
     fit_intercept : bool, default True
         Whether the mean of the targets is taken off first and is the intercept.
-    kernels, combination, degree, penalty, norm, radius, offset, n_init, tol, max_iter, random_state, verbose : as in
-        GMKLClassifier
+    kernels, combination, degree, penalty, norm, radius, offset, n_init, tol, max_iter, random_state, time_budget,
+    verbose : as in GMKLClassifier
 
     Attributes
     ----------

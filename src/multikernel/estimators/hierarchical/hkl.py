@@ -48,7 +48,7 @@ class HKLClassifier(HierarchicalKernelLearning, WeightedClassifier):
         Rounds of the search at most.
     max_nodes : int, default 2000
         Products that are looked at one by one at most; each takes 4 n (n + 1) bytes while fitting.
-    class_weight, multiclass, probability, n_jobs, verbose : as in L1MKLClassifier
+    class_weight, multiclass, probability, n_jobs, time_budget, verbose : as in L1MKLClassifier
 
     Attributes
     ----------
@@ -99,7 +99,7 @@ class HKLRegressor(HierarchicalKernelLearning, WeightedRegressor):
         The p kernels whose products are searched; by default a Gaussian on each feature.
     C : float > 0, default 1.0
         Weight of the squared errors.
-    rho, beta, tol, max_iter, max_nodes, verbose : as in HKLClassifier
+    rho, beta, tol, max_iter, max_nodes, time_budget, verbose : as in HKLClassifier
 
     Attributes
     ----------

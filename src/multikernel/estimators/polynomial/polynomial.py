@@ -63,6 +63,9 @@ class PolynomialMKLRegressor(PolynomialMKL, WeightedRegressor):
         Ridge regressions solved at most, from each start.
     random_state : int, RandomState or None
         Of the random starts.
+    time_budget : float > 0 or None, default None
+        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap. The step
+        under way is ended first.
     verbose : int, default 0
         1 prints the certificate and the time left twice a second, 2 after every step.
 
@@ -112,8 +115,8 @@ class PolynomialMKLClassifier(PolynomialMKL, WeightedClassifier):
         PolynomialMKLRegressor
     fit_intercept : bool, default True
         Whether the labels lose their mean first, which is the intercept.
-    class_weight, multiclass, probability, n_jobs, verbose : as in L1MKLClassifier; weights multiply the squared
-        residuals
+    class_weight, multiclass, probability, n_jobs, time_budget, verbose : as in L1MKLClassifier; weights multiply
+        the squared residuals
 
     Attributes
     ----------

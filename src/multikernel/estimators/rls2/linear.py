@@ -138,6 +138,9 @@ class LinearRLS2Regressor(LinearRLS2Estimator, WeightedRegressor):
         The relative duality gap that counts as converged; what is reached is far smaller.
     max_iter : int, default 10000
         Looks at all features at most; between two of them, up to 32 features enter the active set.
+    time_budget : float > 0 or None, default None
+        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap. The step
+        under way is ended first.
     verbose : int, default 0
         1 prints the certificate and the time left twice a second, 2 after every step.
 
@@ -183,7 +186,7 @@ class LinearRLS2Classifier(LinearRLS2Estimator, WeightedClassifier):
     ----------
     scaling : {"norm", "fisher", "none"}, default "norm"
         "fisher": s_j is one over the sum of the variances of feature j in the two classes.
-    class_weight, multiclass, probability, n_jobs, verbose : as in L1MKLClassifier
+    class_weight, multiclass, probability, n_jobs, time_budget, verbose : as in L1MKLClassifier
     alpha, fit_intercept, tol, max_iter : as in LinearRLS2Regressor
 
     Attributes

@@ -41,6 +41,9 @@ class RLS2Regressor(RLS2Estimator, WeightedRegressor):
         Relative duality gap at which to stop.
     max_iter : int, default 200
         Steps at most.
+    time_budget : float > 0 or None, default None
+        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap. The step
+        under way is ended first.
     verbose : int, default 0
         1 prints the certificate and the time left twice a second, 2 after every step.
 
@@ -104,7 +107,7 @@ class RLS2Classifier(RLS2Estimator, WeightedClassifier):
     ----------
     scaling : {"trace", "transductive", "fisher", "none"}, default "trace"
         "fisher": one over the sum of the variances of the two classes in the kernel's feature space.
-    class_weight, multiclass, probability, n_jobs, verbose : as in L1MKLClassifier
+    class_weight, multiclass, probability, n_jobs, time_budget, verbose : as in L1MKLClassifier
     kernels, alpha, fit_intercept, mode, tol, max_iter : as in RLS2Regressor
 
     Attributes

@@ -27,7 +27,7 @@ class AlignmentMKLClassifier(RuleClassifier):
     ----------
     method : {"alignf", "align"}, default "alignf"
         "alignf": the non-negative mix of largest alignment; "align": each weight proportional to its own alignment.
-    kernels, learner, C, lam, class_weight, multiclass, probability, tol, max_iter, n_jobs, verbose : as in
+    kernels, learner, C, lam, class_weight, multiclass, probability, tol, max_iter, n_jobs, time_budget, verbose : as in
         AverageMKLClassifier
 
     Attributes
@@ -64,7 +64,7 @@ class AlignmentMKLRegressor(AlphaFreeRegressor):
     ----------
     method : {"alignf", "align"}, default "alignf"
         "alignf": the non-negative mix of largest alignment; "align": each weight proportional to its own alignment.
-    kernels, alpha, fit_intercept : as in AverageMKLRegressor
+    kernels, alpha, fit_intercept, time_budget : as in AverageMKLRegressor
 
     Attributes
     ----------

@@ -39,6 +39,9 @@ class AverageMKLClassifier(RuleClassifier):
         Steps of the learner at most.
     n_jobs : int or None
         Threads over the binary problems.
+    time_budget : float > 0 or None, default None
+        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap. The step
+        under way is ended first.
     verbose : int, default 0
         Not used: a rule takes no steps.
 
@@ -73,6 +76,8 @@ class AverageMKLRegressor(AlphaFreeRegressor):
         What is added to the diagonal of the kernel.
     fit_intercept : bool, default True
         Whether the mean of the targets is taken off first and is the intercept.
+    time_budget : float > 0 or None, default None
+        Not used: one linear system is solved, and no kernel is looked at twice.
 
     Attributes
     ----------

@@ -36,7 +36,7 @@ class BestKernelClassifier(RuleClassifier):
         A number of folds means shuffled, stratified ones; fewer where a class has fewer samples.
     random_state : int, RandomState or None
         Shuffles the folds.
-    kernels, learner, C, lam, class_weight, multiclass, probability, tol, max_iter, n_jobs, verbose : as in
+    kernels, learner, C, lam, class_weight, multiclass, probability, tol, max_iter, n_jobs, time_budget, verbose : as in
         AverageMKLClassifier
 
     Attributes
@@ -74,6 +74,8 @@ class BestKernelRegressor(RuleRegressor):
         A number of folds means shuffled ones.
     random_state : int, RandomState or None
         Shuffles the folds.
+    time_budget : float > 0 or None, default None
+        Seconds after which no further fold is looked at.
     kernels, alpha, fit_intercept : as in AverageMKLRegressor
 
     Attributes

@@ -57,6 +57,9 @@ class LearnedScalesRegressor(LearnedScalesEstimator, KernelRegressor):
         Quasi-Newton steps at most; as many on a part of the samples first, where there are more than 500.
     random_state : int, RandomState or None; default 0
         Of the folds, and of the samples that the steps begin on.
+    time_budget : float > 0 or None, default None
+        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap. The step
+        under way is ended first.
     verbose : int, default 0
         1 prints the certificate and the time left twice a second, 2 after every step.
 
@@ -122,7 +125,7 @@ class LearnedScalesClassifier(LearnedScalesEstimator, LabelsEstimator):
     cv : int, splitter, iterable of (train, test) pairs, or "loo"; default 5
         Folds that hold out each sample exactly once. An int is a number of shuffled, stratified folds.
     probability : as in L1MKLClassifier; the models of fifths learn scales of their own
-    kernels, shared_scales, groups, penalty, fit_intercept, tol, max_iter, random_state, verbose : as in
+    kernels, shared_scales, groups, penalty, fit_intercept, tol, max_iter, random_state, time_budget, verbose : as in
         LearnedScalesRegressor
 
     Attributes

@@ -97,6 +97,9 @@ class SupportClassifier(SupportEstimator, WeightedClassifier):
     def _machine(self) -> SupportMachine:
         return HingeMachine(C=self.C, fit_intercept=self.fit_intercept, tol=self.tol)
 
+    def _at_once(self, count: int) -> bool:
+        return self.multiclass == "ovr" or super()._at_once(count)
+
     def _solve_all(self, bank: KernelBank, tasks: Sequence[Callable[[KernelBank], Fitted]]) -> list[Fitted]:
         """One-vs-rest problems make their passes together, as many as memory allows; pairs have banks of their own."""
         if len(tasks) == 1 or self.multiclass != "ovr":

@@ -61,6 +61,9 @@ class L1MKLClassifier(WeightsOfSumOne, SupportClassifier):
         Newton steps of "auto", support vector machines of the other solvers, at most.
     n_jobs : int or None
         Threads over the binary problems of "ovo"; those of "ovr" run together, each pass made once for all of them.
+    time_budget : float > 0 or None, default None
+        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap. The step
+        under way is ended first.
     verbose : int, default 0
         1 prints the gap and the time left twice a second, 2 after every step.
 
@@ -111,7 +114,7 @@ class L1MKLRegressor(WeightsOfSumOne, SupportRegressor):
         Residuals up to it cost nothing, in units of the target.
     fit_intercept : bool, default True
         Whether there is an intercept, and with it the equality sum b = 0.
-    kernels, solver, tol, max_iter, verbose : as in L1MKLClassifier
+    kernels, solver, tol, max_iter, time_budget, verbose : as in L1MKLClassifier
 
     Attributes
     ----------

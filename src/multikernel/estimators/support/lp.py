@@ -46,7 +46,7 @@ class LpMKLClassifier(WeightsInBall, SupportClassifier):
     solver : {"auto", "block_norm", "projected_gradient"}, default "auto"
         "auto" is an interior point method over weights and support vectors together; "block_norm" the update in closed
         form of Kloft and others.
-    class_weight, multiclass, probability, tol, max_iter, n_jobs, verbose : as in L1MKLClassifier
+    class_weight, multiclass, probability, tol, max_iter, n_jobs, time_budget, verbose : as in L1MKLClassifier
 
     Attributes
     ----------
@@ -80,7 +80,7 @@ class LpMKLRegressor(WeightsInBall, SupportRegressor):
     p : finite float >= 1, default 2.0
         The norm of the ball.
     C, epsilon, fit_intercept : as in L1MKLRegressor
-    kernels, solver, tol, max_iter, verbose : as in LpMKLClassifier
+    kernels, solver, tol, max_iter, time_budget, verbose : as in LpMKLClassifier
 
     Attributes
     ----------

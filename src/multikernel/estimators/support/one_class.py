@@ -33,7 +33,7 @@ class OneClassMKL(OutlierMixin, WeightsOfSumOne):  # type: ignore[misc]
     nu : float in (0, 1], default 0.1
         At most this part of the training samples is outside the region, at least this part are support vectors.
     solver : {"auto", "reduced_gradient", "cutting_plane", "level"}, default "auto"
-    tol, max_iter, verbose : as in L1MKLClassifier
+    tol, max_iter, time_budget, verbose : as in L1MKLClassifier
 
     Attributes
     ----------

@@ -26,7 +26,7 @@ import numpy as np
 
 from multikernel._parameters import Count, Positive, WithinOne
 from multikernel._typing import Array
-from multikernel._workers import check_interrupted
+from multikernel._workers import check_interrupted, time_is_up
 from multikernel.banks import Gram
 from multikernel.certificate import relative
 from multikernel.machines.base import DualSolution, Machine, check_gram, check_signs, checked_target
@@ -80,11 +80,14 @@ class MarginMachine(Machine):
         found = self._solution(gram, y, means if warm is None else balanced(np.maximum(warm, 0.0), y))
         if len(y) <= _SMALL:
             found = self._pairwise(gram, y, found, min(_PAIRS * len(y), self.max_iter))
-        if not found.converged and found.n_iter < self.max_iter:
+        if self._goes_on(found):
             found = self._newton(gram, y, found, cold=warm is None)
-        if not found.converged and found.n_iter < self.max_iter:
+        if self._goes_on(found):
             found = self._pairwise(gram, y, found, self.max_iter)
         return found
+
+    def _goes_on(self, found: DualSolution) -> bool:
+        return not found.converged and found.n_iter < self.max_iter and not time_is_up()
 
     def with_tolerance(self, tol: float) -> Self:
         return replace(self, tol=tol)
@@ -154,10 +157,10 @@ class MarginMachine(Machine):
                 asked = min(piece, left - made)
                 more = _pairwise.descend(K, y, s, ridge, g, q, zero, self.tol, asked)
                 made += more
-                if more < asked or made == left:
+                if more < asked or made == left or time_is_up():
                     break
             found = self._solution(gram, y, balanced(g, y), found.n_iter + made, found.history)
-            if found.converged or made == 0 or made == left:
+            if found.converged or made == 0 or made == left or time_is_up():
                 break
         return found
 

@@ -20,7 +20,7 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from multikernel._typing import Array
-from multikernel._workers import check_interrupted
+from multikernel._workers import check_interrupted, time_is_up
 from multikernel.banks import Gram
 
 _STEPS = 80  # linear systems at most
@@ -66,7 +66,7 @@ def newton(
             check_interrupted()
             S = np.flatnonzero(support & universe)
             memory = work if precise else half
-            if steps == _STEPS or len(S) ** 2 > len(memory) or len(np.unique(y[S])) < 2:
+            if steps == _STEPS or time_is_up() or len(S) ** 2 > len(memory) or len(np.unique(y[S])) < 2:
                 return g, steps
             try:
                 b, c = _on_support(gram, y, own_ridge, S, memory)

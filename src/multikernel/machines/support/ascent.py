@@ -12,7 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel._workers import check_interrupted
+from multikernel._workers import check_interrupted, time_is_up
 from multikernel.machines.support.bounded_newton import candidates, newton_step
 from multikernel.machines.support.program import SupportProgram
 
@@ -69,7 +69,7 @@ def ascent(
             more, start, gap = _pairwise.ascend(K, c, low, high, ridge, equality, b, gradient, floor, tol, every, asked)
             first = first if made else start
             made += more
-            if more < asked or made == most or gap <= tol:
+            if more < asked or made == most or gap <= tol or time_is_up():
                 return made, first, gap
 
     for _ in range(_TURNS):
@@ -77,7 +77,7 @@ def ascent(
         made, first, gap = climb(most)
         steps += made
         last, value = value, 0.5 * float(b @ (c + gradient))
-        if gap <= tol or steps >= max_iter:
+        if gap <= tol or steps >= max_iter or time_is_up():
             break
         if (value - last) * longest < _SLOW * abs(value) * made and hopeless(program, b, gradient, sizes, floor):
             break

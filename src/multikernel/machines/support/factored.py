@@ -26,6 +26,7 @@ from scipy.linalg import LinAlgError, blas, lapack
 
 from multikernel._linalg import cholesky, product
 from multikernel._typing import Array
+from multikernel._workers import time_is_up
 from multikernel.machines.base import DualSolution
 from multikernel.machines.support.certified import solution, value_floor
 from multikernel.machines.support.coefficients import central, feasible, fitting
@@ -80,7 +81,7 @@ class FactoredProgram:
             nothing = found.gap < 1.0 and point.complementarity <= _NOTHING * self.tol * value
             if exact.converged and exact is not found:
                 return replace(exact, n_iter=step)
-            if step == max_iter or nothing:
+            if step == max_iter or nothing or time_is_up():
                 break
         return best
 

@@ -25,6 +25,7 @@ from typing import cast
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel._workers import time_is_up
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
 from multikernel.certificate import Certificate
@@ -110,7 +111,7 @@ class _Search:
             reached = Certificate.gap(found.upper, bound)
             history.append(reached.value)
             observe(Event(len(history), reached))
-            near, last = reached.reached(_GOAL * tol), len(history) >= max_iter
+            near, last = reached.reached(_GOAL * tol), len(history) >= max_iter or time_is_up()
             if near or last or (inner <= finest and not entering):
                 pair = self._pair(problem, found, bound)
                 if pair.certificate.reached(tol) or last or inner <= finest:

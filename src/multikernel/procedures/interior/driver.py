@@ -15,6 +15,7 @@ from typing import Generic, TypeVar
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel._workers import time_is_up
 from multikernel.certificate import Certificate
 from multikernel.machines.support.point import Point
 from multikernel.observer import Event, Observer, silent
@@ -104,7 +105,7 @@ def solve(
         best = found if best is None or found.gap < best.gap else best
         history.append(found.gap)
         observe(Event(step + 1, Certificate("duality gap", found.gap)))
-        last = step == max_iter or stalled == _PATIENCE
+        last = step == max_iter or stalled == _PATIENCE or time_is_up()
         if problem.due(found.gap, tol) or last:
             found, revised, restart = problem.reviewed(best if last else found, point, tol)
             if found.gap <= tol or last:

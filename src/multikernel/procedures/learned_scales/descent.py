@@ -11,6 +11,7 @@ import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
 from multikernel._typing import Array
+from multikernel._workers import time_is_up
 from multikernel.certificate import Certificate
 from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.learned_scales.error import ScalesError, Trial
@@ -71,6 +72,8 @@ def descended(error: ScalesError, start: Trial, tol: float, max_iter: int, obser
         last.clear()
         history.append(_stationarity(step, lower, upper))
         observe(Event(len(history), Certificate("stationarity", history[-1])))
+        if time_is_up():
+            raise StopIteration  # by which SciPy is told to end
 
     observe(Event(1, Certificate("stationarity", history[0])))
     options = {"maxiter": max_iter, "maxcor": _PAIRS, "gtol": tol, "ftol": 0.0}

@@ -14,6 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel._workers import time_is_up
 from multikernel.certificate import Certificate
 from multikernel.observer import Observer
 from multikernel.optimizers import Optimizer, Result
@@ -28,7 +29,12 @@ def proved(problem: Problem, optimizer: Optimizer, start: Array, observe: Observ
     """The optimizer's result; where its gap is open, with a better bound, or from a point further on."""
     result = optimizer.minimise(problem, start, None, observe)
     for _ in range(_ROUNDS):
-        if result.converged or result.n_iter >= optimizer.max_iter or not isinstance(problem, HiddenConvexProblem):
+        if (
+            result.converged
+            or time_is_up()
+            or result.n_iter >= optimizer.max_iter
+            or not isinstance(problem, HiddenConvexProblem)
+        ):
             break
         bound, x = _sharpened(problem, result, optimizer.tol)
         result = _with_bound(result, bound, optimizer.tol)

@@ -28,6 +28,7 @@ from scipy.linalg import lapack
 from scipy.optimize import nnls
 
 from multikernel._typing import Array
+from multikernel._workers import time_is_up
 from multikernel.certificate import Certificate
 from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.ridge_cv.held_out import HeldOutError, Point
@@ -109,7 +110,7 @@ def descend(error: HeldOutError, start: Point, tol: float, max_iter: int, observ
         observe(Event(len(history), certificate, point.v, point.value, point.value))
         if certificate.reached(tol) or (len(values) > _SPAN and values[-1 - _SPAN] <= (1.0 + tol) * point.value):
             return Descent(point, certificate, True, tuple(history))
-        lower = _lower(error, point, model, largest, damping) if len(history) <= max_iter else None
+        lower = _lower(error, point, model, largest, damping) if len(history) <= max_iter and not time_is_up() else None
         if lower is None:
             return Descent(point, certificate, False, tuple(history))
         point, damping = lower

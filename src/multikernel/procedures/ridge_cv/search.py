@@ -17,6 +17,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel._workers import time_is_up
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
 from multikernel.observer import Observer, silent
@@ -101,6 +102,8 @@ def _starts(error: HeldOutError, n_init: int, seed: int) -> Iterator[Point]:
     first, rng = _first(error), np.random.default_rng(seed)
     yield first
     for i in range(1, n_init):
+        if time_is_up():
+            return
         other = _SMALLER * first.v if i == 1 else first.v * rng.exponential(size=len(first.v))
         point = error.at(error.bounded(other))
         if point is not None:
@@ -148,7 +151,7 @@ def _along(error: HeldOutError, direction: Array) -> Point:
         return min(decade - 1, decade + 1, key=value)
 
     best = min(_DECADES, key=value)
-    while value(lower(best)) < (1.0 - _WORTH) * value(best):
+    while not time_is_up() and value(lower(best)) < (1.0 - _WORTH) * value(best):
         best = lower(best)
     left, right = value(best - 1), value(best + 1)
     curvature = left - 2.0 * value(best) + right

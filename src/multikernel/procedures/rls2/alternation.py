@@ -12,6 +12,7 @@ from __future__ import annotations
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel._workers import time_is_up
 from multikernel.banks import KernelBank
 from multikernel.certificate import Certificate
 from multikernel.observer import Event, Observer, silent
@@ -30,7 +31,7 @@ def alternation(
     y, stopped = ridge.Y.T.ravel(), False
     history: list[float] = []
     point = ridge.at(bank, d, work)
-    while not stopped and len(history) < max_iter:
+    while not stopped and len(history) < max_iter and not time_is_up():
         V, scores = point.products(bank)
         c = point.C.T.ravel()
         history.append(point.gap(float(scores.max())))

@@ -19,6 +19,7 @@ import numpy as np
 from scipy import linalg
 
 from multikernel._typing import Array
+from multikernel._workers import time_is_up
 from multikernel.banks.threads import one_blas_thread
 from multikernel.certificate import Certificate
 from multikernel.kernels.samples import scaled_rows
@@ -94,7 +95,7 @@ def linear_rls2(
             observe(Event(n_iter, fit.certificate, value=unit * (unit * fit.value)))
             stuck = fit.value >= best.value and n_iter > 1
             best = best if stuck else fit
-            if stuck or not len(fit.entering):
+            if stuck or not len(fit.entering) or time_is_up():
                 break
     size = float(np.abs(best.b).sum())
     weights = np.abs(best.b) / size if size > 0 else equal_weights(scaling)

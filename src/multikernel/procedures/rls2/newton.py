@@ -20,6 +20,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel._workers import time_is_up
 from multikernel.banks import KernelBank
 from multikernel.certificate import Certificate
 from multikernel.observer import Event, Observer, silent
@@ -61,11 +62,12 @@ def newton(
         observe(Event(n_iter + 1, Certificate("duality gap", here), value=point.value))
         stalled = point.value > last[0] - _ROUNDING * abs(last[0]) and here >= last[1]
         solved = solved or here <= _SHARE * tol or stalled
-        if solved or (scores is None and not history) or n_iter == max_iter:
+        over = n_iter >= max_iter or time_is_up()
+        if solved or (scores is None and not history) or over:
             v = bank.quad(point.C)
             history.append(point.gap(float(v.max())))
             missing = working.without(v > working.d @ own)
-            if history[-1] <= tol or n_iter == max_iter or (solved and not missing.any()):
+            if history[-1] <= tol or over or (solved and not missing.any()):
                 break
             if missing.any():
                 working = _WorkingSet.of(bank, working.over_all(len(bank)), missing)

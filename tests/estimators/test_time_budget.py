@@ -1,0 +1,154 @@
+"""A fit whose time is up returns a usable model, with a true certificate and a warning that says so."""
+
+import warnings
+from threading import get_ident
+from time import perf_counter
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.datasets import load_iris
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.preprocessing import scale
+
+import multikernel
+from multikernel import EasyMKLClassifier, L1MKLClassifier, LpMKLRegressor, kernels
+from multikernel._workers import limited, on_threads, seconds_left, time_is_up
+
+FEW = [kernels.Linear(), kernels.RBF(0.1), kernels.RBF(1.0).on([0, 1]), kernels.RBF(3.0).on([2, 3])]
+AT_ONCE = 1e-9  # seconds: up before the first step
+NAMES = [
+    name
+    for name in multikernel.__all__
+    if name.endswith(("Classifier", "Regressor", "RidgeCV", "OneClassMKL")) and "MultiKernel" not in name
+]
+
+CERTIFIED = [name for name in NAMES if name.startswith(("L1", "Lp", "EasyMKL", "SMKL", "RLS2", "HKL", "OneClass"))]
+
+
+def data(n=90, classes=2):
+    X, y = load_iris(return_X_y=True)
+    rows = np.random.default_rng(0).permutation(np.flatnonzero(y >= 3 - classes))[:n]
+    return scale(X)[rows], y[rows]
+
+
+def made(name, **parameters):
+    model = getattr(multikernel, name)(**parameters)
+    if not name.startswith(("LearnedScales", "Linear")):
+        model.set_params(kernels=FEW)
+    return model.set_params(cv=2) if name.startswith("BestKernel") else model
+
+
+def fitted(model, X, y):
+    return model.fit(X) if type(model).__name__ == "OneClassMKL" else model.fit(X, y)
+
+
+class Clock:
+    """A second goes by whenever somebody looks."""
+
+    def __init__(self):
+        self.now = 0
+
+    def __call__(self):
+        self.now += 1
+        return float(self.now)
+
+
+@pytest.mark.parametrize("classes", [2, 3])
+@pytest.mark.parametrize("name", NAMES)
+def test_without_time_there_still_is_a_model(name, classes):
+    X, y = data(classes=classes)
+    model = made(name, time_budget=AT_ONCE)
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", ConvergenceWarning)
+        fitted(model, X, y)
+    assert np.isfinite(model._values(X)).all()
+    if not model.converged_:
+        assert f"{name} stopped after its time budget of 1e-09 s: it reached a relative" in str(told[-1].message)
+        assert "Raise time_budget" in str(told[-1].message)
+    else:
+        assert len(told) == 0
+
+
+@pytest.mark.parametrize("looks", [2, 5, 12])
+@pytest.mark.parametrize("name", CERTIFIED)
+def test_the_gap_is_true_wherever_the_time_ends(name, looks, monkeypatch):
+    """The optimum, of a fit that takes its time, is no further away than the gap says."""
+    X, y = data()
+    optimum = fitted(made(name, tol=1e-8), X, y).objective_
+    monkeypatch.setattr("multikernel._workers.perf_counter", Clock())
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        stopped = fitted(made(name, tol=1e-8, time_budget=float(looks)), X, y)
+    gap = stopped.duality_gap_
+    assert np.isfinite(stopped._values(X)).all()
+    if gap < 1.0:  # it is relative to an upper value, which is at most so much larger than the one told
+        assert abs(stopped.objective_ - optimum) <= (gap / (1.0 - gap) + 1e-8) * abs(stopped.objective_)
+
+
+def test_more_time_gives_smaller_gaps(monkeypatch):
+    X, y = data()
+    gaps = []
+    for looks in (3, 20, 1000):
+        monkeypatch.setattr("multikernel._workers.perf_counter", Clock())
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            gaps.append(L1MKLClassifier(FEW, tol=1e-8, time_budget=float(looks)).fit(X, y).duality_gap_)
+    assert gaps[0] > gaps[1] > gaps[2]
+    assert gaps[2] <= 1e-8
+
+
+@pytest.mark.parametrize("solver", ["reduced_gradient", "cutting_plane", "level", "subgradient"])
+def test_solvers_by_name_stop_as_well(solver):
+    X, y = data()
+    with pytest.warns(ConvergenceWarning, match="time budget of 1e-09 s"):
+        model = L1MKLClassifier(FEW, solver=solver, tol=1e-8, time_budget=AT_ONCE).fit(X, y)
+    assert model.n_iter_ < 200
+
+
+def test_enough_time_changes_nothing():
+    X, y = data()
+    plain, limited_ = L1MKLClassifier(FEW).fit(X, y), L1MKLClassifier(FEW, time_budget=1e6).fit(X, y)
+    np.testing.assert_array_equal(plain.dual_coef_, limited_.dual_coef_)
+
+
+def test_calibration_shares_the_time():
+    X, y = data()
+    with pytest.warns(ConvergenceWarning):
+        model = L1MKLClassifier(FEW, time_budget=AT_ONCE, probability="platt").fit(X, y)
+    assert np.isfinite(model.predict_proba(X)).all()
+
+
+@pytest.mark.parametrize("bad", [0, -1.0, "long", float("inf")])
+def test_a_budget_is_a_number_of_seconds(bad):
+    with pytest.raises(ValueError, match="LpMKLRegressor: time_budget must be"):
+        LpMKLRegressor(time_budget=bad).fit(*data())
+
+
+def test_limits_of_time_are_nested_and_reach_threads():
+    assert seconds_left() == np.inf
+    with limited(None), limited(100.0):
+        assert 99.0 < seconds_left() <= 100.0
+        with limited(1000.0):
+            assert seconds_left() <= 100.0
+        with limited(0.0):
+            assert time_is_up()
+            assert seconds_left() == 0.0
+            found = on_threads([lambda: (get_ident(), time_is_up())] * 4, n_jobs=2)
+            assert all(up for _, up in found)
+    assert not time_is_up()
+
+
+def test_problems_one_after_the_other_leave_each_other_time():
+    """The first of three is given a third of it."""
+    X, y = data(classes=3)
+    model, given = clone(EasyMKLClassifier(FEW, time_budget=1000.0)), []
+    learn, begin = model._learn, perf_counter()
+
+    def watched(bank, task, warm, observe):
+        given.append(seconds_left() + perf_counter() - begin)
+        return learn(bank, task, warm, observe)
+
+    bank, target = model.bind(X, y)
+    model.fit_bank(bank, target, learn=watched)
+    np.testing.assert_allclose(given, [1000 / 3, 2000 / 3, 1000], rtol=0.01)
