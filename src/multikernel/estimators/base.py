@@ -36,6 +36,8 @@ from multikernel.estimators.progress import Reporter
 from multikernel.estimators.protocol import Fitted, Learned, Learner, Task
 from multikernel.observer import Observer
 
+_FIRST_PART = 0.5  # of the time, for kernels as they are stored, where passes over the kernels themselves follow
+
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class KernelEstimator(FittedModel):
@@ -111,8 +113,9 @@ class KernelEstimator(FittedModel):
         starts = warm if len(warm) == len(tasks) else [None] * len(tasks)
         with limited(self.time_budget):
             try:
-                fitted = self._solved(bank, tasks, starts, learn or self._learn)
                 unrounded = bank.unrounded() if exact else bank
+                with limited(None if unrounded is bank else _FIRST_PART * seconds_left()):
+                    fitted = self._solved(bank, tasks, starts, learn or self._learn)
                 if unrounded is not bank:  # the certificate has to hold for the kernels, not for what is stored of them
                     again = self._solved(unrounded, tasks, fitted, learn or self._learn)
                     fitted = [new.after(old) for new, old in zip(again, fitted, strict=True)]

@@ -14,7 +14,10 @@ import numpy as np
 
 from multikernel._parameters import check_parameters
 from multikernel._typing import Array
+from multikernel._workers import time_is_up
 from multikernel.banks import Gram
+
+_SOON = 3000  # samples up to which a machine takes a second or two
 
 
 @dataclass(frozen=True, eq=False)
@@ -107,6 +110,11 @@ class Machine(ABC):
         is so.
         """
         return 0.0
+
+
+def out_of_time(n: int) -> bool:
+    """Whether a machine of n samples is to return the best that it has; a small one is soon done, and ends first."""
+    return n > _SOON and time_is_up()
 
 
 def check_gram(gram: Gram, n: int) -> None:

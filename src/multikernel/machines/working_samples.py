@@ -19,9 +19,8 @@ from itertools import count
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel._workers import time_is_up
 from multikernel.banks import Gram
-from multikernel.machines.base import DualSolution
+from multikernel.machines.base import DualSolution, out_of_time
 
 TOLERATED = 0.25  # of the gap asked for: what the violations of samples that do not join may add to it
 _INNER = 0.4  # of the gap asked for: the gap to reach on the working set
@@ -85,7 +84,7 @@ def on_working_samples(
         steps, variables, gap = steps + made, proved.solution.warm, proved.solution.gap
         history = (*history, gap)
         best = proved.solution if best is None or gap <= best.gap else best
-        if best.converged or steps >= max_iter or time_is_up():
+        if best.converged or steps >= max_iter or out_of_time(gram.shape[0]):
             break
         joining = _joining(proved.violation, rows)
         if len(joining) == 0:

@@ -26,10 +26,10 @@ import numpy as np
 
 from multikernel._parameters import Count, Positive, WithinOne
 from multikernel._typing import Array
-from multikernel._workers import check_interrupted, time_is_up
+from multikernel._workers import check_interrupted
 from multikernel.banks import Gram
 from multikernel.certificate import relative
-from multikernel.machines.base import DualSolution, Machine, check_gram, check_signs, checked_target
+from multikernel.machines.base import DualSolution, Machine, check_gram, check_signs, checked_target, out_of_time
 from multikernel.machines.margin.newton import balanced, newton
 from multikernel.machines.support.squared_hinge import SquaredHingeMachine
 from multikernel.machines.working_samples import TOLERATED, Certified, first_samples, on_working_samples
@@ -87,7 +87,7 @@ class MarginMachine(Machine):
         return found
 
     def _goes_on(self, found: DualSolution) -> bool:
-        return not found.converged and found.n_iter < self.max_iter and not time_is_up()
+        return not found.converged and found.n_iter < self.max_iter and not out_of_time(len(found.coef))
 
     def with_tolerance(self, tol: float) -> Self:
         return replace(self, tol=tol)
@@ -157,10 +157,10 @@ class MarginMachine(Machine):
                 asked = min(piece, left - made)
                 more = _pairwise.descend(K, y, s, ridge, g, q, zero, self.tol, asked)
                 made += more
-                if more < asked or made == left or time_is_up():
+                if more < asked or made == left or out_of_time(len(y)):
                     break
             found = self._solution(gram, y, balanced(g, y), found.n_iter + made, found.history)
-            if found.converged or made == 0 or made == left or time_is_up():
+            if found.converged or made == 0 or made == left or out_of_time(len(y)):
                 break
         return found
 

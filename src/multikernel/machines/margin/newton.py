@@ -20,8 +20,9 @@ import numpy as np
 from scipy.linalg import LinAlgError
 
 from multikernel._typing import Array
-from multikernel._workers import check_interrupted, time_is_up
+from multikernel._workers import check_interrupted
 from multikernel.banks import Gram
+from multikernel.machines.base import out_of_time
 
 _STEPS = 80  # linear systems at most
 _LENGTHS = (0.7, 0.5, 0.35, 0.2, 0.1, 0.05, 0.02, 0.01)  # step lengths that are tried where the whole step is uphill
@@ -66,7 +67,7 @@ def newton(
             check_interrupted()
             S = np.flatnonzero(support & universe)
             memory = work if precise else half
-            if steps == _STEPS or time_is_up() or len(S) ** 2 > len(memory) or len(np.unique(y[S])) < 2:
+            if steps == _STEPS or out_of_time(n) or len(S) ** 2 > len(memory) or len(np.unique(y[S])) < 2:
                 return g, steps
             try:
                 b, c = _on_support(gram, y, own_ridge, S, memory)

@@ -12,7 +12,8 @@ from __future__ import annotations
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel._workers import check_interrupted, time_is_up
+from multikernel._workers import check_interrupted
+from multikernel.machines.base import out_of_time
 from multikernel.machines.support.bounded_newton import candidates, newton_step
 from multikernel.machines.support.program import SupportProgram
 
@@ -69,7 +70,7 @@ def ascent(
             more, start, gap = _pairwise.ascend(K, c, low, high, ridge, equality, b, gradient, floor, tol, every, asked)
             first = first if made else start
             made += more
-            if more < asked or made == most or gap <= tol or time_is_up():
+            if more < asked or made == most or gap <= tol or out_of_time(program.n):
                 return made, first, gap
 
     for _ in range(_TURNS):
@@ -77,7 +78,7 @@ def ascent(
         made, first, gap = climb(most)
         steps += made
         last, value = value, 0.5 * float(b @ (c + gradient))
-        if gap <= tol or steps >= max_iter or time_is_up():
+        if gap <= tol or steps >= max_iter or out_of_time(program.n):
             break
         if (value - last) * longest < _SLOW * abs(value) * made and hopeless(program, b, gradient, sizes, floor):
             break

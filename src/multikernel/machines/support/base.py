@@ -15,9 +15,8 @@ import numpy as np
 
 from multikernel._parameters import Count, Positive
 from multikernel._typing import Array
-from multikernel._workers import time_is_up
 from multikernel.banks import Gram
-from multikernel.machines.base import DualSolution, Machine, check_gram
+from multikernel.machines.base import DualSolution, Machine, check_gram, out_of_time
 from multikernel.machines.support.ascent import ascent
 from multikernel.machines.support.certified import certified, roots, solution, value_floor, violations, within_rounding
 from multikernel.machines.support.factored import FactoredProgram
@@ -77,7 +76,7 @@ class SupportMachine(Machine):
         floor = value_floor(program, sizes)
         found, gradient = certified(K, program, b, sizes, self.tol)
         best, stalled, work = found, 0, np.empty(0)
-        while not best.converged and found.n_iter < self.max_iter and not time_is_up():
+        while not best.converged and found.n_iter < self.max_iter and not out_of_time(program.n):
             work = work if len(work) else np.empty(min(len(b) ** 2, _MEMORY))
             left = self.max_iter - found.n_iter
             b, made = ascent(K, program, b, gradient, sizes, floor / program.scale, self.tol, left, work)

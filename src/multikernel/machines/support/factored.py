@@ -26,8 +26,7 @@ from scipy.linalg import LinAlgError, blas, lapack
 
 from multikernel._linalg import cholesky, product
 from multikernel._typing import Array
-from multikernel._workers import time_is_up
-from multikernel.machines.base import DualSolution
+from multikernel.machines.base import DualSolution, out_of_time
 from multikernel.machines.support.certified import solution, value_floor
 from multikernel.machines.support.coefficients import central, feasible, fitting
 from multikernel.machines.support.point import Point
@@ -81,7 +80,7 @@ class FactoredProgram:
             nothing = found.gap < 1.0 and point.complementarity <= _NOTHING * self.tol * value
             if exact.converged and exact is not found:
                 return replace(exact, n_iter=step)
-            if step == max_iter or nothing or time_is_up():
+            if step == max_iter or nothing or out_of_time(self.program.n):
                 break
         return best
 
