@@ -228,6 +228,16 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
         """ValueError where new samples miss cells and a kernel does not take that."""
         self._family().resolve(self._features(samples))
 
+    def against(self, bank: KernelBank, X: Any) -> KernelBank:
+        """New samples against those of a training bank, before anything is learned on it.
+
+        Parameters
+        ----------
+        bank : as ``bind`` returned it
+        X : samples like those that were bound
+        """
+        return bank.cross(self._samples(X))
+
     def banks(self, X: Any, width: int = 1) -> Iterator[KernelBank]:
         """New samples against the training samples that the predictor uses.
 

@@ -3,6 +3,7 @@
 model.check_parameters()                  refuse parameters that have no meaning
 model.bind(X, y)                          samples, matrices or a bank to the training bank and the target
 model.fit_bank(bank, target, warm)        fit on a bank, from the solution of a neighbouring problem
+model.against(bank, X)                    new samples against a training bank
 model.banks(X)                            new samples against the training samples that the predictor uses
 model.predictor_                          the fitted function, a frozen value
 model.kernel_keys()                       what tells its kernels apart from those of another fit
@@ -130,6 +131,9 @@ class BankEstimator(Protocol):
         self, bank: KernelBank, target: Array, warm: Sequence[Fitted] = (), sample_weight: Array | None = None
     ) -> list[Fitted]:
         """Fit on a bank; ``warm`` is what an earlier fit on the same samples returned."""
+
+    def against(self, bank: KernelBank, X: Any) -> KernelBank:
+        """New samples against those of a training bank."""
 
     def kernel_keys(self) -> Sequence[Any]:
         """What tells the kernels of ``weights_`` apart from those of other fits, in an order."""

@@ -1,0 +1,64 @@
+"""Folds of a search."""
+
+from __future__ import annotations
+
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.model_selection import KFold, check_cv
+
+from multikernel._typing import Array
+from multikernel._warnings import warn_user
+
+Fold = tuple[Array, Array]  # training and test rows
+_COUNT = 5
+_FEWEST = 10  # rows whose order may be called one
+
+
+def folds_of(cv: Any, model: Any, target: Array, scoring: Any) -> list[Fold]:
+    """Training and test rows: as scikit-learn makes them, but shuffled where rows are ordered by a number to predict.
+
+    Parameters
+    ----------
+    cv : int, splitter, iterable of pairs, or None
+    model : the estimator
+    target : array (n,) or (n, t)
+    scoring : as the user gave it
+
+    Raises
+    ------
+    ValueError : for folds that leave nothing to learn from or to score
+    """
+    n, classifier = len(target), is_classifier(model)
+    splitter = check_cv(cv, target, classifier=classifier)
+    if (cv is None or isinstance(cv, Integral)) and not classifier and _ordered(target):
+        warn_user(
+            "BankSearchCV: the rows are ordered by the target, so that consecutive folds would leave out a part of its "
+            "range; the folds are shuffled. Give cv=KFold(5) for consecutive ones"
+        )
+        splitter = KFold(_COUNT if cv is None else int(cv), shuffle=True, random_state=0)
+    folds = [tuple(map(np.asarray, fold)) for fold in splitter.split(np.empty((n, 1)), target)]
+    if not folds:
+        raise ValueError("cv gives no folds: give a number of folds, a splitter, or pairs of training and test rows")
+    for f, (train, test) in enumerate(folds):
+        trained, tested = (int(rows.sum()) if rows.dtype == bool else len(rows) for rows in (train, test))
+        if min(trained, tested) == 0:
+            raise ValueError(
+                f"fold {f} of cv has {trained} training and {tested} test samples: each fold needs some of both"
+            )
+        if tested == 1 and scoring in (None, "r2") and not classifier:
+            raise ValueError(
+                f"fold {f} of cv has one test sample, whose R^2 is not defined: give larger folds, or "
+                "scoring='neg_mean_squared_error'"
+            )
+    return [(train, test) for train, test in folds]
+
+
+def _ordered(target: Array) -> bool:
+    """Whether the numbers rise, or fall, from row to row."""
+    if target.ndim != 1 or len(target) < _FEWEST or target[0] == target[-1]:
+        return False
+    steps = np.diff(target)
+    return bool((steps >= 0).all() or (steps <= 0).all())

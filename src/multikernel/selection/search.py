@@ -1,0 +1,386 @@
+"""Cross-validation that binds a bank once and slices it for the folds.
+
+Binding (distances, Gram matrices, a stack) is done once for each set of kernels, a fold is a block of that bank, and
+the candidates of a fold follow each other with warm starts. Where a step of a pipeline learns from the samples, each
+fold has a bank of its own, on which all candidates are fitted and scored. Candidates that differ in alpha only, of a
+regressor whose weights do not look at alpha, share a decomposition of one kernel matrix; where the weights do not look
+at the target either, so do the folds. scikit-learn's GridSearchCV works as well; it binds anew for every fold and
+candidate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from copy import deepcopy
+from dataclasses import dataclass
+from functools import partial
+from time import perf_counter
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
+from sklearn.metrics import check_scoring, r2_score
+from sklearn.model_selection import ParameterGrid
+from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+from threadpoolctl import threadpool_limits
+
+from multikernel._linalg import as_columns
+from multikernel._typing import Array
+from multikernel._workers import on_threads
+from multikernel.banks import KernelBank
+from multikernel.banks.dense import DenseBank
+from multikernel.estimators.base import KernelEstimator
+from multikernel.estimators.predictor import knowing
+from multikernel.estimators.protocol import FitsManyAlphas, Fitted
+from multikernel.selection.folds import Fold, folds_of
+from multikernel.selection.steps import Steps
+from multikernel.selection.table import Scored, best, complexity, results, simplicity
+
+_FEW = 1000  # samples up to which BLAS threads cost more than they bring: the idle ones spin between small products
+_STORED = 256 << 20  # bytes of the matrices of test samples that are stored for all candidates of a fold
+
+
+def _has(method: str) -> Any:
+    return available_if(lambda search: hasattr(search.estimator, method))
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """Candidates that share their kernels and what is done to samples before.
+
+    Parameters
+    ----------
+    members : the candidates by number
+    steps : the estimator with what they share
+    own : for each of them, its other parameters, as the estimator names them
+    """
+
+    members: list[int]
+    steps: Steps
+    own: list[dict[str, Any]]
+
+    def models(self) -> list[Any]:
+        """An estimator for each candidate."""
+        found = [clone(self.steps.last).set_params(**params) for params in self.own]
+        for model in found:
+            model.check_parameters()
+        return found
+
+    @property
+    def only_alpha(self) -> bool:
+        """Whether they differ in alpha alone, and the estimator can fit many of them together."""
+        names = {name for params in self.own for name in params}
+        return names == {"alpha"} and len(self.own) > 1 and isinstance(self.steps.last, FitsManyAlphas)
+
+
+class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
+    """Exhaustive search over parameters of a multiple-kernel estimator, on one bank.
+
+    Parameters
+    ----------
+    estimator : an estimator of this package, or a Pipeline whose last step is one
+        Steps before it that learn from the samples are fitted for each fold, as in GridSearchCV; others are done once.
+    param_grid : dict or list of dicts, as in GridSearchCV; a bank is bound for each value of ``kernels``
+    cv : int, splitter or iterable of (train, test) rows; stratified folds for classifiers; default 5
+        A number of folds of a regressor whose rows are ordered by the target are shuffled ones, and a warning says so.
+    scoring : str, callable, or a list or dict of several, as in GridSearchCV; default the estimator's ``score``
+    refit : str or None, the metric that decides, where there are several
+    one_standard_error : bool, default False
+        Take the simplest candidate (largest ``lam`` or ``alpha``, smallest ``C``) whose mean score is within one
+        standard error, over the folds, of the best.
+    n_jobs : int or None, threads over the folds, whatever backend joblib is told to use; not used for candidates that
+        are found together
+    verbose : int, progress over the folds, as in joblib
+
+    Attributes
+    ----------
+    best_params_ : dict; of candidates with equal mean scores the simplest: that with the fewest kernels, then the
+        largest ``lam`` and ``alpha``, then the smallest ``C``, then the first in the grid
+    best_score_ : float, the mean score over the folds
+    best_estimator_ : the estimator fitted on all data with ``best_params_``
+    cv_results_ : dict of arrays with the keys of GridSearchCV: params, param_*, split*_test_score, mean_test_score,
+        std_test_score, rank_test_score, mean_fit_time; of several metrics with their names in place of "score"
+    fold_weights_ : list with the kernel weights of each candidate on each fold
+    scorer_ : dict of the scorers by metric
+    n_splits_ : int
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from multikernel import BankSearchCV, EasyMKLClassifier
+    >>> X, y = load_iris(return_X_y=True)
+    >>> search = BankSearchCV(EasyMKLClassifier(), {"lam": [0.0, 0.1, 0.5, 1.0]}).fit(X, y)
+    >>> len(search.cv_results_["params"]), bool(search.best_score_ > 0.9)
+    (4, True)
+    """
+
+    def __init__(
+        self,
+        estimator: Any,
+        param_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]],
+        cv: Any = None,
+        *,
+        scoring: Any = None,
+        refit: str | None = None,
+        one_standard_error: bool = False,
+        n_jobs: int | None = None,
+        verbose: int = 0,
+    ) -> None:
+        self.estimator = estimator
+        self.param_grid = param_grid
+        self.cv = cv
+        self.scoring = scoring
+        self.refit = refit
+        self.one_standard_error = one_standard_error
+        self.n_jobs = n_jobs
+        self.verbose = verbose
+
+    def __sklearn_tags__(self) -> Any:
+        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
+        tags.estimator_type = inner.estimator_type
+        tags.classifier_tags, tags.regressor_tags = deepcopy(inner.classifier_tags), deepcopy(inner.regressor_tags)
+        tags.target_tags = deepcopy(inner.target_tags)
+        tags.input_tags.pairwise, tags.input_tags.sparse = inner.input_tags.pairwise, inner.input_tags.sparse
+        return tags
+
+    def fit(self, X: Any, y: Any) -> Self:
+        """Search, then fit the best candidate on all samples.
+
+        Parameters
+        ----------
+        X, y : as for the estimator's ``fit``: samples, a bank, or precomputed matrices; and the target
+        """
+        Steps.of(self.estimator, "BankSearchCV searches")
+        candidates = list(ParameterGrid(self.param_grid))
+        if not candidates:
+            raise ValueError(
+                "param_grid is empty, so there is no candidate: give a dict of parameters, or a list of some"
+            )
+        groups = self._groups(candidates)
+        own = {c: params for group in groups for c, params in zip(group.members, group.own, strict=True)}
+        simpler = simplicity([own[c] for c in range(len(candidates))]) if self.one_standard_error else None
+        self.scorer_ = self._scorers()
+        metric = self._deciding()
+        searched = [self._searched(group, X, y) for group in groups]
+        found, sizes = {}, {}
+        for group, done in zip(groups, searched, strict=True):
+            for position, c in enumerate(group.members):
+                found[c] = [fold[position] for fold in done.folds]
+                params = group.steps.last.get_params(deep=False) | group.own[position]
+                sizes[c] = complexity(params, done.kernels)
+        order = range(len(candidates))
+        self.cv_results_ = results(candidates, [found[c] for c in order])
+        self.fold_weights_ = [[fold.weights for fold in found[c]] for c in order]
+        self.n_splits_ = len(found[0])
+        self.best_index_ = best(self.cv_results_, metric, self.n_splits_, simpler, [sizes[c] for c in order])
+        self.best_params_ = candidates[self.best_index_]
+        self.best_score_ = float(self.cv_results_[f"mean_test_{metric}"][self.best_index_])
+        which = next(g for g, group in enumerate(groups) if self.best_index_ in group.members)
+        self.best_estimator_ = self._refitted(groups[which], searched[which], X, y)
+        for name in ("n_features_in_", "feature_names_in_", "classes_"):
+            if hasattr(self.best_estimator_, name):
+                setattr(self, name, getattr(self.best_estimator_, name))
+        return self
+
+    # -- what is searched ----------------------------------------------------------------------------------------------
+
+    def _groups(self, candidates: list[dict[str, Any]]) -> list[_Group]:
+        """Candidates with equal kernels and equal steps before."""
+        steps = Steps.of(self.estimator, "BankSearchCV searches")
+        groups: list[tuple[dict[str, Any], list[int]]] = []
+        for c, params in enumerate(candidates):
+            shared = {name: value for name, value in params.items() if steps.own(name) is None}
+            for known, members in groups:
+                if _equal(known, shared):
+                    members.append(c)
+                    break
+            else:
+                groups.append((shared, [c]))
+        found = []
+        for shared, members in groups:
+            own = [{str(steps.own(n)): v for n, v in candidates[c].items() if n not in shared} for c in members]
+            changed = Steps.of(clone(self.estimator).set_params(**shared), "BankSearchCV searches")
+            found.append(_Group(members, changed, own))
+        return found
+
+    def _scorers(self) -> dict[str, Any]:
+        """A scorer for each metric."""
+        several = self.scoring
+        if several is None or callable(several) or isinstance(several, str):
+            return {"score": check_scoring(self.estimator, several)}
+        named = dict(several) if isinstance(several, Mapping) else {name: name for name in several}
+        return {name: check_scoring(self.estimator, scorer) for name, scorer in named.items()}
+
+    def _deciding(self) -> str:
+        """The metric that decides."""
+        names = list(self.scorer_)
+        if len(names) > 1 and self.refit is None:
+            raise ValueError(f"BankSearchCV: of several metrics say by refit which one decides: {', '.join(names)}")
+        if self.refit is not None and self.refit not in names:
+            raise ValueError(f"BankSearchCV: refit must be one of {', '.join(names)}, got {self.refit!r}")
+        return names[0] if self.refit is None else self.refit
+
+    # -- folds ---------------------------------------------------------------------------------------------------------
+
+    def _searched(self, group: _Group, X: Any, y: Any) -> _Searched:
+        """Every candidate of a group on every fold; on one bank where no step learns from the samples."""
+        model = group.models()[0]
+        if not group.steps.once:
+            target = np.asarray(y)
+            folds = folds_of(self.cv, model, target, self.scoring)
+            each = [partial(self._on_own_bank, group, X, target, train, test) for train, test in folds]
+            with _blas_threads(len(target), self.n_jobs):
+                done = on_threads(each, self.n_jobs, verbose=self.verbose)
+            return _Searched([scored for scored, _ in done], done[0][1], None)
+        samples, before = group.steps.applied(X, y)
+        bank, target = model.bind(samples, y)
+        folds = folds_of(self.cv, model, target, self.scoring)
+        with _blas_threads(len(target), self.n_jobs):
+            found = self._on_one_bank(group, bank, target, folds)
+        return _Searched(found, len(bank), (before, model, bank, target))
+
+    def _on_one_bank(self, group: _Group, bank: KernelBank, y: Array, folds: list[Fold]) -> list[list[Scored]]:
+        """Folds that are blocks of a bank; together where candidates differ in alpha only, and the estimator can."""
+        if group.only_alpha:
+            return self._together(group, bank, y, folds)
+
+        def of_fold(train: Array, test: Array) -> list[Scored]:
+            return self._scored(group, bank.block(train, train), y[train], bank.block(test, train), y[test])
+
+        return on_threads([partial(of_fold, train, test) for train, test in folds], self.n_jobs, verbose=self.verbose)
+
+    def _on_own_bank(self, group: _Group, X: Any, y: Array, train: Array, test: Array) -> tuple[list[Scored], int]:
+        """A fold whose steps are fitted to its training samples, and how many kernels there are."""
+        learned, before = group.steps.applied(_safe_indexing(X, train), y[train])
+        model = group.models()[0]
+        inner, target = model.bind(learned, y[train])
+        held_out = before.transform(_safe_indexing(X, test))
+        outer = model.against(inner, held_out)
+        values = len(outer) * outer.shape[0] * outer.shape[1]
+        if len(group.members) > 1 and not outer.of_distances and 8 * values <= _STORED and outer.n_features is None:
+            outer = DenseBank(outer, outer.matrices())
+        return self._scored(group, inner, target, outer, y[test]), len(inner)
+
+    def _scored(self, group: _Group, inner: KernelBank, y: Array, outer: KernelBank, truth: Array) -> list[Scored]:
+        """Every candidate fitted on one bank and scored on another; warm starts from one to the next."""
+        found = []
+        for model, seconds in _fitted(group, inner, y):
+            scores = {name: float(scorer(model, outer, truth)) for name, scorer in self.scorer_.items()}
+            found.append(Scored(scores, seconds, model.weights_))
+        return found
+
+    def _together(self, group: _Group, bank: KernelBank, y: Array, folds: list[Fold]) -> list[list[Scored]]:
+        """Candidates that differ in alpha: one decomposition for all, and where possible for all folds as well."""
+        models = group.models()
+        start = perf_counter()
+        fits = models[0].fit_folds(bank, y, [model.alpha for model in models], folds)
+        seconds = (perf_counter() - start) / (len(models) * len(folds))
+        scored = []
+        for (train, test), own in zip(folds, fits, strict=True):
+            scores = self._scores(models, bank, y, train, test, own)
+            weights = [fit.weights.values for fit, _ in own]
+            scored.append([Scored(s, seconds, w) for s, w in zip(scores, weights, strict=True)])
+        return scored
+
+    def _scores(
+        self, models: list[Any], bank: KernelBank, y: Array, train: Array, test: Array, fits: list[tuple[Fitted, Array]]
+    ) -> list[dict[str, float]]:
+        """The scores of fits whose values at the test rows are known; R^2 is computed for all in one call."""
+        if self.scoring is None:
+            values, truth = np.hstack([values for _, values in fits]), as_columns(y[test])
+            each = r2_score(np.tile(truth, len(fits)), values, multioutput="raw_values")
+            return [{"score": score} for score in each.reshape(len(fits), -1).mean(axis=1).tolist()]
+        inner, outer, scores = bank.block(train, train), bank.block(test, train), []
+        for model, (fitted, values) in zip(models, fits, strict=True):
+            model.publish(inner, [fitted], single=True)
+            known = knowing(model, values)
+            scores.append({name: float(scorer(known, outer, y[test])) for name, scorer in self.scorer_.items()})
+        return scores
+
+    def _refitted(self, group: _Group, searched: _Searched, X: Any, y: Any) -> Any:
+        """The best candidate on all samples, on the bank that is there already if no step learns from them."""
+        params = group.own[group.members.index(self.best_index_)]
+        if searched.bound is None:
+            with _blas_threads(len(y)):
+                return clone(self.estimator).set_params(**self.best_params_).fit(X, y)
+        before, model, bank, target = searched.bound
+        model.set_params(**params).check_parameters()
+        with _blas_threads(len(target)):
+            model.fit_bank(bank, target)
+        return group.steps.joined(before, model)
+
+    @_has("predict")  # type: ignore[untyped-decorator]
+    def predict(self, X: Any) -> Array:
+        """Predictions of the best estimator for samples X."""
+        check_is_fitted(self)
+        return self.best_estimator_.predict(X)
+
+    @_has("decision_function")  # type: ignore[untyped-decorator]
+    def decision_function(self, X: Any) -> Array:
+        """Decision values of the best estimator for samples X."""
+        check_is_fitted(self)
+        return self.best_estimator_.decision_function(X)
+
+    @_has("predict_proba")  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """Probabilities of the classes by the best estimator for samples X."""
+        check_is_fitted(self)
+        return self.best_estimator_.predict_proba(X)
+
+    def score(self, X: Any, y: Any) -> float:
+        """The score of the best estimator on samples X and their target y, by ``scoring``; by ``refit`` of several."""
+        check_is_fitted(self)
+        return float(self.scorer_[self._deciding()](self.best_estimator_, X, y))
+
+
+@dataclass(frozen=True, eq=False)
+class _Searched:
+    """What a group did on the folds.
+
+    Parameters
+    ----------
+    folds : for each fold, its candidates
+    kernels : int
+    bound : the fitted steps before, the estimator, the bank of all samples and the target; None where each fold had a
+        bank of its own
+    """
+
+    folds: list[list[Scored]]
+    kernels: int
+    bound: tuple[Any, KernelEstimator, KernelBank, Array] | None
+
+
+def _fitted(group: _Group, inner: KernelBank, y: Array) -> Iterator[tuple[Any, float]]:
+    """Every candidate fitted on one bank, with its seconds."""
+    models, start = group.models(), perf_counter()
+    if group.only_alpha:
+        fits = models[0].fit_along(inner, y, [model.alpha for model in models])
+        for model, fitted in zip(models, fits, strict=True):
+            model.publish(inner, [fitted], single=True)
+            yield model, (perf_counter() - start) / len(models)
+        return
+    warm: list[Fitted] = []
+    for model in models:
+        start = perf_counter()
+        warm = model.fit_bank(inner, y, warm)
+        yield model, perf_counter() - start
+
+
+def _equal(one: dict[str, Any], other: dict[str, Any]) -> bool:
+    """Whether parameters have equal values; steps are equal where they are the same, or print alike."""
+    return one.keys() == other.keys() and all(
+        value is other[name] or _alike(value, other[name]) for name, value in one.items()
+    )
+
+
+def _alike(one: Any, other: Any) -> bool:
+    if isinstance(one, BaseEstimator):
+        return type(one) is type(other) and repr(one.get_params()) == repr(other.get_params())
+    return bool(np.all(one == other)) and type(one) is type(other)
+
+
+def _blas_threads(n: int, n_jobs: int | None = None) -> Any:
+    """As many BLAS threads as pay with n samples; one beside other threads of ours."""
+    return threadpool_limits(1 if n <= _FEW or n_jobs else None, user_api="blas")

@@ -1,0 +1,85 @@
+"""An estimator of this package at the end of a pipeline: what is done to samples before kernels are bound.
+
+Steps that learn from the samples (a scaler) are fitted anew for each fold, which then has a bank of its own. Steps that
+learn nothing (a row-wise normalisation) are done once, and all folds share one bank.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+from sklearn.base import clone
+from sklearn.pipeline import Pipeline
+from sklearn.utils import get_tags
+
+from multikernel.estimators.base import KernelEstimator
+
+
+@dataclass(frozen=True, eq=False)
+class Steps:
+    """A pipeline whose last step is an estimator of this package, or such an estimator alone.
+
+    Parameters
+    ----------
+    before : the pipeline of the other steps; None where there are none
+    last : the estimator
+    name : str, its name in the pipeline; empty where it is alone
+    """
+
+    before: Pipeline | None
+    last: KernelEstimator
+    name: str
+
+    @classmethod
+    def of(cls, estimator: Any, asks: str) -> Steps:
+        """The steps of an estimator.
+
+        Raises
+        ------
+        TypeError : where it is of another kind; the message says who asks
+        """
+        last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
+        if not isinstance(last, KernelEstimator):
+            raise TypeError(
+                f"{asks} estimators of multikernel, alone or at the end of a Pipeline, got "
+                f"{type(estimator).__name__}"
+                + (f" that ends in {type(last).__name__}" if last is not estimator else "")
+            )
+        if last is estimator:
+            return cls(None, last, "")
+        before = estimator[:-1] if len(estimator.steps) > 1 else None
+        return cls(before, last, estimator.steps[-1][0])
+
+    @property
+    def once(self) -> bool:
+        """Whether no step learns from the samples."""
+        if self.before is None:
+            return True
+        return not any(get_tags(step).requires_fit for step in self._learners)
+
+    @property
+    def _learners(self) -> list[Any]:
+        assert self.before is not None
+        return [step for _, step in self.before.steps if step is not None and not isinstance(step, str)]
+
+    def own(self, name: str) -> str | None:
+        """A parameter's name in the last step, where it belongs to that and leaves its kernels alone; else None."""
+        if self.name:
+            head, _, name = name.partition("__")
+            if head != self.name or not name:
+                return None
+        return None if name.split("__")[0] == "kernels" else name
+
+    def applied(self, X: Any, y: Any = None) -> tuple[Any, Any]:
+        """Samples after the other steps, which are fitted to them; and these steps."""
+        if self.before is None:
+            return X, None
+        before = clone(self.before)
+        return before.fit_transform(X, y), before
+
+    def joined(self, before: Any, model: Any) -> Any:
+        """The fitted pipeline of fitted steps and a fitted model; the model where it is alone."""
+        if not self.name:
+            return model
+        return Pipeline([*(before.steps if before is not None else []), (self.name, model)])
