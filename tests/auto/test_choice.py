@@ -8,7 +8,7 @@ from scipy.special import expit
 from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import log_loss
 
-from multikernel import MultiKernelClassifier
+from multikernel import MultiKernelClassifier, MultiKernelRegressor
 from multikernel.auto.choice import blend_classes, blend_numbers
 
 
@@ -64,3 +64,11 @@ def test_a_rare_class_is_found_where_classes_are_balanced():
     plain = MultiKernelClassifier(random_state=0).fit(X, y)
     balanced = MultiKernelClassifier(class_weight="balanced", random_state=0).fit(X, y)
     assert balanced.predict(X)[y == 1].mean() > plain.predict(X)[y == 1].mean()
+
+
+def test_samples_of_little_weight_say_little():
+    X = np.tile(np.linspace(0.0, 1.0, 40), 2)[:, None]
+    y = np.repeat([1.0, -1.0], 40) * X[:, 0]
+    weight = np.repeat([1.0, 1e-3], 40)
+    model = MultiKernelRegressor(random_state=0).fit(X, y, sample_weight=weight)
+    assert np.abs(model.predict(X[:40]) - y[:40]).mean() < 0.1

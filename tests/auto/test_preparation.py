@@ -8,9 +8,11 @@ import pytest
 from scipy.stats import norm
 
 from multikernel.auto.columns import kind_of
-from multikernel.auto.encoders import Categories, Dates, Numbers, Text, as_dates
+from multikernel.auto.dates import Dates, as_dates
+from multikernel.auto.encoders import Categories, Numbers
 from multikernel.auto.preparation import Preparation
 from multikernel.auto.table import read
+from multikernel.auto.text import Text
 
 
 def objects(values):

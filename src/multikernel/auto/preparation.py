@@ -11,9 +11,11 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.auto.columns import Column, typed
-from multikernel.auto.encoders import Categories, Dates, Encoder, Numbers, Text, as_dates, number_cells, unit_rows
+from multikernel.auto.dates import Dates, as_dates
+from multikernel.auto.encoders import Categories, Encoder, Numbers, number_cells
 from multikernel.auto.samples import Samples
 from multikernel.auto.table import Table, read
+from multikernel.auto.text import Text, unit_rows
 
 _SHOWN = 5  # names that a sentence lists
 _LEFT_OUT = {

@@ -1,4 +1,4 @@
-"""The classifier and the regressor: nothing has to be chosen but the data."""
+"""The classifier: nothing has to be chosen but the data."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.special import softmax
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import ClassifierMixin
 from sklearn.utils import check_array
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
@@ -16,8 +16,8 @@ from sklearn.utils.validation import check_consistent_length, column_or_1d
 from multikernel._parameters import Positive, Seed, Threads, Verbosity, check_parameters
 from multikernel._typing import Array
 from multikernel.auto.base import MultiKernelEstimator
-from multikernel.auto.goal import Labels, Values
-from multikernel.estimators.given import check_labels, check_target
+from multikernel.auto.goal import Labels
+from multikernel.estimators.given import check_labels
 from multikernel.estimators.parameters import ClassWeight, checked_weights
 
 
@@ -133,103 +133,3 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of the probabilities."""
         return np.log(np.maximum(self.predict_proba(X), np.finfo(float).tiny))
-
-
-@dataclass(eq=False, repr=False, kw_only=True)
-class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignore[misc]
-    """Regression on tables as people have them, with nothing to tune.
-
-    Columns are typed (numbers, categories, dates, text), filled in and scaled. Several kernels and their ridges are
-    learned by errors on held-out samples: a Gaussian of one width, rough kernels with a scale for each feature, by
-    values and by ranks, a linear one, and sums over views and texts. The answer is the average of them, with the
-    weights of least squared error on other held-out samples, drawn towards equal ones. ``explain()`` tells what was
-    done.
-
-    Parameters
-    ----------
-    time_budget : float or None, default None
-        Seconds that a fit may take. By default a forecast bounds it by what a grid search of a support vector machine
-        takes: kernels are chosen on at most 1000 samples, and the answer is trained on at most 8000.
-    memory : float or None, default None
-        Bytes that a fit may take; by default half of this machine's.
-    random_state : int, RandomState or None
-        Of the folds. A fit is the same for the same seed.
-    n_jobs : int or None
-        Threads over candidates.
-    verbose : int, default 0
-        1 prints a line for each candidate.
-
-    Attributes
-    ----------
-    candidates_ : list of dict, what was tried: candidate, error (squared, relative to the variance of the target, on
-        held-out samples), its standard error (spread), weight in the answer, seconds, and what was learned
-    explanation_ : the sentences and the table of ``explain()``
-    preparation_ : how tables become samples
-    answer_ : the trained machines and their blend
-    n_features_in_ : int
-    feature_names_in_ : array, where the names of columns are strings
-
-    Examples
-    --------
-    >>> from sklearn.datasets import load_diabetes
-    >>> from multikernel import MultiKernelRegressor
-    >>> X, y = load_diabetes(return_X_y=True, as_frame=True)
-    >>> model = MultiKernelRegressor(random_state=0).fit(X[:200], y[:200])
-    >>> bool(model.score(X[200:], y[200:]) > 0.45)
-    True
-    """
-
-    time_budget: Positive | None = None
-    memory: Positive | None = None
-    random_state: Seed = None
-    n_jobs: Threads = None
-    verbose: Verbosity = 0
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        return tags
-
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
-        """Choose everything, and train on all samples.
-
-        Parameters
-        ----------
-        X : array, sparse matrix or data frame of pandas or polars with n rows; or a dict of such views and of kernel
-            matrices (n, n)
-        y : real targets of shape (n,) or (n, t)
-        sample_weight : array (n,) >= 0, what the loss of each sample is multiplied with in the blend and in the answer;
-            scales and ridges are learned without, from the samples of a weight that is not 0
-        """
-        check_parameters(self)
-        if y is None:
-            raise ValueError("This MultiKernelRegressor estimator requires y to be passed, but the target y is None")
-        check_target(y)
-        table = self._table(X, reset=True)
-        y = np.asarray(y)
-        y = check_array(y, input_name="y", dtype=float) if y.ndim == 2 else column_or_1d(y, warn=True)
-        check_consistent_length(np.empty(table.n), y)
-        weight = checked_weights(sample_weight, len(y))
-        target = np.asarray(y, dtype=float)
-        if not np.isfinite(target).all():
-            row = int(np.argwhere(~np.isfinite(target))[0, 0])
-            raise ValueError(f"y has a NaN or infinity at row {row}: fill it in, or leave the sample out")
-        self._single = target.ndim == 1
-        columns = target[:, None] if self._single else target
-        unit = np.abs(columns).max(axis=0)  # squares of very large and of very small numbers are none
-        unit[unit == 0.0] = 1.0
-        mean = np.average(columns / unit, axis=0, weights=weight)
-        spread = np.sqrt(np.average((columns / unit - mean) ** 2, axis=0, weights=weight))
-        self._mean, self._spread = unit * mean, unit * np.where(spread > 0, spread, 1.0)
-        self._answer(table, Values((columns - self._mean) / self._spread), weight)
-        return self
-
-    def predict(self, X: Any) -> Array:
-        """The predicted values, shape (len(X),), or (len(X), t) after a fit to t targets.
-
-        Parameters
-        ----------
-        X : samples like those of ``fit``; views that are kernel matrices have a column for each training sample
-        """
-        values = self._values(X) * self._spread + self._mean
-        return values[:, 0] if self._single else values
