@@ -20,6 +20,10 @@ if TYPE_CHECKING:
     from multikernel.banks import precomputed as precomputed
     from multikernel.banks import views as views
     from multikernel.estimators import *  # noqa: F403 - each name is listed below
+    from multikernel.inspection import KernelImportance as KernelImportance
+    from multikernel.inspection import WeightStability as WeightStability
+    from multikernel.inspection import kernel_importance as kernel_importance
+    from multikernel.inspection import weight_stability as weight_stability
     from multikernel.paths import Path as Path
     from multikernel.paths import path as path
     from multikernel.persistence import load as load
@@ -60,6 +64,7 @@ _ROOMS = {
         "RLS2Regressor",
         "SMKLClassifier",
     ),
+    "inspection": ("KernelImportance", "WeightStability", "kernel_importance", "weight_stability"),
     "paths": ("Path", "path"),
     "persistence": ("load", "register", "save"),
     "procedures": ("simplex_least_squares",),

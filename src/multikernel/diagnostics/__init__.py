@@ -3,7 +3,7 @@
 from multikernel.diagnostics.ball import MEB, meb_radius
 from multikernel.diagnostics.complexity import rademacher_bound, spectral_rademacher_bound
 from multikernel.diagnostics.curvature import Convexity, convexity
-from multikernel.diagnostics.mass import center_of_mass
+from multikernel.diagnostics.mass import center_of_mass, effective_number
 from multikernel.diagnostics.montecarlo import Estimate, empirical_rademacher
 from multikernel.diagnostics.radius_margin import radius_margin_bound
 from multikernel.diagnostics.report import KernelReport, check_kernel
@@ -19,6 +19,7 @@ __all__ = [
     "center_of_mass",
     "check_kernel",
     "convexity",
+    "effective_number",
     "empirical_rademacher",
     "meb_radius",
     "rademacher_bound",

@@ -1,4 +1,4 @@
-"""Where the weights of a polynomial kernel lie."""
+"""Where weights lie, and on how many kernels."""
 
 from __future__ import annotations
 
@@ -49,6 +49,37 @@ def center_of_mass(weights: Any, degrees: Any = None) -> float:
     largest = float(s.max())
     eta = eta / eta.max()
     return float((eta / eta.sum()) @ (s / largest)) if largest > 0 else 0.0
+
+
+def effective_number(weights: Any) -> float:
+    """(sum eta)^2 / sum eta^2: how many kernels of equal weight would be as concentrated as these weights.
+
+    It is m for m equal weights and 1 where one kernel has all weight. Weights of kernels of different sizes should be
+    multiplied by these first, as normalised kernels need not be.
+
+    Parameters
+    ----------
+    weights : array-like (m,), non-negative and not all zero
+
+    Returns
+    -------
+    float in [1, m]
+
+    Raises
+    ------
+    ValueError : where weights are negative, not finite, or all zero
+
+    Examples
+    --------
+    >>> from multikernel.diagnostics import effective_number
+    >>> effective_number([0.5, 0.5, 0.0]), effective_number([0.5, 0.25, 0.25])
+    (2.0, 2.6666666666666665)
+    """
+    eta = _non_negative(weights, "weights")
+    if eta.max() == 0.0:
+        raise ValueError("weights are all zero: they are on no kernel")
+    eta = eta / eta.max()
+    return float(eta.sum() ** 2 / (eta @ eta))
 
 
 def _non_negative(values: Any, name: str) -> Array:

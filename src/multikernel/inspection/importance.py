@@ -1,0 +1,155 @@
+"""What a score loses when the samples of a kernel, or of a view, are shuffled.
+
+A value is a sum of contributions, c_k(x) of kernel k. With the samples of some kernels shuffled it is
+
+    f(x_i) - sum over these k of c_k(x_i) + sum over these k of c_k(x_pi(i)),
+
+so that all shuffles follow from one evaluation of the contributions. The shuffles are those of scikit-learn's
+``permutation_importance``, which evaluates the model anew for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.metrics import check_scoring
+from sklearn.utils import check_random_state
+
+from multikernel._typing import Array
+from multikernel.estimators.base import KernelEstimator
+from multikernel.estimators.names import short_names
+from multikernel.estimators.predictor import KernelPredictor, knowing
+
+
+@dataclass(frozen=True, eq=False)
+class KernelImportance:
+    """What a score loses with the samples of each kernel, or group of kernels, shuffled.
+
+    Parameters
+    ----------
+    names : the kernels or groups
+    importances : array (groups, repeats)
+    score : float, with no samples shuffled
+    """
+
+    names: Sequence[str]
+    importances: Array
+    score: float
+
+    @property
+    def mean(self) -> Array:
+        """The mean loss over the shuffles, array (groups,)."""
+        return self.importances.mean(axis=1)
+
+    @property
+    def std(self) -> Array:
+        """Its standard deviation over the shuffles, array (groups,)."""
+        return self.importances.std(axis=1)
+
+    def frame(self) -> Any:
+        """A pandas data frame with a row for each group; needs pandas."""
+        import pandas as pd
+
+        return pd.DataFrame({"importance": self.mean, "deviation": self.std}, index=pd.Index(self.names, name="kernel"))
+
+    def plot(self, ax: Any = None) -> Any:
+        """Bars of the mean losses with their deviations; needs matplotlib. Returns the axes.
+
+        Parameters
+        ----------
+        ax : axes of matplotlib; new ones by default
+        """
+        from multikernel.estimators.bars import draw_bars
+
+        names = short_names([str(name) for name in self.names])
+        return draw_bars(names, self.mean[None], [""], "loss of the score", ax, self.std[None])
+
+
+def kernel_importance(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    groups: Mapping[str, Sequence[int]] | None = None,
+    scoring: Any = None,
+    n_repeats: int = 5,
+    random_state: Any = None,
+) -> KernelImportance:
+    """How much a fitted model's score depends on each kernel: what it loses when that kernel's samples are shuffled.
+
+    Parameters
+    ----------
+    model : a fitted estimator of this package with a weighted sum of kernels
+    X, y : samples that the model was not fitted to, and their target; X as for ``predict``
+    groups : the kernels, by number, of each group (a view, or all kernels of a feature) that is shuffled together; by
+        default each kernel is a group
+    scoring : as in scikit-learn; the estimator's ``score`` by default
+    n_repeats : int, shuffles of each group
+    random_state : int, RandomState or None; with the same one, the shuffles are those of scikit-learn's
+        ``permutation_importance`` on columns in the order of the groups
+
+    Returns
+    -------
+    KernelImportance
+
+    Raises
+    ------
+    TypeError : where the model is none of this package
+    ValueError : where kernels are not combined by a weighted sum, or a group is empty or names a kernel beyond the last
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_iris
+    >>> from multikernel import EasyMKLClassifier, kernel_importance, kernels
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = EasyMKLClassifier(kernels.per_feature(kernels.RBF(1.0))).fit(X[::2], y[::2])
+    >>> found = kernel_importance(model, X[1::2], y[1::2], random_state=0)
+    >>> found.importances.shape, int(found.mean.argmax()) in (2, 3)
+    ((4, 5), True)
+    """
+    if not isinstance(model, KernelEstimator):
+        raise TypeError(f"kernel_importance takes a fitted estimator of multikernel, got {type(model).__name__}")
+    parts = model.contributions(X)
+    predictor = model.predictor_
+    if isinstance(predictor, KernelPredictor) and not predictor.linear:
+        raise ValueError(
+            f"kernel_importance shuffles the terms of a weighted sum, and {type(model).__name__} multiplies kernels: "
+            "shuffle features by scikit-learn's permutation_importance"
+        )
+    parts = parts if parts.ndim == 3 else parts[:, :, None]
+    chosen = _checked(groups, [str(name) for name in model.kernel_names_], parts.shape[1])
+    values = parts.sum(axis=1) + np.atleast_1d(model.intercept_)
+    scorer, truth = _scorer(model, scoring), np.asarray(y)
+    whole = scorer(knowing(model, values), X, truth)
+    seed = check_random_state(random_state).randint(np.iinfo(np.int32).max + 1)
+    importances = np.empty((len(chosen), n_repeats))
+    for g, members in enumerate(chosen.values()):
+        own = parts[:, list(members)].sum(axis=1)
+        rest, rng, order = values - own, np.random.RandomState(seed), np.arange(len(values))
+        for repeat in range(n_repeats):
+            rng.shuffle(order)
+            own = own[order]  # shuffled further each time
+            importances[g, repeat] = whole - scorer(knowing(model, rest + own), X, truth)
+    return KernelImportance(tuple(chosen), importances, whole)
+
+
+def _scorer(model: Any, scoring: Any) -> Callable[[Any, Any, Array], float]:
+    """The scorer; that of classifiers by default without scikit-learn's checks, which cost more than all shuffles."""
+    if scoring is None and is_classifier(model):
+        return lambda known, X, truth: float((known.predict(X) == truth).mean())
+    scorer = check_scoring(model, scoring)
+    return lambda known, X, truth: float(scorer(known, X, truth))
+
+
+def _checked(groups: Mapping[str, Sequence[int]] | None, names: Sequence[str], m: int) -> dict[str, Sequence[int]]:
+    """The kernels of each group by its name."""
+    if groups is None:
+        return {name if names.count(name) == 1 else f"{name} ({k})": [k] for k, name in enumerate(names)}
+    for name, members in groups.items():
+        if len(members) == 0 or not all(0 <= k < m for k in members):
+            raise ValueError(f"kernel_importance: group {name!r} must name kernels by number, from 0 to {m - 1}")
+    return dict(groups)
