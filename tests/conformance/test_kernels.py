@@ -257,12 +257,12 @@ def test_mistake_is_refused_with_what_and_where(make: Any, message: str) -> None
 
 
 WRONG_TYPES = {
-    "not-a-family": (lambda: kernels.as_family("rbf"), "KernelFamily or 'precomputed', got 'rbf'"),
+    "not-a-family": (lambda: kernels.as_family(3), "KernelFamily or 'precomputed', got 3"),
     "not-a-kernel": (lambda: kernels.as_family([RBF(1.0), 3]), r"kernels\[1\] is of type int"),
     "plus-number": (lambda: RBF(1.0) + 1, "unsupported operand"),
     "times-word": (lambda: RBF(1.0) * "2", "unsupported operand|can't multiply"),
     "to-a-fraction": (lambda: RBF(1.0) ** 0.5, "unsupported operand"),
-    "family-plus-kernel": (lambda: kernels.rbf_grid([1.0]) + RBF(1.0), "unsupported operand"),
+    "family-plus-number": (lambda: kernels.rbf_grid([1.0]) + 1, "unsupported operand"),
     "len-before-data": (lambda: len(kernels.linear_features()), "depends on the number of features"),
     "names-before-data": (lambda: kernels.rls2_basis().names, "depends on the number of features"),
 }

@@ -24,7 +24,7 @@ from multikernel.banks.views import BankRows, ViewBank, Views, bank_of_views, bi
 from multikernel.estimators.given import check_labels, check_samples, check_target
 from multikernel.estimators.predictor import KernelPredictor
 from multikernel.kernels import Features, KernelFamily, as_family, for_columns
-from multikernel.kernels.table import as_table
+from multikernel.kernels.table import Table, as_table
 
 _MANY = 100_000  # kernels
 _CHUNK_VALUES = 1 << 25  # kernel values of new samples in memory at a time: 256 MB
@@ -74,7 +74,7 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
             bank = self._given(X)
             return bank, _checked_target(y, bank.shape[0], **checks)
         check_samples(X)
-        if as_table(X) is not None:
+        if self._table(X) is not None:
             samples = self._samples(X, reset=True)
             return self._bound(samples), _checked_target(y, len(samples), **checks)
         X, y = validate_data(
@@ -161,6 +161,8 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _features(self, X: Any) -> Features:
         names = getattr(self, "feature_names_in_", None)
+        if names is not None and len(names) != X.shape[1]:  # of an earlier fit
+            names = None
         return replace(Features.of(X), names=None if names is None else tuple(names))
 
     def _precision(self, m: int, n: int) -> Any:
@@ -197,7 +199,7 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
     def _samples(self, X: Any, reset: bool = False) -> Any:
         """Samples, checked: an array, a CSR matrix or a table; columns as in training unless ``reset``."""
         check_samples(X)
-        samples = as_table(X)
+        samples = self._table(X)
         if samples is not None and not reset:
             samples = samples.with_strings(self._strings)
         if samples is None:
@@ -223,6 +225,20 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
         if features.missing and not reset:
             self._check_complete(samples)
         return samples
+
+    def _table(self, X: Any) -> Table | None:
+        """Samples that are more than finite numbers; an array with missing cells only where the kernels take these."""
+        if not (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f"):
+            return as_table(X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if np.isfinite(X.sum()) or np.isinf(X).any() or not np.isnan(X).any():
+                return None
+        table = Table.of_numbers(X)
+        try:
+            self._check_complete(table)
+        except (TypeError, ValueError):  # scikit-learn's sentence is the one that users know
+            return None
+        return table
 
     def _check_complete(self, samples: Any) -> None:
         """ValueError where new samples miss cells and a kernel does not take that."""

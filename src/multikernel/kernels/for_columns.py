@@ -29,7 +29,7 @@ from multikernel.kernels.dot import Linear
 from multikernel.kernels.encoding import Encoded, Encoding, Together
 from multikernel.kernels.families import rbf_grid
 from multikernel.kernels.family import KernelFamily, Kernels
-from multikernel.kernels.frames import FrameColumn, column_names, frame_columns, is_frame
+from multikernel.kernels.frames import FrameColumn, frame_columns, is_frame
 from multikernel.kernels.standardize import DateParts, Ranks, Standardize
 from multikernel.kernels.text import NGrams
 from multikernel.kernels.widths import Width
@@ -143,8 +143,9 @@ class _Typed:
 
 def _typed(X: Any) -> Iterator[_Typed]:
     if is_frame(X):
-        for key, column in zip(column_names(X), frame_columns(X), strict=True):
-            yield _Typed(key, _type(column), column)
+        named = all(isinstance(name, str) for name in X.columns)  # scikit-learn knows columns by other names by place
+        for j, (name, column) in enumerate(zip(X.columns, frame_columns(X), strict=True)):
+            yield _Typed(name if named else j, _type(column), column)
         return
     values = np.asarray(X, dtype=None if hasattr(X, "dtype") else object)
     for j, cells in enumerate(values.reshape(len(values), -1).T):

@@ -95,6 +95,10 @@ def frame_columns(X: Any) -> Iterator[FrameColumn]:
             "data frames with columns of strings, categories or dates are read by narwhals: "
             "pip install 'multikernel[frames]'"
         ) from None
+    names = column_names(X)
+    if len(set(names)) < len(names):
+        twice = next(name for j, name in enumerate(names) if name in names[:j])
+        raise ValueError(f"two columns of X are named {twice!r}: rename one of them")
     for name, series in zip(X.columns, nw.from_native(X, eager_only=True).iter_columns(), strict=True):
         yield _column(repr(name), series, nw)
 

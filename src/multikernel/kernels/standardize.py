@@ -18,6 +18,7 @@ from multikernel.kernels.base import Kernel, register_form
 from multikernel.kernels.encoding import Encoded, Encoding
 from multikernel.kernels.features import Features
 from multikernel.kernels.samples import as_floats, dense, scaled_columns
+from multikernel.kernels.table import Table
 from multikernel.kernels.views import Restricted
 
 _CONSTANT = 10.0  # roundoffs of the mean: a deviation below is that of a constant column
@@ -48,7 +49,7 @@ class Standardize(Encoding):
     def learned(self, X: Any) -> Standardize:
         if self.means is not None:
             return self
-        X = as_floats(X)
+        X = _numbers(X)
         if hasattr(X, "tocsr"):
             mean, variance = mean_variance_axis(X.tocsr(), axis=0)
             return Standardize((0.0,) * X.shape[1], _deviations(mean, variance))
@@ -60,7 +61,7 @@ class Standardize(Encoding):
         return Standardize(tuple(mean.tolist()), _deviations(mean, variance), tuple(incomplete))
 
     def __call__(self, X: Any) -> Any:
-        X = as_floats(X)
+        X = _numbers(X)
         if hasattr(X, "tocsr"):
             if not any(self.means or ()):
                 return scaled_columns(X, 1.0 / np.array(self.deviations)).tocsr()
@@ -140,9 +141,14 @@ class DateParts(Encoding):
     def __call__(self, X: Any) -> Array:
         if self.part == "days":
             return self.numbers(X)
-        turn = 2.0 * np.pi / _CYCLES[self.part] * as_floats(X)
+        turn = 2.0 * np.pi / _CYCLES[self.part] * _numbers(X)
         circle = np.hstack([np.cos(turn), np.sin(turn)])
         return np.where(np.isnan(circle), 0.0, circle)
+
+
+def _numbers(X: Any) -> Any:
+    """Floats, NaN where a cell is missing."""
+    return as_floats(X.numbers if isinstance(X, Table) else X)
 
 
 def _deviations(mean: Array, variance: Array) -> tuple[float, ...]:
