@@ -16,7 +16,15 @@ import domain_reference
 import multikernel
 from multikernel import KernelBank, bind, kernels
 from multikernel.banks import DenseGram
-from multikernel.combinations import Combination, HadamardPower, Linear, ProductOfRBF, Profiles, TiedAndFree
+from multikernel.combinations import (
+    Combination,
+    HadamardPower,
+    Linear,
+    ProductOfRBF,
+    Profiles,
+    ScaledProfile,
+    TiedAndFree,
+)
 from multikernel.combinations.subset_products import SubsetProducts
 from multikernel.domains import Domain, EntropySimplex, NormBall, Orthant, Simplex
 from multikernel.machines import (
@@ -64,6 +72,13 @@ MACHINES: dict[str, Machine] = {
     "ridge as a program": RidgeSupport(alpha=0.3),
     "an outsider's": Logistic(C=0.7),
 }
+PROFILES = (
+    kernels.RBF(0.3),
+    kernels.Matern(0.2, nu=1.5),
+    kernels.Matern(0.2, nu=2.5),
+    kernels.RationalQuadratic(0.4, alpha=0.7),
+    kernels.ExponentialPower(0.4, power=1.5),
+)
 COMBINATIONS: dict[str, Combination] = {
     "sum": Linear(),
     "square of a sum": HadamardPower(2),
@@ -73,6 +88,7 @@ COMBINATIONS: dict[str, Combination] = {
     "products of subsets": SubsetProducts(((), (0,), (0, 2))),
     "product of gaussians": ProductOfRBF(),
     "profiles": Profiles((kernels.RBF(0.3), kernels.Matern(0.2))),
+    **{f"profile of {kernel!r}": ScaledProfile(kernel) for kernel in PROFILES},
     "profiles of one distance": Profiles((kernels.RBF(0.3), kernels.Matern(0.2)), shared=True),
     "an outsider's": ExponentialOfSum(),
 }
@@ -125,7 +141,13 @@ def small_problem(domain: Domain, machine: Machine, combination: Combination) ->
     """A problem of these parts, on twelve samples."""
     y = np.sin(np.arange(12.0))
     target = np.where(y > 0, 1.0, -1.0) if takes_labels(machine) else y
-    return Problem(small_bank(isinstance(combination, ProductOfRBF | Profiles)), combination, machine, domain, target)
+    return Problem(
+        small_bank(isinstance(combination, ProductOfRBF | Profiles | ScaledProfile)),
+        combination,
+        machine,
+        domain,
+        target,
+    )
 
 
 def pairings() -> Iterator[Problem]:

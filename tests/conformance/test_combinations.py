@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from multikernel.banks import DenseGram, Gram, KernelBank
-from multikernel.combinations import Combination, HadamardPower, Linear, ProductOfRBF, Profiles
+from multikernel.combinations import Combination, HadamardPower, Linear, ProductOfRBF, Profiles, ScaledProfile
 from multikernel.testing.combinations import check_combination
 from zoo_problems import COMBINATIONS, missing, small_bank
 
@@ -23,7 +23,7 @@ def test_every_combination_is_registered() -> None:
 @pytest.mark.parametrize("name", COMBINATIONS)
 def test_it_is_a_combination(name: str) -> None:
     combination = COMBINATIONS[name]
-    check_combination(combination, small_bank(isinstance(combination, ProductOfRBF | Profiles)))
+    check_combination(combination, small_bank(isinstance(combination, ProductOfRBF | Profiles | ScaledProfile)))
 
 
 @dataclass(frozen=True)

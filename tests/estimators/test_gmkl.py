@@ -13,6 +13,8 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import multikernel
 from multikernel import BankSearchCV, GMKLClassifier, GMKLRegressor, bind, kernels, precomputed
+from multikernel.banks import DenseGram
+from multikernel.machines import SquaredHingeMachine
 
 X, Y = load_breast_cancer(return_X_y=True)
 X, Y = scale(X)[::3, :8], Y[::3]
@@ -221,7 +223,10 @@ def test_regression_of_real_data():
 @pytest.mark.parametrize(
     ("parameters", "message"),
     [
-        ({"combination": "product"}, "combination must be 'linear', 'polynomial' or 'rbf_product', got 'product'"),
+        (
+            {"combination": "product"},
+            "combination must be 'linear', 'polynomial', 'rbf_product' or 'profile', got 'product'",
+        ),
         ({"combination": "polynomial", "degree": 1.5}, "degree must be an integer in"),
         ({"penalty": 0.0}, "penalty must be a finite number > 0, got 0.0"),
         ({"norm": 3}, "norm must be 1 or 2 .*, got 3"),
@@ -265,3 +270,56 @@ def test_distances_are_no_kernels(combination):
 def test_check_estimator_with_every_combination(estimator, check):
     """The checks fit noise, which needs no kernel; "linear" is checked with all public estimators."""
     check(estimator)
+
+
+PROFILES = [
+    kernels.RBF(),
+    kernels.Laplacian(),
+    kernels.Matern(nu=0.5),
+    kernels.Matern(nu=1.5),
+    kernels.RationalQuadratic(),
+    kernels.ExponentialPower(power=1.4),
+]
+
+
+@pytest.mark.parametrize("profile", PROFILES, ids=repr)
+def test_scales_inside_any_profile_are_stationary(profile: kernels.DistanceKernel) -> None:
+    """Two of five features matter; the objective is that of its definition, and no step in one scale lowers it."""
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(60, 5))
+    labels = np.where(np.abs(A[:, 0]) + A[:, 1] > 0.8, 1, -1)
+    model = GMKLClassifier(combination="profile", profile=profile, C=3.0, penalty=4.0, tol=1e-3).fit(A, labels)
+    assert model.stationarity_ < 1e-3
+    assert model.weights_[:2].min() > model.weights_[2:].max()
+
+    def objective(scales: np.ndarray) -> float:
+        D = np.einsum("ilj,j->il", np.abs(A[:, None] - A) ** profile.degree, scales)
+        found = SquaredHingeMachine(C=3.0, tol=1e-9).solve(DenseGram(profile.profile(D)), labels.astype(float))
+        return found.value + 4.0 * float(np.sum(scales))
+
+    best = objective(model.weights_)
+    assert best == pytest.approx(model.objective_, rel=1e-4)
+    for k in range(5):
+        for step in (-0.02, 0.02):
+            other = model.weights_ + step * (np.arange(5) == k)
+            assert other.min() < 0.0 or objective(other) > best * (1.0 - 1e-3)
+
+
+def test_a_large_penalty_makes_scales_zero() -> None:
+    A, labels = load_breast_cancer(return_X_y=True)
+    model = GMKLClassifier(combination="profile", profile=kernels.Matern(nu=1.5), penalty=10.0)
+    model.fit(scale(A)[:200], labels[:200])
+    assert 2 <= (model.weights_ > 0.0).sum() < 20
+    assert model.score(scale(A)[200:], labels[200:]) > 0.9
+
+
+def test_a_profile_of_gaussians_is_their_product() -> None:
+    rng = np.random.default_rng(1)
+    A = rng.normal(size=(50, 3))
+    target = np.sin(2.0 * A[:, 0])
+    one = GMKLRegressor(combination="rbf_product", alpha=0.1, tol=1e-8).fit(A, target)
+    other = GMKLRegressor(combination="profile", profile=kernels.RBF(), alpha=0.1, tol=1e-8).fit(A, target)
+    np.testing.assert_allclose(other.weights_, one.weights_, rtol=1e-3, atol=1e-6)
+    np.testing.assert_allclose(other.predict(A[:5] + 0.1), one.predict(A[:5] + 0.1), atol=1e-4)
+    with pytest.raises(ValueError, match="profile must be None or a kernel of a distance"):
+        GMKLRegressor(combination="profile", profile=kernels.Linear()).fit(A, target)

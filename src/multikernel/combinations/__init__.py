@@ -5,6 +5,7 @@ from multikernel.combinations.linear import Linear
 from multikernel.combinations.polynomial import HadamardPower
 from multikernel.combinations.product import ProductOfRBF
 from multikernel.combinations.profiles import Profiles
+from multikernel.combinations.scaled_profile import ScaledProfile
 from multikernel.combinations.tied_and_free import TiedAndFree
 
-__all__ = ["Combination", "HadamardPower", "Linear", "ProductOfRBF", "Profiles", "TiedAndFree"]
+__all__ = ["Combination", "HadamardPower", "Linear", "ProductOfRBF", "Profiles", "ScaledProfile", "TiedAndFree"]

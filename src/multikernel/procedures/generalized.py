@@ -18,7 +18,7 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
 from multikernel.banks.threads import one_blas_thread
-from multikernel.combinations import Linear, ProductOfRBF
+from multikernel.combinations import Linear, ProductOfRBF, ScaledProfile
 from multikernel.domains import NormBall, Orthant, as_separable
 from multikernel.machines import DualSolution, RidgeMachine, SupportMachine
 from multikernel.observer import Observer, silent
@@ -44,7 +44,7 @@ def generalized_mkl(
 
     Parameters
     ----------
-    problem : Problem; for a product of Gaussians its bank holds squared distances
+    problem : Problem; for a product of Gaussians and for a scaled profile its bank holds distances
     tol : float, the relative duality gap to reach where K is linear in the weights, else the relative stationarity
     max_iter : int, machines, or Newton steps of the interior point method, at most from each start
     starts : arrays (d,), where to begin, ``central_start`` by default; the best point reached is returned
@@ -100,12 +100,12 @@ def central_start(problem: Problem) -> Array:
     point of the domain serves in a ball, where a sum of kernels has its optimum on the boundary, and for combinations
     whose parameters are not one for each kernel.
     """
-    bank, product = problem.bank, isinstance(problem.combination, ProductOfRBF)
-    if (problem.domain.constrained and not product) or problem.size != len(bank):
+    bank, inside = problem.bank, isinstance(problem.combination, ProductOfRBF | ScaledProfile)
+    if (problem.domain.constrained and not inside) or problem.size != len(bank):
         return problem.start()
     s = np.ones(bank.shape[0]) if problem.sample_weight is None else problem.sample_weight
     share = s / s.sum()
-    sizes = bank.quad(share) if product else bank.diagonal() @ share
+    sizes = bank.quad(share) if inside else bank.diagonal() @ share
     used = sizes > 0
     if not used.any():
         return problem.start()

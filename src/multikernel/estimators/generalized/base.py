@@ -1,14 +1,15 @@
 """What the classifier and the regressor of generalised multiple kernel learning share.
 
-A product of Gaussians is learned on squared distances. They follow from the kernels on the training samples, and on new
-samples where the self-values of these are known: for samples, and for rows of a bank of distances; not for rows of a
-bank of kernels.
+A product of Gaussians, or another profile with scales inside, is learned on squared distances. They follow from the
+kernels on the training samples, and on new samples where the self-values of these are known: for samples, and for rows
+of a bank of distances; not for rows of a bank of kernels.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterator
+from copy import deepcopy
 from dataclasses import dataclass, field
 from typing import Annotated, Any, Literal, cast
 
@@ -27,17 +28,21 @@ from multikernel._parameters import (
     Seed,
     Starts,
     Verbosity,
+    shown,
 )
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
+from multikernel.banks.columns import ColumnDistancesBank
 from multikernel.banks.views import BankRows
-from multikernel.combinations import Combination, HadamardPower, Linear, ProductOfRBF
+from multikernel.combinations import Combination, HadamardPower, Linear, ProductOfRBF, ScaledProfile
 from multikernel.domains import Domain, NormBall, Orthant
 from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.kernels import (
+    DistanceKernel,
     KernelFamily,
     Kernels,
+    Matern,
     homogeneous_polynomials,
     linear_features,
     polynomials,
@@ -57,7 +62,8 @@ class GeneralizedMKL(KernelEstimator):
     """A combination, a machine, a domain with its penalty: subclasses have the machine."""
 
     kernels: Any = field(default=None, kw_only=False)
-    combination: Literal["linear", "polynomial", "rbf_product"] = "linear"
+    combination: Literal["linear", "polynomial", "rbf_product", "profile"] = "linear"
+    profile: Any = None
     degree: Power = 2
     penalty: Positive = 1.0
     norm: Annotated[float, Number(least=1)] = 1
@@ -79,7 +85,17 @@ class GeneralizedMKL(KernelEstimator):
                 return Linear()
             case "polynomial":
                 return HadamardPower(self.degree)
+            case "profile":
+                return ScaledProfile(self._profile())
         return ProductOfRBF()
+
+    def _profile(self) -> DistanceKernel:
+        return Matern(nu=1.5) if self.profile is None else deepcopy(self.profile)
+
+    @property
+    def _on_distances(self) -> bool:
+        """Whether the weights are scales of distances."""
+        return self.combination in ("rbf_product", "profile")
 
     def _domain(self) -> Domain:
         if self.radius is not None:
@@ -88,6 +104,11 @@ class GeneralizedMKL(KernelEstimator):
 
     def check_parameters(self) -> None:
         super().check_parameters()
+        if not (self.profile is None or isinstance(self.profile, DistanceKernel)):
+            raise ValueError(
+                f"{type(self).__name__}: profile must be None or a kernel of a distance, RBF() or Laplacian() say, got "
+                f"{shown(self.profile)}"
+            )
         if self.radius is None:
             _PENALTIES.check(self.norm, f"{type(self).__name__}: norm")
             if np.any(self.offset):
@@ -99,7 +120,7 @@ class GeneralizedMKL(KernelEstimator):
     def _default_kernels(self) -> KernelFamily:
         if self.combination == "polynomial":
             return homogeneous_polynomials(0, normalize=False) + linear_features()
-        if self.combination == "rbf_product":
+        if self._on_distances:
             return linear_features()
         each = polynomials((1, 2, 3)) + rbf_grid(np.logspace(-3, 1, 9))
         return Kernels(tuple(kernel.normalized() for kernel in each))
@@ -108,15 +129,21 @@ class GeneralizedMKL(KernelEstimator):
 
     def bind(self, X: Any, y: Any = None) -> tuple[KernelBank, Array]:
         bank, y = super().bind(X, y)
-        if self.combination != "rbf_product" and bank.of_distances:
+        if bank.of_distances and not self._on_distances:
             raise ValueError(
                 f"{type(self).__name__}: a bank of distances holds no kernel matrices, and combination="
                 f"{self.combination!r} needs them; fit on the bank of kernels, or use combination='rbf_product'"
             )
-        return (_distances(bank) if self.combination == "rbf_product" else bank), y
+        return (_distances(bank) if self._on_distances else bank), y
+
+    def _bound(self, X: Any) -> KernelBank:
+        if self.combination != "profile" or self.kernels is not None:
+            return super()._bound(X)
+        self.kernel_names_ = np.array(self._family().resolve(self._features(X)).names, dtype=object)
+        return ColumnDistancesBank.of(X, self._profile().degree)
 
     def banks(self, X: Any, width: int = 1) -> Iterator[KernelBank]:
-        if self.combination == "rbf_product" and not (isinstance(X, KernelBank) and X.of_distances):
+        if self._on_distances and not (isinstance(X, KernelBank) and X.of_distances):
             if isinstance(X, BankRows):
                 X = X if X.bank.of_distances else BankRows(_distances(X.bank), X.rows)
             elif isinstance(X, KernelBank) and X.square:
@@ -131,7 +158,7 @@ class GeneralizedMKL(KernelEstimator):
 
     def _against(self, Z: Any) -> KernelBank:
         bank = super()._against(Z)
-        return _distances(bank) if self.combination == "rbf_product" else bank
+        return _distances(bank) if self._on_distances else bank
 
     # -- learning ------------------------------------------------------------------------------------------------------
 

@@ -26,6 +26,7 @@ class GMKLClassifier(GeneralizedMKL, WeightedClassifier):
         "linear"       sum_k theta_k K_k
         "polynomial"   (sum_k theta_k K_k)^degree, entry by entry: all products of degree kernels
         "rbf_product"  exp(-sum_k theta_k D_k), D_k the squared distances in the feature space of kernel k
+        "profile"      f(sum_k theta_k D_k), f the profile of another kernel of a distance
 
     A linear combination is a convex problem, solved to a certified duality gap. The others are not convex in general:
     the point found is stationary, and other starts (``n_init``) may lead to a better one.
@@ -35,9 +36,12 @@ class GMKLClassifier(GeneralizedMKL, WeightedClassifier):
     kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"
         By default polynomials of degrees 1 to 3 and nine widths of the Gaussian, on all features, normalised, for
         "linear"; the constant and one linear kernel for each feature for "polynomial"; one linear kernel for each
-        feature for "rbf_product", whose theta_k are then inverse widths along the features. The features should be
-        standardised: the penalty treats all weights alike.
-    combination : {"linear", "polynomial", "rbf_product"}, default "linear"
+        feature for "rbf_product", whose theta_k are then inverse widths along the features; D_k = |x_k - z_k|^q for
+        each feature k for "profile". The features should be standardised: the penalty treats all weights alike.
+    combination : {"linear", "polynomial", "rbf_product", "profile"}, default "linear"
+    profile : None or a kernel of a distance, default None
+        The profile f of "profile": Matern(nu=1.5) if None, RBF(), RationalQuadratic(), ExponentialPower(), and
+        Laplacian() with q = 1 in the place of q = 2.
     degree : int >= 1, default 2, of "polynomial"
     C : float > 0, default 1.0
         Weight of the squared hinge losses.
@@ -118,8 +122,8 @@ class GMKLRegressor(GeneralizedMKL, WeightedRegressor):
         What is added to the diagonal of the kernel.
     fit_intercept : bool, default True
         Whether the mean of the targets is taken off first and is the intercept.
-    kernels, combination, degree, penalty, norm, radius, offset, n_init, tol, max_iter, random_state, time_budget,
-    verbose : as in GMKLClassifier
+    kernels, combination, profile, degree, penalty, norm, radius, offset, n_init, tol, max_iter, random_state,
+    time_budget, verbose : as in GMKLClassifier
 
     Attributes
     ----------

@@ -1,0 +1,72 @@
+"""A kernel of a distance with a scale for each of several distances: any profile in the place of the Gaussian's.
+
+    K(theta) = f(sum_k theta_k D_k)        q_k = <AA' o f'(D), D_k>
+
+with D_k the distances of a bank, in one feature each, say.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from multikernel._parameters import shown
+from multikernel._typing import Array
+from multikernel.banks import DenseGram, KernelBank
+from multikernel.combinations.base import Combination
+from multikernel.combinations.profiles import Profiles
+from multikernel.kernels.distance import DistanceKernel
+
+
+@dataclass(frozen=True)
+class ScaledProfile(Combination):
+    """K(theta) = f(sum_k theta_k D_k), of a bank of distances; the kernel falls as theta grows.
+
+    Parameters
+    ----------
+    kernel : a kernel of a distance, whose profile f has a slope
+
+    Raises
+    ------
+    ValueError : for another kernel
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import kernels
+    >>> from multikernel.banks.columns import ColumnDistancesBank
+    >>> from multikernel.combinations import ScaledProfile
+    >>> bank = ColumnDistancesBank.of(np.array([[1.0, 2.0], [0.0, 1.0]]), degree=1)
+    >>> ScaledProfile(kernels.Laplacian()).gram(bank, np.array([0.25, 0.5])).dense().round(2)
+    array([[1.  , 0.47],
+           [0.47, 1.  ]])
+    """
+
+    kernel: DistanceKernel
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.kernel, DistanceKernel):
+            raise ValueError(
+                f"ScaledProfile takes a kernel of a distance, RBF() or Matern() say, got {shown(self.kernel)}"
+            )
+
+    def __hash__(self) -> int:
+        return hash(repr(self.kernel))  # kernels are compared by value, and have no hash of their own
+
+    def check(self, bank: KernelBank) -> None:
+        self._whole.check(bank)
+
+    def in_units(self, kernel: float, balance: float, free: bool) -> tuple[float, float, float]:
+        return kernel, 1.0 / kernel, 1.0
+
+    def gram(self, bank: KernelBank, theta: Array) -> DenseGram:
+        return self._whole.gram(bank, np.append(1.0, theta))
+
+    def pullback(self, bank: KernelBank, theta: Array, A: Array) -> Array:
+        return self._whole.pullback(bank, np.append(1.0, theta), A)[1:]
+
+    @property
+    def _whole(self) -> Profiles:
+        """The sum of this one kernel, whose weight is 1."""
+        return Profiles((self.kernel,))
