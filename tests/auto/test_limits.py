@@ -33,6 +33,11 @@ def test_less_time_takes_fewer_samples_and_then_fewer_candidates(tried):
     assert by_time[-1].candidates[0].name == "Gaussian, one width"
 
 
+def test_much_time_takes_more_samples_than_no_word_of_it(tried):
+    assert Limits.of(tried, 20_000, 4, 1e5, 1e12).choice > Limits.of(tried, 20_000, 4, None, 1e12).choice
+    assert Limits.of(tried, 20_000, 4, 1e5, 1e12).training > Limits.of(tried, 20_000, 4, None, 1e12).training
+
+
 def test_less_memory_takes_fewer_samples(tried):
     limits = Limits.of(tried, 5000, 4, None, 8e6)
     assert 8.0 * 8.0 * limits.training**2 <= 8e6

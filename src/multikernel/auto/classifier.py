@@ -34,7 +34,8 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
     ----------
     time_budget : float or None, default None
         Seconds that a fit may take. By default a forecast bounds it by what a grid search of a support vector machine
-        takes: kernels are chosen on at most 1000 samples, and the answer is trained on at most 8000.
+        takes: kernels are chosen on at most 1000 samples, and the answer is trained on at most 8000. More time than
+        that takes more samples, less takes fewer of them, and then fewer candidates.
     memory : float or None, default None
         Bytes that a fit may take; by default half of this machine's.
     class_weight : None, "balanced" or dict, default None

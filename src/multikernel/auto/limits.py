@@ -15,7 +15,7 @@ from multikernel._typing import Array
 from multikernel.auto.candidates import Candidate
 
 _CHOICE, _TRAINING = 1000, 8000  # samples to choose on, and to train on, where no time is given
-_FEWEST = 100
+_FEWEST, _MOST = 100, 4000  # samples to choose on at least, and at most where there is much time
 _SPEED = 2e10  # operations a second of one core, on the safe side
 _SHARE = 0.7  # of the time for the choice
 _MATRICES = 8.0  # of n x n numbers that are in memory at a time
@@ -49,9 +49,9 @@ class Limits:
         """
         held = (memory or _MEMORY * total_memory()) / (8.0 * _MATRICES)
         fits = max(_FEWEST, int(np.sqrt(held)))
-        choice, training = min(n, fits, _CHOICE), min(n, fits, _TRAINING)
         if seconds is None:
-            return cls(choice, training, tuple(found))
+            return cls(min(n, fits, _CHOICE), min(n, fits, _TRAINING), tuple(found))
+        choice, training = min(n, fits, _MOST), min(n, fits)
         tried = list(found)
         allowed = _SHARE * seconds * _SPEED
         while choice > min(_FEWEST * 3, n) and _total(tried, choice, p) > allowed:
