@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from typing import Any
 
 from threadpoolctl import threadpool_limits
@@ -102,9 +103,9 @@ def _outcomes(
     """Every task as it is finished, at most so many at a time; one starts once the cell that it needs is there."""
     waiting, running = list(tasks), dict[Future[Outcome], Task]()
     while waiting or running:
-        ready = [task for task in waiting if _given(task, done) is not None][: most - len(running)]
-        waiting = [task for task in waiting if task not in ready]
-        for task in ready:
+        ready = (place for place, task in enumerate(waiting) if _given(task, done) is not None)
+        for place in reversed(list(islice(ready, most - len(running)))):
+            task = waiting.pop(place)
             running[submit(task.experiment.key, task.cell, _given(task, done))] = task
         if not running:  # what the others need could not be measured
             return
