@@ -26,7 +26,7 @@ from multikernel.banks.rotation import Rotation
 from multikernel.banks.wrappers import WrapperBank
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class CenteredBank(WrapperBank):
     """(K_k - 1 m_k') J for every kernel.
 

@@ -25,7 +25,7 @@ from multikernel.banks.threads import one_blas_thread, over_rows, over_tiles
 _PIECE = 1 << 20  # differences of columns that a thread forms at a time
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ColumnDistancesBank(KernelBank):
     """sum over the columns j of group k of |x_j - z_j|^q for every group k.
 

@@ -37,7 +37,7 @@ def _each(name: str) -> Any:
     return method
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ConcatenatedBank(KernelBank):
     """Several banks as one.
 

@@ -32,7 +32,7 @@ _FEW_COLUMNS = 2  # up to so many columns of A, one form for each is faster than
 _VALUES = 1 << 22  # entries that are copied to double precision, or multiplied by weights, at a time
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class StoredBank(KernelBank):
     """A stored stack: its blocks are views of it.
 
@@ -61,7 +61,7 @@ class StoredBank(KernelBank):
         return self.origin.self_values(X)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PackedBank(StoredBank):
     """m symmetric n x n matrices, the half of each stored once.
 
@@ -236,7 +236,7 @@ class PackedBank(StoredBank):
         return exact if exact.square else replace(chosen, stack=chosen.packed.astype(np.float64), kept=None)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DenseBank(StoredBank):
     """A stack of rectangular matrices, usually of new samples against the training set.
 

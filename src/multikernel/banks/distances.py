@@ -25,7 +25,7 @@ from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.wrappers import SelfValuedBank
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class DistanceBank(SelfValuedBank):
     """s_k 1' + 1 t_k' - 2 K_k for every kernel, s and t the self-values of the rows and of the columns."""
 

@@ -19,7 +19,7 @@ from multikernel.kernels.table import as_samples
 Parts = tuple[tuple[Encoding, Columns | None], ...]
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class EncodedBank(WrapperBank):
     """Kernels of encoded samples.
 

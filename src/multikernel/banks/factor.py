@@ -21,7 +21,7 @@ from multikernel.banks.rotation import Rotation
 from multikernel.kernels.samples import as_floats, dense, scaled_rows
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class FactorBank(KernelBank):
     """K_k = F_k H_k' with consecutive columns of F (r, q) and H (c, q), dense or sparse.
 

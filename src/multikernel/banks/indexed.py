@@ -15,7 +15,7 @@ from multikernel.banks.base import KernelBank, positions, same_samples
 from multikernel.banks.gram import DenseGram, Gram
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class IndexedBank(KernelBank):
     """Some rows and columns of another bank; every pass goes over the whole stack of that bank.
 

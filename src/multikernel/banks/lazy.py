@@ -30,7 +30,7 @@ from multikernel.kernels.samples import as_floats, dense, in_double
 _SMALL_MATRIX = 1 << 22  # values: larger matrices are formed one at a time, not one for each thread
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class LazyBank(KernelBank):
     """Kernels of the row samples X against the column samples Z, evaluated tile by tile in every pass.
 

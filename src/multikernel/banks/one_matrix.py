@@ -13,7 +13,7 @@ from multikernel.banks.base_matrix import BaseMatrix
 from multikernel.kernels.samples import as_floats, in_double
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class OneMatrixBank(KernelBank):
     """K_k = f_k(B).
 

@@ -30,7 +30,7 @@ _ROWS = 64  # rows of a stored matrix handed to a thread at a time
 _MOST = 0.7  # where more of the samples take part in a form, leaving the others out does not pay
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class PowersBank(OneMatrixBank):
     """K_k = B^{o d_k}.
 

@@ -170,7 +170,7 @@ def _filled(K: Array, known: Array) -> Array:
     return K if known.all() else np.where(known, K, K.dtype.type(0.0))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Precomputed(KernelBank):
     """The columns of matrices that the user computed: a bank without rows, for which new samples come as matrices.
 

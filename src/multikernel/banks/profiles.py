@@ -24,7 +24,7 @@ _LARGEST_POWER = 8  # a higher power takes as long as an exponential
 _LONGEST_CHAIN = 32  # rounding grows with the product of the powers since the last exponential
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ProfilesBank(OneMatrixBank):
     """K_k = f_k(D).
 

@@ -148,7 +148,7 @@ def _answer(requests: list[_Request], passes: Callable[[list[Array]], list[Any]]
         request.done = True
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SharedBank(WrapperBank):
     """A bank whose sums, forms and products are made together with those of other problems.
 

@@ -13,11 +13,12 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._memory import check_memory
+from multikernel._memory import check_memory, total_memory
 from multikernel._typing import Array
 from multikernel.banks.threads import one_blas_thread, over_rows
 
 Tiles = Callable[[slice], Iterator[Array]]
+_FEATURES = "kernels of few features (linear ones, or random features of others), whose sums need no matrix"
 _HELD_VALUES = 1 << 21  # values in memory where a pass needs the tiles of all matrices together: 16 MB
 _LEAST_ROWS = 64  # evaluating a kernel on fewer rows spends its time on reading the columns' samples
 
@@ -42,7 +43,10 @@ class Stream:
     def sums(self, W: Array) -> Array:
         """sum_k W_sk K_k for every row s of W: shape (s, r, c)."""
         r, c = self.shape
-        check_memory(float(len(W)) * r * c, f"a kernel matrix of {r} and {c} samples", "take fewer samples")
+        instead = (
+            f"at most {int(np.sqrt(total_memory() / 8 / len(W)))} samples fit; take a part of them, or {_FEATURES}"
+        )
+        check_memory(float(len(W)) * r * c, f"the weighted sum of {self.m} kernels of {r} and {c} samples", instead)
         totals = np.zeros((len(W), r, c))
 
         def rows(r: slice) -> None:

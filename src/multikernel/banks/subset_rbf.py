@@ -30,7 +30,7 @@ _SHORTEST = 1 << 9  # the least number of pairs that a thread works on, however 
 _STORED = 1 << 23  # kernel values in memory at a time, where tiles are asked for: 64 MB
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SubsetRBFBank(KernelBank):
     """exp(-gamma_k D_s) with s = owner_k.
 

@@ -197,7 +197,7 @@ def _as_matrix(part: Any) -> Any:
 # -- banks of views ----------------------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ViewBank(WrapperBank):
     """The kernels of one view; new samples are views, of which this one is taken.
 

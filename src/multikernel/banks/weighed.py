@@ -14,7 +14,7 @@ from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.wrappers import WrapperBank
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class WeighedBank(WrapperBank):
     """diag(left) K_k diag(right); new samples have weight one.
 

@@ -15,7 +15,7 @@ from multikernel.banks.base import KernelBank, register_form
 from multikernel.banks.gram import Gram
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class WrapperBank(KernelBank):
     """Another bank seen in some way: on the same samples, with as many kernels.
 
@@ -85,7 +85,7 @@ def around(wrapper: Any, bank: KernelBank) -> Any:
     return replace(wrapper, bank=bank)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class ScaledBank(WrapperBank):
     """s_k K_k with fixed factors.
 
@@ -130,7 +130,7 @@ class ScaledBank(WrapperBank):
         return ScaledBank(self.bank.exact(index), self.factors[index])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class SelfValuedBank(WrapperBank):
     """A form of each kernel that takes the self-values of the rows and of the columns.
 
@@ -186,7 +186,7 @@ class SelfValuedBank(WrapperBank):
         return replace(self, bank=self.bank.reference(columns), left=self.left[:, :0], right=self.right[:, columns])
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class NormalizedBank(SelfValuedBank):
     """diag(l_k) K_k diag(r_k), l and r the inverse roots of the self-values of the rows and of the columns.
 

@@ -34,7 +34,7 @@ def certificate(model: Any) -> float:
     return float(model.stationarity_ if hasattr(model, "stationarity_") else model.duality_gap_)
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Path:
     """Fitted models along one parameter, in the order in which its values were given.
 
@@ -57,6 +57,16 @@ class Path:
 
     def __len__(self) -> int:
         return len(self.models)
+
+    def __repr__(self) -> str:
+        ends = f"{self.values.min():.3g} to {self.values.max():.3g}"
+        steps = (
+            f"{len(self)} steps of {self.parameter} from {ends}"
+            if len(self) > 1
+            else f"{self.parameter} = {ends.split()[0]}"
+        )
+        fewest, most = self.n_kernels.min(), self.n_kernels.max()
+        return f"<Path of {type(self.models[0]).__name__}: {steps}, {fewest} to {most} kernels>"
 
     # -- what the steps found ------------------------------------------------------------------------------------
 
