@@ -18,6 +18,7 @@ from multikernel.banks.factor import FactorBank
 from multikernel.banks.lazy import LazyBank
 from multikernel.banks.powers import PowersBank
 from multikernel.banks.profiles import ProfilesBank
+from multikernel.banks.subset_rbf import SubsetRBFBank
 from multikernel.banks.wrappers import NormalizedBank, ScaledBank
 from multikernel.kernels import RBF, HomogeneousPolynomial, Laplacian, Linear, Polynomial
 from multikernel.kernels.base import Kernel
@@ -194,3 +195,28 @@ def test_complex_values_of_a_kernel_are_refused_by_its_name() -> None:
     on_demand = bind([RBF(0.1), Complex()], X, memory=1)
     with pytest.raises(ValueError, match=r"Complex\(\) holds complex numbers, and kernels are real"):
         on_demand.combine(np.ones(2))
+
+
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+def test_gaussians_on_several_columns_are_made_of_the_same_differences(dtype: Any) -> None:
+    """Stored, and on demand beyond the memory; what is rounded is known without rounding."""
+    rng = np.random.default_rng(2)
+    Z, c = rng.normal(size=(1000, 10)), rng.normal(size=(1000, 2))
+    family = [*(RBF(g) for g in np.geomspace(0.01, 1.0, 8)), *(RBF(0.5).on([j]) for j in range(10))]
+    K = np.stack([*(RBF(g)(Z) for g in np.geomspace(0.01, 1.0, 8)), *(RBF(0.5)(Z[:, [j]]) for j in range(10))])
+    stored, on_demand = bind(family, Z, dtype=dtype), bind(family, Z, dtype=dtype, memory=1)
+    assert isinstance(stored, PackedBank)
+    assert isinstance(on_demand, SubsetRBFBank)
+    assert isinstance(stored.unrounded(), SubsetRBFBank if dtype == np.float32 else PackedBank)
+    few = np.where(np.arange(1000)[:, None] < 200, c, 0.0)
+    for bank, atol in (
+        (stored, 1e-10 if dtype == np.float64 else 1e-4),
+        (on_demand, 1e-10),
+        (stored.unrounded(), 1e-10),
+    ):
+        np.testing.assert_allclose(bank.apply(c), K @ c, atol=atol)
+        np.testing.assert_allclose(bank.apply(few), K @ few, atol=atol)
+        np.testing.assert_allclose(
+            bank.combine(np.arange(18.0)).dense(), np.tensordot(np.arange(18.0), K, 1), atol=atol
+        )
+    np.testing.assert_allclose(stored.cross(Z[:5]).matrices(), K[:, :5], atol=1e-12)

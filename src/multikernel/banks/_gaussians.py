@@ -41,10 +41,10 @@ def forms(Q, W, subsets, owner, gammas, out, first, last):  # type: ignore[no-un
 
 
 @njit(nogil=True, cache=True)
-def sums(Q, W, subsets, owner, gammas, out):  # type: ignore[no-untyped-def]
-    """out[t, c] = sum_k W[t, k] K_k[c]."""
+def sums(Q, W, subsets, owner, gammas, out, start):  # type: ignore[no-untyped-def]
+    """out[t, start + c] = sum_k W[t, k] K_k[c]."""
     D, K, spare = np.empty(_TILE), np.empty(_TILE), np.empty(_TILE)
-    out[:] = 0.0
+    out[:, start : start + Q.shape[1]] = 0.0
     for begin in range(0, Q.shape[1], _TILE):
         end = min(begin + _TILE, Q.shape[1])
         d, tile = D[: end - begin], K[: end - begin]
@@ -54,12 +54,12 @@ def sums(Q, W, subsets, owner, gammas, out):  # type: ignore[no-untyped-def]
                 chain = _distance(Q, subsets[owner[k]], begin, d)
             chain = _gaussian(d, gammas[k], gammas[k - 1], chain, tile, spare)
             for t in range(len(W)):
-                _add(W[t, k], tile, out[t, begin:end])
+                _add(W[t, k], tile, out[t, start + begin : start + end])
 
 
 @njit(nogil=True, cache=True)
-def values(Q, subsets, owner, gammas, out, first, last):  # type: ignore[no-untyped-def]
-    """out[k, c] = K_k[c] for the kernels first..last."""
+def values(Q, subsets, owner, gammas, out, start, first, last):  # type: ignore[no-untyped-def]
+    """out[k, start + c] = K_k[c] for the kernels first..last."""
     D, K, spare = np.empty(_TILE), np.empty(_TILE), np.empty(_TILE)
     for begin in range(0, Q.shape[1], _TILE):
         end = min(begin + _TILE, Q.shape[1])
@@ -69,9 +69,46 @@ def values(Q, subsets, owner, gammas, out, first, last):  # type: ignore[no-unty
             if k == first or owner[k] != owner[k - 1]:
                 chain = _distance(Q, subsets[owner[k]], begin, d)
             chain = _gaussian(d, gammas[k], gammas[k - 1], chain, tile, spare)
-            entries = out[k, begin:end]
+            entries = out[k, start + begin : start + end]
             for t in range(len(tile)):
                 entries[t] = tile[t]
+
+
+@njit(nogil=True, cache=True)
+def differences(X, Z, rows, columns, Q):  # type: ignore[no-untyped-def]
+    """Q[j, c] = (X[j, rows[c]] - Z[j, columns[c]])^2, features by rows."""
+    for j in range(len(Q)):
+        x, z, q = X[j], Z[j], Q[j]
+        for c in range(len(rows)):
+            difference = x[rows[c]] - z[columns[c]]
+            q[c] = difference * difference
+
+
+@njit(nogil=True, cache=True)
+def products(Q, rows, columns, C, subsets, owner, gammas, mirrored, out):  # type: ignore[no-untyped-def]
+    """out[k, t, i] += sum over the pairs c with rows[c] = i of K_k[c] C[t, columns[c]]; ``rows`` is sorted.
+
+    Where the pairs are those of a half, ``mirrored``, a pair that is no sample with itself counts in both directions.
+    """
+    D, K, spare = np.empty(_TILE), np.empty(_TILE), np.empty(_TILE)
+    begin = 0
+    while begin < len(rows):
+        i = rows[begin]
+        end = min(begin + _TILE, len(rows))
+        while rows[end - 1] != i:
+            end -= 1  # the pairs of a tile are neighbours in one row
+        d, tile, first = D[: end - begin], K[: end - begin], columns[begin]
+        chain = 0
+        for k in range(len(owner)):
+            if k == 0 or owner[k] != owner[k - 1]:
+                chain = _distance(Q, subsets[owner[k]], begin, d)
+            chain = _gaussian(d, gammas[k], gammas[k - 1], chain, tile, spare)
+            for t in range(len(C)):
+                out[k, t, i] += _dot(tile, C[t, first : first + len(tile)])
+                if mirrored:
+                    others = len(tile) - (columns[end - 1] == i)
+                    _add(C[t, i], tile[:others], out[k, t, first : first + others])
+        begin = end
 
 
 @njit(nogil=True, cache=True)

@@ -8,6 +8,8 @@ kernels of encoded samples            EncodedBank around the bank of the kernels
 ANOVA kernels (two or more)           PackedBank of all degrees from one recursion; in single precision, and then
                                       LazyBank, beyond the memory budget
 kernels that are costly to evaluate   a PackedBank of their own, in the same precisions
+Gaussians on subsets of the columns   a PackedBank made of all of them at once, where it is not small; beyond the memory
+                                      budget the SubsetRBFBank that makes it
 functions of one distance             ProfilesBank, where a stack of all that is left would be large
 Gaussians on described subsets        SubsetRBFBank, where a stack of them would be large
 anything else                         PackedBank; LazyBank beyond the memory budget
@@ -15,7 +17,7 @@ anything else                         PackedBank; LazyBank beyond the memory bud
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -34,7 +36,7 @@ from multikernel.banks.powers import PowersBank
 from multikernel.banks.profiles import ProfilesBank
 from multikernel.banks.subset_rbf import SubsetRBFBank
 from multikernel.kernels.base import Kernel
-from multikernel.kernels.distance import OfDistance
+from multikernel.kernels.distance import ExponentialKernel, OfDistance, squared_distances
 from multikernel.kernels.facts import Costly, Elementary, Encodes, ExplicitFeatures, PowerOf, Wrapped
 from multikernel.kernels.family import Concatenation, KernelFamily, as_family
 from multikernel.kernels.features import Features
@@ -43,7 +45,9 @@ from multikernel.kernels.subsets import RBFSubsets
 from multikernel.kernels.table import as_table
 
 _SMALL_STACK = 256 << 20  # bytes of a stored stack up to which a pass over it is faster than new exponentials
-_FEW = 4  # fewer powers (or widths) than this take no more memory in a packed stack than their common matrix
+_TINY_STACK = 32 << 20  # bytes of a stack that is made in a few milliseconds by any way
+_FEW_FEATURES = 8  # Gaussians on more columns share a matrix of distances, which is one matrix product
+_FEW = 4  # fewer powers, widths or sets of columns take no more memory in a packed stack than what they share
 
 
 def bind(
@@ -130,7 +134,7 @@ class _Storage:
 
 
 def _bind(kernels: tuple[Kernel, ...], X: Any, storage: _Storage) -> KernelBank:
-    groups = _groups(kernels, X.shape[0], X.shape[1], storage.dtype.itemsize)
+    groups = _groups(kernels, X, storage.dtype.itemsize)
     order = np.argsort(np.concatenate([group.members for group in groups]))
     banks = tuple(group.bank(tuple(kernels[k] for k in group.members), X, storage) for group in groups)
     return banks[0] if len(banks) == 1 else ConcatenatedBank(banks, order)
@@ -144,8 +148,9 @@ class _Group:
     bank: Callable[[tuple[Kernel, ...], Any, _Storage], KernelBank]
 
 
-def _groups(kernels: tuple[Kernel, ...], n: int, p: int, itemsize: int) -> list[_Group]:
+def _groups(kernels: tuple[Kernel, ...], X: Any, itemsize: int) -> list[_Group]:
     """Kernels that share a structure, each kernel in exactly one group."""
+    n, p = X.shape
     left = {k: kernel.facts() for k, kernel in enumerate(kernels)}
     groups: list[_Group] = []
 
@@ -172,6 +177,13 @@ def _groups(kernels: tuple[Kernel, ...], n: int, p: int, itemsize: int) -> list[
         lambda members, fewer: fewer,
     )
     take(Elementary, lambda f: repr(f.kernel), _anova, lambda members, kernel: len(members) > 1)
+    if len(left) * n * (n + 1) // 2 * itemsize > _TINY_STACK:
+        take(
+            OfDistance,
+            _is_gaussian,
+            _gaussians,
+            lambda members, gaussian: gaussian and _few_differences([kernels[k] for k in members], X),
+        )
     if len(left) * n * (n + 1) // 2 * itemsize > _SMALL_STACK:
         take(
             OfDistance,
@@ -233,6 +245,29 @@ def _powers(kernels: tuple[Kernel, ...], X: Any, storage: _Storage) -> KernelBan
 def _profiles(kernels: tuple[Kernel, ...], X: Any, storage: _Storage) -> KernelBank:
     facts = [_fact(kernel, OfDistance) for kernel in kernels]
     return ProfilesBank(_matrix(facts[0], X, storage), tuple(fact.kernel for fact in facts))
+
+
+def _is_gaussian(fact: OfDistance) -> bool:
+    """Whether a kernel is exp(-gamma |x - z|^2)."""
+    kernel = fact.kernel
+    plain = type(kernel).profile is ExponentialKernel.profile and type(kernel).__call__ is ExponentialKernel.__call__
+    return plain and kernel.distance is squared_distances
+
+
+def _few_differences(kernels: Sequence[Kernel], X: Any) -> bool:
+    """Whether squared differences of every feature serve all kernels better than a matrix of distances for each set."""
+    sets = {_fact(kernel, OfDistance).columns for kernel in kernels}
+    if not isinstance(X, np.ndarray) or len(kernels) < _FEW or len(sets) < _FEW:
+        return False
+    return sum(X.shape[1] if columns is None else len(columns) for columns in sets) <= _FEW_FEATURES * len(kernels)
+
+
+def _gaussians(kernels: tuple[Kernel, ...], X: Any, storage: _Storage) -> KernelBank:
+    facts = [_fact(kernel, OfDistance) for kernel in kernels]
+    columns = [tuple(_columns(fact.columns, X).tolist()) for fact in facts]
+    bank = SubsetRBFBank.each(X, columns, np.array([fact.kernel.gamma for fact in facts], dtype=float))
+    fits = _halves(len(kernels), X) * storage.dtype.itemsize <= storage.memory
+    return bank.stored(storage.dtype) if fits else bank
 
 
 def _matrix(base: Kernel | OfDistance, X: Any, storage: _Storage) -> BaseMatrix:

@@ -8,15 +8,16 @@ tile in the first-level cache (``_gaussians``). A quadratic form needs only the 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import partial
+from functools import cached_property, partial
+from threading import Lock
 from typing import Any
 
 import numpy as np
 
 from multikernel._linalg import as_columns
-from multikernel._typing import Array, Index
+from multikernel._typing import Array, Columns, Index
 from multikernel.banks.base import MEMORY, KernelBank, positions, same_samples
 from multikernel.banks.dense import DenseBank, PackedBank, StoredBank
 from multikernel.banks.gram import DenseGram, Gram
@@ -24,7 +25,8 @@ from multikernel.banks.packing import packed_pairs, unpack, weights_of_pairs
 from multikernel.banks.threads import over_rows, slices
 from multikernel.kernels.samples import dense
 
-_DIFFERENCES = 1 << 21  # squared differences of features that are in memory at a time: 16 MB
+_DIFFERENCES = 1 << 18  # squared differences of features that a thread has in memory at a time: 2 MB
+_FEW_COLUMNS = 0.5  # share of the columns
 _PIECE = 1 << 22  # kernel values that a thread evaluates at a time
 _SHORTEST = 1 << 9  # the least number of pairs that a thread works on, however many kernels there are
 _STORED = 1 << 23  # kernel values in memory at a time, where tiles are asked for: 64 MB
@@ -49,6 +51,16 @@ class SubsetRBFBank(KernelBank):
     subsets: Array
     owner: Array
     gammas: Array
+
+    @classmethod
+    def each(cls, X: Any, columns: Sequence[Columns], gammas: Array) -> SubsetRBFBank:
+        """One kernel for each gamma, on columns of its own."""
+        different = {own: k for k, own in enumerate(dict.fromkeys(tuple(own) for own in columns))}
+        table = np.full((len(different), max(map(len, different))), -1)
+        for row, own in zip(table, different, strict=True):
+            row[: len(own)] = own
+        bank = cls.of(X, table, np.ones(1))
+        return replace(bank, owner=np.array([different[tuple(own)] for own in columns], dtype=np.int32), gammas=gammas)
 
     @classmethod
     def of(cls, X: Any, subsets: Array, gammas: Array) -> SubsetRBFBank:
@@ -86,30 +98,50 @@ class SubsetRBFBank(KernelBank):
 
     def _differences(self, rows: Array, columns: Array) -> Array:
         """Squared differences of every feature, shape (u, pairs)."""
-        Q = np.take(np.ascontiguousarray(self.X.T), rows, axis=1)
-        Q -= np.take(np.ascontiguousarray(self.Z.T), columns, axis=1)
-        Q *= Q
+        from multikernel.banks import _gaussians
+
+        Q = np.empty((len(self.features), len(rows)))
+        _gaussians.differences(self._transposed[0], self._transposed[1], rows, columns, Q)
         return Q
+
+    @cached_property
+    def _transposed(self) -> tuple[Array, Array]:
+        """The samples of the rows and of the columns, feature by feature."""
+        Z = np.ascontiguousarray(self.Z.T)
+        return (Z if self.square else np.ascontiguousarray(self.X.T)), Z
 
     @property
     def _chunk(self) -> int:
         return max(1, _DIFFERENCES // max(1, len(self.features)))
 
     def _over_pairs(self, work: Callable[[Array, slice, slice], None]) -> None:
-        """``work(Q, pairs, kernels)`` with the squared differences Q of some pairs, for some kernels at a time."""
-        for part in slices(self._n_pairs, self._chunk):
+        """``work(Q, pairs, kernels)`` with the squared differences Q of some pairs, for some kernels at a time.
+
+        Threads share out the kernels where these are many, else the pairs.
+        """
+        height = max(1, _PIECE // self._chunk)
+
+        def some(part: slice, threads: bool) -> None:
             Q = self._differences(*self._pairs(np.arange(part.start, part.stop)))
-            over_rows(partial(work, Q, part), len(self), max(1, _PIECE // Q.shape[1]))
+            over_rows(partial(work, Q, part), len(self), height if threads else len(self))
+
+        if len(self) > height:
+            for part in slices(self._n_pairs, self._chunk):
+                some(part, True)
+        else:
+            over_rows(partial(some, threads=False), self._n_pairs, self._chunk)
 
     def _forms(self, W: Array) -> Array:
         """sum_c W[t, c] K_k[c] over the pairs c: shape (m, t)."""
         from multikernel.banks import _gaussians
 
-        out = np.zeros((len(self), len(W)))
+        out, adding = np.zeros((len(self), len(W))), Lock()
 
         def kernels(Q: Array, part: slice, r: slice) -> None:
-            own = np.ascontiguousarray(W[:, part])
-            _gaussians.forms(Q, own, self.subsets, self.owner, self.gammas, out, r.start, r.stop)
+            own, sums = np.ascontiguousarray(W[:, part]), np.zeros((r.stop - r.start, len(W)))
+            _gaussians.forms(Q, own, self.subsets, self.owner[r], self.gammas[r], sums, 0, len(sums))
+            with adding:  # other threads may have other pairs of the same kernels
+                out[r] += sums
 
         self._over_pairs(kernels)
         return out
@@ -148,10 +180,32 @@ class SubsetRBFBank(KernelBank):
 
         def entries(part: slice) -> None:
             Q = some._differences(*self._pairs(np.arange(part.start, part.stop)))
-            _gaussians.sums(Q, own, some.subsets, some.owner, some.gammas, sums[:, part])
+            _gaussians.sums(Q, own, some.subsets, some.owner, some.gammas, sums, part.start)
 
         over_rows(entries, self._n_pairs, min(self._chunk, max(_SHORTEST, _PIECE // max(1, len(active)))))
         return [DenseGram(unpack(s, len(self.X)) if self.square else s.reshape(self.shape)) for s in sums]
+
+    def apply(self, C: Array) -> Array:
+        from multikernel.banks import _gaussians
+
+        m, (r, c), t = len(self), self.shape, C.shape[1]
+        support = np.flatnonzero(C.any(axis=1))
+        if len(support) < _FEW_COLUMNS * c:  # a rectangle of so few columns has fewer pairs than the half of the whole
+            return self.block(np.arange(r), support).apply(C[support])
+        out, adding = np.zeros((m, t, r)), Lock()
+        Ct = np.ascontiguousarray(C.T, dtype=np.float64)
+
+        def some(part: slice) -> None:
+            rows, columns = self._pairs(np.arange(part.start, part.stop))
+            first = 0 if self.square else int(rows[0])
+            sums = np.zeros((m, t, int(rows[-1]) + 1 - first))
+            Q = self._differences(rows, columns)
+            _gaussians.products(Q, rows - first, columns, Ct, self.subsets, self.owner, self.gammas, self.square, sums)
+            with adding:
+                out[:, :, first : first + sums.shape[2]] += sums
+
+        over_rows(some, self._n_pairs, self._chunk)
+        return out.transpose(0, 2, 1)
 
     def diagonal(self) -> Array:
         """A single 1 seen as an array, not to be written into: a million rows take no memory."""
@@ -169,7 +223,7 @@ class SubsetRBFBank(KernelBank):
         out = np.empty((len(self), self._n_pairs), dtype=dtype)
 
         def kernels(Q: Array, part: slice, r: slice) -> None:
-            _gaussians.values(Q, self.subsets, self.owner, self.gammas, out[:, part], r.start, r.stop)
+            _gaussians.values(Q, self.subsets, self.owner, self.gammas, out, part.start, r.start, r.stop)
 
         self._over_pairs(kernels)
         return out
