@@ -168,6 +168,25 @@ def test_views_of_an_array_a_frame_and_a_kernel_matrix(frame, survived):
         model.predict(new | {"kernel": np.ones((4, 4))})
 
 
+def test_a_bank_and_a_list_of_its_matrices():
+    X, y = load_iris(return_X_y=True)
+    train, test = np.arange(0, 150, 2), np.arange(1, 150, 2)
+    bank = multikernel.bind([multikernel.kernels.RBF(0.1), multikernel.kernels.Linear()], X)
+    square, new = bank.block(train, train), bank.block(test, train)
+    by_bank = MultiKernelClassifier().fit(square, y[train])
+    by_list = MultiKernelClassifier().fit([square.matrix(0), square.matrix(1)], y[train])
+    assert by_bank.score(new, y[test]) > 0.9
+    np.testing.assert_array_equal(by_bank.predict(new), by_list.predict([new.matrix(0), new.matrix(1)]))
+
+
+def test_a_list_of_texts():
+    words = np.random.default_rng(0).choice(["table", "chair", "lamp", "garden", "window"], (60, 3))
+    liked = np.arange(60) % 2 == 0
+    notes = [f"a {'good' if like else 'bad'} {' '.join(three)}" for like, three in zip(liked, words, strict=True)]
+    model = MultiKernelClassifier().fit(notes, liked)
+    assert list(model.predict(["a good table", "a bad lamp"])) == [True, False]
+
+
 def test_a_frame_of_polars(frame, survived):
     polars = pytest.importorskip("polars")
     cells = {name: [None if value is None or value != value else value for value in frame[name]] for name in frame}

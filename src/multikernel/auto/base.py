@@ -16,7 +16,6 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
-from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
@@ -32,7 +31,7 @@ from multikernel.auto.limits import Limits, some
 from multikernel.auto.preparation import Preparation
 from multikernel.auto.samples import Samples
 from multikernel.auto.search import Answer, Member, Tried, tried
-from multikernel.auto.table import Table, check_names, is_frame, is_table, is_views, read
+from multikernel.auto.table import Table, as_table, check_names, is_frame, is_table, is_views, read
 from multikernel.auto.task import Task
 from multikernel.banks.threads import one_blas_thread
 
@@ -119,9 +118,7 @@ class MultiKernelEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _table(self, X: Any, reset: bool) -> Table:
         """Samples as a table, checked."""
-        if not is_table(X) and not sparse.issparse(X):
-            X = np.asarray(X)
-            X = X.astype(object) if X.dtype.kind in "US" else X
+        X = as_table(X)
         if not is_views(X):
             if is_frame(X):
                 check_names(X)

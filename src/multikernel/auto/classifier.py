@@ -81,8 +81,8 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
 
         Parameters
         ----------
-        X : array, sparse matrix or data frame of pandas or polars with n rows; or a dict of such views and of kernel
-            matrices (n, n)
+        X : array, sparse matrix or data frame of pandas or polars with n rows; or a dict or list of such views and
+            of kernel matrices (n, n); or a square bank of kernels; or a list of n texts
         y : labels of shape (n,)
         sample_weight : array (n,) >= 0, what the loss of each sample is multiplied with in the blend and in the answer;
             scales and ridges are learned without, from the samples of a weight that is not 0

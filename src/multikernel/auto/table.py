@@ -14,7 +14,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from multikernel._memory import check_memory
 from multikernel._typing import Array
+from multikernel.banks import KernelBank
 
 _FEW = 200  # columns up to which a sparse matrix is read as numbers
 _SYMMETRIC = 1e-8  # of the largest entry
@@ -60,6 +62,28 @@ def read(X: Any, given: Sequence[str] | None = None) -> Table:
         check_names(X)
         return Table(len(X), {str(name): _of_frame(X, name) for name in X.columns})
     return _array(X)
+
+
+def as_table(X: Any) -> Any:
+    """What a user gives, as one of the forms that ``read`` takes.
+
+    A bank of kernels and a list of matrices, frames or kernel matrices are views by number; a list or a column of
+    strings is a column of texts.
+    """
+    if isinstance(X, KernelBank):
+        entries = len(X) * X.shape[0] * X.shape[1]
+        check_memory(
+            entries, f"a bank of {len(X)} kernels as matrices", "learn from a bank by L1MKL, which stores less"
+        )
+        return {f"kernel {k}": X.matrix(k) for k in range(len(X))}
+    if isinstance(X, list | tuple) and X and all(len(getattr(view, "shape", ())) == 2 for view in X):
+        return {f"view {k}": view for k, view in enumerate(X)}
+    if is_views(X) or is_frame(X) or sparse.issparse(X):
+        return X
+    X = np.asarray(X)
+    X = X.astype(object) if X.dtype.kind in "US" else X
+    texts = X.ndim == 1 and X.dtype.kind == "O" and len(X) and all(isinstance(cell, str) for cell in X)
+    return X.reshape(-1, 1) if texts else X
 
 
 def check_names(frame: Any) -> None:
