@@ -144,7 +144,7 @@ def test_alphas_together_with_another_score_and_several_targets():
                 own.cv_results_["mean_test_score"], other.cv_results_["mean_test_score"], rtol=1e-9
             )
             assert own.predict(X).shape == target.shape
-    with pytest.raises(ValueError, match="alpha must be a finite number > 0, got -1"):
+    with pytest.raises(ValueError, match="alpha must be a finite number > 0 or 'auto', got -1"):
         BankSearchCV(model, {"alpha": [1.0, -1.0]}).fit(X, y[:120])
 
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from multikernel import diagnostics as diagnostics
     from multikernel import kernels as kernels
     from multikernel import testing as testing
+    from multikernel._warnings import PredictionWarning as PredictionWarning
     from multikernel.auto import MultiKernelClassifier as MultiKernelClassifier
     from multikernel.auto import MultiKernelRegressor as MultiKernelRegressor
     from multikernel.banks import KernelBank as KernelBank
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 _MODULES = ("datasets", "diagnostics", "kernels", "testing")
 _ROOMS = {
+    "_warnings": ("PredictionWarning",),
     "auto": ("MultiKernelClassifier", "MultiKernelRegressor"),
     "banks": ("KernelBank", "bind", "precomputed", "views"),
     "estimators": (

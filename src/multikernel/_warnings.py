@@ -21,6 +21,10 @@ _BETWEEN = tuple(str(Path(file).parent) + os.sep for file in (__file__, joblib._
 _KEPT: ContextVar[list[Message] | None] = ContextVar("multikernel_kept_warnings", default=None)
 
 
+class PredictionWarning(UserWarning):
+    """A fit is likely to predict badly; the message names the cause and the mend."""
+
+
 def warn_user(message: str, category: type[Warning] = UserWarning) -> None:
     """Warn at the innermost line outside this package, scikit-learn and joblib; later, where warnings are kept."""
     kept = _KEPT.get()

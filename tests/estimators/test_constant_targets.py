@@ -57,6 +57,7 @@ def test_a_constant_target_is_predicted(name: str, family: str) -> None:
         np.testing.assert_allclose(model.predict(new), 3.5, rtol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore::multikernel.PredictionWarning")
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("cls", [mk.L1MKLRegressor, mk.LpMKLRegressor])
 def test_targets_inside_epsilon_are_predicted_to_epsilon(cls: Any, family: str) -> None:

@@ -170,7 +170,7 @@ def test_threads_do_not_change_the_answer():
 @pytest.mark.parametrize(
     ("params", "message"),
     [
-        ({"lam": 1.5}, r"lam must be a number in \[0, 1\], got 1.5"),
+        ({"lam": 1.5}, r"lam must be a number in \[0, 1\] or 'auto', got 1.5"),
         ({"learner": "forest"}, "learner must be 'margin' or 'svc', got 'forest'"),
         ({"learner": "svc", "C": -1.0}, "C must be a finite number > 0"),
         ({"multiclass": "all"}, "multiclass must be 'ovr' or 'ovo'"),

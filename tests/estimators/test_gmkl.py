@@ -228,7 +228,7 @@ def test_regression_of_real_data():
             "combination must be 'linear', 'polynomial', 'rbf_product' or 'profile', got 'product'",
         ),
         ({"combination": "polynomial", "degree": 1.5}, "degree must be an integer in"),
-        ({"penalty": 0.0}, "penalty must be a finite number > 0, got 0.0"),
+        ({"penalty": 0.0}, "penalty must be a finite number > 0.*, got 0.0"),
         ({"norm": 3}, "norm must be 1 or 2 .*, got 3"),
         ({"radius": -1.0}, "radius must be a finite number >= 0"),
         ({"n_init": 0}, "n_init must be an integer in .*, got 0"),

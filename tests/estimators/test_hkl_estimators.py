@@ -252,8 +252,8 @@ def test_a_search_that_is_cut_short_says_how_far_it_came(cls):
     [
         ({"rho": 1.0}, r"rho must be a number in \(1, 2\] .*, got 1.0"),
         ({"rho": 2.5}, r"rho must be a number in \(1, 2\] .*, got 2.5"),
-        ({"C": 0.0}, "C must be .*> 0, got 0.0"),
-        ({"C": float("inf")}, "C must be .*> 0, got inf"),
+        ({"C": 0.0}, "C must be .*> 0.*, got 0.0"),
+        ({"C": float("inf")}, "C must be .*> 0.*, got inf"),
         ({"beta": 0.0}, "beta must be a finite number > 0, got 0.0"),
         ({"tol": -1.0}, r"tol must be a number in \(0, 1\], got -1.0"),
         ({"tol": float("nan")}, r"tol must be a number in \(0, 1\], got nan"),

@@ -65,7 +65,9 @@ def part(X: dict[str, Any], rows: Array, columns: Array = TRAIN) -> dict[str, An
 
 @pytest.mark.parametrize("form", [dict, "list", "array", "bank", "frames"])
 def test_matrices_need_no_word(form: Any) -> None:
-    want = EasyMKLClassifier("precomputed").fit(np.stack([cut(K1, TRAIN, TRAIN), cut(K2, TRAIN, TRAIN)]), Y[TRAIN])
+    want = EasyMKLClassifier("precomputed", lam=0.1).fit(
+        np.stack([cut(K1, TRAIN, TRAIN), cut(K2, TRAIN, TRAIN)]), Y[TRAIN]
+    )
 
     def given(rows: Array) -> Any:
         both = [cut(K1, rows, TRAIN), cut(K2, rows, TRAIN)]
@@ -76,7 +78,7 @@ def test_matrices_need_no_word(form: Any) -> None:
         return dict(zip(["genes", "proteins"], both, strict=True)) if form in (dict, "frames") else both
 
     made = np.stack if form == "array" else lambda X: X
-    model = EasyMKLClassifier().fit(made(given(TRAIN)), Y[TRAIN])
+    model = EasyMKLClassifier(lam=0.1).fit(made(given(TRAIN)), Y[TRAIN])
     np.testing.assert_allclose(model.weights_, want.weights_, rtol=1e-6)
     np.testing.assert_allclose(
         model.decision_function(made(given(TEST))), want.decision_function(np.stack([K1, K2])[:, 60:, :60]), atol=1e-6
@@ -86,7 +88,7 @@ def test_matrices_need_no_word(form: Any) -> None:
 
 
 def test_a_dict_is_read_by_name_and_said_what_it_lacks() -> None:
-    model = EasyMKLClassifier().fit({"a": cut(K1, TRAIN, TRAIN), "b": cut(K2, TRAIN, TRAIN)}, Y[TRAIN])
+    model = EasyMKLClassifier(lam=0.1).fit({"a": cut(K1, TRAIN, TRAIN), "b": cut(K2, TRAIN, TRAIN)}, Y[TRAIN])
     new = {"b": cut(K2, TEST, TRAIN), "a": cut(K1, TEST, TRAIN)}
     np.testing.assert_array_equal(model.predict(new), model.predict([new["a"], new["b"]]))
     with pytest.raises(ValueError, match="expected the kernels 'a', 'b', got 'a'"):
@@ -120,8 +122,8 @@ def test_a_bank_goes_through_the_tools_of_scikit_learn(word: Any) -> None:
 def test_parts_of_a_bank_are_split_fitted_and_predicted() -> None:
     bank = precomputed({"a": K1, "b": K2})
     train, test, y_train, y_test = train_test_split(bank, Y, random_state=0, stratify=Y)
-    model = EasyMKLClassifier().fit(train, y_train)
-    assert model.score(test, y_test) == EasyMKLClassifier("precomputed").fit(
+    model = EasyMKLClassifier(lam=0.1).fit(train, y_train)
+    assert model.score(test, y_test) == EasyMKLClassifier("precomputed", lam=0.1).fit(
         bank[np.ix_(train.rows, train.rows)], y_train
     ).score(bank[np.ix_(test.rows, train.rows)], y_test)
     assert list(model.kernel_names_) == ["a", "b"]
@@ -136,7 +138,7 @@ OWN = {"genes": RBF("median"), "clinic": [RBF("median").on("age").standardized()
 
 def test_views_of_every_kind_are_learned_together() -> None:
     """As if every view were bound by itself, and the sum of all were learned."""
-    model = EasyMKLClassifier(OWN).fit(part(MIXED, TRAIN), Y[TRAIN])
+    model = EasyMKLClassifier(OWN, lam=0.1).fit(part(MIXED, TRAIN), Y[TRAIN])
     assert list(model.kernel_names_) == [
         "genes",
         "clinic: RBF(gamma='median').standardized().on('age')",
@@ -157,7 +159,7 @@ def test_views_of_every_kind_are_learned_together() -> None:
             [cut(K2, TEST, TRAIN)],
         ]
     )
-    want = EasyMKLClassifier("precomputed").fit(K, Y[TRAIN])
+    want = EasyMKLClassifier("precomputed", lam=0.1).fit(K, Y[TRAIN])
     np.testing.assert_allclose(model.weights_, want.weights_, rtol=1e-5)
     found = model.decision_function(part(MIXED, TEST))
     np.testing.assert_allclose(found, want.decision_function(new), rtol=1e-5, atol=1e-9)
@@ -201,10 +203,10 @@ def test_views_are_cross_validated_searched_and_followed_along_a_path() -> None:
 
 def test_views_that_do_not_fit_are_told_in_a_sentence() -> None:
     with pytest.raises(ValueError, match="views are of the same samples, row by row; got 80 in 'a' and 79 in 'b'"):
-        EasyMKLClassifier().fit({"a": GENES, "b": GENES[1:]}, Y)
+        EasyMKLClassifier(lam=0.1).fit({"a": GENES, "b": GENES[1:]}, Y)
     with pytest.raises(ValueError, match="kernels has no entry for the view 'clinic'; it has 'genes'"):
         EasyMKLClassifier({"genes": RBF()}).fit({"genes": GENES, "clinic": FRAME}, Y)
-    model = EasyMKLClassifier(OWN).fit({"genes": GENES, "clinic": FRAME}, Y)
+    model = EasyMKLClassifier(OWN, lam=0.1).fit({"genes": GENES, "clinic": FRAME}, Y)
     with pytest.raises(ValueError, match="there is no view 'clinic' among 'genes'"):
         model.predict({"genes": GENES})
     with pytest.raises(ValueError, match="view 'genes' had 12 columns in training, and has 11 columns now"):
@@ -229,7 +231,7 @@ def test_a_view_that_samples_lack_has_zeros_there() -> None:
     """In training and for new samples; means and widths are those of the samples that have it."""
     absent = np.array([3, 17, 62, 79])
     X, here = lacking(absent), np.setdiff1d(np.arange(N), absent)
-    model = EasyMKLClassifier(OWN).fit(part(X, TRAIN), Y[TRAIN])
+    model = EasyMKLClassifier(OWN, lam=0.1).fit(part(X, TRAIN), Y[TRAIN])
     known = np.setdiff1d(TRAIN, absent)
 
     def masked(K: Array, rows: Array) -> Array:
@@ -245,7 +247,7 @@ def test_a_view_that_samples_lack_has_zeros_there() -> None:
     new = [masked(gene_bank.cross(GENES[fresh]).matrix(0), TEST)]
     new += [masked(M, TEST) for M in clinic_bank.cross(FRAME.iloc[fresh]).matrices()]
     new.append(masked(cut(K2, fresh, known), TEST))
-    want = EasyMKLClassifier("precomputed").fit(np.stack(K), Y[TRAIN])
+    want = EasyMKLClassifier("precomputed", lam=0.1).fit(np.stack(K), Y[TRAIN])
     np.testing.assert_allclose(model.weights_, want.weights_, rtol=1e-5)
     found = model.decision_function(part(X, TEST))
     np.testing.assert_allclose(found, want.decision_function(np.stack(new)), rtol=1e-4, atol=1e-9)
@@ -263,15 +265,15 @@ def test_a_view_that_is_complete_in_training_may_be_missing_later() -> None:
 
 def test_a_view_that_everyone_lacks_is_refused() -> None:
     with pytest.raises(ValueError, match="view 'genes' is missing for all samples"):
-        EasyMKLClassifier(OWN).fit({"genes": np.full_like(GENES, np.nan), "clinic": FRAME}, Y)
+        EasyMKLClassifier(OWN, lam=0.1).fit({"genes": np.full_like(GENES, np.nan), "clinic": FRAME}, Y)
     partly = GENES.copy()
     partly[4, 2] = np.nan
     with pytest.raises(ValueError, match=r"RBF.* takes no missing cells, and column 2 of X has some: fill them in"):
-        EasyMKLClassifier(OWN).fit({"genes": partly, "clinic": FRAME}, Y)
+        EasyMKLClassifier(OWN, lam=0.1).fit({"genes": partly, "clinic": FRAME}, Y)
     K = K2.copy()
     K[3, 4] = K[4, 3] = np.nan
     with pytest.raises(ValueError, match="kernel 0 has a NaN or infinity at row 3, column 4"):
-        EasyMKLClassifier("precomputed").fit([K], Y)
+        EasyMKLClassifier("precomputed", lam=0.1).fit([K], Y)
 
 
 # -- every estimator ---------------------------------------------------------------------------------------------------

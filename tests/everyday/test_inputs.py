@@ -294,6 +294,7 @@ def test_a_bank_under_cross_validation() -> None:
 # -- views -------------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:.*kernels of very different size:multikernel.PredictionWarning")
 def test_views_of_a_matrix_a_frame_and_texts() -> None:
     genes = np.random.default_rng(1).normal(size=(N, 200)) + 0.2 * SURVIVED[:, None]
     seen = {"genes": genes, "clinic": PASSENGERS, "notes": REVIEWS, "similar": genes @ genes.T}

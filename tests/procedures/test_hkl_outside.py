@@ -1,10 +1,13 @@
 """What lies outside a hull: bounds of the dual norm over the complement, against brute force."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 
 import hkl_reference
 from multikernel.banks import precomputed
+from multikernel.procedures.hkl import sums
 from multikernel.procedures.hkl.lattice import sources
 from multikernel.procedures.hkl.node_kernels import halves
 from multikernel.procedures.hkl.outside import outside, uneven_shares
@@ -73,3 +76,21 @@ def test_where_there_is_nothing_outside():
     found = outside(halves(precomputed(K)), b, [], 2.0, 2.0, 1.0)
     assert found.bound == 0.0
     assert len(found.norms) == 0
+
+
+def test_sums_over_many_nodes_hold_few_tables(monkeypatch):
+    """As many tables as there are pieces of entries took 22 GB for 800 kernels on 300 samples."""
+    p, n = 120, 40
+    X = np.random.default_rng(0).normal(size=(n, p))
+    bank = precomputed([np.exp(-((X[:, [i]] - X[:, i]) ** 2)) for i in range(p)])
+    nodes = [(i, j) for i in range(30) for j in range(i + 1, 30)]
+    some = sums.Sums.of(halves(bank), np.ones(n), 0.1)
+    table = 8 * (p + 1) * (len(nodes) + 31)
+    expected = some.below(nodes)  # which compiles, too
+    monkeypatch.setattr(sums, "_BUFFER", 4 * len(nodes))
+    tracemalloc.start()
+    found = some.below(nodes)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < 12 * table
+    assert found == pytest.approx(expected, rel=1e-12)

@@ -121,7 +121,7 @@ def _methods(plan: Plan) -> tuple[Method, ...]:
 def _warm_up(X: Array, y: Array) -> None:
     """Compile functions and load libraries before times are measured, as this happens once only."""
     few = np.concatenate([np.flatnonzero(y == c)[:10] for c in (0, 1)])
-    EasyMKLClassifier(homogeneous_polynomials(2)).fit(X[few], y[few])
+    EasyMKLClassifier(homogeneous_polynomials(2), lam=0.1).fit(X[few], y[few])
     SVC().fit(X[few], y[few])
 
 

@@ -13,13 +13,14 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from multikernel._linalg import as_columns
 from multikernel._parameters import Positive, check_parameters
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
@@ -28,6 +29,8 @@ from multikernel.banks import KernelBank
 from multikernel.banks.checks import check_values
 from multikernel.certificate import Certificate, worst
 from multikernel.combinations import Combination, Linear
+from multikernel.estimators.advice import advise_on_constant, advise_on_sizes
+from multikernel.estimators.chosen import Fold, Samples, chosen, whole_fit
 from multikernel.estimators.convergence import not_converged
 from multikernel.estimators.fitted_model import FittedModel
 from multikernel.estimators.parameters import checked_weights
@@ -36,6 +39,7 @@ from multikernel.estimators.progress import Reporter
 from multikernel.estimators.protocol import Fitted, Learned, Learner, Task
 from multikernel.observer import Observer
 
+_CHOICE = 0.3  # of the time at most, for parameters given as "auto"
 _FIRST_PART = 0.5  # of the time, for kernels as they are stored, where passes over the kernels themselves follow
 
 
@@ -44,6 +48,7 @@ class KernelEstimator(FittedModel):
     """An estimator that learns weights of kernels and a predictor on their combination."""
 
     time_budget: Positive | None = None
+    _prefers_large: ClassVar[bool] = False  # whether weights follow the kernels' sizes beside their use
 
     # -- what an estimator says ----------------------------------------------------------------------------------------
 
@@ -75,6 +80,36 @@ class KernelEstimator(FittedModel):
         """The weights of the kernels in the predictor: those learned, unless the estimator scales the kernels first."""
         return fitted.weights.values
 
+    # -- parameters that may be "auto" ---------------------------------------------------------------------------------
+
+    def _regularises(self) -> tuple[str, ...]:
+        """The parameters that regularise, and may be "auto"."""
+        return ()
+
+    def _by_rule(self, whole: Samples) -> dict[str, float]:
+        """The values of those that are "auto" and are not searched by held-out error."""
+        return {}
+
+    def _candidates(self, name: str, whole: Samples) -> Array:
+        """The values to search, the simplest model first; as many whatever the bank."""
+        raise NotImplementedError(f"{type(self).__name__} has no candidates for {name}")
+
+    def _fold(self, name: str, learn: Learner, train: Samples, test: Samples) -> Fold:
+        """How candidates are tried on one fold; ``test`` holds its samples against those of ``train``."""
+        return whole_fit(self, name, learn, train, test)
+
+    def _loss_weight(self, target: Array, sample_weight: Array | None) -> Array | None:
+        """What the loss of each sample is multiplied with."""
+        return sample_weight
+
+    def _losses(self, values: Array, truth: Array) -> Array:
+        """The held-out loss of each sample, shape (n,), for function values of shape (n, problems)."""
+        return ((values - as_columns(truth)) ** 2).sum(axis=1)
+
+    def _numbers(self) -> dict[str, float]:
+        """The regularisation, where numbers are in the place of "auto"."""
+        return {name: getattr(self, name) for name in self._regularises()}
+
     # -- fitting -------------------------------------------------------------------------------------------------------
 
     def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
@@ -102,7 +137,7 @@ class KernelEstimator(FittedModel):
         target : array (n,) or (n, t), as ``bind`` returns it
         warm : what an earlier fit on these samples returned, to start from
         sample_weight : array (n,) >= 0
-        learn : how one task is solved; the estimator's own way by default
+        learn : how a model solves one task; ``_learn`` by default
         exact : whether the solutions are certified for kernels in double precision, where they are stored in single
 
         Returns
@@ -112,23 +147,31 @@ class KernelEstimator(FittedModel):
         tasks = self._tasks(target, sample_weight)
         starts = warm if len(warm) == len(tasks) else [None] * len(tasks)
         with limited(self.time_budget):
+            learn = learn or type(self)._learn
+            with limited(_CHOICE * seconds_left()):
+                model = chosen(self, learn, bank, target, sample_weight)
             try:
                 unrounded = bank.unrounded() if exact else bank
                 with limited(None if unrounded is bank else _FIRST_PART * seconds_left()):
-                    fitted = self._solved(bank, tasks, starts, learn or self._learn)
+                    fitted = self._solved(bank, tasks, starts, partial(learn, model))
                 if unrounded is not bank:  # the certificate has to hold for the kernels, not for what is stored of them
-                    again = self._solved(unrounded, tasks, fitted, learn or self._learn)
+                    again = self._solved(unrounded, tasks, fitted, partial(learn, model))
                     fitted = [new.after(old) for new, old in zip(again, fitted, strict=True)]
             except (ValueError, ArithmeticError):
                 check_values(
                     bank, getattr(self, "kernel_names_", ())
                 )  # says more, where a kernel's values are the cause
                 raise
+            fitted = [replace(each, numbers=model._numbers()) for each in fitted]
             self.publish(bank, fitted, single=self._is_single(tasks, target))
+        advise_on_constant(type(self).__name__, self.dual_coef_, target, model._numbers())
+        if self._prefers_large:
+            names = getattr(self, "kernel_names_", range(len(bank)))
+            advise_on_sizes(type(self).__name__, bank, np.atleast_2d(self.weights_), names)
         return fitted
 
     def _solved(
-        self, bank: KernelBank, tasks: Sequence[Task], starts: Sequence[Fitted | None], learn: Learner
+        self, bank: KernelBank, tasks: Sequence[Task], starts: Sequence[Fitted | None], learn: Callable[..., Learned]
     ) -> list[Fitted]:
         """Every task; of tasks that wait for each other, each leaves the later ones their part of the time."""
         reporter, count, whole_time = Reporter.of(self, len(tasks)), len(tasks), seconds_left()
@@ -177,6 +220,8 @@ class KernelEstimator(FittedModel):
         self.converged_ = all(f.converged(getattr(self, "tol", None)) for f in whole)
         self.history_ = [f.weights.history or f.solution.history for f in whole]
         self.objective_: Any = objective[0] if single else np.array(objective)
+        for name, value in fitted[0].numbers.items():
+            setattr(self, f"{name}_", value)
         in_predictor = np.stack([self._kernel_weights(f) for f in whole])
         finite = all(np.isfinite(found).all() for found in (coef, intercept, weights, in_predictor))
         if not (finite and self.converged_):

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
@@ -21,6 +21,7 @@ from multikernel.banks.checks import check_self_values
 from multikernel.banks.precomputed import Precomputed, rectangular
 from multikernel.banks.threads import slices
 from multikernel.banks.views import BankRows, ViewBank, Views, bank_of_views, bind_view, is_views, views
+from multikernel.estimators.advice import advise_on_features
 from multikernel.estimators.given import check_labels, check_samples, check_target
 from multikernel.estimators.predictor import KernelPredictor
 from multikernel.kernels import Features, KernelFamily, as_family, for_columns
@@ -36,6 +37,7 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
     kernels: Any
     kernel_names_: Any
     predictor_: Any
+    _reach: ClassVar[float] = 30.0  # factor by which the features' spread may differ from what default kernels expect
     _strings: tuple[int, ...] = ()  # the columns that held strings in training
     _times: tuple[int, ...] = ()  # those that held dates or durations
     _rows: Any = None  # the samples of a bank that were the training sample, where it was a part of one
@@ -126,6 +128,8 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is named
             bank = bind_kernels(family, X, dtype=self._precision(len(family), X.shape[0]))
         check_self_values(bank, self.kernel_names_)
+        if self.kernels is None:
+            advise_on_features(type(self).__name__, X, getattr(self, "feature_names_in_", None), self._reach)
         return bank
 
     def _bound_views(self, X: Views) -> KernelBank:

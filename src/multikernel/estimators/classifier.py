@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Literal, Self
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.utils.class_weight import compute_sample_weight
@@ -22,6 +22,8 @@ from multikernel.machines import HingeMachine, Machine, MarginMachine
 class KernelClassifier(LabelsEstimator):
     """A classifier; subclasses say how one binary problem is solved."""
 
+    _squared_losses: ClassVar[bool] = False  # whether problems are ridge regressions on labels -1 and +1
+
     multiclass: Literal["ovr", "ovo"] = "ovr"
     n_jobs: Threads = None
     verbose: Verbosity = 0
@@ -34,9 +36,12 @@ class KernelClassifier(LabelsEstimator):
         problems = binary_problems(labels, len(self.classes_), self.multiclass)
         return [Task.of(rows, signs, weight) for rows, signs in problems]
 
-    def _loss_weight(self, labels: Array, sample_weight: Array | None) -> Array | None:
-        """What the loss of each sample is multiplied with."""
-        return sample_weight
+    def _losses(self, values: Array, truth: Array) -> Array:
+        if not self._squared_losses or self.multiclass == "ovo":
+            return super()._losses(values, truth)
+        first = [1] if len(self.classes_) == 2 else range(len(self.classes_))
+        signs = np.stack([np.where(truth == self.classes_[c], 1.0, -1.0) for c in first], axis=1)
+        return ((values - signs) ** 2).sum(axis=1)
 
     def _joined(self, values: Array) -> Array:
         return join(values, len(self.classes_), self.multiclass)
@@ -61,13 +66,13 @@ class WeightedClassifier(KernelClassifier):
         """
         return self._fit(X, y, sample_weight)
 
-    def _loss_weight(self, labels: Array, sample_weight: Array | None) -> Array | None:
+    def _loss_weight(self, target: Array, sample_weight: Array | None) -> Array | None:
         weight = sample_weight
         if self.class_weight is not None:
-            of_class = compute_sample_weight(self.class_weight, labels)
+            of_class = compute_sample_weight(self.class_weight, target)
             weight = of_class if weight is None else weight * of_class
         if weight is not None:
-            gone = np.setdiff1d(labels, labels[weight > 0])
+            gone = np.setdiff1d(target, target[weight > 0])
             if len(gone):
                 raise ValueError(
                     f"sample_weight and class_weight leave no sample of class {gone[0]!s}: every one of them has "

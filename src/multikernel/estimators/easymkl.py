@@ -8,10 +8,13 @@ from typing import Any, Literal, cast
 
 import numpy as np
 
-from multikernel._parameters import Count, Part, Positive, WithinOne
+from multikernel._parameters import Count, Part
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.certificate import Certificate
+from multikernel.estimators.chosen import Samples, loss_weights, parts
 from multikernel.estimators.classifier import KernelClassifier, classification_machine
+from multikernel.estimators.parameters import PositiveOrAuto, WithinOneOrAuto
 from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.machines import Machine, MarginMachine
 from multikernel.observer import Event, Observer
@@ -29,14 +32,14 @@ class EasyMKLClassifier(KernelClassifier):
     ----------
     kernels : kernel, list of kernels, KernelFamily, name or "precomputed", default homogeneous_polynomials(10)
         The family of the paper by default: normalised homogeneous polynomials of degrees 0..10.
-    lam : float in [0, 1], default 0.1
+    lam : float in [0, 1] or "auto", default "auto"
         0 is the hard margin, 1 the distance of the class means. The sum of the kernels enters, so its meaning follows
-        the number of kernels.
+        the number of kernels. "auto" takes the value of least held-out error, which ``lam_`` tells.
     learner : {"margin", "svc"}, default "margin"
         The classifier on the learned kernel: the same margin problem again (KOMD, with the same lam), or a support
         vector machine with hinge loss.
-    C : float, default 1.0
-        The loss weight of ``learner="svc"``.
+    C : float > 0 or "auto", default 1.0
+        The loss weight of ``learner="svc"``; chosen after lam.
     multiclass : {"ovr", "ovo"}, default "ovr"
         One problem for each class or for each pair; all problems share one bank, each learns weights of its own.
     probability : {None, "platt", "isotonic"}, default None
@@ -58,6 +61,7 @@ class EasyMKLClassifier(KernelClassifier):
 
     Attributes
     ----------
+    lam_ : float, as given or chosen
     weights_ : array (m,), or (problems, m) with more than two classes
     kernel_names_ : array (m,)
     dual_coef_ : array (n,) or (problems, n); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_
@@ -94,11 +98,19 @@ class EasyMKLClassifier(KernelClassifier):
     """
 
     kernels: Any = field(default=None, kw_only=False)
-    lam: WithinOne = 0.1
+    lam: WithinOneOrAuto = "auto"
     learner: Literal["margin", "svc"] = "margin"
-    C: Positive = 1.0
+    C: PositiveOrAuto = 1.0
     tol: Part = 1e-06
     max_iter: Count = 1000000
+
+    def _regularises(self) -> tuple[str, ...]:
+        return ("lam",) if self.learner == "margin" else ("lam", "C")
+
+    def _candidates(self, name: str, whole: Samples) -> Array:
+        """lam is that of the sum of the kernels."""
+        size = whole.size
+        return parts(len(whole.bank) * size) if name == "lam" else loss_weights(size)
 
     def _margin(self) -> MarginMachine:
         return MarginMachine(self.lam, self.tol, self.max_iter)

@@ -6,7 +6,7 @@ values are enough to calibrate them, so these models stop early.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from copy import copy
 from numbers import Integral
 from typing import Any
@@ -50,7 +50,7 @@ def held_out_values(
     values = np.full((len(labels), np.size(model.intercept_)), np.nan)
 
     def of_fold(train: Array, test: Array) -> Array:
-        rough = _rough(model, labels, train)
+        rough = _rough(model, labels, train, fitted[0].numbers)
         weight, starts = None if sample_weight is None else sample_weight[train], [f.among(train) for f in fitted]
         rough.fit_bank(bank.block(train, train), target[train], starts, weight, learn, exact=False)
         return rough._values(bank.block(test, train))
@@ -72,10 +72,12 @@ def stratified(labels: Array, weight: Array) -> Array:
     return folds
 
 
-def _rough(model: Any, labels: Array, train: Array) -> Any:
+def _rough(model: Any, labels: Array, train: Array, numbers: Mapping[str, float]) -> Any:
     """A copy of a classifier that is soon content, for some of its training samples."""
     rough = copy(model)
     rough.probability, rough.verbose, rough.tol = None, 0, max(model.tol, _ROUGH)
+    for name, value in numbers.items():  # chosen once, on all samples
+        setattr(rough, name, value)
     cv = getattr(model, "cv", None)
     if cv is not None and not isinstance(cv, str | Integral):  # folds of all samples become folds of these
         given = check_cv(cv).split(np.empty((len(labels), 1)), labels)

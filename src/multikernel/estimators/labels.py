@@ -131,6 +131,11 @@ class LabelsEstimator(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         """Function values of the problems as one score for each of three classes or more."""
         return values
 
+    def _losses(self, values: Array, truth: Array) -> Array:
+        """1 where the label is wrong, and 0 elsewhere."""
+        scores = values[:, 0] if len(self.classes_) == 2 else self._joined(values)
+        return (self._named(scores) != truth).astype(float)
+
     def decision_function(self, X: Any) -> Array:
         """Scores: shape (len(X),) for two classes, larger for the second; else (len(X), n_classes).
 
@@ -143,6 +148,9 @@ class LabelsEstimator(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Array:
         """The predicted labels, shape (len(X),), for X as in ``decision_function``."""
-        scores = self.decision_function(X)
+        return self._named(self.decision_function(X))
+
+    def _named(self, scores: Array) -> Array:
+        """The labels of scores."""
         index = (scores >= 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)
         return self.classes_[index]

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from multikernel._parameters import NON_NEGATIVE, Rule, Whole
+from multikernel._parameters import NON_NEGATIVE, POSITIVE, WITHIN_ONE, AnyOf, Choice, Rule, Whole
 from multikernel._typing import Array
 
 
@@ -36,6 +36,10 @@ class ClassWeights(Rule):
         return isinstance(value, str) and value == "balanced"
 
 
+AUTO = Choice(("auto",))  # chosen by the fit
+PositiveOrAuto = Annotated[Any, AnyOf((POSITIVE, AUTO))]
+NonNegativeOrAuto = Annotated[Any, AnyOf((NON_NEGATIVE, AUTO))]
+WithinOneOrAuto = Annotated[Any, AnyOf((WITHIN_ONE, AUTO))]
 CrossValidation = Annotated[Any, Folds()]
 ClassWeight = Annotated[Any, ClassWeights()] | None
 

@@ -11,8 +11,8 @@ model.kernel_keys()                       what tells its kernels apart from thos
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -67,11 +67,13 @@ class Fitted:
     rows : int array (r,), as in the task
     weights : Weights
     solution : DualSolution over these rows
+    numbers : the regularisation by name, as it was given or chosen
     """
 
     rows: Array
     weights: Weights
     solution: DualSolution
+    numbers: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def variables(self) -> Array:
@@ -113,7 +115,7 @@ class Fitted:
 
 
 Learned = tuple[Weights, DualSolution]
-Learner = Callable[[KernelBank, Task, Fitted | None, Observer], Learned]
+Learner = Callable[[Any, KernelBank, Task, Fitted | None, Observer], Learned]  # of the model, first
 
 
 class BankEstimator(Protocol):

@@ -133,7 +133,8 @@ class MultipleKernelRidgeCV(KernelRegressor):
                 f"{type(self).__name__}: cv must be at most {n}, the number of samples, got {shown(self.cv)}"
             )
         folds, seed = Folds.of(self.cv, n, target), self._seed()
-        return super().fit_bank(bank, target, warm, sample_weight, partial(self._learn, folds=folds, seed=seed), exact)
+        learn = partial(type(self)._learn, folds=folds, seed=seed)
+        return super().fit_bank(bank, target, warm, sample_weight, learn, exact)
 
     def _tasks(self, target: Array, sample_weight: Array | None) -> list[Task]:
         together = target.ndim == 1 or self.shared_weights

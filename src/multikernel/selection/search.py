@@ -72,7 +72,8 @@ class _Group:
     def only_alpha(self) -> bool:
         """Whether they differ in alpha alone, and the estimator can fit many of them together."""
         names = {name for params in self.own for name in params}
-        return names == {"alpha"} and len(self.own) > 1 and isinstance(self.steps.last, FitsManyAlphas)
+        numbers = not any(isinstance(each.get("alpha"), str) for each in self.own)
+        return names == {"alpha"} and numbers and len(self.own) > 1 and isinstance(self.steps.last, FitsManyAlphas)
 
 
 class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._parameters import FINITE
 from multikernel._typing import Array
 
 SIMPLER = {"lam": 1, "alpha": 1, "C": -1}  # the direction in which a parameter makes a model simpler
@@ -93,4 +94,5 @@ def simplicity(candidates: Sequence[dict[str, Any]]) -> Array:
 
 def complexity(params: dict[str, Any], kernels: int) -> tuple[float, ...]:
     """Which of two models is the simpler: that with fewer kernels, then by the parameters of ``SIMPLER`` in turn."""
-    return (kernels, *(-direction * float(params.get(name, 0.0)) for name, direction in SIMPLER.items()))
+    known = {name: value for name, value in params.items() if FINITE.accepts(value)}  # what "auto" becomes is not
+    return (kernels, *(-direction * float(known.get(name, 0.0)) for name, direction in SIMPLER.items()))

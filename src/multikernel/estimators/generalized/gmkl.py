@@ -4,9 +4,13 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from multikernel._parameters import Positive
+import numpy as np
+
+from multikernel._typing import Array
+from multikernel.estimators.chosen import Samples, loss_weights, ridges
 from multikernel.estimators.classifier import WeightedClassifier
 from multikernel.estimators.generalized.base import GeneralizedMKL
+from multikernel.estimators.parameters import AUTO, PositiveOrAuto
 from multikernel.estimators.regressor import WeightedRegressor
 from multikernel.machines import RidgeMachine, SquaredHingeMachine
 
@@ -43,8 +47,8 @@ class GMKLClassifier(GeneralizedMKL, WeightedClassifier):
         The profile f of "profile": Matern(nu=1.5) if None, RBF(), RationalQuadratic(), ExponentialPower(), and
         Laplacian() with q = 1 in the place of q = 2.
     degree : int >= 1, default 2, of "polynomial"
-    C : float > 0, default 1.0
-        Weight of the squared hinge losses.
+    C : float > 0 or "auto", default 1.0
+        Weight of the squared hinge losses; "auto" takes the value of least held-out error, which ``C_`` tells.
     fit_intercept : bool, default True
         Whether there is an intercept, and with it the equality y'a = 0.
     penalty : float > 0, default 1.0
@@ -101,8 +105,14 @@ class GMKLClassifier(GeneralizedMKL, WeightedClassifier):
     (True, True, True)
     """
 
-    C: Positive = 1.0
+    C: PositiveOrAuto = 1.0
     fit_intercept: bool = True
+
+    def _regularises(self) -> tuple[str, ...]:
+        return ("C",)
+
+    def _candidates(self, name: str, whole: Samples) -> Array:
+        return loss_weights(1.0)
 
     def _machine(self) -> SquaredHingeMachine:
         return SquaredHingeMachine(C=self.C, fit_intercept=self.fit_intercept)
@@ -118,11 +128,15 @@ class GMKLRegressor(GeneralizedMKL, WeightedRegressor):
 
     Parameters
     ----------
-    alpha : float > 0, default 1.0
-        What is added to the diagonal of the kernel.
+    alpha : float > 0 or "auto", default "auto"
+        What is added to the diagonal of the kernel; "auto" takes the value of least held-out error, which ``alpha_``
+        tells.
+    penalty : float > 0 or "auto", default "auto"
+        As in GMKLClassifier; "auto" is the variance of the target times the mean self-value of the kernels to the power
+        of the norm, which ``penalty_`` tells. Of a sum of kernels alpha and penalty matter as one number.
     fit_intercept : bool, default True
         Whether the mean of the targets is taken off first and is the intercept.
-    kernels, combination, profile, degree, penalty, norm, radius, offset, n_init, tol, max_iter, random_state,
+    kernels, combination, profile, degree, norm, radius, offset, n_init, tol, max_iter, random_state,
     time_budget, verbose : as in GMKLClassifier
 
     Attributes
@@ -139,8 +153,20 @@ class GMKLRegressor(GeneralizedMKL, WeightedRegressor):
     array([0, 1, 0, 0])
     """
 
-    alpha: Positive = 1.0
+    alpha: PositiveOrAuto = "auto"
+    penalty: PositiveOrAuto = "auto"
     fit_intercept: bool = True
+
+    def _regularises(self) -> tuple[str, ...]:
+        return ("alpha", "penalty") if self.radius is None else ("alpha",)
+
+    def _by_rule(self, whole: Samples) -> dict[str, float]:
+        if self.radius is not None or not AUTO.accepts(self.penalty):
+            return {}
+        return {"penalty": whole.spread**2 * whole.size**self.norm}
+
+    def _candidates(self, name: str, whole: Samples) -> Array:
+        return ridges(np.sqrt(whole.share.sum()))
 
     def _machine(self) -> RidgeMachine:
         return RidgeMachine(self.alpha, self.fit_intercept)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Annotated, Any, cast
+from typing import Annotated, Any, ClassVar, cast
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -19,6 +19,8 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.combinations.subset_products import SubsetProducts
 from multikernel.estimators.base import KernelEstimator
+from multikernel.estimators.chosen import Samples, loss_weights
+from multikernel.estimators.parameters import PositiveOrAuto
 from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.kernels import RBF, KernelFamily, per_feature
 from multikernel.machines import SupportMachine
@@ -32,8 +34,10 @@ from multikernel.procedures.hkl.lattice import in_order, names
 class HierarchicalKernelLearning(KernelEstimator):
     """Nodes of the lattice and a predictor on their products."""
 
+    _reach: ClassVar[float] = 10.0  # its Gaussians have one width
+
     kernels: Any = field(default=None, kw_only=False)
-    C: Positive = 1.0
+    C: PositiveOrAuto = 1.0
     rho: Annotated[float, Number(above=1, most=2, why="2 is hierarchical kernel learning")] = 2.0
     beta: Positive = 2.0
     tol: Part = 1e-3
@@ -44,6 +48,12 @@ class HierarchicalKernelLearning(KernelEstimator):
     @abstractmethod
     def _machine(self) -> SupportMachine:
         """The loss, with the gap to reach."""
+
+    def _regularises(self) -> tuple[str, ...]:
+        return ("C",)
+
+    def _candidates(self, name: str, whole: Samples) -> Array:
+        return loss_weights(whole.size)
 
     def _precision(self, m: int, n: int) -> Any:
         """Double: a search works on copies of the kernels in double precision anyway."""

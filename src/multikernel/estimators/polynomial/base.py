@@ -26,6 +26,8 @@ from multikernel.combinations import Combination, HadamardPower, TiedAndFree
 from multikernel.combinations.tied_and_free import Products
 from multikernel.domains import Domain, NormBall, Orthant
 from multikernel.estimators.base import KernelEstimator
+from multikernel.estimators.chosen import Samples, ridges
+from multikernel.estimators.parameters import PositiveOrAuto
 from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.kernels import KernelFamily, homogeneous_polynomials, linear_features
 from multikernel.machines import RidgeMachine
@@ -40,7 +42,7 @@ class PolynomialMKL(KernelEstimator):
     """A power of a sum of kernels, or a tied and a free part, and the ridge machine."""
 
     kernels: Any = field(default=None, kw_only=False)
-    alpha: Positive = 1.0
+    alpha: PositiveOrAuto = "auto"
     degree: Power = 2
     norm: Annotated[float, Number(least=1)] = 2
     radius: NonNegative = 1.0
@@ -68,6 +70,15 @@ class PolynomialMKL(KernelEstimator):
         super().check_parameters()
         self._combination()
         self._domain()
+
+    def _regularises(self) -> tuple[str, ...]:
+        return ("alpha",)
+
+    def _candidates(self, name: str, whole: Samples) -> Array:
+        """In units of the combined kernel's mean self-value where a search begins."""
+        combination = self._combination()
+        start = self._domain().start(combination.n_parameters(whole.bank))
+        return ridges(float(np.average(combination.gram(whole.bank, start).diagonal(), weights=whole.share)) or 1.0)
 
     def _default_kernels(self) -> KernelFamily:
         return homogeneous_polynomials(0, normalize=False) + linear_features()

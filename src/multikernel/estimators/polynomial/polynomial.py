@@ -33,9 +33,9 @@ class PolynomialMKLRegressor(PolynomialMKL, WeightedRegressor):
         By default the constant and one linear kernel for each feature. The features should have comparable scales.
         ``kernels.linear_features()`` alone leaves out the lower degrees, and costs less where there are far fewer
         features than samples: all is then done with their monomials.
-    alpha : float > 0, default 1.0
-        What is added to the diagonal of the kernel. To multiply alpha by c^degree, and radius and offset by c, leaves
-        the predictor what it is: of these one is enough to be searched.
+    alpha : float > 0 or "auto", default "auto"
+        What is added to the diagonal of the kernel; "auto" takes the value of least held-out error. To multiply alpha
+        by c^degree, and radius and offset by c, leaves the predictor what it is: of these one is enough to be searched.
     degree : int >= 1, default 2
     norm : float >= 1, default 2
     radius : float >= 0, default 1.0
@@ -71,6 +71,7 @@ class PolynomialMKLRegressor(PolynomialMKL, WeightedRegressor):
 
     Attributes
     ----------
+    alpha_ : float, as given or chosen
     weights_ : array (m,), followed by those of the free products
     kernel_names_ : array (m,), likewise
     dual_coef_ : array (n,) or (t, n); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_, k that of the weights
@@ -138,3 +139,5 @@ class PolynomialMKLClassifier(PolynomialMKL, WeightedClassifier):
     >>> bool((model.weights_[1:3] > 0.6).all()), bool(model.score(X, y) > 0.9)
     (True, True)
     """
+
+    _squared_losses: ClassVar[bool] = True

@@ -9,11 +9,12 @@ from typing import Any, Literal, Self, cast
 
 import numpy as np
 
-from multikernel._parameters import Count, Part, Positive, Verbosity
+from multikernel._parameters import Count, Part, Verbosity
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.estimators.base import KernelEstimator
-from multikernel.estimators.parameters import checked_weights
+from multikernel.estimators.chosen import Samples, ridges
+from multikernel.estimators.parameters import PositiveOrAuto, checked_weights
 from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.kernels import KernelFamily, rls2_basis
 from multikernel.observer import Observer
@@ -24,12 +25,19 @@ from multikernel.procedures.rls2 import ScaledWeights, rls2, scaling_factors
 class ScaledEstimator(KernelEstimator):
     """Weights d of kernels s_k K_k: the predictor's kernel is sum_k d_k s_k K_k."""
 
-    alpha: Positive = 1.0
+    alpha: PositiveOrAuto = "auto"
     fit_intercept: bool = True
     tol: Part = 1e-4
     verbose: Verbosity = 0
 
     scaling: str
+
+    def _regularises(self) -> tuple[str, ...]:
+        return ("alpha",)
+
+    def _candidates(self, name: str, whole: Samples) -> Array:
+        """In units of the scaled kernels' mean self-value, which for those of trace 1 is 1 / n."""
+        return ridges(whole.size if self.scaling == "none" else 1.0 / float(whole.share.sum()))
 
     def publish(self, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
         super().publish(bank, fitted, single)
@@ -67,7 +75,7 @@ class RLS2Estimator(ScaledEstimator):
         bank, target = self.bind(X, y)
         further = None if unlabeled is None else self._self_values(bank, X, unlabeled).sum(axis=1)
         weight = checked_weights(sample_weight, bank.shape[0])
-        self.fit_bank(bank, target, sample_weight=weight, learn=partial(self._learn, further=further))
+        self.fit_bank(bank, target, sample_weight=weight, learn=partial(type(self)._learn, further=further))
         return self
 
     def _self_values(self, bank: KernelBank, X: Any, unlabeled: Any) -> Array:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 
@@ -127,8 +127,9 @@ class LinearRLS2Regressor(LinearRLS2Estimator, WeightedRegressor):
 
     Parameters
     ----------
-    alpha : float > 0, default 1.0
-        With scaling="norm", values of interest lie between 1e-4 and 1; ``multikernel.path`` follows them.
+    alpha : float > 0 or "auto", default "auto"
+        With scaling="norm", values of interest lie between 1e-4 and 1; ``multikernel.path`` follows them. "auto" takes
+        the value of least held-out error, which ``alpha_`` tells.
     scaling : {"norm", "none"}, default "norm"
         s_j = 1 / |x_j|^2 over the training samples, or 1. A feature that is zero has factor 0 and coefficient 0.
         Columns are not centred: standardise X before where its features have means.
@@ -146,6 +147,7 @@ class LinearRLS2Regressor(LinearRLS2Estimator, WeightedRegressor):
 
     Attributes
     ----------
+    alpha_ : float, as given or chosen
     coef_ : array (p,), a; f(x) = x'a + intercept_
     intercept_ : float
     degrees_of_freedom_ : float, tr K (K + alpha I)^-1 for the kernel K = sum_j d_j s_j x_j x_j'
@@ -205,5 +207,7 @@ class LinearRLS2Classifier(LinearRLS2Estimator, WeightedClassifier):
     >>> bool(model.score(scale(X), y) > 0.93), int((model.coef_ != 0).sum()) < 20
     (True, True)
     """
+
+    _squared_losses: ClassVar[bool] = True
 
     scaling: Literal["norm", "fisher", "none"] = "norm"

@@ -27,8 +27,9 @@ class RLS2Regressor(RLS2Estimator, WeightedRegressor):
     kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"
         By default the 13 (p + 1) kernels of the paper, ``kernels.rls2_basis()``. Features should be standardised.
         Kernels are taken as they are; ``kernel.centered()`` centres one in its feature space.
-    alpha : float > 0, default 1.0
+    alpha : float > 0 or "auto", default "auto"
         Scaled kernels have trace 1, so values of interest lie between 1e-6 and 1; ``multikernel.path`` follows them.
+        "auto" takes the value of least held-out error, which ``alpha_`` tells.
     scaling : {"trace", "transductive", "none"}, default "trace"
         s_k = 1 / tr K_k; or one over the sum of the self-values of the training samples and of further ones
         (``unlabeled`` in ``fit``); or 1. A kernel that is zero has factor 0 and weight 0.
@@ -49,6 +50,7 @@ class RLS2Regressor(RLS2Estimator, WeightedRegressor):
 
     Attributes
     ----------
+    alpha_ : float, as given or chosen
     weights_ : array (m,), the d_k, of the scaled kernels; they sum to 1
     scaling_ : array (m,), the s_k
     kernel_names_ : array (m,)
@@ -127,6 +129,8 @@ class RLS2Classifier(RLS2Estimator, WeightedClassifier):
     >>> bool(model.score(X, y) > 0.95), bool(model.duality_gap_ < 1e-4), int((model.weights_ > 0).sum()) < 30
     (True, True, True)
     """
+
+    _squared_losses: ClassVar[bool] = True
 
     scaling: Literal["trace", "transductive", "fisher", "none"] = "trace"
 

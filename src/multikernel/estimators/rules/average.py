@@ -20,9 +20,9 @@ class AverageMKLClassifier(RuleClassifier):
     kernels : kernel, list of kernels, KernelFamily, name or "precomputed", default homogeneous_polynomials(10)
     learner : {"svc", "margin"}, default "svc"
         The classifier on the weighted kernel: a support vector machine, or the margin machine of EasyMKL.
-    C : float > 0, default 1.0
-        Loss weight of "svc".
-    lam : float in [0, 1], default 0.1
+    C : float > 0 or "auto", default "auto"
+        Loss weight of "svc"; "auto" takes the value of least held-out error, which ``C_`` tells.
+    lam : float in [0, 1] or "auto", default 0.1
         Of "margin", as in EasyMKLClassifier.
     class_weight : None, "balanced" or dict from labels to weights, default None
         What C is multiplied with for the samples of each class, as in scikit-learn. "margin" takes no weights: its
@@ -71,9 +71,10 @@ class AverageMKLRegressor(AlphaFreeRegressor):
     Parameters
     ----------
     kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"
-        By default polynomials of degrees 1 to 3 and nine widths of the Gaussian, on all features.
-    alpha : float > 0, default 1.0
-        What is added to the diagonal of the kernel.
+        By default polynomials of degrees 1 to 3 and nine widths of the Gaussian, on all features, normalised.
+    alpha : float > 0 or "auto", default "auto"
+        What is added to the diagonal of the kernel; "auto" takes the value of least held-out error, which ``alpha_``
+        tells.
     fit_intercept : bool, default True
         Whether the mean of the targets is taken off first and is the intercept.
     time_budget : float > 0 or None, default None

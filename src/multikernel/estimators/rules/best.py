@@ -51,6 +51,9 @@ class BestKernelClassifier(RuleClassifier):
         folds = [] if len(bank) == 1 else self._folds(task)
         return best_kernel(bank, task.target, machine, folds, roc_auc_score, task.sample_weight)
 
+    def _tried(self, bank: KernelBank, task: Task) -> Array:
+        return np.eye(len(bank))
+
     def _folds(self, task: Task) -> Iterable[Fold]:
         """Training and validation rows of the task."""
         y = task.target
@@ -89,6 +92,9 @@ class BestKernelRegressor(RuleRegressor):
     def _weigh(self, bank: KernelBank, task: Task, machine: Machine) -> Weights:
         folds = [] if len(bank) == 1 else self._folds(task)
         return best_kernel(bank, task.target, machine, folds, r2_score, task.sample_weight)
+
+    def _tried(self, bank: KernelBank, task: Task) -> Array:
+        return np.eye(len(bank))
 
     def _folds(self, task: Task) -> Iterable[Fold]:
         """Training and validation rows of the task."""

@@ -9,14 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._parameters import Choice, Count, NonNegative, Part, Positive, Verbosity
+from multikernel._parameters import Choice, Count, Part, Verbosity
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.shared import together
 from multikernel.combinations import Linear
 from multikernel.domains import Domain
 from multikernel.estimators.base import KernelEstimator
+from multikernel.estimators.chosen import Samples, loss_weights
 from multikernel.estimators.classifier import WeightedClassifier
+from multikernel.estimators.parameters import AUTO, NonNegativeOrAuto, PositiveOrAuto
 from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.estimators.regressor import WeightedRegressor
 from multikernel.kernels import KernelFamily, Kernels, polynomials, rbf_grid
@@ -26,6 +28,7 @@ from multikernel.optimizers import Optimizer
 from multikernel.problem import Problem
 from multikernel.procedures import outcome, solved_in_own_units, support_mkl
 
+_TUBE = 0.1  # of the spread of the target: residuals that cost nothing where epsilon is "auto"
 _TOGETHER = 2 << 30  # bytes for the matrices of the problems that are solved together
 _MATRICES = 4  # of n x n double-precision values that one problem has at a time
 _LARGE_STACK = 64 << 20  # bytes of a double-precision stack beyond which passes are made in single precision
@@ -40,6 +43,17 @@ class SupportEstimator(KernelEstimator):
     tol: Part = 1e-4
     max_iter: Count = 1000
     verbose: Verbosity = 0
+
+    def _regularises(self) -> tuple[str, ...]:
+        return ("C",)
+
+    def _candidates(self, name: str, whole: Samples) -> Array:
+        total = float(self._domain().start(len(whole.bank)).sum())
+        return loss_weights(whole.size * total, self._unit(whole))
+
+    def _unit(self, whole: Samples) -> float:
+        """The unit of the target."""
+        return 1.0
 
     @abstractmethod
     def _domain(self) -> Domain:
@@ -91,7 +105,7 @@ class SupportEstimator(KernelEstimator):
 class SupportClassifier(SupportEstimator, WeightedClassifier):
     """Weights learned with the hinge loss."""
 
-    C: Positive = 1.0
+    C: PositiveOrAuto = 1.0
     fit_intercept: bool = True
 
     def _machine(self) -> SupportMachine:
@@ -113,9 +127,18 @@ class SupportClassifier(SupportEstimator, WeightedClassifier):
 class SupportRegressor(SupportEstimator, WeightedRegressor):
     """Weights learned with the epsilon-insensitive loss."""
 
-    C: Positive = 1.0
-    epsilon: NonNegative = 0.1
+    C: PositiveOrAuto = "auto"
+    epsilon: NonNegativeOrAuto = "auto"
     fit_intercept: bool = True
+
+    def _regularises(self) -> tuple[str, ...]:
+        return ("C", "epsilon")
+
+    def _unit(self, whole: Samples) -> float:
+        return whole.spread
+
+    def _by_rule(self, whole: Samples) -> dict[str, float]:
+        return {"epsilon": _TUBE * whole.spread} if AUTO.accepts(self.epsilon) else {}
 
     def _machine(self) -> SupportMachine:
         return EpsilonMachine(C=self.C, epsilon=self.epsilon, fit_intercept=self.fit_intercept, tol=self.tol)

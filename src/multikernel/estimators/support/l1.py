@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from multikernel.domains import Domain, Simplex
 from multikernel.estimators.support.base import SupportClassifier, SupportEstimator, SupportRegressor
@@ -19,6 +20,8 @@ _SOLVERS: Mapping[str, type[Optimizer]] = {
 
 class WeightsOfSumOne(SupportEstimator):
     """Weights in the simplex."""
+
+    _prefers_large: ClassVar[bool] = True
 
     def _domain(self) -> Domain:
         return Simplex()
@@ -39,8 +42,8 @@ class L1MKLClassifier(WeightsOfSumOne, SupportClassifier):
     ----------
     kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"
         By default polynomials of degrees 1 to 3 and nine widths of the Gaussian, on all features, normalised.
-    C : float > 0, default 1.0
-        Weight of the hinge losses.
+    C : float > 0 or "auto", default 1.0
+        Weight of the hinge losses; "auto" takes the value of least held-out error, which ``C_`` tells.
     fit_intercept : bool, default True
         Whether there is an intercept, and with it the equality y'a = 0.
     solver : {"auto", "reduced_gradient", "cutting_plane", "level", "subgradient"}, default "auto"
@@ -108,10 +111,12 @@ class L1MKLRegressor(WeightsOfSumOne, SupportRegressor):
 
     Parameters
     ----------
-    C : float > 0, default 1.0
-        Weight of the losses, in units of 1 / the target: scale the target, or C with it.
-    epsilon : float >= 0, default 0.1
-        Residuals up to it cost nothing, in units of the target.
+    C : float > 0 or "auto", default "auto"
+        Weight of the losses, in units of the target: scale C with it. "auto" takes the value of least held-out error,
+        which ``C_`` tells.
+    epsilon : float >= 0 or "auto", default "auto"
+        Residuals up to it cost nothing, in units of the target; "auto" is a tenth of its standard deviation, which
+        ``epsilon_`` tells.
     fit_intercept : bool, default True
         Whether there is an intercept, and with it the equality sum b = 0.
     kernels, solver, tol, max_iter, time_budget, verbose : as in L1MKLClassifier

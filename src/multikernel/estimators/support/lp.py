@@ -39,8 +39,8 @@ class LpMKLClassifier(WeightsInBall, SupportClassifier):
         By default polynomials of degrees 1 to 3 and nine widths of the Gaussian, on all features, normalised.
     p : finite float >= 1, default 2.0
         The norm of the ball.
-    C : float > 0, default 1.0
-        Weight of the hinge losses.
+    C : float > 0 or "auto", default 1.0
+        Weight of the hinge losses; "auto" takes the value of least held-out error, which ``C_`` tells.
     fit_intercept : bool, default True
         Whether there is an intercept, and with it the equality y'a = 0.
     solver : {"auto", "block_norm", "projected_gradient"}, default "auto"

@@ -52,6 +52,9 @@ class OneClassMKL(OutlierMixin, WeightsOfSumOne):  # type: ignore[misc]
 
     nu: Part = 0.1
 
+    def _regularises(self) -> tuple[str, ...]:
+        return ()
+
     def _machine(self) -> SupportMachine:
         return OneClassMachine(nu=self.nu, tol=self.tol)
 

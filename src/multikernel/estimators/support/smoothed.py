@@ -33,8 +33,8 @@ class SMKLClassifier(SupportClassifier):
     ----------
     kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"
         By default polynomials of degrees 1 to 3 and nine widths of the Gaussian, on all features, normalised.
-    C : float > 0, default 1.0
-        Weight of the hinge losses.
+    C : float > 0 or "auto", default 1.0
+        Weight of the hinge losses; "auto" takes the value of least held-out error, which ``C_`` tells.
     fit_intercept : bool, default True
         Whether the support vector machine at the end has an intercept; the smoothed problem has none.
     smoothing : float > 0, default 1.0

@@ -25,6 +25,7 @@ from multikernel.banks.threads import one_blas_thread, over_rows
 from multikernel.procedures.hkl.lattice import Node, in_order
 
 _BUFFER = 1 << 20  # entries of products of kernels held at a time: 8 MB
+_SHARES = 4  # tables that are summed at the end: whatever the threads, so that sums do not depend on them
 _TOGETHER = 32  # pieces that a thread splits in one call
 
 
@@ -74,9 +75,18 @@ class Sums:
             _pieces.products(parent, last, R, L)
             return blas.dgemm(1.0, R.T, L.T, trans_a=True)
 
+        size, n = max(1, _BUFFER // len(place)), len(self.M)
+
+        def share(rows: slice) -> Array:
+            """The sum over some of the entries: a table for each piece would be as many tables as there are pieces."""
+            total = np.zeros((len(self.K) + 1, len(place)))
+            for first in range(rows.start, rows.stop, size):
+                total += part(slice(first, min(first + size, rows.stop)))
+            return total
+
         with one_blas_thread(0):
-            parts = over_rows(part, len(self.M), max(1, _BUFFER // len(place)))
-        return sum(parts, np.zeros((len(self.K) + 1, len(place)))), place
+            shares = over_rows(share, n, max(size, -(-n // _SHARES)))
+        return sum(shares, np.zeros((len(self.K) + 1, len(place)))), place
 
     def split(self, pieces: Sequence[tuple[Node, int]]) -> list[tuple[float, list[tuple[int, float]]]]:
         """For each piece (u, j): the score of u, and the sums over the pieces (u + {i}, i + 1), i >= j outside u."""

@@ -1,0 +1,234 @@
+"""Parameters given as "auto": the value of least held-out error, searched on the bank that the fit is on.
+
+The candidates are multiples of a unit, which the estimator computes from the kernels' size and the target's spread: the
+choice follows kernels and targets into other units. They are tried from one in the middle in both directions, until
+the error grows, each fit started from its neighbour's. Held out is what each of a few folds leaves out; samples that
+are equal are in one fold, and the folds do not depend on the order of the samples, so that a sample of weight two
+counts as one that is there twice. Beyond ``_MOST`` samples as many of them, spread evenly over targets and kernel
+values, choose for all: the same multiple of the unit is then that of the bank of all samples.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from copy import copy
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from multikernel._linalg import as_columns
+from multikernel._typing import Array
+from multikernel._warnings import keeping
+from multikernel._workers import check_interrupted, time_is_up
+from multikernel.banks import KernelBank
+from multikernel.estimators.parameters import AUTO
+from multikernel.procedures.units import kernel_size, spread
+
+_FOLDS = 3
+_MOST = 500  # samples that choose
+_PATIENCE = 2  # candidates in a row that are worse than the best so far end the search in their direction
+_ROUGH = 1e-2  # tolerance of the fits that are compared
+_DIGITS = 9  # to which kernel values tell samples apart
+RIDGES = np.geomspace(1e4, 1e-6, 16)  # of a kernel whose mean self-value is 1
+MARGINS = np.geomspace(1e2, 1e-4, 10)
+LOSS_WEIGHTS = np.geomspace(1e-2, 1e4, 10)
+
+
+def ridges(size: float) -> Array:
+    """Candidates for what is added to the diagonal of a kernel with this mean self-value."""
+    return np.asarray(size * RIDGES)
+
+
+def loss_weights(size: float, spread: float = 1.0) -> Array:
+    """Candidates for C with a kernel of this mean self-value and a target of this spread."""
+    return np.asarray(spread / size * LOSS_WEIGHTS)
+
+
+def parts(size: float) -> Array:
+    """Candidates for lam of a margin machine with a kernel of this mean self-value: lam / (1 - lam) is a ridge."""
+    odds = size * MARGINS
+    return np.asarray(odds / (1.0 + odds))
+
+
+@dataclass(frozen=True, eq=False)
+class Samples:
+    """Some samples of a bank.
+
+    Parameters
+    ----------
+    bank : KernelBank of them, against themselves or against others
+    target : array (r,) or (r, t)
+    weight : array (r,) >= 0, what their losses are multiplied with; None where that is 1
+    unit : float > 0, what numeric targets are divided by where losses are compared
+    """
+
+    bank: KernelBank
+    target: Array
+    weight: Array | None
+    unit: float = 1.0
+
+    def of(self, rows: Array, columns: Array) -> Samples:
+        """Some of the samples, against some of them."""
+        weight, part = None if self.weight is None else self.weight[rows], self.bank.block(rows, columns)
+        return Samples(part.compact() if rows is columns else part, self.target[rows], weight, self.unit)
+
+    def error(self, model: Any, values: Array) -> float:
+        """The weighted sum of the losses of function values of shape (r, problems)."""
+        target = self.target if self.unit == 1.0 else self.target / self.unit
+        return float(self.share @ model._losses(values / self.unit, target))
+
+    @property
+    def share(self) -> Array:
+        """The weights as numbers."""
+        return np.ones(len(self.target)) if self.weight is None else self.weight
+
+    @property
+    def size(self) -> float:
+        """The mean self-value of the kernels that are not zero; of distances their mean; 1 where all are zero."""
+        if self.weight is None:
+            return kernel_size(self.bank)
+        share = self.weight / self.weight.sum()
+        sizes = self.bank.diagonal() @ share
+        sizes = sizes if sizes.any() else self.bank.quad(share)
+        return float(sizes[sizes > 0].mean()) if sizes.any() else 1.0
+
+    @property
+    def spread(self) -> float:
+        """The standard deviation of the target, or its size where it is constant."""
+        if self.weight is None:
+            return spread(self.target)
+        Y, share = as_columns(self.target), self.weight / self.weight.sum()
+        return float(np.sqrt((share @ (Y - share @ Y) ** 2).mean())) or spread(self.target)
+
+
+def with_numbers(model: Any, **values: Any) -> Any:
+    """A copy of the model with these parameters."""
+    other = copy(model)
+    for name, value in values.items():
+        setattr(other, name, value)
+    return other
+
+
+def chosen(model: Any, learn: Any, bank: KernelBank, target: Array, weight: Array | None) -> Any:
+    """The model itself, or a copy with numbers where parameters are "auto".
+
+    Parameters
+    ----------
+    model : an estimator
+    learn : how it solves a task
+    bank : square KernelBank of n samples
+    target : array (n,) or (n, t), or labels
+    weight : array (n,) >= 0, weights of the samples; 1 if not given
+    """
+    loss_weight = model._loss_weight(target, weight)
+    whole = Samples(bank, target, loss_weight, 1.0 if is_classifier(model) else spread(target))
+    rules = model._by_rule(whole)
+    model = with_numbers(model, **rules) if rules else model
+    names = [name for name in model._regularises() if AUTO.accepts(getattr(model, name))]
+    for k, name in enumerate(names):  # one after the other, those that come later at their middle
+        later = {each: float(np.median(model._candidates(each, whole))) for each in names[k + 1 :]}
+        place = best_place(with_numbers(model, **later), name, learn, whole)
+        model = at_candidate(model, name, whole, place)
+    return model
+
+
+def best_place(model: Any, name: str, learn: Any, whole: Samples) -> int:
+    """Which candidate has the least held-out error; the one in the middle where nothing tells."""
+    values, model = model._candidates(name, whole), with_numbers(model, class_weight=None)  # which ``whole`` has
+    middle, errors = len(values) // 2, np.full(len(values), np.inf)
+    folds = [model._fold(name, learn, *parts) for parts in _folds(whole, is_classifier(model))]
+    for places in (range(middle, len(values)), range(middle - 1, -1, -1)) if folds else ():
+        worse = 0
+        for place in places:
+            check_interrupted()
+            errors[place] = np.sum([fold.errors(place) for fold in folds], axis=0).min()
+            worse = 0 if errors[place] <= errors.min() else worse + 1
+            if worse == _PATIENCE or time_is_up():
+                break
+    return int(errors.argmin()) if np.isfinite(errors).any() else middle
+
+
+class Fold(ABC):
+    """A model at one candidate after the other on the training samples of a fold, and its losses on the others."""
+
+    @abstractmethod
+    def errors(self, place: int) -> Any:
+        """The weighted sum of the losses; or several, of which the least of the sums over folds counts."""
+
+
+@dataclass(frozen=True, eq=False)
+class WholeFit(Fold):
+    """The fits of a model, each started from its neighbour's.
+
+    Parameters
+    ----------
+    model : the estimator, with the tolerance to compare with
+    name : the parameter that is searched
+    learn : how the model solves a task
+    train, test : Samples; the bank of ``test`` is that of its samples against those of ``train``
+    fits : what each fit returned, by the place of its candidate
+    """
+
+    model: Any
+    name: str
+    learn: Any
+    train: Samples
+    test: Samples
+    fits: dict[int, Any] = field(default_factory=dict)
+
+    def errors(self, place: int) -> float:
+        """Infinite where the fit fails."""
+        model = at_candidate(self.model, self.name, self.train, place)
+        warm = self.fits.get(place - 1) or self.fits.get(place + 1) or ()
+        train, test = self.train, self.test
+        try:
+            self.fits[place], _ = keeping(
+                lambda: model.fit_bank(train.bank, train.target, warm, train.weight, self.learn, exact=False)
+            )
+        except (ValueError, ArithmeticError):
+            return float("inf")
+        return test.error(model, model.predictor_.values(test.bank))
+
+
+def whole_fit(model: Any, name: str, learn: Any, train: Samples, test: Samples) -> Fold:
+    """The fold of an estimator that has no shorter way."""
+    rough = with_numbers(
+        model, tol=max(_ROUGH, getattr(model, "tol", 0.0)), verbose=0, probability=None, time_budget=None
+    )
+    return WholeFit(rough, name, learn, train, test)
+
+
+def at_candidate(model: Any, name: str, samples: Samples, place: int) -> Any:
+    """The model with this candidate for the samples."""
+    return with_numbers(model, **{name: float(model._candidates(name, samples)[place])})
+
+
+# -- folds -------------------------------------------------------------------------------------------------------------
+
+
+def _folds(whole: Samples, classes: bool) -> Iterator[tuple[Samples, Samples]]:
+    """Training and test samples of folds that share out each class, or the range of the target; none of few samples."""
+    given = np.flatnonzero(whole.share > 0)
+    targets = np.unique(whole.target, return_inverse=True)[1].reshape(len(whole.target), -1)
+    gram = whole.bank.combine(np.ones(len(whole.bank)))
+    image = gram.multiply(
+        whole.share * (1.0 + targets[:, 0] / targets[:, 0].max(initial=1))
+    )  # which for centred features is not 0
+    key = np.column_stack([targets, _rounded(image), _rounded(gram.diagonal())])[given]
+    unique, place = np.unique(key, axis=0, return_inverse=True)
+    smallest = np.unique(unique[:, 0], return_counts=True)[1].min() if classes else len(unique) // 2
+    count, step, place = min(_FOLDS, int(smallest)), -(-len(unique) // _MOST), np.ravel(place)
+    kept = place % step == 0
+    rows, fold = given[kept], place[kept] // step
+    for f in range(count if count > 1 else 0):
+        train, test = rows[fold % count != f], rows[fold % count == f]
+        yield whole.of(train, train), whole.of(test, train)
+
+
+def _rounded(values: Array) -> Array:
+    """To so many digits of the largest."""
+    top = float(np.abs(values).max(initial=0.0))
+    return np.round(values / top, _DIGITS) if 0.0 < top < np.inf else np.zeros(len(values))
