@@ -37,6 +37,11 @@ VARIANTS = {
     "examples centred": "Each example loses the mean of its own features: a mean along the wrong axis.",
     "all rows scale": "As uncentred, with features scaled by training and test rows.",
 }
+_ONLY = {  # variants that were found for some data sets, and say nothing of the others
+    "raw": ("ionosphere", "sonar"),
+    "examples centred": ("breast_wisconsin",),
+    "all rows scale": ("parkinsons",),
+}
 ALPHAS = tuple(np.logspace(4, -4, 17).tolist())
 RADII = (0.1, 0.3, 1.0, 3.0, 10.0, 30.0)  # times the size of weights 1
 SPLITS = 30
@@ -46,7 +51,8 @@ def _cells(quick: bool) -> Sequence[Cell]:
     names = ["parkinsons"] if quick else list(DATA.values())
     variants = ["stated", "uncentred"] if quick else list(PREPARATIONS)
     methods = [name for name in METHODS if not quick or "uniform" in name]
-    choices = grid(data=names, variant=variants, method=methods, step=["choice"])
+    every = grid(data=names, variant=variants, method=methods, step=["choice"])
+    choices = [choice for choice in every if choice["data"] in _ONLY.get(choice["variant"], names)]
     return [
         Cell.of(**{**dict(choice.fields), "step": "test", "seed": seed}).after(choice)
         for choice in choices
