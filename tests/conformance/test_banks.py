@@ -69,7 +69,9 @@ def test_self_values_of_precomputed_kernels_are_not_known() -> None:
 
 def test_brackets_take_rows_and_columns() -> None:
     with pytest.raises(TypeError, match="rows and columns"):
-        bank("packed")[np.arange(3)]
+        bank("packed")[np.arange(3), np.arange(3), 0]
+    with pytest.raises(ValueError, match="square"):
+        bank("packed")[:2, :3][np.arange(2)]
 
 
 def test_rectangular_banks_have_no_forms_and_no_diagonal() -> None:

@@ -162,7 +162,6 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         groups = self._groups(candidates)
         own = {c: params for group in groups for c, params in zip(group.members, group.own, strict=True)}
         simpler = simplicity([own[c] for c in range(len(candidates))]) if self.one_standard_error else None
-        self.scorer_ = self._scorers()
         metric = self._deciding()
         searched = [self._searched(group, X, y) for group in groups]
         found, sizes = {}, {}
@@ -206,8 +205,9 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             found.append(_Group(members, changed, own))
         return found
 
-    def _scorers(self) -> dict[str, Any]:
-        """A scorer for each metric."""
+    @property
+    def scorer_(self) -> dict[str, Any]:
+        """A scorer for each metric, made of ``scoring``: a saved search holds none."""
         several = self.scoring
         if several is None or callable(several) or isinstance(several, str):
             return {"score": check_scoring(self.estimator, several)}
