@@ -7,16 +7,19 @@ whether the published gap holds for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
+from sklearn.model_selection import KFold
 
 import hkl_reference
 import multikernel as mk
 from fuzz import machines
 from fuzz import saddle as s
+from fuzz.held_out import HeldOutLoss
 from fuzz.hulls import Hulls
 from fuzz.lattice import Lattice
 from fuzz.powers import Powers
@@ -95,6 +98,7 @@ class Family:
     labels: bool
     weighted: bool = False
     needs_target: bool = True
+    classes: int = 2
     kernel: Callable[[Any, Array], Array | None] = lambda model, K: combine(  # the learned one, of these kernels
         K, as_numbers(model.weights_) * as_numbers(getattr(model, "scaling_", 1.0))
     )
@@ -404,6 +408,54 @@ def _rule_regressor(
     yield from _least_squares(lambda _: s.point(model.weights_), labels=False)(model, given, y, weight, parameters)
 
 
+# -- several classes ---------------------------------------------------------------------------------------------------
+
+_CLASSES = 3
+
+
+def _one_by_one(binary: Any) -> Any:
+    """The claims of one class against the others, for each class; the published gap is the largest."""
+
+    def claims(model: Any, given: Given, y: Array, weight: Array | None, parameters: dict[str, Any]) -> Iterator[Claim]:
+        for c in range(_CLASSES):
+            names = ("weights_", "dual_coef_", "intercept_", "objective_", "scaling_")
+            own = SimpleNamespace(**{name: getattr(model, name)[c] for name in names if hasattr(model, name)})
+            yield from binary(own, given, np.where(y == c, 1, -1), weight, parameters)
+
+    return claims
+
+
+def _several(family: Family) -> Family:
+    """The same estimator for three classes."""
+    return replace(family, claims=_one_by_one(family.claims), classes=_CLASSES, kernel=lambda model, K: None)
+
+
+# -- held-out errors ---------------------------------------------------------------------------------------------------
+
+_FOLDS = 4
+HELD_OUT = {"cv": st.just(KFold(_FOLDS)), "fit_intercept": st.booleans(), "tol": log_uniform(-6, -2)}
+
+
+def _held_out(
+    model: Any, given: Given, y: Array, weight: Array | None, parameters: dict[str, Any]
+) -> Iterator[HeldOutLoss]:
+    v = as_numbers(model.weights_) / Number(model.alpha_)
+    yield HeldOutLoss(given.K, v, wide(y), _FOLDS, parameters["fit_intercept"], Number(model.cv_loss_))
+
+
+def _scales(
+    model: Any, given: Given, y: Array, weight: Array | None, parameters: dict[str, Any]
+) -> Iterator[HeldOutLoss]:
+    X, v = wide(given.X), as_numbers(model.weights_) / Number(model.alpha_)
+    K = np.exp(-(wide(model.scales_) * (X[:, None] - X[None]) ** 2).sum(axis=2))[None]
+    told = Number(model.cv_loss_)
+    yield HeldOutLoss(K, v, wide(y), _FOLDS, parameters["fit_intercept"], told, learned=False)
+
+
+def _with_learned_scales(kernels: Any, **parameters: Any) -> Any:
+    return mk.LearnedScalesRegressor([mk.kernels.RBF()], max_iter=_FEW, **parameters)
+
+
 # -- the table ---------------------------------------------------------------------------------------------------------
 
 ANY = kinds()
@@ -536,6 +588,21 @@ FAMILIES: dict[str, Family] = {
         False,
         kernel=lambda model, K: combine(_products(K, model.nodes_), as_numbers(model.weights_)),
     ),
+    "MultipleKernelRidgeCV": Family(
+        lambda **given: mk.MultipleKernelRidgeCV(max_iter=_FEW, **given),
+        _fixed(HELD_OUT),
+        _held_out,
+        kinds(most=20),
+        False,
+    ),
+    "LearnedScalesRegressor": Family(
+        _with_learned_scales,
+        _fixed(HELD_OUT, {"penalty": log_uniform(-2, 2)}),
+        _scales,
+        FEW_FEATURES,
+        False,
+        kernel=lambda model, K: None,
+    ),
     "AverageMKLClassifier": Family(
         mk.AverageMKLClassifier, _fixed({"C": log_uniform(-6, 6), "tol": TOL}), _rule_classifier, ANY, True
     ),
@@ -549,3 +616,5 @@ FAMILIES: dict[str, Family] = {
         mk.AlignmentMKLRegressor, _fixed({"alpha": log_uniform(-10, 10)}), _rule_regressor, ANY, False, True
     ),
 }
+SEVERAL = ("L1MKLClassifier", "LpMKLClassifier", "SMKLClassifier", "EasyMKLClassifier", "RLS2Classifier")
+FAMILIES |= {f"{name}, several classes": _several(FAMILIES[name]) for name in SEVERAL}

@@ -23,6 +23,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from fuzz.families import FAMILIES, Case, Claim, Flatness
+from fuzz.held_out import HeldOutLoss
 from fuzz.samples import Given
 from fuzz.wide import EPS, Array, Number, wide
 
@@ -43,6 +44,7 @@ class Verdict:
 ORDER = ("false", "rounding", "undecided", "true", "stationary")
 _FIRST_ORDER = 1.01  # slopes are known to the root of the machine's gap
 _FLAT = 1e-8
+_LOSS = 1e-8  # of a held-out error, and of its targets' squares: what the published one may differ by
 _FINEST = 1e-11  # the gap asked of a second opinion
 
 
@@ -58,7 +60,7 @@ def examine(case: Case) -> Verdict:
     Broken : where a promise is not kept, other than a certificate, which the verdict tells
     """
     family, given = FAMILIES[case.family], case.kind.make()
-    y = case.target.labels(given) if family.labels else case.target.values(given)
+    y = case.target.labels(given, family.classes) if family.labels else case.target.values(given)
     weight = _weights(case, len(y), y if family.labels else None)
     estimator = family.estimator(kernels=given.kernels, **case.parameters)
     try:
@@ -155,13 +157,18 @@ class Known:
     most: Number
 
 
-def _verdict(claim: Claim | Flatness, told: float, again: Callable[[], list[Claim]]) -> Verdict:
+def _verdict(claim: Claim | Flatness | HeldOutLoss, told: float, again: Callable[[], list[Claim]]) -> Verdict:
     """The published point first; better ones where it does not decide."""
     if not np.isfinite(told):
         return Verdict("true", told)
+    if isinstance(claim, HeldOutLoss):
+        return _loss(claim, told)
     if isinstance(claim, Flatness):
-        found = float(claim.landscape.stationarity(claim.weights, claim.coef))
-        return Verdict("false" if found > told * _FIRST_ORDER + _FLAT else "stationary", told, found, found)
+        found, allowed = float(claim.landscape.stationarity(claim.weights, claim.coef)), told * _FIRST_ORDER + _FLAT
+        if not found > allowed:
+            return Verdict("stationary", told, found, found)
+        hidden = float(claim.landscape.hidden(claim.weights, claim.coef))
+        return Verdict("false" if found > allowed + hidden else "rounding", told, found, found, rounding=hidden)
     problem, d, b = claim.problem, claim.weights, claim.coef
     at_point, infinite = problem.upper(d, b, claim.intercept), Number(np.inf)
     rounding = problem.rounding(d, b, claim.intercept)
@@ -184,6 +191,19 @@ def _verdict(claim: Claim | Flatness, told: float, again: Callable[[], list[Clai
         if verdict.outcome in ("false", "true"):
             return verdict
     return verdict
+
+
+def _loss(claim: HeldOutLoss, told: float) -> Verdict:
+    """Whether the error on held-out samples is the one published, and no weight alone promises more than is told."""
+    true, hidden = claim.value(), claim.hidden()
+    size = max(true, claim.told, Number(1e-300))
+    nothing = float(_LOSS * (1 + claim.size() / size))
+    wrong, hidden = float(abs(claim.told - true) / size), float(hidden / size)
+    promised = float(claim.promised())
+    if wrong <= nothing and promised <= told * _FIRST_ORDER + nothing:
+        return Verdict("stationary", told, promised, promised)
+    hides = wrong <= nothing + hidden and promised <= told * _FIRST_ORDER + nothing + hidden
+    return Verdict("rounding" if hides else "false", told, promised, promised, f"error wrong by {wrong:.1e}", hidden)
 
 
 def _compared(claim: Claim, told: float, known: Known, rounding: Number) -> Verdict:

@@ -232,8 +232,15 @@ class Target:
     scale: float = 1.0
     shift: float = 0.0
 
-    def labels(self, given: Given) -> Array:
-        """-1 and +1, both there."""
+    def labels(self, given: Given, classes: int = 2) -> Array:
+        """-1 and +1, both there; for more classes their numbers from 0 on, some of which may have one sample."""
+        if classes == 2:
+            return self._signs(given)
+        y = np.where(self._signs(given) > 0, np.random.default_rng(self.seed).integers(1, classes, given.K.shape[1]), 0)
+        y[:classes] = np.arange(classes)
+        return y
+
+    def _signs(self, given: Given) -> Array:
         rng, n = np.random.default_rng(self.seed), given.K.shape[1]
         score = self._function(given, rng)
         match self.kind:

@@ -2,20 +2,23 @@
 
     h(q) - d'q >= 0 over a ball,       q_k = b' (dK / dd_k) b,       b the machine's solution at d
 
-is what other weights of the ball could gain to first order; it is told relative to the value.
+is what other weights of the ball could gain to first order; it is told relative to the value. What rounding of the
+kernel values hides of it is seen by rounding them anew.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from fuzz.machines import Machine, Ridge
 from fuzz.polish import polished
-from fuzz.saddle import Domain
+from fuzz.saddle import Domain, Saddle, point
 from fuzz.wide import Array, Number, combine
+
+_TIMES, _MORE = 4, 64  # roundings tried; of the largest difference that is seen, what is allowed for
 
 
 @dataclass(frozen=True)
@@ -61,13 +64,31 @@ class Landscape:
     domain: Domain
 
     def stationarity(self, d: Array, b: Array) -> Any:
-        """Relative, at the best coefficients near those given; NaN where these cannot be computed."""
+        """Relative, at the coefficients given or at the best ones near them, whichever prove less.
+
+        Coefficients prove what they would at fixed weights, their duality gap, and how far they leave the weights.
+        """
         K, machine = self.combination.kernel(d), self.machine
-        if isinstance(machine, Ridge):
-            b = machine.coef(K)[:, 0]
-            value = (b * machine.Y[:, 0]).sum()
-        else:
-            b = polished(machine, K, b)
-            value = machine.gain(b) - machine.part * (b @ K @ b)
-        q = self.combination.scores(d, b)
-        return (self.domain.support(q) - (d * q).sum()) / max(abs(value), Number(1e-300))
+        best = machine.coef(K)[:, 0] if isinstance(machine, Ridge) else polished(machine, K, b)
+        fixed, one = Saddle(K[None], machine, point(np.ones(1))), np.ones(1, dtype=Number)
+        found = []
+        for each in (b, best):
+            upper = fixed.upper(one, each.reshape(-1, 1) if isinstance(machine, Ridge) else each)
+            gap = max(upper - fixed.lower(each.reshape(-1, 1) if isinstance(machine, Ridge) else each), Number(0))
+            q = self.combination.scores(d, each)
+            found.append((self.domain.support(q) - (d * q).sum() + gap) / max(abs(upper), Number(1e-300)))
+        return np.fmin(*found)
+
+    def hidden(self, d: Array, b: Array) -> Any:
+        """How much of the stationarity rounding of the kernel values hides."""
+        rng, known = np.random.default_rng(0), self.stationarity(d, b)
+        with np.errstate(all="ignore"):
+            return _MORE * max(abs(self._rounded(rng).stationarity(d, b) - known) for _ in range(_TIMES))
+
+    def _rounded(self, rng: np.random.Generator) -> Landscape:
+        """The same of kernel values that err by the last digit, of those on the diagonal at most."""
+        K = self.combination.K
+        sizes = np.sqrt(np.maximum(np.einsum("kii->ki", K), 0))
+        errors = rng.uniform(-1.0, 1.0, size=K.shape) * np.finfo(float).eps * sizes[:, :, None] * sizes[:, None, :]
+        errors = np.tril(errors) + np.tril(errors, -1).swapaxes(1, 2)
+        return replace(self, combination=replace(self.combination, K=K + errors))

@@ -48,6 +48,10 @@ class Combination(ABC):
         """
         raise ValueError(f"{type(self).__name__} is no sum of products of kernels, so that no kernel has a share in it")
 
+    def peaks(self, bank: KernelBank, theta: Array) -> Array:
+        """At least the largest entry of the diagonal of dK/dtheta_k, shape (d,); the trace unless written out."""
+        return self.pullback(bank, theta, np.eye(bank.shape[0]))
+
     def images(self, bank: KernelBank, theta: Array, A: Array) -> Array:
         """(dK/dtheta_k) A for every k, shape (d, n, t), for A of shape (n,) or (n, t); square banks only.
 

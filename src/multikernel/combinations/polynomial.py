@@ -82,6 +82,10 @@ class HadamardPower(Combination):
     def shares(self, bank: KernelBank, theta: Array, C: Array) -> Array:
         return (theta / self.degree)[:, None, None] * self.images(bank, theta, C)
 
+    def peaks(self, bank: KernelBank, theta: Array) -> Array:
+        diagonal = bank.diagonal()
+        return self.degree * (diagonal * (theta @ diagonal) ** (self.degree - 1)).max(axis=1)
+
     def images(self, bank: KernelBank, theta: Array, A: Array) -> Array:
         if self.degree == 1:
             return bank.apply(as_columns(A))

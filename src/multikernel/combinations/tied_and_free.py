@@ -113,6 +113,13 @@ class TiedAndFree(Combination):
             shares[j] = weight * (_product(bank, product) @ C)
         return shares
 
+    def peaks(self, bank: KernelBank, theta: Array) -> Array:
+        (mu, _), diagonal = self._parts(bank, theta), bank.diagonal()
+        peaks = np.zeros(len(bank)) if self._power is None else self._power.peaks(bank, mu)
+        for product in self._listed:
+            peaks += _slopes(product, mu) * diagonal[list(product)].prod(axis=0).max()
+        return np.concatenate([peaks, [diagonal[list(product)].prod(axis=0).max() for product in self.free]])
+
     def images(self, bank: KernelBank, theta: Array, A: Array) -> Array:
         (mu, _), A = self._parts(bank, theta), as_columns(A)
         images = np.zeros((len(bank), *A.shape)) if self._power is None else self._power.images(bank, mu, A)

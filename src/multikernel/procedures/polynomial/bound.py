@@ -15,6 +15,9 @@ it, tells what no weights can go below:
 
 At x = theta with the machine's A it equals the value exactly where theta is optimal, provided that the domain is convex
 in theta^p as well: that its norm is at least p. No pass over the kernels is needed beyond that of the gradient.
+
+Where alpha is so small beside K that rounding of K hides a part of A'K A, it hides as much of the derivatives: they are
+taken as large as they may be.
 """
 
 from __future__ import annotations
@@ -84,8 +87,16 @@ class HiddenConvexProblem(Problem):
             q, rise = at.scores, 0.0
         else:
             q, rise = self.combination.pullback(self.bank, x, A), self._form(x, A) - self._form(at.theta, A)
-        c = np.maximum(q, 0.0) / (powers * x ** (powers - 1.0))
-        return self._scaled(at.dual.value, rise - float(c @ x**powers), c, powers)
+        per_power = 1.0 / (powers * x ** (powers - 1.0))
+        c, hidden = np.maximum(q, 0.0) * per_power, self._hidden(x, A) * per_power
+        rest = rise - float((c - hidden) @ x**powers)
+        return self._scaled(at.dual.value, rest, c + hidden, powers)
+
+    def _hidden(self, x: Array, A: Array) -> Array:
+        """How much of df/dx rounding of the entries hides: with that of f, in proportion to their diagonals."""
+        gram = self.combination.gram(self.bank, x)
+        peak = float(gram.diagonal().max(initial=0.0))
+        return gram.hidden(A) / peak * self.combination.peaks(self.bank, x) if peak > 0.0 else np.zeros(len(x))
 
     def _form(self, theta: Array, A: Array) -> float:
         """f(theta, A)."""

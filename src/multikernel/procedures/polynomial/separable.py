@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import brentq
+from scipy.special import logsumexp
 
 from multikernel._typing import Array
 
@@ -46,7 +47,7 @@ class PowerSum:
         end = float(self.c[self.p == self.q].max(initial=0.0))
 
         def excess(log: float) -> float:
-            return float((self.maximisers(end + np.exp(log)) ** self.q).sum()) - 1.0
+            return float(logsumexp(self.q * self._logarithms(end + np.exp(log))))
 
         # at the maximum t q = sum_k (slope in delta_k) delta_k, and delta_k <= 1
         high = np.log(float((self.c * self.p * (self.o + 1.0) ** (self.p - 1.0)).sum()))
@@ -66,28 +67,31 @@ class PowerSum:
 
     def maximisers(self, t: float) -> Array:
         """delta(t), the root of c p (o + delta)^(p - 1) = t q delta^(q - 1)."""
+        return np.exp(self._logarithms(t))
+
+    def _logarithms(self, t: float) -> Array:
+        """log delta(t), which may be far beyond the range of numbers where q is hardly larger than p."""
         with np.errstate(divide="ignore"):
             log = np.log(self.c * self.p / (t * self.q))
-        delta = np.zeros(len(self.c))
+        found = np.full(len(self.c), -np.inf)
         homogeneous = (self.o == 0.0) | (self.p == 1.0)
         plain = homogeneous & (self.p < self.q)
-        delta[plain] = np.exp(log[plain] / (self.q - self.p[plain]))
+        found[plain] = log[plain] / (self.q - self.p[plain])
         rest = ~homogeneous & (self.c > 0.0)
         if rest.any():
             o, p = self.o[rest], self.p[rest]
-            delta[rest] = o * _root(log[rest] + (p - self.q) * np.log(o), p - 1.0, self.q - 1.0)
-        return delta
+            found[rest] = np.log(o) + _root(log[rest] + (p - self.q) * np.log(o), p - 1.0, self.q - 1.0)
+        return found
 
 
 def _root(log: Array, p: Array, q: float) -> Array:
-    """r with r^q / (1 + r)^p = e^log, 0 < p <= q; log < 0 where p = q.
+    """log r for r^q / (1 + r)^p = e^log, 0 < p <= q; log < 0 where p = q.
 
     In u = log r the left side is q u - p log(1 + e^u), concave and increasing, so that Newton's method climbs to the
     root from u = log / q, at or below it, and never beyond.
     """
     if (p == q).all():
-        r = np.exp(log / q)
-        return r / (1.0 - r)
+        return log / q - np.log(-np.expm1(log / q))
     u = log / q
     for _ in range(_STEPS):
         soft = np.logaddexp(0.0, u)
@@ -95,4 +99,4 @@ def _root(log: Array, p: Array, q: float) -> Array:
         u = u + step
         if (np.abs(step) <= 4.0 * _EPS * np.maximum(1.0, np.abs(u))).all():
             break
-    return np.exp(u)
+    return u
