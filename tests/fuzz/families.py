@@ -304,7 +304,7 @@ def _power(model: Any, K: Array) -> Array:
 ALPHA = {"alpha": log_uniform(-10, 10), "tol": TOL, "fit_intercept": st.booleans()}
 
 
-def _two_layers(labels: bool) -> Any:
+def _two_layers(labels: bool, point: str = "predictor") -> Any:
     def claims(model: Any, given: Given, y: Array, weight: Array | None, parameters: dict[str, Any]) -> Iterator[Claim]:
         machine, _ = _ridge(np.where(y > 0, 1.0, -1.0) if labels else y, None, parameters)
         scaling = as_numbers(model.scaling_)
@@ -318,6 +318,7 @@ def _two_layers(labels: bool) -> Any:
             as_numbers(model.intercept_),
             objective,
             nothing=_nothing(y, machine),
+            point=point,
         )
 
     return claims
@@ -551,10 +552,10 @@ FAMILIES: dict[str, Family] = {
     "LinearRLS2Regressor": Family(
         lambda **given: mk.LinearRLS2Regressor(**{k: v for k, v in given.items() if k != "kernels"}),
         _fixed(ALPHA, {"scaling": st.sampled_from(["norm", "none"])}),
-        _two_layers(False),
+        _two_layers(False, "weights"),  # it predicts by coef_, which is more exact than the coefficients of kernels
         FEATURES,
         False,
-        kernel=lambda model, K: None,  # it predicts by coef_, which is more exact than the coefficients of kernels
+        kernel=lambda model, K: None,
     ),
     "GMKLClassifier, not convex": Family(
         mk.GMKLClassifier,

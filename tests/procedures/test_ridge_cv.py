@@ -69,7 +69,8 @@ class TestError:
         error = HeldOutError(bank, Y, Folds.of(cv, len(Y), Y), fit_intercept)
         v = np.array([3.0, 0.1, 0.2, 10.0])
         point = at(error, v)
-        curvature, slope = error.normal_equations(point)
+        model = error.model(point)
+        curvature, slope = model.curvature, model.slope
         expected = differences(lambda w: at(error, w).value, v)
         np.testing.assert_allclose(2.0 * slope, expected, rtol=1e-6, atol=1e-9)
         np.testing.assert_allclose(error.gradient(point), expected, rtol=1e-6, atol=1e-9)

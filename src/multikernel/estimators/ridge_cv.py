@@ -52,7 +52,7 @@ class MultipleKernelRidgeCV(KernelRegressor):
         With targets of shape (n, t): one set of weights and one ridge of least summed error, instead of one for each.
     tol : float, default 1e-4
         Relative stationarity at which to stop, or what ten steps together must gain, relative to the error.
-    max_iter : int, default 100
+    max_iter : int, default 500
         Gauss-Newton steps at most from each start.
     n_init : int, default 1
         How many starts: equal weights (or equal traces, the better of the two) with the best ridge for them, the same
@@ -86,7 +86,7 @@ class MultipleKernelRidgeCV(KernelRegressor):
     Notes
     -----
     A step costs one n x n inverse, a pass over the kernels with a column for each fold (ten where there are more) and
-    a system of order m. Centred kernels are centred once, on all samples.
+    a least-squares problem of order m, or of as many residuals where these are fewer. Centred kernels are centred once, on all samples.
 
     References
     ----------
@@ -111,7 +111,7 @@ class MultipleKernelRidgeCV(KernelRegressor):
     fit_intercept: bool = True
     shared_weights: bool = False
     tol: Part = 0.0001
-    max_iter: Count = 100
+    max_iter: Count = 500
     n_init: Starts = 1
     random_state: Seed = None
     n_jobs: Threads = None

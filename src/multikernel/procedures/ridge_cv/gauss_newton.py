@@ -1,16 +1,16 @@
 """Levenberg and Marquardt's method for the held-out error, the weights bounded below by zero.
 
-A step minimises the Gauss-Newton model of the squared residuals with a damping,
+A step minimises the Gauss-Newton model of the squared residuals (model.py) with a damping,
 
-    min over v >= 0 of |r + J (v - v0)|^2 + damping |D (v - v0)|^2,    D_k the largest norm of column k of J so far,
+    min over v >= 0 of |r + J (v - v0)|^2 + damping |D (v - v0)|^2,    D_k the largest norm of column k of J so far:
 
-a non-negative least squares problem: weights reach zero and leave it as the signs of the gradient say. The damping
+weights reach zero and leave it as the signs of the gradient say. The damping
 follows the ratio of the decrease to the predicted one (Nielsen). The scale D (More) leaves the steps unchanged when
 kernels are multiplied by constants.
 
-Stationarity is the decrease that the model without damping predicts, relative to the error: zero where the first-order
-conditions of L over v >= 0 hold. Without noise in the targets the error falls for ever as the kernel outgrows the
-ridge; a step is scaled back where floating point can no longer tell the ridge. The model is not the Hessian: where
+Stationarity is the decrease that the model predicts, with as much damping as makes it definite, relative to the error:
+zero where the first-order conditions of L hold. Without noise in the targets the error falls for ever as the kernel
+outgrows the ridge, so weights are bounded where floating point can no longer tell the ridge. The model is not the Hessian: where
 residuals are large it may predict much more than a step gains, so a run also ends when its last ten steps together
 gained too little.
 (Newton steps with the exact Hessian were tried: it is seldom definite, and they are slower by far.)
@@ -24,21 +24,22 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack
-from scipy.optimize import nnls
 
 from multikernel._typing import Array
 from multikernel._workers import time_is_up
 from multikernel.certificate import Certificate
 from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.ridge_cv.held_out import HeldOutError, Point
+from multikernel.procedures.ridge_cv.model import Model
 
 _DAMPING = 1e-2  # of the squared norms of the columns: the damping of the first step
-_LEAST_DAMPING = 1e-6  # of the same: the model of duplicate kernels needs as much to be definite
+_LEAST_DAMPING = 1e-8  # of the same: the model of duplicate kernels needs as much to be definite
+_PROMISED = 1e-3  # of the squared norms of the columns here: the damping of the model that tells the stationarity
 _MOST_DAMPING = 1e12  # of the same: where a step with more damping does not lead down, none does
 _SPAN = 10  # steps that together must gain what is asked for
+_SMALL = 1e-2  # of the error of a constant predictor: steps from a smaller error need not gain more than from it
 _ACCEPTED = 1e-3  # of the predicted decrease: what a step must reach to be taken
-_ROUNDING = 1e-24  # of the mean square of the targets: a smaller error is rounding
+_ROUNDING = 1e-14  # of the mean square of the targets: residuals have lost nine digits, so a smaller error is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,37 +60,6 @@ class Descent:
     history: tuple[float, ...]
 
 
-@dataclass(frozen=True, eq=False)
-class _Model:
-    """L(v + s) near v, up to a factor of two: value + 2 slope's + s' curvature s."""
-
-    v: Array
-    curvature: Array
-    slope: Array
-
-    def step(self, damping: Array) -> Array:
-        """s with v + s >= 0 that minimises the damped model: non-negative least squares on a Cholesky factor.
-
-        Kernels of damping 0 change nothing and stay where they are.
-        """
-        kept, s = np.flatnonzero(damping), np.zeros(len(damping))
-        if len(kept) == 0:  # nnls refuses a problem without variables
-            return s
-        M = self.curvature[np.ix_(kept, kept)] + np.diag(damping[kept])
-        scale = 1.0 / np.sqrt(np.diagonal(M))
-        factor, failed = lapack.dpotrf(M * scale[:, None] * scale, lower=0)
-        if failed:
-            raise np.linalg.LinAlgError("the damped Gauss-Newton matrix is not positive definite")
-        target = lapack.dtrtrs(factor, scale * (M @ self.v[kept] - self.slope[kept]), lower=0, trans=1)[0]
-        size = float(np.linalg.norm(target)) or 1.0
-        s[kept] = nnls(factor, target / size, maxiter=30 * len(M))[0] * size * scale - self.v[kept]
-        return s
-
-    def decrease(self, s: Array) -> float:
-        """What the model without damping loses by a step."""
-        return -float(2.0 * self.slope @ s + s @ self.curvature @ s)
-
-
 def descend(error: HeldOutError, start: Point, tol: float, max_iter: int, observe: Observer = silent) -> Descent:
     """From a point to one of stationarity ``tol``, or where steps no longer gain that much; never uphill.
 
@@ -99,16 +69,19 @@ def descend(error: HeldOutError, start: Point, tol: float, max_iter: int, observ
     largest = np.zeros(len(start.v))
     values: list[float] = []
     history: list[float] = []
+    small = _SMALL * error.constant()
     floor = _ROUNDING * float((error.Y**2).sum()) / error.held_out.count
     while point.value > floor:
-        model = _Model(point.v, *error.normal_equations(point))
-        largest = np.maximum(largest, np.diagonal(model.curvature))
-        predicted = model.decrease(_step(error, model, _LEAST_DAMPING * largest))
-        certificate = Certificate.stationarity(predicted, point.value)
+        model = error.model(point)
+        largest = np.maximum(largest, model.diagonal)
+        predicted = model.decrease(_step(error, model, _PROMISED * model.diagonal))
+        certificate = Certificate.stationarity(predicted if predicted >= 0.0 else np.inf, point.value)
         history.append(certificate.value)
         values.append(point.value)
         observe(Event(len(history), certificate, point.v, point.value, point.value))
-        if certificate.reached(tol) or (len(values) > _SPAN and values[-1 - _SPAN] <= (1.0 + tol) * point.value):
+        if certificate.reached(tol) or (
+            len(values) > _SPAN and values[-1 - _SPAN] - point.value <= tol * max(point.value, small)
+        ):
             return Descent(point, certificate, True, tuple(history))
         lower = _lower(error, point, model, largest, damping) if len(history) <= max_iter and not time_is_up() else None
         if lower is None:
@@ -118,7 +91,7 @@ def descend(error: HeldOutError, start: Point, tol: float, max_iter: int, observ
 
 
 def _lower(
-    error: HeldOutError, point: Point, model: _Model, largest: Array, damping: float
+    error: HeldOutError, point: Point, model: Model, largest: Array, damping: float
 ) -> tuple[Point, float] | None:
     """A point of lower error and the next damping; None where no step leads down within rounding."""
     growth = 2.0
@@ -133,6 +106,6 @@ def _lower(
     return None
 
 
-def _step(error: HeldOutError, model: _Model, damping: Array) -> Array:
-    """The step of the model, scaled back to the largest kernels allowed."""
-    return error.bounded(model.v + model.step(damping)) - model.v
+def _step(error: HeldOutError, model: Model, damping: Array) -> Array:
+    """The step of the model among kernels that are not too large."""
+    return model.step(damping, error.diagonals, error.largest)

@@ -21,9 +21,11 @@ from scipy.linalg import blas
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.procedures.ridge_cv.folds import Blocks, Folds
+from multikernel.procedures.ridge_cv.model import Model, Tall, Wide
 from multikernel.procedures.ridge_cv.residuals import HeldOut, Residuals, product
 
 _FEW = 10  # folds of the Gauss-Newton matrix at most: each is a column in a pass over the kernels
+_MANY = 100  # the same where there are more weights than residuals, whose J has to lead to the gradient
 _LARGEST = 1e9  # the largest mean diagonal of K(v) relative to the ridge: H loses as many digits
 _ROUNDED = 1e-2  # the largest rounding of the stored diagonal relative to the ridge
 
@@ -93,21 +95,23 @@ class HeldOutError:
         """L(0), the error of the predictor that is constant."""
         return self.held_out.constant()
 
-    def normal_equations(self, point: Point) -> tuple[Array, Array]:
-        """J'J / n, which is half of the Gauss-Newton matrix, and J'r / n, half of the gradient: (m, m) and (m,).
+    def model(self, point: Point) -> Model:
+        """The Gauss-Newton model near a point.
 
         Where there are many folds, J is that of fewer and larger ones: their errors have about the same curvature.
         """
-        few, n, left = self.folds.merged(_FEW), self.held_out.count, point.left
-        exact = few.count == self.folds.count
+        count, left, n = self.folds.count, point.left, self.held_out.count
+        wide = self.Y.size < len(self.bank)
+        few = self.folds if wide and count <= _MANY else self.folds.merged(_FEW)
+        exact = few.count == count
         blocks = left.blocks if exact else Blocks.of(left.H, few)
         R = left.values if exact else blocks.solve(self.held_out.centred(left.targets, left.ones, few))
-        curvature, slope = np.zeros((len(self.bank), len(self.bank))), np.zeros(len(self.bank))
-        for t in range(self.Y.shape[1]):
-            J = self._jacobian(left, blocks, self.held_out.directions(left, few, R[:, t], t))
-            curvature += blas.dgemm(1.0 / n, J.T, J.T, trans_b=1)
-            slope += blas.dgemv(1.0 / n, J.T, R[:, t])
-        return curvature, slope if exact else self.gradient(point) / 2.0
+        directions = (self.held_out.directions(left, few, R[:, t], t) for t in range(self.Y.shape[1]))
+        parts = (self._jacobian(left, blocks, Q) / np.sqrt(n) for Q in directions)
+        slope = self.gradient(point) / 2.0
+        if wide:
+            return Wide(point.v, slope, np.vstack(list(parts)))
+        return Tall(point.v, slope, sum(blas.dgemm(1.0, G.T, G.T, trans_b=1) for G in parts))
 
     def gradient(self, point: Point) -> Array:
         """dL / dv: shape (m,)."""

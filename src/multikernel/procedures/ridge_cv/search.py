@@ -61,7 +61,7 @@ def ridge_cv(
     folds: Folds,
     fit_intercept: bool = True,
     tol: float = 1e-4,
-    max_iter: int = 100,
+    max_iter: int = 500,
     n_init: int = 1,
     seed: int = 0,
     observe: Observer = silent,

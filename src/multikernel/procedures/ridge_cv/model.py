@@ -1,0 +1,157 @@
+"""The Gauss-Newton model of the held-out error, and its damped minimum over weights that are not negative.
+
+    L(v + s) = L(v) + 2 slope's + s'C s,    C = J'J / n        min over v + s >= 0, with + s'D s, D diagonal
+
+a non-negative least squares problem. Of m weights and N residuals it is solved in the smaller number of unknowns: by an
+active set on a Cholesky factor of C + D, or, where there are more weights than residuals, through its dual
+
+    max_u  -|u|^2 + sum_k min_{s_k >= -v_k} 2 (slope + G'u)_k s_k + D_k s_k^2,        G = J / sqrt(n),
+
+which is concave with one derivative, quadratic while the set of weights at zero stays. Newton steps with the matrix
+I + G_P D_P^-1 G_P', P the weights above zero, end after a few; the minimum has u = G s.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import lapack
+from scipy.optimize import brentq, nnls
+
+from multikernel._linalg import product
+from multikernel._typing import Array
+
+_STEPS = 60  # of Newton's method at most; some ten are the rule
+_SHORTEST = 1e-10  # part of a Newton step; where a shorter one leads up, rounding does
+_ROUNDING = 1e-13  # relative to the dual value, and of the logarithm of a multiplier
+_DECADE = float(np.log(10.0))
+_TINY = float(np.finfo(float).tiny)
+
+
+@dataclass(frozen=True, eq=False)
+class Model(ABC):
+    """L(v + s) near v.
+
+    Parameters
+    ----------
+    v : array (m,) >= 0
+    slope : array (m,), half of the gradient
+    """
+
+    v: Array
+    slope: Array
+
+    @property
+    @abstractmethod
+    def diagonal(self) -> Array:
+        """C_kk: shape (m,)."""
+
+    @abstractmethod
+    def curved(self, s: Array) -> float:
+        """s'C s."""
+
+    @abstractmethod
+    def _damped(self, kept: Array, slope: Array, damping: Array) -> Array:
+        """The step of the kept weights, for another slope, without the second condition."""
+
+    def step(self, damping: Array, sizes: Array, largest: float) -> Array:
+        """s with v + s >= 0 and sizes'(v + s) <= largest that minimises the model with D.
+
+        Kernels of damping 0 change nothing and stay where they are. The second condition, seldom met, has a multiplier.
+        """
+        kept = np.flatnonzero(damping)
+        if len(kept) == 0:
+            return np.zeros(len(damping))
+
+        def found(log: float) -> Array:
+            s = np.zeros(len(damping))
+            s[kept] = self._damped(kept, self.slope[kept] + np.exp(log) * sizes[kept], damping[kept])
+            return s
+
+        def excess(log: float) -> float:
+            return float(sizes @ (self.v + found(log))) / largest - 1.0
+
+        if excess(-np.inf) <= 0.0:
+            return found(-np.inf)
+        low = high = float(np.log(max(abs(self.slope @ self.v) / largest, _TINY)))
+        while excess(high) > 0.0:
+            low, high = high, high + _DECADE
+        while excess(low) < 0.0:
+            low -= _DECADE
+        return found(brentq(excess, low, high, xtol=_ROUNDING) if low < high else low)
+
+    def decrease(self, s: Array) -> float:
+        """What the model without damping loses by a step."""
+        return -(2.0 * float(self.slope @ s) + self.curved(s))
+
+
+@dataclass(frozen=True, eq=False)
+class Tall(Model):
+    """At least as many residuals as weights; ``curvature`` is C."""
+
+    curvature: Array
+
+    @property
+    def diagonal(self) -> Array:
+        return np.diagonal(self.curvature)
+
+    def curved(self, s: Array) -> float:
+        return float(s @ self.curvature @ s)
+
+    def _damped(self, kept: Array, slope: Array, damping: Array) -> Array:
+        M = self.curvature[np.ix_(kept, kept)] + np.diag(damping)
+        scale = 1.0 / np.sqrt(np.diagonal(M))
+        factor, failed = lapack.dpotrf(M * scale[:, None] * scale, lower=0)
+        if failed:
+            raise np.linalg.LinAlgError("the damped Gauss-Newton matrix is not positive definite")
+        target = lapack.dtrtrs(factor, scale * (M @ self.v[kept] - slope), lower=0, trans=1)[0]
+        size = float(np.linalg.norm(target)) or 1.0
+        return nnls(factor, target / size, maxiter=30 * len(M))[0] * size * scale - self.v[kept]
+
+
+@dataclass(frozen=True, eq=False)
+class Wide(Model):
+    """More weights than residuals; ``G`` has shape (N, m)."""
+
+    G: Array
+
+    @property
+    def diagonal(self) -> Array:
+        return np.einsum("ik,ik->k", self.G, self.G)
+
+    def curved(self, s: Array) -> float:
+        u = self.G @ s
+        return float(u @ u)
+
+    def _damped(self, kept: Array, slope: Array, damping: Array) -> Array:
+        G, low = np.ascontiguousarray(self.G[:, kept]), -self.v[kept]
+        u = np.zeros(len(G))
+        s, value = _dual(G, slope, low, damping, u)
+        for _ in range(_STEPS):
+            free = s > low
+            B = G[:, free] / np.sqrt(damping[free])
+            factor, _ = lapack.dpotrf(np.eye(len(u)) + product(B, B.T), lower=1)
+            ascent = lapack.dpotrs(factor, G @ s - u, lower=1)[0]
+            length = 1.0
+            while length > _SHORTEST:
+                further = u + length * ascent
+                t, reached = _dual(G, slope, low, damping, further)
+                if reached >= value - _ROUNDING * abs(value):
+                    break
+                length *= 0.5
+            else:
+                break
+            settled = length == 1.0 and np.array_equal(t > low, free)
+            u, s, value = further, t, reached
+            if settled:
+                break
+        return s
+
+
+def _dual(G: Array, slope: Array, low: Array, damping: Array, u: Array) -> tuple[Array, float]:
+    """The s of a dual point, and its value."""
+    p = slope + u @ G
+    s = np.maximum(low, -p / damping)
+    return s, float(s @ (2.0 * p + damping * s) - u @ u)
