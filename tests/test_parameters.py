@@ -11,6 +11,7 @@ from typing import Any, Literal
 import numpy as np
 import pytest
 from sklearn.base import is_classifier
+from sklearn.model_selection import GridSearchCV
 
 import multikernel as mk
 from multikernel import combinations, diagnostics, domains, kernels, machines, optimizers
@@ -185,3 +186,41 @@ def test_vectors_hold_numbers_only() -> None:
     assert all(map(rule.accepts, ([1, 2.5], (0.0,), np.ones(3), np.array([1], dtype=np.int8))))
     for wrong in ([], "12", ["1"], [True], [[1.0]], np.ones((1, 1)), [1, -1], [np.nan], [None], 1.0, [1j], [1, [2]]):
         assert not rule.accepts(wrong)
+
+
+def test_powers_beyond_the_range_of_numbers_are_refused() -> None:
+    for model in (
+        mk.PolynomialMKLRegressor(FAMILY, radius=1e300),
+        mk.PolynomialMKLRegressor(FAMILY, offset=1e300),
+        mk.GMKLRegressor(FAMILY, combination="polynomial", radius=1e300),
+    ):
+        with pytest.raises(ValueError, match="lower radius or offset, or the degree"):
+            model.fit(X, NUMBERS)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value"),
+    [("cv", 1), ("cv", "five"), ("one_standard_error", 1), ("n_jobs", 0), ("n_jobs", "a"), ("verbose", -1)],
+)
+def test_a_search_says_which_parameter_is_wrong(parameter: str, value: Any) -> None:
+    search = mk.BankSearchCV(mk.EasyMKLClassifier(FAMILY), {"lam": [0.1, 1.0]}, **{parameter: value})
+    with pytest.raises(ValueError, match=f"BankSearchCV: {parameter} must be"):
+        search.fit(X, LABELS)
+
+
+def test_a_search_looks_at_all_candidates_first() -> None:
+    search = mk.BankSearchCV(mk.EasyMKLClassifier(FAMILY), {"lam": [0.1, 2.0]}, cv=[(np.arange(4), np.arange(4))])
+    with pytest.raises(ValueError, match="lam must be a number in"):
+        search.fit(X, LABELS)
+
+
+@pytest.mark.parametrize(("argument", "value"), [("verbose", "x"), ("verbose", -1), ("validation", 3)])
+def test_a_path_says_which_argument_is_wrong(argument: str, value: Any) -> None:
+    with pytest.raises(ValueError, match=f"path: {argument} must be"):
+        mk.path(mk.EasyMKLClassifier(FAMILY), X, LABELS, "lam", [0.1, 1.0], **{argument: value})
+
+
+def test_searches_of_scikit_learn_take_a_bank() -> None:
+    bank = mk.bind(FAMILY, X)
+    for given in (FAMILY, "precomputed"):
+        assert GridSearchCV(mk.EasyMKLClassifier(given), {"lam": [0.1]}, cv=2).fit(bank, LABELS).best_params_

@@ -175,7 +175,7 @@ def test_of_equal_scores_the_simplest_model_is_taken(order):
     ("grid", "cv", "said"),
     [
         ([], 3, "param_grid is empty"),
-        ({"alpha": [0.1, 1.0]}, [], "cv gives no folds"),
+        ({"alpha": [0.1, 1.0]}, [], "cv must be"),
         ({"alpha": [0.1, 1.0]}, LeaveOneOut(), "fold 0 of cv has one test sample, whose R.2 is not defined"),
         ({"alpha": [0.1, 1.0]}, [(np.arange(12), np.arange(0))], "fold 0 of cv has 12 training and 0 test samples"),
         ({"alpha": [0.1, 1.0]}, [(np.arange(0), np.arange(12))], "fold 0 of cv has 0 training and 12 test samples"),

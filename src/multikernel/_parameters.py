@@ -227,6 +227,7 @@ class AnyOf(Rule):
 FINITE, POSITIVE, NON_NEGATIVE = Number(), Number(above=0), Number(least=0)
 WITHIN_ONE, PART = Number(least=0, most=1), Number(above=0, most=1)
 COUNT, WHOLE, DEGREE, POWER, FLAG = Whole(1), Whole(0), Whole(0, _LARGEST_DEGREE), Whole(1, _LARGEST_DEGREE), Flag()
+VERBOSITY = AnyOf((WHOLE, FLAG))
 SEED = AnyOf((Whole(0, 2**32 - 1), Generator(), Nothing()))
 
 Positive = Annotated[float, POSITIVE]
@@ -240,7 +241,7 @@ Power = Annotated[int, POWER]
 NonNegativeVector = Annotated[Array, Vector()]
 Threads = Annotated[int, Jobs()] | None
 Seed = Annotated[Any, SEED]
-Verbosity = Annotated[int, Whole(0)] | bool
+Verbosity = Annotated[Any, VERBOSITY]
 
 
 def check_parameters(owner: object) -> None:

@@ -69,7 +69,8 @@ class Problem:
 
     Parameters
     ----------
-    bank : the kernels on the training set
+    bank : the kernels on the training set; certificates hold for the matrices that it stores, and for the kernels
+        themselves where these are stored in single precision and it is ``bank.unrounded()``, as estimators see to
     combination : how theta makes a kernel of them
     machine : the inner problem
     domain : where theta lives, with its penalty

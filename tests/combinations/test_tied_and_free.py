@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from multikernel import bind, kernels
+from multikernel import bind, kernels, precomputed
 from multikernel.combinations import Combination, HadamardPower, TiedAndFree
 from multikernel.domains import Simplex
 from multikernel.kernels import RBF, Polynomial
@@ -122,3 +122,24 @@ def test_a_combination_of_degree_one_is_linear_and_has_bounds(combination: Combi
 def test_a_tied_product_of_two_kernels_is_not_linear() -> None:
     assert not any(case.linear for case in CASES.values())
     assert not TiedAndFree(((0,), (1, 1))).linear
+
+
+@pytest.mark.parametrize("free", [True, False])
+@pytest.mark.parametrize(
+    "combination",
+    [TiedAndFree(2, free=((0, 1),)), TiedAndFree(((0, 1, 1),)), TiedAndFree(1, free=((0,),)), TiedAndFree(3)],
+)
+def test_in_other_units_it_is_the_same_kernel(combination: TiedAndFree, free: bool) -> None:
+    rng = np.random.default_rng(0)
+    F = 1e4 * rng.normal(size=(2, 5, 2))
+    K = F @ F.swapaxes(1, 2)
+    kernel, weight, factor = combination.in_units(1e8, 1e3, free) or (0.0, 0.0, 0.0)
+    bank, own = precomputed(K), precomputed(K / kernel)
+    theta = rng.exponential(size=combination.n_parameters(bank))
+    np.testing.assert_allclose(
+        combination.gram(bank, weight * theta).dense(), factor * combination.gram(own, theta).dense(), rtol=1e-10
+    )
+
+
+def test_products_of_several_lengths_have_no_units() -> None:
+    assert TiedAndFree(2, free=((0,),)).in_units(1e8, 1e3, False) is None

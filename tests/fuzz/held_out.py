@@ -1,6 +1,6 @@
 """Errors of kernel ridge regression on held-out samples, each fold trained anew in wide arithmetic.
 
-    L(v) = |r(v)|^2 / n,        r_V = y_V - f_V,    f trained on the samples outside V with the kernel sum_k v_k K_k, ridge 1
+    L(v) = |r(v)|^2 / n,        r_V = y_V - f_V,    f trained on the samples outside V, kernel sum_k v_k K_k, ridge 1
 
 What the Gauss-Newton model of L promises of one weight alone is a part of what it promises of all.
 """
@@ -16,6 +16,7 @@ from fuzz.machines import Ridge
 from fuzz.wide import Array, Number, combine, wide
 
 _TIMES, _MORE = 4, 64  # roundings tried; of the largest difference that is seen, what is allowed for
+_LARGEST = Number(1e9)  # kernels relative to the ridge: beyond it double precision can no longer tell the ridge
 _STEP = Number(1e-7)  # of the size of the kernel, by which a weight is changed for a difference quotient
 
 
@@ -68,7 +69,7 @@ class HeldOutLoss:
         slope, curvature = change @ r, change @ change
         if not curvature > 0:
             return Number(0)
-        s = max(-slope / curvature, -self.v[k])
+        s = min(max(-slope / curvature, -self.v[k]), max(_LARGEST - self.v @ sizes, 0) / sizes[k])
         return -s * (2 * slope + s * curvature)
 
     def _value(self, r: Array) -> Any:

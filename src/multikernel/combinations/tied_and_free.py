@@ -78,6 +78,15 @@ class TiedAndFree(Combination):
         """Whether every tied product is a single kernel; free products enter linearly whatever they are."""
         return all(len(product) == 1 for product in self._listed) if self._power is None else self._power.linear
 
+    def in_units(self, kernel: float, balance: float, free: bool) -> tuple[float, float, float] | None:
+        """None for products of several lengths. Tied and free weights have one unit for one kernel's weights only."""
+        tied = {self._power.degree} if self._power is not None else set(map(len, self._listed))
+        lengths = tied | set(map(len, self.free))
+        if len(lengths) > 1:
+            return None
+        degree = lengths.pop()
+        return HadamardPower(degree).in_units(kernel, balance, free and (degree == 1 or not self.free))
+
     def n_parameters(self, bank: KernelBank) -> int:
         largest = max((max(product) for product in (*self._listed, *self.free)), default=0)
         if largest >= len(bank):

@@ -86,7 +86,8 @@ class MultipleKernelRidgeCV(KernelRegressor):
     Notes
     -----
     A step costs one n x n inverse, a pass over the kernels with a column for each fold (ten where there are more) and
-    a least-squares problem of order m, or of as many residuals where these are fewer. Centred kernels are centred once, on all samples.
+    a least-squares problem of order m, or of as many residuals where these are fewer. Centred kernels are centred once,
+    on all samples.
 
     References
     ----------

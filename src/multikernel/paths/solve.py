@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
+from multikernel._parameters import VERBOSITY, shown
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
@@ -72,8 +73,9 @@ def path(
     (True, True)
     """
     numbers = _checked(estimator, parameter, values)
-    if validation is not None and len(validation) != 2:
-        raise ValueError("path: validation must be a pair of samples and their target")
+    VERBOSITY.check(verbose, "path: verbose")
+    if not (validation is None or (isinstance(validation, list | tuple) and len(validation) == 2)):
+        raise ValueError(f"path: validation must be a pair of samples and their target, got {shown(validation)}")
     private = clone(estimator)
     for value in numbers:
         _with(private, parameter, value.item()).check_parameters()
@@ -136,7 +138,7 @@ def _checked(estimator: Any, parameter: str, values: Iterable[float]) -> Array:
     numbers = np.array(list(values) if isinstance(values, Iterable) and not isinstance(values, str) else [])
     if numbers.ndim != 1 or numbers.size == 0 or numbers.dtype.kind not in "iuf" or not np.isfinite(numbers).all():
         raise ValueError(
-            f"path: values of {parameter!r} must be a list of finite numbers, at least one; got {values!r}"
+            f"path: values of {parameter!r} must be a list of finite numbers, at least one; got {shown(values)}"
         )
     return numbers
 

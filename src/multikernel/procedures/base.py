@@ -19,7 +19,8 @@ class Weights:
     ----------
     values : array (m,), >= 0
     objective : the value of the problem that defines them; None for a rule that solves no problem
-    certificate : how far that value may be from the optimum, or from being stationary; None likewise
+    certificate : how far that value may be from the optimum, or from being stationary, for the matrices that the bank
+        stores; None likewise
     converged : whether the certificate asked for was reached
     n_iter : steps taken
     history : the certificate's value along the way

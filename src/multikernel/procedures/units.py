@@ -16,6 +16,7 @@ such that the loss and the norm of the predictor weigh alike.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
@@ -25,6 +26,7 @@ import numpy as np
 from multikernel._floats import positive_product, size_of
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
+from multikernel.domains import NormBall
 from multikernel.machines import DualSolution, Machine
 from multikernel.observer import Event, Observer, silent
 from multikernel.problem import Problem
@@ -32,6 +34,7 @@ from multikernel.procedures.base import Weights, at_rest
 
 Answer = tuple[Weights, DualSolution]
 _EXTREME = 1e305  # a size beyond this, or below its inverse, is left as it is: its inverse would have no digits
+_RANGE = 100.0  # decades that a power of the kernels may grow by: products of three such matrices are finite
 _CONSTANT = 1e-12  # of the largest entry: a target that varies less is a constant
 
 
@@ -174,10 +177,29 @@ def solved_in_own_units(
     start : array (d,), weights of a neighbouring problem's solution
     warm : ``warm`` of its machine's solution
     observe : told of each step
+
+    Raises
+    ------
+    ValueError : where weights of the domain leave the range of numbers
     """
     restated = Restated.of(problem)
+    _check_range(restated)
     found = solve(restated.problem, restated.weights(start), restated.variables(warm), restated.observer(observe))
     return restated.answer(*found)
+
+
+def _check_range(restated: Restated) -> None:
+    """ValueError where weights of a ball make powers of the kernels larger than numbers can be."""
+    problem = restated.problem
+    ball, powers = problem.domain, problem.combination.powers(problem.bank)
+    if not isinstance(ball, NormBall) or not np.isfinite(powers).all():
+        return
+    reach = float(ball.offset(problem.size).max()) + ball.radius
+    if reach > 1.0 and powers.max() * math.log10(reach) > _RANGE:
+        raise ValueError(
+            f"weights up to {restated.weight * reach:.3g} make kernels to the power of {powers.max():g} larger than "
+            "numbers can be: lower radius or offset, or the degree"
+        )
 
 
 def kernel_size(bank: KernelBank) -> float:

@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from copy import deepcopy
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from time import perf_counter
 from typing import Any, Self
@@ -27,11 +27,13 @@ from sklearn.utils.validation import check_is_fitted
 from threadpoolctl import threadpool_limits
 
 from multikernel._linalg import as_columns
+from multikernel._parameters import Threads, Verbosity, check_parameters
 from multikernel._typing import Array
 from multikernel._workers import on_threads
 from multikernel.banks import KernelBank
 from multikernel.banks.dense import DenseBank
 from multikernel.estimators.base import KernelEstimator
+from multikernel.estimators.parameters import CrossValidation
 from multikernel.estimators.predictor import knowing
 from multikernel.estimators.protocol import FitsManyAlphas, Fitted
 from multikernel.selection.folds import Fold, folds_of
@@ -76,6 +78,7 @@ class _Group:
         return names == {"alpha"} and numbers and len(self.own) > 1 and isinstance(self.steps.last, FitsManyAlphas)
 
 
+@dataclass(eq=False, repr=False)
 class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Exhaustive search over parameters of a multiple-kernel estimator, on one bank.
 
@@ -117,26 +120,14 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     (4, True)
     """
 
-    def __init__(
-        self,
-        estimator: Any,
-        param_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]],
-        cv: Any = None,
-        *,
-        scoring: Any = None,
-        refit: str | None = None,
-        one_standard_error: bool = False,
-        n_jobs: int | None = None,
-        verbose: int = 0,
-    ) -> None:
-        self.estimator = estimator
-        self.param_grid = param_grid
-        self.cv = cv
-        self.scoring = scoring
-        self.refit = refit
-        self.one_standard_error = one_standard_error
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+    estimator: Any
+    param_grid: Mapping[str, Sequence[Any]] | Sequence[Mapping[str, Sequence[Any]]]
+    cv: CrossValidation | None = None
+    scoring: Any = field(default=None, kw_only=True)
+    refit: str | None = field(default=None, kw_only=True)
+    one_standard_error: bool = field(default=False, kw_only=True)
+    n_jobs: Threads = field(default=None, kw_only=True)
+    verbose: Verbosity = field(default=0, kw_only=True)
 
     def __sklearn_tags__(self) -> Any:
         tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
@@ -154,6 +145,7 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         X, y : as for the estimator's ``fit``: samples, a bank, or precomputed matrices; and the target
         """
         Steps.of(self.estimator, "BankSearchCV searches")
+        check_parameters(self)
         candidates = list(ParameterGrid(self.param_grid))
         if not candidates:
             raise ValueError(

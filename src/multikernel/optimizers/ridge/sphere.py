@@ -133,7 +133,7 @@ class _Local:
     @classmethod
     def of(cls, problem: Problem, ball: NormBall, at: Evaluation) -> _Local:
         x, slope = _x(ball, at), _slope(ball, at)
-        unit, curved = x / np.linalg.norm(x), -float(x @ at.gradient) / ball.radius**2
+        unit, curved = x / np.linalg.norm(x), -float(x @ at.gradient) / ball.radius / ball.radius
         if problem.size <= (_EXACT if need_power_of_sum("SphereTrustRegion", problem) <= 2 else _EXACT_CUBES):
             R = _without(_without(hessian(problem, at), unit).T, unit)
             R.flat[:: len(R) + 1] += curved

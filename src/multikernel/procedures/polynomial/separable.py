@@ -13,7 +13,7 @@ is less than 1 at every t > t_0; then the minimum is at t_0.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.optimize import brentq
@@ -42,8 +42,11 @@ class PowerSum:
 
     def largest(self) -> float:
         """The maximum, up to rounding."""
-        if not self.c.any():
-            return 0.0
+        peak = float(self.c.max(initial=0.0))
+        return peak * replace(self, c=self.c / peak)._largest() if peak > 0.0 else 0.0
+
+    def _largest(self) -> float:
+        """The same where the largest c is 1."""
         end = float(self.c[self.p == self.q].max(initial=0.0))
 
         def excess(log: float) -> float:

@@ -4,15 +4,14 @@ A step minimises the Gauss-Newton model of the squared residuals (model.py) with
 
     min over v >= 0 of |r + J (v - v0)|^2 + damping |D (v - v0)|^2,    D_k the largest norm of column k of J so far:
 
-weights reach zero and leave it as the signs of the gradient say. The damping
-follows the ratio of the decrease to the predicted one (Nielsen). The scale D (More) leaves the steps unchanged when
-kernels are multiplied by constants.
+weights reach zero and leave it as the signs of the gradient say. The damping follows the ratio of the decrease to the
+predicted one (Nielsen). The scale D (More) leaves the steps unchanged when kernels are multiplied by constants.
 
-Stationarity is the decrease that the model predicts, with as much damping as makes it definite, relative to the error:
-zero where the first-order conditions of L hold. Without noise in the targets the error falls for ever as the kernel
-outgrows the ridge, so weights are bounded where floating point can no longer tell the ridge. The model is not the Hessian: where
+Stationarity is the decrease that the model predicts with a small damping of its own, relative to the error: zero where
+the first-order conditions of L hold. Without noise in the targets the error falls for ever as the kernel outgrows the
+ridge, so weights are bounded where floating point can no longer tell the ridge. The model is not the Hessian: where
 residuals are large it may predict much more than a step gains, so a run also ends when its last ten steps together
-gained too little.
+gained too little of the error, or of a hundredth of a constant predictor's where that is more.
 (Newton steps with the exact Hessian were tried: it is seldom definite, and they are slower by far.)
 
 K. Madsen, H. B. Nielsen, O. Tingleff (2004), Methods for non-linear least squares problems, section 3.2; J. J. More

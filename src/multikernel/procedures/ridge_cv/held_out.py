@@ -111,7 +111,10 @@ class HeldOutError:
         slope = self.gradient(point) / 2.0
         if wide:
             return Wide(point.v, slope, np.vstack(list(parts)))
-        return Tall(point.v, slope, sum(blas.dgemm(1.0, G.T, G.T, trans_b=1) for G in parts))
+        curvature = np.zeros((len(self.bank), len(self.bank)))
+        for G in parts:
+            curvature += blas.dgemm(1.0, G.T, G.T, trans_b=1)
+        return Tall(point.v, slope, curvature)
 
     def gradient(self, point: Point) -> Array:
         """dL / dv: shape (m,)."""

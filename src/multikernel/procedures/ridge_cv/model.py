@@ -13,6 +13,7 @@ I + G_P D_P^-1 G_P', P the weights above zero, end after a few; the minimum has 
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
 from dataclasses import dataclass
 
@@ -26,7 +27,7 @@ from multikernel._typing import Array
 _STEPS = 60  # of Newton's method at most; some ten are the rule
 _SHORTEST = 1e-10  # part of a Newton step; where a shorter one leads up, rounding does
 _ROUNDING = 1e-13  # relative to the dual value, and of the logarithm of a multiplier
-_DECADE = float(np.log(10.0))
+_DECADE = math.log(10.0)
 _TINY = float(np.finfo(float).tiny)
 
 
@@ -67,20 +68,20 @@ class Model(ABC):
 
         def found(log: float) -> Array:
             s = np.zeros(len(damping))
-            s[kept] = self._damped(kept, self.slope[kept] + np.exp(log) * sizes[kept], damping[kept])
+            s[kept] = self._damped(kept, self.slope[kept] + math.exp(log) * sizes[kept], damping[kept])
             return s
 
         def excess(log: float) -> float:
             return float(sizes @ (self.v + found(log))) / largest - 1.0
 
-        if excess(-np.inf) <= 0.0:
-            return found(-np.inf)
-        low = high = float(np.log(max(abs(self.slope @ self.v) / largest, _TINY)))
+        if excess(-math.inf) <= 0.0:
+            return found(-math.inf)
+        low = high = math.log(max(abs(float(self.slope @ self.v)) / largest, _TINY))
         while excess(high) > 0.0:
             low, high = high, high + _DECADE
         while excess(low) < 0.0:
             low -= _DECADE
-        return found(brentq(excess, low, high, xtol=_ROUNDING) if low < high else low)
+        return found(float(brentq(excess, low, high, xtol=_ROUNDING)) if low < high else low)
 
     def decrease(self, s: Array) -> float:
         """What the model without damping loses by a step."""
