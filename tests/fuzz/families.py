@@ -434,14 +434,16 @@ def _several(family: Family) -> Family:
 # -- held-out errors ---------------------------------------------------------------------------------------------------
 
 _FOLDS = 4
+_LARGEST, _LARGEST_SINGLE = Number(1e9), Number(2e-2 / np.finfo(np.float32).eps)
 HELD_OUT = {"cv": st.just(KFold(_FOLDS)), "fit_intercept": st.booleans(), "tol": log_uniform(-6, -2)}
 
 
 def _held_out(
     model: Any, given: Given, y: Array, weight: Array | None, parameters: dict[str, Any]
 ) -> Iterator[HeldOutLoss]:
-    v = as_numbers(model.weights_) / Number(model.alpha_)
-    yield HeldOutLoss(given.K, v, wide(y), _FOLDS, parameters["fit_intercept"], Number(model.cv_loss_))
+    v, told = as_numbers(model.weights_) / Number(model.alpha_), Number(model.cv_loss_)
+    largest = _LARGEST_SINGLE if getattr(given.X, "dtype", None) == np.float32 else _LARGEST
+    yield HeldOutLoss(given.K, v, wide(y), _FOLDS, parameters["fit_intercept"], told, largest)
 
 
 def _scales(
@@ -450,7 +452,7 @@ def _scales(
     X, v = wide(given.X), as_numbers(model.weights_) / Number(model.alpha_)
     K = np.exp(-(wide(model.scales_) * (X[:, None] - X[None]) ** 2).sum(axis=2))[None]
     told = Number(model.cv_loss_)
-    yield HeldOutLoss(K, v, wide(y), _FOLDS, parameters["fit_intercept"], told, learned=False)
+    yield HeldOutLoss(K, v, wide(y), _FOLDS, parameters["fit_intercept"], told, _LARGEST, learned=False)
 
 
 def _with_learned_scales(kernels: Any, **parameters: Any) -> Any:

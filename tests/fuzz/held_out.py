@@ -16,7 +16,6 @@ from fuzz.machines import Ridge
 from fuzz.wide import Array, Number, combine, wide
 
 _TIMES, _MORE = 4, 64  # roundings tried; of the largest difference that is seen, what is allowed for
-_LARGEST = Number(1e9)  # kernels relative to the ridge: beyond it double precision can no longer tell the ridge
 _STEP = Number(1e-7)  # of the size of the kernel, by which a weight is changed for a difference quotient
 
 
@@ -32,6 +31,7 @@ class HeldOutLoss:
     folds : int
     intercept : bool, whether each fold has the mean of its training targets taken off
     told : the error that is published
+    largest : the kernel relative to the ridge beyond which floating point can no longer tell the ridge
     learned : bool, whether the weights are what has been learned
     """
 
@@ -41,6 +41,7 @@ class HeldOutLoss:
     folds: int
     intercept: bool
     told: Number
+    largest: Number
     learned: bool = True
 
     def value(self) -> Any:
@@ -69,7 +70,7 @@ class HeldOutLoss:
         slope, curvature = change @ r, change @ change
         if not curvature > 0:
             return Number(0)
-        s = min(max(-slope / curvature, -self.v[k]), max(_LARGEST - self.v @ sizes, 0) / sizes[k])
+        s = min(max(-slope / curvature, -self.v[k]), max(self.largest - self.v @ sizes, 0) / sizes[k])
         return -s * (2 * slope + s * curvature)
 
     def _value(self, r: Array) -> Any:
