@@ -13,6 +13,7 @@ from multikernel.app.console import one_line_failures, show_table, steps
 from multikernel.app.kernel_language import WORDS, parse
 
 if TYPE_CHECKING:
+    from multikernel.app.tables import Table
     from multikernel.datasets.dataset import Task
     from multikernel.kernels import KernelFamily
 
@@ -48,6 +49,16 @@ def _task(name: TaskName) -> Task | None:
     if name is TaskName.auto:
         return None
     return "classification" if name is TaskName.classification else "regression"
+
+
+def _read(path: Path) -> Table:
+    """A table; what is unusual about it is said, on stderr since predictions may go to stdout."""
+    from multikernel.app.tables import read_table
+
+    table = read_table(path)
+    if table.note:
+        typer.echo(table.note, err=True)
+    return table
 
 
 def _version(asked: bool) -> None:
@@ -110,7 +121,10 @@ def fit(
     table: Annotated[Path, typer.Argument(metavar="DATA.CSV", help="CSV file (.gz too) with column names in row 1.")],
     target: Annotated[str, typer.Option(help="The column to predict.")],
     method: Annotated[
-        MethodName | None, typer.Option(help="[default: easymkl for classes, average for numbers]")
+        MethodName | None,
+        typer.Option(
+            help="[default: the automatic estimator; with an option of kernels or machine, easymkl or average]"
+        ),
     ] = None,
     task: Annotated[TaskName, typer.Option(help="auto: words and few distinct integers are classes.")] = TaskName.auto,
     kernels: Annotated[
@@ -127,22 +141,37 @@ def fit(
 ) -> None:
     """Learn from a CSV file and write a model.
 
-    Text columns are spread over one 0/1 column for each category, and all features are scaled to [0, 1]. Columns whose
-    name begins with an underscore are left out. Missing cells are refused. Where none of --lam, --C and --alpha is
-    given, three inner folds choose the parameter that the method has; ridgecv chooses by itself.
+    Without further options, the automatic estimator tells numbers, categories, dates and text apart, takes missing
+    cells, and chooses kernels and their regularisation; it says what it did.
+
+    With a method, text columns are spread over one 0/1 column for each category, and all features are scaled to [0, 1].
+    Missing cells are refused. Where none of --lam, --C and --alpha is given, three inner folds choose the parameter
+    that the method has; ridgecv chooses by itself. --kernels, --lam, --C or --alpha without --method stand for easymkl
+    where the target holds classes, and for average where it holds numbers.
+
+    Columns whose name begins with an underscore are left out. Delimiters and decimal commas are told from the file.
     """
     family = _kernels(kernels)
     with one_line_failures():
         check_writable(out)
         from multikernel.app.models import Wish
-        from multikernel.app.training import describe, train
         from multikernel.persistence import save
 
         wish = Wish(target, method, _task(task), family, lam, c, alpha, seed)
-        trained = train(table, wish)
-        save(trained.model, out, metadata={"table": trained.encoding.to_json()})
-        for title, header, rows in describe(trained):
-            show_table(title, header, rows)
+        cells = _read(table)
+        if wish.automatic:
+            from multikernel.app.automatic import learn
+
+            model, columns = learn(cells, target, wish.task, seed)
+            save(model, out, metadata={"columns": columns.numeric})
+            typer.echo(model.explain())
+        else:
+            from multikernel.app.training import describe, train
+
+            trained = train(cells, wish)
+            save(trained.model, out, metadata={"table": trained.encoding.to_json()})
+            for title, header, rows in describe(trained):
+                show_table(title, header, rows)
         typer.echo(f"model written to {out}")
 
 
@@ -150,18 +179,20 @@ def fit(
 def predict(
     model: Annotated[Path, typer.Argument(metavar="MODEL.MK", help="A model that fit has written.")],
     table: Annotated[Path, typer.Argument(metavar="NEW.CSV", help="CSV file with the columns of the training file.")],
+    proba: Annotated[bool, typer.Option("--proba", help="Probabilities of the classes, not decision values.")] = False,
     out: Annotated[Path | None, typer.Option(help="CSV file to write [default: standard output].")] = None,
 ) -> None:
     """Predict the rows of a CSV file.
 
-    Writes a CSV file with a column "prediction" and, for classes, decision values, in the order of the rows.
+    Writes a CSV file with a column "prediction" and, for classes, decision values, in the order of the rows. A label
+    that a spreadsheet would run as a formula gets an apostrophe in front.
     """
     with one_line_failures():
         if out is not None:
             check_writable(out)
-        from multikernel.app.training import predictions
+        from multikernel.app.predictions import predictions
 
-        text, count = predictions(model, table)
+        text, count = predictions(model, _read(table), proba)
         if out is None:
             typer.echo(text, nl=False)
         else:

@@ -24,8 +24,8 @@ _PIPE_WIDTH = 240  # columns of a table in a pipe, where lines need not be wrapp
 def one_line_failures() -> Iterator[None]:
     """Turn an error of the library into one line on stderr and exit status 1, and its warnings into a line each."""
     with warnings.catch_warnings():
-        warnings.simplefilter("default")
-        warnings.showwarning = _show_warning
+        warnings.simplefilter("always")
+        warnings.showwarning = _showing_each_once()
         try:
             yield
         except BrokenPipeError:  # who reads our output has stopped reading, as head does; typer ends quietly
@@ -45,8 +45,16 @@ def sentence(error: BaseException) -> str:
     return " ".join(text.split()) or type(error).__name__
 
 
-def _show_warning(message: Warning | str, *_: Any, **__: Any) -> None:
-    typer.echo(f"warning: {' '.join(str(message).split())}", err=True)
+def _showing_each_once() -> Callable[..., None]:
+    said: set[str] = set()
+
+    def show(message: Warning | str, *_: Any, **__: Any) -> None:
+        text = " ".join(str(message).split())
+        if text not in said:
+            said.add(text)
+            typer.echo(f"warning: {text}", err=True)
+
+    return show
 
 
 @contextmanager

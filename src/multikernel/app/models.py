@@ -73,6 +73,11 @@ class Wish:
         return self.method or ("easymkl" if task == "classification" else "average")
 
     @property
+    def automatic(self) -> bool:
+        """Whether nothing was asked for but an answer."""
+        return self.method is None and self.kernels is None and not self.given
+
+    @property
     def given(self) -> dict[str, float]:
         """Those options that regularise and were given."""
         values = {"lam": self.lam, "C": self.C, "alpha": self.alpha}

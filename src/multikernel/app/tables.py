@@ -5,7 +5,6 @@ A row is counted as a spreadsheet shows it: the header is row 1.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -14,6 +13,8 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel.app.csv_file import DELIMITERS, rows_of
+from multikernel.app.number_marks import plainly
 from multikernel.datasets.column import Column, decide
 from multikernel.datasets.dataset import Task
 from multikernel.datasets.feature import Feature, encode
@@ -31,6 +32,7 @@ class Table:
 
     file: str
     columns: dict[str, Column]  # by name, in the order of the file
+    note: str = ""  # how cells and numbers were told apart, where that is not by commas and points
 
     def column(self, name: str) -> Column:
         """A column by name; ValueError where there is none, or where one of its cells is missing."""
@@ -38,9 +40,17 @@ class Table:
             raise ValueError(f"{self.file} has no column {name!r}; it has {', '.join(self.columns)}")
         column = self.columns[name]
         for i, cell in enumerate(column.cells):
-            if cell.lower() in _MISSING:
+            if is_missing(cell):
                 raise column.error(i, "is a missing value; fill it in, or leave the row out")
         return column
+
+    def check_has(self, names: Sequence[str]) -> None:
+        """ValueError where a column that a model needs is missing."""
+        absent = [name for name in names if name not in self.columns]
+        if absent:
+            raise ValueError(
+                f"{self.file} lacks {', '.join(map(repr, absent))}; the model needs the columns {', '.join(names)}"
+            )
 
     @property
     def features(self) -> tuple[str, ...]:
@@ -48,35 +58,44 @@ class Table:
         return tuple(name for name in self.columns if not name.startswith("_"))
 
 
+def is_missing(cell: str) -> bool:
+    """Whether a cell says that its value is not known."""
+    return cell.lower() in _MISSING
+
+
 def read_table(path: Path) -> Table:
-    """Read a CSV file (compressed where its name ends in .gz, .zip, ...) with the names of the columns in row 1.
+    """Read a CSV file (compressed where it ends in .gz, .zip, .bz2 or .xz) with the names of the columns in row 1.
 
     ValueError where it is no CSV, has no row after the names, or a name is empty or occurs twice.
     """
-    import pandas as pd
-
-    with warnings.catch_warnings():
-        warnings.simplefilter("error", pd.errors.ParserWarning)  # pandas warns where it drops cells
-        try:
-            # All cells are read as text, the header too: pandas would rename columns and guess which cells are missing.
-            cells = pd.read_csv(
-                path, header=None, dtype=str, keep_default_na=False, skip_blank_lines=False, encoding="utf-8-sig"
-            ).fillna("")
-        except pd.errors.EmptyDataError:
-            raise ValueError(f"{path} is empty; a row of column names was expected") from None
-        except (pd.errors.ParserError, pd.errors.ParserWarning, UnicodeDecodeError) as error:
-            raise ValueError(f"{path} cannot be read as CSV: {str(error).strip()}") from None
-    cells = cells.apply(lambda column: column.str.strip())
-    while len(cells) > 1 and not cells.iloc[-1].any():  # a blank line at the end is no row
-        cells = cells.iloc[:-1]
-    header = [str(name) for name in cells.iloc[0]]
+    cells, delimiter = rows_of(path)
+    header = cells[0]
     check_header(path, header)
     if len(cells) == 1:
         raise ValueError(f"{path} has column names in row 1 and no row after it")
+    columns, notes = plainly(dict(zip(header, zip(*cells[1:], strict=True), strict=True)), delimiter, is_missing)
+    if delimiter != ",":
+        notes = [f"cells are separated by {DELIMITERS[delimiter]}", *notes]
     rows = range(2, len(cells) + 1)
     return Table(
-        str(path), {name: Column(str(path), name, cells.iloc[1:, j].tolist(), rows) for j, name in enumerate(header)}
+        str(path),
+        {name: Column(str(path), name, column, rows) for name, column in columns.items()},
+        f"{path}: {'; '.join(notes)}" if notes else "",
     )
+
+
+def read_target(table: Table, target: str, task: Task | None) -> tuple[Array, Task, list[Column]]:
+    """The target, its task, and the columns to learn from.
+
+    ValueError where there is no such target or no feature, or the target misses a cell or does not fit the task.
+    """
+    y, decided = decide(table.column(target), task)
+    if decided == "classification" and len(np.unique(y)) < 2:
+        raise ValueError(f"{table.file}: column {target!r} holds one class only, {y[0]}")
+    columns = [table.columns[name] for name in table.features if name != target]
+    if not columns:
+        raise ValueError(f"{table.file} has no feature columns beside {target!r}")
+    return y, decided, columns
 
 
 @dataclass(frozen=True)
@@ -95,10 +114,8 @@ class Encoding:
 
         ValueError where there is no such target or no feature, a cell is missing, or the target does not fit the task.
         """
-        y, decided = decide(table.column(target), task)
-        columns = [table.column(name) for name in table.features if name != target]
-        if not columns:
-            raise ValueError(f"{table.file} has no feature columns beside {target!r}")
+        y, decided, found = read_target(table, target, task)
+        columns = [table.column(column.name) for column in found]
         features = tuple(map(Feature.learn, columns))
         raw = _frame(features, columns)
         low, high = raw.min().tolist(), raw.max().tolist()
@@ -114,12 +131,7 @@ class Encoding:
 
         ValueError where a column or a cell is missing, or a cell does not fit what its column held in training.
         """
-        absent = [feature.name for feature in self.features if feature.name not in table.columns]
-        if absent:
-            raise ValueError(
-                f"{table.file} lacks {', '.join(map(repr, absent))}; "
-                f"the model needs the columns {', '.join(feature.name for feature in self.features)}"
-            )
+        table.check_has([feature.name for feature in self.features])
         return self.scale(_frame(self.features, [table.column(feature.name) for feature in self.features]))
 
     def to_json(self) -> dict[str, Any]:

@@ -1,13 +1,11 @@
-"""``fit`` and ``predict``: from files to a model and from a model to predictions."""
+"""``fit`` with a method that the user chose: from a table to a model and its scores."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
@@ -15,9 +13,8 @@ from sklearn.preprocessing import MinMaxScaler
 from multikernel._typing import Array
 from multikernel.app.console import fitting, steps
 from multikernel.app.models import INNER_FOLDS, Wish, make_model, most_folds, shuffled_folds, with_search
-from multikernel.app.tables import Encoding, read_table
+from multikernel.app.tables import Encoding, Table
 from multikernel.datasets.dataset import Task
-from multikernel.persistence import read
 
 _FOLDS = 5  # of the cross-validation whose score is printed
 _SHOWN = 10  # how many of the largest weights are printed
@@ -36,13 +33,10 @@ class Trained:
     fold_scores: tuple[float, ...]  # on held-out folds, empty where a class is too small for folds
 
 
-def train(path: Path, wish: Wish) -> Trained:
+def train(table: Table, wish: Wish) -> Trained:
     """Fit and cross-validate the model that was asked for; ValueError where the file or an option does not allow it."""
-    table = read_table(path)
     encoding, raw, y = Encoding.learn(table, wish.target, wish.task)
     model = with_search(make_model(wish, encoding.task), wish, encoding.task, y)
-    if encoding.task == "classification" and len(np.unique(y)) < 2:
-        raise ValueError(f"{path}: column {wish.target!r} holds one class only, {y[0]}")
     fold_scores = _cross_validate(model, raw, y, encoding.task, wish.seed)  # the longest part, which shows its progress
     X = encoding.scale(raw)
     with fitting("fit"):
@@ -108,25 +102,3 @@ def _certificate(model: Any) -> list[str]:
     if hasattr(model, "duality_gap_"):
         return ["relative duality gap", f"{model.duality_gap_:.1e}"]
     return ["relative stationarity", f"{model.stationarity_:.1e} (no convex problem)"]
-
-
-def predictions(model_path: Path, table_path: Path) -> tuple[str, int]:
-    """The predictions for the rows of a file as CSV text, and how many they are; for classes with decision values.
-
-    ValueError where the model was not written by ``fit``, or the file lacks what the model needs.
-    """
-    model, metadata = read(model_path)
-    if "table" not in metadata:
-        raise ValueError(
-            f"{model_path} holds a model without a table's columns; predict needs one that fit has written"
-        )
-    encoding = Encoding.from_json(metadata["table"])
-    X = encoding.samples(read_table(table_path))
-    columns: dict[str, list[Any]] = {"prediction": model.predict(X).tolist()}
-    if encoding.task == "classification":
-        decision = model.decision_function(X)
-        if decision.ndim == 1:
-            columns["decision"] = decision.tolist()
-        else:
-            columns |= {f"decision {label}": decision[:, k].tolist() for k, label in enumerate(model.classes_.tolist())}
-    return pd.DataFrame(columns).to_csv(index=False, lineterminator="\n"), len(X)

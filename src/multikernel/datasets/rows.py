@@ -26,8 +26,10 @@ def read_rows(text: str, file: object) -> list[Row]:
 
 def check_header(file: object, header: Sequence[str]) -> None:
     """ValueError where the name of a column is empty or occurs twice."""
+    seen: set[str] = set()
     for j, name in enumerate(header):
         if not name:
             raise ValueError(f"{file}: row 1, column {j + 1}: the column has no name")
-        if name in header[:j]:
+        if name in seen:
             raise ValueError(f"{file}: row 1, column {j + 1}: the name {name!r} occurs twice")
+        seen.add(name)

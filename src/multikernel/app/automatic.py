@@ -1,0 +1,69 @@
+"""``fit`` without a method: from a table to the automatic estimator, which takes missing cells, dates and words."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Self
+
+import numpy as np
+
+from multikernel._typing import Array
+from multikernel.app.console import fitting
+from multikernel.app.tables import Table, is_missing, read_target
+from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor
+from multikernel.datasets.column import Column
+from multikernel.datasets.dataset import Task
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+
+@dataclass(frozen=True)
+class Columns:
+    """What the columns of the training file hold: whether each is one of numbers. Stored with the model."""
+
+    numeric: dict[str, bool]  # by name
+
+    @classmethod
+    def learn(cls, columns: list[Column]) -> Self:
+        """Numbers are where all known cells are numbers; ValueError where some cells are words and most are numbers."""
+        return cls({column.name: known(column)[1].numbers is not None for column in columns})
+
+    def frame(self, table: Table) -> pd.DataFrame:
+        """The samples of a file, whose further columns are ignored; a missing cell is NaN or None.
+
+        ValueError where a column is missing, or a cell that is to be a number is a word.
+        """
+        import pandas as pd
+
+        table.check_has(list(self.numeric))
+        cells = {name: _values(table.columns[name], numeric) for name, numeric in self.numeric.items()}
+        return pd.DataFrame(cells)
+
+
+def known(column: Column) -> tuple[Array, Column]:
+    """The positions of the cells that are not missing, and the column of these."""
+    kept = [i for i, cell in enumerate(column.cells) if not is_missing(cell)]
+    part = Column(column.file, column.name, [column.cells[i] for i in kept], [column.rows[i] for i in kept])
+    return np.array(kept, dtype=int), part
+
+
+def _values(column: Column, numeric: bool) -> Array:
+    kept, part = known(column)
+    values: Array = np.full(len(column.cells), np.nan if numeric else None, dtype=float if numeric else object)
+    if not len(kept):
+        return values
+    if numeric and part.numbers is None:
+        raise part.error(part.first_word, "is not a number, and the column was numeric in training")
+    values[kept] = part.numbers if numeric else part.cells
+    return values
+
+
+def learn(table: Table, target: str, task: Task | None, seed: int) -> tuple[Any, Columns]:
+    """The automatic estimator, fitted, and what it was fitted to; ValueError where the table does not allow it."""
+    y, decided, found = read_target(table, target, task)
+    columns = Columns.learn(found)
+    X = columns.frame(table)
+    estimator = MultiKernelClassifier if decided == "classification" else MultiKernelRegressor
+    with fitting("fit"):
+        return estimator(random_state=seed).fit(X, y), columns
