@@ -6,7 +6,7 @@ BIN := $(VENV)/bin
 .PHONY: demo test study lint format types contract check bench clean
 
 demo: $(VENV)/.ready
-	$(BIN)/multikernel demo
+	$(BIN)/multikernel demo --force
 
 # A process for each core, and one thread of linear algebra in each: more would wait for each other.
 test: export OPENBLAS_NUM_THREADS := 1

@@ -10,7 +10,6 @@ from __future__ import annotations
 import importlib
 import json
 import os
-import tempfile
 import zipfile
 import zlib
 from collections.abc import Callable
@@ -23,6 +22,7 @@ import sklearn
 from scipy import sparse
 from sklearn.base import BaseEstimator
 
+from multikernel._files import replacing
 from multikernel._typing import Array
 
 FORMAT = "multikernel model"
@@ -75,12 +75,13 @@ def save(model: Any, path: str | os.PathLike[str], metadata: dict[str, Any] | No
     Parameters
     ----------
     model : an estimator of this package, or of scikit-learn (a pipeline, say) that holds such estimators
-    path : file to write; an existing file is replaced
+    path : file to write; an existing file is replaced, and keeps its mode
     metadata : anything that JSON can hold, kept beside the model
 
     Raises
     ------
     TypeError : where the model holds something that has no plain form; the message says what and where.
+    OSError : where the file cannot be written, or is a device
 
     Examples
     --------
@@ -104,21 +105,11 @@ def save(model: Any, path: str | os.PathLike[str], metadata: dict[str, Any] | No
         "model": writer.encode(model, "model"),
     }
     text = json.dumps(header, indent=1)
-    path = Path(path)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with (
-            os.fdopen(handle, "wb") as file,
-            zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive,
-        ):
-            archive.writestr("header.json", text)
-            for name, array in writer.arrays.items():
-                with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                    np.lib.format.write_array(member, array, allow_pickle=False)
-        os.replace(temporary, path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
+    with replacing(Path(path)) as file, zipfile.ZipFile(file, "w", zipfile.ZIP_DEFLATED, compresslevel=1) as archive:
+        archive.writestr("header.json", text)
+        for name, array in writer.arrays.items():
+            with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
+                np.lib.format.write_array(member, array, allow_pickle=False)
 
 
 def load(path: str | os.PathLike[str]) -> Any:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from multikernel._files import check_writable, write_whole
+from multikernel._files import check_new, write_whole
 from multikernel.app.console import one_line_failures, show_table, steps
 from multikernel.app.kernel_language import WORDS, parse
 
@@ -29,6 +29,7 @@ app = typer.Typer(
 )
 
 DataDir = Annotated[Path | None, typer.Option(help="Directory of data files [default: $MULTIKERNEL_DATA].")]
+Force = Annotated[bool, typer.Option("--force", help="Replace the file to write where it exists.")]
 _WORDS = "\n\n\b\nKernels (repeat --kernels to join several):\n" + "\n".join(
     f"  {word.form:16}{word.about}" for word in WORDS.values()
 )
@@ -89,13 +90,14 @@ def demo(
     folds: Annotated[int, typer.Option(min=2, help="Outer folds, which test.")] = 10,
     seed: Annotated[int, typer.Option(min=0, help="Shuffles the folds.")] = 0,
     max_degree: Annotated[int, typer.Option(min=1, help="Largest degree of the polynomial kernels.")] = 10,
+    force: Force = False,
 ) -> None:
     """Compare EasyMKL with its baselines; write a report.
 
     The main job on real data: nested cross-validation of the area under the curve, and one self-contained HTML file.
     """
     with one_line_failures():
-        check_writable(out)
+        check_new(out, force=force)
         from multikernel import datasets
         from multikernel.app.report import render, summary_rows
         from multikernel.app.results import Plan
@@ -138,6 +140,7 @@ def fit(
     alpha: Annotated[float | None, typer.Option(help="Squared loss: the ridge.")] = None,
     seed: Annotated[int, typer.Option(min=0, help="Shuffles the folds of the cross-validation.")] = 0,
     out: Annotated[Path, typer.Option(help="The model file to write.")] = Path("model.mk"),
+    force: Force = False,
 ) -> None:
     """Learn from a CSV file and write a model.
 
@@ -153,7 +156,7 @@ def fit(
     """
     family = _kernels(kernels)
     with one_line_failures():
-        check_writable(out)
+        check_new(out, force=force, inputs=(table,))
         from multikernel.app.models import Wish
         from multikernel.persistence import save
 
@@ -181,6 +184,7 @@ def predict(
     table: Annotated[Path, typer.Argument(metavar="NEW.CSV", help="CSV file with the columns of the training file.")],
     proba: Annotated[bool, typer.Option("--proba", help="Probabilities of the classes, not decision values.")] = False,
     out: Annotated[Path | None, typer.Option(help="CSV file to write [default: standard output].")] = None,
+    force: Force = False,
 ) -> None:
     """Predict the rows of a CSV file.
 
@@ -189,7 +193,7 @@ def predict(
     """
     with one_line_failures():
         if out is not None:
-            check_writable(out)
+            check_new(out, force=force, inputs=(model, table))
         from multikernel.app.predictions import predictions
 
         text, count = predictions(model, _read(table), proba)
