@@ -137,7 +137,8 @@ class SupportProgram:
 
     def rounding(self, a: Array, sizes: Array) -> float:
         """How much of the dual value at a rounding may hide; ``sizes`` are the roots of K_ii."""
-        return self.scale * _EPS * (float(sizes @ np.abs(self.coef(a))) ** 2 + float(np.abs(self.linear) @ a))
+        reach = float(sizes @ np.abs(self.coef(a)))
+        return self.scale * _EPS * (reach * reach + float(np.abs(self.linear) @ a))  # reach**2 would raise, not be inf
 
     def best_intercept(self, f: Array) -> float:
         """The intercept that makes the primal smallest at the function values f: a convex function of one number.
