@@ -1,0 +1,132 @@
+"""``compare``: the automatic estimator beside other methods on a table, by nested cross-validation.
+
+Each outer fold is a test set. What a method has to choose, inner folds choose on the samples outside it. All methods
+meet the same folds and the same columns: those that the automatic estimator makes of the table, learned outside the
+fold.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any, Self
+
+import numpy as np
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.compose import TransformedTargetRegressor
+from sklearn.ensemble import (
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+    RandomForestClassifier,
+    RandomForestRegressor,
+)
+from sklearn.kernel_ridge import KernelRidge
+from sklearn.model_selection import GridSearchCV
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.svm import SVC
+
+from multikernel._typing import Array
+from multikernel.app.automatic import Columns
+from multikernel.app.models import GRIDS, INNER_FOLDS, most_folds, shuffled_folds
+from multikernel.app.tables import Table, read_target
+from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor
+from multikernel.auto.preparation import Preparation
+from multikernel.auto.table import read
+from multikernel.datasets.dataset import Task
+from multikernel.estimators import L1MKLClassifier, MultipleKernelRidgeCV
+from multikernel.selection import BankSearchCV
+
+_GAMMAS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # times 1 / features
+_TREES = 300
+_BOOSTING = {"learning_rate": [0.03, 0.1], "max_leaf_nodes": [7, 31]}
+
+
+@dataclass(frozen=True)
+class Result:
+    """A method on the outer folds."""
+
+    method: str
+    scores: tuple[float, ...]  # accuracy for classes, R2 for numbers
+    seconds: float  # of choosing and fitting, mean over the folds
+
+
+class Prepared(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Columns as the automatic estimator sees them: numbers scaled, gaps filled in, indicators, words."""
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """What the training table tells."""
+        self.preparation_ = Preparation.of(read(X))
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """A matrix with a row for each sample."""
+        samples = self.preparation_.samples(self.preparation_.read(X))
+        return np.hstack([samples.plain, *(words.toarray() for words in samples.sparse)])
+
+
+def contest(
+    table: Table, target: str, task: Task | None, folds: int, seed: int, observe: Callable[[str], None]
+) -> tuple[str, list[Result]]:
+    """The measure and what each method reached; ``observe`` is called with a word after each method.
+
+    ValueError where the table has too few samples for the folds.
+    """
+    y, decided, found = read_target(table, target, task)
+    if most_folds(y, decided) < max(folds, 2 * INNER_FOLDS):
+        raise ValueError(
+            f"{table.file}: column {target!r} allows {most_folds(y, decided)} folds, and {folds} outer and "
+            f"{INNER_FOLDS} inner ones need {max(folds, 2 * INNER_FOLDS)}; give more rows, or fewer --folds"
+        )
+    X = Columns.learn(found).frame(table)
+    results = []
+    for k, (name, model) in enumerate(contestants(decided, X.shape[1], seed).items(), start=1):
+        scores, start = [], perf_counter()
+        for train, test in shuffled_folds(decided, folds, seed).split(X, y):
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # of parameters that are tried, and categories of a test fold
+                fitted = clone(model).fit(X.iloc[train], y[train])
+                scores.append(float(fitted.score(X.iloc[test], y[test])))
+        results.append(Result(name, tuple(scores), (perf_counter() - start) / folds))
+        observe(f"method {k}, {name},")
+    return ("accuracy" if decided == "classification" else "R2"), results
+
+
+def contestants(task: Task, columns: int, seed: int) -> dict[str, Any]:
+    """The methods by name: the automatic estimator, learned weights, a tuned Gaussian, and two of trees."""
+    inner = shuffled_folds(task, INNER_FOLDS, seed)
+    gammas = [gamma / columns for gamma in _GAMMAS]
+    trees = {"n_estimators": _TREES, "random_state": seed}
+    if task == "classification":
+        gaussian = GridSearchCV(SVC(), {"C": GRIDS["C"], "gamma": gammas}, cv=inner)
+        return {
+            "automatic": MultiKernelClassifier(random_state=seed),
+            "L1MKL": make_pipeline(Prepared(), BankSearchCV(L1MKLClassifier(), {"C": GRIDS["C"]}, cv=inner)),
+            "one Gaussian (SVC)": make_pipeline(Prepared(), gaussian),
+            "random forest": make_pipeline(Prepared(), RandomForestClassifier(**trees)),
+            "gradient boosting": make_pipeline(
+                Prepared(), GridSearchCV(HistGradientBoostingClassifier(random_state=seed), _BOOSTING, cv=inner)
+            ),
+        }
+    ridge = GridSearchCV(KernelRidge(kernel="rbf"), {"alpha": GRIDS["alpha"], "gamma": gammas}, cv=inner)
+    return {
+        "automatic": MultiKernelRegressor(random_state=seed),
+        "MultipleKernelRidgeCV": make_pipeline(Prepared(), MultipleKernelRidgeCV()),
+        "one Gaussian (kernel ridge)": make_pipeline(
+            Prepared(), TransformedTargetRegressor(ridge, transformer=StandardScaler())
+        ),
+        "random forest": make_pipeline(Prepared(), RandomForestRegressor(**trees)),
+        "gradient boosting": make_pipeline(
+            Prepared(), GridSearchCV(HistGradientBoostingRegressor(random_state=seed), _BOOSTING, cv=inner)
+        ),
+    }
+
+
+def rows_of(results: list[Result]) -> list[list[str]]:
+    """The lines of the table, the best first."""
+    ordered = sorted(results, key=lambda result: -float(np.mean(result.scores)))
+    return [
+        [r.method, f"{np.mean(r.scores):.4f} +- {np.std(r.scores, ddof=1):.4f}", f"{r.seconds:.2f}"] for r in ordered
+    ]
