@@ -12,6 +12,7 @@ Kernels may share the scales: there is one D then, theta = (w_1, ..., w_R, s), a
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -133,23 +134,38 @@ class Evaluated:
             inside.append(self.bank.inner(product))
         return np.concatenate([outside, *inside])
 
+    def slopes(self) -> Iterator[Array]:
+        """sum_r w_r f_r'(D) of each distance D, over the kernels r that have it."""
+        for users, D in zip(self.combination.users, self.distances, strict=True):
+            slopes = np.empty_like(D)
+
+            def part(rows: slice, users: tuple[int, ...] = users, D: Array = D, out: Array = slopes) -> None:
+                out[rows] = self._slope(users, _clipped(D[rows]))
+
+            over_tiles(part, D.shape)
+            yield slopes
+
     def _multiplied(self, d: int, users: tuple[int, ...], M: Array, out: Array) -> Array:
         """<M, f_r(D)> for the kernels r of a distance D, with M o sum_r w_r f_r'(D) in ``out``, which may be M."""
 
         def part(rows: slice) -> Array:
             near = _clipped(self.distances[d][rows])
-            values, slopes = np.zeros(len(users)), np.zeros_like(near)
-            for i, r in enumerate(users):
-                kernel = self.combination.kernels[r]
-                values[i] = np.einsum("ij,ij->", M[rows], kernel.profile(near))
-                slope = kernel.slope(near)
-                slope *= self.weights[r]
-                slopes += slope
-            np.multiply(M[rows], slopes, out=out[rows])
+            kernels = [self.combination.kernels[r] for r in users]
+            values = np.array([np.einsum("ij,ij->", M[rows], kernel.profile(near)) for kernel in kernels])
+            np.multiply(M[rows], self._slope(users, near), out=out[rows])
             return values
 
         parts = over_tiles(part, M.shape)
         return np.sum(parts, axis=0) if parts else np.zeros(len(users))
+
+    def _slope(self, users: tuple[int, ...], near: Array) -> Array:
+        """sum_r w_r f_r' over these kernels r, at distances."""
+        total = np.zeros_like(near)
+        for r in users:
+            slope = self.combination.kernels[r].slope(near)
+            slope *= self.weights[r]
+            total += slope
+        return total
 
 
 def _clipped(D: Array) -> Array:

@@ -95,7 +95,8 @@ class LearnedScalesRegressor(LearnedScalesEstimator, KernelRegressor):
     References
     ----------
     Varma and Babu (2009), More generality in efficient multiple kernel learning, ICML, for scales as weights of a
-    product of kernels. Allen (1974), Technometrics 16, for the held-out residuals.
+    product of kernels. Allen (1974), Technometrics 16, for the held-out residuals. Radhakrishnan, Beaglehole, Pandit
+    and Belkin (2024), Science 383, for scales in the proportion of gradients, from which a second descent starts.
 
     Examples
     --------

@@ -36,7 +36,7 @@ class Run:
 def equal_scales(error: ScalesError, few: ScalesError) -> Trial:
     """The lowest of equal scales over widths and ridges on a few of the samples, where all admit it; else on all."""
     for on in (few, error):
-        losses = {(weight, width): loss for width in _WIDTHS for weight, loss in on.losses(width, _RIDGES)}
+        losses = {(w, width): loss for width in _WIDTHS for w, loss in on.losses(on.equal(1.0, width), _RIDGES)}
         for pair in sorted(losses, key=lambda pair: losses[pair]):
             found = error.at(error.equal(*pair))
             if found is not None:

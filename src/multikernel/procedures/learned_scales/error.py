@@ -84,13 +84,13 @@ class ScalesError:
         left = self.held_out.residuals(self._weighed(self.combination.at(self.bank, self.theta(u)).K))
         return np.full(len(self.held_out.Y), np.inf) if left is None else (left.values**2).sum(axis=1)
 
-    def losses(self, width: float, weights: Sequence[float]) -> Iterator[tuple[float, float]]:
-        """The held-out errors of equal scales of a width with several weights, those that are to be had."""
-        K = self._weighed(self.combination.at(self.bank, self.theta(self.equal(1.0, width))).K)
-        for weight in weights:
-            left = self.held_out.residuals(weight * K)
+    def losses(self, u: Array, factors: Sequence[float]) -> Iterator[tuple[float, float]]:
+        """The held-out errors at u with several factors of the weights, those that are to be had."""
+        K = self._weighed(self.combination.at(self.bank, self.theta(u)).K)
+        for factor in factors:
+            left = self.held_out.residuals(factor * K)
             if left is not None:
-                yield weight, float(left.errors.sum())
+                yield factor, float(left.errors.sum())
 
     def theta(self, u: Array) -> Array:
         """The weights and the scales of all distances, 0 for those that do not vary."""

@@ -4,6 +4,10 @@ On the way the penalty falls: first the common scale and the ridge are settled, 
 The minimum at the end of such a path predicts better than one found with a small penalty from the beginning (R^2 of new
 samples .879 for .863 on cpu, .879 for .870 on servo, .893 for .888 on housing).
 
+It may still be the wrong one where few features of many matter. Where the scales that gradients propose (gradients.py)
+have a clearly lower held-out error than equal ones, a descent from them joins as soon as the penalty lets scales
+differ, and the path goes on from the lower end of both (R^2 of new samples .979 for .970 with 4 of 50 features).
+
 Scales are fitted to the folds, and the more so the smaller the penalty. How much is measured by leaving out each fold
 from all that chooses scales,
 
@@ -22,8 +26,11 @@ import numpy as np
 
 from multikernel.procedures.learned_scales.descent import at_point, descended
 from multikernel.procedures.learned_scales.error import ScalesError, Trial
+from multikernel.procedures.learned_scales.gradients import from_gradients
 
 PENALTIES = (30.0, 10.0, 3.0, 1.0)
+_JOINED = 3.0  # the penalty at which the second start joins; a larger one, where the path ends there
+_LOWER = 0.8  # times the held-out error of equal scales: less of a difference is as likely the folds'
 _ROUGH = 0.01  # the stationarity on the way
 _FOLDS, _OUT = 5, 3  # at most so many folds, of which so many are left out in turn
 
@@ -40,11 +47,21 @@ class Chosen:
 def along(error: ScalesError, start: Trial, penalties: Sequence[float], tol: float, max_iter: int) -> list[Trial]:
     """E at the minima for penalties that fall, each from the one before."""
     found: list[Trial] = []
+    joined, proposed = min(each for each in penalties if each >= _JOINED), _proposed(error, start)
     for penalty in penalties:
         other = replace(error, penalty=penalty)
-        start = descended(other, at_point(other, start.u), max(tol, _ROUGH), max_iter).best
+        starts = [start, proposed] if penalty == joined and proposed is not None else [start]
+        ends = [descended(other, at_point(other, each.u), max(tol, _ROUGH), max_iter).best for each in starts]
+        start = min(ends, key=lambda trial: trial.value)
         found.append(start)
     return found
+
+
+def _proposed(error: ScalesError, start: Trial) -> Trial | None:
+    """The point that gradients propose, where its held-out error is clearly lower than that of the start."""
+    u = from_gradients(error, start.u)
+    trial = None if u is None else error.at(u)
+    return trial if trial is not None and trial.loss < _LOWER * start.loss else None
 
 
 def given(error: ScalesError, start: Trial, tol: float, max_iter: int) -> Chosen:

@@ -3,8 +3,9 @@
     min over w, s > 0 of  log L(sum_r w_r f_r(sum_k s_rk D_k)) + penalty / n * sum_r sum of squares_k(log s_rk)
 
 as error.py has it. The problem is not convex. Equal scales are tried first, of several widths and with several ridges,
-on some of the samples where there are many; descents (descent.py) lead on from the best, on these samples while the
-penalty falls (path.py), and then on all. The end is no worse than the equal scales chosen.
+on some of the samples where there are many; descents (descent.py) lead on from the best, and from what gradients make
+of it (gradients.py), on these samples while the penalty falls (path.py), and then on all. The end is no worse than the
+equal scales chosen.
 """
 
 from __future__ import annotations
