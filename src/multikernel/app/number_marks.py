@@ -32,7 +32,8 @@ def plainly(
     }
     changed: dict[str, Sequence[str]] = {}
     said: dict[str, list[tuple[str, str]]] = {"a decimal comma": [], "marks between thousands": []}
-    for name in (name for name in columns if name in points | commas):
+    numbers = points | commas
+    for name in (name for name in columns if name in numbers):
         comma = name in either or name not in points
         cells = [cell if missing(cell) else _plain(cell, comma) for cell in columns[name]]
         pairs = [(old, new) for old, new in zip(columns[name], cells, strict=True) if old != new]
