@@ -66,9 +66,9 @@ def test_several_classes_share_one_bank(learner, multiclass):
 
 def test_one_vs_one_problem_is_the_binary_one():
     X, y = load_iris(return_X_y=True)
-    many = EasyMKLClassifier(multiclass="ovo").fit(X, y)
+    many = EasyMKLClassifier(lam=0.1, multiclass="ovo").fit(X, y)
     pair = y != 0  # the third problem: class 1 (as +1) against class 2
-    two = EasyMKLClassifier().fit(X[pair], -y[pair])
+    two = EasyMKLClassifier(lam=0.1).fit(X[pair], -y[pair])
     np.testing.assert_allclose(many.weights_[2], two.weights_, atol=1e-8)
     np.testing.assert_allclose(many.dual_coef_[2][pair], two.dual_coef_, atol=1e-6)
     assert not many.dual_coef_[2][~pair].any()

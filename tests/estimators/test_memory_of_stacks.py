@@ -23,12 +23,12 @@ MODELS: dict[str, tuple[Callable[[], Any], np.ndarray]] = {
     "L1": (lambda: mk.L1MKLClassifier("precomputed", C=10.0), Y),
     "Lp": (lambda: mk.LpMKLClassifier("precomputed", C=10.0), Y),
     "smoothed": (lambda: mk.SMKLClassifier("precomputed"), Y),
-    "generalised": (lambda: mk.GMKLRegressor("precomputed"), Z),
-    "EasyMKL": (lambda: mk.EasyMKLClassifier("precomputed"), Y),
-    "polynomial": (lambda: mk.PolynomialMKLRegressor("precomputed", degree=1), Z),
+    "generalised": (lambda: mk.GMKLRegressor("precomputed", alpha=1.0, penalty=1.0), Z),
+    "EasyMKL": (lambda: mk.EasyMKLClassifier("precomputed", lam=0.1), Y),
+    "polynomial": (lambda: mk.PolynomialMKLRegressor("precomputed", alpha=1.0, degree=1), Z),
     "two layers": (lambda: mk.RLS2Regressor("precomputed", alpha=1e-2), Z),
     "held-out errors": (lambda: mk.MultipleKernelRidgeCV("precomputed", max_iter=5), Z),
-    "average": (lambda: mk.AverageMKLRegressor("precomputed"), Z),
+    "average": (lambda: mk.AverageMKLRegressor("precomputed", alpha=1.0), Z),
 }
 
 

@@ -72,13 +72,18 @@ class WeightedClassifier(KernelClassifier):
             of_class = compute_sample_weight(self.class_weight, target)
             weight = of_class if weight is None else weight * of_class
         if weight is not None:
-            gone = np.setdiff1d(target, target[weight > 0])
-            if len(gone):
-                raise ValueError(
-                    f"sample_weight and class_weight leave no sample of class {gone[0]!s}: every one of them has "
-                    "weight 0; leave the class out of y, or give some of its samples a weight"
-                )
+            check_every_class(target, weight)
         return weight
+
+
+def check_every_class(target: Array, weight: Array) -> None:
+    """ValueError where all samples of a class have weight 0."""
+    gone = np.setdiff1d(target, target[weight > 0])
+    if len(gone):
+        raise ValueError(
+            f"sample_weight and class_weight leave no sample of class {gone[0]!s}: every one of them has weight 0; "
+            "leave the class out of y, or give some of its samples a weight"
+        )
 
 
 def classification_machine(learner: str, lam: float, C: float, tol: float, max_iter: int) -> Machine:

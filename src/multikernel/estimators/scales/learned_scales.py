@@ -8,6 +8,7 @@ from typing import ClassVar
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel.estimators.classifier import check_every_class
 from multikernel.estimators.labels import LabelsEstimator
 from multikernel.estimators.protocol import Task
 from multikernel.estimators.regressor import KernelRegressor
@@ -147,6 +148,8 @@ class LearnedScalesClassifier(LearnedScalesEstimator, LabelsEstimator):
 
     def _tasks(self, target: Array, sample_weight: Array | None) -> list[Task]:
         labels = self._numbered(target)
+        if sample_weight is not None:
+            check_every_class(target, sample_weight)
         columns = 2.0 * np.eye(len(self.classes_))[labels] - 1.0
         return super()._tasks(columns[:, 1] if len(self.classes_) == 2 else columns, sample_weight)
 
