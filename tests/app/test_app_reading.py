@@ -14,7 +14,7 @@ from csv_tables import Invoke
 from multikernel.app.tables import read_table
 
 _ROWS = [["x", "word", "y"], ["1.5", "a", "1"], ["-2.25", "b", "0"]]
-_BROKEN = gzip.compress("\n".join(map(",".join, _ROWS * 200)).encode())[:40]
+_BROKEN = gzip.compress("\n".join(map(",".join, _ROWS * 200)).encode(), mtime=0)[:40]
 
 
 @pytest.fixture(autouse=True)
@@ -90,7 +90,7 @@ def test_encodings_with_a_mark_are_read(encoding: str) -> None:
 
 def test_archives_are_read() -> None:
     text = b"x,y\n1,2\n"
-    Path("t.csv.gz").write_bytes(gzip.compress(text))
+    Path("t.csv.gz").write_bytes(gzip.compress(text, mtime=0))
     Path("t.csv.bz2").write_bytes(bz2.compress(text))
     Path("t.csv.xz").write_bytes(lzma.compress(text))
     with zipfile.ZipFile("t.zip", "w") as archive:
