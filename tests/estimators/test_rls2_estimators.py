@@ -113,7 +113,8 @@ def test_path_is_warm_and_the_same_as_fits():
 def test_one_standard_error():
     alphas = [10.0, 1.0, 0.1, 0.01, 0.001]
     searches = [
-        BankSearchCV(RLS2Regressor(), {"alpha": alphas}, cv=5, one_standard_error=rule).fit(X, Y) for rule in (0, 1)
+        BankSearchCV(RLS2Regressor(), {"alpha": alphas}, cv=5, one_standard_error=rule).fit(X, Y)
+        for rule in (False, True)
     ]
     scores = np.array([[s.cv_results_[f"split{f}_test_score"] for f in range(5)] for s in searches])[1]
     best = scores.mean(axis=0).argmax()

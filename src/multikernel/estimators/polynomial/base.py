@@ -78,7 +78,9 @@ class PolynomialMKL(KernelEstimator):
         """In units of the combined kernel's mean self-value where a search begins."""
         combination = self._combination()
         start = self._domain().start(combination.n_parameters(whole.bank))
-        return ridges(float(np.average(combination.gram(whole.bank, start).diagonal(), weights=whole.share)) or 1.0)
+        with np.errstate(over="ignore"):  # powers beyond the range of numbers are refused where the problem is solved
+            size = float(np.average(combination.gram(whole.bank, start).diagonal(), weights=whole.share))
+        return ridges(size if 0.0 < size < np.inf else 1.0)
 
     def _default_kernels(self) -> KernelFamily:
         return homogeneous_polynomials(0, normalize=False) + linear_features()
