@@ -63,7 +63,7 @@ def tables(out: Path) -> str:
 
 def test_a_run_that_is_killed_goes_on_to_the_same_report(small_data: Path, tmp_path: Path) -> None:
     where = ["--figure", "1", "--quick", "--data-dir", str(small_data), "--out", str(tmp_path / "killed")]
-    command = [sys.executable, "-m", "multikernel.app.main", "reproduce", "nkrr", *where]
+    command = [sys.executable, "-m", "multikernel.app.cli.main", "reproduce", "nkrr", *where]
     with subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=os.environ) as process:
         assert process.stderr is not None
         assert "cell 1 of 3" in process.stderr.readline()

@@ -1,1 +1,1 @@
-"""The command line and its report. Nothing imports this room; its libraries are the ``app`` extra."""
+"""The applications. Nothing imports this room; its libraries are the ``app`` extra."""

@@ -13,9 +13,9 @@ from typing import Any
 
 import typer
 
+from multikernel.app.jobs.watch import Observe
 from multikernel.observer import Progress, listening
 
-Observe = Callable[[str], None]
 _SILENCE = 10.0  # seconds after which a fit says in a pipe how far it is
 _PIPE_WIDTH = 240  # columns of a table in a pipe, where lines need not be wrapped
 
@@ -57,33 +57,35 @@ def _showing_each_once() -> Callable[..., None]:
     return show
 
 
-@contextmanager
-def steps(total: int, title: str) -> Iterator[Observe]:
-    """Show the progress of a job of ``total`` steps: call what is yielded after each step, with a word about it."""
-    if not sys.stderr.isatty():
-        yield lambda what: typer.echo(f"{title}: {what} of {total}", err=True)
-        return
-    with _bar(title, total, "{task.completed:.0f}/{task.total:.0f}") as update:
-        yield lambda what: update(advance=1, description=f"{title}, {what}")
+class ConsoleWatch:
+    """The watch of a job on a terminal or in a pipe, on stderr."""
 
+    @contextmanager
+    def steps(self, total: int, title: str) -> Iterator[Observe]:
+        """Show the progress of a job of ``total`` steps: call what is yielded after each step, with a word about it."""
+        if not sys.stderr.isatty():
+            yield lambda what: typer.echo(f"{title}: {what} of {total}", err=True)
+            return
+        with _bar(title, total, "{task.completed:.0f}/{task.total:.0f}") as update:
+            yield lambda what: update(advance=1, description=f"{title}, {what}")
 
-@contextmanager
-def fitting(title: str) -> Iterator[None]:
-    """Show how far a fit is: a bar with its certificate and the time left, in a pipe a line after each long silence."""
-    if not sys.stderr.isatty():
-        with listening(_now_and_then(title)):
-            yield
-        return
-    parts: dict[int, float] = {}  # how far each problem of the fit is
-    with _bar(title, 1.0, "{task.percentage:.0f} %") as update:
+    @contextmanager
+    def fitting(self, title: str) -> Iterator[None]:
+        """Show how far a fit is: a bar with certificate and time left, in a pipe a line after each long silence."""
+        if not sys.stderr.isatty():
+            with listening(_now_and_then(title)):
+                yield
+            return
+        parts: dict[int, float] = {}  # how far each problem of the fit is
+        with _bar(title, 1.0, "{task.percentage:.0f} %") as update:
 
-        def tell(progress: Progress) -> None:
-            parts[progress.problem] = progress.part
-            reached = f"{title}, {progress.certificate.kind} {progress.certificate.value:.0e}"
-            update(completed=sum(parts.values()) / progress.problems, description=reached)
+            def tell(progress: Progress) -> None:
+                parts[progress.problem] = progress.part
+                reached = f"{title}, {progress.certificate.kind} {progress.certificate.value:.0e}"
+                update(completed=sum(parts.values()) / progress.problems, description=reached)
 
-        with listening(tell):
-            yield
+            with listening(tell):
+                yield
 
 
 def _now_and_then(title: str) -> Callable[[Progress], None]:

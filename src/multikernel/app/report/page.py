@@ -17,8 +17,8 @@ import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from multikernel.app import figures
-from multikernel.app.results import Plan, Score, Study
+from multikernel.app.demo.results import Plan, Score, Study
+from multikernel.app.report import figures
 
 _LIBRARIES = ("multikernel", "numpy", "scipy", "scikit-learn", "numba")
 
@@ -114,7 +114,7 @@ def command(studies: Sequence[Study], plan: Plan, out: Path, data_dir: Path | No
 def render(studies: Sequence[Study], plan: Plan, out: Path, data_dir: Path | None) -> str:
     """The report as HTML text."""
     environment = Environment(
-        loader=PackageLoader("multikernel.app"),
+        loader=PackageLoader("multikernel.app.report"),
         autoescape=True,
         undefined=StrictUndefined,
         trim_blocks=True,

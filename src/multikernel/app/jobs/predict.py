@@ -8,8 +8,9 @@ from typing import Any
 import pandas as pd
 from sklearn.base import is_classifier
 
-from multikernel.app.automatic import Columns
-from multikernel.app.tables import Encoding, Table
+from multikernel.app.tables.columns import Columns
+from multikernel.app.tables.encoding import Encoding
+from multikernel.app.tables.table import Table
 from multikernel.persistence import read
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the start of a formula

@@ -24,7 +24,7 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from multikernel._typing import Array
-from multikernel.app.results import Learned, Outcome, Plan, Score, Study
+from multikernel.app.demo.results import Learned, Outcome, Plan, Score, Study
 from multikernel.banks import bind
 from multikernel.datasets import Dataset
 from multikernel.diagnostics import center_of_mass, spectral_ratios

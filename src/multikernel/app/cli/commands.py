@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from multikernel._files import check_new, write_whole
-from multikernel.app.console import one_line_failures, show_table, steps
-from multikernel.app.kernel_language import WORDS, parse
+from multikernel.app.cli.console import ConsoleWatch, one_line_failures, show_table
+from multikernel.app.cli.kernel_words import WORDS, parse
 
 if TYPE_CHECKING:
-    from multikernel.app.tables import Table
+    from multikernel.app.tables.table import Table
     from multikernel.datasets.dataset import Task
     from multikernel.kernels import KernelFamily
 
@@ -54,7 +54,7 @@ def _task(name: TaskName) -> Task | None:
 
 def _read(path: Path) -> Table:
     """A table; what is unusual about it is said, on stderr since predictions may go to stdout."""
-    from multikernel.app.tables import read_table
+    from multikernel.app.tables.table import read_table
 
     table = read_table(path)
     if table.note:
@@ -99,9 +99,9 @@ def demo(
     with one_line_failures():
         check_new(out, force=force)
         from multikernel import datasets
-        from multikernel.app.report import render, summary_rows
-        from multikernel.app.results import Plan
-        from multikernel.app.study import compare
+        from multikernel.app.demo.results import Plan
+        from multikernel.app.demo.study import compare
+        from multikernel.app.report.page import render, summary_rows
 
         names = data or ["breast_cancer"]
         if not data and any(entry.name == "ionosphere" for entry in datasets.available(data_dir)):
@@ -110,7 +110,7 @@ def demo(
         plan = Plan(folds=folds, seed=seed, max_degree=max_degree)
         studies = []
         for dataset in loaded:
-            with steps(folds, dataset.name) as observe:
+            with ConsoleWatch().steps(folds, dataset.name) as observe:
                 studies.append(compare(dataset, plan, observe))
             header, rows = summary_rows(studies[-1])
             show_table(f"{dataset.name}: area under the ROC curve, {folds} folds", header, rows)
@@ -157,21 +157,21 @@ def fit(
     family = _kernels(kernels)
     with one_line_failures():
         check_new(out, force=force, inputs=(table,))
-        from multikernel.app.models import Wish
+        from multikernel.app.jobs.methods import Wish
         from multikernel.persistence import save
 
         wish = Wish(target, method, _task(task), family, lam, c, alpha, seed)
         cells = _read(table)
         if wish.automatic:
-            from multikernel.app.automatic import learn
+            from multikernel.app.jobs.fit_automatic import learn
 
-            model, columns = learn(cells, target, wish.task, seed)
+            model, columns = learn(cells, target, wish.task, seed, ConsoleWatch())
             save(model, out, metadata={"columns": columns.numeric})
             typer.echo(model.explain())
         else:
-            from multikernel.app.training import describe, train
+            from multikernel.app.jobs.fit_method import describe, train
 
-            trained = train(cells, wish)
+            trained = train(cells, wish, ConsoleWatch())
             save(trained.model, out, metadata={"table": trained.encoding.to_json()})
             for title, header, rows in describe(trained):
                 show_table(title, header, rows)
@@ -194,7 +194,7 @@ def predict(
     with one_line_failures():
         if out is not None:
             check_new(out, force=force, inputs=(model, table))
-        from multikernel.app.predictions import predictions
+        from multikernel.app.jobs.predict import predictions
 
         text, count = predictions(model, _read(table), proba)
         if out is None:
@@ -218,10 +218,10 @@ def compare(
     meet the same folds and the same columns.
     """
     with one_line_failures():
-        from multikernel.app.contest import contest, rows_of
+        from multikernel.app.jobs.compare import contest, rows_of
 
         cells = _read(table)
-        with steps(5, table.name) as observe:
+        with ConsoleWatch().steps(5, table.name) as observe:
             measure, results = contest(cells, target, _task(task), folds, seed, observe)
         title = f"{table.name}: {measure} on {folds} held-out folds, with seconds of choosing and fitting"
         show_table(title, ["method", measure, "seconds"], rows_of(results))

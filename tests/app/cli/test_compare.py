@@ -10,14 +10,14 @@ from csv_tables import Invoke, write_table
 from sklearn.ensemble import RandomForestRegressor
 from sklearn.model_selection import KFold
 
-from multikernel.app import contest
+from multikernel.app.jobs import compare
 
 
 @pytest.fixture(autouse=True)
 def _small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(contest, "_TREES", 10)
-    monkeypatch.setattr(contest, "_BOOSTING", {"max_iter": [3, 5]})
-    monkeypatch.setattr(contest, "_GAMMAS", (0.1, 1.0))
+    monkeypatch.setattr(compare, "_TREES", 10)
+    monkeypatch.setattr(compare, "_BOOSTING", {"max_iter": [3, 5]})
+    monkeypatch.setattr(compare, "_GAMMAS", (0.1, 1.0))
 
 
 @pytest.mark.parametrize(
@@ -53,8 +53,8 @@ def test_every_method_gets_a_line_the_best_first(invoke: Invoke, kind: str, meas
 
 def test_scores_are_those_of_a_fit_by_hand(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without words and gaps, what trees see is the table but for scales, which they do not notice."""
-    every = contest.contestants
-    monkeypatch.setattr(contest, "contestants", lambda *given: {"random forest": every(*given)["random forest"]})
+    every = compare.contestants
+    monkeypatch.setattr(compare, "contestants", lambda *given: {"random forest": every(*given)["random forest"]})
     rng = np.random.default_rng(0)
     X = rng.integers(0, 9, (40, 2)).astype(float)
     y = X[:, 0] + 0.5 * rng.normal(size=40)

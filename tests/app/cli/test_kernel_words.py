@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from multikernel import bind, kernels
-from multikernel.app.kernel_language import WORDS, parse
+from multikernel.app.cli.kernel_words import WORDS, parse
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""From a CSV file to arrays: named columns, categories spread over 0/1 columns, everything scaled to [0, 1].
+"""From a CSV file to named columns, and to the target among them.
 
 A row is counted as a spreadsheet shows it: the header is row 1.
 """
@@ -6,22 +6,17 @@ A row is counted as a spreadsheet shows it: the header is row 1.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.app.csv_file import DELIMITERS, rows_of
-from multikernel.app.number_marks import plainly
+from multikernel.app.tables.csv_file import DELIMITERS, rows_of
+from multikernel.app.tables.number_marks import plainly
 from multikernel.datasets.column import Column, decide
 from multikernel.datasets.dataset import Task
-from multikernel.datasets.feature import Feature, encode
 from multikernel.datasets.rows import check_header
-
-if TYPE_CHECKING:
-    import pandas as pd
 
 _MISSING = frozenset({"", "?", "na", "n/a", "nan", "null"})
 
@@ -96,59 +91,3 @@ def read_target(table: Table, target: str, task: Task | None) -> tuple[Array, Ta
     if not columns:
         raise ValueError(f"{table.file} has no feature columns beside {target!r}")
     return y, decided, columns
-
-
-@dataclass(frozen=True)
-class Encoding:
-    """How the rows of a file become samples: learned from the training file, stored with the model."""
-
-    target: str  # the name of its column
-    task: Task
-    features: tuple[Feature, ...]
-    low: tuple[float, ...]  # the smallest value in training of each column that the features become
-    high: tuple[float, ...]  # the largest
-
-    @classmethod
-    def learn(cls, table: Table, target: str, task: Task | None) -> tuple[Self, pd.DataFrame, Array]:
-        """The encoding of a training file, its samples before they are scaled, and its target.
-
-        ValueError where there is no such target or no feature, a cell is missing, or the target does not fit the task.
-        """
-        y, decided, found = read_target(table, target, task)
-        columns = [table.column(column.name) for column in found]
-        features = tuple(map(Feature.learn, columns))
-        raw = _frame(features, columns)
-        low, high = raw.min().tolist(), raw.max().tolist()
-        return cls(target, decided, features, tuple(low), tuple(high)), raw, y
-
-    def scale(self, raw: pd.DataFrame) -> pd.DataFrame:
-        """Each column to [0, 1] by its range in training; one that was constant there loses that constant."""
-        low, high = np.array(self.low), np.array(self.high)
-        return raw.sub(low).div(np.where(high > low, high - low, 1.0))
-
-    def samples(self, table: Table) -> pd.DataFrame:
-        """The scaled samples of another file, whose further columns are ignored.
-
-        ValueError where a column or a cell is missing, or a cell does not fit what its column held in training.
-        """
-        table.check_has([feature.name for feature in self.features])
-        return self.scale(_frame(self.features, [table.column(feature.name) for feature in self.features]))
-
-    def to_json(self) -> dict[str, Any]:
-        """The encoding as dictionaries, lists, strings and numbers, for the header of a model file."""
-        return asdict(self)
-
-    @classmethod
-    def from_json(cls, stored: dict[str, Any]) -> Self:
-        """The encoding from what ``to_json`` gave, once it has been written and read as JSON."""
-        features = tuple(
-            Feature(f["name"], None if f["levels"] is None else tuple(f["levels"])) for f in stored["features"]
-        )
-        return cls(stored["target"], stored["task"], features, tuple(stored["low"]), tuple(stored["high"]))
-
-
-def _frame(features: Sequence[Feature], columns: Sequence[Column]) -> pd.DataFrame:
-    import pandas as pd
-
-    values, names = encode(features, columns)
-    return pd.DataFrame(values, columns=list(names))

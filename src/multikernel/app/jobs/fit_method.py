@@ -11,9 +11,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from multikernel._typing import Array
-from multikernel.app.console import fitting, steps
-from multikernel.app.models import INNER_FOLDS, Wish, make_model, most_folds, shuffled_folds, with_search
-from multikernel.app.tables import Encoding, Table
+from multikernel.app.jobs.methods import INNER_FOLDS, Wish, make_model, most_folds, shuffled_folds, with_search
+from multikernel.app.jobs.watch import Watch
+from multikernel.app.tables.encoding import Encoding
+from multikernel.app.tables.table import Table
 from multikernel.datasets.dataset import Task
 
 _FOLDS = 5  # of the cross-validation whose score is printed
@@ -33,13 +34,13 @@ class Trained:
     fold_scores: tuple[float, ...]  # on held-out folds, empty where a class is too small for folds
 
 
-def train(table: Table, wish: Wish) -> Trained:
+def train(table: Table, wish: Wish, watch: Watch) -> Trained:
     """Fit and cross-validate the model that was asked for; ValueError where the file or an option does not allow it."""
     encoding, raw, y = Encoding.learn(table, wish.target, wish.task)
     model = with_search(make_model(wish, encoding.task), wish, encoding.task, y)
-    fold_scores = _cross_validate(model, raw, y, encoding.task, wish.seed)  # the longest part, which shows its progress
+    fold_scores = _cross_validate(model, raw, y, encoding.task, wish.seed, watch)  # the longest part
     X = encoding.scale(raw)
-    with fitting("fit"):
+    with watch.fitting("fit"):
         model.fit(X, y)
     return Trained(
         model=getattr(model, "best_estimator_", model),
@@ -52,14 +53,14 @@ def train(table: Table, wish: Wish) -> Trained:
     )
 
 
-def _cross_validate(model: Any, raw: Any, y: Array, task: Task, seed: int) -> tuple[float, ...]:
+def _cross_validate(model: Any, raw: Any, y: Array, task: Task, seed: int, watch: Watch) -> tuple[float, ...]:
     """Scores on held-out folds, with the scaling learned outside the fold; none where a class is too small."""
     n_folds = min(_FOLDS, most_folds(y, task))
     if n_folds < 2:
         return ()
     pipeline = make_pipeline(MinMaxScaler().set_output(transform="pandas"), model)
     scores = []
-    with steps(n_folds, "cross-validation") as observe:
+    with watch.steps(n_folds, "cross-validation") as observe:
         for k, (fit, held) in enumerate(shuffled_folds(task, n_folds, seed).split(raw, y)):
             fold = clone(pipeline).fit(raw.iloc[fit], y[fit])
             scores.append(float(fold.score(raw.iloc[held], y[held])))

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from csv_tables import Invoke
 
-from multikernel.app.tables import read_table
+from multikernel.app.tables.table import read_table
 
 _ROWS = [["x", "word", "y"], ["1.5", "a", "1"], ["-2.25", "b", "0"]]
 _BROKEN = gzip.compress("\n".join(map(",".join, _ROWS * 200)).encode(), mtime=0)[:40]

@@ -17,8 +17,8 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
 from multikernel import EasyMKLClassifier, kernels
-from multikernel.app.results import Plan
-from multikernel.app.study import SVC_GRID
+from multikernel.app.demo.results import Plan
+from multikernel.app.demo.study import SVC_GRID
 
 FOLDS, DEGREE = 2, 3
 
@@ -50,7 +50,7 @@ class Page(HTMLParser):
 def page(tmp_path_factory: pytest.TempPathFactory) -> tuple[Page, str]:
     from typer.testing import CliRunner
 
-    from multikernel.app.commands import app
+    from multikernel.app.cli.commands import app
 
     out = tmp_path_factory.mktemp("demo") / "page.html"
     words = ["demo", "--data", "breast_cancer", "--folds", FOLDS, "--max-degree", DEGREE, "--seed", 3, "--out", out]

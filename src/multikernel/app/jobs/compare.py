@@ -29,9 +29,9 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
 from multikernel._typing import Array
-from multikernel.app.automatic import Columns
-from multikernel.app.models import GRIDS, INNER_FOLDS, most_folds, shuffled_folds
-from multikernel.app.tables import Table, read_target
+from multikernel.app.jobs.methods import GRIDS, INNER_FOLDS, most_folds, shuffled_folds
+from multikernel.app.tables.columns import Columns
+from multikernel.app.tables.table import Table, read_target
 from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor
 from multikernel.auto.preparation import Preparation
 from multikernel.auto.table import read

@@ -17,7 +17,7 @@ def main() -> None:
             "for example with: pip install 'multikernel[app]'\n"
         )
         raise SystemExit(1)
-    from multikernel.app.commands import app
+    from multikernel.app.cli.commands import app
 
     app(prog_name="multikernel")
 

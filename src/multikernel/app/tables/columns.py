@@ -1,18 +1,15 @@
-"""``fit`` without a method: from a table to the automatic estimator, which takes missing cells, dates and words."""
+"""Columns as a person has them, for the automatic estimator: numbers or words, with missing cells."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Self
 
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.app.console import fitting
-from multikernel.app.tables import Table, is_missing, read_target
-from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor
+from multikernel.app.tables.table import Table, is_missing
 from multikernel.datasets.column import Column
-from multikernel.datasets.dataset import Task
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -57,13 +54,3 @@ def _values(column: Column, numeric: bool) -> Array:
         raise part.error(part.first_word, "is not a number, and the column was numeric in training")
     values[kept] = part.numbers if numeric else part.cells
     return values
-
-
-def learn(table: Table, target: str, task: Task | None, seed: int) -> tuple[Any, Columns]:
-    """The automatic estimator, fitted, and what it was fitted to; ValueError where the table does not allow it."""
-    y, decided, found = read_target(table, target, task)
-    columns = Columns.learn(found)
-    X = columns.frame(table)
-    estimator = MultiKernelClassifier if decided == "classification" else MultiKernelRegressor
-    with fitting("fit"):
-        return estimator(random_state=seed).fit(X, y), columns

@@ -12,8 +12,8 @@ import pytest
 from csv_tables import HEADER, Invoke, write_table
 
 from multikernel import EasyMKLClassifier, kernels
-from multikernel.app.commands import MethodName
-from multikernel.app.models import METHODS
+from multikernel.app.cli.commands import MethodName
+from multikernel.app.jobs.methods import METHODS
 from multikernel.persistence import load, read, save
 
 

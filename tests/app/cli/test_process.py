@@ -9,11 +9,11 @@ from pathlib import Path
 
 from csv_tables import write_table
 
-from multikernel.app.console import show_table
+from multikernel.app.cli.console import show_table
 
 
 def _run(*words: str, cwd: Path, code: str | None = None) -> subprocess.CompletedProcess[bytes]:
-    start = [sys.executable, "-c", code] if code else [sys.executable, "-m", "multikernel.app.main"]
+    start = [sys.executable, "-c", code] if code else [sys.executable, "-m", "multikernel.app.cli.main"]
     return subprocess.run([*start, *words], cwd=cwd, capture_output=True, timeout=120, check=False)
 
 
@@ -52,7 +52,7 @@ def test_without_the_extra_one_sentence_says_what_to_install(tmp_path: Path) -> 
     code = (
         "import importlib.util, sys; whole = importlib.util.find_spec\n"
         "importlib.util.find_spec = lambda name, *more: None if name == 'jinja2' else whole(name, *more)\n"
-        "from multikernel.app.main import main; main()"
+        "from multikernel.app.cli.main import main; main()"
     )
     done = _run(cwd=tmp_path, code=code)
     assert done.returncode == 1

@@ -1,0 +1,1 @@
+"""The comparison that ``multikernel demo`` makes on bundled data."""

@@ -1,0 +1,1 @@
+"""What both applications do with a table: fit, predict, compare."""

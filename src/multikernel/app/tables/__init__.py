@@ -1,0 +1,1 @@
+"""A person's own table: from a file to samples."""
