@@ -3,7 +3,7 @@
 import inspect
 
 import pytest
-from sklearn.base import BaseEstimator
+from sklearn.base import BaseEstimator, clone
 from sklearn.model_selection import KFold
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
@@ -34,7 +34,22 @@ OTHERS = [  # estimators with arguments: those that need one, and those that wou
     BankSearchCV(AverageMKLRegressor(), {"alpha": [0.01, 0.1]}, cv=KFold(2)),
 ]
 NOT_PLAIN = {BankSearchCV, BestKernelClassifier, BestKernelRegressor}
-ESTIMATORS = OTHERS + [cls() for cls in PUBLIC if issubclass(cls, BaseEstimator) and cls not in NOT_PLAIN]
+DEFAULTS = [cls() for cls in PUBLIC if issubclass(cls, BaseEstimator) and cls not in NOT_PLAIN]
+
+
+def searched(model: BaseEstimator) -> list[str]:
+    """The parameters whose default is searched for in ten fits and more."""
+    return [name for name, value in model.get_params(deep=False).items() if value == "auto" and name != "solver"]
+
+
+def numbered(model: BaseEstimator) -> BaseEstimator:
+    """The model with numbers for those."""
+    return clone(model).set_params(**{name: 10.0 if name == "alpha" else 1.0 for name in searched(model)})
+
+
+ESTIMATORS = OTHERS + [numbered(model) for model in DEFAULTS]
+SEARCHING = [model for model in DEFAULTS if searched(model)]
+SOON = (AverageMKLRegressor, EasyMKLClassifier)  # of those that search, the ones checked in every run
 
 
 EQUIVALENCE = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
@@ -60,6 +75,19 @@ def expected_to_fail(estimator: BaseEstimator) -> dict[str, str]:
 @parametrize_with_checks(ESTIMATORS, expected_failed_checks=expected_to_fail)
 def test_check_estimator(estimator, check):
     """All checks but those named above; a check that does not apply skips itself."""
+    check(estimator)
+
+
+@pytest.mark.filterwarnings("ignore::multikernel.PredictionWarning")
+@parametrize_with_checks([m for m in SEARCHING if isinstance(m, SOON)], expected_failed_checks=expected_to_fail)
+def test_check_estimator_with_a_search(estimator, check):
+    check(estimator)
+
+
+@pytest.mark.study
+@pytest.mark.filterwarnings("ignore::multikernel.PredictionWarning")
+@parametrize_with_checks([m for m in SEARCHING if not isinstance(m, SOON)], expected_failed_checks=expected_to_fail)
+def test_check_estimator_with_every_search(estimator, check):
     check(estimator)
 
 
