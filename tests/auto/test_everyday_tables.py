@@ -107,7 +107,7 @@ def test_columns_in_another_order_are_refused(frame, survived):
 def test_a_category_that_training_did_not_have(frame, survived):
     model = fitted(frame, survived)
     new = frame.assign(embarked="Liverpool")
-    with pytest.warns(UserWarning, match="'embarked' has categories that training did not have: Liverpool"):
+    with pytest.warns(UserWarning, match="'embarked' of X has categories, 'Liverpool' for one, that the training"):
         assert len(model.predict(new)) == N
 
 
@@ -223,7 +223,7 @@ def test_one_class_is_refused_in_a_sentence(frame):
 
 def test_two_columns_of_one_name(frame, survived):
     twice = pd.concat([frame, frame[["age"]]], axis=1)
-    with pytest.raises(ValueError, match="two columns of X have the name 'age'"):
+    with pytest.raises(ValueError, match="two columns of X are named 'age'"):
         fitted(twice, survived)
 
 

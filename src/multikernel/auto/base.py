@@ -22,7 +22,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from multikernel._parameters import Positive, Seed, Threads, Verbosity
 from multikernel._typing import Array
-from multikernel._warnings import warn_user
 from multikernel._workers import on_threads
 from multikernel.auto.candidates import Candidate, candidates
 from multikernel.auto.explanation import Explanation, rows_of, sentences_about, warnings_about
@@ -31,9 +30,10 @@ from multikernel.auto.limits import Limits, some
 from multikernel.auto.preparation import Preparation
 from multikernel.auto.samples import Samples
 from multikernel.auto.search import Answer, Member, Tried, tried
-from multikernel.auto.table import Table, as_table, check_names, is_frame, is_table, is_views, read
+from multikernel.auto.table import Table, as_table, is_table, is_views, read
 from multikernel.auto.task import Task
 from multikernel.banks.threads import one_blas_thread
+from multikernel.kernels.frames import check_names, is_frame
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -137,6 +137,4 @@ class MultiKernelEstimator(BaseEstimator):  # type: ignore[misc]
         """The blend at samples: shape (len(X), k)."""
         check_is_fitted(self)
         table = self._table(X, reset=False)
-        for sentence in self.preparation_.unknown(table):
-            warn_user(f"{type(self).__name__}: {sentence}; they count as none of the known ones")
         return self.answer_(self.preparation_.samples(table))

@@ -1,28 +1,30 @@
-"""From a table to samples, and what to say about it: which columns are used as what, what is filled in, left out."""
+"""From a table to samples, and what to say about it: which columns are used as what, what is filled in, left out.
+
+Columns have the types and the encodings of kernels (kernels/columns.py). Numbers are taken twice: standardised, and by
+normal scores of their ranks, which no outlier and no heavy tail moves.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from multikernel._typing import Array
-from multikernel.auto.columns import Column, typed
-from multikernel.auto.dates import Dates, as_dates
-from multikernel.auto.encoders import Categories, Encoder, Numbers, number_cells
+from multikernel._warnings import PredictionWarning, warn_user
 from multikernel.auto.samples import Samples
 from multikernel.auto.table import Table, read
-from multikernel.auto.text import Text, unit_rows
+from multikernel.kernels import Encoding, Features, NormalScores, OneHot, Standardize, Together
+from multikernel.kernels.columns import Column, type_of
+from multikernel.kernels.table import Table as Cells
 
 _SHOWN = 5  # names that a sentence lists
-_LEFT_OUT = {
-    "constant": "has one value only",
-    "missing": "has no value at all",
-    "identifier": "names its row: almost no value occurs twice",
-}
+_NUMBERS = ("number", "ordinal", "date")
+_ORDERS = {"dmy": "day first, 12.03.2020 as 12 March", "mdy": "month first, 12/03/2020 as 3 December"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -32,7 +34,10 @@ class Preparation:
     Parameters
     ----------
     columns : tuple of Column, all of the training table
-    encoders : tuple, one for each column: an Encoder, a Text, or None for a column that is left out
+    views : tuple of str, the view of each of them
+    plain, ranked : Together, numbers as they are and by their ranks, of the columns that are used; None without numbers
+    levels : Together, categories as zeros and ones; None without any
+    texts : tuple of Together, one for each text
     sparse : tuple of str, names of sparse views
     sizes : tuple of arrays, for each sparse view the largest absolute value of each column
     given : tuple of str, names of views that are kernel matrices
@@ -41,7 +46,11 @@ class Preparation:
     """
 
     columns: tuple[Column, ...]
-    encoders: tuple[Any, ...]
+    views: tuple[str, ...]
+    plain: Together | None
+    ranked: Together | None
+    levels: Together | None
+    texts: tuple[Together, ...]
     sparse: tuple[str, ...]
     sizes: tuple[Array, ...]
     given: tuple[str, ...]
@@ -50,28 +59,32 @@ class Preparation:
 
     @classmethod
     def of(cls, table: Table) -> Preparation:
-        """What a training table tells.
+        """What a training table tells."""
+        columns = tuple(type_of(name, cells) for name, cells in table.columns.items())
+        for column in columns:
+            if column.said:
+                warn_user(column.said, PredictionWarning)
+        X, used = _cells(columns, table), _used(columns)
+        features = replace(Features.of(X), names=tuple(column.name for column in used))
+        places = {kind: [j for j, c in enumerate(used) if c.type == kind] for kind in ("category", "text")}
 
-        Raises
-        ------
-        ValueError : where no column is left to learn from
-        """
-        columns = typed(table.columns, table.views)
-        found = cls(
+        def learned(parts: list[tuple[Encoding, tuple[int, ...]]]) -> Together | None:
+            return Together(tuple(parts)).resolve(features).learned(X) if parts else None
+
+        texts = [learned([(used[j].encodings(Standardize())[0], (j,))]) for j in places["text"]]
+        return cls(
             columns,
-            tuple(_encoder(column, table.columns[column.name]) for column in columns),
+            tuple(table.views.get(name, "") for name in table.columns),
+            learned(list(_of_numbers(used, Standardize()))),
+            learned(list(_of_numbers(used, NormalScores()))),
+            learned([(OneHot(), tuple(places["category"]))] if places["category"] else []),
+            tuple(text for text in texts if text is not None),
             tuple(table.sparse),
             tuple(_largest(matrix) for matrix in table.sparse.values()),
             tuple(table.given),
             tuple(float(np.trace(K)) / len(K) or 1.0 for K in table.given.values()),
             table.n,
         )
-        return found
-
-    @property
-    def empty(self) -> bool:
-        """Whether nothing is left to learn from."""
-        return not (any(encoder is not None for encoder in self.encoders) or self.sparse or self.given)
 
     def read(self, X: Any) -> Table:
         """The table of new samples, with the columns and views of training.
@@ -99,54 +112,30 @@ class Preparation:
 
     def samples(self, table: Table) -> Samples:
         """Samples as kernels see them."""
-        plain, ranked, texts = [np.empty((table.n, 0))], [np.empty((table.n, 0))], []
-        owners: list[int] = []
-        views: list[int] = []
-        groups: list[str] = []
-        names = list(dict.fromkeys(column.view for column in self.columns))
-        for column, encoder in zip(self.columns, self.encoders, strict=True):
-            cells = table.columns[column.name]
-            if isinstance(encoder, Text):
-                texts.append(encoder.encode(_objects(cells)))
-            elif isinstance(encoder, Encoder):
-                for parts, part in zip((plain, ranked), encoder.encode(_as(encoder, cells)), strict=True):
-                    parts.append(part)
-                owners += [len(groups) + owner for owner in encoder.owners]
-                views += [names.index(column.view)] * len(encoder.owners)
-                groups += [column.name] * (max(encoder.owners) + 1)
+        X = _cells(self.columns, table)
+        levels = _numbers_of(self.levels, X)
+        used, views = _used(self.columns), list(dict.fromkeys(self.views))
+        of = [view for column, view in zip(self.columns, self.views, strict=True) if column.used]
+        # numbers have a scale each, the levels of a category share one
+        numbers = self.plain.sources if self.plain else ()
+        categories = self.levels.sources if self.levels else ()
+        groups = [*numbers, *dict.fromkeys(categories)]
+        owners = [*range(len(numbers)), *(groups.index(j, len(numbers)) for j in categories)]
         matrices = [
             unit_rows(table.sparse[name].multiply(1.0 / sizes).tocsr())
             for name, sizes in zip(self.sparse, self.sizes, strict=True)
         ]
         given = [table.given[name] / norm for name, norm in zip(self.given, self.norms, strict=True)]
         return Samples(
-            np.hstack(plain),
-            np.hstack(ranked),
+            np.hstack([_numbers_of(self.plain, X), levels]),
+            np.hstack([_numbers_of(self.ranked, X), levels]),
             np.array(owners, dtype=int),
-            np.array(views, dtype=int),
-            (*texts, *matrices),
+            np.array([views.index(of[j]) for j in (*numbers, *categories)], dtype=int),
+            (*(sparse.csr_matrix(text(X)) for text in self.texts), *matrices),
             tuple(given),
             np.arange(table.n),
-            tuple(groups),
+            tuple(used[j].name for j in groups),
         )
-
-    @property
-    def sources(self) -> tuple[str, ...]:
-        """Names of the sparse parts and the kernel matrices of samples."""
-        texts = [
-            column.name for column, each in zip(self.columns, self.encoders, strict=True) if isinstance(each, Text)
-        ]
-        return (*texts, *self.sparse, *self.given)
-
-    def unknown(self, table: Table) -> list[str]:
-        """A sentence for each column with categories that training did not meet."""
-        said = []
-        for column, encoder in zip(self.columns, self.encoders, strict=True):
-            if isinstance(encoder, Categories):
-                new = sorted(encoder.unknown(_objects(table.columns[column.name])))
-                if new:
-                    said.append(f"column {column.name!r} has categories that training did not have: {shortened(new)}")
-        return said
 
     def sentences(self) -> list[str]:
         """What was made of the columns."""
@@ -155,49 +144,55 @@ class Preparation:
     def _used(self) -> list[str]:
         ways = {
             "number": "scaled to mean 0 and spread 1, and also taken by {their} ranks",
+            "ordinal": "the place among the ordered categories, as a number",
+            "date": "the day, and the place in the year, the week and the day where dates go through these",
             "category": "one indicator for each level",
-            "date": "the day, and month and day of the week where these vary",
-            "text": "words and pairs of words, weighed by how rare they are",
+            "text": "words and pairs of words, or runs of characters, weighed by how rare they are",
         }
         said = []
-        used = sorted((c for c, e in zip(self.columns, self.encoders, strict=True) if e is not None), key=_kind)
-        for kind, columns in groupby(used, _kind):
+        for kind, columns in groupby(sorted(_used(self.columns), key=_kind), _kind):
             names = [column.name for column in columns]
             plural = {"category": "categories", "text": "texts"}.get(kind, f"{kind}s")
             what = f"{len(names)} {kind if len(names) == 1 else plural}"
             their = "its" if len(names) == 1 else "their"
             said.append(f"{what} ({shortened(names)}): {ways[kind].format(their=their)}.")
+        said += [f"Dates of {c.name!r} are read {_ORDERS[c.order]}." for c in self.columns if c.order in _ORDERS]
         if self.sparse:
             said.append(f"Sparse features ({shortened(self.sparse)}): scaled by their largest value, rows to norm 1.")
         if self.given:
             said.append(f"Kernel matrices ({shortened(self.given)}): taken as they are, mean self-value 1.")
         return said
 
-    def _filled(self) -> list[str]:
-        pairs = list(zip(self.columns, self.encoders, strict=True))
-        numbers = [c.name for c, e in pairs if isinstance(e, Numbers | Dates) and len(e.owners) > 1 and _gaps(e)]
-        levels = [c.name for c, e in pairs if isinstance(e, Categories) and e.gaps]
-        said = []
+    def _filled(self) -> Iterator[str]:
+        numbers = [column.name for column in self.columns if column.gaps and column.type in _NUMBERS]
+        levels = [column.name for column in self.columns if column.gaps and column.type == "category"]
         if numbers:
-            said.append(f"Missing cells of {shortened(numbers)}: the median, and a column that says where they were.")
+            yield f"Missing cells of {shortened(numbers)}: the mean, and a column that says where they were."
         if levels:
-            said.append(f"Missing cells of {shortened(levels)}: a category of their own.")
-        return said
+            yield f"Missing cells of {shortened(levels)}: a category of their own."
+        for column in self.columns:
+            if column.said:
+                yield f"{column.said[0].upper()}{column.said[1:]}."
 
     def _left_out(self) -> list[str]:
         return [
-            f"Column {column.name!r} is left out: it {_LEFT_OUT[column.kind]}."
-            for column in self.columns
-            if column.kind in _LEFT_OUT
+            f"Column {column.name!r} is left out: it {_why(column)}." for column in self.columns if not column.used
         ][: 2 * _SHOWN]
 
 
+def _why(column: Column) -> str:
+    """Why a column is left out."""
+    if column.type == "identifier":
+        return "names its row: almost no value occurs twice"
+    return "has no value at all" if column.gaps else "has one value only"
+
+
+def _used(columns: Sequence[Column]) -> list[Column]:
+    return [column for column in columns if column.used]
+
+
 def _kind(column: Column) -> str:
-    return column.kind
-
-
-def _gaps(encoder: Numbers | Dates) -> bool:
-    return encoder.gaps if isinstance(encoder, Numbers) else encoder.parts[0].gaps
+    return column.type
 
 
 def shortened(names: Sequence[str]) -> str:
@@ -206,34 +201,42 @@ def shortened(names: Sequence[str]) -> str:
     return ", ".join(names[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
 
 
-def _encoder(column: Column, cells: Array) -> Any:
-    match column.kind:
-        case "number":
-            return Numbers.of(number_cells(cells))
-        case "category":
-            return Categories.of(_objects(cells))
-        case "date":
-            return Dates.of(as_dates(cells))
-        case "text":
-            return Text.of(cells)
-        case _:
-            return None
+def _of_numbers(used: Sequence[Column], numbers: Encoding) -> Iterator[tuple[Encoding, tuple[int, ...]]]:
+    """The encodings of numbers, all plain ones together, of ordered categories and of dates."""
+    plain = tuple(j for j, column in enumerate(used) if column.type == "number")
+    if plain:
+        yield numbers, plain
+    for j, column in enumerate(used):
+        if column.type in ("ordinal", "date"):
+            yield from ((encoding, (j,)) for encoding in replace(column, parsed=False).encodings(numbers))
 
 
-def _as(encoder: Encoder, cells: Array) -> Array:
-    """Cells in the form that the encoder of the training column takes."""
-    if isinstance(encoder, Numbers):
-        return number_cells(cells)
-    return as_dates(cells) if isinstance(encoder, Dates) else _objects(cells)
+def _cells(columns: Sequence[Column], table: Table) -> Cells:
+    """The columns that are used, as they were in training; strings that become missing cells are said."""
+    found = []
+    for column in _used(columns):
+        cells, said = column.read(table.columns[column.name])
+        found.append(cells)
+        if said:
+            warn_user(said, PredictionWarning)
+    return Cells.of_columns(found, table.n)
 
 
-def _objects(cells: Array) -> Array:
-    """Cells as strings, None where missing; a number as a category is written as training wrote it."""
-    if cells.dtype.kind == "f":
-        return np.array([None if np.isnan(cell) else f"{cell:g}" for cell in cells], dtype=object)
-    return cells.astype(object)
+def _numbers_of(encoding: Together | None, X: Cells) -> Array:
+    """Encoded samples, not sparse."""
+    if encoding is None:
+        return np.empty((len(X), 0))
+    found = encoding(X)
+    dense: Array = found.toarray() if hasattr(found, "tocsr") else found
+    return dense
 
 
 def _largest(matrix: Any) -> Array:
     sizes = np.asarray(np.abs(matrix).max(axis=0).todense()).ravel()
     return np.where(sizes > 0, sizes, 1.0)
+
+
+def unit_rows(matrix: Any) -> Any:
+    """Rows of norm 1; rows of zeros stay what they are."""
+    norms = np.sqrt(np.asarray(matrix.multiply(matrix).sum(axis=1)).ravel())
+    return sparse.csr_matrix(sparse.diags(1.0 / np.where(norms > 0, norms, 1.0)) @ matrix)

@@ -1,13 +1,13 @@
 """What a user gives, as columns: arrays, sparse matrices, data frames of pandas or polars, and views in a dict.
 
-A cell that is missing is NaN in a column of numbers and None in any other. A view that is a symmetric matrix of n x n
-numbers, none of them larger than the roots of its diagonal allow, is a kernel matrix; new samples then come as a matrix
-with a column for each training sample.
+Columns are read as kernels read them (kernels/frames.py), but strings may stand beside numbers. A view that is a
+symmetric matrix of n x n numbers, none of them larger than the roots of its diagonal allow, is a kernel matrix; new
+samples then come as a matrix with a column for each training sample.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -17,6 +17,7 @@ from scipy import sparse
 from multikernel._memory import check_memory
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
+from multikernel.kernels.frames import FrameColumn, check_names, columns_of, is_frame
 
 _FEW = 200  # columns up to which a sparse matrix is read as numbers
 _SYMMETRIC = 1e-8  # of the largest entry
@@ -29,14 +30,14 @@ class Table:
     Parameters
     ----------
     n : int, samples
-    columns : dict of arrays (n,), of numbers, of dates or of objects
+    columns : dict of FrameColumn
     sparse : dict of CSR matrices (n, p)
     given : dict of kernel matrices (n, training samples)
     views : dict, the view of each column where views were given
     """
 
     n: int
-    columns: dict[str, Array]
+    columns: dict[str, FrameColumn]
     sparse: dict[str, Any] = field(default_factory=dict)
     given: dict[str, Array] = field(default_factory=dict)
     views: dict[str, str] = field(default_factory=dict)
@@ -60,7 +61,7 @@ def read(X: Any, given: Sequence[str] | None = None) -> Table:
         return _views(X, given)
     if is_frame(X):
         check_names(X)
-        return Table(len(X), {str(name): _of_frame(X, name) for name in X.columns})
+        return Table(len(X), dict(zip(map(str, X.columns), columns_of(X, mixed=True), strict=True)))
     return _array(X)
 
 
@@ -86,22 +87,9 @@ def as_table(X: Any) -> Any:
     return X.reshape(-1, 1) if texts else X
 
 
-def check_names(frame: Any) -> None:
-    """ValueError where two columns have one name."""
-    names = [str(name) for name in frame.columns]
-    twice = [name for i, name in enumerate(names) if name in names[:i]]
-    if twice:
-        raise ValueError(f"two columns of X have the name {twice[0]!r}; give each a name of its own")
-
-
 def is_views(X: Any) -> bool:
     """Whether X holds views by name; a sparse matrix by keys is a mapping, too."""
     return isinstance(X, Mapping) and not sparse.issparse(X)
-
-
-def is_frame(X: Any) -> bool:
-    """Whether X is a data frame of pandas or polars."""
-    return hasattr(X, "columns") and (hasattr(X, "dtypes") or hasattr(X, "schema"))
 
 
 def is_table(X: Any) -> bool:
@@ -112,7 +100,7 @@ def is_table(X: Any) -> bool:
 def _views(X: Mapping[Any, Any], given: Sequence[str] | None) -> Table:
     if not X:
         raise ValueError("X is a dict without any view; give at least one array, data frame or kernel matrix")
-    columns: dict[str, Array] = {}
+    columns: dict[str, FrameColumn] = {}
     matrices: dict[str, Any] = {}
     kernels: dict[str, Array] = {}
     views: dict[str, str] = {}
@@ -165,82 +153,11 @@ def _sparse(X: Any) -> Table:
 
 
 def _array(X: Any) -> Table:
-    values = X if hasattr(X, "dtype") else np.asarray(X)
-    if values.dtype.kind in "US":
-        values = np.asarray(values, dtype=object)
-    values = np.asarray(values)
+    values = np.asarray(X)
     if values.ndim != 2:
         raise ValueError(
             f"Expected 2D array, got {values.ndim}D array instead: X must have a row for each sample and a column for "
             "each feature. Reshape your data either using array.reshape(-1, 1) if it has a single feature or "
             "array.reshape(1, -1) if it is a single sample"
         )
-    return Table(len(values), {f"x{j}": cells for j, cells in enumerate(_read(values))})
-
-
-def _read(values: Array) -> Iterator[Array]:
-    for j in range(values.shape[1]):
-        yield column(values[:, j], f"column {j} of X")
-
-
-def _of_frame(X: Any, name: Any) -> Array:
-    series = X[name]
-    if hasattr(series, "cat") and getattr(series.cat, "ordered", False):
-        return np.where(np.asarray(series.cat.codes) < 0, np.nan, np.asarray(series.cat.codes, dtype=float))
-    kind = getattr(getattr(series, "dtype", None), "kind", "")
-    values = series.to_numpy() if kind in "biufcMm" and kind else np.array(series.to_list(), dtype=object)
-    return column(values, f"column {str(name)!r} of X")
-
-
-def column(values: Array, what: str) -> Array:
-    """Cells as numbers (booleans too), dates, or objects with None where a cell is missing.
-
-    Raises
-    ------
-    ValueError : for complex and for infinite numbers
-    """
-    if values.dtype.kind == "c":
-        raise ValueError(f"Complex data not supported: {what} holds complex numbers; give their parts as numbers")
-    if values.dtype.kind == "O":
-        values = _objects(values, what)
-    if values.dtype.kind == "m":
-        values = values / np.timedelta64(1, "s")
-    if values.dtype.kind in "biuf":
-        values = values.astype(float)
-        if np.isinf(values).any():
-            row = int(np.flatnonzero(np.isinf(values))[0])
-            raise ValueError(f"{what} contains infinity at row {row}; give a number, or NaN where it is not known")
-    return values
-
-
-def _objects(values: Array, what: str) -> Array:
-    """Objects as numbers or dates, where all of them are."""
-    missing = np.array([_is_missing(value) for value in values], dtype=bool)
-    known = values[~missing]
-    if any(isinstance(value, complex) for value in known):
-        raise ValueError(f"Complex data not supported: {what} holds complex numbers; give their parts as numbers")
-    if any(isinstance(value, Mapping | list | tuple | set) for value in known):
-        raise TypeError(f"{what}: argument must be a string or a number, got {type(known[0]).__name__} in a cell")
-    if len(known) and all(isinstance(value, int | float | np.number | bool | np.bool_) for value in known):
-        numbers = np.full(len(values), np.nan)
-        numbers[~missing] = known.astype(float)
-        return numbers
-    if len(known) and all(hasattr(value, "isoformat") for value in known):
-        dates = np.full(len(values), np.datetime64("NaT"), dtype="datetime64[s]")
-        dates[~missing] = [np.datetime64(value.isoformat()[:19], "s") for value in known]
-        return dates
-    texts = np.full(len(values), None, dtype=object)
-    texts[~missing] = [str(value) for value in known]
-    return texts
-
-
-def _is_missing(value: Any) -> bool:
-    """None, NaN, NaT and pandas' NA, none of which equals itself for certain; and empty strings."""
-    if value is None or (isinstance(value, str) and not value.strip()):
-        return True
-    try:
-        return not bool(value == value)
-    except TypeError:  # pandas.NA
-        return True
-    except ValueError:  # an array in a cell
-        return False
+    return Table(len(values), {f"x{j}": cells for j, cells in enumerate(columns_of(values, mixed=True))})

@@ -29,7 +29,9 @@ from multikernel.kernels.maclaurin import (
     rbf_coefficients,
 )
 from multikernel.kernels.monomials import random_monomials
+from multikernel.kernels.parsed import Parsed
 from multikernel.kernels.radial import ExponentialPower, Matern, RationalQuadratic
+from multikernel.kernels.scores import NormalScores
 from multikernel.kernels.series import (
     PowerSeries,
     highest_polynomial,
@@ -64,7 +66,9 @@ __all__ = [
     "Linear",
     "Matern",
     "NGrams",
+    "NormalScores",
     "OneHot",
+    "Parsed",
     "Polynomial",
     "PowerSeries",
     "Ranks",

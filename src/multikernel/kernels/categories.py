@@ -62,6 +62,10 @@ class OneHot(Encoding):
         return ones if self.sparse else ones.toarray()
 
     @property
+    def sources(self) -> tuple[int, ...]:
+        return tuple(j for j, levels in enumerate(self.levels or ()) for _ in levels)
+
+    @property
     def sparse(self) -> bool:
         return self.levels is not None and sum(map(len, self.levels)) > _DENSE
 
@@ -78,9 +82,14 @@ def _columns(X: Any) -> list[list[Any]]:
     """The cells of each column: strings or numbers, None where missing."""
     if isinstance(X, Table):
         texts = dict(zip(X.strings.tolist(), X.texts.T, strict=True))
-        return [list(texts[j]) if j in texts else _numbers(X.numbers[:, j]) for j in range(X.shape[1])]
+        return [_texts(texts[j]) if j in texts else _numbers(X.numbers[:, j]) for j in range(X.shape[1])]
     X = X.toarray() if hasattr(X, "toarray") else X
     return [_numbers(column) for column in X.T]
+
+
+def _texts(column: Array) -> list[Any]:
+    """Strings, None for a missing cell and for one of blanks."""
+    return [None if cell is None or not cell.strip() else cell for cell in column]
 
 
 def _numbers(column: Array) -> list[Any]:

@@ -45,6 +45,11 @@ class Encoding(Specification, ABC):
         ValueError : where it does not take what a column holds
         """
 
+    @property
+    @abstractmethod
+    def sources(self) -> tuple[int, ...]:
+        """For each of the q numbers the column that it comes from; only once it is learned."""
+
     def around(self, kernel: str) -> str:
         """How a kernel of samples so encoded is written."""
         return f"Encoded({kernel}, {self!r})"
@@ -157,6 +162,10 @@ class Together(Encoding):
         index = [features.index(columns) for _, columns in self.parts]
         parts = zip(self.parts, index, strict=True)
         return Together(tuple((encoding.resolve(features.take(own)), own) for (encoding, _), own in parts))
+
+    @property
+    def sources(self) -> tuple[int, ...]:
+        return tuple(int(columns[source]) for encoding, columns in self.parts for source in encoding.sources)
 
     @property
     def sparse(self) -> bool:

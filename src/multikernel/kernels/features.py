@@ -47,14 +47,18 @@ class Features:
         """How a sentence calls a column."""
         return f"column {self.names[j]!r}" if self.names else f"column {j}"
 
-    def check_numbers(self, user: object) -> None:
-        """ValueError where a column holds anything but finite numbers; ``user`` is the kernel that takes these."""
+    def check_strings(self, user: object) -> None:
+        """ValueError where a column holds strings; ``user`` is the kernel or encoding that takes numbers."""
         if self.strings:
             raise ValueError(
                 f"{user!r} takes numbers, but {self.name(self.strings[0])} of X holds strings: use a kernel of "
                 "categories or of text such as Hamming() or NGrams(), restrict this one to columns of numbers by "
                 ".on(columns), or let kernels.for_columns(X) choose"
             )
+
+    def check_numbers(self, user: object) -> None:
+        """ValueError where a column holds anything but finite numbers; ``user`` is the kernel that takes these."""
+        self.check_strings(user)
         if self.times:
             raise ValueError(
                 f"{user!r} takes numbers, but {self.name(self.times[0])} of X holds dates or durations: give them as "

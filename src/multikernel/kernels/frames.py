@@ -7,7 +7,7 @@ dates, as days since 1970, or of durations, as days. Frames are read through nar
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
 from typing import Any, Literal
@@ -40,13 +40,36 @@ class FrameColumn:
     categories: tuple[str, ...] | None = None
     ordered: bool = False
 
+    @property
+    def absent(self) -> Array:
+        """Where a cell is missing, a string of blanks among them."""
+        if self.kind != "strings":
+            return np.isnan(self.values)
+        return np.array([text is None or not text.strip() for text in self.values], dtype=bool)
+
     @classmethod
-    def of_objects(cls, name: str, values: Array) -> FrameColumn:
+    def of_cells(cls, name: str, values: Array, mixed: bool = False) -> FrameColumn:
+        """A column of an array, of any type; see ``of_objects``."""
+        if values.dtype.kind in "OUST":
+            return cls.of_objects(name, values.astype(object), mixed)
+        if values.dtype.kind in "mM":
+            return cls(name, "dates" if values.dtype.kind == "M" else "durations", _days(values))
+        return cls(name, "numbers", _floats(values, name))
+
+    @classmethod
+    def of_objects(cls, name: str, values: Array, mixed: bool = False) -> FrameColumn:
         """A column of objects: strings, numbers or dates of Python, None or NaN where a cell is missing.
+
+        Parameters
+        ----------
+        name : str
+        values : object array
+        mixed : bool, whether strings may stand beside other values, which then are written as strings
 
         Raises
         ------
         ValueError : where it holds strings in some rows and other values in others, or neither strings nor numbers
+        TypeError : where a mixed column holds a container
         """
         absent = np.array([value is None or _is_nan(value) for value in values], dtype=bool)
         is_string = np.array([isinstance(value, str) for value in values], dtype=bool)
@@ -54,9 +77,13 @@ class FrameColumn:
             days = np.full(len(values), np.nan)
             days[~absent] = (values[~absent].astype("datetime64[us]") - np.datetime64(0, "us")) / _DAY
             return cls(name, "dates", days)
+        if mixed:
+            _refuse_containers(name, values)
         if not is_string.any():
             return cls(name, "numbers", _floats(_filled(values, absent, np.nan), name))
-        if not (is_string | absent).all():
+        if mixed:
+            values = np.array([str(value) for value in values], dtype=object)
+        elif not (is_string | absent).all():
             row = int(np.argmin(is_string | absent))
             raise ValueError(
                 f"column {name} of X holds strings, but {values[row]!r} in row {row}: give the column strings alone "
@@ -70,6 +97,23 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "columns") and hasattr(X, "dtypes")
 
 
+def columns_of(X: Any, mixed: bool = False) -> Iterator[FrameColumn]:
+    """The columns of a data frame, of an array, or of a sequence of strings or rows.
+
+    Parameters
+    ----------
+    X : n samples
+    mixed : bool, whether strings may stand beside other values, which then are written as strings
+    """
+    if is_frame(X) and not (X.shape[0] and is_plain(X)):
+        yield from frame_columns(X, mixed)
+        return
+    names = [repr(name) for name in X.columns] if is_frame(X) else None
+    values = np.asarray(X, dtype=None if hasattr(X, "dtype") or names else object)
+    for j, cells in enumerate(values.reshape(len(values), -1).T):
+        yield FrameColumn.of_cells(str(j) if names is None else names[j], cells, mixed)
+
+
 def is_plain(X: Any) -> bool:
     """Whether all columns of a frame are numbers by their types."""
     return all(_PLAIN.fullmatch(str(dtype)) for dtype in X.dtypes)
@@ -80,8 +124,21 @@ def column_names(X: Any) -> tuple[str, ...]:
     return tuple(str(name) for name in X.columns)
 
 
-def frame_columns(X: Any) -> Iterator[FrameColumn]:
+def check_names(X: Any) -> None:
+    """ValueError where two columns of a frame have one name."""
+    names = column_names(X)
+    if len(set(names)) < len(names):
+        twice = next(name for j, name in enumerate(names) if name in names[:j])
+        raise ValueError(f"two columns of X are named {twice!r}: rename one of them")
+
+
+def frame_columns(X: Any, mixed: bool = False) -> Iterator[FrameColumn]:
     """The columns of a data frame.
+
+    Parameters
+    ----------
+    X : data frame
+    mixed : bool, whether strings may stand beside other values, which then are written as strings
 
     Raises
     ------
@@ -95,21 +152,18 @@ def frame_columns(X: Any) -> Iterator[FrameColumn]:
             "data frames with columns of strings, categories or dates are read by narwhals: "
             "pip install 'multikernel[frames]'"
         ) from None
-    names = column_names(X)
-    if len(set(names)) < len(names):
-        twice = next(name for j, name in enumerate(names) if name in names[:j])
-        raise ValueError(f"two columns of X are named {twice!r}: rename one of them")
+    check_names(X)
     for name, series in zip(X.columns, nw.from_native(X, eager_only=True).iter_columns(), strict=True):
-        yield _column(repr(name), series, nw)
+        yield _column(repr(name), series, nw, mixed)
 
 
-def _column(name: str, series: Any, nw: Any) -> FrameColumn:
+def _column(name: str, series: Any, nw: Any, mixed: bool) -> FrameColumn:
     dtype = series.dtype
     if dtype.is_numeric() or dtype == nw.Boolean:
         values = series.cast(nw.Float64).to_numpy() if series.null_count() else series.to_numpy()
         return FrameColumn(name, "numbers", _floats(values, name))
     if dtype in (nw.Date, nw.Datetime, nw.Duration):
-        return FrameColumn(name, "durations" if dtype == nw.Duration else "dates", _days(series, nw))
+        return FrameColumn(name, "durations" if dtype == nw.Duration else "dates", _days(_times(series)))
     if dtype in (nw.Categorical, nw.Enum):
         values = np.array(
             [None if value is None or _is_nan(value) else str(value) for value in series.to_list()], object
@@ -119,14 +173,19 @@ def _column(name: str, series: Any, nw: Any) -> FrameColumn:
         return FrameColumn(name, "strings", values, categories, ordered)
     values = np.empty(len(series), dtype=object)
     values[:] = series.to_list()
-    return FrameColumn.of_objects(name, values)
+    return FrameColumn.of_objects(name, values, mixed)
 
 
-def _days(series: Any, nw: Any) -> Array:
-    """Days since 1970, or days of a duration; NaN where a cell is missing."""
+def _times(series: Any) -> Array:
+    """Dates or durations as NumPy has them."""
     values = np.asarray(series.to_numpy())
     if values.dtype.kind not in "mM":  # times with a zone are objects in NumPy
         values = np.asarray(series.dt.replace_time_zone(None).to_numpy())
+    return values
+
+
+def _days(values: Array) -> Array:
+    """Days since 1970, or days of a duration; NaN where a cell is missing."""
     kind = "datetime64[us]" if values.dtype.kind == "M" else "timedelta64[us]"
     values = values.astype(kind)
     days = (values - np.zeros(1, dtype=kind)) / _DAY
@@ -146,13 +205,29 @@ def _filled(values: Array, absent: Array, by: Any) -> Array:
     return filled
 
 
+def _refuse_containers(name: str, values: Array) -> None:
+    """TypeError where a cell holds several values."""
+    for value in values:
+        if isinstance(value, Mapping | list | tuple | set | np.ndarray):
+            raise TypeError(
+                f"column {name} of X: argument must be a string or a number, got {type(value).__name__} in a cell"
+            )
+
+
 def _floats(values: Array, name: str) -> Array:
     """A column of numbers, none of them infinite."""
+    if values.dtype.kind == "c" or (values.dtype.kind == "O" and any(isinstance(v, complex) for v in values)):
+        raise ValueError(
+            f"Complex data not supported: column {name} of X holds complex numbers; give their parts as numbers"
+        )
     try:
         numbers: Array = values.astype(float)
     except (TypeError, ValueError):
         raise ValueError(f"column {name} of X holds neither strings nor numbers") from None
     if np.isinf(numbers).any():
         row = int(np.argmax(np.isinf(numbers)))
-        raise ValueError(f"column {name} of X holds {numbers[row]} in row {row}, where a finite number is needed")
+        raise ValueError(
+            f"column {name} of X holds {numbers[row]} in row {row}, where a finite number is needed, or NaN "
+            "where it is not known"
+        )
     return numbers

@@ -22,6 +22,7 @@ from multikernel.kernels.table import Table
 from multikernel.kernels.views import Restricted
 
 _CONSTANT = 10.0  # roundoffs of the mean: a deviation below is that of a constant column
+Numbers = Annotated[Encoding, Instance(Encoding, "an encoding of numbers such as Standardize()")]
 _CYCLES = {"year": 365.2425, "week": 7.0, "day": 1.0}  # days
 
 
@@ -43,33 +44,36 @@ class Standardize(Encoding):
     incomplete: tuple[int, ...] = ()
 
     def resolve(self, features: Features) -> Standardize:
-        replace(features, missing=(), times=()).check_numbers(self)
+        features.check_strings(self)
         return self
 
     def learned(self, X: Any) -> Standardize:
         if self.means is not None:
             return self
-        X = _numbers(X)
+        X = floats_of(X)
         if hasattr(X, "tocsr"):
             mean, variance = mean_variance_axis(X.tocsr(), axis=0)
             return Standardize((0.0,) * X.shape[1], _deviations(mean, variance))
         absent = np.isnan(X)
         count = np.maximum((~absent).sum(axis=0), 1)
-        mean = np.where(absent, 0.0, X).sum(axis=0, dtype=np.float64) / count
-        variance = (np.where(absent, 0.0, X - mean) ** 2).sum(axis=0) / count
+        unit = _units(X)  # squares of very large and of very small numbers are no numbers
+        Z = np.where(absent, 0.0, X / unit)
+        mean = Z.sum(axis=0, dtype=np.float64) / count
+        variance = (np.where(absent, 0.0, Z - mean) ** 2).sum(axis=0) / count
         incomplete = np.flatnonzero(absent.any(axis=0)).tolist()
-        return Standardize(tuple(mean.tolist()), _deviations(mean, variance), tuple(incomplete))
+        return Standardize(tuple((mean * unit).tolist()), _deviations(mean, variance, unit), tuple(incomplete))
 
     def __call__(self, X: Any) -> Any:
-        X = _numbers(X)
+        X = floats_of(X)
         if hasattr(X, "tocsr"):
             if not any(self.means or ()):
                 return scaled_columns(X, 1.0 / np.array(self.deviations)).tocsr()
             X = dense(X)
-        absent = np.isnan(X)
-        Z = (X - np.array(self.means)) / np.array(self.deviations)
-        Z[absent] = 0.0
-        return np.hstack([Z, absent[:, list(self.incomplete)]]) if self.incomplete else Z
+        return with_indicators((X - np.array(self.means)) / np.array(self.deviations), np.isnan(X), self.incomplete)
+
+    @property
+    def sources(self) -> tuple[int, ...]:
+        return (*range(len(self.deviations or ())), *self.incomplete)
 
     def around(self, kernel: str) -> str:
         return f"{kernel}.standardized()" if self.means is None else super().around(kernel)
@@ -85,7 +89,7 @@ class Ranks(Encoding):
     Parameters
     ----------
     levels : tuple of str, from the first to the last
-    numbers : Standardize, of the ranks
+    numbers : Encoding, of the ranks: Standardize or NormalScores
 
     Raises
     ------
@@ -93,7 +97,7 @@ class Ranks(Encoding):
     """
 
     levels: tuple[str, ...]
-    numbers: Annotated[Standardize, Instance(Standardize, "a Standardize()")] = field(default_factory=Standardize)
+    numbers: Numbers = field(default_factory=Standardize)
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -112,6 +116,10 @@ class Ranks(Encoding):
     def __call__(self, X: Any) -> Array:
         return self.numbers(self._ranks(X))
 
+    @property
+    def sources(self) -> tuple[int, ...]:
+        return self.numbers.sources
+
     def _ranks(self, X: Any) -> Array:
         rank = {level: float(i) for i, level in enumerate(self.levels)}
         return np.array([[rank.get(text, np.nan)] for text in X.texts[:, 0]])
@@ -124,14 +132,14 @@ class DateParts(Encoding):
     Parameters
     ----------
     part : "days", "year", "week" or "day"
-    numbers : Standardize, of the days
+    numbers : Encoding, of the days: Standardize or NormalScores
     """
 
     part: Literal["days", "year", "week", "day"] = "days"
-    numbers: Annotated[Standardize, Instance(Standardize, "a Standardize()")] = field(default_factory=Standardize)
+    numbers: Numbers = field(default_factory=Standardize)
 
     def resolve(self, features: Features) -> DateParts:
-        replace(features, missing=(), times=()).check_numbers(self)
+        features.check_strings(self)
         return self
 
     def learned(self, X: Any) -> DateParts:
@@ -141,20 +149,37 @@ class DateParts(Encoding):
     def __call__(self, X: Any) -> Array:
         if self.part == "days":
             return self.numbers(X)
-        turn = 2.0 * np.pi / _CYCLES[self.part] * _numbers(X)
+        turn = 2.0 * np.pi / _CYCLES[self.part] * floats_of(X)
         circle = np.hstack([np.cos(turn), np.sin(turn)])
         return np.where(np.isnan(circle), 0.0, circle)
 
+    @property
+    def sources(self) -> tuple[int, ...]:
+        return self.numbers.sources if self.part == "days" else (0, 0)
 
-def _numbers(X: Any) -> Any:
+
+def floats_of(X: Any) -> Any:
     """Floats, NaN where a cell is missing."""
     return as_floats(X.numbers if isinstance(X, Table) else X)
 
 
-def _deviations(mean: Array, variance: Array) -> tuple[float, ...]:
+def with_indicators(Z: Array, absent: Array, incomplete: tuple[int, ...]) -> Array:
+    """Numbers with 0 where a cell is missing, and columns that say where, for those that are incomplete."""
+    Z[absent] = 0.0
+    return np.hstack([Z, absent[:, list(incomplete)]]) if incomplete else Z
+
+
+def _units(X: Array) -> Array:
+    """A power of two for each column, near its largest absolute value."""
+    with np.errstate(invalid="ignore"):
+        largest = np.nan_to_num(np.fmax.reduce(np.abs(X), axis=0, initial=0.0))
+    return np.where(largest > 0.0, np.ldexp(1.0, np.frexp(np.where(largest > 0.0, largest, 1.0))[1] - 1), 1.0)
+
+
+def _deviations(mean: Array, variance: Array, unit: Array | float = 1.0) -> tuple[float, ...]:
     deviation = np.sqrt(np.maximum(variance, 0.0))
     constant = deviation <= _CONSTANT * np.finfo(float).eps * np.abs(mean)
-    return tuple(np.where(constant, 1.0, deviation).tolist())
+    return tuple(np.where(constant, 1.0, deviation * unit).tolist())
 
 
 def standardized(kernel: Kernel) -> Kernel:

@@ -8,13 +8,14 @@ take it are refused beforehand, by what ``Features`` tell of the columns.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.kernels.frames import FrameColumn, frame_columns, is_frame, is_plain
+from multikernel.kernels.frames import FrameColumn, columns_of, frame_columns, is_frame, is_plain
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +63,20 @@ class Table:
         """Numbers with missing cells."""
         none = np.arange(0)
         return cls(numbers, np.empty((len(numbers), 0), dtype=object), none, none)
+
+    @classmethod
+    def of_columns(cls, columns: Sequence[FrameColumn], n: int) -> Table:
+        """Columns side by side, of n samples."""
+        strings = [j for j, column in enumerate(columns) if column.kind == "strings"]
+        numbers = np.full((n, len(columns)), np.nan)
+        for j, column in enumerate(columns):
+            if column.kind != "strings":
+                numbers[:, j] = column.values
+        texts = np.empty((n, len(strings)), dtype=object)
+        for s, j in enumerate(strings):
+            texts[:, s] = columns[j].values
+        times = [j for j, column in enumerate(columns) if column.kind in ("dates", "durations")]
+        return cls(numbers, texts, np.array(strings, dtype=int), np.array(times, dtype=int))
 
     def __len__(self) -> int:
         return len(self.numbers)
@@ -117,16 +132,14 @@ def as_table(X: Any) -> Table | None:
     is_string = np.array([[isinstance(value, str) for value in column] for column in values.T], dtype=bool)
     if not is_string.any():
         return None
-    columns = (FrameColumn.of_objects(str(j), column) for j, column in enumerate(values.T))
-    return _of_columns(list(columns), len(values))
+    return Table.of_columns(list(columns_of(values)), len(values))
 
 
 def with_missing(X: Any) -> Any:
     """An array in which numbers are missing (NaN) as a table; else X itself."""
     if not (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f" and np.isnan(X).any()):
         return X
-    none = np.arange(0)
-    return Table(X, np.empty((len(X), 0), dtype=object), none, none)
+    return Table.of_numbers(X)
 
 
 def as_samples(X: Any) -> Any:
@@ -145,21 +158,8 @@ def _of_frame(X: Any) -> Table | None:
         if values.dtype.kind != "O":
             absent = values.dtype.kind == "f" and np.isnan(values).any()
             return Table.of_numbers(values) if absent else None
-    table = _of_columns(list(frame_columns(X)), X.shape[0])
+    table = Table.of_columns(list(frame_columns(X)), X.shape[0])
     return table if len(table.strings) or len(table.times) or len(table.missing) else None
-
-
-def _of_columns(columns: list[FrameColumn], n: int) -> Table:
-    strings = [j for j, column in enumerate(columns) if column.kind == "strings"]
-    numbers = np.full((n, len(columns)), np.nan)
-    for j, column in enumerate(columns):
-        if column.kind != "strings":
-            numbers[:, j] = column.values
-    texts = np.empty((n, len(strings)), dtype=object)
-    for s, j in enumerate(strings):
-        texts[:, s] = columns[j].values
-    times = [j for j, column in enumerate(columns) if column.kind in ("dates", "durations")]
-    return Table(numbers, texts, np.array(strings, dtype=int), np.array(times, dtype=int))
 
 
 def _objects(X: Any) -> Array:

@@ -82,6 +82,10 @@ class Grams(Encoding):
         return vectorizer.transform(_texts(X))
 
     @property
+    def sources(self) -> tuple[int, ...]:
+        return (0,) * max(1, len(self.vocabulary or ()))
+
+    @property
     def sparse(self) -> bool:
         return bool(self.vocabulary)
 

@@ -49,7 +49,7 @@ def test_a_mixed_table_is_fitted_explained_and_predicted(invoke: Invoke) -> None
     assert found.exit_code == 0, found.output
     assert found.stderr.count("\n") == 1
     assert found.stderr.startswith("warning: ")
-    assert "'colour' has categories that training did not have: violet" in found.stderr
+    assert "'colour' of X has categories, 'violet' for one, that the training sample does not have" in found.stderr
     rows, truth = _rows(found.stdout), _rows(Path("new.csv").read_text())
     assert list(rows[0]) == ["prediction", "decision"]
     assert {row["prediction"] for row in rows} == {"'=yes", "no"}, "a spreadsheet must not run a label"

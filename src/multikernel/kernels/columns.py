@@ -1,0 +1,193 @@
+"""What a column of a table holds, and how it becomes numbers.
+
+number       also a truth value, a duration, strings that read as numbers    standardised, or by normal scores
+ordinal      a declared order of categories                                  its ranks, in the same way
+date         also strings that read as dates                                 days, in the same way, and their cycles
+category     strings, most of which occur more than once                     zeros and ones
+text         strings, most of them different                                 n-grams of words, or of characters
+identifier   what names its row: numbers so called that all differ, or       left out
+             short strings of digits that almost all differ
+empty        one value, or none                                              left out
+
+A missing cell, also a string of blanks, is the mean with an indicator among numbers, and a category of its own.
+Strings of which few are no numbers are numbers; those few count as missing.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from multikernel._typing import Array
+from multikernel.kernels.categories import OneHot
+from multikernel.kernels.encoding import Encoding
+from multikernel.kernels.frames import FrameColumn, columns_of, is_frame
+from multikernel.kernels.parsed import Order, Parsed, date_order, numbers_in, parsed, said_of, strangers
+from multikernel.kernels.standardize import DateParts, Ranks
+from multikernel.kernels.text import Grams
+
+ColumnType = Literal["number", "ordinal", "date", "category", "text", "identifier", "empty"]
+Cycle = Literal["year", "week", "day"]
+
+_NAME = re.compile(r"(^|_|\s)(id|index|uuid|key|row)$|^unnamed", re.IGNORECASE)  # of a column that names its rows
+_FEW = 20  # samples below which nothing is called an identifier
+_UNIQUE = 0.95  # share of different strings from which they may name their rows
+_DIGITS = 0.2  # share of digits among the characters of strings that do
+_DISTINCT = 0.5  # share of different strings from which they may be text
+_WORDS = 3.0  # mean words of strings from which they are text, though some occur twice
+_SEVERAL = 1.5  # mean words of a text from which it is compared by words
+_STRANGE = 0.1  # share of strings in a column of numbers that need not be any
+_YEAR, _WEEK = 300.0, 14.0  # days that dates have to span for a cycle to be told from the passing of time
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column, and what the training sample tells of it.
+
+    Parameters
+    ----------
+    key : its name, or its position
+    type : what it holds
+    gaps : bool, whether some cells are missing
+    parsed : bool, whether it holds strings that say numbers or dates
+    order : of the day, month and year in strings of dates; "" elsewhere
+    strange : tuple of str, the strings in a column of numbers that are none
+    levels : tuple of str, the ordered categories
+    cycles : those that the dates go through
+    words : bool, whether texts are compared by words
+    """
+
+    key: str | int
+    type: ColumnType
+    gaps: bool = False
+    parsed: bool = False
+    order: Order = ""
+    strange: tuple[str, ...] = ()
+    levels: tuple[str, ...] = ()
+    cycles: tuple[Cycle, ...] = ()
+    words: bool = False
+
+    @property
+    def name(self) -> str:
+        return self.key if isinstance(self.key, str) else f"column {self.key}"
+
+    @property
+    def used(self) -> bool:
+        """Whether it can tell samples apart that training did not meet."""
+        return self.type not in ("identifier", "empty")
+
+    @property
+    def said(self) -> str | None:
+        """A sentence about strings that count as missing."""
+        name = f"column {self.key!r}" if isinstance(self.key, str) else self.name
+        return said_of(name, self.strange, self.order) if self.strange else None
+
+    def encodings(self, numbers: Encoding) -> tuple[Encoding, ...]:
+        """How it becomes numbers beside other columns.
+
+        Parameters
+        ----------
+        numbers : of numbers, of ranks and of days
+        """
+        found: tuple[Encoding, ...]
+        match self.type:
+            case "ordinal":
+                return (Ranks(self.levels, numbers),)
+            case "date":
+                found = (DateParts("days", numbers), *map(DateParts, self.cycles))
+            case "number":
+                found = (numbers,)
+            case "text":
+                return (Grams("word", (1, 2)) if self.words else Grams("character", (2, 4)),)
+            case _:
+                return (OneHot(),)
+        return tuple(Parsed(each, self.order, self.strange) for each in found) if self.parsed else found
+
+    def read(self, cells: FrameColumn) -> tuple[FrameColumn, str | None]:
+        """Cells of any type as this column has them, and a sentence about strings that have become missing cells.
+
+        Strings become numbers or days where the column is one of these, and numbers become strings elsewhere.
+        """
+        if self.type not in ("number", "date"):
+            return (cells if cells.kind == "strings" else _written(cells)), None
+        if cells.kind != "strings":
+            return cells, None
+        values = parsed(cells.values, self.order or ("ymd" if self.type == "date" else ""))
+        new = tuple(text for text in strangers(cells.values, values) if text not in self.strange)
+        said = replace(self, strange=new, order=self.order).said
+        return FrameColumn(cells.name, "numbers" if self.type == "number" else "dates", values), said
+
+
+def typed(X: Any) -> Iterator[tuple[Column, FrameColumn]]:
+    """The columns of a table, with their cells.
+
+    Parameters
+    ----------
+    X : data frame, array or sequence of strings
+    """
+    # scikit-learn knows columns by their places where a name is no string
+    named = is_frame(X) and all(isinstance(name, str) for name in X.columns)
+    keys = X.columns if named else None
+    for j, cells in enumerate(columns_of(X)):
+        yield type_of(j if keys is None else keys[j], cells), cells
+
+
+def type_of(key: str | int, cells: FrameColumn) -> Column:
+    """What the cells of a training column are."""
+    absent = cells.absent
+    known, column = cells.values[~absent], Column(key, "empty", bool(absent.any()))
+    if not len(known) or not (column.gaps or (known != known[0]).any()):
+        return column  # of one value, unless it is the gaps that tell
+    if cells.kind == "dates":
+        return replace(column, type="date", cycles=_cycles(known))
+    if cells.kind != "strings":
+        return replace(column, type="identifier" if _counts_rows(key, known) else "number")
+    if cells.categories is not None:
+        return replace(column, type="ordinal" if cells.ordered else "category", levels=cells.categories)
+    return _of_strings(column, known)
+
+
+def _of_strings(column: Column, known: Array) -> Column:
+    """Strings that are not declared to be categories."""
+    numbers = numbers_in(known)
+    if np.isnan(numbers).sum() <= _STRANGE * len(known):
+        told = numbers[~np.isnan(numbers)]
+        kind: ColumnType = "identifier" if _counts_rows(column.key, told) else "number"
+        strange = strangers(known, numbers)
+        return replace(column, type=kind, parsed=True, strange=strange, gaps=column.gaps or bool(strange))
+    order = date_order(known)
+    if order is not None:
+        return replace(column, type="date", parsed=True, order=order, cycles=_cycles(parsed(known, order)))
+    different, words = len(set(known)) / len(known), float(np.mean([len(text.split()) for text in known]))
+    if words >= _WORDS and different >= _DISTINCT:
+        return replace(column, type="text", words=True)
+    if len(known) < _FEW or different < _UNIQUE:
+        return replace(column, type="category")
+    characters = "".join(known)
+    if sum(map(str.isdigit, characters)) >= _DIGITS * len(characters):
+        return replace(column, type="identifier")
+    return replace(column, type="text", words=words > _SEVERAL)
+
+
+def _counts_rows(key: str | int, known: Array) -> bool:
+    """Whether whole numbers name the rows: all differ, and the column is called so."""
+    named = isinstance(key, str) and _NAME.search(key) is not None and len(known) >= _FEW
+    return named and len(np.unique(known)) == len(known) and bool((known == np.round(known)).all())
+
+
+def _cycles(days: Array) -> tuple[Cycle, ...]:
+    """The cycles that dates go through."""
+    days = days[~np.isnan(days)]
+    span = float(np.ptp(days)) if len(days) else 0.0
+    found: dict[Cycle, bool] = {"year": span > _YEAR, "week": span > _WEEK, "day": bool((days != np.floor(days)).any())}
+    return tuple(cycle for cycle, met in found.items() if met)
+
+
+def _written(cells: FrameColumn) -> FrameColumn:
+    """Numbers as strings, as training wrote them."""
+    texts = [None if value != value else f"{value:g}" for value in cells.values.tolist()]
+    return FrameColumn(cells.name, "strings", np.array(texts, dtype=object))

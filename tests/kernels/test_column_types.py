@@ -1,0 +1,124 @@
+"""What a column is taken for, and how it becomes numbers."""
+
+from __future__ import annotations
+
+from datetime import date
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy.stats import norm
+
+from multikernel import EasyMKLClassifier, MultiKernelRegressor, kernels
+from multikernel._warnings import PredictionWarning
+from multikernel.kernels import NormalScores, Standardize
+from multikernel.kernels.columns import type_of
+from multikernel.kernels.frames import FrameColumn
+from multikernel.kernels.parsed import date_order, days_in
+
+Array = Any
+
+
+def objects(values: list[Any]) -> Array:
+    return np.array(values, dtype=object)
+
+
+@pytest.mark.parametrize(
+    ("name", "cells", "kind"),
+    [
+        ("a", np.array([1.0, 2.0, np.nan]), "number"),
+        ("a", np.array([1.0, 1.0, np.nan]), "number"),  # the gap tells
+        ("a", np.array([1.0, 1.0]), "empty"),
+        ("a", np.array([np.nan, np.nan]), "empty"),
+        ("id", np.arange(30.0), "identifier"),
+        ("a", np.arange(30.0), "number"),
+        ("a", objects(["1", "2.5", None]), "number"),
+        ("a", objects([*map(str, range(20)), "n/a", " "]), "number"),
+        ("a", objects([*map(str, range(10)), "low", "high"]), "category"),
+        ("a", objects(["2020-01-02", "2021-03-04 10:00"]), "date"),
+        ("a", objects(["12.03.2020", "1.4.2020"]), "date"),
+        ("a", objects(["12/03/2020", "01/25/2020"]), "date"),
+        ("a", objects(["12/03/2020", "01/04/2020"]), "category"),  # days or months first, nobody knows
+        ("a", np.array(["2020-01-02", "2021-03-04"], dtype="datetime64[s]"), "date"),
+        ("a", objects(["red", "blue"] * 10), "category"),
+        ("a", objects([f"code {i}" for i in range(30)]), "identifier"),
+        ("a", objects([letter * 3 + other for letter in "abcdef" for other in "uvwxyz"]), "text"),
+        ("a", objects([f"some words about item {i}" for i in range(30)]), "text"),
+        ("a", objects(["very long answer given", "no answer at all"] * 15), "category"),
+        ("a", objects([None, None]), "empty"),
+    ],
+)
+def test_kinds(name: str, cells: Array, kind: str) -> None:
+    assert type_of(name, FrameColumn.of_cells(name, cells)).type == kind
+
+
+@pytest.mark.parametrize(
+    ("texts", "order", "days"),
+    [
+        (["2020-3-2", "2020-03-02 12:00"], "ymd", [date(2020, 3, 2), date(2020, 3, 2)]),
+        (["02.03.2020", "1.1.1999"], "dmy", [date(2020, 3, 2), date(1999, 1, 1)]),
+        (["02/03/2020", "13/03/2020"], "dmy", [date(2020, 3, 2), date(2020, 3, 13)]),
+        (["02/03/2020", "03-13-2020"], "mdy", [date(2020, 2, 3), date(2020, 3, 13)]),
+    ],
+)
+def test_dates_in_writing(texts: list[str], order: Any, days: list[date]) -> None:
+    assert date_order(texts) == order
+    ordinals = [day.toordinal() - date(1970, 1, 1).toordinal() for day in days]
+    np.testing.assert_array_equal(np.floor(days_in(texts, order)), ordinals)
+    assert np.isnan(days_in(["99.99.2020", None, "soon"], order)).all()
+
+
+def test_scores_do_not_follow_outliers_or_units() -> None:
+    x = np.random.default_rng(0).normal(size=(100, 1))
+    scores = NormalScores().learned(x)
+    ranks = norm.ppf((np.argsort(np.argsort(x[:, 0])) + 0.5) / 100)
+    np.testing.assert_allclose(scores(x)[:, 0], ranks / ranks.std())
+    np.testing.assert_allclose(NormalScores().learned(np.exp(3 * x))(np.exp(3 * x)), scores(x))
+    assert np.abs(scores(np.array([[1e9]]))).max() < 4.0
+    gaps = np.vstack([x, [[np.nan]]])
+    np.testing.assert_allclose(NormalScores().learned(gaps)(gaps)[-1], [0.0, 1.0])
+
+
+@pytest.mark.parametrize("size", [1e200, 1e-200])
+def test_numbers_whose_squares_are_none_are_standardised(size: float) -> None:
+    x = np.array([[1.0], [2.0], [6.0], [np.nan]])
+    Z = Standardize().learned(size * x)(size * x)
+    np.testing.assert_allclose(Z, Standardize().learned(x)(x))
+
+
+def test_strings_in_a_column_of_numbers_count_as_missing_and_are_said() -> None:
+    rng = np.random.default_rng(0)
+    age = rng.integers(20, 80, 40).astype(float)
+    frame = pd.DataFrame({"age": [f"{a:g}" for a in age], "other": rng.normal(size=40)})
+    frame.loc[3, "age"] = "unknown"
+    sentence = "column 'age' of X is one of numbers, and 'unknown' in it counts as a missing cell"
+    with pytest.warns(PredictionWarning, match=sentence):
+        model = MultiKernelRegressor(random_state=0).fit(frame, age)
+    assert f"C{sentence[1:]}." in model.explain()
+    assert np.corrcoef(model.predict(frame), age)[0, 1] > 0.9
+    with pytest.warns(PredictionWarning, match="and 'young' in it counts as a missing cell") as said:
+        model.predict(frame[:4].assign(age=["young", "41", "unknown", " "]))
+    assert len(said) == 1
+
+    with pytest.warns(PredictionWarning, match=sentence):
+        family = kernels.for_columns(frame)
+    model = EasyMKLClassifier(family).fit(frame, age > 50)
+    known = frame[:4].assign(age=["20", "30", "unknown", "70"])
+    values = model.decision_function(known)
+    with pytest.warns(PredictionWarning, match="and 'young' in it counts as a missing cell"):
+        np.testing.assert_array_equal(model.decision_function(known.assign(age=["20", "30", "young", "70"])), values)
+
+
+def test_dates_day_first_are_dates_everywhere() -> None:
+    days = pd.date_range("2020-01-01", periods=60, freq="D")
+    written, dates = (pd.DataFrame({"day": d, "x": np.arange(60) % 7}) for d in (days.strftime("%d.%m.%Y"), days))
+    y = np.arange(60.0)
+    models = [MultiKernelRegressor(random_state=0).fit(frame, y) for frame in (written, dates)]
+    assert "Dates of 'day' are read day first" in models[0].explain()
+    np.testing.assert_allclose(models[0].predict(written), models[1].predict(dates))
+    assert kernels.column_types(written) == {"day": "date", "x": "number"}
+    banks = [kernels.for_columns(frame) for frame in (written, dates)]
+    assert banks[0].names == banks[1].names
+    fitted = [EasyMKLClassifier(b).fit(f, y > 30) for b, f in zip(banks, (written, dates), strict=True)]
+    np.testing.assert_allclose(fitted[0].decision_function(written), fitted[1].decision_function(dates), atol=1e-10)
