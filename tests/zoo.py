@@ -21,12 +21,14 @@ import reference as ref
 from multikernel import KernelBank, bind, kernels, precomputed, views
 from multikernel.banks.base_matrix import BaseMatrix
 from multikernel.banks.columns import ColumnDistancesBank
+from multikernel.banks.low_rank import Approximation, approximate_bank, approximate_kernels
 from multikernel.banks.profiles import ProfilesBank
 from multikernel.banks.shared import Passes, SharedBank
 from multikernel.banks.subset_rbf import SubsetRBFBank
 from multikernel.banks.views import bank_of_views, bind_view
 from multikernel.kernels import RBF, HomogeneousPolynomial, Kernel, Laplacian, Linear, Polynomial, as_family
 from multikernel.kernels.distance import OfDistance
+from multikernel.kernels.features import Features
 from multikernel.kernels.monomials import Draw, MonomialSum, _monomials
 
 Array = Any
@@ -246,7 +248,40 @@ def _views_bank(X: Any) -> KernelBank:
 
 _VIEWS = ref.stack(ref.on(ref.rbf(0.3), [0, 1]), ref.on(ref.linear(), [0, 1]), ref.on(ref.polynomial(2), [1, 2, 3]))
 
+
+def _low_rank(method: str, family: list[Kernel]) -> Callable[[Any], KernelBank]:
+    """Of kernels with fewer features than there are samples: then the approximation is the kernels."""
+
+    def make(X: Any) -> KernelBank:
+        resolved = as_family(family).resolve(Features.of(X)).learned(X)
+        return approximate_kernels(resolved, X, Approximation(method, 17))[0]
+
+    return make
+
+
+_EXACT = [Polynomial(2, 0.5, 0.7), Linear().on([1, 3]), 2.0 * HomogeneousPolynomial(2).on([0, 2])]
+_EXACT_TRUTH = ref.stack(
+    ref.polynomial(2, 0.5, 0.7), ref.on(ref.linear(), [1, 3]), ref.scaled(ref.on(ref.homogeneous(2), [0, 2]), 2.0)
+)
+_CENTRED_TOO = [k for pair in zip(_EXACT, _EXACT, strict=True) for k in (pair[0], pair[1].centered())]
+_CENTRED_TOO_TRUTH = ref.reordered(ref.both(_EXACT_TRUTH, ref.centred(_EXACT_TRUTH)), [0, 3, 1, 4, 2, 5])
+
+
+def _low_rank_of_bank(X: Any) -> KernelBank:
+    return approximate_bank(bind(list(_EXACT), X), Approximation("nystroem", 17))[0]
+
+
 BANKS: dict[str, BankCase] = {
+    "nystroem": BankCase(_low_rank("nystroem", _EXACT), _EXACT_TRUTH),
+    "nystroem-sparse": BankCase(_low_rank("nystroem", _EXACT), _EXACT_TRUTH, csr),
+    "nystroem-of-bank": BankCase(_low_rank_of_bank, _EXACT_TRUTH),
+    "nystroem-centred": BankCase(_low_rank("nystroem", _CENTRED_TOO), _CENTRED_TOO_TRUTH, centred=True),
+    "monomials": BankCase(_low_rank("fourier", _EXACT), _EXACT_TRUTH),
+    "monomials-cosines": BankCase(
+        _low_rank("fourier", [HomogeneousPolynomial(d).normalized() for d in (1, 2)]),
+        ref.normalised(ref.stack(ref.homogeneous(1), ref.homogeneous(2))),
+    ),
+    "monomials-centred-sparse": BankCase(_low_rank("fourier", _CENTRED_TOO), _CENTRED_TOO_TRUTH, csr, centred=True),
     "views": BankCase(_views_bank, _VIEWS, _two_views),
     "encoded": BankCase(lambda X: bind(_encoded(), X), _ENCODED),
     "encoded-float32": BankCase(lambda X: bind(_encoded(), X), _ENCODED, single, 2e-6),

@@ -10,6 +10,7 @@ from scipy.linalg import blas, lapack
 
 from multikernel._typing import Array
 
+_TILE = 1 << 21  # values that are turned into double precision at a time: 16 MB
 _JITTERS = (0.0, 1e-14, 1e-12, 1e-10, 1e-8)  # parts of the largest diagonal entry
 
 
@@ -29,8 +30,11 @@ def product(A: Any, V: Array) -> Array:
     """A V, for A dense or sparse and V of shape (c,) or (c, t).
 
     By SciPy's BLAS, as the factorisations are: the idle threads of NumPy's own would spin beside them, which was
-    measured to double the time of both on two cores.
+    measured to double the time of both on two cores. With a large A in single precision and V in double, sums are in
+    double and no copy of A is made.
     """
+    if isinstance(A, np.ndarray) and A.dtype == np.float32 and V.dtype == np.float64 and A.size > _TILE:
+        return _in_tiles(A, V)
     contiguous = isinstance(A, np.ndarray) and (A.flags.c_contiguous or A.flags.f_contiguous)
     if not (contiguous and A.dtype == np.float64 and A.size and V.size):
         plain: Array = A @ V
@@ -40,6 +44,51 @@ def product(A: Any, V: Array) -> Array:
     # BLAS knows arrays by columns: one stored by rows is the transpose of such an array
     result: Array = multiply(1.0, A.T if by_rows else A, V, **{"trans" if V.ndim == 1 else "trans_a": by_rows})
     return result
+
+
+def _in_tiles(A: Array, V: Array) -> Array:
+    """A V, some rows of A in double precision at a time; some columns where it is stored by columns."""
+    by_columns = A.flags.f_contiguous and not A.flags.c_contiguous
+    out = np.zeros((len(A), *V.shape[1:]))
+    length = len(A) if by_columns else A.shape[1]
+    step, end = max(1, _TILE // max(1, length)), A.shape[1] if by_columns else len(A)
+    for start in range(0, end, step):
+        part = slice(start, start + step)
+        if by_columns:
+            out += A[:, part].astype(np.float64) @ V[part]
+        else:
+            out[part] = A[part].astype(np.float64) @ V
+    return out
+
+
+def squared(F: Array, columns: Array | None = None, weight: Array | None = None) -> Array:
+    """F'diag(s)F of some columns of a dense F, symmetric and in double precision; beside it only some rows are copied.
+
+    Parameters
+    ----------
+    F : array (n, q)
+    columns : int array, those that take part; all by default
+    weight : array (n,), s >= 0; 1 by default
+    """
+    q = F.shape[1] if columns is None else len(columns)
+    total, step = np.zeros((q, q), order="F"), max(1, 2 * _TILE // max(1, F.shape[1]))
+    for start in range(0, len(F), step):
+        rows = slice(start, start + step)
+        T = F[rows] if columns is None else F[rows][:, columns]
+        T = np.ascontiguousarray(T, dtype=np.float64)
+        T = T if weight is None else T * np.sqrt(weight[rows])[:, None]
+        total = blas.dsyrk(1.0, T.T, beta=1.0, c=total, lower=1, overwrite_c=1)
+    mirror(total)
+    return total
+
+
+def mirror(M: Array) -> None:
+    """Copy the lower triangle of a square matrix to the upper one, some columns at a time."""
+    for start in range(0, len(M), 256):
+        part = slice(start, start + 256)
+        M[part, part.stop :] = M[part.stop :, part].T
+        tile = M[part, part]
+        tile[:] = np.tril(tile) + np.tril(tile, -1).T
 
 
 def cholesky(H: Array, shift: float = 0.0, work: Array | None = None) -> Array:

@@ -162,6 +162,13 @@ class KernelBank(ABC):
         """How many features all kernels together have, where sums of them keep these (``FactorGram``); else None."""
         return None
 
+    def by_features(self) -> tuple[Any, Array] | None:
+        """The ``FactorBank`` whose kernels these are but for multiples, and what its features are multiplied with.
+
+        That is an array of shape (n_features,). None where the kernels are not known by features.
+        """
+        return None
+
     @property
     def local(self) -> bool:
         """Whether a block's matrices are parts of the matrices: not where a kernel follows the sample (centring)."""

@@ -44,6 +44,7 @@ class EncodedBank(WrapperBank):
     diagonal, traces, matrix = asked("diagonal"), asked("traces"), asked("matrix")
     held_out_self_values = asked("held_out_self_values")
     rotation, rotated, about_mean = asked("rotation"), asked("rotated"), asked("about_mean")
+    by_features = asked("by_features")
     block, select, reference = asked("block", around), asked("select", around), asked("reference", around)
     principal, exact = asked("principal", around), asked("exact", around)
 

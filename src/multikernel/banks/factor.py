@@ -13,12 +13,15 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._linalg import as_columns
+from multikernel._linalg import as_columns, product
 from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank, positions, same_samples, unit_roundoff
 from multikernel.banks.gram import FactorGram, Gram
 from multikernel.banks.rotation import Rotation
+from multikernel.banks.threads import over_rows
 from multikernel.kernels.samples import as_floats, dense, scaled_rows
+
+_COPIED = 1 << 21  # features that are copied at a time: 16 MB
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -56,6 +59,9 @@ class FactorBank(KernelBank):
     def n_features(self) -> int:
         return int(self.F.shape[1])
 
+    def by_features(self) -> tuple[FactorBank, Array]:
+        return self, np.ones(self.n_features)
+
     def tiles(self, rows: Index) -> Iterator[Array]:
         F = self.F[rows]
         return (dense(F[:, own] @ self.H[:, own].T) for own in self._own)
@@ -70,13 +76,26 @@ class FactorBank(KernelBank):
         return [FactorGram(self.F, np.repeat(np.asarray(w, dtype=float), self.sizes), self.H) for w in W]
 
     def apply(self, C: Array) -> Array:
-        inner = self.H.T @ C
+        inner = product(self.H.T, C)
         if (self.sizes == 1).all():  # at once: a loop over thousands of columns of a sparse matrix takes seconds
             return dense(self.F.T)[:, :, None] * np.asarray(inner)[:, None, :]
-        return np.stack([np.asarray(self.F[:, own] @ inner[own]) for own in self._own])
+        products = np.empty((len(self), self.shape[0], C.shape[1]))
+
+        def rows(r: slice) -> None:
+            F = self.F[r]
+            for k, own in enumerate(self._own):
+                products[k, r] = F[:, own] @ inner[own]
+
+        over_rows(rows, self.shape[0], self._height)
+        return products
+
+    @property
+    def _height(self) -> int:
+        """How many samples' features are copied at a time."""
+        return max(1, _COPIED // max(1, self.n_features))
 
     def quads(self, A: Array) -> Array:
-        return self._by_kernel((self.F.T @ A) ** 2)
+        return self._by_kernel(product(self.F.T, A) ** 2)
 
     def inner(self, M: Array) -> Array:
         MH = (self.H.T @ M.T).T
@@ -93,12 +112,23 @@ class FactorBank(KernelBank):
         return self._self_values(self.F)
 
     def _self_values(self, F: Any) -> Array:
-        squares = F.multiply(F).toarray() if hasattr(F, "multiply") else F * F
-        return self._by_kernel(squares.T)
+        if hasattr(F, "multiply"):
+            return self._by_kernel(F.multiply(F).toarray().T)
+        if F.size <= _COPIED:
+            return self._by_kernel((F * F).T)
+        values = np.empty((len(self), len(F)))
+
+        def rows(r: slice) -> None:
+            part = F[r].astype(np.float64)
+            values[:, r] = self._by_kernel((part * part).T)
+
+        over_rows(rows, len(F), self._height)
+        return values
 
     def traces(self) -> Array:
-        squares = self.F.multiply(self.F).sum(axis=0) if hasattr(self.F, "multiply") else (self.F**2).sum(axis=0)
-        return self._by_kernel(np.asarray(squares).ravel())
+        if hasattr(self.F, "multiply"):
+            return self._by_kernel(np.asarray(self.F.multiply(self.F).sum(axis=0)).ravel())
+        return self._by_kernel(np.einsum("ij,ij->j", self.F, self.F, dtype=np.float64))
 
     def pairs(self, N: Array | None = None) -> Array:
         """<F_j H_j', F_k H_k'> = <F_j'F_k, H_j'H_k>."""
@@ -147,7 +177,7 @@ class FactorBank(KernelBank):
         return replace(self, F=H if self.square else dense(self.F) - mean, H=H)
 
     def weighed(self, weight: Array) -> FactorBank:
-        F = scaled_rows(self.F, weight)
+        F = scaled_rows(self.F, weight.astype(self.F.dtype, copy=False))
         return replace(self, F=F, H=F)
 
     def block(self, rows: Index, columns: Index) -> FactorBank:

@@ -17,7 +17,7 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import blas
 
-from multikernel._linalg import product
+from multikernel._linalg import product, squared
 from multikernel._memory import check_memory
 from multikernel._typing import Array
 from multikernel.banks.threads import over_rows
@@ -26,6 +26,7 @@ from multikernel.kernels.samples import dense, scaled_columns, scaled_rows
 _HIDDEN = 4.0  # times the unit roundoff and the largest entry: what rounding of the entries adds to a quadratic form
 _FEW = 20  # features are few where there are at least so many samples for each: steps on them cost less than rows of K
 _SMALL = 1000  # samples; the rows of a smaller matrix cost less than steps on features
+_COPIED = 1 << 24  # values: more features are not copied, 128 MB
 _LARGE = 10_000  # samples; the rows of a larger matrix take more memory than features, if these are fewer by half
 
 
@@ -194,8 +195,9 @@ class FactorGram(Gram):
         return dense(scaled_columns(self.F[index], self.weights) @ self.H.T)
 
     def diagonal(self) -> Array:
-        squares = self.F.multiply(self.F) if hasattr(self.F, "multiply") else self.F * self.F
-        return np.asarray(squares @ self.weights)
+        if hasattr(self.F, "multiply"):
+            return np.asarray(self.F.multiply(self.F) @ self.weights)
+        return np.einsum("ij,ij,j->i", self.F, self.F, self.weights, dtype=np.float64)
 
     def dense(self) -> Array:
         r, c = self.shape
@@ -211,6 +213,8 @@ class FactorGram(Gram):
         """By Woodbury where q < n: (G G' + s I)^{-1} B = (B - G (s I + G'G)^{-1} G'B) / s with G = F W^{1/2}."""
         F = self.F if on is None else self.F[on]
         n, q = F.shape
+        if on is None and self._low_rank(n) and self.large:
+            return self._solved_in_features(shift, B)
         if not self._low_rank(n):
             return DenseGram(dense(scaled_columns(F, self.weights) @ F.T)).solve_shifted(shift, B)
         G = scaled_columns(F, np.sqrt(self.weights))
@@ -218,6 +222,23 @@ class FactorGram(Gram):
         small.flat[:: q + 1] += shift
         factor = linalg.cho_factor(small, lower=True, overwrite_a=True)
         return (B - product(G, linalg.cho_solve(factor, product(G.T, B)))) / shift
+
+    def _solved_in_features(self, shift: float, B: Array) -> Array:
+        """The same where a copy of the features would be large: their squares are summed up over the samples."""
+        kept = np.flatnonzero(self.weights)
+        roots = np.sqrt(self.weights[kept])
+        small = squared(self.F, kept) * roots * roots[:, None]
+        small.flat[:: len(kept) + 1] += shift
+        factor = linalg.cho_factor(small, lower=True, overwrite_a=True, check_finite=False)
+        inside = np.zeros((self.F.shape[1], *B.shape[1:]))
+        roots = roots.reshape(-1, *(1,) * (B.ndim - 1))
+        inside[kept] = roots * linalg.cho_solve(factor, roots * product(self.F.T, B)[kept])
+        return (B - product(self.F, inside)) / shift
+
+    @property
+    def large(self) -> bool:
+        """Whether the features, dense ones, are so many values that they are not copied."""
+        return isinstance(self.F, np.ndarray) and self.F.size > _COPIED
 
     def congruent(self, scale: Array) -> Gram:
         F = scaled_rows(self.F, scale)

@@ -186,5 +186,6 @@ class SharedBank(WrapperBank):
     pairs, pair_forms, hadamard_apply = asked("pairs"), asked("pair_forms"), asked("hadamard_apply")
     diagonal, traces, self_values = asked("diagonal"), asked("traces"), asked("self_values")
     held_out_self_values = asked("held_out_self_values")
+    by_features = asked("by_features")
     block, principal, reference, unrounded = asked("block"), asked("principal"), asked("reference"), asked("unrounded")
     select, exact, cross = asked("select"), asked("exact"), asked("cross")

@@ -114,6 +114,12 @@ class ScaledBank(WrapperBank):
     def combine_all(self, W: Array) -> list[Gram]:
         return self.bank.combine_all(self.factors * W)
 
+    def by_features(self) -> tuple[Any, Array] | None:
+        inside = self.bank.by_features()
+        if inside is None or (self.factors < 0).any():
+            return None
+        return inside[0], inside[1] * np.sqrt(np.repeat(self.factors, inside[0].sizes))
+
     apply, inner, hadamard_apply = asked("apply", _times), asked("inner", _times), asked("hadamard_apply", _times)
     quad, quads = asked("quad", _times), asked("quads", _times)
     pairs, pair_forms = asked("pairs", _times_both), asked("pair_forms", _times_both)

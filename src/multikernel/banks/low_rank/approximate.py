@@ -1,0 +1,205 @@
+"""From kernels on samples, or from a bank, to a bank of few features, and how far it is from the kernels.
+
+The error of kernel k is |K_k - F_k F_k'| / |K_k|, Frobenius norms. It is estimated on ``_TRIED`` samples that are drawn
+afresh: diagonal and other entries are weighed by how many of each the whole matrix has, so that numerator and
+denominator have the right means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+
+from multikernel._memory import check_memory
+from multikernel._typing import Array, Index
+from multikernel.banks.base import MEMORY, KernelBank
+from multikernel.banks.bind import bind_kernels
+from multikernel.banks.low_rank.bank import LowRankBank
+from multikernel.banks.low_rank.feature_map import FeatureMap, SideBySide
+from multikernel.banks.low_rank.landmarks import Rule, choose, pool_size
+from multikernel.banks.low_rank.nystroem import Nystroem
+from multikernel.banks.low_rank.random_maps import random_map
+from multikernel.kernels.base import Kernel
+from multikernel.kernels.facts import Wrapped
+
+Method = Literal["nystroem", "fourier"]
+_TRIED = 500  # samples on which errors are estimated
+_FIRST = 32  # the rank that is tried first where an accuracy is asked for
+
+
+@dataclass(frozen=True)
+class Approximation:
+    """What approximation is asked for.
+
+    Parameters
+    ----------
+    method : "nystroem" or "fourier"
+    rank : int >= 1, how many features a kernel has; or a number in (0, 1), the error that no kernel is to exceed: the
+        rank is then doubled until the estimates say so
+    landmarks : "uniform", "kmeans++" or "leverage", how Nystroem's landmarks are chosen
+    seed : int
+    """
+
+    method: Method = "nystroem"
+    rank: float = 256
+    landmarks: Rule = "leverage"
+    seed: int = 0
+
+    def generator(self, part: int) -> np.random.Generator:
+        """A source of random numbers, the same for every rank."""
+        return np.random.default_rng([self.seed, part])
+
+
+Made = tuple[FeatureMap, Callable[[Index, Any], Array]]  # a map, and the features of some samples in a precision
+
+
+@dataclass(frozen=True, eq=False)
+class _Exact:
+    """The kernels that are to be approximated.
+
+    Parameters
+    ----------
+    n : int, how many samples
+    among : function of rows that gives the bank of the kernels on these samples
+    made : function of the rank that makes the map, and what makes the features of samples
+    follows : bool array (m,), which kernels are centred
+    """
+
+    n: int
+    among: Callable[[Array], KernelBank]
+    made: Callable[[int], Made]
+    follows: Array
+
+
+def approximate_kernels(kernels: Any, X: Any, asked: Approximation) -> tuple[LowRankBank, Array]:
+    """The bank of kernels, and the estimated error of each, shape (m,).
+
+    Parameters
+    ----------
+    kernels : resolved kernels that have learned, or a family of them
+    X : array, CSR matrix or table of samples
+    asked : Approximation
+
+    Raises
+    ------
+    ValueError : where a kernel has no random features that are known
+    """
+    inside, follows = zip(*map(_uncentred, kernels), strict=True)
+
+    def among(rows: Array) -> KernelBank:
+        return bind_kernels(inside, X[rows], dtype=np.float64)
+
+    def made(rank: int) -> Made:
+        if asked.method == "nystroem":
+            map: FeatureMap = Nystroem.of(among(_landmarks(asked, rank, X.shape[0], among)))
+        else:
+            map = SideBySide(tuple(_random(kernel, X, rank, asked, k) for k, kernel in enumerate(inside)))
+        return map, lambda rows, dtype: map(X[rows], dtype)
+
+    return _approximated(_Exact(X.shape[0], among, made, np.array(follows, dtype=bool)), asked)
+
+
+def approximate_bank(bank: KernelBank, asked: Approximation) -> tuple[LowRankBank, Array]:
+    """The approximation of a square bank by Nystroem's method, and the estimated error of each kernel.
+
+    Parameters
+    ----------
+    bank : square KernelBank, none of whose kernels is centred
+    asked : Approximation
+
+    Raises
+    ------
+    ValueError : for random features, which need the samples, and for centred kernels
+    """
+    if asked.method == "fourier":
+        raise ValueError(
+            "approximation='fourier' makes random features of samples, and got kernel matrices, a bank or views: use "
+            "approximation='nystroem', which takes their columns"
+        )
+    if not bank.local:
+        raise ValueError(
+            "approximation='nystroem' takes columns of the kernel matrices, and those of a centred bank follow the "
+            "sample: give the bank before it is centred, or samples and kernels that are centered()"
+        )
+
+    def among(rows: Array) -> KernelBank:
+        return bank.block(rows, rows)
+
+    def made(rank: int) -> Made:
+        landmarks = _landmarks(asked, rank, bank.shape[0], among)
+        map = Nystroem.of(among(landmarks), bank.reference(landmarks), landmarks)
+        return map, lambda rows, dtype: map.of_values(bank.block(rows, landmarks), dtype)
+
+    return _approximated(_Exact(bank.shape[0], among, made, np.zeros(len(bank), dtype=bool)), asked)
+
+
+def _approximated(exact: _Exact, asked: Approximation) -> tuple[LowRankBank, Array]:
+    n, by_accuracy = exact.n, asked.rank < 1
+    rows = np.sort(asked.generator(1).choice(n, size=min(n, _TRIED), replace=False))
+    truth, rank = exact.among(rows), min(n, _FIRST if by_accuracy else int(asked.rank))
+    while True:
+        map, features = exact.made(rank)
+        errors = _errors(truth, LowRankBank.of(map, features(rows, np.float64)), n)
+        if not by_accuracy or rank >= n or bool((errors <= asked.rank).all()):
+            break
+        rank = min(2 * rank, n)
+    q = sum(map.sizes)
+    dtype = np.dtype(np.float64 if 8 * n * q <= MEMORY // 2 else np.float32)
+    check_memory(
+        float(n) * q,
+        f"the approximation of {len(map.sizes)} kernels of {n} samples by {q} features in all",
+        "ask for a lower rank, or for fewer kernels",
+        itemsize=dtype.itemsize,
+    )
+    bank = LowRankBank.of(map, features(slice(None), dtype))
+    return (bank.centred(exact.follows) if exact.follows.any() else bank), errors
+
+
+def _errors(truth: KernelBank, approximate: LowRankBank, n: int) -> Array:
+    """The estimated relative error of every kernel."""
+    s = truth.shape[0]
+    others = (
+        (n - 1.0) / (s - 1.0) if s > 1 else 1.0
+    )  # how many entries beside the diagonal each of the block stands for
+    errors = []
+    for K, L in zip(truth.tiles(slice(None)), approximate.tiles(slice(None)), strict=True):
+        K = np.asarray(K, dtype=np.float64)
+        squares = [float((M * M).sum()) for M in (K - L, K)]
+        own = [float((np.diagonal(M) ** 2).sum()) for M in (K - L, K)]
+        error, size = (d + others * (whole - d) for d, whole in zip(own, squares, strict=True))
+        errors.append(np.sqrt(error / size) if size > 0.0 else 0.0)
+    return np.array(errors)
+
+
+def _landmarks(asked: Approximation, rank: int, n: int, on: Callable[[Array], KernelBank]) -> Array:
+    """The landmarks, of a pool of samples."""
+    rng, rank = asked.generator(0), min(rank, n)
+    pool = rng.permutation(n)[: pool_size(asked.landmarks, rank, n)]
+    return pool[choose(asked.landmarks, on(pool) if len(pool) > rank else None, rank, rng)]
+
+
+def _random(kernel: Kernel, X: Any, rank: int, asked: Approximation, k: int) -> Any:
+    made = random_map(kernel, X, rank, asked.generator(k + 2))
+    if made is None:
+        raise ValueError(
+            f"approximation='fourier' has random features of Gaussian, Laplacian, Matern, linear and polynomial "
+            f"kernels, and none of {kernel!r}: use approximation='nystroem', which takes any kernel"
+        )
+    return made
+
+
+def _uncentred(kernel: Kernel) -> tuple[Kernel, bool]:
+    """The kernel inside, and whether it was centred: features are centred instead."""
+    for fact in kernel.facts():
+        if isinstance(fact, Wrapped) and fact.by == "centered":
+            return fact.kernel, True
+        if isinstance(fact, Wrapped) and not isinstance(fact.by, str):
+            inside, centred = _uncentred(fact.kernel)
+            return (fact.by * inside, True) if centred else (kernel, False)
+    return kernel, False
+
+
+__all__ = ["Approximation", "approximate_bank", "approximate_kernels"]

@@ -1,0 +1,128 @@
+"""A bank of approximate kernels: factor blocks, and the map that makes features of new samples.
+
+A centred kernel has features without their mean over the training sample. ``block`` of a training bank takes the mean
+anew; new samples lose that of the training sample.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from multikernel._typing import Array, Index
+from multikernel.banks.base import KernelBank, positions
+from multikernel.banks.factor import FactorBank
+from multikernel.banks.low_rank.feature_map import FeatureMap
+from multikernel.banks.wrappers import WrapperBank, around, asked
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LowRankBank(WrapperBank):
+    """K_k = F_k H_k', the features of new samples by a map.
+
+    The features are the kernels, in whatever precision they are stored.
+
+    Parameters
+    ----------
+    bank : FactorBank of the features, centred where their kernels are
+    map : FeatureMap of all kernels
+    mean : array (q,), what the training sample's features are less than those of the map; 0 but for centred kernels
+    follows : bool array (m,), which kernels are centred
+    """
+
+    bank: FactorBank
+    map: FeatureMap
+    mean: Array
+    follows: Array
+
+    @classmethod
+    def of(cls, map: FeatureMap, F: Array) -> LowRankBank:
+        """The square bank of a sample with these features, without a centred kernel."""
+        sizes = np.array(map.sizes, dtype=int)
+        bank = FactorBank(F, F, sizes, np.arange(F.shape[1]))
+        return cls(bank, map, np.zeros(F.shape[1]), np.zeros(len(sizes), dtype=bool))
+
+    @property
+    def local(self) -> bool:
+        return not bool(self.follows.any())
+
+    @property
+    def rounding(self) -> float:
+        return 2.0**-53
+
+    @property
+    def n_features(self) -> int:
+        return self.bank.n_features
+
+    def tiles(self, rows: Index) -> Iterator[Array]:
+        return self.bank.tiles(rows)
+
+    combine, combine_all, apply = asked("combine"), asked("combine_all"), asked("apply")
+    quad, quads, inner = asked("quad"), asked("quads"), asked("inner")
+    pairs, pair_forms, hadamard_apply = asked("pairs"), asked("pair_forms"), asked("hadamard_apply")
+    diagonal, traces = asked("diagonal"), asked("traces")
+    rotation, rotated, about_mean = asked("rotation"), asked("rotated"), asked("about_mean")
+    by_features, principal = asked("by_features"), asked("principal", around)
+
+    def centred(self, which: Array) -> LowRankBank:
+        """With these kernels, by a mask, centred as well."""
+        return replace(self, follows=self.follows | which)._about(slice(None))
+
+    def _about(self, columns: Index) -> LowRankBank:
+        """The square bank with the features of centred kernels about their mean over these columns."""
+        own = np.repeat(self.follows, self.bank.sizes)
+        shift = np.where(own, self.bank.F[columns].mean(axis=0, dtype=np.float64), 0.0)
+        F = self.bank.F - shift.astype(self.bank.F.dtype)
+        return replace(self, bank=replace(self.bank, F=F, H=F), mean=self.mean + shift)
+
+    def block(self, rows: Index, columns: Index) -> LowRankBank:
+        about = self if self.local or not self.square else self._about(columns)
+        return replace(about, bank=about.bank.block(rows, columns))
+
+    def held_out_self_values(self, rows: Index, columns: Index) -> Array:
+        about = self if self.local else self._about(columns)
+        return about.diagonal()[:, rows]
+
+    def reference(self, columns: Index = slice(None)) -> LowRankBank:
+        return replace(self, bank=self.bank.block(np.arange(0), columns))
+
+    def select(self, index: Index) -> LowRankBank:
+        chosen = positions(index, len(self))
+        own = self._columns(chosen)
+        return LowRankBank(
+            self.bank.select(chosen), self.map.select(chosen.tolist()), self.mean[own], self.follows[chosen]
+        )
+
+    def _columns(self, chosen: Sequence[int] | Array) -> Array:
+        """The columns of some kernels."""
+        sizes = self.bank.sizes
+        starts = np.cumsum(sizes) - sizes
+        return np.concatenate([np.arange(starts[k], starts[k] + sizes[k]) for k in chosen] or [np.arange(0)])
+
+    def exact(self, index: Index = slice(None)) -> LowRankBank:
+        return self.select(index)
+
+    def unrounded(self) -> LowRankBank:
+        return self
+
+    def cross(self, X: Any) -> LowRankBank:
+        return replace(self, bank=replace(self.bank, F=self._features(X)))
+
+    def on(self, X: Any) -> LowRankBank:
+        """The square bank of other samples, which lose the mean of the training sample."""
+        F = self._features(X)
+        return replace(self, bank=replace(self.bank, F=F, H=F))
+
+    def self_values(self, X: Any) -> Array:
+        return self.on(X).diagonal()
+
+    def _features(self, X: Any) -> Array:
+        F = self.map(X, self.bank.H.dtype)
+        return F - self.mean.astype(F.dtype) if self.mean.any() else F
+
+    def weighed(self, weight: Array) -> KernelBank:
+        """By features that are weighed; a centred kernel follows the sample, and not its weights."""
+        return around(self, self.bank.weighed(weight)) if self.local else super().weighed(weight)

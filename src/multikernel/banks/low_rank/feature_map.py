@@ -1,0 +1,106 @@
+"""What makes features of samples: the inner products of its features are an approximate kernel."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from multikernel._typing import Array
+from multikernel.banks.threads import slices
+from multikernel.kernels.encoding import Encoding
+from multikernel.kernels.table import as_samples
+
+TILE_VALUES = 1 << 22  # features that are made at a time: 32 MB
+
+
+class FeatureMap(ABC):
+    """The features of one kernel or of several, those of each kernel side by side."""
+
+    @property
+    @abstractmethod
+    def sizes(self) -> tuple[int, ...]:
+        """How many features each kernel has."""
+
+    @abstractmethod
+    def _features(self, X: Any) -> Array:
+        """The features of samples, shape (len(X), q)."""
+
+    @abstractmethod
+    def select(self, chosen: Sequence[int]) -> FeatureMap:
+        """The features of some of the kernels."""
+
+    def __call__(self, X: Any, dtype: Any = np.float64) -> Array:
+        """The features of samples, shape (len(X), q); beside them only those of some samples in double precision."""
+        X = X if hasattr(X, "shape") else as_samples(X)
+        n, q = X.shape[0], sum(self.sizes)
+        F = np.empty((n, q), dtype=dtype)
+        for rows in slices(n, max(1, TILE_VALUES // max(1, q))):
+            F[rows] = self._features(X[rows])
+        return F
+
+
+@dataclass(frozen=True, eq=False)
+class SideBySide(FeatureMap):
+    """Kernels with a map of its own for each.
+
+    Parameters
+    ----------
+    maps : feature maps of one kernel each
+    """
+
+    maps: tuple[FeatureMap, ...]
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return tuple(sum(own.sizes) for own in self.maps)
+
+    def _features(self, X: Any) -> Array:
+        return np.hstack([np.empty((X.shape[0], 0)), *(own._features(X) for own in self.maps)])
+
+    def select(self, chosen: Sequence[int]) -> SideBySide:
+        return SideBySide(tuple(self.maps[k] for k in chosen))
+
+
+class OneKernel(FeatureMap):
+    """The features of a single kernel."""
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """How many there are."""
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return (self.size,)
+
+    def select(self, chosen: Sequence[int]) -> FeatureMap:
+        return SideBySide(tuple(self for _ in chosen))
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedMap(OneKernel):
+    """The features of encoded columns.
+
+    Parameters
+    ----------
+    encoding : Encoding, which has learned
+    columns : int array of the columns that it takes; None for all
+    map : feature map of what it makes
+    """
+
+    encoding: Encoding
+    columns: Array | None
+    map: OneKernel
+
+    @property
+    def size(self) -> int:
+        return self.map.size
+
+    def _features(self, X: Any) -> Array:
+        X = as_samples(X)
+        encoded = self.encoding(X if self.columns is None else X[:, self.columns.tolist()])
+        return self.map._features(encoded.astype(np.float64, copy=False))

@@ -1,0 +1,78 @@
+"""Nystroem's approximation: a kernel by its values against landmarks.
+
+With landmarks Z, C = k(X, Z) and W = k(Z, Z) the approximate kernel is C W^+ C', the projection on the span of the
+landmarks in the feature space: never more than the kernel itself, and the kernel itself where the landmarks span all
+samples. Its features are C U l^{-1/2}, W = U diag(l) U', without eigenvalues that are rounding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+
+from multikernel._typing import Array
+from multikernel.banks.base import KernelBank
+from multikernel.banks.low_rank.feature_map import TILE_VALUES, FeatureMap
+from multikernel.banks.threads import over_rows
+
+_RANK = 1e-12  # of the largest eigenvalue: where it is smaller, rounding of the kernel values is all there is
+
+
+@dataclass(frozen=True, eq=False)
+class Nystroem(FeatureMap):
+    """Several kernels with the same landmarks.
+
+    Parameters
+    ----------
+    reference : KernelBank with the landmarks as columns and no rows
+    roots : for each kernel U l^{-1/2}, shape (landmarks, features)
+    rows : int array, the landmarks among the samples of a bank that was given; None where they are samples
+    """
+
+    reference: KernelBank
+    roots: tuple[Array, ...]
+    rows: Array | None = None
+
+    @classmethod
+    def of(cls, landmarks: KernelBank, reference: KernelBank | None = None, rows: Array | None = None) -> Nystroem:
+        """From the square bank of the landmarks, and what meets samples in its place where that is another bank."""
+        roots = tuple(_inverse_root(W) for W in landmarks.tiles(slice(None)))
+        return cls(landmarks.reference() if reference is None else reference, roots, rows)
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        return tuple(root.shape[1] for root in self.roots)
+
+    def __call__(self, X: Any, dtype: Any = np.float64) -> Array:
+        return self.of_values(self.reference.cross(X), dtype)
+
+    def _features(self, X: Any) -> Array:
+        return self(X)
+
+    def of_values(self, bank: KernelBank, dtype: Any = np.float64) -> Array:
+        """The features of the rows of a bank whose columns are the landmarks."""
+        F = np.empty((bank.shape[0], sum(self.sizes)), dtype=dtype)
+        ends = np.cumsum(self.sizes)
+
+        def some(rows: slice) -> None:
+            for C, root, end in zip(bank.tiles(rows), self.roots, ends, strict=True):
+                F[rows, end - root.shape[1] : end] = C.astype(np.float64, copy=False) @ root
+
+        over_rows(some, len(F), max(1, TILE_VALUES // max(1, bank.shape[1])))
+        return F
+
+    def select(self, chosen: Sequence[int]) -> Nystroem:
+        index = np.asarray(chosen, dtype=int)
+        return replace(self, reference=self.reference.select(index), roots=tuple(self.roots[k] for k in index))
+
+
+def _inverse_root(W: Array) -> Array:
+    """R with R R' = W^+, for a symmetric positive semi-definite W."""
+    W = np.asarray(W, dtype=np.float64)
+    values, vectors = linalg.eigh(0.5 * (W + W.T), driver="evd", check_finite=False)
+    kept = values > _RANK * max(float(values.max(initial=0.0)), 0.0)
+    return np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept]))
