@@ -261,7 +261,7 @@ def test_progress(cancer, capsys):
 @pytest.mark.parametrize(
     ("model", "parameter", "values", "error", "match"),
     [
-        (mk.L1MKLClassifier(), "lam", [1.0], ValueError, "L1MKLClassifier has no parameter 'lam'; it has C, class_w"),
+        (mk.L1MKLClassifier(), "lam", [1.0], ValueError, "L1MKLClassifier has no parameter 'lam'; it has C, approximation, class_w"),
         (mk.L1MKLClassifier(FEW), "kernels", [1.0], ValueError, "'kernels' changes the kernels"),
         (mk.L1MKLClassifier(kernels.RBF()), "kernels__gamma", [1.0], ValueError, "changes the kernels"),
         (mk.L1MKLClassifier(), "C", [], ValueError, r"values of 'C' must be a list of finite numbers, .* got \[\]"),

@@ -32,9 +32,10 @@ from multikernel.combinations import Combination, Linear
 from multikernel.estimators.advice import advise_on_constant, advise_on_sizes
 from multikernel.estimators.chosen import Fold, Samples, chosen, whole_fit
 from multikernel.estimators.convergence import not_converged
+from multikernel.estimators.feature_predictor import predictor_of
 from multikernel.estimators.fitted_model import FittedModel
 from multikernel.estimators.parameters import checked_weights
-from multikernel.estimators.predictor import KernelPredictor, Predictor
+from multikernel.estimators.predictor import Predictor
 from multikernel.estimators.progress import Reporter
 from multikernel.estimators.protocol import Fitted, Learned, Learner, Task
 from multikernel.observer import Observer
@@ -231,7 +232,7 @@ class KernelEstimator(FittedModel):
                 f"{type(self).__name__}: weights or coefficients are NaN or infinite, since numbers overflowed; scale "
                 "the target and the kernels to values of about 1"
             )
-        self.predictor_: Predictor = KernelPredictor.of(bank, coef, intercept, in_predictor, self._combination())
+        self.predictor_: Predictor = predictor_of(bank, coef, intercept, in_predictor, self._combination())
         self._publish_certificate(whole)
 
     def _publish_certificate(self, fitted: Sequence[Fitted]) -> None:

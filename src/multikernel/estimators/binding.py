@@ -22,6 +22,7 @@ from multikernel.banks.precomputed import Precomputed, rectangular
 from multikernel.banks.threads import slices
 from multikernel.banks.views import BankRows, ViewBank, Views, bank_of_views, bind_view, is_views, views
 from multikernel.estimators.advice import advise_on_features
+from multikernel.estimators.feature_predictor import FeaturePredictor
 from multikernel.estimators.given import check_labels, check_samples, check_target
 from multikernel.estimators.predictor import KernelPredictor
 from multikernel.kernels import Features, KernelFamily, as_family, for_columns
@@ -126,11 +127,15 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
         # the names of very many kernels stay what they are, a sequence that makes them when they are asked for
         self.kernel_names_ = np.array(family.names, dtype=object) if len(family) <= _MANY else family.names
         with np.errstate(over="ignore", invalid="ignore"):  # what overflows is named
-            bank = bind_kernels(family, X, dtype=self._precision(len(family), X.shape[0]))
+            bank = self._bank_of(family, X)
         check_self_values(bank, self.kernel_names_)
         if self.kernels is None:
             advise_on_features(type(self).__name__, X, getattr(self, "feature_names_in_", None), self._reach)
         return bank
+
+    def _bank_of(self, family: KernelFamily, X: Any) -> KernelBank:
+        """The bank of a resolved family that has learned, on checked samples."""
+        return bind_kernels(family, X, dtype=self._precision(len(family), X.shape[0]))
 
     def _bound_views(self, X: Views) -> KernelBank:
         """The kernels of every view: those of its own, or the same for all."""
@@ -271,7 +276,7 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
         ------
         KernelBank of some of the samples, in order, as large as memory allows
         """
-        predictor: KernelPredictor = self.predictor_
+        predictor: KernelPredictor | FeaturePredictor = self.predictor_
         if isinstance(X, BankRows):
             X = X.bank.block(X.rows, slice(None) if self._rows is None else self._rows)
         if isinstance(X, KernelBank):
@@ -296,6 +301,8 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _against(self, Z: Any) -> KernelBank:
         """The bank whose columns are some samples, with nothing stored."""
+        if isinstance(self.predictor_, FeaturePredictor):
+            return self.predictor_.between(Z)
         assert self._bound_kernels is not None
         bank = bind_kernels(self._bound_kernels, Z, memory=0)
         if not bank.local:
@@ -307,7 +314,7 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _between(self, X: Any) -> KernelBank:
         """A bank in place of samples, or matrices of some samples against others, as a bank."""
-        m = len(self.predictor_.reference)
+        m = self.predictor_.n_kernels
         if isinstance(X, Views) or (is_views(X) and not isinstance(self.predictor_.reference, Precomputed)):
             raise ValueError(
                 f"{type(self).__name__}: kernels of several views are known between new and training samples only; "
@@ -320,8 +327,8 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
         matrices = list(X.values()) if isinstance(X, Mapping) else X
         return rectangular(matrices, m, np.shape(matrices[0])[-1])
 
-    def _check_new(self, bank: KernelBank, predictor: KernelPredictor) -> None:
-        m = len(predictor.reference)
+    def _check_new(self, bank: KernelBank, predictor: KernelPredictor | FeaturePredictor) -> None:
+        m = predictor.n_kernels
         if bank.shape[1] != predictor.n_train or len(bank) != m:
             raise ValueError(
                 f"a bank of new samples must hold {m} kernels against the {predictor.n_train} training samples, "

@@ -12,6 +12,7 @@ from multikernel._parameters import Count, Part
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.certificate import Certificate
+from multikernel.estimators.approximated import ApproximateEstimator
 from multikernel.estimators.chosen import Samples, loss_weights, parts
 from multikernel.estimators.classifier import KernelClassifier, classification_machine
 from multikernel.estimators.parameters import PositiveOrAuto, WithinOneOrAuto
@@ -22,7 +23,7 @@ from multikernel.procedures import easymkl
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class EasyMKLClassifier(KernelClassifier):
+class EasyMKLClassifier(ApproximateEstimator, KernelClassifier):
     """Kernel weights from the margin between the hulls of two classes, then a classifier on the weighted kernel.
 
     Solves min over g of (1 - lam) g'Y (sum_s K_s) Y g + lam |g|^2, g a probability vector on each class; the weight of
@@ -58,6 +59,7 @@ class EasyMKLClassifier(KernelClassifier):
         under way is ended first.
     verbose : int, default 0
         1 prints the certificate and the time left twice a second, 2 after every step.
+    approximation, rank : as in L1MKLClassifier
 
     Attributes
     ----------

@@ -75,6 +75,11 @@ class KernelPredictor(Predictor):
         return cls(reference, support, bank.shape[1], coef[:, support], intercept, weights, combination)
 
     @property
+    def n_kernels(self) -> int:
+        """How many kernels a bank of new samples has."""
+        return len(self.reference)
+
+    @property
     def linear(self) -> bool:
         """Whether the kernel is the weighted sum of the kernels."""
         return self.combination == Linear()

@@ -15,6 +15,7 @@ from multikernel._parameters import Count, Part, Seed, Starts, Threads, Verbosit
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
+from multikernel.estimators.approximated import ApproximateEstimator
 from multikernel.estimators.parameters import CrossValidation
 from multikernel.estimators.protocol import Fitted, Learned, Learner, Task
 from multikernel.estimators.regressor import KernelRegressor
@@ -25,7 +26,7 @@ from multikernel.procedures.units import MachineUnits, kernel_size, spread
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class MultipleKernelRidgeCV(KernelRegressor):
+class MultipleKernelRidgeCV(ApproximateEstimator, KernelRegressor):
     """Kernel ridge regression with the kernel weights and the ridge of least held-out squared error.
 
     Solves
@@ -66,6 +67,7 @@ class MultipleKernelRidgeCV(KernelRegressor):
         under way is ended first.
     verbose : int, default 0
         1 prints the certificate and the time left twice a second, 2 after every step.
+    approximation, rank : as in L1MKLClassifier
 
     Attributes
     ----------

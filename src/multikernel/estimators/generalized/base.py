@@ -36,7 +36,7 @@ from multikernel.banks.columns import ColumnDistancesBank
 from multikernel.banks.views import BankRows
 from multikernel.combinations import Combination, HadamardPower, Linear, ProductOfRBF, ScaledProfile
 from multikernel.domains import Domain, NormBall, Orthant
-from multikernel.estimators.base import KernelEstimator
+from multikernel.estimators.approximated import ApproximateEstimator
 from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.kernels import (
     DistanceKernel,
@@ -58,7 +58,7 @@ _PENALTIES = Choice((1, 2), why="where no radius is given")
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class GeneralizedMKL(KernelEstimator):
+class GeneralizedMKL(ApproximateEstimator):
     """A combination, a machine, a domain with its penalty: subclasses have the machine."""
 
     kernels: Any = field(default=None, kw_only=False)
@@ -104,6 +104,11 @@ class GeneralizedMKL(KernelEstimator):
 
     def check_parameters(self) -> None:
         super().check_parameters()
+        if self.approximation is not None and self._on_distances:
+            raise ValueError(
+                f"{type(self).__name__}: combination={self.combination!r} is learned on distances, which have no "
+                "features: approximation takes combination='linear' or 'polynomial'"
+            )
         if not (self.profile is None or isinstance(self.profile, DistanceKernel)):
             raise ValueError(
                 f"{type(self).__name__}: profile must be None or a kernel of a distance, RBF() or Laplacian() say, got "

@@ -68,6 +68,7 @@ class GMKLClassifier(GeneralizedMKL, WeightedClassifier):
     random_state : int, RandomState or None
         Of the random starts.
     class_weight, multiclass, probability, n_jobs, time_budget, verbose : as in L1MKLClassifier
+    approximation, rank : as in L1MKLClassifier
 
     Attributes
     ----------
@@ -138,6 +139,7 @@ class GMKLRegressor(GeneralizedMKL, WeightedRegressor):
         Whether the mean of the targets is taken off first and is the intercept.
     kernels, combination, profile, degree, norm, radius, offset, n_init, tol, max_iter, random_state,
     time_budget, verbose : as in GMKLClassifier
+    approximation, rank : as in L1MKLClassifier
 
     Attributes
     ----------

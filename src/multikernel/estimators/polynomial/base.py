@@ -25,7 +25,7 @@ from multikernel.banks import KernelBank
 from multikernel.combinations import Combination, HadamardPower, TiedAndFree
 from multikernel.combinations.tied_and_free import Products
 from multikernel.domains import Domain, NormBall, Orthant
-from multikernel.estimators.base import KernelEstimator
+from multikernel.estimators.approximated import ApproximateEstimator
 from multikernel.estimators.chosen import Samples, ridges
 from multikernel.estimators.parameters import PositiveOrAuto
 from multikernel.estimators.protocol import Fitted, Learned, Task
@@ -38,7 +38,7 @@ from multikernel.procedures.polynomial import polynomial_mkl
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class PolynomialMKL(KernelEstimator):
+class PolynomialMKL(ApproximateEstimator):
     """A power of a sum of kernels, or a tied and a free part, and the ridge machine."""
 
     kernels: Any = field(default=None, kw_only=False)

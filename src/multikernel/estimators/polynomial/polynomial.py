@@ -68,6 +68,7 @@ class PolynomialMKLRegressor(PolynomialMKL, WeightedRegressor):
         under way is ended first.
     verbose : int, default 0
         1 prints the certificate and the time left twice a second, 2 after every step.
+    approximation, rank : as in L1MKLClassifier
 
     Attributes
     ----------
@@ -118,6 +119,7 @@ class PolynomialMKLClassifier(PolynomialMKL, WeightedClassifier):
         Whether the labels lose their mean first, which is the intercept.
     class_weight, multiclass, probability, n_jobs, time_budget, verbose : as in L1MKLClassifier; weights multiply
         the squared residuals
+    approximation, rank : as in L1MKLClassifier
 
     Attributes
     ----------

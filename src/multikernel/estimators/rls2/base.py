@@ -12,6 +12,7 @@ import numpy as np
 from multikernel._parameters import Count, Part, Verbosity
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
+from multikernel.estimators.approximated import ApproximateEstimator
 from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.chosen import Samples, ridges
 from multikernel.estimators.parameters import PositiveOrAuto, checked_weights
@@ -53,7 +54,7 @@ def _scaling(fitted: Fitted) -> Array:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RLS2Estimator(ScaledEstimator):
+class RLS2Estimator(ApproximateEstimator, ScaledEstimator):
     """Kernels of any kind."""
 
     kernels: Any = field(default=None, kw_only=False)

@@ -47,6 +47,7 @@ class RLS2Regressor(RLS2Estimator, WeightedRegressor):
         under way is ended first.
     verbose : int, default 0
         1 prints the certificate and the time left twice a second, 2 after every step.
+    approximation, rank : as in L1MKLClassifier
 
     Attributes
     ----------
@@ -111,6 +112,7 @@ class RLS2Classifier(RLS2Estimator, WeightedClassifier):
         "fisher": one over the sum of the variances of the two classes in the kernel's feature space.
     class_weight, multiclass, probability, n_jobs, time_budget, verbose : as in L1MKLClassifier
     kernels, alpha, fit_intercept, mode, tol, max_iter : as in RLS2Regressor
+    approximation, rank : as in L1MKLClassifier
 
     Attributes
     ----------

@@ -29,6 +29,7 @@ class AlignmentMKLClassifier(RuleClassifier):
         "alignf": the non-negative mix of largest alignment; "align": each weight proportional to its own alignment.
     kernels, learner, C, lam, class_weight, multiclass, probability, tol, max_iter, n_jobs, time_budget, verbose : as in
         AverageMKLClassifier
+    approximation, rank : as in L1MKLClassifier
 
     Attributes
     ----------
@@ -65,6 +66,7 @@ class AlignmentMKLRegressor(AlphaFreeRegressor):
     method : {"alignf", "align"}, default "alignf"
         "alignf": the non-negative mix of largest alignment; "align": each weight proportional to its own alignment.
     kernels, alpha, fit_intercept, time_budget : as in AverageMKLRegressor
+    approximation, rank : as in L1MKLClassifier
 
     Attributes
     ----------

@@ -44,6 +44,7 @@ class AverageMKLClassifier(RuleClassifier):
         under way is ended first.
     verbose : int, default 0
         Not used: a rule takes no steps.
+    approximation, rank : as in L1MKLClassifier
 
     Attributes
     ----------
@@ -79,6 +80,7 @@ class AverageMKLRegressor(AlphaFreeRegressor):
         Whether the mean of the targets is taken off first and is the intercept.
     time_budget : float > 0 or None, default None
         Not used: one linear system is solved, and no kernel is looked at twice.
+    approximation, rank : as in L1MKLClassifier
 
     Attributes
     ----------

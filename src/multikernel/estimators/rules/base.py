@@ -14,7 +14,7 @@ from multikernel._linalg import as_columns
 from multikernel._parameters import Count, Part
 from multikernel._typing import Array
 from multikernel.banks import Gram, KernelBank
-from multikernel.estimators.base import KernelEstimator
+from multikernel.estimators.approximated import ApproximateEstimator
 from multikernel.estimators.chosen import Fold, Samples, at_candidate, loss_weights, parts, ridges
 from multikernel.estimators.classifier import WeightedClassifier, classification_machine
 from multikernel.estimators.parameters import PositiveOrAuto, WithinOneOrAuto
@@ -27,7 +27,7 @@ from multikernel.observer import Observer
 from multikernel.procedures import Weights
 
 
-class RuleEstimator(KernelEstimator):
+class RuleEstimator(ApproximateEstimator):
     """Weights by a rule, which does not look at the regularisation, then a machine on the weighted kernel."""
 
     @abstractmethod

@@ -38,6 +38,7 @@ class BestKernelClassifier(RuleClassifier):
         Shuffles the folds.
     kernels, learner, C, lam, class_weight, multiclass, probability, tol, max_iter, n_jobs, time_budget, verbose : as in
         AverageMKLClassifier
+    approximation, rank : as in L1MKLClassifier
 
     Attributes
     ----------
@@ -80,6 +81,7 @@ class BestKernelRegressor(RuleRegressor):
     time_budget : float > 0 or None, default None
         Seconds after which no further fold is looked at.
     kernels, alpha, fit_intercept : as in AverageMKLRegressor
+    approximation, rank : as in L1MKLClassifier
 
     Attributes
     ----------

@@ -15,7 +15,7 @@ from multikernel.banks import KernelBank
 from multikernel.banks.shared import together
 from multikernel.combinations import Linear
 from multikernel.domains import Domain
-from multikernel.estimators.base import KernelEstimator
+from multikernel.estimators.approximated import ApproximateEstimator
 from multikernel.estimators.chosen import Samples, loss_weights
 from multikernel.estimators.classifier import WeightedClassifier
 from multikernel.estimators.parameters import AUTO, NonNegativeOrAuto, PositiveOrAuto
@@ -35,7 +35,7 @@ _LARGE_STACK = 64 << 20  # bytes of a double-precision stack beyond which passes
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SupportEstimator(KernelEstimator):
+class SupportEstimator(ApproximateEstimator):
     """A domain for the weights and a machine; the solver's name chooses the way."""
 
     kernels: Any = field(default=None, kw_only=False)

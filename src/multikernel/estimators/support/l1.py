@@ -69,6 +69,14 @@ class L1MKLClassifier(WeightsOfSumOne, SupportClassifier):
         under way is ended first.
     verbose : int, default 0
         1 prints the gap and the time left twice a second, 2 after every step.
+    approximation : None, "nystroem", "fourier" or "auto", default None
+        Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
+        random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact
+        way would take more than 4 GB or half the memory, and says so. The model is exact for these kernels: its
+        certificate is that of the approximate problem.
+    rank : int >= 1 or float in (0, 1), default 256
+        Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
+        doubled until the estimate says so.
 
     Attributes
     ----------
@@ -79,6 +87,8 @@ class L1MKLClassifier(WeightsOfSumOne, SupportClassifier):
     classes_ : array
     objective_ : float or array (problems,)
     duality_gap_ : float, the largest relative gap of ``objective_`` over the problems
+    approximation_error_ : array (m,), where kernels are approximated: how far each kernel matrix is from its own,
+        relative Frobenius norms, estimated on samples drawn afresh
     converged_ : bool
     n_iter_ : int
     history_ : list, the gaps along the way of each problem
@@ -120,6 +130,7 @@ class L1MKLRegressor(WeightsOfSumOne, SupportRegressor):
     fit_intercept : bool, default True
         Whether there is an intercept, and with it the equality sum b = 0.
     kernels, solver, tol, max_iter, time_budget, verbose : as in L1MKLClassifier
+    approximation, rank : as in L1MKLClassifier
 
     Attributes
     ----------

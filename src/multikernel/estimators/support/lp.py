@@ -47,6 +47,7 @@ class LpMKLClassifier(WeightsInBall, SupportClassifier):
         "auto" is an interior point method over weights and support vectors together; "block_norm" the update in closed
         form of Kloft and others.
     class_weight, multiclass, probability, tol, max_iter, n_jobs, time_budget, verbose : as in L1MKLClassifier
+    approximation, rank : as in L1MKLClassifier
 
     Attributes
     ----------
@@ -81,6 +82,7 @@ class LpMKLRegressor(WeightsInBall, SupportRegressor):
         The norm of the ball.
     C, epsilon, fit_intercept : as in L1MKLRegressor
     kernels, solver, tol, max_iter, time_budget, verbose : as in LpMKLClassifier
+    approximation, rank : as in L1MKLClassifier
 
     Attributes
     ----------

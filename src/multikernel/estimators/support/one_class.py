@@ -34,6 +34,7 @@ class OneClassMKL(OutlierMixin, WeightsOfSumOne):  # type: ignore[misc]
         At most this part of the training samples is outside the region, at least this part are support vectors.
     solver : {"auto", "reduced_gradient", "cutting_plane", "level"}, default "auto"
     tol, max_iter, time_budget, verbose : as in L1MKLClassifier
+    approximation, rank : as in L1MKLClassifier
 
     Attributes
     ----------

@@ -1,0 +1,98 @@
+"""A fitted function of few features: f_p(x) = phi(x)'coef_p + intercept_p, without the training samples."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from multikernel._linalg import product
+from multikernel._typing import Array
+from multikernel.banks import KernelBank
+from multikernel.banks.low_rank import LowRankBank
+from multikernel.banks.low_rank.nystroem import Nystroem
+from multikernel.combinations import Combination, HadamardPower, Linear
+from multikernel.estimators.predictor import KernelPredictor, Predictor
+
+
+@dataclass(frozen=True, eq=False)
+class FeaturePredictor(Predictor):
+    """A function of the features of approximate kernels.
+
+    Parameters
+    ----------
+    reference : LowRankBank without rows and columns, of the kernels with a weight in some problem
+    kernels : int array, which kernels these are
+    n_train : int, how many training samples there were
+    coef : array (problems, q), of their features
+    intercept : array (problems,)
+    weights : array (problems, m), or (1, m) where the problems share them; of all kernels
+    """
+
+    reference: LowRankBank
+    kernels: Array
+    n_train: int
+    coef: Array
+    intercept: Array
+    weights: Array
+
+    @classmethod
+    def of(cls, bank: LowRankBank, coef: Array, intercept: Array, weights: Array) -> FeaturePredictor:
+        """From coefficients (problems, n) over a training bank."""
+        whole = isinstance(bank.map, Nystroem) and bank.map.rows is not None  # matrices are those of all kernels
+        used = weights.any(axis=0) | whole
+        kernels = np.flatnonzero(used if used.any() else np.arange(weights.shape[1]) == 0)
+        scale = np.repeat(weights, bank.bank.sizes, axis=1)
+        own = bank._columns(kernels)
+        features = product(bank.bank.H.T, np.ascontiguousarray(coef.T)).T * scale
+        reference = bank.reference(np.arange(0)).select(kernels)
+        return cls(reference, kernels, bank.shape[1], features[:, own], intercept, weights)
+
+    @property
+    def n_kernels(self) -> int:
+        """How many kernels a bank of new samples has."""
+        return int(self.weights.shape[1])
+
+    @property
+    def support(self) -> Array:
+        """The training samples that a bank of new samples is asked for: landmarks, where these are columns of it."""
+        rows = self.reference.map.rows if isinstance(self.reference.map, Nystroem) else None
+        return np.arange(0) if rows is None else rows
+
+    def values(self, bank: KernelBank) -> Array:
+        return product(self._features(bank), np.ascontiguousarray(self.coef.T)) + self.intercept
+
+    def contributions(self, bank: KernelBank) -> Array:
+        F, sizes = self._features(bank), self.reference.bank.sizes
+        parts = np.zeros((len(F), self.weights.shape[1], len(self.coef)))
+        for k, end, size in zip(self.kernels, np.cumsum(sizes), sizes, strict=True):
+            own = slice(end - size, end)
+            parts[:, k] = F[:, own] @ self.coef[:, own].T
+        return parts
+
+    def gram(self, bank: KernelBank) -> Array:
+        """The learned kernel of a bank, dense: the mean over the problems, where they have weights of their own."""
+        weights = self.weights.mean(axis=0)
+        return bank.combine(weights if len(bank) == len(weights) else weights[self.kernels]).dense()
+
+    def between(self, Z: Any) -> LowRankBank:
+        """The bank whose columns are some samples."""
+        return self.reference.on(Z)
+
+    def _features(self, bank: KernelBank) -> Array:
+        """The features of the rows of a bank of the used kernels, of all of them, or of kernels against the support."""
+        if not isinstance(bank, LowRankBank):
+            assert isinstance(self.reference.map, Nystroem)
+            return self.reference.map.of_values(bank)
+        whole = len(bank) == self.n_kernels > len(self.kernels)
+        return (bank.select(self.kernels) if whole else bank).bank.F
+
+
+def predictor_of(
+    bank: KernelBank, coef: Array, intercept: Array, weights: Array, combination: Combination
+) -> KernelPredictor | FeaturePredictor:
+    """The predictor of coefficients (problems, n) over a training bank, in the form that keeps least."""
+    if isinstance(bank, LowRankBank) and combination in (Linear(), HadamardPower(1)):
+        return FeaturePredictor.of(bank, coef, intercept, weights)
+    return KernelPredictor.of(bank, coef, intercept, weights, combination)
