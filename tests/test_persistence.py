@@ -12,8 +12,8 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer, MinMaxScaler, minmax_scale
 
 import multikernel as mk
-from multikernel import kernels, persistence
-from multikernel.persistence import read
+from multikernel import kernels
+from multikernel.persistence import names, read
 
 X, Y = load_breast_cancer(return_X_y=True)
 X, Y = minmax_scale(X)[::3], Y[::3]
@@ -129,14 +129,14 @@ class Cauchy(kernels.Kernel):
 
 
 def test_a_kernel_from_outside_is_saved_once_it_is_registered(tmp_path, monkeypatch):
-    monkeypatch.setattr(persistence, "_REGISTERED", {})
+    monkeypatch.setattr(names, "_REGISTERED", {})
     model = mk.AverageMKLClassifier([Cauchy(0.5), kernels.RBF(1.0)]).fit(X, Y)
     with pytest.raises(TypeError, match=r"a Cauchy has no form.*multikernel\.register"):
         mk.save(model, tmp_path / "m.mk")
     assert mk.register(Cauchy) is Cauchy
     mk.save(model, tmp_path / "m.mk")
     np.testing.assert_array_equal(mk.load(tmp_path / "m.mk").predict(X), model.predict(X))
-    monkeypatch.setattr(persistence, "_REGISTERED", {})
+    monkeypatch.setattr(names, "_REGISTERED", {})
     with pytest.raises(ValueError, match=r"holds a Cauchy defined outside multikernel: call multikernel\.register"):
         mk.load(tmp_path / "m.mk")
     with pytest.raises(TypeError, match="register takes a dataclass"):

@@ -2,12 +2,17 @@
 
 from __future__ import annotations
 
+import glob
 import os
+import platform
 import secrets
 import stat
+import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+_HERE = f"{zlib.crc32(platform.node().encode()):08x}"  # tells machines that share a folder apart
 
 
 def check_writable(path: Path) -> None:
@@ -49,15 +54,44 @@ def replacing(path: Path) -> Iterator[Path]:
     """
     check_writable(path)
     path = path.resolve()
-    temporary = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
+    _clear_what_was_left(path)
+    temporary = path.with_name(f".{path.name}.{_HERE}-{os.getpid()}-{secrets.token_hex(4)}")
     try:
         yield temporary
         if path.exists():
             temporary.chmod(stat.S_IMODE(path.stat().st_mode))
+        _reach_the_disk(temporary)
         temporary.replace(path)
     except BaseException:
         temporary.unlink(missing_ok=True)
         raise
+
+
+def _clear_what_was_left(path: Path) -> None:
+    """Remove what killed processes of this machine left behind when they wrote the file."""
+    for left in path.parent.glob(f".{glob.escape(path.name)}.{_HERE}-*-*"):
+        process = left.name.rsplit("-", 2)[1]
+        if process.isdigit() and not _runs(int(process)):
+            left.unlink(missing_ok=True)
+
+
+def _runs(process: int) -> bool:
+    """Whether a process is there; taken for granted where a look would end it, as on Windows."""
+    if os.name != "posix":
+        return True
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _reach_the_disk(path: Path) -> None:
+    """Wait until a file is on the disk, so that no loss of power leaves its name with half of its content."""
+    with path.open("rb+") as file:
+        os.fsync(file.fileno())
 
 
 def write_whole(path: Path, content: bytes) -> None:

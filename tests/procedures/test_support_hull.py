@@ -15,7 +15,7 @@ from multikernel.domains import Domain, EntropySimplex, NormBall, Orthant, Simpl
 from multikernel.machines import EpsilonMachine, HingeMachine, OneClassMachine, SquaredHingeMachine, SupportMachine
 from multikernel.observer import silent
 from multikernel.problem import Problem
-from multikernel.procedures.support_hull import Hull, by_turns
+from multikernel.procedures.support_hull import DualHull, by_turns
 from multikernel.procedures.support_pair import SupportSaddle
 
 Array = Any
@@ -78,7 +78,7 @@ def test_each_gap_is_true(domain: str) -> None:
 def test_forms_of_the_points() -> None:
     posed = problem(MACHINES["hinge"](1e-3), Simplex())
     program, rng = SupportSaddle.of(posed, 1e-3).saddle.program, np.random.default_rng(0)
-    hull, points = Hull.empty(len(posed.bank), program), rng.random((3, len(program.sign)))
+    hull, points = DualHull.empty(len(posed.bank), program), rng.random((3, len(program.sign)))
     for a in points:
         hull = hull.with_point(program, a, posed.bank.apply(program.coef(a)[:, None])[:, :, 0])
     B, K = np.stack([program.coef(a) for a in points]), posed.bank.matrices()

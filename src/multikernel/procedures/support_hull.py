@@ -42,7 +42,7 @@ _PATIENCE = 10  # turns without progress until giving up
 
 
 @dataclass(frozen=True, eq=False)
-class Hull:
+class DualHull:
     """The mixtures of some variables of a support program.
 
     Parameters
@@ -59,18 +59,18 @@ class Hull:
     forms: PackedBank
 
     @classmethod
-    def empty(cls, m: int, program: SupportProgram) -> Hull:
+    def empty(cls, m: int, program: SupportProgram) -> DualHull:
         """No mixtures yet."""
         forms = PackedBank(Precomputed(m, 0), np.empty((m, 0)), 0)
         return cls(np.empty((0, len(program.sign))), np.empty((0, program.n)), np.empty(0), forms)
 
-    def with_point(self, program: SupportProgram, a: Array, products: Array) -> Hull:
+    def with_point(self, program: SupportProgram, a: Array, products: Array) -> DualHull:
         """The hull with one point more; ``products`` holds its K_k b, shape (m, n)."""
         m, J = len(products), len(self.points) + 1
         coefs = np.vstack([self.coefs, program.coef(a)])
         stack = np.hstack([self.forms.stack, products @ coefs.T])
         constants = np.append(self.constants, program.dual(a, 0.0) / program.scale)
-        return Hull(np.vstack([self.points, a]), coefs, constants, PackedBank(Precomputed(m, J), stack, J))
+        return DualHull(np.vstack([self.points, a]), coefs, constants, PackedBank(Precomputed(m, J), stack, J))
 
     def solved(self, domain: Separable, scale: float, tol: float) -> tuple[Array, Array]:
         """The weights and the mixture, shares x of the points, that solve the problem on the hull."""
@@ -96,7 +96,7 @@ def by_turns(
     saddle, tol = support.saddle, support.tol
     bank, program, domain = saddle.bank, saddle.program, saddle.domain
     back = _BACK if domain.lets_vanish(len(bank)) else 0.0
-    hull, best, history = Hull.empty(len(bank), program), near, list[float]()
+    hull, best, history = DualHull.empty(len(bank), program), near, list[float]()
     weights = domain.start(len(bank)) if start is None else domain.feasible(start)
     warm, gap = None if near is None else near.dual.warm, 1.0
     while len(history) < max_iter:

@@ -1,0 +1,145 @@
+"""Names of classes in model files: public ones, which stay as they are when private files move.
+
+A class of this package is written as ``room:Name``, where the room is the package that gives it to users, or, for a
+class that users do not make themselves, the part of this package that it lives in; within a room every name is unique.
+A class of scikit-learn is written with its public module. Reading looks classes up in these two packages, and among
+those that the user registered, and nowhere else.
+"""
+
+from __future__ import annotations
+
+import pkgutil
+from dataclasses import is_dataclass
+from functools import cache
+from importlib import import_module
+from types import ModuleType
+
+from sklearn.base import BaseEstimator
+
+_PACKAGES = ("multikernel", "sklearn")
+_FACES = ("multikernel", "multikernel.kernels")  # where classes that users make have their names
+_WITH_STATE = ("sklearn.calibration:_CalibratedClassifier",)  # no estimators, and yet what fitted ones consist of
+_RENAMED: dict[str, str] = {}  # names of earlier versions, and what they are called now
+_REGISTERED: dict[str, type] = {}
+
+
+class RefusedError(ValueError):
+    """A model cannot be loaded, for the reason given."""
+
+
+def register(cls: type) -> type:
+    """Let models that hold a kernel, or another dataclass, defined outside this package be saved and loaded.
+
+    Parameters
+    ----------
+    cls : a dataclass; it has to be registered before a model that holds it is saved, and before it is loaded
+
+    Returns
+    -------
+    The class itself, so that this can stand above it as a decorator.
+
+    Raises
+    ------
+    TypeError : where the class is no dataclass
+    ValueError : where another class was registered under the same name
+
+    Examples
+    --------
+    >>> from dataclasses import dataclass
+    >>> import multikernel
+    >>> from multikernel.kernels import RBF
+    >>> @multikernel.register
+    ... @dataclass(repr=False)
+    ... class Named(RBF):
+    ...     label: str = "mine"
+    """
+    if not (isinstance(cls, type) and is_dataclass(cls)):
+        raise TypeError(f"register takes a dataclass, got {cls!r}")
+    known = _REGISTERED.get(cls.__qualname__, cls)
+    if known.__module__ != cls.__module__:
+        raise ValueError(
+            f"a class named {cls.__qualname__} of {known.__module__} is registered already; choose another name"
+        )
+    _REGISTERED[cls.__qualname__] = cls
+    return cls
+
+
+def is_known(cls: type) -> bool:
+    """Whether models may hold objects of a class."""
+    return _package(cls.__module__) in _PACKAGES or _REGISTERED.get(cls.__qualname__) is cls
+
+
+def has_state(cls: type) -> bool:
+    """Whether the attributes of an object of a class, rather than its fields, are what is saved."""
+    return issubclass(cls, BaseEstimator) or f"{cls.__module__}:{cls.__qualname__}" in _WITH_STATE
+
+
+def is_foreign(name: str) -> bool:
+    """Whether a class of that name belongs to scikit-learn."""
+    return _package(name) == "sklearn"
+
+
+def name_of(cls: type) -> str:
+    """What a class is called in a file."""
+    if _REGISTERED.get(cls.__qualname__) is cls:
+        return f"registered:{cls.__qualname__}"
+    if _package(cls.__module__) == "sklearn":
+        return f"{_public_module(cls)}:{cls.__qualname__}"
+    for face in _FACES:
+        if cls.__module__.startswith(face) and getattr(import_module(face), cls.__name__, None) is cls:
+            return f"{face}:{cls.__name__}"
+    return f"{'.'.join(cls.__module__.split('.')[:2])}:{cls.__qualname__}"
+
+
+def class_of(name: str) -> type:
+    """The class that a file calls so; RefusedError where it is not of this package, scikit-learn, or registered."""
+    name = _RENAMED.get(name, name)
+    module, _, qualname = name.partition(":")
+    if module == "registered":
+        if qualname not in _REGISTERED:
+            raise RefusedError(
+                f"it holds a {qualname} defined outside multikernel: call multikernel.register({qualname}) first"
+            )
+        return _REGISTERED[qualname]
+    if _package(module) not in _PACKAGES:
+        raise RefusedError(f"{name} is not a class of multikernel or scikit-learn")
+    found = _in_room(module).get(qualname) if module.startswith("multikernel.") else None
+    cls = found or getattr(_imported(module), qualname, None)
+    if cls is None:
+        raise RefusedError(f"{name} does not exist in the versions installed here")
+    if not (isinstance(cls, type) and (is_dataclass(cls) or has_state(cls))):
+        raise RefusedError(f"{name} is not a class that models are made of")
+    return cls
+
+
+def _package(name: str) -> str:
+    return name.partition(":")[0].split(".")[0]
+
+
+def _public_module(cls: type) -> str:
+    """The innermost package around a class without a private part in its name, where it gives the class to users."""
+    parts = cls.__module__.split(".")
+    private = next((i for i, part in enumerate(parts) if part.startswith("_")), len(parts))
+    module = ".".join(parts[:private])
+    return module if getattr(import_module(module), cls.__name__, None) is cls else cls.__module__
+
+
+def _imported(module: str) -> ModuleType | None:
+    try:
+        return import_module(module)
+    except ImportError:
+        return None
+
+
+@cache
+def _in_room(room: str) -> dict[str, type]:
+    """The classes of a part of this package, by name."""
+    package = _imported(room)
+    names = [room, *(info.name for info in pkgutil.walk_packages(getattr(package, "__path__", []), f"{room}."))]
+    return {
+        cls.__qualname__: cls
+        for module in map(_imported, names)
+        if module is not None
+        for cls in vars(module).values()
+        if isinstance(cls, type) and cls.__module__ == module.__name__
+    }

@@ -1,0 +1,110 @@
+"""JSON and plain arrays back to objects."""
+
+from __future__ import annotations
+
+import inspect
+import math
+from collections.abc import Callable
+from dataclasses import fields, is_dataclass
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+
+from multikernel._typing import Array
+from multikernel.persistence.names import RefusedError, class_of, has_state
+
+ReadArray = Callable[[str], Array]
+
+
+class Reader:
+    """JSON back to objects.
+
+    Parameters
+    ----------
+    read_array : function from an array's name in the file to the array
+    """
+
+    def __init__(self, read_array: ReadArray) -> None:
+        self._read_array = read_array
+        self._arrays: dict[str, Array] = {}
+        self._kinds: dict[str, Callable[[Any], Any]] = {
+            "tuple": self._tuple,
+            "slice": self._slice,
+            "dict": self._dict,
+            "array": self._array,
+            "objects": self._objects,
+            "csr": self._csr,
+            "dtype": self._dtype,
+            "estimator": self._estimator,
+            "dataclass": self._dataclass,
+        }
+
+    def decode(self, value: Any) -> Any:
+        """The object of a JSON form; RefusedError, or any other error, where it is not one that was written."""
+        if isinstance(value, list):
+            return [self.decode(v) for v in value]
+        if not isinstance(value, dict):
+            return value
+        kind = next(iter(value), "")
+        if kind not in self._kinds:
+            raise RefusedError(f"it holds an unknown part {kind!r}")
+        return self._kinds[kind](value)
+
+    def _tuple(self, value: Any) -> Any:
+        return tuple(self.decode(v) for v in value["tuple"])
+
+    def _slice(self, value: Any) -> Any:
+        return slice(*(self.decode(v) for v in value["slice"]))
+
+    def _dict(self, value: Any) -> Any:
+        return {self.decode(k): self.decode(v) for k, v in value["dict"]}
+
+    def _array(self, value: Any) -> Any:
+        name = value["array"]
+        if name not in self._arrays:
+            self._arrays[name] = self._read_array(name)
+        return self._arrays[name]
+
+    def _objects(self, value: Any) -> Any:
+        shape, items = tuple(value["shape"]), value["objects"]
+        if math.prod(shape) != len(items):
+            raise RefusedError(f"it gives {len(items)} objects for an array of shape {shape}")
+        array = np.empty(len(items), dtype=object)
+        array[:] = [self.decode(v) for v in items]
+        return array.reshape(shape)
+
+    def _csr(self, value: Any) -> Any:
+        kind: Callable[..., Any] = sparse.csr_matrix if value["matrix"] else sparse.csr_array
+        csr = kind(tuple(self.decode(part) for part in value["csr"]), shape=tuple(value["shape"]))
+        csr.check_format(full_check=True)  # an index beyond the shape would be read beyond the array's memory
+        return csr
+
+    def _dtype(self, value: Any) -> Any:
+        return np.dtype(value["dtype"]).type
+
+    def _estimator(self, value: Any) -> Any:
+        cls = class_of(value["estimator"])
+        if not has_state(cls):
+            raise RefusedError(f"{value['estimator']} is not an estimator")
+        model: Any = object.__new__(cls)
+        vars(model).update(_defaults(cls) | {k: self.decode(v) for k, v in value["state"].items()})
+        return model
+
+    def _dataclass(self, value: Any) -> Any:
+        cls = class_of(value["dataclass"])
+        if not is_dataclass(cls):
+            raise RefusedError(f"{value['dataclass']} is not a specification")
+        unknown = set(value["state"]) - {f.name for f in fields(cls)}
+        if unknown:
+            raise RefusedError(
+                f"its {value['dataclass']} holds {', '.join(sorted(unknown))}, which the version installed here does "
+                "not know"
+            )
+        return cls(**{k: self.decode(v) for k, v in value["state"].items()})
+
+
+def _defaults(cls: type) -> dict[str, Any]:
+    """The parameters of an estimator that have a default: those that a file of an earlier version may lack."""
+    parameters = inspect.signature(cls).parameters.values()
+    return {p.name: p.default for p in parameters if p.default is not inspect.Parameter.empty}

@@ -1,0 +1,236 @@
+"""Files of models that were damaged, forged or left behind, and the names of classes in them."""
+
+from __future__ import annotations
+
+import inspect
+import io
+import json
+import os
+import pkgutil
+import subprocess
+import sys
+import warnings
+import zipfile
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import is_dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.base import BaseEstimator
+from sklearn.calibration import CalibratedClassifierCV
+from sklearn.compose import ColumnTransformer
+from sklearn.datasets import load_iris
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import OneHotEncoder, StandardScaler
+
+import multikernel as mk
+from multikernel import kernels
+from multikernel.persistence import read
+from multikernel.persistence.names import class_of, name_of
+
+X, SPECIES = load_iris(return_X_y=True)
+
+
+@pytest.fixture(scope="module")
+def content(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """A model's file."""
+    path = tmp_path_factory.mktemp("models") / "model.mk"
+    mk.save(make_pipeline(StandardScaler(), mk.L1MKLClassifier(kernels.rbf_grid([0.1, 1.0]))).fit(X, SPECIES), path)
+    return path.read_bytes()
+
+
+def rewritten(content: bytes, change: Callable[[dict[str, Any], dict[str, bytes]], None]) -> bytes:
+    """A file whose header and members were changed, and which is a valid zip."""
+    with zipfile.ZipFile(io.BytesIO(content)) as file:
+        parts = {name: file.read(name) for name in file.namelist()}
+    header = json.loads(parts.pop("header.json"))
+    change(header, parts)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("header.json", json.dumps(header))
+        for name, part in parts.items():
+            file.writestr(name, part)
+    return out.getvalue()
+
+
+def npy(text: str, data: bytes = b"") -> bytes:
+    """A member in NumPy's format whose header is this text."""
+    padded = text.ljust(118) + "\n"
+    return b"\x93NUMPY\x01\x00" + len(padded).to_bytes(2, "little") + padded.encode() + data
+
+
+HUGE = npy("{'descr': '<f8', 'fortran_order': False, 'shape': (2, 1000000000000), }", bytes(160))
+OBJECTS = npy("{'descr': '|O', 'fortran_order': False, 'shape': (1,), }", b"cos\nsystem\n(S'true'\ntR.")
+FORGED: dict[str, Callable[[dict[str, Any], dict[str, bytes]], Any]] = {
+    "sizes beyond memory": lambda header, parts: parts.update({"a0.npy": HUGE}),
+    "pickled objects": lambda header, parts: parts.update({"a0.npy": OBJECTS}),
+    "two gigabytes of zeros": lambda header, parts: parts.update({"a0.npy": bytes(1 << 28)}),
+    "an array that is missing": lambda header, parts: parts.pop("a0.npy"),
+    "no format": lambda header, parts: header.pop("format"),
+    "no version": lambda header, parts: header.pop("version"),
+    "a version that is a word": lambda header, parts: header.update(version="two"),
+    "a later version": lambda header, parts: header.update(version=99),
+    "no model": lambda header, parts: header.pop("model"),
+    "metadata that is a number": lambda header, parts: header.update(metadata=3),
+    "an empty part": lambda header, parts: header.update(model={}),
+    "an unknown part": lambda header, parts: header.update(model={"pickle": "..."}),
+    "objects of another shape": lambda header, parts: header.update(model={"objects": [1], "shape": [2, 10**12]}),
+    "a type that is none": lambda header, parts: header.update(model={"dtype": "nonsense"}),
+    "a key that is a list": lambda header, parts: header.update(model={"dict": [[[1], 2]]}),
+    "a field from elsewhere": lambda header, parts: header.update(
+        model={"dataclass": "multikernel.kernels:RBF", "state": {"gamma": 1.0, "width": 2.0}}
+    ),
+    "an index beyond the shape": lambda header, parts: header.update(
+        model={"csr": [{"objects": [1.0], "shape": [1]}, [7], [0, 1]], "shape": [1, 2], "matrix": False}
+    ),
+}
+
+
+@pytest.mark.parametrize("change", FORGED.values(), ids=FORGED)
+def test_a_forged_file_is_refused_in_a_sentence_that_names_it(
+    change: Callable[..., Any], content: bytes, tmp_path: Path
+) -> None:
+    path = tmp_path / "forged.mk"
+    path.write_bytes(rewritten(content, change))
+    with pytest.raises(ValueError, match=r"forged\.mk .*(cannot be loaded|damaged)") as caught:
+        mk.load(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_header_of_endless_brackets_is_refused(tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "deep.mk", "w") as file:
+        file.writestr("header.json", "[" * 100_000)
+    with pytest.raises(ValueError, match=r"deep\.mk is not a model saved by multikernel"):
+        mk.load(tmp_path / "deep.mk")
+
+
+def altered(content: bytes, seed: int) -> bytes:
+    """A copy with some bytes changed, cut out or doubled."""
+    rng = np.random.default_rng(seed)
+    data = bytearray(content)
+    match seed % 4:
+        case 0:
+            for place in rng.integers(len(data), size=rng.integers(1, 9)):
+                data[place] = rng.integers(256)
+        case 1:
+            del data[rng.integers(len(data)) :]
+        case 2:
+            first, last = sorted(rng.integers(len(data), size=2))
+            del data[first:last]
+        case _:
+            first, last = sorted(rng.integers(len(data), size=2))
+            data[first:first] = data[first:last]
+    return bytes(data)
+
+
+def check_altered(content: bytes, seeds: range, path: Path) -> None:
+    expected, unnamed = None, []
+    for seed in seeds:
+        path.write_bytes(altered(content, seed))
+        try:
+            model = mk.load(path)
+        except ValueError as error:
+            unnamed += [] if str(path) in str(error) else [seed]
+            continue
+        if expected is None:
+            path.write_bytes(content)
+            expected = mk.load(path).decision_function(X)
+        np.testing.assert_array_equal(model.decision_function(X), expected, err_msg=f"seed {seed}")
+    assert unnamed == []
+
+
+def test_altered_files_are_refused_or_mean_the_same(content: bytes, tmp_path: Path) -> None:
+    check_altered(content, range(200), tmp_path / "altered.mk")
+
+
+@pytest.mark.study
+def test_ten_thousand_altered_files(content: bytes, tmp_path: Path) -> None:
+    check_altered(content, range(10_000), tmp_path / "altered.mk")
+
+
+def test_what_packs_very_well_is_read_again(tmp_path: Path) -> None:
+    zeros = np.zeros(4_000_000)
+    mk.save([zeros, np.arange(3)], tmp_path / "zeros.mk")
+    np.testing.assert_array_equal(mk.load(tmp_path / "zeros.mk")[0], zeros)
+
+
+def test_a_newer_file_says_which_version_it_needs(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "newer.mk"
+    path.write_bytes(rewritten(content, lambda header, parts: header.update(version=99, multikernel="9.1")))
+    with pytest.raises(ValueError, match=r"saved by multikernel 9\.1 in a newer format; update"):
+        mk.load(path)
+
+
+def test_other_versions_are_told(content: bytes, tmp_path: Path) -> None:
+    path = tmp_path / "other.mk"
+    path.write_bytes(rewritten(content, lambda header, parts: header.update({"scikit-learn": "0.19.1"})))
+    with pytest.warns(UserWarning, match=r"holds estimators of scikit-learn 0\.19\.1"):
+        mk.load(path)
+    path.write_bytes(rewritten(content, lambda header, parts: header.update(multikernel="99.0")))
+    with pytest.warns(UserWarning, match=r"saved by multikernel 99\.0, newer than"):
+        mk.load(path)
+
+
+def test_a_file_of_a_version_without_a_parameter_gets_its_default(tmp_path: Path) -> None:
+    def without(header: dict[str, Any], parts: dict[str, bytes]) -> None:
+        del header["model"]["state"]["max_iter"]
+
+    mk.save(mk.L1MKLClassifier(C=2.0, max_iter=7), tmp_path / "m.mk")
+    (tmp_path / "m.mk").write_bytes(rewritten((tmp_path / "m.mk").read_bytes(), without))
+    again = mk.load(tmp_path / "m.mk")
+    assert (again.C, again.max_iter) == (2.0, mk.L1MKLClassifier().max_iter)
+
+
+def saved_classes() -> list[type]:
+    """Every class of the package that a model may hold."""
+    modules = []
+    for info in pkgutil.walk_packages(mk.__path__, "multikernel."):
+        if info.name.split(".")[1] not in ("app", "reproduce", "testing"):
+            modules.append(import_module(info.name))
+    return [
+        cls
+        for module in modules
+        for _, cls in inspect.getmembers(module, inspect.isclass)
+        if cls.__module__ == module.__name__ and (is_dataclass(cls) or issubclass(cls, BaseEstimator))
+    ]
+
+
+def test_every_class_has_a_name_of_its_own_without_a_private_file() -> None:
+    classes = saved_classes()
+    names = Counter(map(name_of, classes))
+    assert [name for name, count in names.items() if count > 1] == []
+    assert all(name.partition(":")[0].count(".") <= 1 for name in names)
+    assert [cls for cls in classes if class_of(name_of(cls)) is not cls] == []
+
+
+def test_what_scikit_learn_wraps_around_a_model_is_saved(tmp_path: Path) -> None:
+    table = np.column_stack([X, np.arange(len(X)) % 3])
+    columns = ColumnTransformer([("numbers", StandardScaler(), slice(0, 4)), ("kind", OneHotEncoder(), [4])])
+    for model in (
+        CalibratedClassifierCV(mk.EasyMKLClassifier(), cv=2),
+        make_pipeline(columns, mk.AverageMKLClassifier(kernels.rbf_grid([0.1]))),
+    ):
+        mk.save(model.fit(table, SPECIES), tmp_path / "m.mk", {"target": "species"})
+        again, metadata = read(tmp_path / "m.mk")
+        np.testing.assert_array_equal(again.predict(table), model.predict(table))
+        assert metadata == {"target": "species"}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="processes are killed by a signal")
+def test_what_a_killed_process_left_is_removed_by_the_next_save(tmp_path: Path) -> None:
+    code = (
+        "import os, signal, sys\nfrom pathlib import Path\nfrom multikernel._files import replacing\n"
+        "with replacing(Path(sys.argv[1])) as file:\n"
+        "    file.write_bytes(b'half')\n    os.kill(os.getpid(), signal.SIGKILL)"
+    )
+    path = tmp_path / "m.mk"
+    subprocess.run([sys.executable, "-c", code, str(path)], check=False)
+    assert len(list(tmp_path.iterdir())) == 1
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        mk.save(mk.RLS2Regressor(), path)
+    assert list(tmp_path.iterdir()) == [path]
