@@ -9,6 +9,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.datasets import load_breast_cancer, load_diabetes, load_iris
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler, scale
+from sklearn.svm import SVC
 
 import multikernel as mk
 import multikernel.estimators
@@ -261,7 +262,13 @@ def test_progress(cancer, capsys):
 @pytest.mark.parametrize(
     ("model", "parameter", "values", "error", "match"),
     [
-        (mk.L1MKLClassifier(), "lam", [1.0], ValueError, "L1MKLClassifier has no parameter 'lam'; it has C, approximation, class_w"),
+        (
+            mk.L1MKLClassifier(),
+            "lam",
+            [1.0],
+            ValueError,
+            "L1MKLClassifier has no parameter 'lam'; it has C, approximation, class_w",
+        ),
         (mk.L1MKLClassifier(FEW), "kernels", [1.0], ValueError, "'kernels' changes the kernels"),
         (mk.L1MKLClassifier(kernels.RBF()), "kernels__gamma", [1.0], ValueError, "changes the kernels"),
         (mk.L1MKLClassifier(), "C", [], ValueError, r"values of 'C' must be a list of finite numbers, .* got \[\]"),
@@ -271,13 +278,35 @@ def test_progress(cancer, capsys):
         (mk.L1MKLClassifier(), "C", [1.0, np.nan], ValueError, "must be a list of finite numbers"),
         (mk.L1MKLClassifier(), "C", [[1.0, 2.0]], ValueError, "must be a list of finite numbers"),
         (mk.L1MKLClassifier(), "C", [1.0, -1.0], ValueError, "C must be"),
-        (make_pipeline(StandardScaler(), mk.L1MKLClassifier()), "C", [1.0], TypeError, "got Pipeline; of a pipeline"),
+        (make_pipeline(StandardScaler(), SVC()), "C", [1.0], TypeError, "got Pipeline that ends in SVC"),
     ],
 )
 def test_bad_use(model, parameter, values, error, match, cancer, monkeypatch):
     monkeypatch.setattr(base, "bind_kernels", lambda *args, **kw: pytest.fail("bound before it was checked"))
     with pytest.raises(error, match=match):
         path(model, *cancer, parameter, values)
+
+
+def test_a_pipeline_is_followed_behind_its_fitted_steps(cancer, tmp_path):
+    X, y = cancer[0][:200] * np.logspace(-3, 3, cancer[0].shape[1]), cancer[1][:200]
+    train, test = np.arange(120), np.arange(120, 200)
+    pipeline = make_pipeline(StandardScaler(), mk.L1MKLClassifier(FEW))
+    values = [0.1, 1.0, 10.0]
+    found = path(pipeline, X[train], y[train], "C", values, validation=(X[test], y[test]))
+    named = path(pipeline, X[train], y[train], "l1mklclassifier__C", values)
+    scaler = StandardScaler().fit(X[train])
+    by_hand = path(mk.L1MKLClassifier(FEW), scaler.transform(X[train]), y[train], "C", values)
+    np.testing.assert_array_equal(found.weights, by_hand.weights)
+    np.testing.assert_array_equal(named.weights, by_hand.weights)
+    assert found.parameter == named.parameter == "C"
+    np.testing.assert_array_equal(found.train_score, by_hand.train_score)
+    np.testing.assert_array_equal(found.predict(X[test]), by_hand.predict(scaler.transform(X[test])))
+    np.testing.assert_array_equal(found.validation_score, by_hand.score(scaler.transform(X[test]), y[test]))
+    best = found.best()
+    assert best.score(X[test], y[test]) == found.validation_score.max()
+    assert not hasattr(pipeline[0], "mean_")
+    mk.save(found, tmp_path / "path.mk")
+    np.testing.assert_array_equal(mk.load(tmp_path / "path.mk").predict(X[test]), found.predict(X[test]))
 
 
 def test_validation_must_be_a_pair(cancer):

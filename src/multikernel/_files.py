@@ -28,7 +28,7 @@ def check_writable(path: Path) -> None:
         raise PermissionError(f"cannot write {path}: the directory {path.parent} is not writable")
 
 
-def check_new(path: Path, *, force: bool, inputs: tuple[Path, ...] = ()) -> None:
+def check_new(path: Path, *, force: bool, inputs: tuple[Path, ...] = (), option: str = "--out") -> None:
     """OSError where a file cannot be written, is one of those to be read, or is there and was not meant to be replaced.
 
     Parameters
@@ -36,14 +36,17 @@ def check_new(path: Path, *, force: bool, inputs: tuple[Path, ...] = ()) -> None
     path : the file to write
     force : whether a file of that name may be replaced
     inputs : files that will be read
+    option : what the user gave the name by
     """
     check_writable(path)
     if not path.exists():
         return
     if any(other.exists() and path.samefile(other) for other in inputs):
-        raise FileExistsError(f"cannot write {path}: it is the file to be read; give another name to --out")
+        raise FileExistsError(f"cannot write {path}: it is the file to be read; give another name to {option}")
     if not force:
-        raise FileExistsError(f"cannot write {path}: it exists; give another name to --out, or --force to replace it")
+        raise FileExistsError(
+            f"cannot write {path}: it exists; give another name to {option}, or --force to replace it"
+        )
 
 
 @contextmanager

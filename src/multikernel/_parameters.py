@@ -247,7 +247,7 @@ Verbosity = Annotated[Any, VERBOSITY]
 def check_parameters(owner: object) -> None:
     """ValueError where a field of a dataclass is not what its annotation says it may be."""
     cls: Any = type(owner)
-    for name, rule in _rules(cls).items():
+    for name, rule in rules(cls).items():
         rule.check(getattr(owner, name), f"{cls.__name__}: {name}")
 
 
@@ -271,7 +271,7 @@ def shown(value: Any) -> str:
 
 
 @cache
-def _rules(cls: Any) -> dict[str, Rule]:
+def rules(cls: Any) -> dict[str, Rule]:
     """The rules of the fields that state one; annotations that cannot be evaluated, such as local names, state none."""
     found: dict[str, Rule | None] = {}
     for base in reversed(cls.__mro__):

@@ -8,7 +8,7 @@ import pytest
 from csv_tables import Invoke
 from typer.testing import CliRunner
 
-from multikernel.app.cli.commands import app
+from multikernel.app.cli.program import app
 
 
 @pytest.fixture(autouse=True)

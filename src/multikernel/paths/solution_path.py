@@ -11,6 +11,8 @@ from sklearn.base import is_regressor
 from sklearn.metrics import r2_score
 
 from multikernel._typing import Array
+from multikernel.banks import KernelBank
+from multikernel.estimators.steps import joined
 from multikernel.paths.plots import draw
 from multikernel.paths.prediction import informed
 
@@ -46,6 +48,8 @@ class Path:
     seconds : array (steps,), the time of each fit
     train_score : array (steps,), the estimator's ``score`` on the training sample; None where it has none
     validation_score : array (steps,), the score on the validation sample; None where there is none
+    before : Pipeline of the fitted steps before the estimator, through which new samples go; None where there are none
+    name : str, the estimator's name in its pipeline; empty where it is alone
     """
 
     parameter: str
@@ -54,6 +58,8 @@ class Path:
     seconds: Array
     train_score: Array | None = None
     validation_score: Array | None = None
+    before: Any = None
+    name: str = ""
 
     def __len__(self) -> int:
         return len(self.models)
@@ -179,14 +185,17 @@ class Path:
         X are samples like those of ``fit``, or a bank of them against the training samples; with
         ``kernels="precomputed"`` matrices (m, len(X), n).
         """
+        X = self._after(X)
         return np.stack([model.predict(X) for model in informed(self.models, X)])
 
     def decision_function(self, X: Any) -> Array:
         """Scores of every step, shape (steps, len(X)), or (steps, len(X), n_classes) with more than two classes."""
+        X = self._after(X)
         return np.stack([model.decision_function(X) for model in informed(self.models, X)])
 
     def score(self, X: Any, y: Any) -> Array:
         """The estimator's score of every step: accuracy, or R^2 for regressors; shape (steps,)."""
+        X = self._after(X)
         models = informed(self.models, X)
         if not is_regressor(models[0]) or np.ndim(y) != 1:
             return np.array([model.score(X, y) for model in models])
@@ -194,9 +203,17 @@ class Path:
         return r2_score(np.broadcast_to(y, predicted.shape[::-1]).T, predicted, multioutput="raw_values")
 
     def best(self, X: Any = None, y: Any = None) -> Any:
-        """The model of the best score on (X, y), or on the validation sample; among equals the simplest."""
+        """The model of the best score on (X, y), or on the validation sample; among equals the simplest.
+
+        Of a pipeline it is one, too.
+        """
         scores = self.validation_score if X is None else self.score(X, y)
         if scores is None:
             raise ValueError("best needs samples and targets, or a path that was computed with validation=(X, y)")
         order = simplest_first(self.parameter, self.values)
-        return self.models[order[int(np.argmax(scores[order]))]]
+        model = self.models[order[int(np.argmax(scores[order]))]]
+        return joined(self.before, self.name, model)
+
+    def _after(self, X: Any) -> Any:
+        """Samples after the other steps of a pipeline."""
+        return X if self.before is None or isinstance(X, KernelBank) else self.before.transform(X)

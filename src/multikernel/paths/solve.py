@@ -15,9 +15,9 @@ from multikernel._parameters import VERBOSITY, shown
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
-from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.predictor import KernelPredictor
 from multikernel.estimators.protocol import FitsManyAlphas, Fitted
+from multikernel.estimators.steps import Steps
 from multikernel.paths.solution_path import Path, certificate, n_positive, simplest_first
 
 
@@ -39,10 +39,11 @@ def path(
 
     Parameters
     ----------
-    estimator : an estimator of this package; it is not changed
+    estimator : an estimator of this package, or a Pipeline whose last step is one; it is not changed
+        The steps before it are fitted once, to all of X.
     X, y : as for the estimator's ``fit``: samples, a bank, or precomputed matrices; and the target
     parameter : str, a parameter of the estimator that is a number and does not change the kernels: alpha, C, lam, p,
-        smoothing, epsilon, ...
+        smoothing, epsilon, ...; of a pipeline with or without the name of the step in front
     values : the numbers that it takes
     validation : (X, y), samples and target to score every step on
     verbose : int, 1 prints a line for each step
@@ -53,7 +54,7 @@ def path(
 
     Raises
     ------
-    TypeError : where the estimator is not one of this package
+    TypeError : where the estimator is not one of this package, nor a pipeline that ends in one
     ValueError : where the estimator has no such parameter, where the parameter changes the kernels, and where the
         values are not numbers, none at all, or not allowed by the estimator
 
@@ -72,14 +73,18 @@ def path(
     >>> bool(found.best().score(X, y) > 0.95), bool((found.duality_gap < 1e-4).all())
     (True, True)
     """
-    numbers = _checked(estimator, parameter, values)
+    steps = Steps.of(estimator, "path follows")
+    head, _, own = parameter.partition("__")
+    parameter = own if steps.name and head == steps.name else parameter
+    numbers = _checked(steps.last, parameter, values)
     VERBOSITY.check(verbose, "path: verbose")
     if not (validation is None or (isinstance(validation, list | tuple) and len(validation) == 2)):
         raise ValueError(f"path: validation must be a pair of samples and their target, got {shown(validation)}")
-    private = clone(estimator)
+    private = clone(steps.last)
     for value in numbers:
         _with(private, parameter, value.item()).check_parameters()
-    bank, target = private.bind(X, y)
+    learned, before = steps.applied(X, y)
+    bank, target = private.bind(learned, y)
     models = [_with(copy(private), parameter, value.item()) for value in numbers]
     seconds = np.empty(len(numbers))
     with one_blas_thread(bank.shape[0]):
@@ -89,7 +94,7 @@ def path(
                     f"{parameter} = {numbers[s]:g}: {_line(models[s], seconds[s])} [{count}/{len(numbers)}]", flush=True
                 )
     _share(models, bank)
-    found = Path(parameter, numbers, tuple(models), seconds)
+    found = Path(parameter, numbers, tuple(models), seconds, before=before, name=steps.name)
     if not hasattr(private, "score"):
         return found
     return replace(
@@ -120,11 +125,6 @@ def _solved(
 
 def _checked(estimator: Any, parameter: str, values: Iterable[float]) -> Array:
     """The values as an array of numbers, for a parameter that a path can follow."""
-    if not isinstance(estimator, KernelEstimator):
-        raise TypeError(
-            f"path follows estimators of multikernel, got {type(estimator).__name__}; of a pipeline apply the other "
-            "steps to X first and pass its last one"
-        )
     name = type(estimator).__name__
     if parameter not in estimator.get_params():
         raise ValueError(

@@ -36,8 +36,8 @@ from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.parameters import CrossValidation
 from multikernel.estimators.predictor import knowing
 from multikernel.estimators.protocol import FitsManyAlphas, Fitted
+from multikernel.estimators.steps import Steps
 from multikernel.selection.folds import Fold, folds_of
-from multikernel.selection.steps import Steps
 from multikernel.selection.table import Scored, best, complexity, results, simplicity
 
 _FEW = 1000  # samples up to which BLAS threads cost more than they bring: the idle ones spin between small products

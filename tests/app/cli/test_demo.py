@@ -50,7 +50,7 @@ class Page(HTMLParser):
 def page(tmp_path_factory: pytest.TempPathFactory) -> tuple[Page, str]:
     from typer.testing import CliRunner
 
-    from multikernel.app.cli.commands import app
+    from multikernel.app.cli.program import app
 
     out = tmp_path_factory.mktemp("demo") / "page.html"
     words = ["demo", "--data", "breast_cancer", "--folds", FOLDS, "--max-degree", DEGREE, "--seed", 3, "--out", out]

@@ -12,7 +12,7 @@ import pytest
 from csv_tables import HEADER, Invoke, write_table
 
 from multikernel import EasyMKLClassifier, kernels
-from multikernel.app.cli.commands import MethodName
+from multikernel.app.cli.options import MethodName
 from multikernel.app.jobs.methods import METHODS
 from multikernel.persistence import load, read, save
 

@@ -1,20 +1,27 @@
-"""What a user sees of a job: a line for a failure, a bar for progress and tables; in a pipe, plain lines only."""
+"""What a user sees of a job: a line for a failure, a bar for progress, tables or JSON; in a pipe, plain lines only."""
 
 from __future__ import annotations
 
 import io
+import json
+import math
 import sys
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from functools import partial
+from importlib.metadata import version
+from pathlib import Path
 from time import perf_counter
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import typer
 
 from multikernel.app.jobs.watch import Observe
 from multikernel.observer import Progress, listening
+
+if TYPE_CHECKING:
+    from multikernel.app.tables.table import Table
 
 _SILENCE = 10.0  # seconds after which a fit says in a pipe how far it is
 _PIPE_WIDTH = 240  # columns of a table in a pipe, where lines need not be wrapped
@@ -30,6 +37,9 @@ def one_line_failures() -> Iterator[None]:
             yield
         except BrokenPipeError:  # who reads our output has stopped reading, as head does; typer ends quietly
             raise
+        except KeyboardInterrupt:
+            typer.echo("error: stopped before the end", err=True)
+            raise typer.Exit(1) from None
         except (ValueError, OSError, KeyError, MemoryError) as error:
             typer.echo(f"error: {sentence(error)}", err=True)
             raise typer.Exit(1) from None
@@ -109,6 +119,34 @@ def _bar(title: str, total: float, count: str) -> Iterator[Callable[..., None]]:
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn(count), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         yield partial(progress.update, progress.add_task(title, total=total))
+
+
+def read(path: Path) -> Table:
+    """A table; what is unusual about it is said, on stderr since results go to stdout."""
+    from multikernel.app.tables.table import read_table
+
+    table = read_table(path)
+    if table.note:
+        typer.echo(table.note, err=True)
+    return table
+
+
+def show_json(command: str, results: Mapping[str, Any]) -> None:
+    """Print the results of a command as one JSON document; what is no finite number is null."""
+    typer.echo(json.dumps({"command": command, "version": version("multikernel")} | _plain(results), indent=2))
+
+
+def _plain(value: Any) -> Any:
+    """A value as JSON has it."""
+    if isinstance(value, Mapping):
+        return {str(key): _plain(each) for key, each in value.items()}
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    if hasattr(value, "tolist"):
+        return _plain(value.tolist())
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    return value if value is None or isinstance(value, bool | int | str) else str(value)
 
 
 def show_table(

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 from importlib.util import find_spec
+from typing import Any
 
 _NEEDED = ("typer", "rich", "jinja2", "matplotlib", "pandas")
 
@@ -17,9 +19,19 @@ def main() -> None:
             "for example with: pip install 'multikernel[app]'\n"
         )
         raise SystemExit(1)
-    from multikernel.app.cli.commands import app
+    signal.signal(signal.SIGTERM, _stop)
+    try:
+        from multikernel.app.cli.program import app
 
-    app(prog_name="multikernel")
+        app(prog_name="multikernel")
+    except KeyboardInterrupt:  # before a command has begun, or after it
+        sys.stderr.write("error: stopped before the end\n")
+        raise SystemExit(1) from None
+
+
+def _stop(*_: Any) -> None:
+    """End as by Ctrl-C, so that what is half-written is removed."""
+    raise KeyboardInterrupt
 
 
 if __name__ == "__main__":

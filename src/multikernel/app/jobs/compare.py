@@ -8,8 +8,9 @@ fold.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Sequence
 from dataclasses import dataclass
+from pathlib import Path
 from time import perf_counter
 from typing import Any, Self
 
@@ -30,13 +31,20 @@ from sklearn.svm import SVC
 
 from multikernel._typing import Array
 from multikernel.app.jobs.methods import GRIDS, INNER_FOLDS, most_folds, shuffled_folds
+from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.columns import Columns
 from multikernel.app.tables.table import Table, read_target
 from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor
 from multikernel.auto.preparation import Preparation
 from multikernel.auto.table import read
 from multikernel.datasets.dataset import Task
-from multikernel.estimators import L1MKLClassifier, MultipleKernelRidgeCV
+from multikernel.estimators import (
+    AverageMKLClassifier,
+    AverageMKLRegressor,
+    EasyMKLClassifier,
+    L1MKLClassifier,
+    MultipleKernelRidgeCV,
+)
 from multikernel.selection import BankSearchCV
 
 _GAMMAS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # times 1 / features
@@ -51,6 +59,59 @@ class Result:
     method: str
     scores: tuple[float, ...]  # accuracy for classes, R2 for numbers
     seconds: float  # of choosing and fitting, mean over the folds
+
+    @property
+    def mean(self) -> float:
+        """The mean score."""
+        return float(np.mean(self.scores))
+
+    @property
+    def std(self) -> float:
+        """The standard deviation over the folds."""
+        return float(np.std(self.scores, ddof=1))
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """All methods on a table.
+
+    Parameters
+    ----------
+    file, target, measure : str
+    samples, columns, folds, seed : int
+    results : one for each method
+    """
+
+    file: str
+    target: str
+    measure: str
+    samples: int
+    columns: int
+    folds: int
+    seed: int
+    results: tuple[Result, ...]
+
+    def to_json(self) -> dict[str, Any]:
+        """The comparison by names, its methods in the order in which they ran."""
+        methods = [
+            {
+                "method": r.method,
+                "score_folds": list(r.scores),
+                "score_mean": r.mean,
+                "score_std": r.std,
+                "seconds": r.seconds,
+            }
+            for r in self.results
+        ]
+        return {
+            "target": self.target,
+            "measure": self.measure,
+            "samples": self.samples,
+            "features": self.columns,
+            "folds": self.folds,
+            "seed": self.seed,
+            "methods": methods,
+        }
 
 
 class Prepared(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -68,11 +129,17 @@ class Prepared(TransformerMixin, BaseEstimator):  # type: ignore[misc]
 
 
 def contest(
-    table: Table, target: str, task: Task | None, folds: int, seed: int, observe: Callable[[str], None]
-) -> tuple[str, list[Result]]:
-    """The measure and what each method reached; ``observe`` is called with a word after each method.
+    table: Table,
+    target: str,
+    task: Task | None,
+    folds: int,
+    seed: int,
+    watch: Watch,
+    only: Sequence[str] | None = None,
+) -> Comparison:
+    """What each method reached.
 
-    ValueError where the table has too few samples for the folds.
+    ValueError where the table has too few samples for the folds, and for a name of ``only`` that is no method's.
     """
     y, decided, found = read_target(table, target, task)
     if most_folds(y, decided) < max(folds, 2 * INNER_FOLDS):
@@ -81,29 +148,46 @@ def contest(
             f"{INNER_FOLDS} inner ones need {max(folds, 2 * INNER_FOLDS)}; give more rows, or fewer --folds"
         )
     X = Columns.learn(found).frame(table)
+    models = contestants(decided, X.shape[1], seed)
+    unknown = [name for name in only or () if name not in models]
+    if unknown:
+        raise ValueError(f"--only {unknown[0]!r} is none of the methods; they are {', '.join(models)}")
     results = []
-    for k, (name, model) in enumerate(contestants(decided, X.shape[1], seed).items(), start=1):
-        scores, start = [], perf_counter()
-        for train, test in shuffled_folds(decided, folds, seed).split(X, y):
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of parameters that are tried, and categories of a test fold
-                fitted = clone(model).fit(X.iloc[train], y[train])
-                scores.append(float(fitted.score(X.iloc[test], y[test])))
-        results.append(Result(name, tuple(scores), (perf_counter() - start) / folds))
-        observe(f"method {k}, {name},")
-    return ("accuracy" if decided == "classification" else "R2"), results
+    chosen = {name: model for name, model in models.items() if only is None or name in only}
+    with watch.steps(len(chosen), Path(table.file).name) as observe:
+        for k, (name, model) in enumerate(chosen.items(), start=1):
+            results.append(_result(name, model, X, y, shuffled_folds(decided, folds, seed)))
+            observe(f"method {k}, {name},")
+    measure = "accuracy" if decided == "classification" else "R2"
+    return Comparison(table.file, target, measure, len(y), X.shape[1], folds, seed, tuple(results))
+
+
+def _result(name: str, model: Any, X: Any, y: Array, folds: Any) -> Result:
+    scores, start = [], perf_counter()
+    for train, test in folds.split(X, y):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of parameters that are tried, and categories of a test fold
+            fitted = clone(model).fit(X.iloc[train], y[train])
+            scores.append(float(fitted.score(X.iloc[test], y[test])))
+    return Result(name, tuple(scores), (perf_counter() - start) / len(scores))
 
 
 def contestants(task: Task, columns: int, seed: int) -> dict[str, Any]:
-    """The methods by name: the automatic estimator, learned weights, a tuned Gaussian, and two of trees."""
+    """The methods by name: the automatic estimator, learned weights and their baselines, a tuned Gaussian, trees."""
     inner = shuffled_folds(task, INNER_FOLDS, seed)
     gammas = [gamma / columns for gamma in _GAMMAS]
     trees = {"n_estimators": _TREES, "random_state": seed}
+
+    def searched(model: Any, parameter: str) -> Any:
+        return make_pipeline(Prepared(), BankSearchCV(model, {parameter: GRIDS[parameter]}, cv=inner))
+
     if task == "classification":
         gaussian = GridSearchCV(SVC(), {"C": GRIDS["C"], "gamma": gammas}, cv=inner)
         return {
             "automatic": MultiKernelClassifier(random_state=seed),
-            "L1MKL": make_pipeline(Prepared(), BankSearchCV(L1MKLClassifier(), {"C": GRIDS["C"]}, cv=inner)),
+            "L1MKL": searched(L1MKLClassifier(), "C"),
+            "EasyMKL": searched(EasyMKLClassifier(), "lam"),
+            "average of kernels": searched(AverageMKLClassifier(), "C"),
             "one Gaussian (SVC)": make_pipeline(Prepared(), gaussian),
             "random forest": make_pipeline(Prepared(), RandomForestClassifier(**trees)),
             "gradient boosting": make_pipeline(
@@ -114,6 +198,7 @@ def contestants(task: Task, columns: int, seed: int) -> dict[str, Any]:
     return {
         "automatic": MultiKernelRegressor(random_state=seed),
         "MultipleKernelRidgeCV": make_pipeline(Prepared(), MultipleKernelRidgeCV()),
+        "average of kernels": searched(AverageMKLRegressor(), "alpha"),
         "one Gaussian (kernel ridge)": make_pipeline(
             Prepared(), TransformedTargetRegressor(ridge, transformer=StandardScaler())
         ),
@@ -124,9 +209,7 @@ def contestants(task: Task, columns: int, seed: int) -> dict[str, Any]:
     }
 
 
-def rows_of(results: list[Result]) -> list[list[str]]:
+def rows_of(results: Sequence[Result]) -> list[list[str]]:
     """The lines of the table, the best first."""
-    ordered = sorted(results, key=lambda result: -float(np.mean(result.scores)))
-    return [
-        [r.method, f"{np.mean(r.scores):.4f} +- {np.std(r.scores, ddof=1):.4f}", f"{r.seconds:.2f}"] for r in ordered
-    ]
+    ordered = sorted(results, key=lambda result: -result.mean)
+    return [[r.method, f"{r.mean:.4f} +- {r.std:.4f}", f"{r.seconds:.2f}"] for r in ordered]

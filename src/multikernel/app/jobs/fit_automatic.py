@@ -2,20 +2,47 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
 from typing import Any
 
+from sklearn.base import is_classifier
+
+from multikernel.app.jobs.methods import Wish
+from multikernel.app.jobs.parameters import check
 from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.columns import Columns
 from multikernel.app.tables.table import Table, read_target
 from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor
-from multikernel.datasets.dataset import Task
 
 
-def learn(table: Table, target: str, task: Task | None, seed: int, watch: Watch) -> tuple[Any, Columns]:
+def learn(table: Table, wish: Wish, watch: Watch) -> tuple[Any, Columns]:
     """The automatic estimator, fitted, and what it was fitted to; ValueError where the table does not allow it."""
-    y, decided, found = read_target(table, target, task)
+    y, decided, found = read_target(table, wish.target, wish.task)
     columns = Columns.learn(found)
     X = columns.frame(table)
     estimator = MultiKernelClassifier if decided == "classification" else MultiKernelRegressor
+    check(estimator, dict(wish.parameters))
     with watch.fitting("fit"):
-        return estimator(random_state=seed).fit(X, y), columns
+        return estimator(**{"random_state": wish.seed, **wish.parameters}).fit(X, y), columns
+
+
+def summary(model: Any, columns: Columns, table: Table, wish: Wish) -> dict[str, Any]:
+    """What was learned, by names; those that a named method has as well have the same names there."""
+    told = model.explanation_
+    return {
+        "method": type(model).__name__,
+        "task": "classification" if is_classifier(model) else "regression",
+        "target": wish.target,
+        "samples": len(next(iter(table.columns.values())).cells),
+        "features": list(columns.numeric),
+        "left_out": [name for name in table.columns if name not in columns.numeric and name != wish.target],
+        "measure": told.measure,
+        "score_training": None,
+        "score_folds": None,
+        "chosen": {},
+        "certificate": None,
+        "kernels": None,
+        "weights": None,
+        "candidates": [asdict(row) for row in told.rows],
+        "sentences": [*told.data, *told.choice, *told.warnings],
+    }

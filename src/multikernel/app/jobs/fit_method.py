@@ -28,6 +28,7 @@ class Trained:
     model: Any
     encoding: Encoding
     n: int  # training samples
+    target: str  # the name of its column
     left_out: tuple[str, ...]  # columns of the file that are neither features nor the target
     chosen: dict[str, float]  # the regularisation chosen by inner folds, empty where the user gave it
     score: float  # on the training data
@@ -37,20 +38,31 @@ class Trained:
 def train(table: Table, wish: Wish, watch: Watch) -> Trained:
     """Fit and cross-validate the model that was asked for; ValueError where the file or an option does not allow it."""
     encoding, raw, y = Encoding.learn(table, wish.target, wish.task)
+    if wish.proba and encoding.task != "classification":
+        raise ValueError(f"{wish.target!r} holds numbers, which have no probabilities; leave --proba out")
     model = with_search(make_model(wish, encoding.task), wish, encoding.task, y)
     fold_scores = _cross_validate(model, raw, y, encoding.task, wish.seed, watch)  # the longest part
     X = encoding.scale(raw)
     with watch.fitting("fit"):
         model.fit(X, y)
+        final = _with_probabilities(getattr(model, "best_estimator_", model), X, y) if wish.proba else model
     return Trained(
-        model=getattr(model, "best_estimator_", model),
+        model=getattr(final, "best_estimator_", final),
         encoding=encoding,
         n=len(y),
+        target=wish.target,
         left_out=tuple(name for name in table.columns if name not in table.features and name != wish.target),
         chosen=getattr(model, "best_params_", {}),
         score=float(model.score(X, y)),
         fold_scores=fold_scores,
     )
+
+
+def _with_probabilities(model: Any, X: Any, y: Array) -> Any:
+    """The model with probabilities of its classes, which are calibrated once, for the parameters chosen."""
+    if getattr(model, "probability", None) is not None:  # by --set
+        return model
+    return clone(model).set_params(probability="platt").fit(X, y)
 
 
 def _cross_validate(model: Any, raw: Any, y: Array, task: Task, seed: int, watch: Watch) -> tuple[float, ...]:
@@ -66,6 +78,39 @@ def _cross_validate(model: Any, raw: Any, y: Array, task: Task, seed: int, watch
             scores.append(float(fold.score(raw.iloc[held], y[held])))
             observe(f"fold {k + 1}")
     return tuple(scores)
+
+
+def summary(trained: Trained) -> dict[str, Any]:
+    """What was learned, by names; those that the automatic estimator has as well have the same names there."""
+    model, classify = trained.model, trained.encoding.task == "classification"
+    weights = np.atleast_2d(model.weights_).mean(axis=0)
+    return {
+        "method": type(model).__name__,
+        "task": trained.encoding.task,
+        "target": trained.target,
+        "samples": trained.n,
+        "features": [feature.name for feature in trained.encoding.features],
+        "left_out": list(trained.left_out),
+        "measure": "accuracy" if classify else "R2",
+        "score_training": trained.score,
+        "score_folds": list(trained.fold_scores) or None,
+        "chosen": trained.chosen,
+        "certificate": {"kind": certificate(model)[0], "value": certificate(model)[1]},
+        "kernels": len(model.kernel_names_),
+        "weights": [
+            {"kernel": str(name), "weight": weight}
+            for name, weight in zip(model.kernel_names_, weights.tolist(), strict=True)
+        ],
+        "candidates": None,
+        "sentences": None,
+    }
+
+
+def certificate(model: Any) -> tuple[str, float]:
+    """The kind of a fitted model's certificate and its relative value."""
+    if hasattr(model, "duality_gap_"):
+        return "duality gap", float(model.duality_gap_)
+    return "stationarity", float(model.stationarity_)
 
 
 def describe(trained: Trained) -> list[tuple[str, list[str], list[list[str]]]]:
@@ -100,6 +145,5 @@ def describe(trained: Trained) -> list[tuple[str, list[str], list[list[str]]]]:
 
 
 def _certificate(model: Any) -> list[str]:
-    if hasattr(model, "duality_gap_"):
-        return ["relative duality gap", f"{model.duality_gap_:.1e}"]
-    return ["relative stationarity", f"{model.stationarity_:.1e} (no convex problem)"]
+    kind, value = certificate(model)
+    return [f"relative {kind}", f"{value:.1e}" + ("" if kind == "duality gap" else " (no convex problem)")]

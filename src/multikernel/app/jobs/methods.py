@@ -6,7 +6,7 @@ What regularises is the option lam of the margin machine, C of a support vector 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from sklearn.model_selection import KFold, StratifiedKFold
 
 import multikernel as mk
 from multikernel._typing import Array
+from multikernel.app.jobs.parameters import check
 from multikernel.datasets.dataset import Task
 from multikernel.kernels import RBF, KernelFamily, per_feature
 from multikernel.selection import BankSearchCV
@@ -48,6 +49,9 @@ METHODS = {
     "polynomial": Method("PolynomialMKLClassifier", "PolynomialMKLRegressor", ("alpha",)),
     # A feature spread evenly over [0, 1] has variance 1/12; the width is gamma = 1 / (2 variance).
     "hkl": Method("HKLClassifier", "HKLRegressor", ("C",), ("C",), kernels=per_feature(RBF(6.0))),
+    "gmkl": Method("GMKLClassifier", "GMKLRegressor", ("C",)),
+    "linearrls2": Method("LinearRLS2Classifier", "LinearRLS2Regressor", ("alpha",)),
+    "scales": Method("LearnedScalesClassifier", "LearnedScalesRegressor", numbers=()),
     "ridgecv": Method(regressor="MultipleKernelRidgeCV", numbers=()),
     "average": Method("AverageMKLClassifier", "AverageMKLRegressor", ("lam", "C")),
     "alignment": Method("AlignmentMKLClassifier", "AlignmentMKLRegressor", ("lam", "C")),
@@ -67,6 +71,8 @@ class Wish:
     C: float | None
     alpha: float | None
     seed: int
+    parameters: Mapping[str, Any] = field(default_factory=dict)  # further ones of the estimator, by name
+    proba: bool = False  # whether the model is to tell probabilities
 
     def chosen(self, task: Task) -> str:
         """The method that was named, or the default method of the task."""
@@ -83,50 +89,83 @@ class Wish:
         values = {"lam": self.lam, "C": self.C, "alpha": self.alpha}
         return {name: value for name, value in values.items() if value is not None}
 
+    def chooses(self, options: tuple[str, ...]) -> bool:
+        """Whether the user left it to inner folds to choose what regularises."""
+        return bool(options) and not self.given and not set(options) & set(self.parameters)
+
+
+def estimator_of(name: str, task: Task, target: str) -> tuple[type, tuple[str, ...]]:
+    """The class of a method's estimator, and the options that regularise it; ValueError where the task has none."""
+    method, classify = METHODS[name], task == "classification"
+    found = method.classifier if classify else method.regressor
+    if found is None:
+        others = ", ".join(other for other, m in METHODS.items() if (m.classifier if classify else m.regressor))
+        does, kind = ("predicts numbers", "classes") if classify else ("separates classes", "numbers")
+        raise ValueError(f"{name} {does}, and {target!r} holds {kind}; use --method {others}")
+    return getattr(mk, found), method.classes if classify else method.numbers
+
+
+def estimators_of(name: str | None) -> tuple[type, ...]:
+    """The estimators of a method, or without a name the automatic ones: for classes, then for numbers."""
+    method = METHODS[name] if name else Method("MultiKernelClassifier", "MultiKernelRegressor")
+    return tuple(getattr(mk, found) for found in (method.classifier, method.regressor) if found)
+
 
 def make_model(wish: Wish, task: Task) -> Any:
     """The estimator for a task; ValueError where an option does not fit the method or the task."""
-    name, classify = wish.chosen(task), task == "classification"
-    method = METHODS[name]
-    estimator, allowed = (method.classifier, method.classes) if classify else (method.regressor, method.numbers)
-    kind = "classes" if classify else "numbers"
-    if estimator is None:
-        others = ", ".join(other for other, m in METHODS.items() if (m.classifier if classify else m.regressor))
-        does = "predicts numbers" if classify else "separates classes"
-        raise ValueError(f"{name} {does}, and {wish.target!r} holds {kind}; use --method {others}")
-    given = wish.given
-    for option in given:
+    name = wish.chosen(task)
+    estimator, allowed = estimator_of(name, task, wish.target)
+    kind = "classes" if task == "classification" else "numbers"
+    for option in wish.given:
         if option not in allowed:
             instead = f"use {' or '.join(f'--{other}' for other in allowed)}" if allowed else "it chooses by itself"
             raise ValueError(f"--{option} does not apply to --method {name} where the target holds {kind}: {instead}")
-    more: dict[str, Any] = dict(given)
-    if allowed == ("lam", "C"):
-        if name != "easymkl" and len(given) == 2:
-            raise ValueError(
-                f"--lam and --C exclude each other with --method {name}: give the one of the machine you want"
-            )
-        # --C asks for a support vector machine and --lam for the margin machine. EasyMKL, whose weights are learned
-        # with lam in any case, uses the margin machine unless a C is given; the other methods unless no lam is.
-        margin = "C" not in given if name == "easymkl" else "lam" in given
-        more["learner"] = "margin" if margin else "svc"
+        if option in wish.parameters:
+            raise ValueError(f"{option} is given twice, by --{option} and by --set; give it once")
+    check(estimator, dict(wish.parameters))
+    family = METHODS[name].kernels if wish.kernels is None else wish.kernels
+    if family is not None and not any(given.name == "kernels" for given in fields(estimator)):
+        raise ValueError(f"--method {name} takes no kernels: it learns one for each feature; leave --kernels out")
+    more = dict(wish.given) | ({} if family is None else {"kernels": family})
     if name == "best":
         more |= {"cv": INNER_FOLDS, "random_state": wish.seed}
-    return getattr(mk, estimator)(method.kernels if wish.kernels is None else wish.kernels, **more)
+    model = estimator(**more | _learner(wish, name, allowed) | dict(wish.parameters))
+    model.check_parameters()
+    return model
+
+
+def _learner(wish: Wish, name: str, allowed: tuple[str, ...]) -> dict[str, str]:
+    """Which machine the regularisation asks for, where a method has two.
+
+    --C asks for a support vector machine and --lam for the margin machine. EasyMKL, whose weights are learned with lam
+    in any case, uses the margin machine unless a C is given; the other methods unless no lam is.
+    """
+    given = {*wish.given, *wish.parameters}
+    if allowed != ("lam", "C") or "learner" in given:
+        return {}
+    if name != "easymkl" and {"lam", "C"} <= given:
+        raise ValueError(f"--lam and --C exclude each other with --method {name}: give the one of the machine you want")
+    margin = "C" not in given if name == "easymkl" else "lam" in given
+    return {"learner": "margin" if margin else "svc"}
 
 
 def with_search(model: Any, wish: Wish, task: Task, y: Array) -> Any:
     """The model, or where the user gave no regularisation a search for it by cross-validation."""
     name = wish.chosen(task)
-    method = METHODS[name]
-    options = method.classes if task == "classification" else method.numbers
+    options = estimator_of(name, task, wish.target)[1]
     # The training part of an outer fold has at least half of each class, which has to suffice for the inner folds.
-    if wish.given or not options or most_folds(y, task) < 2 * INNER_FOLDS:
+    if not wish.chooses(options) or most_folds(y, task) < 2 * INNER_FOLDS:
         return model
-    parameter = "C" if getattr(model, "learner", "margin") == "svc" else options[0]
-    values = method.grids[parameter]
+    parameter = regularisation(model, options)
+    values = METHODS[name].grids[parameter]
     # The best single kernel is searched for inside this search, so only every other value is tried.
     grid = {parameter: values[1::2] if name == "best" else values}
     return BankSearchCV(model, grid, cv=shuffled_folds(task, INNER_FOLDS, wish.seed))
+
+
+def regularisation(model: Any, options: tuple[str, ...]) -> str:
+    """The parameter that regularises a model: of two machines, that of the one it uses."""
+    return "C" if getattr(model, "learner", "margin") == "svc" else options[0]
 
 
 def most_folds(y: Array, task: Task) -> int:

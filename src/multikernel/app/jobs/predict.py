@@ -1,13 +1,16 @@
-"""``predict``: from a model and a table to predictions, as CSV text."""
+"""Predict: from a model and a table to predictions."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 from sklearn.base import is_classifier
 
+from multikernel._typing import Array
 from multikernel.app.tables.columns import Columns
 from multikernel.app.tables.encoding import Encoding
 from multikernel.app.tables.table import Table
@@ -16,8 +19,53 @@ from multikernel.persistence import read
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the start of a formula
 
 
-def predictions(path: Path, table: Table, proba: bool) -> tuple[str, int]:
-    """The predictions for the rows of a table, and how many they are; for classes with decision values.
+@dataclass(frozen=True)
+class Predictions:
+    """What a model says of the rows of a table.
+
+    Parameters
+    ----------
+    labels : list, the predictions
+    classes : list, of a classifier; None where numbers are predicted
+    decision : array (n,) for two classes, or (n, classes); None where probabilities were asked for, and for numbers
+    probability : array (n, classes), where they were asked for
+    """
+
+    labels: list[Any]
+    classes: list[Any] | None
+    decision: Array | None
+    probability: Array | None
+
+    def to_csv(self) -> str:
+        """The predictions as CSV; a label that a spreadsheet would run as a formula gets an apostrophe in front."""
+        columns: dict[str, list[Any]] = {"prediction": [_harmless(label) for label in self.labels]}
+        if self.probability is not None:
+            columns |= self._of_classes("probability ", self.probability)
+        elif self.decision is not None:
+            one = self.decision.ndim == 1
+            columns |= {"decision": self.decision.tolist()} if one else self._of_classes("decision ", self.decision)
+        return pd.DataFrame(columns).to_csv(index=False, lineterminator="\n")
+
+    def to_json(self) -> dict[str, Any]:
+        """The predictions by names; decision values and probabilities by class, of two classes those of the second."""
+        decision = None
+        if self.decision is not None:
+            one, classes = self.decision.ndim == 1, self.classes or []
+            decision = {str(classes[-1]): self.decision.tolist()} if one else self._of_classes("", self.decision)
+        return {
+            "rows": len(self.labels),
+            "classes": self.classes,
+            "predictions": self.labels,
+            "decision": decision,
+            "probability": None if self.probability is None else self._of_classes("", self.probability),
+        }
+
+    def _of_classes(self, word: str, values: Array) -> dict[str, list[float]]:
+        return {f"{word}{label}": values[:, k].tolist() for k, label in enumerate(self.classes or [])}
+
+
+def predictions(path: Path, table: Table, proba: bool) -> Predictions:
+    """The predictions for the rows of a table; for classes with decision values or probabilities.
 
     ValueError where the model was not written by ``fit`` or cannot do what is asked, or the table lacks what it needs.
 
@@ -28,28 +76,26 @@ def predictions(path: Path, table: Table, proba: bool) -> tuple[str, int]:
     proba : probabilities instead of decision values
     """
     model, metadata = read(path)
-    if "columns" in metadata:
-        X = Columns(metadata["columns"]).frame(table)
-    elif "table" in metadata:
-        X = Encoding.from_json(metadata["table"]).samples(table)
-    else:
-        raise ValueError(f"{path} holds a model without a table's columns; predict needs one that fit has written")
+    X = samples_of(path, metadata, table)
     if proba and not hasattr(model, "predict_proba"):
-        raise ValueError(
-            f"{path} holds a {type(model).__name__}, which gives no probabilities; leave --proba out, or fit classes "
-            "without --method"
-        )
-    columns: dict[str, list[Any]] = {"prediction": [_harmless(value) for value in model.predict(X).tolist()]}
-    if proba:
-        columns |= _of_classes("probability", model, model.predict_proba(X))
-    elif is_classifier(model):
-        decision = model.decision_function(X)
-        columns |= {"decision": decision.tolist()} if decision.ndim == 1 else _of_classes("decision", model, decision)
-    return pd.DataFrame(columns).to_csv(index=False, lineterminator="\n"), len(X)
+        instead = "fit it with --proba" if is_classifier(model) else "it predicts numbers, so leave --proba out"
+        raise ValueError(f"{path} holds a {type(model).__name__}, which gives no probabilities; {instead}")
+    classify = is_classifier(model)
+    return Predictions(
+        labels=model.predict(X).tolist(),
+        classes=model.classes_.tolist() if classify else None,
+        decision=model.decision_function(X) if classify and not proba else None,
+        probability=model.predict_proba(X) if proba else None,
+    )
 
 
-def _of_classes(word: str, model: Any, values: Any) -> dict[str, list[float]]:
-    return {f"{word} {label}": values[:, k].tolist() for k, label in enumerate(model.classes_.tolist())}
+def samples_of(path: Path, metadata: Mapping[str, Any], table: Table) -> Any:
+    """The rows of a table as a model takes them; ValueError where nothing is known of the model's columns."""
+    if "columns" in metadata:
+        return Columns(metadata["columns"]).frame(table)
+    if "table" in metadata:
+        return Encoding.from_json(metadata["table"]).samples(table)
+    raise ValueError(f"{path} holds a model without a table's columns; it has to be one that fit has written")
 
 
 def _harmless(value: Any) -> Any:

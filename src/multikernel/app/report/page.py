@@ -1,118 +1,29 @@
-"""The report as one HTML file that needs no other file and no network."""
+"""A report as one HTML file that needs no other file and no network."""
 
 from __future__ import annotations
 
 import os
 import platform
-import shlex
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from importlib.metadata import version
-from pathlib import Path
-from statistics import median
 from typing import Any
 
-import numpy as np
 from jinja2 import Environment, PackageLoader, StrictUndefined
-from markupsafe import Markup
 
-from multikernel.app.demo.results import Plan, Score, Study
-from multikernel.app.report import figures
-
+LEARNED, BASELINE, OUTSIDE = "#4a7fe0", "#8d96a8", "#dd8a33"  # mid tones, to be seen on white and on black
 _LIBRARIES = ("multikernel", "numpy", "scipy", "scikit-learn", "numba")
 
 
-@dataclass(frozen=True)
-class Row:
-    """One method as a line of the table, as text."""
+def page(template: str, functions: Mapping[str, Callable[..., Any]] | None = None, **values: Any) -> str:
+    """A template filled in, as HTML text.
 
-    score: Score
-    auc: str  # mean and standard deviation over the folds
-    highest: bool  # whether no method has a higher mean
-    difference: str  # how far EasyMKL is above this method, in the same form
-    chosen: str  # the parameters that the inner folds chose
-    search: str  # the time of choosing and fitting
-    fit: str  # the time of one fit
-    gap: str  # the largest duality gap
-
-
-def rows(study: Study) -> list[Row]:
-    """The lines of the table of a study."""
-    learned = np.array([o.auc for o in study.score("easymkl").outcomes])
-    top = max(score.mean for score in study.scores)
-    return [_row(score, learned, score.mean == top) for score in study.scores]
-
-
-def _row(score: Score, learned: np.ndarray[Any, Any], highest: bool) -> Row:
-    behind = learned - np.array([o.auc for o in score.outcomes])
-    return Row(
-        score=score,
-        auc=f"{score.mean:.4f} ± {score.std:.4f}",
-        highest=highest,
-        difference=""
-        if score.key == "easymkl"
-        else f"{behind.mean():+.4f} ± {behind.std(ddof=1):.4f}".replace("-", "−"),
-        chosen=_chosen(score),
-        search=figures.duration(score.search_seconds),
-        fit=figures.duration(score.fit_seconds),
-        gap="none stated" if score.worst_gap is None else f"{score.worst_gap:.1e}",
-    )
-
-
-def _chosen(score: Score) -> str:
-    """What the inner folds chose: the median of lam with its range, and the most frequent of the other choices."""
-    parts = []
-    if score.lams:
-        low, high = min(score.lams), max(score.lams)
-        parts.append(f"lam {median(score.lams):g}" + (f" ({low:g} to {high:g})" if high > low else ""))
-    choices = [o.choice for o in score.outcomes if o.choice]
-    if choices and score.key != "top":
-        commonest = max(dict.fromkeys(choices), key=choices.count)
-        parts.append(f"{commonest} ({choices.count(commonest)} of {len(choices)} folds)")
-    return ", ".join(parts)
-
-
-def summary_rows(study: Study) -> tuple[list[str], list[list[str]]]:
-    """The header and the cells of the table for the console, which fits on 80 columns."""
-    header = ["method", "AUC", "lam", "choice", "one fit", "gap"]
-    return header, [
-        [
-            row.score.label,
-            row.auc,
-            f"{median(row.score.lams):g}" if row.score.lams else "-",
-            row.search,
-            row.fit,
-            "-" if row.score.worst_gap is None else row.gap,
-        ]
-        for row in rows(study)
-    ]
-
-
-def headline(study: Study) -> str:
-    """The result in two sentences: areas under the curve, and in how many folds EasyMKL is ahead of the average."""
-    learned, average = study.score("easymkl"), study.score("average")
-    rival = max((s for s in study.scores if s.key != "easymkl"), key=lambda s: s.mean)
-    difference = np.array([a.auc - b.auc for a, b in zip(learned.outcomes, average.outcomes, strict=True)])
-    ahead, behind = int((difference > 1e-12).sum()), int((difference < -1e-12).sum())
-    return (
-        f"EasyMKL reaches an area under the curve of {learned.mean:.3f} ± {learned.std:.3f}; the best of the others, "
-        f"{rival.label}, {rival.mean:.3f} ± {rival.std:.3f}. Against the plain average of the kernels it is ahead in "
-        f"{ahead} of {len(difference)} folds, equal in {len(difference) - ahead - behind} and behind in {behind}."
-    )
-
-
-def command(studies: Sequence[Study], plan: Plan, out: Path, data_dir: Path | None) -> str:
-    """The command that makes this report again."""
-    where = data_dir or os.environ.get("MULTIKERNEL_DATA")
-    words = ["multikernel", "demo", *(word for study in studies for word in ("--data", study.name))]
-    words += ["--data-dir", str(where)] if where else []
-    words += ["--folds", str(plan.folds), "--seed", str(plan.seed), "--max-degree", str(plan.max_degree)]
-    return shlex.join([*words, "--out", str(out)])
-
-
-def render(studies: Sequence[Study], plan: Plan, out: Path, data_dir: Path | None) -> str:
-    """The report as HTML text."""
+    Parameters
+    ----------
+    template : its name
+    functions : what it may call
+    values : what it shows, beside the versions, the machine and the time
+    """
     environment = Environment(
         loader=PackageLoader("multikernel.app.report"),
         autoescape=True,
@@ -120,14 +31,11 @@ def render(studies: Sequence[Study], plan: Plan, out: Path, data_dir: Path | Non
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= {"rows": rows, "headline": headline, "draw": lambda *which: Markup(figures.draw(*which))}
-    return environment.get_template("report.html.j2").render(
-        studies=studies,
-        plan=plan,
-        command=command(studies, plan, out, data_dir),
+    environment.globals |= dict(functions or {})
+    return environment.get_template(template).render(
         versions={name: version(name) for name in _LIBRARIES},
         machine=f"Python {platform.python_version()}, {platform.system()} {platform.machine()}, {os.cpu_count()} CPUs",
         made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        worst_gap=max(score.worst_gap or 0.0 for study in studies for score in study.scores),
-        colors={"learned": figures.LEARNED, "baseline": figures.BASELINE, "outside": figures.OUTSIDE},
+        colors={"learned": LEARNED, "baseline": BASELINE, "outside": OUTSIDE},
+        **values,
     )

@@ -8,8 +8,8 @@ from matplotlib.ticker import MaxNLocator
 
 from multikernel._svg import inline_svg
 from multikernel.app.demo.results import Study
+from multikernel.app.report.page import BASELINE, LEARNED, OUTSIDE
 
-LEARNED, BASELINE, OUTSIDE = "#4a7fe0", "#8d96a8", "#dd8a33"  # mid tones, to be seen on white and on black
 _SHORT = {"easymkl": "EasyMKL", "average": "average", "best": "best single", "svc": "SVC, RBF"}
 
 

@@ -80,6 +80,9 @@ class Steps:
 
     def joined(self, before: Any, model: Any) -> Any:
         """The fitted pipeline of fitted steps and a fitted model; the model where it is alone."""
-        if not self.name:
-            return model
-        return Pipeline([*(before.steps if before is not None else []), (self.name, model)])
+        return joined(before, self.name, model)
+
+
+def joined(before: Any, name: str, model: Any) -> Any:
+    """The pipeline of steps, which may be None, and a model with a name; the model where it has none."""
+    return Pipeline([*(before.steps if before is not None else []), (name, model)]) if name else model

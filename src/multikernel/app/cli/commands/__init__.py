@@ -1,0 +1,1 @@
+"""The commands, one file each. Libraries that take long to import are imported in them, so that --help is quick."""

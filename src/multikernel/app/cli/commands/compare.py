@@ -1,0 +1,58 @@
+"""``multikernel compare``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from multikernel._files import check_new, write_whole
+from multikernel.app.cli import options
+from multikernel.app.cli.config import check_config, save_config
+from multikernel.app.cli.console import ConsoleWatch, one_line_failures, read, show_json, show_table
+from multikernel.app.cli.options import TaskName, task_of
+
+
+def compare(
+    ctx: typer.Context,
+    data: options.Data,
+    target: options.Target,
+    task: options.TaskOption = TaskName.auto,
+    only: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME", help="A method to compare, repeatable [default: all of them]."),
+    ] = None,
+    folds: Annotated[int, typer.Option(min=2, help="Outer folds, which test.")] = 5,
+    seed: options.Seed = 0,
+    report: Annotated[Path | None, typer.Option(metavar="REPORT.HTML", help="Write a report as one file.")] = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    config: options.Config = None,
+    save_config_to: options.SaveConfig = None,
+) -> None:
+    """Compare the automatic estimator with others on a CSV file.
+
+    Nested cross-validation: learned kernel weights, their plain average, the best single kernel, one tuned Gaussian
+    kernel, a random forest and gradient boosting meet the same folds and the same columns.
+    """
+    with one_line_failures():
+        if report is not None:
+            check_new(report, force=force, inputs=(data,), option="--report")
+        check_config(save_config_to, force=force)
+        from multikernel.app.jobs.compare import contest, rows_of
+
+        table = read(data)
+        comparison = contest(table, target, task_of(task), folds, seed, ConsoleWatch(), only or None)
+        if report is not None:
+            from multikernel.app.report.comparison_page import render
+
+            write_whole(report, render(comparison).encode())
+        save_config(ctx, save_config_to)
+        if as_json:
+            show_json("compare", comparison.to_json() | {"report": None if report is None else str(report)})
+            return
+        title = f"{data.name}: {comparison.measure} on {folds} held-out folds, with seconds of choosing and fitting"
+        show_table(title, ["method", comparison.measure, "seconds"], rows_of(comparison.results))
+        if report is not None:
+            typer.echo(f"report written to {report}")

@@ -1,0 +1,84 @@
+"""``multikernel fit``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from multikernel._files import check_new
+from multikernel.app.cli import options
+from multikernel.app.cli.config import check_config, save_config
+from multikernel.app.cli.console import ConsoleWatch, one_line_failures, read, show_json, show_table
+from multikernel.app.cli.options import MethodName, TaskName, wish_of
+
+
+def fit(
+    ctx: typer.Context,
+    data: options.Data,
+    target: options.Target,
+    method: Annotated[
+        MethodName | None,
+        typer.Option(
+            help="[default: the automatic estimator; with an option of kernels or machine, easymkl or average]"
+        ),
+    ] = None,
+    task: options.TaskOption = TaskName.auto,
+    kernels: options.Kernels = None,
+    lam: options.Lam = None,
+    C: options.LossWeight = None,
+    alpha: options.Alpha = None,
+    given: options.Set = None,
+    proba: Annotated[
+        bool, typer.Option("--proba", help="Learn probabilities of the classes, too; the automatic estimator does so.")
+    ] = False,
+    seed: options.Seed = 0,
+    out: Annotated[Path, typer.Option(help="The model file to write.")] = Path("model.mk"),
+    force: options.Force = False,
+    as_json: options.Json = False,
+    config: options.Config = None,
+    save_config_to: options.SaveConfig = None,
+) -> None:
+    """Learn from a CSV file and write a model.
+
+    Without further options, the automatic estimator tells numbers, categories, dates and text apart, takes missing
+    cells, and chooses kernels and their regularisation; it says what it did.
+
+    With a method, text columns are spread over one 0/1 column for each category, and all features are scaled to [0, 1].
+    Missing cells are refused. Where none of --lam, --C and --alpha is given, three inner folds choose the parameter
+    that the method has; ridgecv and scales choose by themselves. --kernels, --lam, --C or --alpha without --method
+    stand for easymkl where the target holds classes, and for average where it holds numbers.
+
+    Columns whose name begins with an underscore are left out. Delimiters and decimal commas are told from the file.
+    """
+    with one_line_failures():
+        wish = wish_of(target, method, task, kernels, (lam, C, alpha), given, seed, proba)
+        check_new(out, force=force, inputs=(data,))
+        check_config(save_config_to, force=force)
+        from multikernel.persistence import save
+
+        table = read(data)
+        if wish.automatic:
+            from multikernel.app.jobs.fit_automatic import learn, summary
+
+            model, columns = learn(table, wish, ConsoleWatch())
+            save(model, out, metadata={"columns": columns.numeric, "target": target})
+            found = summary(model, columns, table, wish)
+            shown: Any = model.explain()
+        else:
+            from multikernel.app.jobs import fit_method
+
+            trained = fit_method.train(table, wish, ConsoleWatch())
+            save(trained.model, out, metadata={"table": trained.encoding.to_json()})
+            found, shown = fit_method.summary(trained), fit_method.describe(trained)
+        save_config(ctx, save_config_to)
+        if as_json:
+            show_json("fit", found | {"model": str(out)})
+            return
+        if wish.automatic:
+            typer.echo(shown)
+        else:
+            for title, header, rows in shown:
+                show_table(title, header, rows)
+        typer.echo(f"model written to {out}")

@@ -1,0 +1,83 @@
+"""``multikernel methods``."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any
+
+import typer
+
+from multikernel.app.cli import options
+from multikernel.app.cli.console import one_line_failures, show_json
+from multikernel.app.cli.options import MethodName
+
+_WIDTH = 100  # columns of the text about a parameter
+
+
+def methods(
+    method: Annotated[MethodName | None, typer.Argument(help="The method to describe.")] = None,
+    as_json: options.Json = False,
+) -> None:
+    """List the methods of fit, or the parameters of one, which --set takes.
+
+    Without a method: what each of them learns. With one: each parameter of its estimators, what it may be, and its
+    default.
+    """
+    with one_line_failures():
+        if method is None:
+            _list(as_json)
+        else:
+            _describe(method.value, as_json)
+
+
+def _list(as_json: bool) -> None:
+    from multikernel.app.jobs.methods import METHODS, estimators_of
+    from multikernel.app.jobs.parameters import summary
+
+    found: list[dict[str, Any]] = []
+    for name in (None, *METHODS):
+        estimators = estimators_of(name)
+        found.append(
+            {
+                "method": name,
+                "estimators": [each.__name__ for each in estimators],
+                "about": summary(estimators[0]),
+            }
+        )
+    if as_json:
+        show_json("methods", {"methods": found})
+        return
+    for each in found:
+        typer.echo(f"{each['method'] or 'without --method':18}{', '.join(each['estimators'])}")
+        _paragraph(str(each["about"]), " " * 18)
+
+
+def _describe(name: str, as_json: bool) -> None:
+    from multikernel.app.jobs.methods import estimators_of
+    from multikernel.app.jobs.parameters import parameters_of, summary
+
+    found: list[dict[str, Any]] = [
+        {
+            "estimator": each.__name__,
+            "about": summary(each),
+            "parameters": [
+                {"name": p.name, "default": p.default, "kind": p.kind, "about": p.about} for p in parameters_of(each)
+            ],
+        }
+        for each in estimators_of(name)
+    ]
+    if as_json:
+        show_json("methods", {"method": name, "estimators": found})
+        return
+    for estimator in found:
+        typer.echo(estimator["estimator"])
+        _paragraph(estimator["about"], "")
+        for parameter in estimator["parameters"]:
+            typer.echo(f"\n  {parameter['name']} : {parameter['kind']}")
+            _paragraph(parameter["about"], " " * 6)
+        typer.echo()
+
+
+def _paragraph(text: str, margin: str) -> None:
+    from textwrap import fill
+
+    typer.echo(fill(text, _WIDTH, initial_indent=margin, subsequent_indent=margin))

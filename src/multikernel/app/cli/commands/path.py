@@ -1,0 +1,67 @@
+"""``multikernel path``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from multikernel._files import check_new, write_whole
+from multikernel.app.cli import options
+from multikernel.app.cli.config import check_config, save_config
+from multikernel.app.cli.console import ConsoleWatch, one_line_failures, read, show_json, show_table
+from multikernel.app.cli.options import MethodName, TaskName, wish_of
+
+
+def path(
+    ctx: typer.Context,
+    data: options.Data,
+    target: options.Target,
+    method: Annotated[
+        MethodName | None, typer.Option(help="[default: easymkl for classes, average for numbers]")
+    ] = None,
+    parameter: Annotated[
+        str | None, typer.Option(help="The parameter to follow [default: what regularises the method].")
+    ] = None,
+    values: Annotated[
+        str | None, typer.Option(metavar="V1,V2,...", help="Its values [default: some that suit the parameter].")
+    ] = None,
+    task: options.TaskOption = TaskName.auto,
+    kernels: options.Kernels = None,
+    given: options.Set = None,
+    folds: Annotated[int, typer.Option(min=2, help="Folds that test each value.")] = 5,
+    seed: options.Seed = 0,
+    report: Annotated[Path | None, typer.Option(metavar="REPORT.HTML", help="Write a report as one file.")] = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    config: options.Config = None,
+    save_config_to: options.SaveConfig = None,
+) -> None:
+    """Follow a method over the values of one parameter.
+
+    For each value: the score on held-out folds and on the training sample, the kernels with a positive weight, and the
+    certificate. Two values are marked: the best, and the simplest model within one standard error of it.
+    """
+    with one_line_failures():
+        wish = wish_of(target, method, task, kernels, (None, None, None), given, seed)
+        if report is not None:
+            check_new(report, force=force, inputs=(data,), option="--report")
+        check_config(save_config_to, force=force)
+        from multikernel.app.jobs.follow_path import follow, numbers_of, rows_of
+
+        numbers = None if values is None else numbers_of(values)
+        found = follow(read(data), wish, parameter, numbers, folds, ConsoleWatch())
+        if report is not None:
+            from multikernel.app.report.path_page import render
+
+            write_whole(report, render(found).encode())
+        save_config(ctx, save_config_to)
+        if as_json:
+            show_json("path", found.to_json() | {"report": None if report is None else str(report)})
+            return
+        title = f"{data.name}: {found.method} over {found.parameter}, {found.measure} on {folds} held-out folds"
+        header = [found.parameter, f"{found.measure}, held out", f"{found.measure}, training", "kernels", "gap", ""]
+        show_table(title, header, rows_of(found), text=(5,))
+        if report is not None:
+            typer.echo(f"report written to {report}")

@@ -1,0 +1,47 @@
+"""``multikernel predict``."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from multikernel._files import check_new, write_whole
+from multikernel.app.cli import options
+from multikernel.app.cli.config import check_config, save_config
+from multikernel.app.cli.console import one_line_failures, read, show_json
+
+
+def predict(
+    ctx: typer.Context,
+    model: Annotated[Path, typer.Argument(metavar="MODEL.MK", help="A model that fit has written.")],
+    new: Annotated[Path, typer.Argument(metavar="NEW.CSV", help="CSV file with the columns of the training file.")],
+    proba: Annotated[bool, typer.Option("--proba", help="Probabilities of the classes, not decision values.")] = False,
+    out: Annotated[Path | None, typer.Option(help="CSV file to write [default: standard output].")] = None,
+    force: options.Force = False,
+    as_json: options.Json = False,
+    config: options.Config = None,
+    save_config_to: options.SaveConfig = None,
+) -> None:
+    """Predict the rows of a CSV file.
+
+    Writes a CSV file with a column "prediction" and, for classes, decision values, in the order of the rows. A label
+    that a spreadsheet would run as a formula gets an apostrophe in front.
+    """
+    with one_line_failures():
+        if out is not None:
+            check_new(out, force=force, inputs=(model, new))
+        check_config(save_config_to, force=force)
+        from multikernel.app.jobs.predict import predictions
+
+        found = predictions(model, read(new), proba)
+        if out is not None:
+            write_whole(out, found.to_csv().encode())
+        save_config(ctx, save_config_to)
+        if as_json:
+            show_json("predict", found.to_json() | {"out": None if out is None else str(out)})
+        elif out is None:
+            typer.echo(found.to_csv(), nl=False)
+        else:
+            typer.echo(f"{len(found.labels)} predictions written to {out}")

@@ -1,0 +1,143 @@
+"""The options of a run as a TOML file: written by --save-config, taken by --config.
+
+    [fit]
+    data = "table.csv"
+    target = "y"
+    seed = 0
+
+    [fit.set]
+    tol = 0.001
+
+A table for each command, a key for each option, by its name without dashes; one file may hold several commands. What
+stands on the command line wins. Paths are those of the command line, from the directory in which the command runs.
+"""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from collections.abc import Iterator, Mapping
+from difflib import get_close_matches
+from enum import Enum
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import typer
+
+from multikernel._files import check_new, write_whole
+from multikernel.app.cli.words import assigned, value_of
+
+_NOT_OF_A_RUN = frozenset({"config", "save-config", "force", "json", "help"})
+
+
+def take_config(ctx: typer.Context, path: Path | None) -> Path | None:
+    """Let the options of a file be the defaults of a command; a usage error where the file has no such options."""
+    if path is None or ctx.resilient_parsing:
+        return path
+    command = str(ctx.info_name)
+    try:
+        ctx.default_map = _defaults(path, command, _keys(ctx))
+    except (OSError, ValueError) as error:
+        what = f"{path}: {error.strerror}" if isinstance(error, OSError) and error.strerror else str(error)
+        raise typer.BadParameter(" ".join(what.split()), param_hint="--config") from None
+    return path
+
+
+def _defaults(path: Path, command: str, names: Mapping[str, str]) -> dict[str, Any]:
+    try:
+        given = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise ValueError(f"{path} is not TOML: {error}") from None
+    options = given.get(command)
+    if not isinstance(options, dict):
+        raise ValueError(f"{path} has no options of this command; it needs a table [{command}]")
+    for key in options:
+        if key not in names:
+            close = get_close_matches(key, names, 1)
+            guess = f"did you mean {close[0]!r}? " if close else ""
+            raise ValueError(f"{path}: {command} has no option {key!r}; {guess}It has {', '.join(names)}")
+    return {names[key]: _as_words(value) if key == "set" else value for key, value in options.items()}
+
+
+def _as_words(value: Any) -> Any:
+    """The table of --set as its words: a text is what stands behind the equals sign, another value is itself."""
+    if not isinstance(value, dict):
+        return value
+    return [f"{name}={each if isinstance(each, str) else repr(each)}" for name, each in value.items()]
+
+
+def _keys(ctx: typer.Context) -> dict[str, str]:
+    """The keys of a command's options in a file, with their names in the program."""
+    keys = {}
+    for param in ctx.command.params:
+        key = max(param.opts, key=len).lstrip("-")
+        if param.name and key not in _NOT_OF_A_RUN:
+            keys[key] = param.name
+    return keys
+
+
+def check_config(path: Path | None, *, force: bool) -> None:
+    """OSError where the file of the options could not be written; called before the work."""
+    if path is not None:
+        check_new(path, force=force, option="--save-config")
+
+
+def save_config(ctx: typer.Context, path: Path | None) -> None:
+    """Write the options of a command as it runs, with those that nobody gave."""
+    if path is not None:
+        write_whole(path, toml(str(ctx.info_name), run_options(ctx)).encode())
+
+
+def run_options(ctx: typer.Context) -> dict[str, Any]:
+    """The options of the run by their keys; those without a value are left out."""
+    options: dict[str, Any] = {}
+    for key, name in _keys(ctx).items():
+        value = ctx.params.get(name)
+        if value is None or value == [] or value == ():
+            continue
+        options[key] = {n: _as_value(v) for n, v in assigned(value).items()} if key == "set" else _plain(value)
+    return options
+
+
+def toml(command: str, options: Mapping[str, Any]) -> str:
+    """The options of a command as the text of a file; a mapping among them becomes a table of its own."""
+    plain = {key: value for key, value in options.items() if not isinstance(value, Mapping)}
+    tables = {key: value for key, value in options.items() if isinstance(value, Mapping) and value}
+    lines = [f"# multikernel {version('multikernel')}: multikernel {command} --config FILE runs this again", ""]
+    lines += [f"[{command}]", *_lines(plain)]
+    for name, table in tables.items():
+        lines += ["", f"[{command}.{name}]", *_lines(table)]
+    return "\n".join(lines) + "\n"
+
+
+def _lines(options: Mapping[str, Any]) -> Iterator[str]:
+    return (f"{key} = {_written(value)}" for key, value in options.items())
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Enum):
+        return value.value
+    if isinstance(value, list | tuple):
+        return [_plain(each) for each in value]
+    return str(value) if isinstance(value, Path) else value
+
+
+def _as_value(value: Any) -> Any:
+    """A value of --set as TOML has it; what TOML has not, and texts that look like values, as --set takes them."""
+    if isinstance(value, str):
+        return value if value_of(value) == value else repr(value)
+    simple = (bool, int, float)
+    if isinstance(value, simple) or (isinstance(value, list) and all(isinstance(each, simple) for each in value)):
+        return value
+    return repr(value)
+
+
+def _written(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).lower()
+    if isinstance(value, int | float):
+        return repr(value)
+    if isinstance(value, list):
+        return f"[{', '.join(map(_written, value))}]"
+    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -1,0 +1,107 @@
+"""Options that several commands have."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from multikernel.app.cli.completion import columns_of, kernel_words, parameter_names
+from multikernel.app.cli.config import take_config
+from multikernel.app.cli.kernel_words import WORDS, parse
+from multikernel.app.cli.words import assigned
+
+if TYPE_CHECKING:
+    from multikernel.app.jobs.methods import Wish
+    from multikernel.datasets.dataset import Task
+    from multikernel.kernels import KernelFamily
+
+TaskName = StrEnum("TaskName", "auto classification regression")
+# The keys of methods.METHODS, repeated because that module imports all estimators.
+MethodName = StrEnum(
+    "MethodName", "easymkl l1mkl lpmkl smkl rls2 polynomial hkl gmkl linearrls2 scales ridgecv average alignment best"
+)
+EPILOG = "\n\n\b\nKernels (repeat --kernels to join several):\n" + "\n".join(
+    f"  {word.form:16}{word.about}" for word in WORDS.values()
+)
+
+Data = Annotated[Path, typer.Argument(metavar="DATA.CSV", help="CSV file (.gz too) with column names in row 1.")]
+Target = Annotated[str, typer.Option(help="The column to predict.", autocompletion=columns_of)]
+TaskOption = Annotated[TaskName, typer.Option(help="auto: words and few distinct integers are classes.")]
+Kernels = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="WORD",
+        help="Kernels to combine, repeatable; the words are listed below.",
+        autocompletion=kernel_words,
+    ),
+]
+Lam = Annotated[
+    float | None, typer.Option(min=0, max=1, help="Margin machine: from 0, a hard margin, to 1, the class means.")
+]
+LossWeight = Annotated[float | None, typer.Option("--C", help="Support vector machine: weight of the loss.")]
+Alpha = Annotated[float | None, typer.Option(help="Squared loss: the ridge.")]
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="A parameter of the estimator, repeatable; `multikernel methods METHOD` lists them.",
+        autocompletion=parameter_names,
+    ),
+]
+Seed = Annotated[int, typer.Option(min=0, help="Shuffles the folds.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace the file to write where it exists.")]
+Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON, and nothing else on stdout.")]
+DataDir = Annotated[Path | None, typer.Option(help="Directory of data files [default: $MULTIKERNEL_DATA].")]
+Config = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="RUN.TOML",
+        help="Options from a file that --save-config wrote; those of the command line win.",
+        is_eager=True,
+        callback=take_config,
+    ),
+]
+SaveConfig = Annotated[
+    Path | None,
+    typer.Option("--save-config", metavar="RUN.TOML", help="Write the options of this run to a file, for --config."),
+]
+
+
+def family_of(words: list[str] | None) -> KernelFamily | None:
+    """The kernels of the words; a usage error where one is wrong."""
+    try:
+        return parse(words or [])
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--kernels") from None
+
+
+def task_of(name: TaskName) -> Task | None:
+    """The task that was named, None where the table is to tell."""
+    if name is TaskName.auto:
+        return None
+    return "classification" if name is TaskName.classification else "regression"
+
+
+def wish_of(
+    target: str,
+    method: MethodName | None,
+    task: TaskName,
+    kernels: list[str] | None,
+    numbers: tuple[float | None, float | None, float | None],
+    given: list[str] | None,
+    seed: int,
+    proba: bool = False,
+) -> Wish:
+    """The options of a fit as one value; usage errors where a word of --kernels or --set is wrong."""
+    family = family_of(kernels)
+    from multikernel.app.jobs.methods import Wish
+
+    try:
+        parameters = assigned(given or [])
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--set") from None
+    return Wish(target, method, task_of(task), family, *numbers, seed, parameters, proba)

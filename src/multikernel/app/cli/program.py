@@ -1,0 +1,63 @@
+"""The program ``multikernel``: its commands and what they have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Annotated
+
+import typer
+
+from multikernel.app.cli.commands.bench import bench
+from multikernel.app.cli.commands.compare import compare
+from multikernel.app.cli.commands.datasets import datasets
+from multikernel.app.cli.commands.demo import demo
+from multikernel.app.cli.commands.fit import fit
+from multikernel.app.cli.commands.methods import methods
+from multikernel.app.cli.commands.path import path
+from multikernel.app.cli.commands.predict import predict
+from multikernel.app.cli.commands.report import report
+from multikernel.app.cli.commands.reproduce import reproduce
+from multikernel.app.cli.options import EPILOG
+
+# Without rich's boxes and colours, help and usage errors are the same text on a terminal, in a pipe and in a log.
+app = typer.Typer(
+    name="multikernel",
+    help="Multiple kernel learning with a certificate of optimality.",
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        from importlib.metadata import version
+
+        typer.echo(f"multikernel {version('multikernel')}")
+        raise typer.Exit()
+
+
+@app.callback()
+def _root(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and exit.")
+    ] = False,
+) -> None:
+    pass
+
+
+_COMMANDS: tuple[tuple[Callable[..., None], str | None], ...] = (
+    (fit, EPILOG),
+    (predict, None),
+    (path, EPILOG),
+    (compare, None),
+    (report, None),
+    (bench, EPILOG),
+    (methods, None),
+    (datasets, None),
+    (demo, None),
+    (reproduce, None),
+)
+for command, words in _COMMANDS:
+    app.command(epilog=words)(command)

@@ -1,0 +1,154 @@
+"""Path: one method over the values of one parameter, tested on held-out folds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import MinMaxScaler
+
+from multikernel import path
+from multikernel._typing import Array
+from multikernel.app.jobs.methods import Wish, estimator_of, make_model, most_folds, regularisation, shuffled_folds
+from multikernel.app.jobs.watch import Watch
+from multikernel.app.tables.encoding import Encoding
+from multikernel.app.tables.table import Table
+from multikernel.paths import Path
+from multikernel.paths.solution_path import simplest_first
+
+_VALUES = {
+    "lam": np.linspace(0.0, 1.0, 11),
+    "C": np.logspace(-2, 3, 11),
+    "alpha": np.logspace(-6, 2, 9),
+    "p": np.array([1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 8.0, 16.0]),
+    "smoothing": np.logspace(-2, 2, 9),
+    "rho": np.linspace(1.1, 2.0, 10),
+}
+
+
+@dataclass(frozen=True)
+class Followed:
+    """A path on all samples, and how its steps do on held-out folds.
+
+    Parameters
+    ----------
+    method, parameter, measure : str
+    path : of all samples
+    scores : array (folds, steps)
+    """
+
+    method: str
+    parameter: str
+    measure: str
+    path: Path
+    scores: Array
+
+    @property
+    def best(self) -> int:
+        """The position of the best mean score; among equals the simplest model."""
+        order = simplest_first(self.parameter, self.path.values)
+        return int(order[np.argmax(self.scores.mean(axis=0)[order])])
+
+    @property
+    def simplest(self) -> int:
+        """The position of the simplest model whose mean score is within one standard error of the best."""
+        mean, error = self.scores.mean(axis=0), self.scores.std(axis=0, ddof=1) / np.sqrt(len(self.scores))
+        order = simplest_first(self.parameter, self.path.values)
+        good = mean[order] >= mean[self.best] - error[self.best]
+        return int(order[np.argmax(good)])
+
+    def to_json(self) -> dict[str, Any]:
+        """The path by names."""
+        found, training = self.path, self.path.train_score
+        steps = [
+            {
+                "value": found.values[s],
+                "score_folds": self.scores[:, s],
+                "score_mean": self.scores[:, s].mean(),
+                "score_training": None if training is None else training[s],
+                "kernels": found.n_kernels[s],
+                "certificate": found.duality_gap[s],
+                "seconds": found.seconds[s],
+                "weights": np.atleast_2d(found.weights[s]).mean(axis=0),
+            }
+            for s in range(len(found))
+        ]
+        return {
+            "method": self.method,
+            "parameter": self.parameter,
+            "measure": self.measure,
+            "steps": steps,
+            "best": found.values[self.best],
+            "simplest_within_one_standard_error": found.values[self.simplest],
+            "kernel_names": list(map(str, found.kernel_names)),
+        }
+
+
+def follow(table: Table, wish: Wish, parameter: str | None, values: Array | None, folds: int, watch: Watch) -> Followed:
+    """Follow the method that was asked for; ValueError where the table or an option does not allow it."""
+    encoding, raw, y = Encoding.learn(table, wish.target, wish.task)
+    task = encoding.task
+    if most_folds(y, task) < folds:
+        raise ValueError(
+            f"{table.file}: column {wish.target!r} allows {most_folds(y, task)} folds, and {folds} are asked for; "
+            "give more rows, or fewer --folds"
+        )
+    model = make_model(wish, task)
+    parameter = parameter or _parameter_of(model, wish, encoding)
+    if values is None and parameter not in _VALUES:
+        raise ValueError(f"no values are known that suit {parameter!r}; give them with --values")
+    values = _VALUES[parameter] if values is None else values
+    pipeline = make_pipeline(MinMaxScaler().set_output(transform="pandas"), model)
+    scores = []
+    with watch.steps(folds + 1, "path") as observe:
+        whole = path(pipeline, raw, y, parameter, values)
+        observe("all samples")
+        for k, (fit, held) in enumerate(shuffled_folds(task, folds, wish.seed).split(raw, y), start=1):
+            validation = (raw.iloc[held], y[held])
+            found = path(pipeline, raw.iloc[fit], y[fit], parameter, values, validation=validation)
+            scores.append(found.validation_score)
+            observe(f"fold {k}")
+    measure = "accuracy" if task == "classification" else "R2"
+    return Followed(type(model).__name__, parameter, measure, whole, np.array(scores))
+
+
+def _parameter_of(model: Any, wish: Wish, encoding: Encoding) -> str:
+    """What regularises the method."""
+    name = wish.chosen(encoding.task)
+    options = estimator_of(name, encoding.task, wish.target)[1]
+    if not options:
+        raise ValueError(f"{name} chooses its regularisation by itself; name another --parameter to follow")
+    return regularisation(model, options)
+
+
+def numbers_of(text: str) -> Array:
+    """The numbers of a text with commas between them; ValueError where one is none."""
+    try:
+        return np.array([float(part) for part in text.split(",")])
+    except ValueError:
+        raise ValueError(f"--values {text!r} are not numbers with commas between them, such as 0.1,1,10") from None
+
+
+def rows_of(followed: Followed) -> list[list[str]]:
+    """The lines of the table, in the order of the values."""
+    found, mean, spread = followed.path, followed.scores.mean(axis=0), followed.scores.std(axis=0, ddof=1)
+    training = np.full(len(found), np.nan) if found.train_score is None else found.train_score
+    marks = [
+        " and ".join(
+            ["best"] * (s == followed.best) + ["simplest within one standard error"] * (s == followed.simplest)
+        )
+        for s in range(len(found))
+    ]
+    return [
+        [
+            f"{found.values[s]:.3g}",
+            f"{mean[s]:.4f} +- {spread[s]:.4f}",
+            f"{training[s]:.4f}",
+            str(found.n_kernels[s]),
+            f"{found.duality_gap[s]:.1e}",
+            marks[s],
+        ]
+        for s in range(len(found))
+    ]

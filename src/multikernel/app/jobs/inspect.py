@@ -1,0 +1,139 @@
+"""Report: what a saved model learned, and how it does on rows whose target is known."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.metrics import confusion_matrix
+
+from multikernel._typing import Array
+from multikernel.app.jobs.fit_method import certificate
+from multikernel.app.jobs.predict import samples_of
+from multikernel.app.tables.table import Table
+from multikernel.datasets.column import decide
+from multikernel.persistence import read
+
+
+@dataclass(frozen=True)
+class Tested:
+    """A model on rows whose target is known.
+
+    Parameters
+    ----------
+    file, measure : str
+    rows : int
+    score, trivial : float, of the model, and of always the commonest class of these rows or their mean
+    truth, predicted : arrays (rows,)
+    confusion : array (classes, classes) of counts, a row for each true class; None for numbers
+    """
+
+    file: str
+    measure: str
+    rows: int
+    score: float
+    trivial: float
+    truth: Array
+    predicted: Array
+    confusion: Array | None
+
+
+@dataclass(frozen=True)
+class Inspected:
+    """A saved model.
+
+    Parameters
+    ----------
+    file, method : str
+    target : str or None, the column that it predicts
+    classes : list, None of a regressor
+    names, weights : the kernels and their weights (mean over problems), the largest first; empty of a blend
+    certificate : its kind and value; None of a blend
+    sentences : tuple of str, what the automatic estimator tells
+    tested : on rows whose target is known, where they were given
+    """
+
+    file: str
+    method: str
+    target: str | None
+    classes: list[Any] | None
+    names: tuple[str, ...]
+    weights: Array
+    certificate: tuple[str, float] | None
+    sentences: tuple[str, ...]
+    tested: Tested | None
+
+    def to_json(self) -> dict[str, Any]:
+        """The model by names."""
+        known, tested = self.certificate, self.tested
+        return {
+            "file": self.file,
+            "method": self.method,
+            "target": self.target,
+            "classes": self.classes,
+            "weights": [
+                {"kernel": name, "weight": weight} for name, weight in zip(self.names, self.weights, strict=True)
+            ]
+            or None,
+            "certificate": None if known is None else {"kind": known[0], "value": known[1]},
+            "sentences": list(self.sentences) or None,
+            "test": None
+            if tested is None
+            else {
+                "file": tested.file,
+                "rows": tested.rows,
+                "measure": tested.measure,
+                "score": tested.score,
+                "score_trivial": tested.trivial,
+                "confusion": tested.confusion,
+            },
+        }
+
+
+def inspect(path: Path, table: Table | None) -> Inspected:
+    """Look into a model; ValueError where ``fit`` has not written it, or the rows do not fit it."""
+    model, metadata = read(path)
+    if not {"columns", "table"} & metadata.keys():
+        raise ValueError(f"{path} holds a model without a table's columns; it has to be one that fit has written")
+    target = metadata.get("target") or metadata.get("table", {}).get("target")
+    blend = not hasattr(model, "weights_")
+    weights = np.zeros(0) if blend else np.atleast_2d(model.weights_).mean(axis=0)
+    order = np.argsort(-weights, kind="stable")
+    told = model.explanation_ if blend else None
+    return Inspected(
+        file=str(path),
+        method=type(model).__name__,
+        target=target,
+        classes=model.classes_.tolist() if is_classifier(model) else None,
+        names=() if blend else tuple(str(model.kernel_names_[k]) for k in order),
+        weights=weights[order],
+        certificate=None if blend else certificate(model),
+        sentences=() if told is None else (*told.data, *told.choice, *told.warnings),
+        tested=None if table is None else _tested(path, model, metadata, target, table),
+    )
+
+
+def _tested(path: Path, model: Any, metadata: Any, target: str | None, table: Table) -> Tested:
+    if target is None:
+        raise ValueError(f"{path} does not tell the column that it predicts; fit the model again")
+    classify = is_classifier(model)
+    truth = np.asarray(decide(table.column(target), "classification" if classify else "regression")[0])
+    predicted = model.predict(samples_of(path, metadata, table))
+    if classify:
+        classes = model.classes_
+        unknown = np.setdiff1d(truth, classes)
+        if len(unknown):
+            raise ValueError(
+                f"{table.file}: column {target!r} holds {unknown[0]!s}, a class that training did not have"
+            )
+        score, trivial = np.mean(truth == predicted), np.unique(truth, return_counts=True)[1].max() / len(truth)
+        counts = confusion_matrix(truth, predicted, labels=classes)
+        return Tested(
+            table.file, "accuracy", len(truth), float(score), float(trivial), truth, np.asarray(predicted), counts
+        )
+    spread = float(((truth - truth.mean()) ** 2).sum())
+    score = 1.0 - float(((truth - predicted) ** 2).sum()) / spread if spread > 0 else float("nan")
+    return Tested(table.file, "R2", len(truth), score, 0.0, truth, predicted, None)

@@ -1,0 +1,88 @@
+"""The report of ``multikernel compare``."""
+
+from __future__ import annotations
+
+import shlex
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+
+from multikernel._svg import inline_svg
+from multikernel.app.jobs.compare import Comparison, Result
+from multikernel.app.report.page import BASELINE, LEARNED, page
+
+
+def render(comparison: Comparison) -> str:
+    """The report as HTML text."""
+    ordered = sorted(comparison.results, key=lambda result: -result.mean)
+    return page(
+        "comparison.html.j2",
+        comparison=comparison,
+        name=Path(comparison.file).name,
+        results=ordered,
+        headline=headline(comparison),
+        scores=Markup(inline_svg(lambda ax: _scores(ax, ordered, comparison), "Scores on held-out folds", (4.7, 3.4))),
+        seconds=Markup(inline_svg(lambda ax: _seconds(ax, ordered), "Seconds of choosing and fitting", (4.7, 3.4))),
+        command=shlex.join(
+            [
+                *("multikernel", "compare", comparison.file, "--target", comparison.target),
+                *("--folds", str(comparison.folds), "--seed", str(comparison.seed)),
+            ]
+        ),
+    )
+
+
+def headline(comparison: Comparison) -> str:
+    """The result in two sentences: the best method, and how the automatic estimator stands beside it."""
+    ordered = sorted(comparison.results, key=lambda result: -result.mean)
+    best = ordered[0]
+    said = f"{best.method} has the highest mean {comparison.measure}, {best.mean:.3f} ± {best.std:.3f}."
+    own = next((result for result in ordered if result.method == "automatic"), None)
+    if own is None or own is best:
+        rival = ordered[1] if own is best and len(ordered) > 1 else None
+        return said + ("" if rival is None else f" {_beside(best, rival, 'It')}")
+    return f"{said} {_beside(own, best, 'The automatic estimator')}"
+
+
+def _beside(one: Result, other: Result, subject: str) -> str:
+    difference = np.array(one.scores) - np.array(other.scores)
+    ahead, behind = int((difference > 1e-12).sum()), int((difference < -1e-12).sum())
+    equal = len(difference) - ahead - behind
+    return (
+        f"{subject} reaches {one.mean:.3f} ± {one.std:.3f}: against {other.method} it is ahead in {ahead} of "
+        f"{len(difference)} folds, equal in {equal} and behind in {behind}."
+    )
+
+
+def _scores(ax: Any, ordered: list[Result], comparison: Comparison) -> None:
+    for row, result in enumerate(ordered):
+        color = _color(result)
+        ax.plot(result.scores, [row] * len(result.scores), "o", color=color, markersize=4, alpha=0.35)
+        ax.errorbar(result.mean, row, xerr=result.std, fmt="o", color=color, markersize=7, linewidth=2, capsize=3)
+        ax.annotate(f"{result.mean:.3f}", (result.mean, row), (0, 8), textcoords="offset points", ha="center")
+    ax.set_xlabel(comparison.measure)
+    _name_rows(ax, ordered)
+
+
+def _seconds(ax: Any, ordered: list[Result]) -> None:
+    for row, result in enumerate(ordered):
+        ax.plot(result.seconds, row, "s", color=_color(result), markersize=7)
+        ax.annotate(f"{result.seconds:.2g} s", (result.seconds, row), (0, 8), textcoords="offset points", ha="center")
+    ax.set_xscale("log")
+    ax.margins(x=0.12)
+    ax.minorticks_off()
+    ax.xaxis.set_major_formatter(lambda value, position: f"{value:g} s")
+    _name_rows(ax, ordered)
+
+
+def _color(result: Result) -> str:
+    return LEARNED if result.method == "automatic" else BASELINE
+
+
+def _name_rows(ax: Any, ordered: list[Result]) -> None:
+    ax.set_yticks(range(len(ordered)), [result.method for result in ordered])
+    ax.set_ylim(len(ordered) - 0.5, -0.8)
+    ax.tick_params(axis="y", length=0)
+    ax.grid(False, axis="y")
