@@ -109,15 +109,6 @@ def test_sparse_is_dense():
         np.testing.assert_allclose(again[1].coef, own[1].coef, atol=1e-11)
 
 
-def test_degrees_of_freedom():
-    alpha, y, s = 0.03, target(TALL), norms(TALL)
-    weights, _ = linear_rls2(TALL, y, alpha, s)
-    K = (TALL * (s * weights.values)) @ TALL.T
-    expected = np.trace(np.linalg.solve(K + alpha * np.eye(200), K))
-    assert weights.degrees_of_freedom == pytest.approx(expected)
-    assert 0 < weights.degrees_of_freedom < np.count_nonzero(weights.values)
-
-
 def test_constant_target():
     weights, solution = linear_rls2(COPIES, np.full(200, 2.0), 0.1, norms(COPIES))
     assert weights.objective == 0.0

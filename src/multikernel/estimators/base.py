@@ -184,7 +184,8 @@ class KernelEstimator(FittedModel):
             start = start if start is not None and np.array_equal(start.rows, task.rows) else None
             later = 0.0 if alike else whole_time * (count - number - 1) / count
             with limited(seconds_left() - later):
-                return Fitted(task.rows, *learn(task.bank(whole), task, start, reporter.observer(number)))
+                found = learn(task.bank(whole), task, start, reporter.observer(number))
+                return Fitted(task.rows, *found, sample_weight=task.sample_weight)
 
         return self._solve_all(bank, [partial(solved, number) for number in range(count)])
 

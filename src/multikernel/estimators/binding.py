@@ -41,6 +41,7 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
     _reach: ClassVar[float] = 30.0  # factor by which the features' spread may differ from what default kernels expect
     _strings: tuple[int, ...] = ()  # the columns that held strings in training
     _times: tuple[int, ...] = ()  # those that held dates or durations
+    _samples_bound: Any = None  # the training samples; None where there are only kernels of them
     _rows: Any = None  # the samples of a bank that were the training sample, where it was a part of one
 
     @abstractmethod
@@ -72,18 +73,19 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
         """``checks`` are those of scikit-learn for the target."""
         if y is not None:
             (check_target if checks.get("y_numeric") else check_labels)(y)
-        X = self._taken(X)
+        X, self._samples_bound = self._taken(X), None
         if self._is_given(X):
             bank = self._given(X)
             return bank, _checked_target(y, bank.shape[0], **checks)
         check_samples(X)
         if self._table(X) is not None:
-            samples = self._samples(X, reset=True)
+            samples = self._samples_bound = self._samples(X, reset=True)
             return self._bound(samples), _checked_target(y, len(samples), **checks)
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2, **checks
         )
         self._strings = self._times = ()
+        self._samples_bound = X
         return self._bound(X), y
 
     def _bind_samples(self, X: Any) -> KernelBank:

@@ -61,10 +61,10 @@ class FeaturePredictor(Predictor):
         return np.arange(0) if rows is None else rows
 
     def values(self, bank: KernelBank) -> Array:
-        return product(self._features(bank), np.ascontiguousarray(self.coef.T)) + self.intercept
+        return product(self.features(bank), np.ascontiguousarray(self.coef.T)) + self.intercept
 
     def contributions(self, bank: KernelBank) -> Array:
-        F, sizes = self._features(bank), self.reference.bank.sizes
+        F, sizes = self.features(bank), self.reference.bank.sizes
         parts = np.zeros((len(F), self.weights.shape[1], len(self.coef)))
         for k, end, size in zip(self.kernels, np.cumsum(sizes), sizes, strict=True):
             own = slice(end - size, end)
@@ -80,7 +80,7 @@ class FeaturePredictor(Predictor):
         """The bank whose columns are some samples."""
         return self.reference.on(Z)
 
-    def _features(self, bank: KernelBank) -> Array:
+    def features(self, bank: KernelBank) -> Array:
         """The features of the rows of a bank of the used kernels, of all of them, or of kernels against the support."""
         if not isinstance(bank, LowRankBank):
             assert isinstance(self.reference.map, Nystroem)

@@ -25,6 +25,11 @@ class FittedModel(TakesKernels):
         check_is_fitted(self)
         return self.predictor_.at(lambda: self.banks(X))
 
+    def share(self, reference: KernelBank, support: Array) -> None:
+        """Take the reference to the training samples that models of one bank share, with these of the samples."""
+        predictor: Any = self.predictor_
+        self.predictor_ = predictor.on(reference, support)
+
     def kernel_keys(self) -> Sequence[Any]:
         """What tells the kernels of ``weights_`` apart from those of other fits, in an order; their numbers here."""
         return range(self.weights_.shape[-1])

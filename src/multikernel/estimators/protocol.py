@@ -68,12 +68,14 @@ class Fitted:
     weights : Weights
     solution : DualSolution over these rows
     numbers : the regularisation by name, as it was given or chosen
+    sample_weight : array (r,), as in the task
     """
 
     rows: Array
     weights: Weights
     solution: DualSolution
     numbers: Mapping[str, float] = field(default_factory=dict)
+    sample_weight: Array | None = None
 
     @property
     def variables(self) -> Array:

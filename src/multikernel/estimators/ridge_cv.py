@@ -18,7 +18,7 @@ from multikernel.banks.threads import one_blas_thread
 from multikernel.estimators.approximated import ApproximateEstimator
 from multikernel.estimators.parameters import CrossValidation
 from multikernel.estimators.protocol import Fitted, Learned, Learner, Task
-from multikernel.estimators.regressor import KernelRegressor
+from multikernel.estimators.ridge_model import RidgeRegressor
 from multikernel.machines import RidgeMachine
 from multikernel.observer import Observer
 from multikernel.procedures.ridge_cv import Folds, RidgeCVWeights, ridge_cv
@@ -26,8 +26,8 @@ from multikernel.procedures.units import MachineUnits, kernel_size, spread
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class MultipleKernelRidgeCV(ApproximateEstimator, KernelRegressor):
-    """Kernel ridge regression with the kernel weights and the ridge of least held-out squared error.
+class MultipleKernelRidgeCV(ApproximateEstimator, RidgeRegressor):
+    """Kernel ridge regression with the kernel weights and the ridge of least held-out squared error, or most evidence.
 
     Solves
 
@@ -47,6 +47,11 @@ class MultipleKernelRidgeCV(ApproximateEstimator, KernelRegressor):
     cv : int, splitter, iterable of (train, test) pairs, or "loo"; default 5
         Folds that hold out each sample exactly once; the others are the training samples. "loo" leaves one out. An
         int takes consecutive samples, as KFold does: give ``KFold(5, shuffle=True)`` where their order means something.
+    criterion : {"held_out", "evidence"}, default "held_out"
+        What weights and ridge are chosen by: the held-out error, or the density of all targets, less their mean, under
+        a Gaussian process with this kernel and noise, largest over its scale. Evidence needs no folds, and its noise
+        variance is the better estimate; held-out error asks for predictions alone. Each has a model of its steps, and
+        zero weights.
     fit_intercept : bool, default True
         Whether the mean of the training targets is taken off first and is the intercept.
     shared_weights : bool, default False
@@ -74,12 +79,13 @@ class MultipleKernelRidgeCV(ApproximateEstimator, KernelRegressor):
     weights_ : array (m,), with sum 1; (t, m) for t targets with weights of their own. All zero where no kernel is of
         use on held-out samples: the predictor is then constant.
     alpha_ : float, or array (t,): the ridge for these weights. Only the ratio of weights and ridge matters.
-    cv_loss_ : float, or array (t,): the mean squared error on the held-out samples
+    cv_loss_ : float, or array (t,): the mean squared error on the held-out samples, for either criterion
     kernel_names_ : array (m,)
     dual_coef_ : array (n,) or (t, n); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_, k that of the weights
     intercept_ : float or array (t,)
-    objective_ : what was minimised: ``cv_loss_``, or its sum over targets that share weights
-    stationarity_ : float, what the Gauss-Newton model of the error still promises, relative to the error; zero at a
+    objective_ : what was minimised: ``cv_loss_``, or its sum over targets that share weights; with the evidence
+        (prod_t z_t'S^-1 z_t / n)^(1/t) det(S)^(1/n), S = sum_k w_k K_k / alpha + I and z_t targets less their means
+    stationarity_ : float, what the Gauss-Newton model of the objective still promises, relative to the error; zero at a
         point that satisfies the first-order conditions. The largest over the targets.
     converged_ : bool
     n_iter_ : int
@@ -111,6 +117,7 @@ class MultipleKernelRidgeCV(ApproximateEstimator, KernelRegressor):
 
     kernels: Any = field(default=None, kw_only=False)
     cv: CrossValidation | Literal["loo"] = 5
+    criterion: Literal["held_out", "evidence"] = "held_out"
     fit_intercept: bool = True
     shared_weights: bool = False
     tol: Part = 0.0001
@@ -165,11 +172,23 @@ class MultipleKernelRidgeCV(ApproximateEstimator, KernelRegressor):
         bank, target = bank.scaled(np.full(len(bank), 1.0 / size)), task.target / unit
         with one_blas_thread(len(target)):
             weights = ridge_cv(
-                bank, as_columns(target), folds, self.fit_intercept, self.tol, self.max_iter, self.n_init, seed, observe
+                bank,
+                as_columns(target),
+                folds,
+                self.fit_intercept,
+                self.tol,
+                self.max_iter,
+                self.n_init,
+                seed,
+                observe,
+                evidence=self.criterion == "evidence",
             )
             machine = RidgeMachine(weights.alpha, self.fit_intercept)
             solution = machine.solve(bank.combine(weights.values), target)
         return weights.in_units(size, unit), MachineUnits(machine, size, unit, coef=unit / size).solution(solution)
+
+    def _ridge(self, fitted: Fitted) -> float:
+        return cast(RidgeCVWeights, fitted.weights).alpha
 
     def publish(self, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
         super().publish(bank, fitted, single)

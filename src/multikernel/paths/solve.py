@@ -158,7 +158,7 @@ def _share(models: list[Any], bank: KernelBank) -> None:
         support = np.unique(np.concatenate([predictor.support for predictor in predictors]))
         reference = bank.reference(support)
         for model in models:
-            model.predictor_ = model.predictor_.on(reference, support)
+            model.share(reference, support)
 
 
 def _line(model: Any, seconds: float) -> str:

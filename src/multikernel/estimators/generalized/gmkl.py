@@ -12,6 +12,7 @@ from multikernel.estimators.classifier import WeightedClassifier
 from multikernel.estimators.generalized.base import GeneralizedMKL
 from multikernel.estimators.parameters import AUTO, PositiveOrAuto
 from multikernel.estimators.regressor import WeightedRegressor
+from multikernel.estimators.ridge_model import RidgeRegressor
 from multikernel.machines import RidgeMachine, SquaredHingeMachine
 
 
@@ -120,7 +121,7 @@ class GMKLClassifier(GeneralizedMKL, WeightedClassifier):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class GMKLRegressor(GeneralizedMKL, WeightedRegressor):
+class GMKLRegressor(GeneralizedMKL, RidgeRegressor, WeightedRegressor):
     """A sum, a power of a sum or a product of kernels, its weights learned together with kernel ridge regression.
 
     Solves min over theta >= 0 of T(theta) + penalty |theta|_norm^norm, or of T(theta) over

@@ -11,6 +11,7 @@ from multikernel.estimators.classifier import WeightedClassifier
 from multikernel.estimators.hierarchical.base import HierarchicalKernelLearning
 from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.estimators.regressor import WeightedRegressor
+from multikernel.estimators.ridge_model import RidgeRegressor
 from multikernel.machines import HingeMachine, SupportMachine
 from multikernel.observer import Observer
 from multikernel.procedures.ridge_program import RidgeSupport
@@ -87,7 +88,7 @@ class HKLClassifier(HierarchicalKernelLearning, WeightedClassifier):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class HKLRegressor(HierarchicalKernelLearning, WeightedRegressor):
+class HKLRegressor(HierarchicalKernelLearning, RidgeRegressor, WeightedRegressor):
     """Products of kernels selected by hierarchical kernel learning, with least squares.
 
     Solves min over f of 1/2 Omega(f)^2 + C sum_i (y_i - f(x_i) - b)^2 over all 2^p products of the p kernels, with b
@@ -123,6 +124,9 @@ class HKLRegressor(HierarchicalKernelLearning, WeightedRegressor):
 
     def _machine(self) -> SupportMachine:
         return RidgeSupport(alpha=0.5 / self.C, scale=1.0, tol=self.tol)
+
+    def _ridge(self, fitted: Fitted) -> float:
+        return 0.5 / float(fitted.numbers.get("C", self.C))
 
     def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
         mean = float(np.average(task.target, weights=task.sample_weight))

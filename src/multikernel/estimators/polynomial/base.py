@@ -29,6 +29,7 @@ from multikernel.estimators.approximated import ApproximateEstimator
 from multikernel.estimators.chosen import Samples, ridges
 from multikernel.estimators.parameters import PositiveOrAuto
 from multikernel.estimators.protocol import Fitted, Learned, Task
+from multikernel.estimators.ridge_model import RidgeModel
 from multikernel.kernels import KernelFamily, homogeneous_polynomials, linear_features
 from multikernel.machines import RidgeMachine
 from multikernel.observer import Observer
@@ -38,7 +39,7 @@ from multikernel.procedures.polynomial import polynomial_mkl
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class PolynomialMKL(ApproximateEstimator):
+class PolynomialMKL(ApproximateEstimator, RidgeModel):
     """A power of a sum of kernels, or a tied and a free part, and the ridge machine."""
 
     kernels: Any = field(default=None, kw_only=False)

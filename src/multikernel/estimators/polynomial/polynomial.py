@@ -8,10 +8,11 @@ from typing import ClassVar
 from multikernel.estimators.classifier import WeightedClassifier
 from multikernel.estimators.polynomial.base import PolynomialMKL
 from multikernel.estimators.regressor import WeightedRegressor
+from multikernel.estimators.ridge_model import RidgeRegressor
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class PolynomialMKLRegressor(PolynomialMKL, WeightedRegressor):
+class PolynomialMKLRegressor(PolynomialMKL, RidgeRegressor, WeightedRegressor):
     """Kernel ridge regression on a power of a weighted sum of kernels, the weights learned with it.
 
     Solves

@@ -13,17 +13,17 @@ from multikernel._parameters import Count, Part, Verbosity
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.estimators.approximated import ApproximateEstimator
-from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.chosen import Samples, ridges
 from multikernel.estimators.parameters import PositiveOrAuto, checked_weights
 from multikernel.estimators.protocol import Fitted, Learned, Task
+from multikernel.estimators.ridge_model import RidgeModel
 from multikernel.kernels import KernelFamily, rls2_basis
 from multikernel.observer import Observer
 from multikernel.procedures.rls2 import ScaledWeights, rls2, scaling_factors
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class ScaledEstimator(KernelEstimator):
+class ScaledEstimator(RidgeModel):
     """Weights d of kernels s_k K_k: the predictor's kernel is sum_k d_k s_k K_k."""
 
     alpha: PositiveOrAuto = "auto"

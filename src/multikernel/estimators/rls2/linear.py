@@ -14,9 +14,11 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.factor import FactorBank
 from multikernel.estimators.classifier import WeightedClassifier
+from multikernel.estimators.posterior import FeaturePosterior, Posterior
 from multikernel.estimators.predictor import Predictor
 from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.estimators.regressor import WeightedRegressor
+from multikernel.estimators.ridge_model import RidgeRegressor
 from multikernel.estimators.rls2.base import ScaledEstimator
 from multikernel.kernels import KernelFamily, linear_features
 from multikernel.kernels.samples import dense
@@ -42,6 +44,11 @@ class LinearPredictor(Predictor):
     n_train: int
     coef: Array
     intercept: Array
+
+    @property
+    def n_kernels(self) -> int:
+        """How many features a bank of new samples has."""
+        return self.coef.shape[1]
 
     def values(self, bank: KernelBank) -> Array:
         return cast(FactorBank, bank).F @ self.coef.T + self.intercept
@@ -99,13 +106,19 @@ class LinearRLS2Estimator(ScaledEstimator):
         weights = np.atleast_2d(self.weights_ * self.scaling_)
         return bank.combine(weights.mean(axis=0)).dense()
 
+    def _posterior_of(self, bank: KernelBank, fitted: Sequence[Fitted]) -> Posterior:
+        """Of the features with a weight."""
+        F, posed = cast(FactorBank, bank).F, [self._posed(each) for each in fitted]
+        weights = [self._kernel_weights(each) for each in fitted]
+        features = tuple(np.flatnonzero(each) for each in weights)
+        roots = tuple(np.sqrt(each[kept]) for each, kept in zip(weights, features, strict=True))
+        return FeaturePosterior(tuple(posed), self.fit_intercept, bank.shape[0], features, roots, F)
+
     def publish(self, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
         super().publish(bank, fitted, single)
         found = [cast(LinearWeights, f.weights) for f in fitted]
         coef = np.stack([cast(Array, weights.coef) for weights in found])
-        degrees = np.array([weights.degrees_of_freedom for weights in found])
         self.coef_ = coef[0] if single else coef
-        self.degrees_of_freedom_: Any = float(degrees[0]) if single else degrees
         nobody = np.empty(0, dtype=np.intp)
         self.predictor_ = LinearPredictor(
             bank.reference(nobody), nobody, bank.shape[1], coef, np.atleast_1d(self.intercept_)
@@ -113,7 +126,7 @@ class LinearRLS2Estimator(ScaledEstimator):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class LinearRLS2Regressor(LinearRLS2Estimator, WeightedRegressor):
+class LinearRLS2Regressor(LinearRLS2Estimator, RidgeRegressor, WeightedRegressor):
     """A sparse linear model: RLS2 with one kernel s_j x_j x_j' for each feature, exactly.
 
     Solves min over d >= 0, sum d = 1 of (alpha / 2) y'(sum_j d_j s_j x_j x_j' + alpha I)^-1 y, y less its mean where an

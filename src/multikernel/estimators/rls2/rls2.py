@@ -7,11 +7,12 @@ from typing import Any, ClassVar, Literal, Self
 
 from multikernel.estimators.classifier import WeightedClassifier
 from multikernel.estimators.regressor import WeightedRegressor
+from multikernel.estimators.ridge_model import RidgeRegressor
 from multikernel.estimators.rls2.base import RLS2Estimator
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RLS2Regressor(RLS2Estimator, WeightedRegressor):
+class RLS2Regressor(RLS2Estimator, RidgeRegressor, WeightedRegressor):
     """Few kernels of many, their weights learned together with kernel ridge regression (RLS2).
 
     Solves, with scaled kernels R_k = s_k K_k,

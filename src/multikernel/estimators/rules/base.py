@@ -20,6 +20,7 @@ from multikernel.estimators.classifier import WeightedClassifier, classification
 from multikernel.estimators.parameters import PositiveOrAuto, WithinOneOrAuto
 from multikernel.estimators.protocol import Fitted, Learned, Learner, Task
 from multikernel.estimators.regressor import WeightedRegressor
+from multikernel.estimators.ridge_model import RidgeRegressor
 from multikernel.kernels import KernelFamily, Kernels
 from multikernel.machines import Machine, RidgeMachine
 from multikernel.machines.ridge.folds import solve_folds
@@ -126,7 +127,7 @@ class RuleClassifier(RuleEstimator, WeightedClassifier):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RuleRegressor(RuleEstimator, WeightedRegressor):
+class RuleRegressor(RuleEstimator, RidgeRegressor, WeightedRegressor):
     """Weights by a rule, then kernel ridge regression on the weighted kernel; several targets share the weights."""
 
     _multi_target: ClassVar[bool] = True
@@ -167,7 +168,7 @@ class AlphaFreeRegressor(RuleRegressor):
         weights = self._weigh(bank, Task(rows, target, sample_weight), machine)
         solutions = machine.solve_along(bank.combine(weights.values), target, alphas, sample_weight)
         return [
-            Fitted(rows, weights, solution, {"alpha": float(alpha)})
+            Fitted(rows, weights, solution, {"alpha": float(alpha)}, sample_weight)
             for alpha, solution in zip(alphas, solutions, strict=True)
         ]
 

@@ -21,10 +21,10 @@ from multikernel.banks import KernelBank
 from multikernel.banks.columns import ColumnDistancesBank
 from multikernel.banks.threads import one_blas_thread
 from multikernel.combinations import Profiles
-from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.parameters import CrossValidation
 from multikernel.estimators.predictor import KernelPredictor
 from multikernel.estimators.protocol import Fitted, Learned, Task
+from multikernel.estimators.ridge_model import RidgeModel
 from multikernel.kernels import DistanceKernel, Kernel, KernelFamily, Kernels, Matern
 from multikernel.kernels.anisotropic import Anisotropic
 from multikernel.kernels.table import with_missing
@@ -37,7 +37,7 @@ from multikernel.procedures.units import MachineUnits, spread
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class LearnedScalesEstimator(KernelEstimator):
+class LearnedScalesEstimator(RidgeModel):
     """Kernels of a distance, a scale in them for each feature; subclasses have the target."""
 
     kernels: Any = field(default=None, kw_only=False)
@@ -171,6 +171,9 @@ class LearnedScalesEstimator(KernelEstimator):
         """The classes of the samples, shape (n,)."""
 
     # -- after fitting -------------------------------------------------------------------------------------------------
+
+    def _ridge(self, fitted: Fitted) -> float:
+        return cast(LearnedScales, fitted.weights).alpha
 
     def _kernel_weights(self, fitted: Fitted) -> Array:
         return cast(LearnedScales, fitted.weights).theta

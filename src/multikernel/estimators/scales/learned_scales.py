@@ -11,12 +11,12 @@ from multikernel._typing import Array
 from multikernel.estimators.classifier import check_every_class
 from multikernel.estimators.labels import LabelsEstimator
 from multikernel.estimators.protocol import Task
-from multikernel.estimators.regressor import KernelRegressor
+from multikernel.estimators.ridge_model import RidgeRegressor
 from multikernel.estimators.scales.base import LearnedScalesEstimator
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class LearnedScalesRegressor(LearnedScalesEstimator, KernelRegressor):
+class LearnedScalesRegressor(LearnedScalesEstimator, RidgeRegressor):
     """Kernel ridge regression whose kernel has a scale for each feature, learned on held-out samples.
 
     Solves, with the kernel k(x, z) = sum_r w_r f_r(sum_j s_rj |x_j - z_j|^q), f_r the profiles of the kernels given,

@@ -1,7 +1,9 @@
-"""Kernel weights and ridge that minimise a cross-validated squared error itself."""
+"""Kernel weights and ridge that minimise a cross-validated squared error itself, or maximise the evidence."""
 
+from multikernel.procedures.ridge_cv.criterion import Point
+from multikernel.procedures.ridge_cv.evidence import Evidence
 from multikernel.procedures.ridge_cv.folds import Folds
-from multikernel.procedures.ridge_cv.held_out import HeldOutError, Point
+from multikernel.procedures.ridge_cv.held_out import HeldOutError
 from multikernel.procedures.ridge_cv.search import RidgeCVWeights, ridge_cv
 
-__all__ = ["Folds", "HeldOutError", "Point", "RidgeCVWeights", "ridge_cv"]
+__all__ = ["Evidence", "Folds", "HeldOutError", "Point", "RidgeCVWeights", "ridge_cv"]

@@ -28,7 +28,7 @@ from multikernel._typing import Array
 from multikernel._workers import time_is_up
 from multikernel.certificate import Certificate
 from multikernel.observer import Event, Observer, silent
-from multikernel.procedures.ridge_cv.held_out import HeldOutError, Point
+from multikernel.procedures.ridge_cv.criterion import Criterion, Point
 from multikernel.procedures.ridge_cv.model import Model
 
 _DAMPING = 1e-2  # of the squared norms of the columns: the damping of the first step
@@ -59,7 +59,7 @@ class Descent:
     history: tuple[float, ...]
 
 
-def descend(error: HeldOutError, start: Point, tol: float, max_iter: int, observe: Observer = silent) -> Descent:
+def descend(error: Criterion, start: Point, tol: float, max_iter: int, observe: Observer = silent) -> Descent:
     """From a point to one of stationarity ``tol``, or where steps no longer gain that much; never uphill.
 
     ``observe`` is told of each step.
@@ -69,7 +69,7 @@ def descend(error: HeldOutError, start: Point, tol: float, max_iter: int, observ
     values: list[float] = []
     history: list[float] = []
     small = _SMALL * error.constant()
-    floor = _ROUNDING * float((error.Y**2).sum()) / error.held_out.count
+    floor = _ROUNDING * float((error.Y**2).sum()) / error.count
     while point.value > floor:
         model = error.model(point)
         largest = np.maximum(largest, model.diagonal)
@@ -89,9 +89,7 @@ def descend(error: HeldOutError, start: Point, tol: float, max_iter: int, observ
     return Descent(point, Certificate.stationarity(0.0, point.value), True, (*history, 0.0))
 
 
-def _lower(
-    error: HeldOutError, point: Point, model: Model, largest: Array, damping: float
-) -> tuple[Point, float] | None:
+def _lower(error: Criterion, point: Point, model: Model, largest: Array, damping: float) -> tuple[Point, float] | None:
     """A point of lower error and the next damping; None where no step leads down within rounding."""
     growth = 2.0
     while damping < _MOST_DAMPING:
@@ -105,6 +103,6 @@ def _lower(
     return None
 
 
-def _step(error: HeldOutError, model: Model, damping: Array) -> Array:
+def _step(error: Criterion, model: Model, damping: Array) -> Array:
     """The step of the model among kernels that are not too large."""
     return model.step(damping, error.diagonals, error.largest)

@@ -20,38 +20,19 @@ from scipy.linalg import blas
 
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
+from multikernel.procedures.ridge_cv.criterion import Criterion, Point
 from multikernel.procedures.ridge_cv.folds import Blocks, Folds
 from multikernel.procedures.ridge_cv.model import Model, Tall, Wide
 from multikernel.procedures.ridge_cv.residuals import HeldOut, Residuals, product
 
 _FEW = 10  # folds of the Gauss-Newton matrix at most: each is a column in a pass over the kernels
 _MANY = 100  # the same where there are more weights than residuals, whose J has to lead to the gradient
-_LARGEST = 1e9  # the largest mean diagonal of K(v) relative to the ridge: H loses as many digits
-_ROUNDED = 1e-2  # the largest rounding of the stored diagonal relative to the ridge
 
 
 @dataclass(frozen=True, eq=False)
-class Point:
-    """Weights v, and what their kernel leaves."""
-
-    v: Array
-    left: Residuals
-
-    @property
-    def errors(self) -> Array:
-        return self.left.errors
-
-    @property
-    def value(self) -> float:
-        return self.left.value
-
-
-@dataclass(frozen=True, eq=False)
-class HeldOutError:
+class HeldOutError(Criterion):
     """L(v) for the kernels of a bank, targets Y of shape (n, t) and folds; ``one`` as in ``HeldOut``."""
 
-    bank: KernelBank
-    Y: Array
     folds: Folds
     fit_intercept: bool = True
     one: Array | None = None
@@ -76,20 +57,9 @@ class HeldOutError:
     def held_out(self) -> HeldOut:
         return HeldOut(self.Y, self.folds, self.fit_intercept, self.one)
 
-    @cached_property
-    def diagonals(self) -> Array:
-        """The mean of the diagonal of each kernel."""
-        return self.bank.traces() / self.held_out.count
-
     @property
-    def largest(self) -> float:
-        """The largest mean of the diagonal of K(v), the ridge being 1, at which H keeps enough of its digits."""
-        return min(_LARGEST, _ROUNDED / self.bank.rounding)
-
-    def bounded(self, v: Array) -> Array:
-        """Weights in the same ratios, scaled back where their kernel is too large."""
-        size = float(self.diagonals @ v)
-        return v * (self.largest / size) if size > self.largest else v
+    def count(self) -> float:
+        return self.held_out.count
 
     def constant(self) -> float:
         """L(0), the error of the predictor that is constant."""

@@ -1,6 +1,6 @@
 """Kernel weights and ridge of least held-out error: descents from several starts, of which the best is returned.
 
-    min over w >= 0, alpha > 0 of L(w / alpha),    L the error of held_out.py
+    min over w >= 0, alpha > 0 of L(w / alpha),    L the error of held_out.py, or the evidence of evidence.py
 
 L is not convex. The first start has equal weights and the ridge that is best for them. Since kernels may differ in
 scale, equal weights and equal traces are both tried, each with ridges a decade apart, and also no weights at all, the
@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import cast
 
 import numpy as np
 
@@ -22,9 +23,11 @@ from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
 from multikernel.observer import Observer, silent
 from multikernel.procedures.base import Weights
+from multikernel.procedures.ridge_cv.criterion import Criterion, Point
+from multikernel.procedures.ridge_cv.evidence import Evidence
 from multikernel.procedures.ridge_cv.folds import Folds
 from multikernel.procedures.ridge_cv.gauss_newton import Descent, descend
-from multikernel.procedures.ridge_cv.held_out import HeldOutError, Point
+from multikernel.procedures.ridge_cv.held_out import HeldOutError
 
 _DECADES = range(6)  # of the mean diagonal of the kernel relative to the ridge, among which the error has its minima
 _SMALLER = 100.0  # by which the ridge of the second start is smaller
@@ -51,7 +54,7 @@ class RidgeCVWeights(Weights):
             self,
             alpha=kernel * self.alpha,
             errors=target * (target * self.errors),
-            objective=target * (target * float(self.errors.sum())),
+            objective=target * (target * cast(float, self.objective)),
         )
 
 
@@ -65,6 +68,7 @@ def ridge_cv(
     n_init: int = 1,
     seed: int = 0,
     observe: Observer = silent,
+    evidence: bool = False,
 ) -> RidgeCVWeights:
     """Weights of the kernels and a ridge of least mean squared error over the held-out samples.
 
@@ -79,12 +83,14 @@ def ridge_cv(
     n_init : starts; the second has a much smaller ridge than the first, later ones are random multiples of the first
     seed : of the random starts
     observe : told of each step of the last descent
+    evidence : whether the evidence of a Gaussian process is made large instead
 
     Raises
     ------
     ValueError : where no ridge makes the sum of the kernel matrices positive definite
     """
-    error = HeldOutError.of(bank, Y, folds, fit_intercept)
+    held_out = HeldOutError.of(bank, Y, folds, fit_intercept)
+    error: Criterion = Evidence.of(bank, Y, fit_intercept) if evidence else held_out
     with one_blas_thread(len(Y)):
         several = n_init > 1  # the starts are compared after a few steps, and the best goes on
         rough, told = (max(tol, _SCOUT), silent) if several else (tol, observe)
@@ -94,10 +100,12 @@ def ridge_cv(
         if several:
             best = descend(error, best.point, tol, max_iter, observe)
             history, steps = history + best.history, steps + len(best.history)
-    return _result(best, history, steps)
+        point = held_out.at(best.point.v) if evidence else best.point
+    errors = np.full(Y.shape[1], np.nan) if point is None else point.errors
+    return _result(best, errors, history, steps)
 
 
-def _starts(error: HeldOutError, n_init: int, seed: int) -> Iterator[Point]:
+def _starts(error: Criterion, n_init: int, seed: int) -> Iterator[Point]:
     """The lowest of equal weights, the same with a much smaller ridge, random multiples of the first."""
     first, rng = _first(error), np.random.default_rng(seed)
     yield first
@@ -110,7 +118,7 @@ def _starts(error: HeldOutError, n_init: int, seed: int) -> Iterator[Point]:
             yield point
 
 
-def _first(error: HeldOutError) -> Point:
+def _first(error: Criterion) -> Point:
     """The lowest of equal weights, equal traces and no weights."""
     found: list[Point | None] = [_along(error, direction) for direction in _directions(error.diagonals)]
     if all(error.constant() < point.value for point in found if point is not None):
@@ -129,7 +137,7 @@ def _directions(means: Array) -> list[Array]:
     return [equal_traces] if alike else [equal_weights, equal_traces]
 
 
-def _along(error: HeldOutError, direction: Array) -> Point:
+def _along(error: Criterion, direction: Array) -> Point:
     """The lowest error of weights c * direction over decades of c, more decades while it falls, then by a parabola."""
     values: dict[int, float] = {}
     lowest: Point | None = None  # the only one that is kept: each holds a matrix
@@ -162,7 +170,7 @@ def _along(error: HeldOutError, direction: Array) -> Point:
     return lowest
 
 
-def _result(run: Descent, history: tuple[float, ...], n_iter: int) -> RidgeCVWeights:
+def _result(run: Descent, errors: Array, history: tuple[float, ...], n_iter: int) -> RidgeCVWeights:
     """The scale goes into the ridge: v = w / alpha with sum w = 1."""
     v, total = run.point.v, float(run.point.v.sum())
     return RidgeCVWeights(
@@ -173,5 +181,5 @@ def _result(run: Descent, history: tuple[float, ...], n_iter: int) -> RidgeCVWei
         n_iter=n_iter,
         history=history,
         alpha=1.0 / total if total > 0 else 1.0,
-        errors=run.point.errors,
+        errors=errors,
     )

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from scipy import linalg
 
 from multikernel._typing import Array
 from multikernel._workers import time_is_up
@@ -39,11 +38,9 @@ class LinearWeights(ScaledWeights):
     Parameters
     ----------
     coef : array (p,), a; the predictor is x'a + intercept
-    degrees_of_freedom : tr K (K + alpha I)^{-1} for the kernel K = sum_j d_j s_j x_j x_j'
     """
 
     coef: Array | None = None
-    degrees_of_freedom: float = 0.0
 
 
 def linear_rls2(
@@ -99,7 +96,6 @@ def linear_rls2(
                 break
     size = float(np.abs(best.b).sum())
     weights = np.abs(best.b) / size if size > 0 else equal_weights(scaling)
-    used = np.flatnonzero(best.b)
     value = unit * (unit * best.value)
     found = LinearWeights(
         weights,
@@ -111,7 +107,6 @@ def linear_rls2(
         warm=unit * best.b,
         scaling=scaling,
         coef=unit * root * best.b,
-        degrees_of_freedom=_degrees(_dense(columns[:, used]) * (root * np.sqrt(weights))[used], alpha),
     )
     C = unit * best.residual / alpha
     C = C if w is None else w * C
@@ -154,9 +149,3 @@ class _Fit:
 
 def _dense(columns: Any) -> Array:
     return columns.toarray() if hasattr(columns, "toarray") else columns
-
-
-def _degrees(G: Array, alpha: float) -> float:
-    """tr G G'(G G' + alpha I)^{-1}, from the singular values."""
-    squares = linalg.svdvals(G) ** 2
-    return float((squares / (squares + alpha)).sum())

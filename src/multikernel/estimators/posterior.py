@@ -1,0 +1,227 @@
+"""What a fitted ridge model knows beyond its function: how sure that is, and how much of it the targets determined.
+
+It follows from the learned kernel of the training samples, which a fit does not keep. It is evaluated when it is first
+asked for, from the training samples; only where kernels were given as matrices or as a bank, whose samples nobody
+knows, is it kept, as one half of a matrix for each problem.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from multikernel._memory import check_memory
+from multikernel._typing import Array
+from multikernel.banks import KernelBank
+from multikernel.banks.indexed import IndexedBank
+from multikernel.banks.low_rank import LowRankBank
+from multikernel.banks.packing import pack, unpack
+from multikernel.banks.precomputed import rectangular
+from multikernel.estimators.feature_predictor import FeaturePredictor
+from multikernel.estimators.predictor import KernelPredictor
+from multikernel.machines.ridge.precision import DensePrecision, FactoredPrecision
+from multikernel.machines.ridge.smoother import Smoother
+
+
+@dataclass(frozen=True, eq=False)
+class Posed:
+    """One ridge problem.
+
+    Parameters
+    ----------
+    rows : int array (r,), the training samples that take part
+    alpha : float > 0
+    weight : array (r,) > 0, weights of these samples
+    coef : array (r, t), coefficients of its targets
+    half : the packed half of its kernel matrix; None where that follows from samples
+    """
+
+    rows: Array
+    alpha: float
+    weight: Array
+    coef: Array
+    half: Array | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior(ABC):
+    """The problems of a model as smoothers, and its standard deviations at new samples.
+
+    Parameters
+    ----------
+    posed : one for each set of kernel weights
+    fit_intercept : bool
+    n_train : int, how many training samples there were
+    """
+
+    posed: tuple[Posed, ...]
+    fit_intercept: bool
+    n_train: int
+
+    @property
+    def needs_self_values(self) -> bool:
+        """Whether standard deviations need the kernels of new samples with themselves."""
+        return True
+
+    @property
+    @abstractmethod
+    def smoothers(self) -> Sequence[Smoother]:
+        """One for each problem."""
+
+    @abstractmethod
+    def deviations(self, bank: KernelBank, values: Array) -> Array:
+        """At the rows of a bank of new samples whose self-values are (m, rows): shape (rows, targets)."""
+
+    def left_out(self) -> tuple[Array, Array]:
+        """Residuals of training samples that are left out and their standard deviations, both (n, targets).
+
+        They are NaN for samples that took no part.
+        """
+        found = []
+        for part in ("left_out", "left_out_deviations"):
+            columns = []
+            for posed, smoother in zip(self.posed, self.smoothers, strict=True):
+                whole = np.full((self.n_train, posed.coef.shape[1]), np.nan)
+                whole[posed.rows] = getattr(smoother, part)
+                columns.append(whole)
+            found.append(np.hstack(columns))
+        return found[0], found[1]
+
+
+@dataclass(frozen=True, eq=False)
+class KernelPosterior(Posterior):
+    """Of kernels.
+
+    Parameters
+    ----------
+    predictor : the function; its training samples are those of all problems
+    samples : the training samples; None where the problems keep their matrices
+    """
+
+    predictor: KernelPredictor
+    samples: Any
+
+    @classmethod
+    def of(
+        cls, bank: KernelBank, posed: Sequence[Posed], fit_intercept: bool, predictor: KernelPredictor, samples: Any
+    ) -> KernelPosterior:
+        """Of problems on a training bank; where there are no samples, their matrices are kept."""
+        if samples is None:
+            posed = [
+                replace(each, half=pack(_symmetric(predictor, predictor.weights[p], _part(bank, each.rows))))
+                for p, each in enumerate(posed)
+            ]
+        return cls(tuple(posed), fit_intercept, bank.shape[1], predictor, samples)
+
+    @cached_property
+    def smoothers(self) -> Sequence[Smoother]:
+        found = []
+        for p, posed in enumerate(self.posed):
+            precision = DensePrecision(posed.alpha, posed.weight, self._matrix(p))
+            found.append(Smoother(precision, posed.coef, self.fit_intercept))
+        return found
+
+    def _matrix(self, p: int) -> Array:
+        """The learned kernel of the samples of a problem."""
+        posed = self.posed[p]
+        n = len(posed.rows)
+        check_memory(3.0 * n * n, f"the inverse kernel matrix of {n} samples", "learn from fewer samples")
+        if posed.half is not None:
+            return unpack(posed.half, n, np.float64)
+        predictor = self.predictor
+        places = np.searchsorted(predictor.support, posed.rows)
+        bank = predictor.reference.cross(self.samples[posed.rows]).block(slice(None), places)
+        return _symmetric(predictor, predictor.weights[p], bank)
+
+    def deviations(self, bank: KernelBank, values: Array) -> Array:
+        predictor = self.predictor
+        against = np.arange(predictor.n_train) if bank.shape[1] == predictor.n_train else predictor.support
+        self_values, columns = rectangular(values[:, :, None], len(values), 1), []
+        for p, (posed, smoother) in enumerate(zip(self.posed, self.smoothers, strict=True)):
+            weights = predictor.weights[p]
+            prior = predictor.combination.gram(self_values, weights).dense()[:, 0]
+            cross = predictor.combination.gram(bank, weights).dense()[:, np.searchsorted(against, posed.rows)]
+            columns.append(smoother.deviations(np.asarray(cross, dtype=np.float64), prior))
+        return np.hstack(columns)
+
+
+@dataclass(frozen=True, eq=False)
+class FeaturePosterior(Posterior):
+    """Of kernels of few features.
+
+    Parameters
+    ----------
+    features : for each problem the features with a weight, int arrays (q,)
+    roots : for each problem what these features are multiplied with, (q,)
+    values : the features of the training samples, (n_train, all features); None where they follow from samples
+    predictor : what makes features of new samples; None where they are the samples themselves
+    samples : the training samples, where their features are not kept
+    """
+
+    features: tuple[Array, ...]
+    roots: tuple[Array, ...]
+    values: Any = None
+    predictor: FeaturePredictor | None = None
+    samples: Any = None
+
+    @classmethod
+    def of(
+        cls, bank: LowRankBank, posed: Sequence[Posed], fit_intercept: bool, predictor: FeaturePredictor, samples: Any
+    ) -> FeaturePosterior:
+        """Of problems on approximate kernels."""
+        sizes = predictor.reference.bank.sizes
+        weights = [np.repeat(each[predictor.kernels], sizes) for each in predictor.weights]
+        kept = tuple(np.flatnonzero(each) for each in weights)
+        roots = tuple(np.sqrt(each[own]) for each, own in zip(weights, kept, strict=True))
+        values = None if samples is not None else bank.select(predictor.kernels).bank.F
+        return cls(tuple(posed), fit_intercept, bank.shape[0], kept, roots, values, predictor, samples)
+
+    @property
+    def needs_self_values(self) -> bool:
+        return False
+
+    @cached_property
+    def smoothers(self) -> Sequence[Smoother]:
+        found = []
+        for posed, kept, root in zip(self.posed, self.features, self.roots, strict=True):
+            F = self.values
+            if F is None:
+                assert self.predictor is not None
+                F = self.predictor.reference.cross(self.samples).bank.F
+            G = taken(F, kept)[posed.rows] * root
+            found.append(Smoother(FactoredPrecision(posed.alpha, posed.weight, G), posed.coef, self.fit_intercept))
+        return found
+
+    def deviations(self, bank: KernelBank, values: Array) -> Array:
+        """The features themselves tell the self-values."""
+        whole: Any = bank
+        F, columns = whole.F if self.predictor is None else self.predictor.features(bank), []
+        for kept, root, smoother in zip(self.features, self.roots, self.smoothers, strict=True):
+            G = taken(F, kept) * root
+            columns.append(smoother.deviations(G, (G**2).sum(axis=1)))
+        return np.hstack(columns)
+
+
+def taken(F: Any, columns: Array) -> Array:
+    """Some columns of features, dense."""
+    part = F[:, columns]
+    return np.asarray(part.toarray() if hasattr(part, "toarray") else part, dtype=np.float64)
+
+
+def _part(bank: KernelBank, rows: Array) -> KernelBank:
+    """The bank of some samples, whose centre stays that of all."""
+    if len(rows) == bank.shape[0]:
+        return bank
+    if bank.local:
+        return bank.block(rows, rows)
+    return IndexedBank.of(bank, rows, rows)
+
+
+def _symmetric(predictor: KernelPredictor, weights: Array, bank: KernelBank) -> Array:
+    K = np.asarray(predictor.combination.gram(bank, weights).dense(), dtype=np.float64)
+    return 0.5 * (K + K.T)

@@ -1,0 +1,273 @@
+"""What all models with squared losses tell beside their function.
+
+The weights of the kernels are taken as given: all here is that of ridge regression with the learned kernel. Where many
+kernels are fitted to few samples, the numbers are more confident than the model should be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, cast
+
+import numpy as np
+from sklearn.utils.validation import check_is_fitted
+
+from multikernel._linalg import as_columns
+from multikernel._parameters import Choice, Number
+from multikernel._typing import Array
+from multikernel._warnings import keeping
+from multikernel.banks import KernelBank
+from multikernel.banks.low_rank import LowRankBank
+from multikernel.banks.threads import slices
+from multikernel.banks.views import BankRows, Views, is_views, views
+from multikernel.estimators.base import KernelEstimator
+from multikernel.estimators.feature_predictor import FeaturePredictor
+from multikernel.estimators.posterior import FeaturePosterior, KernelPosterior, Posed, Posterior
+from multikernel.estimators.predictor import KernelPredictor
+from multikernel.estimators.protocol import Fitted
+from multikernel.estimators.regressor import KernelRegressor
+from multikernel.machines.ridge.smoother import CRITERIA, Smoother
+
+_CHUNK_VALUES = 1 << 24  # kernel values of new samples in memory at a time, twice: 256 MB
+_NAMES = Choice(tuple(CRITERIA))
+_PART = Number(above=0, below=1)
+
+
+class RidgeModel(KernelEstimator):
+    """A model with squared losses: its degrees of freedom, criteria, and residuals of samples that are left out."""
+
+    _posterior: Posterior | None = None
+
+    def _ridge(self, fitted: Fitted) -> float:
+        """What is added to the diagonal of the kernel."""
+        return float(fitted.numbers.get("alpha", getattr(self, "alpha", np.nan)))
+
+    def publish(self, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
+        super().publish(bank, fitted, single)
+        self._posterior = self._posterior_of(bank, fitted)
+
+    def _posed(self, fitted: Fitted) -> Posed:
+        weight = np.ones(len(fitted.rows)) if fitted.sample_weight is None else fitted.sample_weight
+        kept = weight > 0
+        coef = as_columns(fitted.solution.coef)[kept]
+        return Posed(fitted.rows[kept], self._ridge(fitted), weight[kept], coef)
+
+    def _posterior_of(self, bank: KernelBank, fitted: Sequence[Fitted]) -> Posterior | None:
+        """None for a model of a fold, whose samples are not those that were bound."""
+        samples, predictor = self._samples_bound, self.predictor_
+        if samples is not None and samples.shape[0] != bank.shape[0]:
+            return None
+        posed = [self._posed(each) for each in fitted]
+        intercept = getattr(self, "fit_intercept", True)
+        if isinstance(predictor, FeaturePredictor):
+            return FeaturePosterior.of(cast(LowRankBank, bank), posed, intercept, predictor, samples)
+        assert isinstance(predictor, KernelPredictor)
+        rows = np.unique(np.concatenate([each.rows for each in posed]))
+        if not np.isin(rows, predictor.support).all():
+            self.predictor_ = predictor = predictor.on(bank.reference(rows), rows)
+        return KernelPosterior.of(bank, posed, intercept, predictor, samples)
+
+    def share(self, reference: KernelBank, support: Array) -> None:
+        super().share(reference, support)
+        if isinstance(self._posterior, KernelPosterior):
+            self._posterior = replace(self._posterior, predictor=cast(KernelPredictor, self.predictor_))
+
+    @property
+    def _known(self) -> Posterior:
+        check_is_fitted(self)
+        if self._posterior is None:
+            raise ValueError(
+                f"{type(self).__name__}: this model was fitted on a part of a bank that others cut out, so that its "
+                "training samples are not known; fit one on samples, on a bank or on matrices"
+            )
+        return self._posterior
+
+    def _of_smoothers(self, of: Any) -> Any:
+        """A number of each smoother, or for several problems or targets an array."""
+        values = np.concatenate([np.atleast_1d(of(smoother)) for smoother in self._known.smoothers])
+        return float(values[0]) if self.dual_coef_.ndim == 1 else values
+
+    # -- as a linear map of the targets --------------------------------------------------------------------------------
+
+    @property
+    def degrees_of_freedom_(self) -> Any:
+        """tr K (K + alpha I)^-1 of the learned kernel K, the intercept not counted; an array for several problems."""
+        return self._of_smoothers(lambda s: np.full(s.coef.shape[1], s.degrees_of_freedom))
+
+    def fit_criterion(self, name: str = "gcv", noise_variance: Any = None) -> Any:
+        """An estimate of how well the model predicts, without held-out samples; smaller is better.
+
+        With R the weighted sum of the squared residuals, N the sum of the weights of the samples, d the trace of the
+        matrix that makes fitted values of targets (the degrees of freedom and one for an intercept) and v the noise
+        variance:
+
+        - "gcv": (R / N) / (1 - d / N)^2
+        - "loo": the mean squared residual of samples that are left out one by one, in closed form
+        - "cp": (R + 2 d v) / N;    "aic": R / v + 2 d;    "bic": R / v + d log N
+        - "evidence": the negative log density of the targets, less their mean, under the Gaussian process
+
+        Parameters
+        ----------
+        name : one of these
+        noise_variance : float or array (t,), v, which has to be the same for models that are compared; by default
+            R / (N - d) of this model
+
+        Returns
+        -------
+        float, or an array (t,) for several targets or problems
+
+        Raises
+        ------
+        ValueError : for another name
+        """
+        _NAMES.check(name, f"{type(self).__name__}: fit_criterion: name")
+        noise = None if noise_variance is None else np.asarray(noise_variance, dtype=float)
+        return self._of_smoothers(lambda s: s.criterion(name, noise))
+
+    @property
+    def loo_residuals_(self) -> Array:
+        """y_i - f(x_i), f of the others with the same kernel: shape (n,) or (n, t); NaN for samples of weight zero."""
+        residuals, _ = self._known.left_out()
+        return residuals[:, 0] if self.dual_coef_.ndim == 1 else residuals
+
+    # -- as a Gaussian process -----------------------------------------------------------------------------------------
+
+    @property
+    def kernel_scale_(self) -> Any:
+        """What the learned kernel is multiplied with to be the covariance of the function."""
+        return self._of_smoothers(lambda s: s.scale)
+
+    @property
+    def noise_variance_(self) -> Any:
+        """The variance of the noise of an observation of weight one: alpha times ``kernel_scale_``."""
+        return self._of_smoothers(lambda s: s.precision.alpha * s.scale)
+
+    @property
+    def log_evidence_(self) -> Any:
+        """The log density of the training targets, less their mean, largest over the scale of the kernel."""
+        return self._of_smoothers(lambda s: s.log_evidence)
+
+
+class RidgeRegressor(RidgeModel, KernelRegressor):
+    """A regressor with squared losses: also standard deviations and intervals."""
+
+    def predict(self, X: Any, return_std: bool = False, self_values: Any = None) -> Any:
+        """The predicted values, and how far observations will be from them.
+
+        The standard deviation is that of the error of the prediction of a new observation of weight one: of the
+        Gaussian process whose covariance is the learned kernel times ``kernel_scale_``, with noise of variance
+        ``noise_variance_``, both estimated from the targets, and with the uncertainty of the intercept. The kernel
+        weights are taken as known.
+
+        Parameters
+        ----------
+        X : samples like those of ``fit``; with ``kernels="precomputed"`` matrices (m, len(X), n_train)
+        return_std : bool, default False, whether standard deviations are returned as well
+        self_values : array (m, len(X)), the kernels of each new sample with itself; needed for standard deviations
+            where X are matrices or a bank against the training samples, which do not tell them
+
+        Returns
+        -------
+        array (len(X),), or (len(X), t) after a fit to t targets; with ``return_std`` a pair of them
+        """
+        mean = super().predict(X)
+        if not return_std:
+            return mean
+        deviations = np.concatenate([self._known.deviations(*each) for each in self._met(X, self_values)])
+        return mean, deviations[:, 0] if self.dual_coef_.ndim == 1 else deviations
+
+    def predict_interval(self, X: Any, coverage: float = 0.95, self_values: Any = None) -> tuple[Array, Array]:
+        """Ends of intervals that hold this part of new observations.
+
+        An interval is the prediction and a multiple of its standard deviation to both sides. Of the training samples,
+        left out one by one with the kernel as learned from all, that multiple holds this part: so the intervals need no
+        Gaussian noise.
+
+        Parameters
+        ----------
+        X, self_values : as for ``predict``
+        coverage : float in (0, 1), default 0.95
+
+        Returns
+        -------
+        lower, upper : arrays (len(X),) or (len(X), t)
+
+        Raises
+        ------
+        ValueError : for a coverage outside (0, 1)
+        """
+        _PART.check(coverage, f"{type(self).__name__}: coverage")
+        mean, deviation = self.predict(X, return_std=True, self_values=self_values)
+        reach = self._multiples(coverage) * as_columns(deviation)
+        reach = reach[:, 0] if mean.ndim == 1 else reach
+        return mean - reach, mean + reach
+
+    def _multiples(self, coverage: float) -> Array:
+        """The quantile of |residual| / deviation over samples that are left out, for each target."""
+        known, found = self._known, []
+        for smoother in known.smoothers:
+            order_of = np.divide(
+                np.abs(smoother.left_out),
+                smoother.left_out_deviations,
+                out=np.zeros_like(smoother.left_out),
+                where=smoother.left_out_deviations > 0,
+            )
+            found += [_quantile(column, smoother.weight, coverage) for column in order_of.T]
+        return np.array(found)
+
+    # -- new samples with their self-values ----------------------------------------------------------------------------
+
+    def _met(self, X: Any, given: Any) -> Iterator[tuple[KernelBank, Array]]:
+        """New samples against those of training, and their self-values (m, rows), in parts of limited size."""
+        X = views(X) if is_views(X) and not self._is_precomputed() else X
+        predictor: Any = self.predictor_
+        needed = self._known.needs_self_values
+        if self._is_given(X) or given is not None:
+            start = 0
+            for bank in self.banks(X):
+                rows = slice(start, start + bank.shape[0])
+                yield bank, self._self_values_of(X, bank, given)[:, rows] if needed else np.empty((0, bank.shape[0]))
+                start = rows.stop
+            return
+        samples = self._samples(X) if hasattr(self, "n_features_in_") else X
+        for rows in slices(samples.shape[0], max(1, _CHUNK_VALUES // max(len(predictor.support), 1))):
+            part = samples[rows]
+            bank, _ = keeping(partial(predictor.reference.cross, part))
+            yield bank, predictor.reference.self_values(part) if needed else np.empty((0, bank.shape[0]))
+
+    def _self_values_of(self, X: Any, bank: KernelBank, given: Any) -> Array:
+        """Those of rows of a bank, of views and of matrices, (m, len(X)); ValueError where they are not known."""
+        m, name = len(bank), type(self).__name__
+        if given is not None:
+            values = np.asarray(given, dtype=float)
+            if values.ndim != 2 or len(values) != m or not (np.isfinite(values) & (values >= 0)).all():
+                raise ValueError(
+                    f"{name}: self_values must be finite numbers >= 0 of shape ({m}, len(X)), the value of each kernel "
+                    f"at each sample with itself; got shape {values.shape}"
+                )
+            return values
+        if isinstance(X, BankRows):
+            return X.bank.held_out_self_values(X.rows, slice(None) if self._rows is None else self._rows)
+        if isinstance(X, Views):
+            return cast(KernelPredictor, self.predictor_).reference.self_values(X)
+        if isinstance(X, KernelBank) and X.square:
+            return X.diagonal()
+        if bank.of_distances:
+            return np.zeros((m, bank.shape[0]))
+        raise ValueError(
+            f"{name}: matrices against training samples do not tell the kernels of a new sample with itself, which "
+            f"standard deviations need: pass self_values, shape ({m}, {bank.shape[0]})"
+        )
+
+
+def _quantile(values: Array, weight: Array, coverage: float) -> float:
+    """The smallest value that this part of N + 1 samples reach, N of them these; the largest where none does."""
+    order = np.argsort(values, kind="stable")
+    reached = np.cumsum(weight[order]) / (weight.sum() + 1.0)
+    place = int(np.searchsorted(reached, coverage - 1e-12))
+    return float(values[order[min(place, len(order) - 1)]])
+
+
+__all__ = ["CRITERIA", "RidgeModel", "RidgeRegressor", "Smoother"]

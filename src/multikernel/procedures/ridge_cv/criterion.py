@@ -1,0 +1,74 @@
+"""What kernel weights and a ridge are chosen by: a number for each v >= 0, of K(v) = sum_k v_k K_k with ridge 1."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from multikernel._typing import Array
+from multikernel.banks import KernelBank
+from multikernel.procedures.ridge_cv.model import Model
+
+_LARGEST = 1e9  # the largest mean diagonal of K(v) relative to the ridge: the inverse loses as many digits
+_ROUNDED = 1e-2  # the largest rounding of the stored diagonal relative to the ridge
+
+
+@dataclass(frozen=True, eq=False)
+class Point:
+    """Weights v, and what their kernel leaves of the targets, with its ``value``."""
+
+    v: Array
+    left: Any
+
+    @property
+    def errors(self) -> Array:
+        """The error of each target, where the value is the sum of errors."""
+        return np.asarray(self.left.errors)
+
+    @property
+    def value(self) -> float:
+        return float(self.left.value)
+
+
+@dataclass(frozen=True, eq=False)
+class Criterion(ABC):
+    """A number to be made small, in squared units of the targets, for the kernels of a bank and targets Y (n, t)."""
+
+    bank: KernelBank
+    Y: Array
+
+    @property
+    @abstractmethod
+    def count(self) -> float:
+        """How many samples there are, also where the targets are in other coordinates."""
+
+    @abstractmethod
+    def at(self, v: Array) -> Point | None:
+        """The point of weights v >= 0; None where K(v) + I is singular in floating point."""
+
+    @abstractmethod
+    def constant(self) -> float:
+        """The value at v = 0, that of the predictor that is constant."""
+
+    @abstractmethod
+    def model(self, point: Point) -> Model:
+        """A quadratic model near a point, with its gradient."""
+
+    @cached_property
+    def diagonals(self) -> Array:
+        """The mean of the diagonal of each kernel."""
+        return self.bank.traces() / self.count
+
+    @property
+    def largest(self) -> float:
+        """The largest mean of the diagonal of K(v), the ridge being 1, at which inverses keep enough digits."""
+        return min(_LARGEST, _ROUNDED / self.bank.rounding)
+
+    def bounded(self, v: Array) -> Array:
+        """Weights in the same ratios, scaled back where their kernel is too large."""
+        size = float(self.diagonals @ v)
+        return v * (self.largest / size) if size > self.largest else v

@@ -1,0 +1,118 @@
+"""The evidence of a Gaussian process, as a number that is small where it is large, and its derivatives.
+
+Targets z_t less their means are drawn from Gaussians of covariance tau_t S, S = K(v) + I. The largest density over the
+tau_t, to the power of -2 / (n t) and without a constant, is
+
+    L(v) = (prod_t J_t / n)^(1 / t) (det S)^(1 / n),        J_t = z_t'a_t,   a_t = S^{-1} z_t,
+
+in squared units of the targets, as an error is. With H = S^{-1}
+
+    dL / dv_k = L <K_k, H / n - (1 / t) sum_t a_t a_t' / J_t>
+
+costs one pass with one matrix. The model of a step has the average of the second derivatives and of those expected,
+
+    C = (L / 2 t) sum_t (U_t'U_t / J_t - U_t'q_t q_t'U_t / J_t^2),    U_t = R^{-1} (K_1 a_t, .., K_m a_t)
+
+for S = R R' and q_t = R^{-1} z_t: it is never negative, since q_t'q_t = J_t.
+
+A. R. Gilmour, R. Thompson and B. R. Cullis (1995), Average information REML, Biometrics 51; C. E. Rasmussen and
+C. K. I. Williams (2006), Gaussian processes for machine learning, section 5.4.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import cast
+
+import numpy as np
+from scipy.linalg import lapack, solve_triangular
+
+from multikernel._linalg import product
+from multikernel._typing import Array
+from multikernel.banks import KernelBank
+from multikernel.procedures.ridge_cv.criterion import Criterion, Point
+from multikernel.procedures.ridge_cv.model import Model, Tall, Wide
+
+_ROUNDING = 1e-28  # of the mean square: a target that varies less is a constant
+
+
+@dataclass(frozen=True, eq=False)
+class Explained:
+    """R, the a_t and the J_t of a kernel matrix, and L."""
+
+    factor: Array
+    coef: Array
+    energies: Array
+    value: float
+
+
+@dataclass(frozen=True, eq=False)
+class Evidence(Criterion):
+    """L(v) for the kernels of a bank, and targets Y of shape (n, t) that have lost their means; constant ones are gone.
+
+    ``samples`` are those that there were, where Y and the kernels are in few coordinates.
+    """
+
+    samples: int
+
+    @classmethod
+    def of(cls, bank: KernelBank, Y: Array, fit_intercept: bool = True) -> Evidence:
+        """Of kernels of few features in few coordinates: beyond them the covariance is that of the noise."""
+        Z = Y - Y.mean(axis=0) if fit_intercept else Y
+        Z = Z[:, (Z**2).mean(axis=0) > _ROUNDING * (Y**2).mean(axis=0)]
+        rotation = bank.rotation(Z) if Z.shape[1] else None
+        if rotation is None:
+            return cls(bank, Z, len(Y))
+        return cls(bank.rotated(rotation), rotation.coordinates(Z), len(Y))
+
+    @property
+    def count(self) -> float:
+        return float(self.samples)
+
+    def at(self, v: Array) -> Point | None:
+        S = np.array(self.bank.combine(v).dense(), dtype=np.float64, order="C")
+        S.flat[:: len(S) + 1] += 1.0
+        factor, failed = lapack.dpotrf(S.T, lower=1, overwrite_a=1, clean=0)
+        if failed:
+            return None
+        A = np.asarray(lapack.dpotrs(factor, self.Y, lower=1)[0])
+        energies = (self.Y * A).sum(axis=0)
+        value = self._value(energies, 2.0 * float(np.log(np.diagonal(factor)).sum()))
+        return Point(v, Explained(factor, A, energies, value)) if np.isfinite(value) else None
+
+    def constant(self) -> float:
+        return self._value((self.Y**2).sum(axis=0), 0.0)
+
+    def _value(self, energies: Array, log_determinant: float) -> float:
+        if not len(energies):
+            return 0.0
+        return float(np.exp(np.log(energies / self.count).mean() + log_determinant / self.count))
+
+    def gradient(self, point: Point) -> Array:
+        """dL / dv: shape (m,)."""
+        left = cast(Explained, point.left)
+        H, _ = lapack.dpotri(left.factor, lower=1)
+        M = np.tril(H) + np.tril(H, -1).T
+        M /= self.count
+        A = left.coef / np.sqrt(left.energies)
+        M -= product(A, A.T) / A.shape[1]
+        return left.value * self.bank.inner(M)
+
+    def model(self, point: Point) -> Model:
+        left, (n, t), m = cast(Explained, point.left), self.Y.shape, len(self.bank)
+        applied = self.bank.apply(left.coef)
+        parts = (self._root(left, applied[:, :, k].T, k) for k in range(t))
+        slope = self.gradient(point) / 2.0
+        if n * t < m:
+            return Wide(point.v, slope, np.vstack(list(parts)))
+        curvature = np.zeros((m, m))
+        for G in parts:
+            curvature += product(G.T, G)
+        return Tall(point.v, slope, curvature)
+
+    def _root(self, left: Explained, images: Array, k: int) -> Array:
+        """G with the part G'G of the curvature that is of target k: shape (n, m)."""
+        t, energy = len(left.energies), left.energies[k]
+        U = solve_triangular(left.factor, np.column_stack([images, self.Y[:, k]]), lower=True, check_finite=False)
+        q = U[:, -1] / np.sqrt(energy)
+        return np.asarray((U[:, :-1] - np.outer(q, q @ U[:, :-1])) * np.sqrt(left.value / (2.0 * t * energy)))

@@ -1,0 +1,192 @@
+"""Standard deviations, intervals, degrees of freedom and criteria of models with squared losses."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes
+from sklearn.gaussian_process import GaussianProcessRegressor
+from sklearn.gaussian_process.kernels import RBF, ConstantKernel, WhiteKernel
+from sklearn.preprocessing import scale
+
+import multikernel as mk
+from multikernel import kernels
+
+DATA = load_diabetes(return_X_y=True)
+X, Y = scale(DATA[0])[:, :5], DATA[1] / 50.0
+TRAIN, NEW = slice(0, 70), slice(70, 90)
+FAMILY = kernels.Kernels((kernels.RBF(0.02), kernels.RBF(0.2), kernels.Polynomial(2).normalized()))
+FORMS = [
+    mk.AverageMKLRegressor(FAMILY, alpha=0.3),
+    mk.AverageMKLRegressor([kernel.centered() for kernel in FAMILY], alpha=0.3),
+    mk.AlignmentMKLRegressor(FAMILY, alpha=0.3, fit_intercept=False),
+    mk.BestKernelRegressor(FAMILY, alpha=0.3),
+    mk.RLS2Regressor(FAMILY, alpha=1e-2),
+    mk.LinearRLS2Regressor(alpha=0.01),
+    mk.PolynomialMKLRegressor(FAMILY, alpha=0.1),
+    mk.PolynomialMKLRegressor(FAMILY, alpha=0.1, degree=1, penalty=0.3),
+    mk.MultipleKernelRidgeCV(FAMILY),
+    mk.GMKLRegressor(FAMILY, alpha=0.1),
+    mk.GMKLRegressor(combination="rbf_product", alpha=0.1, penalty=1.0),
+    mk.HKLRegressor(C=1.0, tol=1e-8),
+    mk.LearnedScalesRegressor(max_iter=3),
+]
+
+
+def of(model: Any) -> str:
+    return type(model).__name__
+
+
+def matrices(A: Any, B: Any) -> Any:
+    return np.stack([kernel(A, B) for kernel in FAMILY])
+
+
+def self_values(A: Any) -> Any:
+    return np.stack([kernel.diagonal(A) for kernel in FAMILY])
+
+
+@pytest.mark.parametrize("intercept", [False, True])
+def test_one_kernel_is_the_gaussian_process_of_scikit_learn(intercept: bool) -> None:
+    """Its intercept is known to a Gaussian process, and an estimate here, whose variance is added."""
+    model = mk.AverageMKLRegressor([kernels.RBF(0.05)], alpha=0.3, fit_intercept=intercept).fit(X[TRAIN], Y[TRAIN])
+    mean, deviation = model.predict(X[NEW], return_std=True)
+    z, n = Y[TRAIN] - model.intercept_, 70
+
+    def process(scale: float) -> Any:
+        kernel = ConstantKernel(scale) * RBF(np.sqrt(10.0)) + WhiteKernel(0.3 * scale)
+        return GaussianProcessRegressor(kernel, alpha=0.0, optimizer=None).fit(X[TRAIN], z)
+
+    there = process(model.kernel_scale_)
+    expected, known = there.predict(X[NEW], return_std=True)
+    np.testing.assert_allclose(mean, expected + model.intercept_, rtol=1e-10)
+    K = kernels.RBF(0.05)(X[TRAIN])
+    S, a = K + 0.3 * np.eye(n), np.full(n, 1.0 / n)
+    H = np.linalg.inv(S)
+    of_mean = (1.0 - kernels.RBF(0.05)(X[NEW], X[TRAIN]) @ H.sum(axis=1)) ** 2 * (a @ S @ a) if intercept else 0.0
+    np.testing.assert_allclose(deviation**2, known**2 + model.kernel_scale_ * of_mean, rtol=1e-10)
+    assert model.noise_variance_ == pytest.approx(0.3 * model.kernel_scale_)
+    assert model.log_evidence_ == pytest.approx(process(z @ H @ z / n).log_marginal_likelihood_value_, rel=1e-10)
+
+
+def learned_kernel(model: Any) -> Any:
+    """Between all samples; centred kernels have the mean of the training samples."""
+    A = X[:90]
+    if not any(isinstance(kernel, type(FAMILY[0].centered())) for kernel in model.kernels or ()):
+        return model.kernel_matrix(A)
+    P = np.eye(90)
+    P[:, TRAIN] -= 1.0 / 70
+    return P @ np.tensordot(model.weights_, matrices(A, A), 1) @ P.T
+
+
+@pytest.mark.parametrize("model", FORMS, ids=of)
+def test_every_model_is_ridge_regression_with_its_kernel(model: Any, tmp_path: Any) -> None:
+    model.fit(X[TRAIN], Y[TRAIN])
+    mean, deviation = model.predict(X[NEW], return_std=True)
+    lower, upper = model.predict_interval(X[NEW], 0.8)
+    np.testing.assert_allclose(lower + upper, 2.0 * mean)
+    mk.save(model, tmp_path / "model.mk")
+    np.testing.assert_array_equal(mk.load(tmp_path / "model.mk").predict(X[NEW], return_std=True)[1], deviation)
+
+    K, alpha = learned_kernel(model), model._posterior.posed[0].alpha
+    S, cross = K[TRAIN, TRAIN] + alpha * np.eye(70), K[NEW, TRAIN]
+    H, a = np.linalg.inv(S), np.full(70, 1.0 / 70) if getattr(model, "fit_intercept", True) else np.zeros(70)
+    P = np.eye(70) - a
+    z = P @ Y[TRAIN]
+    assert model.degrees_of_freedom_ == pytest.approx(np.trace(K[TRAIN, TRAIN] @ H), rel=1e-6)
+    scale = z @ H @ z / np.trace(P.T @ H @ P @ S)
+    np.testing.assert_allclose(model.kernel_scale_, scale, rtol=1e-3)  # of the coefficients, to the model's tolerance
+    error = alpha + np.diagonal(K)[NEW] - ((cross @ H) * cross).sum(axis=1)
+    error += (1.0 - cross @ H.sum(axis=1)) ** 2 * (a @ S @ a)
+    np.testing.assert_allclose(deviation, np.sqrt(model.kernel_scale_ * error), rtol=1e-6)
+    left_out = []
+    for i in range(70):
+        rest = np.delete(np.arange(70), i)
+        m = Y[rest].mean() if a.any() else 0.0
+        left_out.append(Y[i] - m - K[i, rest] @ np.linalg.solve(S[np.ix_(rest, rest)], Y[rest] - m))
+    np.testing.assert_allclose(model.loo_residuals_, left_out, atol=2e-2 * np.std(Y))
+    assert model.fit_criterion("loo") == pytest.approx(np.mean(np.square(left_out)), rel=1e-2)
+
+
+def test_samples_banks_matrices_and_views_know_the_same() -> None:
+    model = mk.AverageMKLRegressor(FAMILY, alpha=0.3)
+    known = model.fit(X[TRAIN], Y[TRAIN]).predict(X[NEW], return_std=True)[1]
+    bank, rows = mk.bind(FAMILY, X[:90]), np.arange(90)
+    parts = bank[rows[TRAIN]], bank[rows[NEW]]
+    np.testing.assert_allclose(model.fit(parts[0], Y[TRAIN]).predict(parts[1], return_std=True)[1], known, rtol=1e-10)
+    of_samples = model.fit(mk.bind(FAMILY, X[TRAIN]), Y[TRAIN])
+    np.testing.assert_allclose(of_samples.predict(X[NEW], return_std=True)[1], known, rtol=1e-10)
+    views = [{"all": A} for A in (X[TRAIN], X[NEW])]
+    np.testing.assert_allclose(model.fit(views[0], Y[TRAIN]).predict(views[1], return_std=True)[1], known, rtol=1e-10)
+    given = mk.AverageMKLRegressor("precomputed", alpha=0.3).fit(matrices(X[TRAIN], X[TRAIN]), Y[TRAIN])
+    new = matrices(X[NEW], X[TRAIN])
+    there = given.predict(new, return_std=True, self_values=self_values(X[NEW]))[1]
+    np.testing.assert_allclose(there, known, rtol=1e-10)
+    with pytest.raises(ValueError, match=r"pass self_values, shape \(3, 20\)"):
+        given.predict(new, return_std=True)
+    with pytest.raises(ValueError, match=r"self_values must be finite numbers >= 0 of shape \(3, len"):
+        given.predict(new, return_std=True, self_values=np.ones((2, 20)))
+
+
+@pytest.mark.parametrize("method", ["nystroem", "fourier"])
+def test_approximate_kernels_have_deviations_of_their_own(method: str) -> None:
+    """Those of ridge regression with the kernel of the features, from samples and from matrices."""
+    family = kernels.Kernels((kernels.RBF(0.02), kernels.RBF(0.2)))
+    model = mk.RLS2Regressor(family, alpha=0.01, approximation=method, rank=20).fit(X[TRAIN], Y[TRAIN])
+    known, K = model.predict(X[NEW], return_std=True)[1], model.kernel_matrix(X[:90])
+    given = mk.AverageMKLRegressor("precomputed", alpha=0.01).fit(K[None, TRAIN, TRAIN], Y[TRAIN])
+    own = np.diagonal(K)[None, NEW]
+    there = given.predict(K[None, NEW, TRAIN], return_std=True, self_values=own)[1]
+    np.testing.assert_allclose(known, there, rtol=1e-6)
+    assert model.degrees_of_freedom_ == pytest.approx(given.degrees_of_freedom_, rel=1e-6)
+    if method == "nystroem":
+        across = [np.stack([kernel(A, X[TRAIN]) for kernel in family]) for A in (X[TRAIN], X[NEW])]
+        of_matrices = mk.RLS2Regressor("precomputed", alpha=0.01, approximation=method, rank=20)
+        of_matrices.fit(across[0], Y[TRAIN])
+        np.testing.assert_allclose(of_matrices.predict(across[1], return_std=True)[1], known, rtol=1e-5)
+
+
+def test_weights_of_samples_and_several_targets() -> None:
+    count = np.tile([0, 1, 2, 1, 3, 1, 1], 10)
+    rows, targets = np.repeat(np.arange(70), count), np.column_stack([Y[TRAIN], X[TRAIN, 0] + 0.1 * Y[TRAIN]])
+    for each in (
+        mk.AverageMKLRegressor(FAMILY, alpha=0.3),
+        mk.RLS2Regressor(FAMILY, alpha=0.1, scaling="none", tol=1e-9),
+    ):
+        weighed = each.fit(X[TRAIN], Y[TRAIN], sample_weight=count)
+        told = (*weighed.predict(X[NEW], return_std=True), weighed.fit_criterion("bic"), weighed.log_evidence_)
+        assert np.array_equal(np.isnan(weighed.loo_residuals_), count == 0)
+        twice = each.fit(X[rows], Y[rows])
+        again = (*twice.predict(X[NEW], return_std=True), twice.fit_criterion("bic"), twice.log_evidence_)
+        for one, other in zip(told, again, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-6)
+    both = mk.AverageMKLRegressor(FAMILY, alpha=0.3).fit(X[TRAIN], targets)
+    apart = [mk.AverageMKLRegressor(FAMILY, alpha=0.3).fit(X[TRAIN], y) for y in targets.T]
+    deviation = np.column_stack([model.predict(X[NEW], return_std=True)[1] for model in apart])
+    np.testing.assert_allclose(both.predict(X[NEW], return_std=True)[1], deviation)
+    np.testing.assert_allclose(both.fit_criterion("gcv"), [model.fit_criterion("gcv") for model in apart])
+    assert mk.MultipleKernelRidgeCV(FAMILY).fit(X[TRAIN], targets).predict_interval(X[NEW])[0].shape == (20, 2)
+
+
+def test_intervals_hold_their_part_of_noise_that_is_not_gaussian() -> None:
+    """Exponential noise, on average over samples: Gaussian intervals of half of it would hold two thirds."""
+    rng, found = np.random.default_rng(0), []
+    for _ in range(40):
+        A = rng.normal(size=(160, 2))
+        y = np.sin(A[:, 0]) + rng.exponential(size=160)
+        model = mk.AverageMKLRegressor([kernels.RBF(0.1)], alpha=1.0).fit(A[:80], y[:80])
+        ends = [model.predict_interval(A[80:], coverage) for coverage in (0.5, 0.8, 0.95)]
+        found.append([np.mean((lower <= y[80:]) & (y[80:] <= upper)) for lower, upper in ends])
+    np.testing.assert_allclose(np.mean(found, axis=0), [0.5, 0.8, 0.95], atol=0.02)
+    with pytest.raises(ValueError, match="coverage must be a number in"):
+        model.predict_interval(A, 1.0)
+
+
+def test_classifiers_have_degrees_of_freedom() -> None:
+    labels = np.digitize(Y[TRAIN], [2.0, 3.5])
+    model = mk.RLS2Classifier(FAMILY, alpha=0.1).fit(X[TRAIN], labels)
+    assert model.degrees_of_freedom_.shape == (3,)
+    assert model.fit_criterion("gcv").shape == (3,)
+    with pytest.raises(ValueError, match="fit_criterion: name must be 'cp', 'aic', 'bic', 'gcv', 'loo' or 'evidence'"):
+        model.fit_criterion("fpe")

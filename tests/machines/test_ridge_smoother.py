@@ -1,0 +1,94 @@
+"""Ridge regression as a linear map and as a Gaussian process: against dense formulas, sample by sample."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import Any
+
+import numpy as np
+import pytest
+
+from multikernel.machines.ridge.precision import DensePrecision, FactoredPrecision
+from multikernel.machines.ridge.smoother import Smoother
+
+Array = Any
+N, Q, ALPHA = 12, 4, 0.7
+RNG = np.random.default_rng(0)
+G = RNG.normal(size=(N, Q))
+K = G @ G.T
+Y = 3.0 + RNG.normal(size=(N, 2))
+COUNT = RNG.integers(1, 4, N)
+CASES = list(product((True, False), (np.ones(N), COUNT.astype(float))))
+
+
+def averaging(weight: Array, intercept: bool) -> Array:
+    """What makes the mean of a target."""
+    return weight / weight.sum() if intercept else np.zeros(len(weight))
+
+
+def coefficients(K: Array, Y: Array, weight: Array, intercept: bool) -> Array:
+    mean = averaging(weight, intercept) @ Y
+    return np.linalg.solve(K + ALPHA * np.diag(1.0 / weight), Y - mean)
+
+
+def smoothers(weight: Array, intercept: bool) -> list[Smoother]:
+    a = coefficients(K, Y, weight, intercept)
+    forms = (DensePrecision(ALPHA, weight, K), FactoredPrecision(ALPHA, weight, G))
+    return [Smoother(form, a, intercept) for form in forms]
+
+
+def variance(linear: Array, own: Array, cross: Array, weight: Array) -> float:
+    """Of f(x) + noise - sum_i linear_i y_i, where f has the covariance K and noise the variance alpha / s."""
+    return float(
+        own - 2.0 * linear @ cross + linear @ K @ linear + ALPHA * (linear**2 / weight).sum() + ALPHA
+    )  # of one new observation
+
+
+@pytest.mark.parametrize(("intercept", "weight"), CASES)
+def test_hat_matrix_and_samples_left_out(intercept: bool, weight: Array) -> None:
+    mean = averaging(weight, intercept)
+    H = np.linalg.inv(K + ALPHA * np.diag(1.0 / weight))
+    F = K @ H @ (np.eye(N) - np.outer(np.ones(N), mean)) + np.outer(np.ones(N), mean)
+    for model in smoothers(weight, intercept):
+        assert model.degrees_of_freedom == pytest.approx(np.trace(K @ H))
+        assert model.trace == pytest.approx(np.trace(F))
+        np.testing.assert_allclose(model.residuals, Y - F @ Y, atol=1e-12)
+        for i in range(N):
+            rest = np.delete(np.arange(N), i)
+            own = averaging(weight[rest], intercept)
+            a = np.linalg.solve((K + ALPHA * np.diag(1.0 / weight))[np.ix_(rest, rest)], np.eye(N - 1))
+            linear = np.zeros(N)
+            linear[rest] = K[i, rest] @ a @ (np.eye(N - 1) - np.outer(np.ones(N - 1), own)) + own
+            np.testing.assert_allclose(model.left_out[i], Y[i] - linear @ Y, atol=1e-12)
+            known = np.sqrt(variance(linear, K[i, i], K[i], weight) * model.scale)
+            np.testing.assert_allclose(model.left_out_deviations[i], known)
+
+
+@pytest.mark.parametrize(("intercept", "weight"), CASES)
+def test_new_observations_and_the_scale(intercept: bool, weight: Array) -> None:
+    mean, S = averaging(weight, intercept), K + ALPHA * np.diag(1.0 / weight)
+    P, H, g = np.eye(N) - np.outer(np.ones(N), mean), np.linalg.inv(S), np.array([0.3, -1.0, 2.0, 0.5])
+    known = variance((G @ g) @ H @ P + mean, g @ g, G @ g, weight)
+    dense, factored = smoothers(weight, intercept)
+    for model, cross in ((dense, (G @ g)[None]), (factored, g[None])):
+        np.testing.assert_allclose(model.deviations(cross, np.array([g @ g]))[0], np.sqrt(known * model.scale))
+    if (weight == 1.0).all():  # the expected value of J is tau times this trace
+        z = Y - mean @ Y
+        np.testing.assert_allclose(dense.scale, (z * (H @ z)).sum(axis=0) / np.trace(P.T @ H @ P @ S))
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_a_weight_of_two_is_a_sample_that_is_there_twice(intercept: bool) -> None:
+    rows = np.repeat(np.arange(N), COUNT)
+    again, one = K[np.ix_(rows, rows)], np.ones(len(rows))
+    twice = Smoother(DensePrecision(ALPHA, one, again), coefficients(again, Y[rows], one, intercept), intercept)
+    for model in smoothers(COUNT.astype(float), intercept):
+        for part in ("degrees_of_freedom", "trace", "scale", "log_evidence", "residual_variance"):
+            np.testing.assert_allclose(getattr(model, part), getattr(twice, part), err_msg=part)
+        for name in ("cp", "aic", "bic", "gcv", "evidence"):
+            np.testing.assert_allclose(model.criterion(name), twice.criterion(name), err_msg=name)
+
+
+def test_weights_that_count_no_sample_are_refused() -> None:
+    with pytest.raises(ValueError, match=r"add up to 0\.12"):
+        _ = smoothers(np.full(N, 0.01), True)[0].scale
