@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test study lint format types contract check bench clean
+.PHONY: demo test study lint format types contract check bench docs clean
 
 demo: $(VENV)/.ready
 	$(BIN)/multikernel demo --force
@@ -39,13 +39,21 @@ bench: $(VENV)/.bench
 	$(BIN)/python benchmarks/ridge_alpha.py
 	$(BIN)/python benchmarks/ridge_cv.py --sizes 500x10 500x50
 
+# The site, with every block and every example run; a warning is an error. docs/_build/index.html is its first page.
+docs: $(VENV)/.docs
+	$(BIN)/python -m sphinx --builder html --fail-on-warning --keep-going docs docs/_build
+
 clean:
-	rm -rf $(VENV) build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
+	rm -rf $(VENV) docs/_build docs/api/generated docs/examples build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis .import_linter_cache
 
 $(VENV)/.ready: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --upgrade pip
 	$(BIN)/python -m pip install --quiet --editable '.[app]' --group dev
+	touch $@
+
+$(VENV)/.docs: $(VENV)/.ready
+	$(BIN)/python -m pip install --quiet --group docs
 	touch $@
 
 $(VENV)/.bench: $(VENV)/.ready

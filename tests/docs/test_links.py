@@ -1,0 +1,30 @@
+"""Links and files that the documentation names are there."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", *sorted((ROOT / "docs").rglob("*.md"))]
+PAGES = [page for page in PAGES if not {"_build", "generated", "examples"} & set(page.relative_to(ROOT).parts)]
+PLACES = (ROOT, ROOT / "src/multikernel", ROOT / "docs", ROOT / "src/multikernel/machines/support")
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_links_lead_to_files(page: Path) -> None:
+    targets = re.findall(r"\]\((?!https?:|#)([^)#\s]+)", re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL))
+    dead = [target for target in targets if not (page.parent / target).exists()]
+    assert not [target for target in dead if target != "examples/index"]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_files_that_are_named_exist(page: Path) -> None:
+    """A Python file in backquotes stands under one of the places that pages speak of, or beneath them."""
+    named = re.findall(r"`((?:[\w.]+/)+[\w]+\.py)`", page.read_text())
+    dead = [
+        name for name in named if not any((place / name).exists() or [*place.glob(f"**/{name}")] for place in PLACES)
+    ]
+    assert not dead
