@@ -1,4 +1,4 @@
-"""Every block of Python in the documentation runs as it stands: long pages with the studies, or as the site is built."""
+"""Every Python block of the documentation runs as it stands: long pages with the studies, or as the site is built."""
 
 from __future__ import annotations
 
