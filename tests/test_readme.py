@@ -42,7 +42,7 @@ def test_names_in_code_are_there():
 
 
 def test_commands_are_those_of_the_command_line():
-    from multikernel.app.cli.commands import app
+    from multikernel.app.cli.program import app
 
     commands = {command.name or command.callback.__name__ for command in app.registered_commands}
     assert set(re.findall(r"^    multikernel (\w+)", README, re.MULTILINE)) <= commands
