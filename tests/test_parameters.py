@@ -15,7 +15,8 @@ from sklearn.model_selection import GridSearchCV
 
 import multikernel as mk
 from multikernel import combinations, diagnostics, domains, kernels, machines, optimizers
-from multikernel._parameters import Count, Part, Positive, Seed, Threads, Vector, check_parameters
+from multikernel._parameters import Count, Part, Positive, Seed, Threads, check_parameters
+from multikernel._rules import Vector
 from multikernel.estimators.base import KernelEstimator
 from multikernel.problem import Problem
 

@@ -25,7 +25,7 @@ from multikernel.banks.low_rank import Approximation, approximate_bank, approxim
 from multikernel.banks.profiles import ProfilesBank
 from multikernel.banks.shared import Passes, SharedBank
 from multikernel.banks.subset_rbf import SubsetRBFBank
-from multikernel.banks.views import bank_of_views, bind_view
+from multikernel.banks.view_bank import bank_of_views, bind_view
 from multikernel.kernels import RBF, HomogeneousPolynomial, Kernel, Laplacian, Linear, Polynomial, as_family
 from multikernel.kernels.distance import OfDistance
 from multikernel.kernels.features import Features

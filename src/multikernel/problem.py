@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._parameters import shown
+from multikernel._rules import shown
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.certificate import Certificate

@@ -10,14 +10,16 @@ tiles (banks/streaming.py), and that a bank overrides where its structure makes 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any, ClassVar
 
 import numpy as np
 
 from multikernel._linalg import as_columns
 from multikernel._typing import Array, Index
+from multikernel.banks.forms import FORMS
 from multikernel.banks.gram import DenseGram, Gram
+from multikernel.banks.indices import positions
 from multikernel.banks.rotation import Rotation
 from multikernel.banks.streaming import Stream
 
@@ -256,7 +258,7 @@ class KernelBank(ABC):
         """
         if not isinstance(index, tuple) or (len(index) == 2 and index[1] is Ellipsis):
             self._check_square("some samples of a bank are taken of a square one")
-            return _FORMS["rows"](self, positions(index[0] if isinstance(index, tuple) else index, self.shape[0]))
+            return FORMS["rows"](self, positions(index[0] if isinstance(index, tuple) else index, self.shape[0]))
         if len(index) != 2:
             raise TypeError("a kernel bank is indexed by rows and columns: bank[rows, columns]")
         rows, columns = (np.ravel(i) if isinstance(i, np.ndarray | list) else i for i in index)
@@ -264,23 +266,23 @@ class KernelBank(ABC):
 
     def normalized(self) -> KernelBank:
         """K_ij / sqrt(K_ii K_jj) in every kernel; new samples are scaled by their own self-values."""
-        return _FORMS["normalized"](self)
+        return FORMS["normalized"](self)
 
     def centered(self) -> KernelBank:
         """J K J in every kernel, J = I - 11'/n; new samples are centred by the training means."""
-        return _FORMS["centered"](self)
+        return FORMS["centered"](self)
 
     def distances(self) -> KernelBank:
         """K_ii + K_jj - 2 K_ij for every kernel: squared distances in its feature space, no longer kernel matrices."""
-        return _FORMS["distances"](self)
+        return FORMS["distances"](self)
 
     def scaled(self, factors: Array) -> KernelBank:
         """s_k K_k."""
-        return _FORMS["scaled"](self, np.asarray(factors, dtype=float))
+        return FORMS["scaled"](self, np.asarray(factors, dtype=float))
 
     def weighed(self, weight: Array) -> KernelBank:
         """w_i w_j K_ij in every kernel of a square bank, for weights w of shape (n,); new samples have weight one."""
-        return _FORMS["weighed"](self, np.asarray(weight, dtype=float))
+        return FORMS["weighed"](self, np.asarray(weight, dtype=float))
 
     @property
     def _stream(self) -> Stream:
@@ -289,35 +291,3 @@ class KernelBank(ABC):
     def _check_square(self, what: str) -> None:
         if not self.square:
             raise ValueError(f"{what}; this one holds new samples against the training set")
-
-
-_FORMS: dict[str, Callable[..., Any]] = {}
-
-
-def register_form(name: str, make: Callable[..., Any]) -> None:
-    """Tell what ``bank.normalized()`` and its like make: this file does not know the wrappers, which know it.
-
-    Parameters
-    ----------
-    name : "normalized", "centered", "distances", "scaled", "weighed" or "rows"
-    make : function of a bank, and of what the method is given beside it
-    """
-    _FORMS[name] = make
-
-
-def positions(index: Index, n: int) -> Array:
-    """Any index of samples as integer positions."""
-    return np.arange(n)[index]
-
-
-def unit_roundoff(dtype: np.dtype[Any]) -> float:
-    """2^-53 for double precision, 2^-24 for single."""
-    return float(np.finfo(dtype).eps) / 2.0
-
-
-def same_samples(bank: KernelBank, rows: Array, columns: Array) -> bool:
-    """Whether a block of these rows and columns is square again."""
-    return bank.square and (rows is columns or np.array_equal(rows, columns))
-
-
-__all__ = ["MEMORY", "KernelBank", "positions", "register_form", "same_samples", "unit_roundoff"]

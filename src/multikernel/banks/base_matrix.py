@@ -15,7 +15,7 @@ import numpy as np
 
 from multikernel._linalg import inverse_root
 from multikernel._typing import Array, Index
-from multikernel.banks.base import positions
+from multikernel.banks.indices import positions
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import OfDistance
 from multikernel.kernels.views import Normalized

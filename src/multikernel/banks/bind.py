@@ -17,7 +17,7 @@ anything else                         PackedBank; LazyBank beyond the memory bud
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from copy import deepcopy
 from dataclasses import dataclass, replace
 from typing import Any
@@ -25,18 +25,27 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array
 
-from multikernel._typing import Array, Columns
 from multikernel.banks.base import MEMORY, KernelBank
-from multikernel.banks.base_matrix import BaseMatrix
 from multikernel.banks.concatenated import ConcatenatedBank
 from multikernel.banks.encoded import EncodedBank, encoded
-from multikernel.banks.factor import FactorBank
-from multikernel.banks.lazy import LazyBank, anova_stack, stack
-from multikernel.banks.powers import PowersBank
-from multikernel.banks.profiles import ProfilesBank
-from multikernel.banks.subset_rbf import SubsetRBFBank
+from multikernel.banks.kinds import (
+    FEW,
+    SMALL_STACK,
+    Storage,
+    anova_bank,
+    costly_bank,
+    fact_of,
+    factors_bank,
+    few_differences,
+    gaussians_bank,
+    is_gaussian,
+    powers_bank,
+    profiles_bank,
+    rest_bank,
+    subsets_bank,
+)
 from multikernel.kernels.base import Kernel
-from multikernel.kernels.distance import ExponentialKernel, OfDistance, squared_distances
+from multikernel.kernels.distance import OfDistance
 from multikernel.kernels.facts import Costly, Elementary, Encodes, ExplicitFeatures, PowerOf, Wrapped
 from multikernel.kernels.family import Concatenation, KernelFamily, as_family
 from multikernel.kernels.features import Features
@@ -44,10 +53,7 @@ from multikernel.kernels.samples import in_double
 from multikernel.kernels.subsets import RBFSubsets
 from multikernel.kernels.table import as_table
 
-_SMALL_STACK = 256 << 20  # bytes of a stored stack up to which a pass over it is faster than new exponentials
 _TINY_STACK = 32 << 20  # bytes of a stack that is made in a few milliseconds by any way
-_FEW_FEATURES = 8  # Gaussians on more columns share a matrix of distances, which is one matrix product
-_FEW = 4  # fewer powers, widths or sets of columns take no more memory in a packed stack than what they share
 
 
 def bind(
@@ -107,7 +113,7 @@ def bind_kernels(
     ------
     ValueError : where dtype is neither float64 nor float32
     """
-    storage = _Storage(memory, np.dtype(X.dtype if dtype is None else dtype))
+    storage = Storage(memory, np.dtype(X.dtype if dtype is None else dtype))
     if storage.dtype not in (np.float64, np.float32):
         raise ValueError(f"bind: matrices are stored in float64 or float32, got dtype {storage.dtype}")
     samples = in_double(X) if storage.dtype == np.float64 else X
@@ -116,24 +122,11 @@ def bind_kernels(
             banks = tuple(bind_kernels(family, X, memory, dtype) for family in families)
             return ConcatenatedBank(banks, np.arange(sum(map(len, banks))))
         case RBFSubsets(subsets, gammas) if not isinstance(subsets, int):
-            return _rbf_subsets(subsets, gammas, samples, storage)
+            return subsets_bank(subsets, gammas, samples, storage)
     return _bind(tuple(kernels), samples, storage)
 
 
-@dataclass(frozen=True)
-class _Storage:
-    """How matrices are stored: the bytes that the largest may take, and the precision."""
-
-    memory: int
-    dtype: np.dtype[Any]
-
-    def precision(self, values: int) -> Any:
-        """The precision in which so many values fit the memory: the one asked for, else float32, else None."""
-        either = (self.dtype, np.dtype(np.float32))
-        return next((dtype for dtype in either if values * dtype.itemsize <= self.memory), None)
-
-
-def _bind(kernels: tuple[Kernel, ...], X: Any, storage: _Storage) -> KernelBank:
+def _bind(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBank:
     groups = _groups(kernels, X, storage.dtype.itemsize)
     order = np.argsort(np.concatenate([group.members for group in groups]))
     banks = tuple(group.bank(tuple(kernels[k] for k in group.members), X, storage) for group in groups)
@@ -145,7 +138,7 @@ class _Group:
     """Kernels, by position, that one bank serves."""
 
     members: list[int]
-    bank: Callable[[tuple[Kernel, ...], Any, _Storage], KernelBank]
+    bank: Callable[[tuple[Kernel, ...], Any, Storage], KernelBank]
 
 
 def _groups(kernels: tuple[Kernel, ...], X: Any, itemsize: int) -> list[_Group]:
@@ -169,40 +162,36 @@ def _groups(kernels: tuple[Kernel, ...], X: Any, itemsize: int) -> list[_Group]:
     take(Wrapped, lambda f: f.by if isinstance(f.by, str) else "scaled", _wrapped, lambda members, by: True)
     encodings: list[Encodes] = []
     take(Encodes, lambda f: _place(f, encodings) if f.encoding.sparse else -1, _encoded, lambda members, which: True)
-    take(PowerOf, lambda f: repr(f.base), _powers, lambda members, base: len(members) >= _FEW)
+    take(PowerOf, lambda f: repr(f.base), powers_bank, lambda members, base: len(members) >= FEW)
     take(
         ExplicitFeatures,
         lambda f: (p if f.columns is None else len(f.columns)) < n,
-        _factors,
+        factors_bank,
         lambda members, fewer: fewer,
     )
-    take(Elementary, lambda f: repr(f.kernel), _anova, lambda members, kernel: len(members) > 1)
+    take(Elementary, lambda f: repr(f.kernel), anova_bank, lambda members, kernel: len(members) > 1)
     if len(left) * n * (n + 1) // 2 * itemsize > _TINY_STACK:
         take(
             OfDistance,
-            _is_gaussian,
-            _gaussians,
-            lambda members, gaussian: gaussian and _few_differences([kernels[k] for k in members], X),
+            is_gaussian,
+            gaussians_bank,
+            lambda members, gaussian: gaussian and few_differences([kernels[k] for k in members], X),
         )
-    if len(left) * n * (n + 1) // 2 * itemsize > _SMALL_STACK:
+    if len(left) * n * (n + 1) // 2 * itemsize > SMALL_STACK:
         take(
             OfDistance,
             lambda f: (f.kernel.distance, f.columns),
-            _profiles,
-            lambda members, columns: len(members) >= _FEW,
+            profiles_bank,
+            lambda members, columns: len(members) >= FEW,
         )
-    take(Costly, lambda f: f, _costly, lambda members, fact: True)
+    take(Costly, lambda f: f, costly_bank, lambda members, fact: True)
     if left:
-        groups.append(_Group(list(left), _stack))
+        groups.append(_Group(list(left), rest_bank))
     return groups
 
 
-def _fact(kernel: Kernel, kind: type) -> Any:
-    return next(fact for fact in kernel.facts() if isinstance(fact, kind))
-
-
-def _wrapped(kernels: tuple[Kernel, ...], X: Any, storage: _Storage) -> KernelBank:
-    facts = [_fact(kernel, Wrapped) for kernel in kernels]
+def _wrapped(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBank:
+    facts = [fact_of(kernel, Wrapped) for kernel in kernels]
     bank = _bind(tuple(fact.kernel for fact in facts), X, storage)
     match facts[0].by:
         case "normalized":
@@ -212,9 +201,9 @@ def _wrapped(kernels: tuple[Kernel, ...], X: Any, storage: _Storage) -> KernelBa
     return bank.scaled(np.array([fact.by for fact in facts]))
 
 
-def _encoded(kernels: tuple[Kernel, ...], X: Any, storage: _Storage) -> KernelBank:
+def _encoded(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBank:
     """One matrix of all encodings, each kernel on the columns of its own."""
-    facts: list[Encodes] = [_fact(kernel, Encodes) for kernel in kernels]
+    facts: list[Encodes] = [fact_of(kernel, Encodes) for kernel in kernels]
     different: list[Encodes] = []
     own = [_place(fact, different) for fact in facts]
     parts = tuple((fact.encoding, fact.columns) for fact in different)
@@ -235,87 +224,3 @@ def _place(fact: Encodes, different: list[Encodes]) -> int:
             return place
     different.append(fact)
     return len(different) - 1
-
-
-def _powers(kernels: tuple[Kernel, ...], X: Any, storage: _Storage) -> KernelBank:
-    facts = [_fact(kernel, PowerOf) for kernel in kernels]
-    return PowersBank(_matrix(facts[0].base, X, storage), np.array([fact.degree for fact in facts]))
-
-
-def _profiles(kernels: tuple[Kernel, ...], X: Any, storage: _Storage) -> KernelBank:
-    facts = [_fact(kernel, OfDistance) for kernel in kernels]
-    return ProfilesBank(_matrix(facts[0], X, storage), tuple(fact.kernel for fact in facts))
-
-
-def _is_gaussian(fact: OfDistance) -> bool:
-    """Whether a kernel is exp(-gamma |x - z|^2)."""
-    kernel = fact.kernel
-    plain = type(kernel).profile is ExponentialKernel.profile and type(kernel).__call__ is ExponentialKernel.__call__
-    return plain and kernel.distance is squared_distances
-
-
-def _few_differences(kernels: Sequence[Kernel], X: Any) -> bool:
-    """Whether squared differences of every feature serve all kernels better than a matrix of distances for each set."""
-    sets = {_fact(kernel, OfDistance).columns for kernel in kernels}
-    if not isinstance(X, np.ndarray) or len(kernels) < _FEW or len(sets) < _FEW:
-        return False
-    return sum(X.shape[1] if columns is None else len(columns) for columns in sets) <= _FEW_FEATURES * len(kernels)
-
-
-def _gaussians(kernels: tuple[Kernel, ...], X: Any, storage: _Storage) -> KernelBank:
-    facts = [_fact(kernel, OfDistance) for kernel in kernels]
-    columns = [tuple(_columns(fact.columns, X).tolist()) for fact in facts]
-    bank = SubsetRBFBank.each(X, columns, np.array([fact.kernel.gamma for fact in facts], dtype=float))
-    fits = _halves(len(kernels), X) * storage.dtype.itemsize <= storage.memory
-    return bank.stored(storage.dtype) if fits else bank
-
-
-def _matrix(base: Kernel | OfDistance, X: Any, storage: _Storage) -> BaseMatrix:
-    """The matrix that several kernels share: stored in the precision that fits the budget, else made on demand."""
-    matrix, dtype = BaseMatrix.of(base, X), storage.precision(X.shape[0] ** 2)
-    if dtype is None:
-        return matrix
-    fits = X.shape[0] ** 2 * X.dtype.itemsize <= storage.memory
-    evaluated = matrix if fits else BaseMatrix.of(base, X.astype(np.float32))
-    return replace(matrix, stored=evaluated.values().astype(dtype, copy=False))
-
-
-def _factors(kernels: tuple[Kernel, ...], X: Any, storage: _Storage) -> KernelBank:
-    columns = [_columns(_fact(kernel, ExplicitFeatures).columns, X) for kernel in kernels]
-    features = np.concatenate(columns)
-    F = X if np.array_equal(features, np.arange(X.shape[1])) else X[:, features]
-    return FactorBank(F, F, np.array([len(c) for c in columns]), features)
-
-
-def _columns(columns: Columns | None, X: Any) -> Array:
-    return np.arange(X.shape[1]) if columns is None else np.asarray(columns, dtype=int)
-
-
-def _anova(kernels: tuple[Kernel, ...], X: Any, storage: _Storage) -> KernelBank:
-    dtype = storage.precision(_halves(len(kernels), X))
-    if dtype is None:
-        return LazyBank(kernels, X, X)
-    return anova_stack(kernels, [_fact(kernel, Elementary) for kernel in kernels], X, dtype)
-
-
-def _rbf_subsets(subsets: tuple[Columns, ...], gammas: tuple[float, ...], X: Any, storage: _Storage) -> KernelBank:
-    table = np.full((len(subsets), max(map(len, subsets))), -1)
-    for row, columns in zip(table, subsets, strict=True):
-        row[: len(columns)] = columns
-    bank = SubsetRBFBank.of(X, table, np.array(gammas))
-    stack = _halves(len(bank), X) * storage.dtype.itemsize
-    return bank.stored(storage.dtype) if stack <= min(storage.memory, _SMALL_STACK) else bank
-
-
-def _stack(kernels: tuple[Kernel, ...], X: Any, storage: _Storage) -> KernelBank:
-    return stack(kernels, X, storage.memory, storage.dtype)
-
-
-def _costly(kernels: tuple[Kernel, ...], X: Any, storage: _Storage) -> KernelBank:
-    return stack(kernels, X, storage.memory, storage.precision(_halves(len(kernels), X)))
-
-
-def _halves(m: int, X: Any) -> int:
-    """How many values a packed stack of m matrices holds."""
-    n: int = X.shape[0]
-    return m * n * (n + 1) // 2

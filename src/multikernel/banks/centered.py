@@ -19,7 +19,8 @@ import numpy as np
 
 from multikernel._linalg import as_columns
 from multikernel._typing import Array, Index
-from multikernel.banks.base import KernelBank, register_form
+from multikernel.banks.base import KernelBank
+from multikernel.banks.forms import register_form
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indexed import IndexedBank
 from multikernel.banks.rotation import Rotation

@@ -17,9 +17,10 @@ from typing import Any
 import numpy as np
 
 from multikernel._typing import Array, Index
-from multikernel.banks.base import KernelBank, positions, same_samples
+from multikernel.banks.base import KernelBank
 from multikernel.banks.categories import Columns
 from multikernel.banks.gram import DenseGram, Gram
+from multikernel.banks.indices import positions, same_samples
 from multikernel.banks.threads import one_blas_thread, over_rows, over_tiles
 
 _PIECE = 1 << 20  # differences of columns that a thread forms at a time
@@ -135,7 +136,7 @@ class ColumnDistancesBank(KernelBank):
     def block(self, rows: Index, columns: Index) -> ColumnDistancesBank:
         r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])
         Z = self.Z[c]
-        return replace(self, X=Z if same_samples(self, r, c) else self.X[r], Z=Z)
+        return replace(self, X=Z if same_samples(self.square, r, c) else self.X[r], Z=Z)
 
     def select(self, index: Index) -> KernelBank:
         chosen = positions(index, self.groups)

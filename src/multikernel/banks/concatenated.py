@@ -12,9 +12,10 @@ from scipy import linalg
 
 from multikernel._linalg import as_columns
 from multikernel._typing import Array, Index
-from multikernel.banks.base import KernelBank, positions
+from multikernel.banks.base import KernelBank
 from multikernel.banks.dense import PackedBank
 from multikernel.banks.gram import DenseGram, Gram
+from multikernel.banks.indices import positions
 
 
 def _gathered(name: str) -> Any:

@@ -19,9 +19,10 @@ import numpy as np
 from multikernel._floats import in_precision
 from multikernel._linalg import as_columns
 from multikernel._typing import Array, Index
-from multikernel.banks.base import KernelBank, positions, unit_roundoff
+from multikernel.banks.base import KernelBank
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indexed import IndexedBank
+from multikernel.banks.indices import positions, unit_roundoff
 from multikernel.banks.packing import pack, packed_positions, unpack, weights_of_pairs
 from multikernel.banks.threads import over_rows, slices
 

@@ -20,8 +20,9 @@ import numpy as np
 
 from multikernel._linalg import as_columns
 from multikernel._typing import Array, Index
-from multikernel.banks.base import positions, register_form
+from multikernel.banks.forms import register_form
 from multikernel.banks.gram import DenseGram, Gram
+from multikernel.banks.indices import positions
 from multikernel.banks.wrappers import SelfValuedBank
 
 

@@ -5,14 +5,13 @@ All kernels see one matrix, the encodings side by side; each of them is restrict
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from typing import Any, Self
 
 import numpy as np
 
-from multikernel._typing import Array, Columns, Index
-from multikernel.banks.wrappers import WrapperBank, around, asked
+from multikernel._typing import Array, Columns
+from multikernel.banks.wrappers import SameKernelsBank, around, asked
 from multikernel.kernels.encoding import Encoding, beside
 from multikernel.kernels.table import as_samples
 
@@ -20,7 +19,7 @@ Parts = tuple[tuple[Encoding, Columns | None], ...]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class EncodedBank(WrapperBank):
+class EncodedBank(SameKernelsBank):
     """Kernels of encoded samples.
 
     Parameters
@@ -31,20 +30,6 @@ class EncodedBank(WrapperBank):
 
     parts: Parts
 
-    @property
-    def n_features(self) -> int | None:
-        return self.bank.n_features
-
-    def tiles(self, rows: Index) -> Iterator[Array]:
-        return self.bank.tiles(rows)
-
-    combine, combine_all, apply = asked("combine"), asked("combine_all"), asked("apply")
-    quad, quads, inner = asked("quad"), asked("quads"), asked("inner")
-    pairs, pair_forms, hadamard_apply = asked("pairs"), asked("pair_forms"), asked("hadamard_apply")
-    diagonal, traces, matrix = asked("diagonal"), asked("traces"), asked("matrix")
-    held_out_self_values = asked("held_out_self_values")
-    rotation, rotated, about_mean = asked("rotation"), asked("rotated"), asked("about_mean")
-    by_features = asked("by_features")
     block, select, reference = asked("block", around), asked("select", around), asked("reference", around)
     principal, exact = asked("principal", around), asked("exact", around)
 

@@ -15,8 +15,9 @@ import numpy as np
 
 from multikernel._linalg import as_columns, product
 from multikernel._typing import Array, Index
-from multikernel.banks.base import KernelBank, positions, same_samples, unit_roundoff
+from multikernel.banks.base import KernelBank
 from multikernel.banks.gram import FactorGram, Gram
+from multikernel.banks.indices import positions, same_samples, unit_roundoff
 from multikernel.banks.rotation import Rotation
 from multikernel.banks.threads import over_rows
 from multikernel.kernels.samples import as_floats, dense, scaled_rows
@@ -183,7 +184,7 @@ class FactorBank(KernelBank):
     def block(self, rows: Index, columns: Index) -> FactorBank:
         r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])
         H = self.H[columns]
-        return replace(self, F=H if same_samples(self, r, c) else self.F[r], H=H)
+        return replace(self, F=H if same_samples(self.square, r, c) else self.F[r], H=H)
 
     def select(self, index: Index) -> FactorBank:
         chosen = positions(index, len(self))

@@ -11,8 +11,9 @@ import numpy as np
 
 from multikernel._linalg import as_columns
 from multikernel._typing import Array, Index
-from multikernel.banks.base import KernelBank, positions, same_samples
+from multikernel.banks.base import KernelBank
 from multikernel.banks.gram import DenseGram, Gram
+from multikernel.banks.indices import positions, same_samples
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -35,7 +36,7 @@ class IndexedBank(KernelBank):
     def of(cls, parent: KernelBank, rows: Index, columns: Index) -> IndexedBank:
         """A view of a bank; of a view it becomes a view of that view's bank."""
         r, c = positions(rows, parent.shape[0]), positions(columns, parent.shape[1])
-        square = same_samples(parent, r, c)
+        square = same_samples(parent.square, r, c)
         if isinstance(parent, IndexedBank):
             return cls(parent.parent, parent.rows[r], parent.columns[c], square)
         return cls(parent, r, c, square)

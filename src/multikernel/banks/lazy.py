@@ -14,9 +14,10 @@ import numpy as np
 
 from multikernel._linalg import inverse_root
 from multikernel._typing import Array, Index
-from multikernel.banks.base import MEMORY, KernelBank, positions, same_samples, unit_roundoff
+from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.checks import real
 from multikernel.banks.dense import PackedBank
+from multikernel.banks.indices import positions, same_samples, unit_roundoff
 from multikernel.banks.packing import pack
 from multikernel.banks.powers import running_powers
 from multikernel.banks.profiles import profiles
@@ -68,7 +69,7 @@ class LazyBank(KernelBank):
     def block(self, rows: Index, columns: Index) -> LazyBank:
         r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])
         Z = self.Z[columns]
-        return replace(self, X=Z if same_samples(self, r, c) else self.X[r], Z=Z)
+        return replace(self, X=Z if same_samples(self.square, r, c) else self.X[r], Z=Z)
 
     def select(self, index: Index) -> LazyBank:
         return replace(self, kernels=tuple(self.kernels[k] for k in positions(index, len(self))))

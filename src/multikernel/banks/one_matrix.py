@@ -8,8 +8,9 @@ from typing import Any, Self
 import numpy as np
 
 from multikernel._typing import Array, Index
-from multikernel.banks.base import MEMORY, KernelBank, positions, same_samples, unit_roundoff
+from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.base_matrix import BaseMatrix
+from multikernel.banks.indices import positions, same_samples, unit_roundoff
 from multikernel.kernels.samples import as_floats, in_double
 
 
@@ -38,7 +39,7 @@ class OneMatrixBank(KernelBank):
 
     def block(self, rows: Index, columns: Index) -> Self:
         r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])
-        return replace(self, B=self.B.principal(c) if same_samples(self, r, c) else self.B.part(r, columns))
+        return replace(self, B=self.B.principal(c) if same_samples(self.square, r, c) else self.B.part(r, columns))
 
     def principal(self, rows: Array) -> KernelBank:
         return self.block(rows, rows).compact()

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from multikernel._typing import Array, Index
-from multikernel.banks.base import MEMORY, KernelBank, positions
+from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.dense import PackedBank
+from multikernel.banks.indices import positions
 from multikernel.banks.one_matrix import OneMatrixBank
 from multikernel.banks.packing import pack
 from multikernel.banks.powers import raised

@@ -18,9 +18,10 @@ import numpy as np
 
 from multikernel._linalg import as_columns
 from multikernel._typing import Array, Columns, Index
-from multikernel.banks.base import MEMORY, KernelBank, positions, same_samples
+from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.dense import DenseBank, PackedBank, StoredBank
 from multikernel.banks.gram import DenseGram, Gram
+from multikernel.banks.indices import positions, same_samples
 from multikernel.banks.packing import packed_pairs, unpack, weights_of_pairs
 from multikernel.banks.threads import over_rows, slices
 from multikernel.kernels.samples import dense
@@ -243,7 +244,7 @@ class SubsetRBFBank(KernelBank):
     def block(self, rows: Index, columns: Index) -> SubsetRBFBank:
         r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])
         Z = self.Z[columns]
-        return replace(self, X=Z if same_samples(self, r, c) else self.X[r], Z=Z)
+        return replace(self, X=Z if same_samples(self.square, r, c) else self.X[r], Z=Z)
 
     def select(self, index: Index) -> SubsetRBFBank:
         used, owner = np.unique(self.owner[index], return_inverse=True)

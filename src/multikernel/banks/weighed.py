@@ -9,7 +9,8 @@ from typing import Any, Self
 import numpy as np
 
 from multikernel._typing import Array, Index
-from multikernel.banks.base import KernelBank, register_form
+from multikernel.banks.base import KernelBank
+from multikernel.banks.forms import register_form
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.wrappers import WrapperBank
 

@@ -11,7 +11,8 @@ import numpy as np
 
 from multikernel._linalg import inverse_root
 from multikernel._typing import Array, Index
-from multikernel.banks.base import KernelBank, register_form
+from multikernel.banks.base import KernelBank
+from multikernel.banks.forms import register_form
 from multikernel.banks.gram import Gram
 
 
@@ -71,6 +72,36 @@ def asked(name: str, then: Callable[[Any, Any], Any] = lambda wrapper, answer: a
     return method
 
 
+def around(wrapper: Any, bank: KernelBank) -> Any:
+    """The wrapper of the answer, which is a bank."""
+    return replace(wrapper, bank=bank)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class SameKernelsBank(WrapperBank):
+    """A bank with the kernels of another one, which differs in how new samples are given.
+
+    Parameters
+    ----------
+    bank : the kernels
+    """
+
+    @property
+    def n_features(self) -> int | None:
+        return self.bank.n_features
+
+    def tiles(self, rows: Index) -> Iterator[Array]:
+        return self.bank.tiles(rows)
+
+    combine, combine_all, apply = asked("combine"), asked("combine_all"), asked("apply")
+    quad, quads, inner = asked("quad"), asked("quads"), asked("inner")
+    pairs, pair_forms, hadamard_apply = asked("pairs"), asked("pair_forms"), asked("hadamard_apply")
+    diagonal, traces, matrix = asked("diagonal"), asked("traces"), asked("matrix")
+    held_out_self_values = asked("held_out_self_values")
+    rotation, rotated, about_mean = asked("rotation"), asked("rotated"), asked("about_mean")
+    by_features = asked("by_features")
+
+
 def _times(wrapper: ScaledBank, values: Array) -> Array:
     """s_k times what belongs to kernel k."""
     return wrapper.factors.reshape(-1, *(1,) * (values.ndim - 1)) * values
@@ -79,10 +110,6 @@ def _times(wrapper: ScaledBank, values: Array) -> Array:
 def _times_both(wrapper: ScaledBank, values: Array) -> Array:
     """s_j s_k times what belongs to the kernels j and k."""
     return wrapper.factors[:, None] * values * wrapper.factors
-
-
-def around(wrapper: Any, bank: KernelBank) -> Any:
-    return replace(wrapper, bank=bank)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from multikernel._linalg import as_columns
-from multikernel._parameters import shown
+from multikernel._rules import shown
 from multikernel._typing import Array
 from multikernel.banks import DenseGram, KernelBank
 from multikernel.banks.threads import over_tiles

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from multikernel._parameters import shown
+from multikernel._rules import shown
 from multikernel._typing import Array
 from multikernel.banks import DenseGram, KernelBank
 from multikernel.combinations.base import Combination

@@ -17,7 +17,8 @@ from typing import Annotated, Any
 import numpy as np
 
 from multikernel._linalg import as_columns
-from multikernel._parameters import WHOLE, Power, Rule
+from multikernel._parameters import WHOLE, Power
+from multikernel._rules import Rule
 from multikernel._typing import Array
 from multikernel.banks import DenseGram, KernelBank
 from multikernel.combinations.base import Combination

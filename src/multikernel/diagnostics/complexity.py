@@ -12,7 +12,8 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._parameters import POSITIVE, Number
+from multikernel._parameters import POSITIVE
+from multikernel._rules import Number
 from multikernel.diagnostics import _input
 from multikernel.diagnostics.spectrum import spectral_ratio
 

@@ -24,7 +24,8 @@ import numpy as np
 from scipy import linalg
 from sklearn.utils import check_random_state
 
-from multikernel._parameters import SEED, AnyOf, Instance, Nothing, Whole
+from multikernel._parameters import SEED
+from multikernel._rules import AnyOf, Instance, Nothing, Whole
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.combinations import HadamardPower

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._parameters import Whole
+from multikernel._rules import Whole
 from multikernel._typing import Array
 from multikernel.diagnostics import _input
 from multikernel.diagnostics.complexity import check_class, dual_exponent

@@ -13,7 +13,8 @@ from typing import Annotated
 
 import numpy as np
 
-from multikernel._parameters import NonNegative, NonNegativeVector, Number
+from multikernel._parameters import NonNegative, NonNegativeVector
+from multikernel._rules import Number
 from multikernel._typing import Array
 from multikernel.domains.norms import dual_exponent, norm_of
 from multikernel.domains.projection import project_ball

@@ -14,7 +14,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from multikernel._memory import total_memory
-from multikernel._parameters import COUNT, AnyOf, Number
+from multikernel._parameters import COUNT
+from multikernel._rules import AnyOf, Number
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
 from multikernel.banks import KernelBank

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator, Mapping
 from copy import deepcopy
-from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
-from sklearn.utils import check_array, check_consistent_length, column_or_1d
 from sklearn.utils.validation import validate_data
 
 from multikernel._typing import Array
@@ -20,33 +16,28 @@ from multikernel.banks import KernelBank, bind_kernels, precomputed
 from multikernel.banks.checks import check_self_values
 from multikernel.banks.precomputed import Precomputed, rectangular
 from multikernel.banks.threads import slices
-from multikernel.banks.views import BankRows, ViewBank, Views, bank_of_views, bind_view, is_views, views
+from multikernel.banks.view_bank import ViewBank, bank_of_views, bind_view
+from multikernel.banks.views import BankRows, Views, is_views, views
 from multikernel.estimators.advice import advise_on_features
 from multikernel.estimators.feature_predictor import FeaturePredictor
-from multikernel.estimators.given import check_labels, check_samples, check_target
+from multikernel.estimators.given import check_labels, check_samples, check_target, checked_target
 from multikernel.estimators.predictor import KernelPredictor
-from multikernel.kernels import Features, KernelFamily, as_family, for_columns
-from multikernel.kernels.table import Table, as_table
+from multikernel.estimators.samples import TakesSamples
+from multikernel.kernels import KernelFamily, as_family, for_columns
 
 _MANY = 100_000  # kernels
 _CHUNK_VALUES = 1 << 25  # kernel values of new samples in memory at a time: 256 MB
 
 
-class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
+class TakesKernels(TakesSamples):
     """An estimator that is fitted on samples, on precomputed matrices (m, n, n), or on a bank that is already bound."""
 
     kernels: Any
     kernel_names_: Any
     predictor_: Any
     _reach: ClassVar[float] = 30.0  # factor by which the features' spread may differ from what default kernels expect
-    _strings: tuple[int, ...] = ()  # the columns that held strings in training
-    _times: tuple[int, ...] = ()  # those that held dates or durations
     _samples_bound: Any = None  # the training samples; None where there are only kernels of them
     _rows: Any = None  # the samples of a bank that were the training sample, where it was a part of one
-
-    @abstractmethod
-    def _default_kernels(self) -> KernelFamily:
-        """The family used where ``kernels`` is None."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -76,11 +67,11 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
         X, self._samples_bound = self._taken(X), None
         if self._is_given(X):
             bank = self._given(X)
-            return bank, _checked_target(y, bank.shape[0], **checks)
+            return bank, checked_target(y, bank.shape[0], **checks)
         check_samples(X)
         if self._table(X) is not None:
             samples = self._samples_bound = self._samples(X, reset=True)
-            return self._bound(samples), _checked_target(y, len(samples), **checks)
+            return self._bound(samples), checked_target(y, len(samples), **checks)
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2, **checks
         )
@@ -170,26 +161,12 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
             given = given[view]
         return for_columns(part) if given is None else deepcopy(as_family(given))
 
-    def _features(self, X: Any) -> Features:
-        names = getattr(self, "feature_names_in_", None)
-        if names is not None and len(names) != X.shape[1]:  # of an earlier fit
-            names = None
-        return replace(Features.of(X), names=None if names is None else tuple(names))
-
     def _precision(self, m: int, n: int) -> Any:
         """The precision in which a bank may store m matrices of n samples; None is that of the samples."""
         return None
 
     def _is_precomputed(self) -> bool:
         return isinstance(self.kernels, str) and self.kernels == "precomputed"
-
-    def _family(self) -> KernelFamily:
-        """The family as it is now: a fitted model does not follow a kernel that the user changes later."""
-        try:
-            return self._default_kernels() if self.kernels is None else deepcopy(as_family(self.kernels))
-        except (TypeError, ValueError) as error:
-            kind = ValueError if isinstance(self.kernels, str) else type(error)
-            raise kind(f"{type(self).__name__}: {error}") from None
 
     def _names(self, bank: KernelBank) -> Array:
         """Names for a bank that is already bound, where it or the family can tell them."""
@@ -206,54 +183,6 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
         return np.array([f"kernel {k}" for k in range(m)], dtype=object)
 
     # -- samples, of training and new ----------------------------------------------------------------------------------
-
-    def _samples(self, X: Any, reset: bool = False) -> Any:
-        """Samples, checked: an array, a CSR matrix or a table; columns as in training unless ``reset``."""
-        check_samples(X)
-        samples = self._table(X)
-        if samples is not None and not reset:
-            samples = samples.with_strings(self._strings)
-        if samples is None:
-            least = 2 if reset else 1
-            samples = validate_data(
-                self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset, ensure_min_samples=least
-            )
-        else:
-            named = X if hasattr(X, "columns") else samples.numbers
-            validate_data(self, named, reset=reset, skip_check_array=True)
-        features = Features.of(samples)
-        if reset:
-            self._strings, self._times = features.strings, features.times
-        for held, before, now in (
-            ("strings", self._strings, features.strings),
-            ("dates", self._times, features.times),
-        ):
-            if now != before:
-                was, got = (", ".join(map(str, columns)) or "none" for columns in (before, now))
-                raise ValueError(
-                    f"{type(self).__name__} was fitted with {held} in columns {was} of X, and got them in {got}"
-                )
-        if features.missing and not reset:
-            self._check_complete(samples)
-        return samples
-
-    def _table(self, X: Any) -> Table | None:
-        """Samples that are more than finite numbers; an array with missing cells only where the kernels take these."""
-        if not (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f"):
-            return as_table(X)
-        with np.errstate(over="ignore", invalid="ignore"):
-            if np.isfinite(X.sum()) or np.isinf(X).any() or not np.isnan(X).any():
-                return None
-        table = Table.of_numbers(X)
-        try:
-            self._check_complete(table)
-        except (TypeError, ValueError):  # scikit-learn's sentence is the one that users know
-            return None
-        return table
-
-    def _check_complete(self, samples: Any) -> None:
-        """ValueError where new samples miss cells and a kernel does not take that."""
-        self._family().resolve(self._features(samples))
 
     def against(self, bank: KernelBank, X: Any) -> KernelBank:
         """New samples against those of a training bank, before anything is learned on it.
@@ -336,15 +265,3 @@ class TakesKernels(BaseEstimator, ABC):  # type: ignore[misc]
                 f"a bank of new samples must hold {m} kernels against the {predictor.n_train} training samples, "
                 f"got {len(bank)} kernels against {bank.shape[1]}"
             )
-
-
-def _checked_target(y: Any, n: int, **checks: Any) -> Array:
-    """The target for n samples, as ``validate_data`` would check it beside an array of samples."""
-    several = checks.get("multi_output") and np.ndim(y) == 2
-    target: Array = check_array(y, input_name="y") if several else column_or_1d(y, warn=True)
-    check_consistent_length(target, np.empty(n))
-    if checks.get("y_numeric"):
-        target = target.astype(float)
-        if not np.isfinite(target).all():
-            raise ValueError(f"y has a NaN or infinity at row {int(np.argwhere(~np.isfinite(target))[0, 0])}")
-    return target

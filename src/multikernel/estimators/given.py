@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
+from multikernel._typing import Array
 from multikernel.banks.checks import check_numbers
 from multikernel.kernels.frames import is_frame
 
@@ -75,3 +77,15 @@ def _as_array(values: Any) -> Any:
         return np.asarray(values)
     except ValueError:
         return np.empty(0, dtype=object)
+
+
+def checked_target(y: Any, n: int, **checks: Any) -> Array:
+    """The target for n samples, as ``validate_data`` would check it beside an array of samples."""
+    several = checks.get("multi_output") and np.ndim(y) == 2
+    target: Array = check_array(y, input_name="y") if several else column_or_1d(y, warn=True)
+    check_consistent_length(target, np.empty(n))
+    if checks.get("y_numeric"):
+        target = target.astype(float)
+        if not np.isfinite(target).all():
+            raise ValueError(f"y has a NaN or infinity at row {int(np.argwhere(~np.isfinite(target))[0, 0])}")
+    return target

@@ -8,7 +8,8 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from multikernel._parameters import NON_NEGATIVE, POSITIVE, WITHIN_ONE, AnyOf, Choice, Rule, Whole
+from multikernel._parameters import NON_NEGATIVE, POSITIVE, WITHIN_ONE
+from multikernel._rules import AnyOf, Choice, Rule, Whole
 from multikernel._typing import Array
 
 

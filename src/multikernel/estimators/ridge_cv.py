@@ -11,7 +11,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from multikernel._linalg import as_columns
-from multikernel._parameters import Count, Part, Seed, Starts, Threads, Verbosity, shown
+from multikernel._parameters import Count, Part, Seed, Starts, Threads, Verbosity
+from multikernel._rules import shown
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from multikernel._linalg import as_columns
-from multikernel._parameters import Choice, Number
+from multikernel._rules import Choice, Number
 from multikernel._typing import Array
 from multikernel._warnings import keeping
 from multikernel.banks import KernelBank

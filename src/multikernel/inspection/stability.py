@@ -12,7 +12,7 @@ from sklearn.base import clone, is_classifier
 from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 from sklearn.utils import check_random_state
 
-from multikernel._parameters import Number, Whole
+from multikernel._rules import Number, Whole
 from multikernel._typing import Array
 from multikernel._workers import on_threads
 from multikernel.estimators.base import KernelEstimator

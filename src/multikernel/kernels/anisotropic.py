@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from multikernel._parameters import Vector
+from multikernel._rules import Vector
 from multikernel._typing import Array
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import DistanceKernel

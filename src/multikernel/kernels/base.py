@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from multikernel._parameters import Instance
+from multikernel._rules import Instance
 from multikernel._typing import Array, Columns
 from multikernel.kernels.features import Features
 from multikernel.kernels.specification import Specification, plain

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from multikernel._parameters import shown
+from multikernel._rules import shown
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
 from multikernel.kernels.encoding import Encoding

@@ -14,7 +14,7 @@ from typing import Annotated, Any, Self
 import numpy as np
 from scipy import sparse
 
-from multikernel._parameters import Instance, shown
+from multikernel._rules import Instance, shown
 from multikernel._typing import Array, Columns
 from multikernel.kernels.algebra import View, within
 from multikernel.kernels.base import Fact

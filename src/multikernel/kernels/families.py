@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from multikernel._parameters import DEGREE, POSITIVE, check_each, shown
+from multikernel._parameters import DEGREE, POSITIVE, check_each
+from multikernel._rules import shown
 from multikernel._typing import Columns
+from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import RBF
 from multikernel.kernels.dot import HomogeneousPolynomial, Linear, Polynomial
-from multikernel.kernels.family import KernelFamily, Kernels, PerFeature, as_family
+from multikernel.kernels.family import KernelFamily, Kernels, as_family
+from multikernel.kernels.features import Features
 from multikernel.kernels.widths import Width
 
 _TIMES = (0.015625, 0.0625, 0.25, 1.0, 4.0, 16.0)  # multiples of the gamma of the median distance
@@ -132,3 +136,19 @@ def column_groups(groups: Mapping[str, int | str | slice | Columns], kernel: Any
     family = as_family(kernel)
     names = [str(group) if len(family) == 1 else f"{group}: {name}" for group in groups for name in family.names]
     return Kernels(tuple(k.on(columns) for columns in groups.values() for k in family), tuple(names))
+
+
+@dataclass
+class PerFeature(KernelFamily):
+    """Every kernel on every single feature: feature by feature, in the order of the columns."""
+
+    kernels: tuple[Kernel, ...]
+
+    def map(self, change: Callable[[Kernel], Kernel]) -> PerFeature:
+        return PerFeature(tuple(map(change, self.kernels)))
+
+    def resolve(self, features: Features) -> Kernels:
+        each = [k.on(j) for j in range(features.n) for k in self.kernels]
+        labels = features.names or range(features.n)
+        names = tuple(repr(k.on(label)) for label in labels for k in self.kernels)
+        return Kernels(tuple(k.resolve(features) for k in each), names)

@@ -10,7 +10,7 @@ from typing import Any, overload
 
 import numpy as np
 
-from multikernel._parameters import shown
+from multikernel._rules import shown
 from multikernel._typing import Columns
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.features import Features
@@ -188,22 +188,6 @@ class Kernels(KernelFamily):
     def __repr__(self) -> str:
         shown = ", ".join(self.names[:3]) + (f", ... {len(self.kernels)} kernels" if len(self.kernels) > 3 else "")
         return f"Kernels({shown})"
-
-
-@dataclass
-class PerFeature(KernelFamily):
-    """Every kernel on every single feature: feature by feature, in the order of the columns."""
-
-    kernels: tuple[Kernel, ...]
-
-    def map(self, change: Callable[[Kernel], Kernel]) -> PerFeature:
-        return PerFeature(tuple(map(change, self.kernels)))
-
-    def resolve(self, features: Features) -> Kernels:
-        each = [k.on(j) for j in range(features.n) for k in self.kernels]
-        labels = features.names or range(features.n)
-        names = tuple(repr(k.on(label)) for label in labels for k in self.kernels)
-        return Kernels(tuple(k.resolve(features) for k in each), names)
 
 
 @dataclass

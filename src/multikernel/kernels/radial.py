@@ -16,7 +16,8 @@ from typing import Annotated
 
 import numpy as np
 
-from multikernel._parameters import Choice, Number, Positive
+from multikernel._parameters import Positive
+from multikernel._rules import Choice, Number
 from multikernel._typing import Array
 from multikernel.kernels.distance import DistanceKernel
 from multikernel.kernels.widths import Gamma

@@ -15,7 +15,8 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from multikernel._parameters import DEGREE, Vector
+from multikernel._parameters import DEGREE
+from multikernel._rules import Vector
 from multikernel._typing import Array
 from multikernel.kernels.algebra import Power, View, refuse_centred
 from multikernel.kernels.base import Fact, Kernel

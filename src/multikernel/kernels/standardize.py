@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from sklearn.utils.sparsefuncs import mean_variance_axis
 
-from multikernel._parameters import Instance, shown
+from multikernel._rules import Instance, shown
 from multikernel._typing import Array
 from multikernel.kernels.base import Kernel, register_form
 from multikernel.kernels.encoding import Encoded, Encoding

@@ -14,7 +14,8 @@ from typing import Annotated, Any, Literal
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-from multikernel._parameters import COUNT, Count, Rule
+from multikernel._parameters import COUNT, Count
+from multikernel._rules import Rule
 from multikernel._typing import Array
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.dot import Linear

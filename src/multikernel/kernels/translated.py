@@ -15,7 +15,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._parameters import listed, shown
+from multikernel._rules import listed, shown
 from multikernel.kernels.anisotropic import Anisotropic
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.discrete import Hamming

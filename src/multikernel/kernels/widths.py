@@ -15,7 +15,8 @@ from typing import Annotated, Any, Literal
 
 import numpy as np
 
-from multikernel._parameters import POSITIVE, Choice, Rule, check_parameters
+from multikernel._parameters import POSITIVE, check_parameters
+from multikernel._rules import Choice, Rule
 from multikernel._typing import Array
 from multikernel.kernels.samples import as_floats
 

@@ -13,7 +13,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Annotated
 
-from multikernel._parameters import Number
+from multikernel._rules import Number
 from multikernel.optimizers.base import Optimizer, Search
 from multikernel.optimizers.cuts import Cuts
 from multikernel.optimizers.nearest import nearest

@@ -11,7 +11,8 @@ from typing import Any
 import numpy as np
 from sklearn.base import clone
 
-from multikernel._parameters import VERBOSITY, shown
+from multikernel._parameters import VERBOSITY
+from multikernel._rules import shown
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from multikernel._parameters import Number
+from multikernel._rules import Number
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.machines import HingeMachine

@@ -10,7 +10,7 @@ candidate.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
 from functools import partial
@@ -32,12 +32,12 @@ from multikernel._typing import Array
 from multikernel._workers import on_threads
 from multikernel.banks import KernelBank
 from multikernel.banks.dense import DenseBank
-from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.parameters import CrossValidation
 from multikernel.estimators.predictor import knowing
-from multikernel.estimators.protocol import FitsManyAlphas, Fitted
+from multikernel.estimators.protocol import Fitted
 from multikernel.estimators.steps import Steps
 from multikernel.selection.folds import Fold, folds_of
+from multikernel.selection.groups import Group, Searched, groups_of
 from multikernel.selection.table import Scored, best, complexity, results, simplicity
 
 _FEW = 1000  # samples up to which BLAS threads cost more than they bring: the idle ones spin between small products
@@ -46,36 +46,6 @@ _STORED = 256 << 20  # bytes of the matrices of test samples that are stored for
 
 def _has(method: str) -> Any:
     return available_if(lambda search: hasattr(search.estimator, method))
-
-
-@dataclass(frozen=True, eq=False)
-class _Group:
-    """Candidates that share their kernels and what is done to samples before.
-
-    Parameters
-    ----------
-    members : the candidates by number
-    steps : the estimator with what they share
-    own : for each of them, its other parameters, as the estimator names them
-    """
-
-    members: list[int]
-    steps: Steps
-    own: list[dict[str, Any]]
-
-    def models(self) -> list[Any]:
-        """An estimator for each candidate."""
-        found = [clone(self.steps.last).set_params(**params) for params in self.own]
-        for model in found:
-            model.check_parameters()
-        return found
-
-    @property
-    def only_alpha(self) -> bool:
-        """Whether they differ in alpha alone, and the estimator can fit many of them together."""
-        names = {name for params in self.own for name in params}
-        numbers = not any(isinstance(each.get("alpha"), str) for each in self.own)
-        return names == {"alpha"} and numbers and len(self.own) > 1 and isinstance(self.steps.last, FitsManyAlphas)
 
 
 @dataclass(eq=False, repr=False)
@@ -151,7 +121,7 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 "param_grid is empty, so there is no candidate: give a dict of parameters, or a list of some"
             )
-        groups = self._groups(candidates)
+        groups = groups_of(self.estimator, candidates)
         own = {c: params for group in groups for c, params in zip(group.members, group.own, strict=True)}
         simpler = simplicity([own[c] for c in range(len(candidates))]) if self.one_standard_error else None
         metric = self._deciding()
@@ -178,25 +148,6 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     # -- what is searched ----------------------------------------------------------------------------------------------
 
-    def _groups(self, candidates: list[dict[str, Any]]) -> list[_Group]:
-        """Candidates with equal kernels and equal steps before."""
-        steps = Steps.of(self.estimator, "BankSearchCV searches")
-        groups: list[tuple[dict[str, Any], list[int]]] = []
-        for c, params in enumerate(candidates):
-            shared = {name: value for name, value in params.items() if steps.own(name) is None}
-            for known, members in groups:
-                if _equal(known, shared):
-                    members.append(c)
-                    break
-            else:
-                groups.append((shared, [c]))
-        found = []
-        for shared, members in groups:
-            own = [{str(steps.own(n)): v for n, v in candidates[c].items() if n not in shared} for c in members]
-            changed = Steps.of(clone(self.estimator).set_params(**shared), "BankSearchCV searches")
-            found.append(_Group(members, changed, own))
-        return found
-
     @property
     def scorer_(self) -> dict[str, Any]:
         """A scorer for each metric, made of ``scoring``: a saved search holds none."""
@@ -217,7 +168,7 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     # -- folds ---------------------------------------------------------------------------------------------------------
 
-    def _searched(self, group: _Group, X: Any, y: Any) -> _Searched:
+    def _searched(self, group: Group, X: Any, y: Any) -> Searched:
         """Every candidate of a group on every fold; on one bank where no step learns from the samples."""
         model = group.models()[0]
         if not group.steps.once:
@@ -226,15 +177,15 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             each = [partial(self._on_own_bank, group, X, target, train, test) for train, test in folds]
             with _blas_threads(len(target), self.n_jobs):
                 done = on_threads(each, self.n_jobs, verbose=self.verbose)
-            return _Searched([scored for scored, _ in done], done[0][1], None)
+            return Searched([scored for scored, _ in done], done[0][1], None)
         samples, before = group.steps.applied(X, y)
         bank, target = model.bind(samples, y)
         folds = folds_of(self.cv, model, target, self.scoring)
         with _blas_threads(len(target), self.n_jobs):
             found = self._on_one_bank(group, bank, target, folds)
-        return _Searched(found, len(bank), (before, model, bank, target))
+        return Searched(found, len(bank), (before, model, bank, target))
 
-    def _on_one_bank(self, group: _Group, bank: KernelBank, y: Array, folds: list[Fold]) -> list[list[Scored]]:
+    def _on_one_bank(self, group: Group, bank: KernelBank, y: Array, folds: list[Fold]) -> list[list[Scored]]:
         """Folds that are blocks of a bank; together where candidates differ in alpha only, and the estimator can."""
         if group.only_alpha:
             return self._together(group, bank, y, folds)
@@ -244,7 +195,7 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
         return on_threads([partial(of_fold, train, test) for train, test in folds], self.n_jobs, verbose=self.verbose)
 
-    def _on_own_bank(self, group: _Group, X: Any, y: Array, train: Array, test: Array) -> tuple[list[Scored], int]:
+    def _on_own_bank(self, group: Group, X: Any, y: Array, train: Array, test: Array) -> tuple[list[Scored], int]:
         """A fold whose steps are fitted to its training samples, and how many kernels there are."""
         learned, before = group.steps.applied(_safe_indexing(X, train), y[train])
         model = group.models()[0]
@@ -256,15 +207,15 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             outer = DenseBank(outer, outer.matrices())
         return self._scored(group, inner, target, outer, y[test]), len(inner)
 
-    def _scored(self, group: _Group, inner: KernelBank, y: Array, outer: KernelBank, truth: Array) -> list[Scored]:
+    def _scored(self, group: Group, inner: KernelBank, y: Array, outer: KernelBank, truth: Array) -> list[Scored]:
         """Every candidate fitted on one bank and scored on another; warm starts from one to the next."""
         found = []
-        for model, seconds in _fitted(group, inner, y):
+        for model, seconds in group.fitted(inner, y):
             scores = {name: float(scorer(model, outer, truth)) for name, scorer in self.scorer_.items()}
             found.append(Scored(scores, seconds, model.weights_))
         return found
 
-    def _together(self, group: _Group, bank: KernelBank, y: Array, folds: list[Fold]) -> list[list[Scored]]:
+    def _together(self, group: Group, bank: KernelBank, y: Array, folds: list[Fold]) -> list[list[Scored]]:
         """Candidates that differ in alpha: one decomposition for all, and where possible for all folds as well."""
         models = group.models()
         start = perf_counter()
@@ -292,7 +243,7 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             scores.append({name: float(scorer(known, outer, y[test])) for name, scorer in self.scorer_.items()})
         return scores
 
-    def _refitted(self, group: _Group, searched: _Searched, X: Any, y: Any) -> Any:
+    def _refitted(self, group: Group, searched: Searched, X: Any, y: Any) -> Any:
         """The best candidate on all samples, on the bank that is there already if no step learns from them."""
         params = group.own[group.members.index(self.best_index_)]
         if searched.bound is None:
@@ -326,52 +277,6 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """The score of the best estimator on samples X and their target y, by ``scoring``; by ``refit`` of several."""
         check_is_fitted(self)
         return float(self.scorer_[self._deciding()](self.best_estimator_, X, y))
-
-
-@dataclass(frozen=True, eq=False)
-class _Searched:
-    """What a group did on the folds.
-
-    Parameters
-    ----------
-    folds : for each fold, its candidates
-    kernels : int
-    bound : the fitted steps before, the estimator, the bank of all samples and the target; None where each fold had a
-        bank of its own
-    """
-
-    folds: list[list[Scored]]
-    kernels: int
-    bound: tuple[Any, KernelEstimator, KernelBank, Array] | None
-
-
-def _fitted(group: _Group, inner: KernelBank, y: Array) -> Iterator[tuple[Any, float]]:
-    """Every candidate fitted on one bank, with its seconds."""
-    models, start = group.models(), perf_counter()
-    if group.only_alpha:
-        fits = models[0].fit_along(inner, y, [model.alpha for model in models])
-        for model, fitted in zip(models, fits, strict=True):
-            model.publish(inner, [fitted], single=True)
-            yield model, (perf_counter() - start) / len(models)
-        return
-    warm: list[Fitted] = []
-    for model in models:
-        start = perf_counter()
-        warm = model.fit_bank(inner, y, warm)
-        yield model, perf_counter() - start
-
-
-def _equal(one: dict[str, Any], other: dict[str, Any]) -> bool:
-    """Whether parameters have equal values; steps are equal where they are the same, or print alike."""
-    return one.keys() == other.keys() and all(
-        value is other[name] or _alike(value, other[name]) for name, value in one.items()
-    )
-
-
-def _alike(one: Any, other: Any) -> bool:
-    if isinstance(one, BaseEstimator):
-        return type(one) is type(other) and repr(one.get_params()) == repr(other.get_params())
-    return bool(np.all(one == other)) and type(one) is type(other)
 
 
 def _blas_threads(n: int, n_jobs: int | None = None) -> Any:

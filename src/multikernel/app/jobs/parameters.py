@@ -9,7 +9,8 @@ from difflib import get_close_matches
 from typing import Any
 
 import multikernel
-from multikernel._parameters import Rule, rules
+from multikernel._parameters import rules
+from multikernel._rules import Rule
 
 # Kernels have a language of their own, and how far a fit is, each application shows in its own way.
 _ELSEWHERE = frozenset({"kernels", "verbose"})

@@ -13,8 +13,9 @@ from typing import Any
 import numpy as np
 
 from multikernel._typing import Array, Index
-from multikernel.banks.base import KernelBank, positions
+from multikernel.banks.base import KernelBank
 from multikernel.banks.factor import FactorBank
+from multikernel.banks.indices import positions
 from multikernel.banks.low_rank.feature_map import FeatureMap
 from multikernel.banks.wrappers import WrapperBank, around, asked
 

@@ -17,19 +17,17 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from multikernel._parameters import (
-    Choice,
     Count,
     NonNegative,
     NonNegativeVector,
-    Number,
     Part,
     Positive,
     Power,
     Seed,
     Starts,
     Verbosity,
-    shown,
 )
+from multikernel._rules import Choice, Number, shown
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.columns import ColumnDistancesBank

@@ -14,7 +14,8 @@ from typing import Annotated, Any, ClassVar, cast
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from multikernel._parameters import Count, Number, Part, Positive, Verbosity
+from multikernel._parameters import Count, Part, Positive, Verbosity
+from multikernel._rules import Number
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.combinations.subset_products import SubsetProducts

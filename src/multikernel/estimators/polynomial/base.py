@@ -12,7 +12,6 @@ from multikernel._parameters import (
     Count,
     NonNegative,
     NonNegativeVector,
-    Number,
     Part,
     Positive,
     Power,
@@ -20,6 +19,7 @@ from multikernel._parameters import (
     Starts,
     Verbosity,
 )
+from multikernel._rules import Number
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.combinations import Combination, HadamardPower, TiedAndFree

@@ -15,7 +15,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from multikernel._linalg import as_columns
-from multikernel._parameters import Count, NonNegative, Positive, Seed, Verbosity, shown
+from multikernel._parameters import Count, NonNegative, Positive, Seed, Verbosity
+from multikernel._rules import shown
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.columns import ColumnDistancesBank

@@ -9,7 +9,8 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._parameters import Choice, Count, Part, Verbosity
+from multikernel._parameters import Count, Part, Verbosity
+from multikernel._rules import Choice
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.shared import together

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Annotated
 
-from multikernel._parameters import Number
+from multikernel._rules import Number
 from multikernel.domains import Domain, NormBall
 from multikernel.estimators.support.base import SupportClassifier, SupportEstimator, SupportRegressor
 from multikernel.optimizers import BlockNorm, Optimizer, ProjectedGradient

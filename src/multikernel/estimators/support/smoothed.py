@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Annotated, cast
 
-from multikernel._parameters import Number
+from multikernel._rules import Number
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.combinations import Linear

@@ -1,0 +1,135 @@
+"""The banks of kernels that share a structure; which kernels do, and when that is worth it, banks/bind.py decides."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from multikernel._typing import Array, Columns
+from multikernel.banks.base import KernelBank
+from multikernel.banks.base_matrix import BaseMatrix
+from multikernel.banks.factor import FactorBank
+from multikernel.banks.lazy import LazyBank, anova_stack, stack
+from multikernel.banks.powers import PowersBank
+from multikernel.banks.profiles import ProfilesBank
+from multikernel.banks.subset_rbf import SubsetRBFBank
+from multikernel.kernels.base import Kernel
+from multikernel.kernels.distance import ExponentialKernel, OfDistance, squared_distances
+from multikernel.kernels.facts import Elementary, ExplicitFeatures, PowerOf
+
+SMALL_STACK = 256 << 20  # bytes of a stored stack up to which a pass over it is faster than new exponentials
+_FEW_FEATURES = 8  # Gaussians on more columns share a matrix of distances, which is one matrix product
+FEW = 4  # fewer powers, widths or sets of columns take no more memory in a packed stack than what they share
+
+
+@dataclass(frozen=True)
+class Storage:
+    """How matrices are stored: the bytes that the largest may take, and the precision."""
+
+    memory: int
+    dtype: np.dtype[Any]
+
+    def precision(self, values: int) -> Any:
+        """The precision in which so many values fit the memory: the one asked for, else float32, else None."""
+        either = (self.dtype, np.dtype(np.float32))
+        return next((dtype for dtype in either if values * dtype.itemsize <= self.memory), None)
+
+
+def fact_of(kernel: Kernel, kind: type) -> Any:
+    """The fact of a kind that a kernel states."""
+    return next(fact for fact in kernel.facts() if isinstance(fact, kind))
+
+
+def powers_bank(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBank:
+    """Of powers of one matrix."""
+    facts = [fact_of(kernel, PowerOf) for kernel in kernels]
+    return PowersBank(_matrix(facts[0].base, X, storage), np.array([fact.degree for fact in facts]))
+
+
+def profiles_bank(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBank:
+    """Of functions of one distance."""
+    facts = [fact_of(kernel, OfDistance) for kernel in kernels]
+    return ProfilesBank(_matrix(facts[0], X, storage), tuple(fact.kernel for fact in facts))
+
+
+def is_gaussian(fact: OfDistance) -> bool:
+    """Whether a kernel is exp(-gamma |x - z|^2)."""
+    kernel = fact.kernel
+    plain = type(kernel).profile is ExponentialKernel.profile and type(kernel).__call__ is ExponentialKernel.__call__
+    return plain and kernel.distance is squared_distances
+
+
+def few_differences(kernels: Sequence[Kernel], X: Any) -> bool:
+    """Whether squared differences of every feature serve all kernels better than a matrix of distances for each set."""
+    sets = {fact_of(kernel, OfDistance).columns for kernel in kernels}
+    if not isinstance(X, np.ndarray) or len(kernels) < FEW or len(sets) < FEW:
+        return False
+    return sum(X.shape[1] if columns is None else len(columns) for columns in sets) <= _FEW_FEATURES * len(kernels)
+
+
+def gaussians_bank(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBank:
+    """Of Gaussians on sets of columns."""
+    facts = [fact_of(kernel, OfDistance) for kernel in kernels]
+    columns = [tuple(_columns(fact.columns, X).tolist()) for fact in facts]
+    bank = SubsetRBFBank.each(X, columns, np.array([fact.kernel.gamma for fact in facts], dtype=float))
+    fits = _halves(len(kernels), X) * storage.dtype.itemsize <= storage.memory
+    return bank.stored(storage.dtype) if fits else bank
+
+
+def _matrix(base: Kernel | OfDistance, X: Any, storage: Storage) -> BaseMatrix:
+    """The matrix that several kernels share: stored in the precision that fits the budget, else made on demand."""
+    matrix, dtype = BaseMatrix.of(base, X), storage.precision(X.shape[0] ** 2)
+    if dtype is None:
+        return matrix
+    fits = X.shape[0] ** 2 * X.dtype.itemsize <= storage.memory
+    evaluated = matrix if fits else BaseMatrix.of(base, X.astype(np.float32))
+    return replace(matrix, stored=evaluated.values().astype(dtype, copy=False))
+
+
+def factors_bank(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBank:
+    """Of explicit features."""
+    columns = [_columns(fact_of(kernel, ExplicitFeatures).columns, X) for kernel in kernels]
+    features = np.concatenate(columns)
+    F = X if np.array_equal(features, np.arange(X.shape[1])) else X[:, features]
+    return FactorBank(F, F, np.array([len(c) for c in columns]), features)
+
+
+def _columns(columns: Columns | None, X: Any) -> Array:
+    return np.arange(X.shape[1]) if columns is None else np.asarray(columns, dtype=int)
+
+
+def anova_bank(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBank:
+    """Of ANOVA kernels that share a recursion."""
+    dtype = storage.precision(_halves(len(kernels), X))
+    if dtype is None:
+        return LazyBank(kernels, X, X)
+    return anova_stack(kernels, [fact_of(kernel, Elementary) for kernel in kernels], X, dtype)
+
+
+def subsets_bank(subsets: tuple[Columns, ...], gammas: tuple[float, ...], X: Any, storage: Storage) -> KernelBank:
+    """Of Gaussians on described sets of columns."""
+    table = np.full((len(subsets), max(map(len, subsets))), -1)
+    for row, columns in zip(table, subsets, strict=True):
+        row[: len(columns)] = columns
+    bank = SubsetRBFBank.of(X, table, np.array(gammas))
+    stack = _halves(len(bank), X) * storage.dtype.itemsize
+    return bank.stored(storage.dtype) if stack <= min(storage.memory, SMALL_STACK) else bank
+
+
+def rest_bank(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBank:
+    """Of kernels that share nothing."""
+    return stack(kernels, X, storage.memory, storage.dtype)
+
+
+def costly_bank(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBank:
+    """Of kernels that are costly to evaluate, in single precision where double exceeds the memory."""
+    return stack(kernels, X, storage.memory, storage.precision(_halves(len(kernels), X)))
+
+
+def _halves(m: int, X: Any) -> int:
+    """How many values a packed stack of m matrices holds."""
+    n: int = X.shape[0]
+    return m * n * (n + 1) // 2

@@ -1,0 +1,174 @@
+"""Samples seen in several ways: blocks of features, data frames and kernel matrices, side by side.
+
+A view has kernels of its own: those of a block of features are bound to it, a kernel matrix is one. A sample that lacks
+a view, all of whose cells there are missing, has k = 0 with every sample in the kernels of that view,
+
+    k_v(x, z) = s(x) s(z) k_v(x, z),    s(x) = 1 where x has the view, else 0,
+
+which is positive semi-definite: the sample is the origin of the view's feature space, and the other views speak for it.
+What kernels learn from the training sample they learn from the samples that have the view.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+from sklearn.utils import check_array
+
+from multikernel._typing import Array, Index
+from multikernel.banks.base import KernelBank
+from multikernel.banks.bind import bind_kernels
+from multikernel.banks.concatenated import ConcatenatedBank
+from multikernel.banks.indices import positions
+from multikernel.banks.views import Views
+from multikernel.banks.weighed import WeighedBank
+from multikernel.banks.wrappers import SameKernelsBank
+from multikernel.kernels.family import KernelFamily
+from multikernel.kernels.features import Features
+from multikernel.kernels.frames import column_names, is_frame
+from multikernel.kernels.table import Table, as_table
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ViewBank(SameKernelsBank):
+    """The kernels of one view; new samples are views, of which this one is taken.
+
+    Parameters
+    ----------
+    bank : its kernels
+    view : str, its name
+    columns : int array, the samples of the columns among those of the view's bank, where it was given as one
+    features : the columns of its samples in training, where it was given as samples
+    example : one sample that has the view, which stands in for those that do not
+    labels : the kernels' names
+    """
+
+    view: str
+    columns: Array | None = None
+    features: Features | None = None
+    example: Any = None
+    labels: tuple[str, ...] | None = None
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        return self.bank.names if self.labels is None else self.labels
+
+    def block(self, rows: Index, columns: Index) -> Self:
+        return replace(self, bank=self.bank.block(rows, columns), columns=self._columns(columns))
+
+    def reference(self, columns: Index = slice(None)) -> Self:
+        return replace(self, bank=self.bank.reference(columns), columns=self._columns(columns))
+
+    def principal(self, rows: Array) -> Self:
+        return replace(self, bank=self.bank.principal(rows), columns=self._columns(rows))
+
+    def select(self, index: Index) -> Self:
+        return replace(self, bank=self.bank.select(index), labels=self._chosen(index))
+
+    def exact(self, index: Index = slice(None)) -> Self:
+        return replace(self, bank=self.bank.exact(index), labels=self._chosen(index))
+
+    def cross(self, X: Any) -> KernelBank:
+        part = Views.of(X).part(self.view)
+        if isinstance(part, KernelBank):  # against all samples of the view's bank
+            return part if self.columns is None else part.block(slice(None), self.columns)
+        if self.features is None:
+            return self.bank.cross(np.asarray(part))
+        samples, present = self._new(part)
+        new = self.bank.cross(samples)
+        return new if present.all() else WeighedBank(new, present.astype(float), np.ones(new.shape[1]))
+
+    def self_values(self, X: Any) -> Array:
+        part = Views.of(X).part(self.view)
+        if self.features is None or isinstance(part, KernelBank):
+            return self.bank.self_values(part)
+        samples, present = self._new(part)
+        return self.bank.self_values(samples) * present
+
+    def _chosen(self, index: Index) -> tuple[str, ...] | None:
+        names = self.labels
+        return None if names is None else tuple(names[k] for k in positions(index, len(names)))
+
+    def _columns(self, index: Index) -> Array | None:
+        if self.columns is None:
+            return None
+        return self.columns[positions(index, len(self.columns))]
+
+    def _new(self, part: Any) -> tuple[Any, Array]:
+        """New samples as kernels take them, and which have the view."""
+        samples, present = view_samples(part)
+        before = self.features
+        assert before is not None
+        now = features_of(part, samples)
+        if now.n != before.n or (now.names or before.names) != (before.names or now.names):
+            was, got = (", ".join(each.names) if each.names else f"{each.n} columns" for each in (before, now))
+            raise ValueError(f"view {self.view!r} had {was} in training, and has {got} now")
+        if not present.any():
+            return self.example[np.zeros(len(present), dtype=int)], present
+        samples = samples.with_strings(before.strings) if isinstance(samples, Table) else samples
+        return samples[stand_ins(present)], present
+
+
+def bind_view(family: KernelFamily, view: str, part: Any, dtype: Callable[[int, int], Any]) -> ViewBank:
+    """The kernels of a view of samples, on a training sample.
+
+    Parameters
+    ----------
+    family : its kernels
+    view : str, its name
+    part : its samples, as the user gave them
+    dtype : function of how many kernels there are and how many samples, the precision in which they are stored
+
+    Raises
+    ------
+    ValueError : where no sample has the view, or a kernel does not take what a column holds
+    """
+    samples, present = view_samples(part)
+    if not present.any():
+        raise ValueError(f"view {view!r} is missing for all samples")
+    features, having = features_of(part, samples), np.flatnonzero(present)
+    some = samples[having]
+    missing = samples.among(having).missing.tolist() if isinstance(samples, Table) else ()
+    own = family.resolve(replace(features, missing=tuple(missing))).learned(some)
+    with np.errstate(over="ignore", invalid="ignore"):  # what overflows is named by who asks for the bank
+        whole = some if present.all() else samples[stand_ins(present)]
+        bank = bind_kernels(own, whole, dtype=dtype(len(own), len(present)))
+    if not present.all():
+        bank = bank.weighed(present.astype(float))
+    return ViewBank(bank, view, features=features, example=some[:1], labels=tuple(own.names))
+
+
+def bank_of_views(parts: Sequence[ViewBank]) -> KernelBank:
+    """The kernels of all views; a ConcatenatedBank where there are several."""
+    return parts[0] if len(parts) == 1 else ConcatenatedBank(tuple(parts), np.arange(sum(map(len, parts))))
+
+
+def view_samples(part: Any) -> tuple[Any, Array]:
+    """Samples of a view as kernels take them, and which of them have it.
+
+    Parameters
+    ----------
+    part : as the user gave it
+    """
+    part = part.reshape(-1, 1) if isinstance(part, np.ndarray) and part.ndim == 1 else part
+    table = as_table(part)
+    if table is not None:
+        return table, ~table.absent
+    X = check_array(part, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
+    if hasattr(X, "tocsr") or not np.isnan(X).any():
+        return X, np.ones(X.shape[0], dtype=bool)
+    table = Table.of_numbers(X)
+    return table, ~table.absent
+
+
+def features_of(part: Any, samples: Any) -> Features:
+    """The columns of a view, by name where it is a frame."""
+    return replace(Features.of(samples), names=column_names(part) if is_frame(part) else None)
+
+
+def stand_ins(present: Array) -> Array:
+    """The rows of samples with another row in place of each that lacks the view."""
+    return np.where(present, np.arange(len(present)), int(np.argmax(present)))

@@ -1,0 +1,90 @@
+"""Samples as kernels take them, checked: those of training, and new ones with the same columns."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from copy import deepcopy
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import BaseEstimator
+from sklearn.utils.validation import validate_data
+
+from multikernel.estimators.given import check_samples
+from multikernel.kernels import Features, KernelFamily, as_family
+from multikernel.kernels.table import Table, as_table
+
+
+class TakesSamples(BaseEstimator, ABC):  # type: ignore[misc]
+    """An estimator of kernels on samples: it knows what its kernels take, and which columns training had."""
+
+    kernels: Any
+    _strings: tuple[int, ...] = ()  # the columns that held strings in training
+    _times: tuple[int, ...] = ()  # those that held dates or durations
+
+    @abstractmethod
+    def _default_kernels(self) -> KernelFamily:
+        """The family used where ``kernels`` is None."""
+
+    def _family(self) -> KernelFamily:
+        """The family as it is now: a fitted model does not follow a kernel that the user changes later."""
+        try:
+            return self._default_kernels() if self.kernels is None else deepcopy(as_family(self.kernels))
+        except (TypeError, ValueError) as error:
+            kind = ValueError if isinstance(self.kernels, str) else type(error)
+            raise kind(f"{type(self).__name__}: {error}") from None
+
+    def _features(self, X: Any) -> Features:
+        names = getattr(self, "feature_names_in_", None)
+        if names is not None and len(names) != X.shape[1]:  # of an earlier fit
+            names = None
+        return replace(Features.of(X), names=None if names is None else tuple(names))
+
+    def _samples(self, X: Any, reset: bool = False) -> Any:
+        """Samples, checked: an array, a CSR matrix or a table; columns as in training unless ``reset``."""
+        check_samples(X)
+        samples = self._table(X)
+        if samples is not None and not reset:
+            samples = samples.with_strings(self._strings)
+        if samples is None:
+            least = 2 if reset else 1
+            samples = validate_data(
+                self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=reset, ensure_min_samples=least
+            )
+        else:
+            named = X if hasattr(X, "columns") else samples.numbers
+            validate_data(self, named, reset=reset, skip_check_array=True)
+        features = Features.of(samples)
+        if reset:
+            self._strings, self._times = features.strings, features.times
+        for held, before, now in (
+            ("strings", self._strings, features.strings),
+            ("dates", self._times, features.times),
+        ):
+            if now != before:
+                was, got = (", ".join(map(str, columns)) or "none" for columns in (before, now))
+                raise ValueError(
+                    f"{type(self).__name__} was fitted with {held} in columns {was} of X, and got them in {got}"
+                )
+        if features.missing and not reset:
+            self._check_complete(samples)
+        return samples
+
+    def _table(self, X: Any) -> Table | None:
+        """Samples that are more than finite numbers; an array with missing cells only where the kernels take these."""
+        if not (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind == "f"):
+            return as_table(X)
+        with np.errstate(over="ignore", invalid="ignore"):
+            if np.isfinite(X.sum()) or np.isinf(X).any() or not np.isnan(X).any():
+                return None
+        table = Table.of_numbers(X)
+        try:
+            self._check_complete(table)
+        except (TypeError, ValueError):  # scikit-learn's sentence is the one that users know
+            return None
+        return table
+
+    def _check_complete(self, samples: Any) -> None:
+        """ValueError where new samples miss cells and a kernel does not take that."""
+        self._family().resolve(self._features(samples))
