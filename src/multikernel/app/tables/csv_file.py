@@ -7,6 +7,7 @@ import csv
 import gzip
 import io
 import lzma
+import re
 import zipfile
 import zlib
 from collections.abc import Callable, Iterator
@@ -22,7 +23,13 @@ _KINDS = {
     b"\x1f\x8b": "is compressed; give it a name that ends in .gz",
     b"\x89PNG": "is a picture; give a CSV file",
     b"%PDF": "is a PDF; give a CSV file",
+    b"\xd0\xcf\x11\xe0": "is an old Excel file; save the sheet as CSV",
+    b"PAR1": "is a Parquet file; write it as CSV",
+    b"<!DOCTYPE": "is a web page; download the table itself, which may need a login",
+    b"<html": "is a web page; download the table itself, which may need a login",
 }
+_ENCRYPTED = 1  # the flag of a member of a zip archive
+_HINT = re.compile(r"sep=(.)\r?\n")  # Excel's line about the delimiter, which is no row
 _SAMPLE = 50  # rows by which the delimiter is told
 
 
@@ -31,13 +38,13 @@ def rows_of(path: Path) -> tuple[list[list[str]], str]:
 
     ValueError where the file is damaged, is no text, is no CSV, or has a row longer than the first.
     """
-    text = _text(path, _content(path))
-    delimiter = _delimiter(text)
+    text, delimiter = _without_hint(_text(path, _content(path)))
+    delimiter = delimiter or _delimiter(text)
     rows: list[list[str]] = []
     reader = _reader(text, delimiter)
     try:
         for cells in reader:
-            width = len(rows[0]) if rows else len(cells)
+            width = len(rows[0]) if rows and rows[0] else len(cells)
             if len(cells) > width:
                 raise ValueError(
                     f"{path}: row {len(rows) + 1} has {len(cells)} cells, and row 1 has {width}; put a cell that holds "
@@ -52,14 +59,16 @@ def rows_of(path: Path) -> tuple[list[list[str]], str]:
         rows.pop()
     if not rows:
         raise ValueError(f"{path} is empty; a row of column names was expected")
+    if not any(rows[0]):
+        raise ValueError(f"{path}: row 1 is blank; the names of the columns have to stand there")
     return rows, delimiter
 
 
 def _content(path: Path) -> bytes:
     try:
-        if path.suffix == ".zip":
+        if path.suffix.lower() == ".zip":
             return _only_member(path)
-        with _OPENERS.get(path.suffix, open)(path, "rb") as file:
+        with _OPENERS.get(path.suffix.lower(), open)(path, "rb") as file:
             content: bytes = file.read()
             return content
     except (EOFError, zlib.error, zipfile.BadZipFile, lzma.LZMAError, OSError) as error:
@@ -73,6 +82,8 @@ def _only_member(path: Path) -> bytes:
         names = [name for name in archive.namelist() if not name.endswith("/")]
         if len(names) != 1:
             raise ValueError(f"{path} holds {len(names)} files; give an archive of one CSV file")
+        if archive.getinfo(names[0]).flag_bits & _ENCRYPTED:
+            raise ValueError(f"{path} is encrypted; give the file inside it")
         return archive.read(names[0])
 
 
@@ -80,18 +91,24 @@ def _text(path: Path, content: bytes) -> str:
     for start, what in _KINDS.items():
         if content.startswith(start):
             raise ValueError(f"{path} {what}")
-    encoding = "utf-16" if content.startswith(_UTF16) else "utf-8-sig"
+    encoding, name = ("utf-16", "UTF-16") if content.startswith(_UTF16) else ("utf-8-sig", "UTF-8")
     try:
         text = content.decode(encoding)
     except UnicodeDecodeError as error:
         line = content.count(b"\n", 0, error.start) + 1
         raise ValueError(
-            f"{path} cannot be read as CSV: line {line} is not UTF-8 text; save it as 'CSV UTF-8', or convert it with "
-            "iconv -f WINDOWS-1252 -t UTF-8"
+            f"{path} cannot be read as CSV: line {line} is not {name} text; save it as 'CSV UTF-8'"
+            + (", or convert it with iconv -f WINDOWS-1252 -t UTF-8" if name == "UTF-8" else "")
         ) from None
     if "\0" in text:
         raise ValueError(f"{path} cannot be read as CSV: it holds zero bytes; save it as 'CSV UTF-8'")
     return text
+
+
+def _without_hint(text: str) -> tuple[str, str]:
+    """The text without Excel's line about its delimiter, and that delimiter; empty where there is no such line."""
+    hint = _HINT.match(text)
+    return (text[hint.end() :], hint[1]) if hint and hint[1] in DELIMITERS else (text, "")
 
 
 def _reader(text: str, delimiter: str) -> Any:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 _SPACES = "' \u00a0\u202f\u2019"
 _MARKS = frozenset(",." + _SPACES)
 _POINT = re.compile(rf"[+-]?[1-9]\d{{0,2}}(?:([,{_SPACES}])\d{{3}})(?:\1\d{{3}})*(?:\.\d+)?")
-_COMMA = re.compile(rf"[+-]?(?:\d*|[1-9]\d{{0,2}}(?:([.{_SPACES}])\d{{3}})(?:\1\d{{3}})*)(?:,\d+(?:[eE][+-]?\d+)?)?")
+_COMMA = re.compile(rf"[+-]?(?:\d*|[1-9]\d{{0,2}}(?:([.{_SPACES}])\d{{3}})(?:\1\d{{3}})*)(?:,\d+)?(?:[eE][+-]?\d+)?")
 _SHOWN = 5  # names that a sentence lists
 
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
@@ -18,6 +19,7 @@ from multikernel.datasets.column import Column, decide
 from multikernel.datasets.dataset import Task
 from multikernel.datasets.rows import check_header
 
+_LISTED = 20  # names of columns that a sentence has room for
 _MISSING = frozenset({"", "?", "na", "n/a", "nan", "null"})
 
 
@@ -32,7 +34,11 @@ class Table:
     def column(self, name: str) -> Column:
         """A column by name; ValueError where there is none, or where one of its cells is missing."""
         if name not in self.columns:
-            raise ValueError(f"{self.file} has no column {name!r}; it has {', '.join(self.columns)}")
+            close = get_close_matches(name.lower(), {each.lower(): None for each in self.columns}, 1, 0.75)
+            guess = next(
+                (f"did you mean {each!r}? It has " for each in self.columns if each.lower() in close), "it has "
+            )
+            raise ValueError(f"{self.file} has no column {name!r}; {guess}{listed(list(self.columns))}")
         column = self.columns[name]
         for i, cell in enumerate(column.cells):
             if is_missing(cell):
@@ -44,13 +50,19 @@ class Table:
         absent = [name for name in names if name not in self.columns]
         if absent:
             raise ValueError(
-                f"{self.file} lacks {', '.join(map(repr, absent))}; the model needs the columns {', '.join(names)}"
+                f"{self.file} lacks {listed(list(map(repr, absent)))}; the model needs the columns {listed(names)}"
             )
 
     @property
     def features(self) -> tuple[str, ...]:
         """The names of the columns that may be features: those that do not begin with an underscore."""
         return tuple(name for name in self.columns if not name.startswith("_"))
+
+
+def listed(names: Sequence[str]) -> str:
+    """Names as a sentence lists them, not too many of them."""
+    more = f" and {len(names) - _LISTED} more" if len(names) > _LISTED else ""
+    return ", ".join(names[:_LISTED]) + more
 
 
 def is_missing(cell: str) -> bool:
@@ -84,9 +96,19 @@ def read_target(table: Table, target: str, task: Task | None) -> tuple[Array, Ta
 
     ValueError where there is no such target or no feature, or the target misses a cell or does not fit the task.
     """
-    y, decided = decide(table.column(target), task)
+    column = table.column(target)
+    if len(column.cells) < 2:
+        raise ValueError(f"{table.file} has 1 row after the names, and learning needs several")
+    y, decided = decide(column, task)
     if decided == "classification" and len(np.unique(y)) < 2:
         raise ValueError(f"{table.file}: column {target!r} holds one class only, {y[0]}")
+    if decided == "classification" and len(np.unique(y)) == len(y) > 2:
+        raise ValueError(
+            f"{table.file}: each row has a class of its own in column {target!r}; if it names the rows, give another "
+            "--target, and if it holds numbers, --task regression"
+        )
+    if decided == "regression" and (y == y[0]).all():
+        raise ValueError(f"{table.file}: column {target!r} holds one value only, {y[0]:g}; there is nothing to learn")
     columns = [table.columns[name] for name in table.features if name != target]
     if not columns:
         raise ValueError(f"{table.file} has no feature columns beside {target!r}")
