@@ -7,7 +7,7 @@ import sys
 from importlib.util import find_spec
 from typing import Any
 
-_NEEDED = ("typer", "rich", "jinja2", "matplotlib", "pandas")
+_NEEDED = ("typer", "rich", "jinja2", "matplotlib", "pandas", "starlette", "uvicorn", "python_multipart")
 
 
 def main() -> None:

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from multikernel.app.cli.commands.app import app as application
 from multikernel.app.cli.commands.bench import bench
 from multikernel.app.cli.commands.compare import compare
 from multikernel.app.cli.commands.datasets import datasets
@@ -15,6 +16,7 @@ from multikernel.app.cli.commands.fit import fit
 from multikernel.app.cli.commands.methods import methods
 from multikernel.app.cli.commands.path import path
 from multikernel.app.cli.commands.predict import predict
+from multikernel.app.cli.commands.repeat import repeat
 from multikernel.app.cli.commands.report import report
 from multikernel.app.cli.commands.reproduce import reproduce
 from multikernel.app.cli.options import EPILOG
@@ -53,6 +55,8 @@ _COMMANDS: tuple[tuple[Callable[..., None], str | None], ...] = (
     (path, EPILOG),
     (compare, None),
     (report, None),
+    (application, None),
+    (repeat, None),
     (bench, EPILOG),
     (methods, None),
     (datasets, None),
@@ -60,4 +64,4 @@ _COMMANDS: tuple[tuple[Callable[..., None], str | None], ...] = (
     (reproduce, None),
 )
 for command, words in _COMMANDS:
-    app.command(epilog=words)(command)
+    app.command(name=command.__name__, epilog=words)(command)

@@ -1,0 +1,135 @@
+"""A drawing: scales, axes and marks, as SVG text in the page's own type and colours (classes c0, c1, ... of its style).
+
+A mark has a sentence of its own, which the page's script shows at the pointer and at the focus, and which a screen
+reader says.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from html import escape
+from math import ceil, floor, log10
+
+from markupsafe import Markup
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Numbers to places: from ``low``, ``high`` to the places ``start``, ``end``; by their logarithms where asked."""
+
+    low: float
+    high: float
+    start: float
+    end: float
+    logarithmic: bool = False
+
+    def __call__(self, value: float) -> float:
+        low, high = self._in(self.low), self._in(self.high)
+        part = (self._in(value) - low) / (high - low) if high > low else 0.5
+        return self.start + part * (self.end - self.start)
+
+    def _in(self, value: float) -> float:
+        return log10(value) if self.logarithmic else value
+
+    @property
+    def ticks(self) -> list[float]:
+        """Round numbers, about five."""
+        if self.logarithmic:
+            low, high = ceil(log10(self.low) - 1e-9), floor(log10(self.high) + 1e-9)
+            return [10.0**k for k in range(low, high + 1, max(1, (high - low) // 5))]
+        span = self.high - self.low
+        if span <= 0:
+            return [self.low]
+        raw = span / 5
+        size = 10.0 ** floor(log10(raw))
+        step = next(size * times for times in (1, 2, 5, 10) if size * times >= raw * 0.999)
+        begin = ceil(self.low / step - 1e-9)
+        final = floor(self.high / step + 1e-9)
+        return [round(k * step, 12) for k in range(begin, final + 1)]
+
+
+@dataclass
+class Drawing:
+    """Marks on a sheet of ``width`` x ``height``; what stands first is drawn first."""
+
+    width: float
+    height: float
+    title: str
+    parts: list[str] = field(default_factory=list)
+
+    def text(self, x: float, y: float, words: str, anchor: str = "start", kind: str = "t") -> None:
+        """Words, with their base line at y."""
+        self.parts.append(f'<text x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}" class="{kind}">{escape(words)}</text>')
+
+    def line(self, x1: float, y1: float, x2: float, y2: float, kind: str = "axis") -> None:
+        """A straight line."""
+        self.parts.append(f'<line x1="{x1:.1f}" y1="{y1:.1f}" x2="{x2:.1f}" y2="{y2:.1f}" class="{kind}"/>')
+
+    def curve(self, points: Sequence[tuple[float, float]], kind: str) -> None:
+        """Points joined by lines."""
+        self.parts.append(f'<polyline points="{_places(points)}" class="curve {kind}"/>')
+
+    def area(self, points: Sequence[tuple[float, float]], kind: str) -> None:
+        """What points enclose."""
+        self.parts.append(f'<polygon points="{_places(points)}" class="area {kind}"/>')
+
+    def bar(self, x: float, y: float, width: float, height: float, kind: str, tip: str) -> None:
+        """A bar that says something."""
+        shape = (
+            f'<rect x="{x:.1f}" y="{y:.1f}" width="{max(width, 1.0):.1f}" height="{height:.1f}" rx="2" class="{kind}"/>'
+        )
+        self._mark(shape, tip, focus=True)
+
+    def dot(self, x: float, y: float, radius: float, kind: str, tip: str, *, focus: bool = True) -> None:
+        """A dot that says something; one of many is not reached by the keyboard."""
+        self._mark(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="{radius:g}" class="{kind}"/>', tip, focus=focus)
+
+    def _mark(self, shape: str, tip: str, *, focus: bool) -> None:
+        said = escape(tip)
+        if focus:
+            self.parts.append(
+                f'<g class="mark" tabindex="0" role="img" aria-label="{said}" data-tip="{said}">{shape}</g>'
+            )
+        else:
+            self.parts.append(shape.replace("/>", f' data-tip="{said}"/>'))
+
+    def bottom(self, scale: Scale, y: float, name: str, top: float, percent: bool = False) -> None:
+        """The axis below, with lines up to ``top``."""
+        for tick in scale.ticks:
+            self.line(scale(tick), top, scale(tick), y, "grid")
+            self.text(scale(tick), y + 16, label(tick, percent), "middle", "t small")
+        self.text((scale.start + scale.end) / 2, y + 34, name, "middle", "t small")
+
+    def left(self, scale: Scale, x: float, name: str, right: float, percent: bool = False) -> None:
+        """The axis to the left, with lines up to ``right``."""
+        for tick in scale.ticks:
+            self.line(x, scale(tick), right, scale(tick), "grid")
+            self.text(x - 6, scale(tick) + 4, label(tick, percent), "end", "t small")
+        self.text(2, scale.end - 12, name, "start", "t small")
+
+    def svg(self) -> Markup:
+        """The drawing as an element of a page."""
+        size = f'viewBox="0 0 {self.width:g} {self.height:g}" width="{self.width:g}"'
+        head = f'<svg {size} role="group" aria-label="{escape(self.title)}" class="chart">'
+        return Markup(head + "".join(self.parts) + "</svg>")
+
+
+def label(value: float, percent: bool = False) -> str:
+    """A number at a tick."""
+    if percent:
+        return f"{value * 100:.10g}%".replace("-", "−")
+    return (
+        f"{value:.0e}".replace("e-0", "e-").replace("e+0", "e")
+        if value and not 1e-3 <= abs(value) < 1e6
+        else f"{value:.10g}"
+    ).replace("-", "−")
+
+
+def shortened(words: str, most: int) -> str:
+    """Words that fit."""
+    return words if len(words) <= most else words[: most - 1] + "…"
+
+
+def _places(points: Sequence[tuple[float, float]]) -> str:
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)

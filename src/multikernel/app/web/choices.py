@@ -1,0 +1,99 @@
+"""What a person has chosen on a data set: target, kinds and columns; from the store to a recipe."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from multikernel.app.tables.table import Table, read_table
+from multikernel.app.web.learning.recipe import Kind, Recipe
+from multikernel.app.web.learning.samples import target_of
+from multikernel.app.web.profile import About, leaks, likely_target, profile
+from multikernel.app.web.store import DataSet
+from multikernel.datasets.dataset import Task
+
+
+@lru_cache(maxsize=4)
+def cells(path: Path) -> Table:
+    """The table of a data set."""
+    return read_table(path)
+
+
+@lru_cache(maxsize=16)
+def _profile(path: Path) -> tuple[About, ...]:
+    return tuple(profile(cells(path)))
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is chosen, or proposed where nothing is yet.
+
+    Parameters
+    ----------
+    columns : tuple of About, all of the table
+    target : str
+    task : "classification", "regression", or None to tell from the target
+    kinds : dict from columns to what they hold
+    used : set of the columns to learn from
+    """
+
+    columns: tuple[About, ...]
+    target: str
+    task: Task | None
+    kinds: dict[str, Kind]
+    used: frozenset[str]
+
+    @classmethod
+    def of(cls, data: DataSet) -> Choice:
+        """On a data set."""
+        columns = _profile(data.table)
+        chosen = data.detail.get("choice", {})
+        target = chosen.get("target") or likely_target(list(columns))
+        kinds = {each.name: each.kind for each in columns} | chosen.get("kinds", {})
+        used = {each.name: each.use for each in columns} | chosen.get("used", {})
+        return cls(
+            columns, target, chosen.get("task"), kinds, frozenset(n for n, use in used.items() if use and n != target)
+        )
+
+    def recipe(self, data: DataSet, task: Task, **more: Any) -> Recipe:
+        """What a run learns by."""
+        columns = {each.name: self.kinds[each.name] for each in self.columns if each.name in self.used}
+        if not columns:
+            raise ValueError("No column is left to learn from; tick at least one beside the target.")
+        return Recipe(data.name, self.target, task, columns, data.detail.get("views", {}), **more)
+
+
+@dataclass(frozen=True)
+class Target:
+    """The target, looked at.
+
+    Parameters
+    ----------
+    task : what is learned
+    values : its known cells
+    unknown : int, rows without it
+    leaks : columns that tell it alone
+    """
+
+    task: Task
+    values: Any
+    unknown: int
+    leaks: tuple[str, ...]
+
+
+def target(data: DataSet, choice: Choice) -> Target:
+    """What the chosen target is; ValueError where it cannot be one."""
+    return _target(data.table, choice.target, choice.task, tuple((n, choice.kinds[n]) for n in sorted(choice.used)))
+
+
+@lru_cache(maxsize=32)
+def _target(path: Path, name: str, task: Task | None, columns: tuple[tuple[str, Kind], ...]) -> Target:
+    table = cells(path)
+    y, decided, rows = target_of(table, name, task)
+    try:
+        found = leaks(table, dict(columns), y, rows, decided)
+    except ValueError:  # a column is not of the kind that was chosen; learning says so in full
+        found = []
+    return Target(decided, y, len(table.columns[name].cells) - len(y), tuple(found))

@@ -1,0 +1,216 @@
+"""The queue of runs: each in a process of its own, with limits, one at a time.
+
+A process that has loaded its libraries waits for the next run, so that a run begins at once. What a run says comes as
+lines of JSON; its last words, should it break, are what it wrote to its log.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+import threading
+import time
+from collections import deque
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from multikernel.app.web.settings import Settings
+from multikernel.app.web.store import Run, Store
+
+_WORDS = 1500  # characters of a log that are shown
+_LOOK = 0.1  # seconds between looks at a run's limits
+
+
+@dataclass(frozen=True)
+class Progress:
+    """Where a run is.
+
+    Parameters
+    ----------
+    status : as of a Run
+    stage : str, what it does
+    said : str, a line about it
+    part : float, from 0 to 1
+    seconds : float, since it began
+    ahead : int, runs before it in the queue
+    """
+
+    status: str
+    stage: str = ""
+    said: str = ""
+    part: float = 0.0
+    seconds: float = 0.0
+    ahead: int = 0
+
+    @property
+    def left(self) -> float | None:
+        """Seconds to go, if it goes on as it did."""
+        return self.seconds * (1.0 - self.part) / self.part if self.part > 0.02 else None
+
+
+class Jobs:
+    """The queue, and the process that learns."""
+
+    def __init__(self, store: Store, settings: Settings) -> None:
+        self.store, self.settings = store, settings
+        self._queue: deque[str] = deque()
+        self._changed = threading.Condition()
+        self._progress: dict[str, Progress] = {}
+        self._stopped: set[str] = set()
+        self._open = True
+        self._process: subprocess.Popen[str] | None = None
+        self._spare: subprocess.Popen[str] | None = None
+        self._thread = threading.Thread(target=self._work, daemon=True, name="runs")
+        self._thread.start()
+
+    def submit(self, run: Run) -> None:
+        """To the end of the queue."""
+        with self._changed:
+            self._queue.append(run.id)
+            self._changed.notify_all()
+
+    def stop(self, run: Run) -> None:
+        """End a run at once, or take it out of the queue."""
+        with self._changed:
+            self._stopped.add(run.id)
+            if run.id in self._queue:
+                self._queue.remove(run.id)
+                self._end(run.id, "stopped", "Stopped before it began.")
+            self._changed.notify_all()
+
+    def progress(self, run: Run) -> Progress:
+        """Where a run is."""
+        with self._changed:
+            if run.id in self._queue:
+                return Progress("queued", ahead=self._queue.index(run.id) + (self._process is not None))
+            return self._progress.get(run.id) or Progress(run.status, said=run.words)
+
+    def close(self) -> None:
+        """End everything."""
+        with self._changed:
+            self._open = False
+            self._changed.notify_all()
+        self._thread.join(10.0)
+        for process in (self._process, self._spare):
+            if process is not None:
+                _kill(process)
+
+    # -- on the thread of the queue ------------------------------------------------------------------------------------
+
+    def _work(self) -> None:
+        while True:
+            if self._spare is None and self._open and not self.settings.read_only:
+                self._spare = _started()
+            with self._changed:
+                self._changed.wait_for(lambda: self._queue or not self._open)
+                if not self._open:
+                    return
+                name = self._queue.popleft()
+                process = self._process = self._spare or _started()
+                self._spare = None
+                self._progress[name] = Progress("running", "Starting")
+                self.store.set_run(name, status="running")
+            try:
+                self._watch(name, process)
+            except Exception as error:  # the queue goes on, whatever becomes of one run
+                self._end(name, "failed", f"The server could not follow this run: {error}")
+            finally:
+                _kill(process)
+                self._process = None
+
+    def _watch(self, name: str, process: subprocess.Popen[str]) -> None:
+        run = self.store.run(name)
+        if run is None:
+            return
+        start, log = time.monotonic(), run.folder / "log.txt"
+        errors = threading.Thread(target=_copy, args=(process.stderr, log), daemon=True)
+        lines = threading.Thread(target=self._hear, args=(name, process, start), daemon=True)
+        errors.start()
+        order = {"folder": str(run.folder), "memory": self.settings.run_memory, "recipe": run.recipe}
+        order["table"] = str(self.settings.data / run.dataset / "table.csv")
+        lines.start()
+        with suppress(OSError):  # it broke before it began; its log says why
+            print(json.dumps(order), file=process.stdin, flush=True)
+        late = False
+        while process.poll() is None:
+            late = time.monotonic() - start > self.settings.run_seconds
+            with self._changed:
+                if late or name in self._stopped or not self._open:
+                    break
+                self._changed.wait(_LOOK)
+        stopped = name in self._stopped
+        process.kill()
+        process.wait()
+        lines.join(5.0)
+        errors.join(5.0)
+        if stopped:
+            self._end(name, "stopped", "Stopped; nothing of it was kept.")
+        elif late:
+            limit = self.settings.run_seconds
+            self._end(name, "failed", f"Ended after {limit:g} s, the most that a run may take; learn from fewer rows.")
+        else:
+            self._conclude(run, process.returncode)
+
+    def _hear(self, name: str, process: subprocess.Popen[str], start: float) -> None:
+        assert process.stdout is not None
+        for line in process.stdout:
+            try:
+                told: dict[str, Any] = json.loads(line)
+            except ValueError:
+                continue
+            with self._changed:
+                known = self._progress.get(name) or Progress("running")
+                self._progress[name] = replace(known, seconds=time.monotonic() - start, **told)
+                self._changed.notify_all()
+
+    def _conclude(self, run: Run, code: int) -> None:
+        """What became of a process that ended by itself."""
+        end = run.folder / "end.json"
+        told = json.loads(end.read_text()) if end.exists() else {}
+        if code == 0 and "summary" in told:
+            self.store.set_run(run.id, summary=told["summary"])
+            self._end(run.id, "done", told.get("words", ""))
+        elif "error" in told:
+            self._end(run.id, "failed", told["error"])
+        else:
+            log = run.folder / "log.txt"
+            words = log.read_text(errors="replace")[-_WORDS:].strip() if log.exists() else ""
+            how = f"was killed by signal {-code}" if code < 0 else f"broke with status {code}"
+            self._end(run.id, "failed", f"The process of this run {how}. {'Its last words: ' + words if words else ''}")
+
+    def _end(self, name: str, status: str, words: str) -> None:
+        self.store.set_run(name, status=status, words=words.strip(), finished=time.time())
+        with self._changed:
+            self._progress.pop(name, None)
+            self._stopped.discard(name)
+            self._changed.notify_all()
+
+
+def _started() -> subprocess.Popen[str]:
+    command = [sys.executable, "-m", "multikernel.app.web.worker"]
+    pipe = subprocess.PIPE
+    return subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, errors="replace")
+
+
+def _kill(process: subprocess.Popen[str]) -> None:
+    """End a process that nobody reads from any more."""
+    process.kill()
+    process.wait()
+    for stream in (process.stdin, process.stdout, process.stderr):
+        with suppress(OSError):
+            if stream is not None:
+                stream.close()
+
+
+def _copy(stream: Any, path: Path) -> None:
+    """What a process says to its log, as long as it is not too long."""
+    left = 1 << 20
+    with path.open("w") as file:
+        for line in stream:
+            if left > 0:
+                file.write(line)
+                file.flush()
+            left -= len(line)

@@ -1,0 +1,1 @@
+"""What a run is: a recipe, and what learning by it finds."""

@@ -1,0 +1,129 @@
+"""A run from its order to its findings: scores on held-out folds, the model of all rows, what to show of both."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+import multikernel
+from multikernel._files import write_whole
+from multikernel.app.jobs.methods import most_folds, shuffled_folds
+from multikernel.app.tables.table import read_table
+from multikernel.app.web.learning.baselines import single_kernel, trivial
+from multikernel.app.web.learning.comparison import compared
+from multikernel.app.web.learning.estimators import made
+from multikernel.app.web.learning.held_out import HeldOut, held_out, importance_of
+from multikernel.app.web.learning.recipe import COMPARISON, Recipe
+from multikernel.app.web.learning.samples import frame, target_of
+from multikernel.app.web.learning.shown import certificate_of, path_of, quality, typical, weights_of
+from multikernel.app.web.learning.telling import Tell, fitting
+
+FOLDS = 5
+_BASELINE = 0.4  # the time of a baseline's fold beside that of a fit
+
+
+def found(stored: Mapping[str, Any], table: Path, folder: Path, tell: Tell) -> dict[str, Any]:
+    """The few numbers of a run that a list shows; the rest is in the run's folder.
+
+    Parameters
+    ----------
+    stored : the recipe
+    table : the cells
+    folder : where the model and the findings are left
+    tell : told of the progress
+
+    Raises
+    ------
+    ValueError : where the table or the recipe does not allow it
+    """
+    start, recipe = perf_counter(), Recipe.from_json(stored)
+    tell("Reading the table", 0.0)
+    cells = read_table(table)
+    y, task, rows = target_of(cells, recipe.target, recipe.task)
+    if not recipe.columns:
+        raise ValueError("There is no column to learn from; use at least one beside the target.")
+    X = frame(cells, recipe).iloc[rows].reset_index(drop=True)
+    compares = recipe.method == COMPARISON
+    result = compared(recipe, X, y, tell) if compares else _learned(recipe, X, y, folder, tell)
+    result |= {
+        "task": task,
+        "n": len(y),
+        "seconds": perf_counter() - start,
+        "unknown": len(cells.columns[recipe.target].cells) - len(y),
+    }
+    result |= {"typical": typical(X), "target_dtype": {"i": "int", "f": "float"}.get(y.dtype.kind, "str")}
+    write_whole(folder / "result.json", json.dumps(result).encode())
+    return {"measure": result["measure"], "n": len(y), "seconds": result["seconds"], **_headline(result)}
+
+
+def _learned(recipe: Recipe, X: pd.DataFrame, y: Any, folder: Path, tell: Tell) -> dict[str, Any]:
+    folds = min(FOLDS, most_folds(y, recipe.task))
+    if folds < 2:
+        raise ValueError(
+            f"{len(y)} rows are too few to hold some out"
+            + (": each class needs two rows or more." if recipe.task == "classification" else "; give four or more.")
+        )
+    total = folds * (1.0 + _BASELINE) + 1.0
+    splits = list(shuffled_folds(recipe.task, folds, recipe.seed).split(X, y))
+    parts: list[HeldOut] = []
+    for k, (train, test) in enumerate(splits):
+        with fitting(tell, f"Fold {k + 1} of {folds}: learning", k / total, 1.0 / total):
+            parts.append(held_out(recipe, X, y, train, test))
+    single = []
+    for k, (train, test) in enumerate(splits):
+        tell("A single tuned kernel, to compare with", (folds + k * _BASELINE) / total, f"fold {k + 1} of {folds}")
+        single.append(single_kernel(recipe, X, y, train, test))
+    model, given = made(recipe, X, y)
+    with fitting(tell, "Learning from all rows", 1.0 - 1.0 / total, 1.0 / total):
+        model.fit(given, y)
+    own = getattr(model, "best_estimator_", model)
+    numeric = {name: kind == "number" for name, kind in recipe.columns.items()}
+    multikernel.save(own, folder / "model.mk", metadata={"columns": numeric, "recipe": recipe.to_json()})
+    measure = "accuracy" if recipe.task == "classification" else "R²"
+    return {
+        "measure": measure,
+        "classes": [str(label) for label in getattr(own, "classes_", [])],
+        "scores": {
+            "own": [part.score for part in parts],
+            "single": single,
+            "trivial": [trivial(recipe.task, y[train], y[test]) for train, test in splits],
+        },
+        "train_score": float(own.score(given, y)),
+        "weights": weights_of(own, [part.model for part in parts], recipe.automatic),
+        "importance": importance_of(parts),
+        "path": path_of(model, recipe),
+        "certificate": certificate_of(own),
+        "chosen": {name: float(value) for name, value in getattr(model, "best_params_", {}).items()},
+        "explanation": _explained(own),
+        **quality(recipe, y, parts, [test for _, test in splits]),
+    }
+
+
+def _explained(model: Any) -> dict[str, Any] | None:
+    said = getattr(model, "explanation_", None)
+    if said is None:
+        return None
+    rows = [
+        {"candidate": r.candidate, "error": r.error, "spread": r.spread, "weight": r.weight, "learned": r.learned}
+        for r in said.rows
+    ]
+    return {"data": said.data, "choice": said.choice, "warnings": said.warnings, "measure": said.measure, "rows": rows}
+
+
+def _headline(result: Mapping[str, Any]) -> dict[str, Any]:
+    scores = result["scores"]["own"] if "scores" in result else max(result["comparison"], key=_mean)["scores"]
+    return {
+        "score": float(np.mean(scores)),
+        "deviation": float(np.std(scores, ddof=1)),
+        "trivial": float(np.mean(result["scores"]["trivial"])) if "scores" in result else None,
+    }
+
+
+def _mean(row: Mapping[str, Any]) -> float:
+    return float(np.mean(row["scores"]))

@@ -1,0 +1,99 @@
+"""One fold: a model of the other rows, what it says of these, and what its score loses with a column shuffled."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from multikernel._typing import Array
+from multikernel.app.web.learning.estimators import made
+from multikernel.app.web.learning.recipe import Recipe
+from multikernel.app.web.learning.samples import as_given
+
+_SHUFFLED = 40  # columns up to which each is shuffled
+_ROWS = 300  # of a fold on which columns are shuffled
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOut:
+    """What a model says of rows that it was not learned from.
+
+    Parameters
+    ----------
+    model : the fitted estimator
+    score : float, accuracy or R2
+    predicted : array (rows,)
+    values : array (rows, classes) of probabilities, or of decision values where there are none; None for numbers
+    calibrated : bool, whether the values are probabilities
+    losses : dict from columns to what the score loses with that column shuffled
+    """
+
+    model: Any
+    score: float
+    predicted: Array
+    values: Array | None
+    calibrated: bool
+    losses: dict[str, float]
+
+
+def held_out(recipe: Recipe, X: pd.DataFrame, y: Array, train: Array, test: Array) -> HeldOut:
+    """The fold of these rows."""
+    own = X.iloc[train].reset_index(drop=True)
+    model, given = made(recipe, own, y[train])
+    if hasattr(model, "verbose") and recipe.automatic:
+        model.set_params(verbose=1)
+    model.fit(given, y[train])
+    model = getattr(model, "best_estimator_", model)
+    rest = X.iloc[test].reset_index(drop=True)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of categories that a small fold did not have
+        new = _as_taken(rest, recipe)
+        values, calibrated = _values(model, new) if recipe.task == "classification" else (None, False)
+        predicted = np.asarray(model.predict(new))
+        losses = _losses(model, recipe, rest, y[test])
+        return HeldOut(model, float(model.score(new, y[test])), predicted, values, calibrated, losses)
+
+
+def _as_taken(X: pd.DataFrame, recipe: Recipe) -> Any:
+    return as_given(X, recipe) if recipe.automatic else X
+
+
+def _values(model: Any, X: Any) -> tuple[Array | None, bool]:
+    if hasattr(model, "predict_proba"):
+        return np.asarray(model.predict_proba(X)), True
+    if not hasattr(model, "decision_function"):
+        return None, False
+    decision = np.asarray(model.decision_function(X))
+    return (np.column_stack([-decision, decision]) if decision.ndim == 1 else decision), False
+
+
+def _losses(model: Any, recipe: Recipe, X: pd.DataFrame, y: Array) -> dict[str, float]:
+    """What the score loses with the cells of one column in another order."""
+    if len(recipe.columns) > _SHUFFLED:
+        return {}
+    few, truth = X.iloc[:_ROWS], y[:_ROWS]
+    order = np.random.default_rng(recipe.seed).permutation(len(few))
+    whole = float(model.score(_as_taken(few, recipe), truth))
+    losses = {}
+    for name in recipe.columns:
+        shuffled = few.copy()
+        shuffled[name] = (
+            few[name].iloc[order].to_numpy() if few[name].dtype != "category" else few[name].iloc[order].array
+        )
+        losses[name] = whole - float(model.score(_as_taken(shuffled, recipe), truth))
+    return losses
+
+
+def importance_of(parts: Sequence[HeldOut]) -> list[dict[str, Any]]:
+    """Mean and deviation of the losses over the folds, the largest first."""
+    names = parts[0].losses
+    rows = []
+    for name in names:
+        losses = [part.losses[name] for part in parts]
+        rows.append({"name": name, "loss": float(np.mean(losses)), "spread": float(np.std(losses, ddof=1))})
+    return sorted(rows, key=lambda row: -row["loss"])

@@ -1,0 +1,62 @@
+"""What a run learns by: everything that its answer depends on beside the cells of the table."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal, Self
+
+from multikernel.datasets.dataset import Task
+
+AUTOMATIC, COMPARISON = "automatic", "comparison"
+Kind = Literal["number", "category", "date", "text"]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """What was asked for.
+
+    Parameters
+    ----------
+    data : str, the name of the data set
+    target : str, the column to predict
+    task : "classification" or "regression"
+    columns : dict from the columns to learn from to what they hold
+    views : dict from the views to their columns; empty where there is one
+    method : str, "automatic", "comparison" or the name of an estimator
+    parameters : dict of its parameters
+    kernels : dict from the views, "" for all columns, to words of kernel families
+    path : str, the parameter that is chosen along a path; "" for none
+    seed : int
+    """
+
+    data: str
+    target: str
+    task: Task
+    columns: dict[str, Kind]
+    views: dict[str, list[str]] = field(default_factory=dict)
+    method: str = AUTOMATIC
+    parameters: dict[str, Any] = field(default_factory=dict)
+    kernels: dict[str, list[str]] = field(default_factory=dict)
+    path: str = ""
+    seed: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """As dictionaries, lists, strings and numbers."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, stored: Mapping[str, Any]) -> Self:
+        """From what ``to_json`` gave."""
+        return cls(**stored)
+
+    @property
+    def automatic(self) -> bool:
+        """Whether nothing was asked for but an answer."""
+        return self.method == AUTOMATIC
+
+    @property
+    def by_view(self) -> dict[str, list[str]]:
+        """The columns of each view that are learned from; one view "" where there are none."""
+        found = {view: [name for name in names if name in self.columns] for view, names in self.views.items()}
+        return {view: names for view, names in found.items() if names} or {"": list(self.columns)}

@@ -1,0 +1,80 @@
+"""From the cells of a table to the data frame that is learned from, its columns of the kinds that the recipe says."""
+
+from __future__ import annotations
+
+from math import isfinite
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from multikernel._typing import Array
+from multikernel.app.tables.columns import known
+from multikernel.app.tables.table import Table, is_missing
+from multikernel.app.web.learning.recipe import Kind, Recipe
+from multikernel.datasets.column import Column, decide
+from multikernel.datasets.dataset import Task
+
+
+def frame(table: Table, recipe: Recipe) -> pd.DataFrame:
+    """The samples of a table; ValueError where a column is missing."""
+    table.check_has(list(recipe.columns))
+    return pd.DataFrame({name: values(table.columns[name], kind) for name, kind in recipe.columns.items()})
+
+
+def values(column: Column, kind: Kind) -> Any:
+    """The cells of a column: numbers, a categorical, or strings with None where a cell is missing.
+
+    A word in a column of numbers counts as missing. Strings that say dates stay strings, which kernels read.
+    """
+    if kind == "number":
+        return np.array([_number(cell) for cell in column.cells])
+    strings = as_strings(column)
+    return pd.Categorical(strings) if kind == "category" else strings
+
+
+def as_strings(column: Column) -> Array:
+    """The cells as strings, None where one is missing."""
+    return np.array([None if is_missing(cell) else cell for cell in column.cells], dtype=object)
+
+
+def _number(cell: str) -> float:
+    try:
+        value = float(cell)
+    except ValueError:
+        return np.nan
+    return value if isfinite(value) else np.nan
+
+
+def target_of(table: Table, target: str, task: Task | None) -> tuple[Array, Task, Array]:
+    """The target where it is known, its task, and the rows where it is.
+
+    ValueError where there is no such column, it has one value, or does not fit the task.
+    """
+    if target not in table.columns:
+        raise ValueError(f"There is no column {target!r}; choose the column to predict.")
+    rows, part = known(table.columns[target])
+    if not len(rows):
+        raise ValueError(f"The column {target!r} has no value at all; choose another to predict.")
+    y, decided = decide(part, task)
+    if len(np.unique(y)) < 2:
+        raise ValueError(f"The column {target!r} has one value only, {y[0]}; choose another to predict.")
+    return y, decided, rows
+
+
+def as_given(X: pd.DataFrame, recipe: Recipe) -> Any:
+    """The samples as the automatic estimator takes them: views by name where there are several."""
+    views = recipe.by_view
+    if len(views) < 2:
+        return X
+    return {view: X[names].rename(columns={name: bare(name, view) for name in names}) for view, names in views.items()}
+
+
+def bare(name: str, view: str) -> str:
+    """The name of a column without that of its view."""
+    return name.removeprefix(f"{view}: ")
+
+
+def rows_of(X: Any, rows: Array) -> Any:
+    """Some samples, of a frame or of views."""
+    return {view: part.iloc[rows] for view, part in X.items()} if isinstance(X, dict) else X.iloc[rows]

@@ -1,0 +1,191 @@
+"""What a page shows of models, as numbers and strings: weights, quality on held-out rows, paths, certificates."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.metrics import auc, confusion_matrix, roc_curve
+
+from multikernel._typing import Array
+from multikernel.app.web.learning.held_out import HeldOut
+from multikernel.app.web.learning.recipe import Recipe
+
+_POINTS, _CURVES, _LEVELS = 400, 6, 60
+_COVERED = 0.9  # of the intervals
+
+
+def weights_of(model: Any, folds: Sequence[Any], automatic: bool) -> dict[str, Any]:
+    """Names, the weights in each problem, and mean, deviation and frequency of their means over the folds."""
+    whole = _weights(model, automatic)
+    problems = list(next(iter(whole.values()), {}))
+    each = [{name: float(np.mean(list(own.values()))) for name, own in _weights(m, automatic).items()} for m in folds]
+    rows = []
+    for name, own in whole.items():
+        values = [fold.get(name, 0.0) for fold in each]
+        largest = [max(fold.values(), default=0.0) for fold in each]
+        positive = [value > 1e-6 * most for value, most in zip(values, largest, strict=True)]
+        rows.append(
+            {
+                "name": name,
+                "weight": float(np.mean(list(own.values()))),
+                "each": list(own.values()),
+                "spread": float(np.std(values, ddof=1)),
+                "frequency": float(np.mean(positive)),
+            }
+        )
+    return {
+        "rows": sorted(rows, key=lambda row: -row["weight"]),
+        "problems": problems,
+        "what": "candidate" if automatic else "kernel",
+    }
+
+
+def _weights(model: Any, automatic: bool) -> dict[str, dict[str, float]]:
+    """The weight of each kernel in each problem."""
+    if automatic:
+        return {row["candidate"]: {"": float(row["weight"])} for row in model.candidates_[:-1]}
+    values = np.atleast_2d(model.weights_)
+    problems = [str(name) for name in model.problem_names()] if len(values) > 1 else [""]
+    return {
+        str(name): dict(zip(problems, column.tolist(), strict=True))
+        for name, column in zip(model.kernel_names_, values.T, strict=True)
+    }
+
+
+def quality(recipe: Recipe, y: Array, parts: Sequence[HeldOut], rows: Sequence[Array]) -> dict[str, Any]:
+    """Confusion, ROC and calibration of classes; residuals and the width of intervals of numbers."""
+    predicted, order = np.concatenate([part.predicted for part in parts]), np.concatenate(list(rows))
+    truth = y[order]
+    if recipe.task == "regression":
+        return {"residuals": _residuals(truth, predicted)}
+    labels = np.unique(y)
+    found: dict[str, Any] = {"confusion": confusion_matrix(truth, predicted, labels=labels).tolist()}
+    if all(part.values is not None and part.values.shape[1] == len(labels) for part in parts):
+        values = np.concatenate([part.values for part in parts if part.values is not None])
+        found["roc"] = _rocs(truth, values, labels)
+        if all(part.calibrated for part in parts):
+            found["calibration"] = _calibration(truth, values, labels)
+    return found
+
+
+def _residuals(truth: Array, predicted: Array) -> dict[str, Any]:
+    away = np.abs(truth - predicted)
+    rank = min(int(np.ceil((len(away) + 1) * _COVERED)), len(away))
+    shown = np.random.default_rng(0).permutation(len(truth))[:_POINTS]
+    return {
+        "points": np.column_stack([predicted, truth])[shown].round(6).tolist(),
+        "width": float(np.sort(away)[rank - 1]),
+        "covered": _COVERED,
+        "rmse": float(np.sqrt(np.mean(away**2))),
+        "mean_error": float(away.mean()),
+        "spread": float(truth.std()),
+    }
+
+
+def _rocs(truth: Array, values: Array, labels: Array) -> list[dict[str, Any]]:
+    """One curve of two classes, else one for each class against the others."""
+    which = [1] if len(labels) == 2 else range(min(len(labels), _CURVES))
+    found = []
+    for k in which:
+        false, true, _ = roc_curve(truth == labels[k], values[:, k])
+        kept = np.unique(np.linspace(0, len(false) - 1, 80).round().astype(int))
+        points = np.column_stack([false, true])[kept].round(4).tolist()
+        found.append({"label": str(labels[k]), "points": points, "area": float(auc(false, true))})
+    return found
+
+
+def _calibration(truth: Array, values: Array, labels: Array) -> dict[str, Any]:
+    """How often what was said came true, in tenths of probability: of the second class of two, else of the top one."""
+    if len(labels) == 2:
+        said, came, what = values[:, 1], truth == labels[1], f"that it is {labels[1]}"
+    else:
+        best = values.argmax(axis=1)
+        said, came, what = values.max(axis=1), labels[best] == truth, "of the class that it names"
+    place = np.minimum((said * 10).astype(int), 9)
+    bins = []
+    for k in range(10):
+        own = place == k
+        if own.any():
+            bins.append({"said": float(said[own].mean()), "came": float(came[own].mean()), "count": int(own.sum())})
+    off = sum(abs(b["said"] - b["came"]) * b["count"] for b in bins) / len(said)
+    return {"bins": bins, "what": what, "off": float(off)}
+
+
+def path_of(search: Any, recipe: Recipe) -> dict[str, Any] | None:
+    """Mean scores and their standard errors over the folds along the parameter, and the kernels that had weight."""
+    if not recipe.path:
+        return None
+    results = search.cv_results_
+    values = [params[recipe.path] for params in results["params"]]
+    mean = np.asarray(results["mean_test_score"])
+    error = np.asarray(results["std_test_score"]) / np.sqrt(max(search.n_splits_ - 1, 1))
+    counts = []
+    for folds in getattr(search, "fold_weights_", []):
+        each = [np.atleast_2d(w) for w in folds]
+        counts.append(float(np.mean([(w > 1e-6 * w.max()).any(axis=0).sum() for w in each])))
+    best = int(mean.argmax())
+    freedom = getattr(search.best_estimator_, "degrees_of_freedom_", None)
+    return {
+        "parameter": recipe.path,
+        "values": values,
+        "mean": mean.tolist(),
+        "error": error.tolist(),
+        "kernels": counts,
+        "best": best,
+        "line": float(mean[best] - error[best]),
+        "chosen": values.index(search.best_params_[recipe.path]),
+        "freedom": None if freedom is None else float(np.mean(freedom)),
+    }
+
+
+def certificate_of(model: Any) -> dict[str, Any]:
+    """What is proved of the answer, in plain words."""
+    if hasattr(model, "duality_gap_"):
+        gap = float(model.duality_gap_)
+        said = (
+            f"The problem is convex, and the answer is proved to be within {gap:.1e} of the best possible value of its "
+            "objective, relatively. The proof is a bound computed from the answer itself; it does not depend on how "
+            "the answer was found."
+        )
+        return {"kind": "duality gap", "value": gap, "said": said, "reached": bool(getattr(model, "converged_", True))}
+    if hasattr(model, "stationarity_"):
+        value = float(model.stationarity_)
+        said = (
+            f"The problem is not convex. At the answer no small change of the weights helps (relative slope "
+            f"{value:.1e}); whether another answer far away is better, nobody can prove."
+        )
+        return {
+            "kind": "stationarity",
+            "value": value,
+            "said": said,
+            "reached": bool(getattr(model, "converged_", True)),
+        }
+    said = (
+        "The answer is a blend. Each of its machines is the exact solution of one linear system, and the weights of "
+        "the blend minimise a convex loss on held-out rows, so there is one best blend. What speaks for the choice of "
+        "kernels is the score on rows that none of this has seen."
+    )
+    return {"kind": "", "value": None, "said": said, "reached": True}
+
+
+def typical(X: pd.DataFrame) -> list[dict[str, Any]]:
+    """For each column what a form for one sample needs: its kind, a typical cell, and the levels of a category."""
+    found = []
+    for name in X.columns:
+        cells = X[name].dropna()
+        kind = "number" if cells.dtype.kind == "f" else "date" if cells.dtype.kind == "M" else "category"
+        levels: list[str] = []
+        if kind == "number":
+            usual = f"{cells.median():.6g}" if len(cells) else ""
+        elif kind == "date":
+            usual = str(cells.iloc[len(cells) // 2].date()) if len(cells) else ""
+        else:
+            counts = cells.astype(str).value_counts()
+            usual = str(counts.index[0]) if len(counts) else ""
+            levels = sorted(map(str, counts.index)) if len(counts) <= _LEVELS else []
+            kind = "category" if levels else "text"
+        found.append({"name": str(name), "kind": kind, "usual": usual, "levels": levels})
+    return found

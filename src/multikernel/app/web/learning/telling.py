@@ -1,0 +1,58 @@
+"""How far a fit is, from what estimators tell: steps with a certificate, or lines about candidates."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from contextlib import contextmanager, redirect_stdout
+from time import perf_counter
+from typing import Protocol
+
+from multikernel.observer import Progress, listening
+
+_OFTEN = 0.2  # seconds between two lines
+_CANDIDATES = 6  # about how many the automatic estimator tries
+
+
+class Tell(Protocol):
+    """Told where a run is."""
+
+    def __call__(self, stage: str, part: float, said: str = "") -> None:
+        """A stage, how much of the run is done, and a line."""
+        ...
+
+
+class _Lines(io.TextIOBase):
+    """What the automatic estimator prints of its candidates."""
+
+    def __init__(self, tell: Tell, stage: str, start: float, width: float) -> None:
+        self.hears, self.stage, self.start, self.width, self.count = tell, stage, start, width, 0
+
+    def write(self, text: str) -> int:
+        for line in filter(None, map(str.strip, text.splitlines())):
+            self.count += 1
+            part = self.start + self.width * min(self.count / (_CANDIDATES + 1), 0.95)
+            self.hears(self.stage, part, line.partition("] ")[2] or line)
+        return len(text)
+
+
+@contextmanager
+def fitting(tell: Tell, stage: str, start: float, width: float) -> Iterator[None]:
+    """Tell of the fit within, which takes the run from ``start`` on by ``width``."""
+    tell(stage, start)
+    done: dict[int, float] = {}
+    last = perf_counter()
+
+    def heard(progress: Progress) -> None:
+        nonlocal last
+        done[progress.problem] = progress.part
+        if perf_counter() - last < _OFTEN:
+            return
+        last = perf_counter()
+        of = f"problem {progress.problem} of {progress.problems}, " if progress.problems > 1 else ""
+        kind = {"duality gap": "gap"}.get(progress.certificate.kind, progress.certificate.kind)
+        said = f"{of}step {progress.step}, {kind} {progress.certificate.value:.1e} (asked {progress.tol:.0e})"
+        tell(stage, start + width * min(sum(done.values()) / progress.problems, 0.95), said)
+
+    with listening(heard), redirect_stdout(_Lines(tell, stage, start, width)):
+        yield

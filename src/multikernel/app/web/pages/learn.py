@@ -1,0 +1,95 @@
+"""Starting a run: the automatic estimator by one click, a comparison, or a method of one's own choice."""
+
+from __future__ import annotations
+
+from starlette.datastructures import FormData
+from starlette.requests import Request
+from starlette.responses import Response
+
+from multikernel.app.web.pages.data import keep
+from multikernel.app.web.site import Site, text_of
+
+
+def start(site: Site, request: Request, form: FormData) -> Response:
+    """Learn without further questions, compare, or go on to choose a method."""
+    from multikernel.app.web.choices import Choice, target
+    from multikernel.app.web.learning.recipe import AUTOMATIC, COMPARISON
+
+    data = keep(site, site.dataset(request), form)
+    how = text_of(form, "how", AUTOMATIC)
+    if how == "look":
+        return site.go(f"/data/{data.id}")
+    choice = Choice.of(data)
+    found = target(data, choice)
+    if how == "method":
+        return site.go(f"/data/{data.id}/method")
+    method = COMPARISON if how == COMPARISON else AUTOMATIC
+    recipe = choice.recipe(data, found.task, method=method)
+    return _begin(site, data.id, f"{data.name}: {choice.target}, {method}", recipe.to_json())
+
+
+def choose(site: Site, request: Request) -> Response:
+    """Methods, kernels and parameters as forms."""
+    from multikernel.app.web.choices import Choice, target
+    from multikernel.app.web.forms import methods
+    from multikernel.app.web.learning.families import FAMILIES
+
+    data = site.dataset(request)
+    choice = Choice.of(data)
+    found = target(data, choice)
+    known = methods(found.task)
+    first = "L1MKLClassifier" if found.task == "classification" else "MultipleKernelRidgeCV"
+    wanted = request.query_params.get("method", first)
+    method = known.get(wanted) or known[first]
+    recipe = choice.recipe(data, found.task)
+    return site.page(
+        request,
+        "method.html",
+        data=data,
+        target=choice.target,
+        task=found.task,
+        methods=known,
+        method=method,
+        families=FAMILIES,
+        views=list(recipe.by_view),
+    )
+
+
+def by_method(site: Site, request: Request, form: FormData) -> Response:
+    """Learn by the method, the kernels and the parameters of the form."""
+    from multikernel.app.web.choices import Choice, target
+    from multikernel.app.web.forms import methods, parameters
+    from multikernel.app.web.learning.families import FAMILIES
+
+    data = site.dataset(request)
+    choice = Choice.of(data)
+    found = target(data, choice)
+    known = methods(found.task)
+    name = text_of(form, "method")
+    if name not in known:
+        raise ValueError(f"There is no method {name!r} for this target; choose one of the list.")
+    method = known[name]
+    fields = {
+        key.removeprefix("p-"): value for key, value in form.items() if key.startswith("p-") and isinstance(value, str)
+    }
+    path = text_of(form, "path")
+    recipe = choice.recipe(data, found.task)
+    words = {
+        view: [word for word in form.getlist(f"kernels-{k}") if isinstance(word, str) and word in FAMILIES]
+        for k, view in enumerate(recipe.by_view)
+    }
+    recipe = choice.recipe(
+        data,
+        found.task,
+        method=name,
+        parameters=parameters(method, fields),
+        kernels=words,
+        path=path if path in method.paths else "",
+    )
+    return _begin(site, data.id, f"{data.name}: {choice.target}, {name}", recipe.to_json())
+
+
+def _begin(site: Site, dataset: str, name: str, recipe: dict[str, object]) -> Response:
+    run = site.store.add_run(dataset, name, recipe)
+    site.jobs.submit(run)
+    return site.go(f"/runs/{run.id}")

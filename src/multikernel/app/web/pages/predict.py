@@ -1,0 +1,98 @@
+"""A model at new rows: a file of them, or one that is typed in."""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from starlette.datastructures import FormData, UploadFile
+from starlette.requests import Request
+from starlette.responses import Response
+
+from multikernel.app.web.charts.bars import bars
+from multikernel.app.web.site import Site, number, text_of
+from multikernel.app.web.store import Run
+from multikernel.app.web.uploads import Upload, joined, read
+
+_SHOWN = 12
+
+
+def _model(run: Run) -> tuple[Any, Any]:
+    """The model of a run and its recipe; ValueError where it has none."""
+    from multikernel.app.web.learning.predicting import model_of
+    from multikernel.app.web.learning.recipe import Recipe
+
+    if run.status != "done" or not run.model.exists():
+        raise ValueError("This run has no model to predict with; learn one first.")
+    return model_of(run.model), Recipe.from_json(run.recipe)
+
+
+def table(site: Site, request: Request, form: FormData) -> Response:
+    """The predictions for an uploaded file, as CSV."""
+    from multikernel.app.web.learning.predicting import as_csv, predictions, table_of
+
+    run = site.run(request)
+    model, recipe = _model(run)
+    given = [each for each in form.getlist("files") if isinstance(each, UploadFile) and (each.filename or each.size)]
+    if not given:
+        raise ValueError("No file was chosen. Choose one with the columns that the model learned from.")
+    with tempfile.TemporaryDirectory() as folder:
+        parts = [read(Upload(each.filename or "", each.file), Path(folder), site.settings) for each in given]
+    columns, _, _ = joined(parts, text_of(form, "key"))
+    found = predictions(model, recipe, table_of(parts[0].name, columns))
+    headers = {"Content-Disposition": 'attachment; filename="predictions.csv"'}
+    return Response(as_csv(found), media_type="text/csv; charset=utf-8", headers=headers)
+
+
+def sample(site: Site, request: Request) -> Response:
+    """The form of one sample: usual cells, or those of a row of the table."""
+    run = site.run(request)
+    _model(run)
+    result = run.result()
+    cells = {each["name"]: each["usual"] for each in result["typical"]}
+    row, truth, n = request.query_params.get("row", ""), None, 0
+    data = site.store.dataset(run.dataset)
+    if data is not None:
+        n = data.n_rows
+    if row:
+        from multikernel.app.web.choices import cells as table_cells
+
+        if data is None or not (row.isdecimal() and 1 <= int(row) <= n):
+            raise ValueError(
+                f"There is no row {row}; the table has rows 1 to {n}."
+                if data
+                else "The table of this run has been deleted."
+            )
+        columns = table_cells(data.table).columns
+        cells = {name: columns[name].cells[int(row) - 1] for name in cells}
+        truth = columns[run.recipe["target"]].cells[int(row) - 1]
+    return _page(site, request, run, result, cells, row=row, truth=truth, n=n, answer=bool(row))
+
+
+def one(site: Site, request: Request, form: FormData) -> Response:
+    """The answer for what was typed."""
+    run = site.run(request)
+    result = run.result()
+    cells = {each["name"]: text_of(form, f"cell-{k}") for k, each in enumerate(result["typical"])}
+    data = site.store.dataset(run.dataset)
+    return _page(site, request, run, result, cells, row="", truth=None, n=data.n_rows if data else 0, answer=True)
+
+
+def _page(
+    site: Site, request: Request, run: Run, result: Any, cells: dict[str, str], *, answer: bool, **more: Any
+) -> Response:
+    from multikernel.app.web.learning.predicting import explained, table_of
+
+    found, charts = None, dict.fromkeys(("effects", "parts"))
+    if answer:
+        model, recipe = _model(run)
+        found = explained(model, recipe, table_of("the sample", {k: [v] for k, v in cells.items()}), result["typical"])
+        for name, title, axis in (
+            ("effects", "What each column does to this answer", f"change of the {found['what']}"),
+            ("parts", "What each part of the model says", "part of the value"),
+        ):
+            rows = [(n, v, 0.0, f"{n}: {number(v)}") for n, v in found[name][:_SHOWN]]
+            if rows:
+                charts[name] = bars(title, rows, axis)
+    return site.page(request, "sample.html", run=run, result=result, cells=cells, found=found, charts=charts, **more)

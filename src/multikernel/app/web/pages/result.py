@@ -1,0 +1,71 @@
+"""What a run found, or how far it is."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from multikernel.app.web.charts.bars import bars, folds, weight_rows
+from multikernel.app.web.charts.curves import calibration, path, residuals, rocs
+from multikernel.app.web.charts.matrix import confusion
+from multikernel.app.web.pages.run import state
+from multikernel.app.web.sentences import sentences
+from multikernel.app.web.site import Site
+
+_CHARTS = ("scores", "weights", "importance", "path", "confusion", "roc", "calibration", "residuals")
+
+
+def look(site: Site, request: Request) -> Response:
+    """The page of a run."""
+    run = site.run(request)
+    if not run.ended:
+        return site.page(request, "running.html", run=run, state=state(site, run))
+    if run.status != "done":
+        kept = site.store.dataset(run.dataset) is not None
+        return site.page(request, "ended.html", run=run, kept=kept)
+    result = run.result()
+    template = "comparison.html" if "comparison" in result else "result.html"
+    return site.page(
+        request, template, run=run, result=result, charts=charts(result), said=sentences(run.recipe, result)
+    )
+
+
+def charts(result: dict[str, Any]) -> dict[str, Any]:
+    """The charts of a result by name; those that it has."""
+    measure = result["measure"]
+    if "comparison" in result:
+        ordered = sorted(result["comparison"], key=lambda row: -sum(row["scores"]) / len(row["scores"]))
+        return {"scores": folds("Scores by method", [(row["method"], row["scores"]) for row in ordered], measure)}
+    scores = result["scores"]
+    rows = [
+        ("this run", scores["own"]),
+        ("one tuned Gaussian", scores["single"]),
+        ("no column at all", scores["trivial"]),
+    ]
+    found: dict[str, Any] = dict.fromkeys(_CHARTS)
+    found["scores"] = folds("Scores on held-out folds", rows, measure)
+    found["weights"] = bars("Weights", weight_rows(result["weights"]), "weight")
+    if result["importance"]:
+        lost = [
+            (
+                row["name"],
+                row["loss"],
+                row["spread"],
+                f"{row['name']}: the score loses {row['loss']:.3f} ± {row['spread']:.3f}",
+            )
+            for row in result["importance"][:15]
+        ]
+        found["importance"] = bars("What the score loses without a column", lost, f"loss of {measure}")
+    if result["path"]:
+        found["path"] = path(result["path"], measure)
+    if "confusion" in result:
+        found["confusion"] = confusion(result["confusion"], result["classes"])
+    if "roc" in result:
+        found["roc"] = rocs(result["roc"])
+    if "calibration" in result:
+        found["calibration"] = calibration(result["calibration"])
+    if "residuals" in result:
+        found["residuals"] = residuals(result["residuals"])
+    return found

@@ -1,0 +1,77 @@
+"""The files of a run: model, code, recipe, table, predictions, report."""
+
+from __future__ import annotations
+
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import FileResponse, Response
+
+from multikernel.app.web.pages.result import charts
+from multikernel.app.web.sentences import sentences
+from multikernel.app.web.site import Site
+
+_NO_TABLE = "The table of this run has been deleted, so this file cannot be made any more."
+
+
+def file(site: Site, request: Request) -> Response:
+    """One of the files, by its name."""
+    run, name = site.run(request), request.path_params["name"]
+    if run.status != "done" or name not in (
+        "model.mk",
+        "run.py",
+        "run.toml",
+        "table.csv",
+        "predictions.csv",
+        "report.html",
+    ):
+        raise HTTPException(404, "There is no such file.")
+    if name == "report.html":
+        return _report(site, request)
+    if name != "run.toml" and "comparison" in run.result():
+        raise HTTPException(404, "A comparison leaves no model behind, and so no such file.")
+    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    if name == "model.mk":
+        return FileResponse(run.model, media_type="application/octet-stream", headers=headers)
+    from multikernel.app.web.exports import code, toml
+    from multikernel.app.web.learning.recipe import Recipe
+
+    recipe = Recipe.from_json(run.recipe)
+    if name == "run.py":
+        return Response(
+            code(recipe, run.result()["target_dtype"]),
+            media_type="text/x-python; charset=utf-8",
+            headers=headers,
+        )
+    if name == "run.toml":
+        return Response(toml(recipe.to_json()), media_type="application/toml; charset=utf-8", headers=headers)
+    data = site.store.dataset(run.dataset)
+    if data is None:
+        raise HTTPException(404, _NO_TABLE)
+    if name == "table.csv":
+        return FileResponse(data.table, media_type="text/csv; charset=utf-8", headers=headers)
+    from multikernel.app.web.choices import cells
+    from multikernel.app.web.learning.predicting import as_csv, model_of, predictions
+
+    found = predictions(model_of(run.model), recipe, cells(data.table))
+    return Response(as_csv(found), media_type="text/csv; charset=utf-8", headers=headers)
+
+
+def _report(site: Site, request: Request) -> Response:
+    """The result as one file that needs no other."""
+    from importlib.resources import files
+
+    run = site.run(request)
+    result = run.result()
+    static = files("multikernel.app.web") / "static"
+    answer = site.page(
+        request,
+        "report.html",
+        run=run,
+        result=result,
+        charts=charts(result),
+        said=sentences(run.recipe, result),
+        style=(static / "style.css").read_text(),
+        script=(static / "tips.js").read_text(),
+    )
+    answer.headers["Content-Disposition"] = 'attachment; filename="report.html"'
+    return answer

@@ -1,0 +1,134 @@
+"""What a page says about each column of a table: what it holds, its gaps, and what is suspicious about it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from multikernel.app.tables.table import Table
+from multikernel.app.web.learning.recipe import Kind
+from multikernel.app.web.learning.samples import as_strings, values
+from multikernel.datasets.column import Column
+from multikernel.datasets.dataset import Task
+from multikernel.kernels.columns import Column as Typed
+from multikernel.kernels.columns import type_of
+from multikernel.kernels.frames import FrameColumn
+
+_ROWS, _COLUMNS = 1000, 200  # on which it is looked for columns that tell the target alone
+_ALONE = 0.999
+_TARGETS = ("target", "class", "label", "outcome", "y")
+_GAPS = 0.5  # share of missing cells that is worth a word
+_NUMBERS = 0.9  # share of numbers from which a column may be one of numbers
+
+
+@dataclass(frozen=True)
+class About:
+    """One column.
+
+    Parameters
+    ----------
+    name : str
+    kind : what its cells are
+    kinds : tuple of what they may be taken for
+    use : bool, whether it is learned from unless the person says otherwise
+    n, missing, distinct : int
+    examples : tuple of str, some cells
+    marks : tuple of sentences, what is suspicious
+    """
+
+    name: str
+    kind: Kind
+    kinds: tuple[Kind, ...]
+    use: bool
+    n: int
+    missing: int
+    distinct: int
+    examples: tuple[str, ...]
+    marks: tuple[str, ...]
+
+
+def profile(table: Table) -> list[About]:
+    """What each column holds."""
+    return [_about(column) for column in table.columns.values()]
+
+
+def _about(column: Column) -> About:
+    strings = as_strings(column)
+    found = type_of(column.name, FrameColumn(column.name, "strings", strings))
+    counts = Counter(cell for cell in strings if cell is not None)
+    n, known = len(strings), counts.total()
+    readable = known > 0 and bool(np.isfinite(values(column, "number")).sum() >= _NUMBERS * known)
+    kind: Kind = "number" if found.type == "identifier" and readable else "category"
+    if found.type in ("number", "category", "date", "text"):
+        kind = found.type
+    able: list[Kind] = [kind, "category", *(["number"] if readable else [])]  # type: ignore[list-item]
+    marks = _marks(found, n, known, len(counts))
+    examples = tuple(cell for cell, _ in counts.most_common(3))
+    use = found.used and not column.name.startswith("_")
+    return About(column.name, kind, tuple(dict.fromkeys(able)), use, n, n - known, len(counts), examples, marks)
+
+
+def _marks(found: Typed, n: int, known: int, distinct: int) -> tuple[str, ...]:
+    """What is suspicious about a column."""
+    marks = []
+    if found.type == "identifier":
+        marks.append("Identifier: it names its row, so it tells rows apart and nothing else.")
+    elif found.type == "empty":
+        marks.append("Constant: one value only, so it cannot help." if distinct else "Empty: no cell has a value.")
+    elif found.type == "date":
+        marks.append("Date: learned from as the day, and the place in the year and the week.")
+    if found.strange:
+        marks.append(f"{', '.join(map(repr, found.strange[:3]))}: no number, and counted as missing.")
+    if 0 < known < (1 - _GAPS) * n:
+        marks.append(f"{(n - known) / n:.0%} of its cells are missing.")
+    return tuple(marks)
+
+
+def likely_target(columns: list[About]) -> str:
+    """The column that is called like a target, or the last that could be one."""
+    for name in _TARGETS:
+        for about in columns:
+            if about.name.lower().rpartition(": ")[2] == name and about.distinct > 1:
+                return about.name
+    able = [
+        about.name for about in columns if about.use and about.distinct > 1 and about.kind in ("number", "category")
+    ]
+    return able[-1] if able else columns[-1].name
+
+
+def leaks(table: Table, columns: Mapping[str, Kind], y: Any, rows: Any, task: Task) -> list[str]:
+    """Columns that tell the target alone, almost exactly."""
+    from sklearn.model_selection import cross_val_score
+    from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
+
+    part = np.random.default_rng(0).permutation(len(y))[:_ROWS]
+    truth, found = y[part], []
+    if len(truth) < 10 or (task == "classification" and np.unique(truth, return_counts=True)[1].min() < 3):
+        return []
+    if task == "regression":
+        tree: Any = DecisionTreeRegressor(min_samples_leaf=2, random_state=0)
+    else:
+        tree = DecisionTreeClassifier(min_samples_leaf=2, random_state=0, class_weight="balanced")
+    for name, kind in list(columns.items())[:_COLUMNS]:
+        cells = pd.Series(values(table.columns[name], kind)).iloc[rows].iloc[part]
+        codes = cells.to_numpy(dtype=float) if kind == "number" else pd.factorize(cells)[0].astype(float)
+        x = np.where(np.isnan(codes), -1e30, codes)[:, None]
+        if len(np.unique(x)) < 2 or (kind != "number" and len(np.unique(x)) > len(x) / 3):
+            continue
+        score = "balanced_accuracy" if task == "classification" else "r2"
+        told = float(np.mean(cross_val_score(tree, x, truth, cv=3, scoring=score)))
+        if task == "regression":
+            told = max(told, _monotone(x[:, 0], truth))
+        if told > _ALONE:
+            found.append(name)
+    return found
+
+
+def _monotone(x: Any, y: Any) -> float:
+    ranks = pd.DataFrame({"x": x, "y": y}).rank()
+    return abs(float(ranks["x"].corr(ranks["y"])))

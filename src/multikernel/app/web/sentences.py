@@ -1,0 +1,145 @@
+"""What to see in each chart of a result, in a sentence or two."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from multikernel.app.web.site import number
+
+
+def sentences(recipe: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, str]:
+    """By the name of the chart."""
+    if "comparison" in result:
+        return {"scores": _of_comparison(result)}
+    found = {"scores": _of_scores(result), "weights": _of_weights(result, recipe["method"] == "automatic")}
+    if result["importance"]:
+        found["importance"] = _of_importance(result)
+    if result["path"]:
+        found["path"] = _of_path(result["path"], result["measure"])
+    if "confusion" in result:
+        found["confusion"] = _of_confusion(result)
+    if "roc" in result:
+        found["roc"] = _of_roc(result["roc"])
+    if "calibration" in result:
+        found["calibration"] = _of_calibration(result["calibration"])
+    if "residuals" in result:
+        found["residuals"] = _of_residuals(result["residuals"])
+    return found
+
+
+def score(value: float, measure: str) -> str:
+    """A score for reading."""
+    return f"{value:.1%}" if measure == "accuracy" else number(value)
+
+
+def _of_scores(result: Mapping[str, Any]) -> str:
+    measure, scores = result["measure"], result["scores"]
+    own, single, trivial = (np.array(scores[key]) for key in ("own", "single", "trivial"))
+    ahead = int((own > single).sum())
+    what = "of the held-out rows are right" if measure == "accuracy" else "of the held-out variance is explained"
+    share = (
+        f"{own.mean():.1%} {what}" if measure == "accuracy" or own.mean() > 0 else f"R² is {number(float(own.mean()))}"
+    )
+    spread = f"{own.std(ddof=1):.1%}"
+    if own.mean() <= trivial.mean():
+        verdict = "That is no better than an answer that looks at no column: these columns do not tell this target."
+    elif (gain := own - single).mean() > gain.std(ddof=1):
+        verdict = (
+            f"It is ahead of one tuned Gaussian kernel in {ahead} of {len(own)} folds, by more than the folds differ."
+        )
+    else:
+        verdict = (
+            f"It is ahead of one tuned Gaussian kernel in {ahead} of {len(own)} folds; the two differ by less than the "
+            "folds do."
+        )
+    return f"{share}, give or take {spread} between folds. {verdict}"
+
+
+def _of_comparison(result: Mapping[str, Any]) -> str:
+    rows = sorted(result["comparison"], key=lambda row: -float(np.mean(row["scores"])))
+    first, second = rows[0], rows[1]
+    apart = np.array(first["scores"]) - np.array(second["scores"])
+    close = (
+        "by less than the folds differ, so take either"
+        if apart.mean() <= apart.std(ddof=1)
+        else "by more than the folds differ"
+    )
+    return f"{first['method']} is highest and {second['method']} next, {close}. All methods met the same held-out rows."
+
+
+def _of_weights(result: Mapping[str, Any], automatic: bool) -> str:
+    rows = result["weights"]["rows"]
+    total = sum(row["weight"] for row in rows) or 1.0
+    used = [row for row in rows if row["weight"] > 1e-6 * rows[0]["weight"]]
+    steady = sum(row["frequency"] >= 0.99 for row in used)
+    what = "candidates" if automatic else "kernels"
+    first = f"{rows[0]['name']} has the largest weight, {rows[0]['weight'] / total:.0%} of the sum."
+    return (
+        f"{first} {len(used)} of {len(rows)} {what} take part, {steady} of them in every fold; a whisker is the "
+        "deviation between folds."
+    )
+
+
+def _of_importance(result: Mapping[str, Any]) -> str:
+    rows = result["importance"]
+    if rows[0]["loss"] <= 0:
+        return "No single column matters: the score loses nothing when any one of them is shuffled."
+    idle = sum(row["loss"] <= row["spread"] for row in rows)
+    tail = f" Of {len(rows)} columns, {idle} could be shuffled at a loss no larger than chance." if idle else ""
+    most = f"The answer depends most on {rows[0]['name']}"
+    return f"{most}: with its cells shuffled the score loses {number(rows[0]['loss'])}.{tail}"
+
+
+def _of_path(path: Mapping[str, Any], measure: str) -> str:
+    values, parameter = path["values"], path["parameter"]
+    freedom = f" It has {number(path['freedom'])} degrees of freedom." if path["freedom"] is not None else ""
+    kernels = f" {path['kernels'][path['chosen']]:.3g} kernels have weight there." if path["kernels"] else ""
+    return (
+        f"{measure} is highest at {parameter} = {values[path['best']]:g}. The simplest model within one standard error "
+        f"of it, at {values[path['chosen']]:g}, was chosen: it is as good as the folds can tell.{kernels}{freedom}"
+    )
+
+
+def _of_confusion(result: Mapping[str, Any]) -> str:
+    counts, names = np.array(result["confusion"]), result["classes"]
+    off = counts - np.diag(np.diag(counts))
+    if not off.any():
+        return "No held-out row was confused with another class."
+    i, j = np.unravel_index(off.argmax(), off.shape)
+    return (
+        f"The commonest mistake: {off[i, j]} of {counts[i].sum()} rows that are {names[i]} are called {names[j]}. "
+        "Right answers are on the diagonal."
+    )
+
+
+def _of_roc(curves: list[Mapping[str, Any]]) -> str:
+    if len(curves) == 1:
+        own = curves[0]
+        return (
+            f"Of a pair of rows, one that is {own['label']} and one that is not, the first gets the higher value in "
+            f"{own['area']:.1%} of cases. The dashed line is guessing."
+        )
+    worst = min(curves, key=lambda curve: float(curve["area"]))
+    return (
+        f"Each class against the others; {worst['label']} is hardest to tell, with an area of {worst['area']:.3f}. The "
+        "dashed line is guessing."
+    )
+
+
+def _of_calibration(found: Mapping[str, Any]) -> str:
+    word = "well" if found["off"] < 0.05 else "fairly well" if found["off"] < 0.1 else "badly"
+    return (
+        f"The probabilities {found['what']} can be taken at their word {word}: on average they are off by "
+        f"{found['off']:.1%}. On the dashed line they would be exact; larger dots are more rows."
+    )
+
+
+def _of_residuals(found: Mapping[str, Any]) -> str:
+    return (
+        f"A prediction is off by {number(found['mean_error'])} on average (root mean square {number(found['rmse'])}, "
+        f"where the target itself varies by {number(found['spread'])}). In the band, ±{number(found['width'])}, are "
+        f"{found['covered']:.0%} of the held-out rows: take it as the interval of a new prediction."
+    )

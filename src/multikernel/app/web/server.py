@@ -1,0 +1,148 @@
+"""The application as a Starlette app, and its server on this machine."""
+
+from __future__ import annotations
+
+import contextlib
+import socket
+import threading
+import webbrowser
+from collections.abc import AsyncIterator, Callable
+from importlib.resources import files
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.middleware import Middleware
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Mount, Route
+from starlette.staticfiles import StaticFiles
+
+from multikernel.app.web.jobs import Jobs
+from multikernel.app.web.pages import data, learn, predict, result, run, runs, take_home
+from multikernel.app.web.security import Guard, Tokens
+from multikernel.app.web.settings import Settings
+from multikernel.app.web.site import Site, environment, posted, shown
+from multikernel.app.web.store import Store
+
+_TITLES = {400: "That did not work", 403: "Not allowed", 404: "Not found", 413: "Too large"}
+
+
+def create_app(settings: Settings) -> Starlette:
+    """The application.
+
+    Parameters
+    ----------
+    settings : how it is started
+    """
+    store = Store(settings)
+    jobs = Jobs(store, settings)
+    site = Site(settings, store, jobs, Tokens(), environment(settings))
+
+    @contextlib.asynccontextmanager
+    async def life(app: Starlette) -> AsyncIterator[None]:
+        threading.Thread(target=_load_libraries, daemon=True, name="libraries").start()
+        yield
+        jobs.close()
+
+    app = Starlette(
+        routes=_routes(),
+        middleware=[Middleware(Guard, settings=settings)],
+        exception_handlers={HTTPException: _refused, ValueError: _wrong, Exception: _broken},
+        lifespan=life,
+    )
+    app.state.site = site
+    return app
+
+
+def _routes() -> list[Route | Mount]:
+    static = StaticFiles(directory=str(files("multikernel.app.web") / "static"))
+    one, own = "/data/{dataset}", "/runs/{run}"
+
+    def post(path: str, handler: object, changes: bool = True) -> Route:
+        return Route(path, posted(handler, changes=changes), methods=["POST"])  # type: ignore[arg-type]
+
+    return [
+        Route("/", shown(data.start)),
+        post("/data", data.upload),
+        post("/data/bundled", data.bundled),
+        Route(one, shown(data.look)),
+        post(f"{one}/learn", learn.start),
+        post(f"{one}/choose", data.choose),
+        post(f"{one}/delete", data.delete),
+        Route(f"{one}/method", shown(learn.choose)),
+        post(f"{one}/method", learn.by_method),
+        Route("/runs", shown(runs.index)),
+        Route("/runs/compare", shown(runs.compare)),
+        Route(own, shown(result.look)),
+        Route(f"{own}/events", run.events),
+        post(f"{own}/stop", run.stop),
+        post(f"{own}/again", run.again),
+        post(f"{own}/rename", runs.rename),
+        post(f"{own}/delete", runs.delete),
+        Route(f"{own}/sample", shown(predict.sample)),
+        post(f"{own}/predict", predict.table, changes=False),
+        post(f"{own}/predict-one", predict.one, changes=False),
+        Route(f"{own}/files/{{name}}", shown(take_home.file)),
+        Mount("/static", static),
+    ]
+
+
+def _load_libraries() -> None:
+    """What the first page does not need, and the others do."""
+    from multikernel.app.web import profile  # noqa: F401
+
+
+async def _refused(request: Request, error: Exception) -> Response:
+    assert isinstance(error, HTTPException)
+    return _page(request, error.status_code, str(error.detail), dict(error.headers or {}))
+
+
+async def _wrong(request: Request, error: Exception) -> Response:
+    return _page(request, 400, str(error))
+
+
+async def _broken(request: Request, error: Exception) -> Response:
+    return _page(request, 500, f"The server ran into an error of its own: {type(error).__name__}: {error}")
+
+
+def _page(request: Request, status: int, said: str, headers: dict[str, str] | None = None) -> Response:
+    site: Site = request.app.state.site
+    title = _TITLES.get(status, "That did not work")
+    back = request.headers.get("referer", "") if status in (400, 413) else ""
+    host = request.headers.get("host", "")
+    back = back if host and back.partition("://")[2].startswith(f"{host}/") else ""
+    answer = site.page(request, "error.html", status, title=title, said=said, back=back)
+    answer.headers.update(headers or {})
+    return answer
+
+
+def serve(settings: Settings, port: int, *, browser: bool, tell: Callable[[str], object]) -> None:
+    """Serve on this machine until Ctrl-C.
+
+    Parameters
+    ----------
+    settings : how it is started
+    port : int, 0 for a free one
+    browser : bool, whether the first page is opened
+    tell : called with the address
+
+    Raises
+    ------
+    OSError : where another program has the port
+    """
+    import uvicorn
+
+    listener = socket.socket()
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        listener.bind(("127.0.0.1", port))
+    except OSError as error:
+        raise OSError(f"port {port} cannot be had ({error.strerror}); give another one by --port") from None
+    address = f"http://127.0.0.1:{listener.getsockname()[1]}{settings.root_path}/"
+    server = uvicorn.Server(
+        uvicorn.Config(create_app(settings), log_level="warning", access_log=False, timeout_graceful_shutdown=1)
+    )
+    tell(f"multikernel is at {address}  (Ctrl-C ends it)")
+    if browser:
+        threading.Timer(0.3, webbrowser.open, [address]).start()
+    server.run(sockets=[listener])

@@ -1,0 +1,60 @@
+"""What the application may do, and where it keeps things."""
+
+from __future__ import annotations
+
+import os
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+MEGABYTE = 1 << 20
+
+
+@dataclass(frozen=True)
+class Settings:
+    """How the application was started.
+
+    Parameters
+    ----------
+    home : Path, the folder of the data sets, the runs and their list
+    hosts : tuple of str, the names under which it may be asked for, without ports
+    root_path : str, what stands before its addresses behind a proxy, such as "/kernels"
+    read_only : bool, whether nothing can be changed
+    upload_limit : int, bytes of a request
+    unpacked_limit : int, bytes of a table once it is unpacked
+    most_columns, most_rows : int, of a table
+    run_seconds : float, after which a run is ended
+    run_memory : int, bytes that a run may take
+    """
+
+    home: Path
+    hosts: tuple[str, ...] = ("127.0.0.1", "localhost", "[::1]")
+    root_path: str = ""
+    read_only: bool = False
+    upload_limit: int = 64 * MEGABYTE
+    unpacked_limit: int = 256 * MEGABYTE
+    most_columns: int = 2_000
+    most_rows: int = 200_000
+    run_seconds: float = 3600.0
+    run_memory: int = 4096 * MEGABYTE
+
+    @property
+    def data(self) -> Path:
+        """The folder of the data sets."""
+        return self.home / "data"
+
+    @property
+    def runs(self) -> Path:
+        """The folder of the runs."""
+        return self.home / "runs"
+
+
+def default_home() -> Path:
+    """Where this platform keeps an application's data."""
+    if sys.platform == "win32":
+        base = Path(os.environ.get("LOCALAPPDATA") or Path.home() / "AppData" / "Local")
+    elif sys.platform == "darwin":
+        base = Path.home() / "Library" / "Application Support"
+    else:
+        base = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
+    return base / "multikernel"

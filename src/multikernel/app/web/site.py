@@ -1,0 +1,142 @@
+"""What the pages share: templates, tokens of forms, addresses, the queue and the store."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from functools import wraps
+from typing import Any
+from urllib.parse import urlencode
+
+from jinja2 import Environment, PackageLoader, StrictUndefined
+from starlette.concurrency import run_in_threadpool
+from starlette.datastructures import FormData
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+
+from multikernel.app.web.jobs import Jobs
+from multikernel.app.web.security import Tokens
+from multikernel.app.web.settings import Settings
+from multikernel.app.web.store import DataSet, Run, Store
+
+_FIELDS = 20_000  # of a form: a table of columns has several for each
+
+Posted = Callable[["Site", Request, FormData], Response]
+
+
+@dataclass(frozen=True, eq=False)
+class Site:
+    """Everything that a page needs."""
+
+    settings: Settings
+    store: Store
+    jobs: Jobs
+    tokens: Tokens
+    templates: Environment
+
+    def page(self, request: Request, template: str, status: int = 200, **values: Any) -> Response:
+        """A page from its template."""
+        values |= {"token": self.tokens.of(request.scope["session_name"]), "read_only": self.settings.read_only}
+        text = self.templates.get_template(template).render(here=request.scope["path"], **values)
+        return HTMLResponse(text, status)
+
+    def url(self, path: str, **query: Any) -> str:
+        """An address of this application."""
+        return f"{self.settings.root_path}{path}" + (f"?{urlencode(query)}" if query else "")
+
+    def go(self, path: str, **query: Any) -> Response:
+        """On to another page, after a form."""
+        return RedirectResponse(self.url(path, **query), 303)
+
+    def dataset(self, request: Request) -> DataSet:
+        """The data set that the address names; 404 where there is none."""
+        found = self.store.dataset(request.path_params["dataset"])
+        if found is None:
+            raise HTTPException(404, "There is no such data set; it may have been deleted.")
+        return found
+
+    def run(self, request: Request) -> Run:
+        """The run that the address names; 404 where there is none."""
+        found = self.store.run(request.path_params["run"])
+        if found is None:
+            raise HTTPException(404, "There is no such run; it may have been deleted.")
+        return found
+
+
+def environment(settings: Settings) -> Environment:
+    """The templates: everything from outside is text."""
+    made = Environment(
+        loader=PackageLoader("multikernel.app.web"),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.globals |= {"root": settings.root_path}
+    made.filters |= {"ago": ago, "share": lambda value: f"{value:.1%}", "number": number, "seconds": seconds}
+    return made
+
+
+def posted(handler: Posted, *, changes: bool = True) -> Callable[[Request], Awaitable[Response]]:
+    """An endpoint for a form: its token is checked, and its work is done on a thread.
+
+    Parameters
+    ----------
+    handler : what to do
+    changes : whether it changes what is kept, which a read-only server refuses
+    """
+
+    @wraps(handler)
+    async def endpoint(request: Request) -> Response:
+        site: Site = request.app.state.site
+        async with request.form(max_fields=_FIELDS, max_files=100) as form:
+            site.tokens.check(request.scope["session_name"], form.get("token"))
+            if changes and site.settings.read_only:
+                raise HTTPException(403, "This server only shows what is there; nothing can be changed on it.")
+            return await run_in_threadpool(handler, site, request, form)
+
+    return endpoint
+
+
+def shown(handler: Callable[[Site, Request], Response]) -> Callable[[Request], Response]:
+    """An endpoint that only looks."""
+
+    @wraps(handler)
+    def endpoint(request: Request) -> Response:
+        return handler(request.app.state.site, request)
+
+    return endpoint
+
+
+def text_of(form: FormData, name: str, default: str = "") -> str:
+    """A field of a form, where it is text."""
+    value = form.get(name, default)
+    return value.strip() if isinstance(value, str) else default
+
+
+def ago(moment: float | None) -> str:
+    """How long ago a moment was."""
+    if moment is None:
+        return ""
+    past = time.time() - moment
+    for size, name in ((86400, "day"), (3600, "hour"), (60, "minute")):
+        if past >= size:
+            count = int(past // size)
+            return f"{count} {name}{'s' if count > 1 else ''} ago"
+    return "just now"
+
+
+def number(value: float | None, digits: int = 3) -> str:
+    """A number for reading."""
+    if value is None:
+        return "–"
+    return f"{value:.{digits}f}".replace("-", "−") if 1e-3 <= abs(value) < 1e5 or value == 0 else f"{value:.2g}"
+
+
+def seconds(value: float) -> str:
+    """A duration for reading."""
+    if value < 60:
+        return f"{value:.1f} s" if value < 10 else f"{value:.0f} s"
+    return f"{value // 60:.0f} min {value % 60:.0f} s"

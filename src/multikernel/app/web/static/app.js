@@ -1,0 +1,44 @@
+// Conveniences: every page works without them.
+(() => {
+  "use strict";
+  for (const form of document.querySelectorAll("[data-drop]")) {
+    const input = form.querySelector("input[type=file]");
+    const send = () => { if (input.files.length) { form.classList.add("busy"); form.requestSubmit(); } };
+    input.addEventListener("change", send);
+    for (const name of ["dragenter", "dragover"]) {
+      document.addEventListener(name, (event) => { event.preventDefault(); form.classList.add("over"); });
+    }
+    document.addEventListener("dragleave", (event) => { if (!event.relatedTarget) form.classList.remove("over"); });
+    document.addEventListener("drop", (event) => {
+      event.preventDefault();
+      form.classList.remove("over");
+      if (event.dataTransfer.files.length) { input.files = event.dataTransfer.files; send(); }
+    });
+  }
+  for (const select of document.querySelectorAll("[data-look]")) {
+    select.addEventListener("change", () => {
+      location.assign(`${select.dataset.look}?target=${encodeURIComponent(select.value)}`);
+    });
+  }
+  for (const form of document.querySelectorAll("[data-auto]")) {
+    form.addEventListener("change", () => form.requestSubmit());
+  }
+  for (const form of document.querySelectorAll("[data-sure]")) {
+    form.addEventListener("submit", (event) => { if (!confirm(form.dataset.sure)) event.preventDefault(); });
+  }
+  const card = document.querySelector("[data-events]");
+  if (card) {
+    const part = (name) => card.querySelector(`[data-${name}]`);
+    const source = new EventSource(card.dataset.events);
+    source.onmessage = (event) => {
+      const state = JSON.parse(event.data);
+      const waits = state.ahead ? `Waiting: ${state.ahead} before it` : "Waiting";
+      const stage = state.status === "queued" ? waits : state.stage || "Starting";
+      if (part("stage").textContent !== stage) part("stage").textContent = stage;
+      part("bar").value = state.percent;
+      part("said").textContent = state.said;
+      part("time").textContent = [state.time, state.left].filter(Boolean).join(" · ");
+    };
+    source.addEventListener("end", () => { source.close(); location.reload(); });
+  }
+})();

@@ -1,0 +1,213 @@
+"""Data sets and runs: a list in SQLite, and a folder for the files of each. Names of folders are made here."""
+
+from __future__ import annotations
+
+import json
+import secrets
+import shutil
+import sqlite3
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from multikernel.app.web.settings import Settings
+
+_SCHEMA = """
+create table if not exists datasets (
+    id text primary key, name text not null, created real not null, n_rows integer not null,
+    n_columns integer not null, detail text not null
+);
+create table if not exists runs (
+    id text primary key, dataset text not null, name text not null, created real not null, finished real,
+    status text not null, recipe text not null, summary text not null, words text not null
+);
+"""
+ENDED = ("done", "stopped", "failed")
+
+
+@dataclass(frozen=True)
+class DataSet:
+    """A table that was loaded.
+
+    Parameters
+    ----------
+    id, name : str
+    created : float, seconds since 1970
+    n_rows, n_columns : int
+    detail : dict, the views, notes on how it was read, and what was chosen last: target, kinds of columns
+    folder : Path, of its files
+    """
+
+    id: str
+    name: str
+    created: float
+    n_rows: int
+    n_columns: int
+    detail: dict[str, Any]
+    folder: Path
+
+    @property
+    def table(self) -> Path:
+        """The cells, as CSV."""
+        return self.folder / "table.csv"
+
+
+@dataclass(frozen=True)
+class Run:
+    """A learning that was asked for.
+
+    Parameters
+    ----------
+    id, dataset, name : str, its own name in addresses, that of the data set, and what a person calls it
+    created, finished : float, seconds since 1970
+    status : "queued", "running", "done", "stopped" or "failed"
+    recipe : dict, what was asked for
+    summary : dict, the few numbers that a list shows
+    words : str, the last that was said
+    folder : Path, of its files
+    """
+
+    id: str
+    dataset: str
+    name: str
+    created: float
+    finished: float | None
+    status: str
+    recipe: dict[str, Any]
+    summary: dict[str, Any]
+    words: str
+    folder: Path
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing more will come of it."""
+        return self.status in ENDED
+
+    @property
+    def model(self) -> Path:
+        """The file of the model."""
+        return self.folder / "model.mk"
+
+    def result(self) -> dict[str, Any]:
+        """What was found."""
+        found: dict[str, Any] = json.loads((self.folder / "result.json").read_text())
+        return found
+
+
+class Store:
+    """The list and the folders."""
+
+    def __init__(self, settings: Settings) -> None:
+        self.settings = settings
+        for folder in (settings.home, settings.data, settings.runs):
+            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with self._opened() as db:
+            db.executescript(_SCHEMA)
+            if not settings.read_only:
+                db.execute(
+                    "update runs set status = 'failed', finished = ?, words = ? where status in ('queued', 'running')",
+                    (time.time(), "The server was ended before this run was; start it again."),
+                )
+
+    @contextmanager
+    def _opened(self) -> Iterator[sqlite3.Connection]:
+        db = sqlite3.connect(self.settings.home / "multikernel.sqlite", timeout=30.0)
+        db.row_factory = sqlite3.Row
+        try:
+            with db:
+                yield db
+        finally:
+            db.close()
+
+    # -- data sets -----------------------------------------------------------------------------------------------------
+
+    def new_folder(self) -> Path:
+        """An empty folder for a data set; its name is the set's."""
+        folder = self.settings.data / secrets.token_hex(8)
+        folder.mkdir()
+        return folder
+
+    def add_dataset(self, folder: Path, name: str, n_rows: int, n_columns: int, detail: dict[str, Any]) -> str:
+        """A data set whose files lie in the folder."""
+        with self._opened() as db:
+            row = (folder.name, name, time.time(), n_rows, n_columns, json.dumps(detail))
+            db.execute("insert into datasets values (?, ?, ?, ?, ?, ?)", row)
+        return folder.name
+
+    def datasets(self) -> list[DataSet]:
+        """All of them, the newest first."""
+        with self._opened() as db:
+            return [self._dataset(row) for row in db.execute("select * from datasets order by created desc")]
+
+    def dataset(self, name: str) -> DataSet | None:
+        """One by its name in addresses."""
+        with self._opened() as db:
+            row = db.execute("select * from datasets where id = ?", (name,)).fetchone()
+        return None if row is None else self._dataset(row)
+
+    def set_detail(self, name: str, detail: dict[str, Any]) -> None:
+        """What was chosen last on a data set."""
+        with self._opened() as db:
+            db.execute("update datasets set detail = ? where id = ?", (json.dumps(detail), name))
+
+    def delete_dataset(self, name: str) -> None:
+        """The data set with its files; runs that learned from it stay."""
+        with self._opened() as db:
+            db.execute("delete from datasets where id = ?", (name,))
+        shutil.rmtree(self.settings.data / name, ignore_errors=True)
+
+    def _dataset(self, row: sqlite3.Row) -> DataSet:
+        values = dict(row) | {"detail": json.loads(row["detail"]), "folder": self.settings.data / row["id"]}
+        return DataSet(**values)
+
+    # -- runs ----------------------------------------------------------------------------------------------------------
+
+    def add_run(self, dataset: str, name: str, recipe: dict[str, Any]) -> Run:
+        """A run in the queue."""
+        folder = self.settings.runs / secrets.token_hex(8)
+        folder.mkdir()
+        with self._opened() as db:
+            row = (folder.name, dataset, name, time.time(), None, "queued", json.dumps(recipe), "{}", "")
+            db.execute("insert into runs values (?, ?, ?, ?, ?, ?, ?, ?, ?)", row)
+        found = self.run(folder.name)
+        assert found is not None
+        return found
+
+    def runs(self, words: str = "") -> list[Run]:
+        """All whose name, data set or method holds the words, the newest first."""
+        with self._opened() as db:
+            found = [self._run(row) for row in db.execute("select * from runs order by created desc, rowid desc")]
+        wanted = words.lower().split()
+        return [run for run in found if all(word in _searched(run) for word in wanted)]
+
+    def run(self, name: str) -> Run | None:
+        """One by its name in addresses."""
+        with self._opened() as db:
+            row = db.execute("select * from runs where id = ?", (name,)).fetchone()
+        return None if row is None else self._run(row)
+
+    def set_run(self, run: str, /, **values: Any) -> None:
+        """New values of a run's status, name, words, summary or time of its end."""
+        values = {key: json.dumps(value) if key == "summary" else value for key, value in values.items()}
+        assert values.keys() <= {"status", "name", "words", "summary", "finished"}
+        with self._opened() as db:
+            sets = ", ".join(f"{key} = :{key}" for key in values)
+            db.execute(f"update runs set {sets} where id = :id", values | {"id": run})
+
+    def delete_run(self, name: str) -> None:
+        """The run with its files."""
+        with self._opened() as db:
+            db.execute("delete from runs where id = ?", (name,))
+        shutil.rmtree(self.settings.runs / name, ignore_errors=True)
+
+    def _run(self, row: sqlite3.Row) -> Run:
+        loaded = {"recipe": json.loads(row["recipe"]), "summary": json.loads(row["summary"])}
+        return Run(**(dict(row) | loaded | {"folder": self.settings.runs / row["id"]}))
+
+
+def _searched(run: Run) -> str:
+    recipe = run.recipe
+    return " ".join((run.name, recipe["data"], recipe["method"], recipe["target"], run.status)).lower()

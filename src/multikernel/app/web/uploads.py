@@ -1,0 +1,277 @@
+"""From uploaded files to a data set: CSV, Parquet or Excel, each checked for its size before it is unpacked.
+
+The table is kept as plain CSV: numbers as Python writes them, a missing cell empty. So the command line reads the same
+cells. Several files are several views, matched by a column that names the rows; columns are then called "view: column".
+"""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import zipfile
+import zlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from multikernel.app.web.settings import Settings
+
+_BLOCK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Upload:
+    """A file as it came.
+
+    Parameters
+    ----------
+    name : str, as the person called it; shown, never a path
+    content : the bytes
+    """
+
+    name: str
+    content: BinaryIO
+
+
+@dataclass(frozen=True)
+class Part:
+    """The cells of one file.
+
+    Parameters
+    ----------
+    name : str, that of the file without its ending
+    columns : dict of lists of strings, "" where a cell is missing
+    note : str, what was unusual about the file
+    """
+
+    name: str
+    columns: dict[str, list[str]]
+    note: str = ""
+
+    @property
+    def n(self) -> int:
+        """Rows."""
+        return len(next(iter(self.columns.values())))
+
+
+def read(upload: Upload, folder: Path, settings: Settings) -> Part:
+    """The cells of a file; ValueError in a sentence where it is none that is taken, or too large.
+
+    Parameters
+    ----------
+    upload : the file
+    folder : where it may be unpacked to
+    settings : the limits
+    """
+    start = upload.content.read(4)
+    upload.content.seek(0)
+    path = folder / "upload.csv"
+    try:
+        if start == b"PK\x03\x04":
+            _from_excel(upload.content, path, settings)
+        elif start == b"PAR1":
+            _from_parquet(upload.content, path, settings)
+        elif start[:2] == b"\x1f\x8b":
+            _unpacked(upload.content, path, settings)
+        else:
+            with path.open("wb") as file:
+                while block := upload.content.read(_BLOCK):
+                    file.write(block)
+        return _part(path, _short(upload.name), settings)
+    except ValueError as error:
+        raise ValueError(str(error).replace(str(path), f"{upload.name or 'the file'}")) from None
+    finally:
+        path.unlink(missing_ok=True)
+
+
+def _short(name: str) -> str:
+    """The name of a file without folders and endings, at most 60 characters."""
+    plain = name.replace("\\", "/").rpartition("/")[2]
+    for ending in (".gz", ".csv", ".tsv", ".txt", ".xlsx", ".parquet"):
+        plain = plain[: -len(ending)] if plain.lower().endswith(ending) else plain
+    return "".join(sign for sign in plain if sign.isprintable())[:60] or "table"
+
+
+def _part(path: Path, name: str, settings: Settings) -> Part:
+    from multikernel.app.tables.csv_file import DELIMITERS
+    from multikernel.app.tables.table import is_missing, read_table
+
+    with path.open("rb") as file:
+        first = file.readline(_BLOCK)
+    width = 1 + max(first.count(delimiter.encode()) for delimiter in DELIMITERS)
+    if width > 4 * settings.most_columns:
+        raise ValueError(_too_wide(width, settings))
+    table = read_table(path)
+    if len(table.columns) > settings.most_columns:
+        raise ValueError(_too_wide(len(table.columns), settings))
+    n = len(next(iter(table.columns.values())).cells)
+    if n > settings.most_rows:
+        raise ValueError(f"The table has {n} rows, and {settings.most_rows} are the most; give a part of them.")
+    columns = {
+        key: ["" if is_missing(cell) else cell for cell in column.cells] for key, column in table.columns.items()
+    }
+    return Part(name, columns, table.note.partition(": ")[2])
+
+
+def _too_wide(width: int, settings: Settings) -> str:
+    return (
+        f"The table has {width} columns, and {settings.most_columns} are the most that a page can show; leave some "
+        "out, or learn with the command line."
+    )
+
+
+def _unpacked(content: BinaryIO, path: Path, settings: Settings) -> None:
+    try:
+        with gzip.open(content) as packed, path.open("wb") as file:
+            size = 0
+            while block := packed.read(_BLOCK):
+                size += len(block)
+                _check_size(size, settings)
+                file.write(block)
+    except (EOFError, zlib.error, OSError) as error:
+        raise ValueError(f"The file is damaged or cut off ({error}); copy it again.") from None
+
+
+def _check_size(size: int, settings: Settings) -> None:
+    if size > settings.unpacked_limit:
+        raise ValueError(
+            f"The file unpacks to more than {settings.unpacked_limit >> 20} MB, the most that is taken; give fewer "
+            "rows."
+        )
+
+
+def _from_excel(content: BinaryIO, path: Path, settings: Settings) -> None:
+    """The first sheet that has cells."""
+    try:
+        with zipfile.ZipFile(content) as archive:
+            members = archive.infolist()
+            _check_size(sum(member.file_size for member in members), settings)  # unpacking never goes beyond these
+            if not any(member.filename == "xl/workbook.xml" for member in members):
+                raise ValueError("The file is a zip archive and no spreadsheet; give the CSV file inside it.")
+    except zipfile.BadZipFile as error:
+        raise ValueError(f"The file is damaged or cut off ({error}); copy it again.") from None
+    from openpyxl import load_workbook
+
+    content.seek(0)
+    try:
+        book = load_workbook(content, read_only=True, data_only=True)
+        sheet = book.worksheets[0]
+        sheet.reset_dimensions()  # what a file says of its size may be wrong by millions of cells
+        _write(path, _rows(sheet, settings))
+    except ValueError:
+        raise
+    except Exception as error:  # openpyxl raises whatever a damaged file runs into
+        raise ValueError(f"The spreadsheet cannot be read ({error}); save its sheet as CSV.") from None
+
+
+def _rows(sheet: Any, settings: Settings) -> Any:
+    width = 0
+    for k, row in enumerate(sheet.iter_rows(values_only=True)):
+        cells = list(row)
+        while cells and cells[-1] is None:
+            cells.pop()
+        if k == 0:
+            width = len(cells)
+        if len(cells) > settings.most_columns:
+            raise ValueError(_too_wide(len(cells), settings))
+        if k > settings.most_rows:
+            raise ValueError(f"The sheet has more than {settings.most_rows} rows; give a part of them.")
+        if any(cell is not None for cell in cells):
+            yield [_text(cell) for cell in cells] + [""] * (width - len(cells))
+
+
+def _from_parquet(content: BinaryIO, path: Path, settings: Settings) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(content)
+        about = file.metadata
+        if about.num_columns > settings.most_columns:
+            raise ValueError(_too_wide(about.num_columns, settings))
+        if about.num_rows > settings.most_rows:
+            raise ValueError(f"The table has {about.num_rows} rows, and {settings.most_rows} are the most.")
+        _check_size(sum(about.row_group(k).total_byte_size for k in range(about.num_row_groups)), settings)
+        names = file.schema_arrow.names
+
+        def rows() -> Any:
+            yield names
+            for batch in file.iter_batches(4096):
+                columns = [column.to_pylist() for column in batch.columns]
+                yield from ([_text(cell) for cell in row] for row in zip(*columns, strict=True))
+
+        _write(path, rows())
+    except (pa.ArrowException, OSError) as error:
+        raise ValueError(f"The Parquet file cannot be read ({error}); write it again, or give CSV.") from None
+
+
+def _text(cell: Any) -> str:
+    """A cell as CSV holds it: dates as 2024-12-31, without a time at midnight."""
+    if cell is None or cell != cell:
+        return ""
+    if hasattr(cell, "isoformat"):
+        return str(cell.isoformat(sep=" ") if hasattr(cell, "hour") else cell.isoformat()).removesuffix(" 00:00:00")
+    return " ".join(str(cell).split())
+
+
+def _write(path: Path, rows: Any) -> None:
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n").writerows(rows)
+
+
+def joined(parts: Sequence[Part], key: str) -> tuple[dict[str, list[str]], dict[str, list[str]], str]:
+    """The columns of all files, those of each view, and a note; ValueError where no column names the rows of all.
+
+    Parameters
+    ----------
+    parts : the files
+    key : the column that names the rows; "" to find it
+    """
+    if len(parts) == 1:
+        return parts[0].columns, {}, parts[0].note
+    key = key or _key(parts)
+    if any(key not in part.columns for part in parts):
+        lacking = next(part.name for part in parts if key not in part.columns)
+        raise ValueError(f"{lacking} has no column {key!r}; name a column that every file has, which names its rows.")
+    places = [{cell: i for i, cell in enumerate(part.columns[key])} for part in parts]
+    for part, place in zip(parts, places, strict=True):
+        if len(place) < part.n:
+            raise ValueError(
+                f"In {part.name}, cells of {key!r} occur twice; match by a column that names each row once."
+            )
+    rows = [cell for cell in parts[0].columns[key] if cell and all(cell in place for place in places)]
+    if not rows:
+        raise ValueError(f"No cell of {key!r} occurs in all files; match by another column.")
+    columns: dict[str, list[str]] = {key: rows}
+    views: dict[str, list[str]] = {}
+    for part, place in zip(parts, places, strict=True):
+        view = part.name if part.name not in views else f"{part.name} {len(views) + 1}"
+        own = {
+            f"{view}: {name}": [cells[place[cell]] for cell in rows]
+            for name, cells in part.columns.items()
+            if name != key
+        }
+        columns |= own
+        views[view] = list(own)
+    lost = sum(part.n for part in parts) - len(rows) * len(parts)
+    note = f"matched by {key!r}: {len(rows)} rows are in all {len(parts)} files" + (
+        f", {lost} were left out" if lost else ""
+    )
+    return columns, views, "; ".join(filter(None, [note, *(part.note for part in parts)]))
+
+
+def _key(parts: Sequence[Part]) -> str:
+    """The first column of all files that names each row once."""
+    for name, cells in parts[0].columns.items():
+        if all(name in part.columns for part in parts) and len(set(cells)) == len(cells):
+            return name
+    raise ValueError(
+        "The files share no column that names each of their rows once, so rows cannot be matched; add one, such as a "
+        "patient's number, to every file."
+    )
+
+
+def write_table(path: Path, columns: dict[str, list[str]]) -> None:
+    """The table as CSV."""
+    _write(path, [list(columns), *map(list, zip(*columns.values(), strict=True))])

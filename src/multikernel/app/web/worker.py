@@ -1,0 +1,78 @@
+"""The process of a run: waits for its order on standard input, learns, and leaves its findings in the run's folder.
+
+Lines on standard output are progress, as JSON. What breaks goes to standard error, which becomes the run's log.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import warnings
+from pathlib import Path
+from typing import Any, TextIO
+
+from multikernel._files import write_whole
+
+
+def main() -> int:
+    """Learn by one order; exit status 0, or 1 where a sentence says why not."""
+    channel = os.fdopen(os.dup(sys.stdout.fileno()), "w", buffering=1)
+    sys.stdout = sys.stderr  # whatever else is printed is no progress
+    from multikernel.app.web.learning import findings  # takes seconds: done before an order comes
+
+    line = sys.stdin.readline()
+    if not line:
+        return 0
+    order: dict[str, Any] = json.loads(line)
+    folder = Path(order["folder"])
+    _limit_memory(order["memory"])
+    try:
+        with warnings.catch_warnings(record=True) as heard:
+            warnings.simplefilter("always")
+            summary = findings.found(order["recipe"], Path(order["table"]), folder, Teller(channel))
+        end = {"summary": summary, "words": " ".join(dict.fromkeys(_plain(str(w.message)) for w in heard))[:1500]}
+    except (ValueError, TypeError) as error:
+        end = {"error": _plain(str(error)).replace(order["table"], "The table")}
+    except MemoryError:
+        end = {
+            "error": f"There was not enough memory: a run may take {order['memory'] >> 20} MB. Learn from fewer rows "
+            "or columns, or start the server with more --memory."
+        }
+    write_whole(folder / "end.json", json.dumps(end).encode())
+    return 0 if "summary" in end else 1
+
+
+class Teller:
+    """Tells where the run is."""
+
+    def __init__(self, channel: TextIO) -> None:
+        self.channel = channel
+
+    def __call__(self, stage: str, part: float, said: str = "") -> None:
+        """A line of progress.
+
+        Parameters
+        ----------
+        stage : what is done
+        part : how much of the run is done, from 0 to 1
+        said : a line about it
+        """
+        print(json.dumps({"stage": stage, "part": round(part, 4), "said": said}), file=self.channel, flush=True)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
+
+
+def _limit_memory(size: int) -> None:
+    """Where the platform can limit what a process allocates."""
+    try:
+        import resource
+    except ImportError:
+        return
+    resource.setrlimit(resource.RLIMIT_DATA, (size, size))
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
