@@ -21,6 +21,8 @@ from multikernel import (
     BankSearchCV,
     EasyMKLClassifier,
     L1MKLClassifier,
+    LpMKLClassifier,
+    PolynomialMKLClassifier,
     bind,
     kernels,
 )
@@ -91,7 +93,7 @@ def test_one_standard_error_takes_a_simpler_model(cancer):
     X, y = load_diabetes(return_X_y=True)
     ridge = BankSearchCV(AverageMKLRegressor(), {"alpha": np.logspace(-3, 2, 8)}, one_standard_error=True).fit(X, y)
     assert ridge.best_score_ > 0.4
-    with pytest.raises(ValueError, match="exactly one of lam, alpha, C"):
+    with pytest.raises(ValueError, match="one_standard_error needs kernels or one of lam, alpha, C, penalty"):
         BankSearchCV(EasyMKLClassifier(), {"learner": ["margin", "svc"]}, one_standard_error=True).fit(*cancer)
 
 
@@ -166,6 +168,13 @@ def test_of_equal_scores_the_simplest_model_is_taken(order):
     assert BankSearchCV(L1MKLClassifier(), {"C": values}, cv=3).fit(X, y).best_params_ == {"C": 1.0}
     lam = BankSearchCV(EasyMKLClassifier(), {"lam": [0.1, 0.9, 0.5][::order]}, cv=3).fit(X, y)
     assert lam.best_params_ == {"lam": 0.9}
+    p = BankSearchCV(LpMKLClassifier(), {"p": [2.0, 1.5, 4.0][::order]}, cv=3).fit(X, y)
+    assert p.best_params_ == {"p": 1.5}
+    power = PolynomialMKLClassifier(kernels.RBF(0.1), alpha=0.1)
+    grid = {"degree": [3, 1, 2][::order], "radius": [2.0, 1.0][::order]}
+    for error in (False, True):
+        found = BankSearchCV(power, grid, cv=3, one_standard_error=error).fit(X, y)
+        assert found.best_params_ == {"degree": 1, "radius": 1.0}
     sets = [[kernels.RBF(0.1), kernels.Linear()], [kernels.RBF(0.1)]][::order]
     search = BankSearchCV(L1MKLClassifier(), {"kernels": sets, "C": [1.0, 0.5][::order]}, cv=3).fit(X, y)
     assert (len(search.best_params_["kernels"]), search.best_params_["C"]) == (1, 0.5)

@@ -127,6 +127,16 @@ class RidgeModel(KernelEstimator):
         return self._of_smoothers(lambda s: s.criterion(name, noise))
 
     @property
+    def residual_variance_(self) -> Any:
+        """R / (N - d), as in ``fit_criterion``: the noise variance where the model has no bias."""
+        return self._of_smoothers(lambda s: s.residual_variance)
+
+    @property
+    def target_variance_(self) -> Any:
+        """The mean square of the training target about its mean, or about 0 without an intercept."""
+        return self._of_smoothers(lambda s: s.target_variance)
+
+    @property
     def loo_residuals_(self) -> Array:
         """y_i - f(x_i), f of the others with the same kernel: shape (n,) or (n, t); NaN for samples of weight zero."""
         residuals, _ = self._known.left_out()

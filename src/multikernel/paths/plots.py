@@ -18,20 +18,19 @@ Path = Any  # a ``multikernel.paths.Path``, which draws itself with what stands 
 _NAMED = 8  # kernels with a colour and a name
 _DRAWN = 200  # kernels with a line
 _OTHERS = "#c3c8d2"
-_OF_FEATURES = "coefficients"  # the one kind that is not drawn against the parameter
 
 
 def draw(path: Path, what: str, ax: Any = None) -> Any:
     """One kind of figure on the axes, or on new ones; returns the axes."""
-    if what not in (*_KINDS, _OF_FEATURES):
-        raise ValueError(f"a path draws {', '.join(repr(kind) for kind in (*_KINDS, _OF_FEATURES))}; got {what!r}")
+    if what not in (*_KINDS, *_AGAINST_FREEDOM):
+        raise ValueError(f"a path draws {', '.join(repr(kind) for kind in (*_KINDS, *_AGAINST_FREEDOM))}; got {what!r}")
     import matplotlib.pyplot as plt
 
     if ax is None:
-        _, ax = plt.subplots(figsize=(8.0 if what in ("weights", _OF_FEATURES) else 5.6, 3.6), layout="constrained")
+        _, ax = plt.subplots(figsize=(8.0 if what in ("weights", "coefficients") else 5.6, 3.6), layout="constrained")
     ax.spines[["top", "right"]].set_visible(False)
-    if what == _OF_FEATURES:
-        _coefficients(path, ax)
+    if what in _AGAINST_FREEDOM:
+        _AGAINST_FREEDOM[what](path, ax)
         return ax
     values = np.asarray(path.values, dtype=float)
     order = np.argsort(values, kind="stable")
@@ -93,6 +92,27 @@ def _coefficients(path: Path, ax: Any) -> None:
     ax.legend(loc="upper left", bbox_to_anchor=(1.0, 1.0), frameon=False, fontsize="small")
 
 
+def _criteria(path: Path, ax: Any) -> None:
+    """Errors estimated without held-out samples, and the error on those of validation."""
+    if np.ndim(path.models[0].intercept_):
+        raise ValueError("criteria are drawn of one problem, and this path has several; see its criterion()")
+    found, variance = {name: path.criterion(name) for name in ("gcv", "loo")}, path.models[0].target_variance_
+    degrees = path.degrees_of_freedom
+    order = np.argsort(degrees, kind="stable")
+    for color, name, label in zip(COLORS, found, ("generalised cross-validation", "leave one out"), strict=False):
+        ax.plot(degrees[order], found[name][order] / variance, "o-", color=color, markersize=4, label=label)
+    if path.validation_score is not None and not is_classifier(path.models[0]):
+        held_out = 1.0 - path.validation_score
+        ax.plot(degrees[order], held_out[order], "o-", color=COLORS[2], markersize=4, label="validation")
+    best = path.models[int(np.nanargmin(found["gcv"]))]
+    label = f"least gcv, {path.parameter} = {best.get_params()[path.parameter]:.3g}"
+    ax.axvline(best.degrees_of_freedom_, color=_OTHERS, linestyle="--", linewidth=1, zorder=0, label=label)
+    ax.set_xlabel("degrees of freedom")
+    ax.set_ylabel("squared error / variance")
+    ax.set_ylim(0.0, 1.5)
+    ax.legend(frameon=False)
+
+
 def _feature(name: str) -> str:
     """The feature of a linear kernel's name: Linear().on(3) or Linear().on('age')."""
     found = re.fullmatch(r"Linear\(\)\.on\((.*)\)", name)
@@ -139,3 +159,4 @@ _KINDS: Mapping[str, Callable[..., None]] = {
     "seconds": _line("seconds of a fit", lambda path: path.seconds),
     "gap": _line("relative gap", lambda path: path.duality_gap, log=True),
 }
+_AGAINST_FREEDOM: Mapping[str, Callable[..., None]] = {"coefficients": _coefficients, "criteria": _criteria}

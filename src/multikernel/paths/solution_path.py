@@ -12,17 +12,13 @@ from sklearn.metrics import r2_score
 
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
+from multikernel.estimators.simplicity import simplest_first
 from multikernel.estimators.steps import joined
+from multikernel.paths.choice import criterion_of, left_out_losses, losses_of, simplest
 from multikernel.paths.plots import draw
 from multikernel.paths.prediction import informed
 
-_DESCENDING = ("alpha", "beta", "lam", "nu", "penalty", "smoothing")  # parameters whose large values make simple models
 _POSITIVE = 1e-6  # of the largest weight: what counts as a positive weight
-
-
-def simplest_first(parameter: str, values: Array) -> Array:
-    """The positions of the values from the simplest model to the most flexible one: the way warm starts help."""
-    return np.argsort(-values if parameter in _DESCENDING else values, kind="stable")
 
 
 def n_positive(weights: Array) -> int:
@@ -147,6 +143,25 @@ class Path:
         """How many kernels have a positive weight (above 1e-6 of the problem's largest) in some problem of a step."""
         return np.array([n_positive(model.weights_) for model in self.models])
 
+    @property
+    def degrees_of_freedom(self) -> Array:
+        """tr K (K + alpha I)^-1 of every step, of models with squared losses: (steps,) or (steps, problems)."""
+        return np.array([model.degrees_of_freedom_ for model in self.models])
+
+    def criterion(self, name: str = "gcv") -> Array:
+        """An estimate of the prediction error of every step that needs no held-out samples; smaller is better.
+
+        Parameters
+        ----------
+        name : {"gcv", "loo", "cp", "aic", "bic", "evidence"}, as in the models' ``fit_criterion``; "cp", "aic" and
+            "bic" take the noise variance of the step of least "gcv"
+
+        Returns
+        -------
+        array (steps,), or (steps, problems) for several targets or classes
+        """
+        return criterion_of(self.models, name)
+
     def frame(self) -> Any:
         """A pandas data frame with a row for each value; needs pandas."""
         import pandas as pd
@@ -164,15 +179,16 @@ class Path:
         return pd.DataFrame({name: column for name, column in columns.items() if column is not None}, index=index)
 
     def plot(self, what: str = "weights", ax: Any = None) -> Any:
-        """Draw something against the parameter; needs matplotlib. Returns the axes.
+        """Draw something against the parameter, or the degrees of freedom; needs matplotlib. Returns the axes.
 
         Parameters
         ----------
-        what : {"weights", "coefficients", "kernels", "error", "iterations", "seconds", "gap"}
+        what : {"weights", "coefficients", "criteria", "kernels", "error", "iterations", "seconds", "gap"}
             The weights (their mean over the problems), the largest with names; the coefficients of features against
-            the degrees of freedom, for a model that has them; the number of kernels with a positive weight; training
-            and validation error (of classifiers the error rate, of regressors the squared error relative to the
-            target's variance); or what the solutions cost, and their relative duality gap.
+            the degrees of freedom, for a model that has them; "gcv" and "loo" relative to the target's variance against
+            the degrees of freedom, with the error on the validation sample, for one target; the number of kernels with
+            a positive weight; training and validation error (of classifiers the error rate, of regressors the squared
+            error relative to the target's variance); or what the solutions cost, and their relative duality gap.
         ax : matplotlib axes; new ones by default
         """
         return draw(self, what, ax)
@@ -202,17 +218,47 @@ class Path:
         predicted = np.stack([model.predict(X) for model in models], axis=1)
         return r2_score(np.broadcast_to(y, predicted.shape[::-1]).T, predicted, multioutput="raw_values")
 
-    def best(self, X: Any = None, y: Any = None) -> Any:
+    def best(self, X: Any = None, y: Any = None, one_standard_error: bool = False) -> Any:
         """The model of the best score on (X, y), or on the validation sample; among equals the simplest.
 
         Of a pipeline it is one, too.
+
+        Parameters
+        ----------
+        X : samples; or the name of a criterion, "gcv" say, which needs none (see ``criterion``)
+        y : their target
+        one_standard_error : bool, default False
+            Take the simplest model whose error is within one standard error, over the samples, of the least error: on
+            (X, y), or with "loo" of training samples that are left out.
+
+        Raises
+        ------
+        ValueError : where there is nothing to choose by, and where a standard error is asked for without the errors of
+            single samples
         """
+        return joined(self.before, self.name, self.models[self._chosen(X, y, one_standard_error)])
+
+    def _chosen(self, X: Any, y: Any, one_standard_error: bool) -> int:
+        """The step to take."""
+        order = simplest_first(self.parameter, np.asarray(self.values, dtype=float))
+        named = isinstance(X, str)
+        if one_standard_error:
+            if X is None or (named and X != "loo"):
+                raise ValueError(
+                    "one_standard_error needs the errors of single samples: best(X, y, one_standard_error=True) or "
+                    "best('loo', one_standard_error=True)"
+                )
+            if named:
+                return simplest(left_out_losses(self.models), order)
+            X = self._after(X)
+            return simplest(losses_of(informed(self.models, X), X, y), order)
+        if named:
+            values = self.criterion(X).reshape(len(self), -1).sum(axis=1)
+            return int(order[np.argmin(np.where(np.isfinite(values), values, np.inf)[order])])
         scores = self.validation_score if X is None else self.score(X, y)
         if scores is None:
             raise ValueError("best needs samples and targets, or a path that was computed with validation=(X, y)")
-        order = simplest_first(self.parameter, self.values)
-        model = self.models[order[int(np.argmax(scores[order]))]]
-        return joined(self.before, self.name, model)
+        return int(order[np.argmax(scores[order])])
 
     def _after(self, X: Any) -> Any:
         """Samples after the other steps of a pipeline."""

@@ -18,8 +18,9 @@ from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
 from multikernel.estimators.predictor import KernelPredictor
 from multikernel.estimators.protocol import FitsManyAlphas, Fitted
+from multikernel.estimators.simplicity import simplest_first
 from multikernel.estimators.steps import Steps
-from multikernel.paths.solution_path import Path, certificate, n_positive, simplest_first
+from multikernel.paths.solution_path import Path, certificate, n_positive
 
 
 def path(

@@ -35,10 +35,11 @@ from multikernel.banks.dense import DenseBank
 from multikernel.estimators.parameters import CrossValidation
 from multikernel.estimators.predictor import knowing
 from multikernel.estimators.protocol import Fitted
+from multikernel.estimators.simplicity import complexity
 from multikernel.estimators.steps import Steps
 from multikernel.selection.folds import Fold, folds_of
 from multikernel.selection.groups import Group, Searched, groups_of
-from multikernel.selection.table import Scored, best, complexity, results, simplicity
+from multikernel.selection.table import Scored, best, check_simplicity, results
 
 _FEW = 1000  # samples up to which BLAS threads cost more than they bring: the idle ones spin between small products
 _STORED = 256 << 20  # bytes of the matrices of test samples that are stored for all candidates of a fold
@@ -62,8 +63,8 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     scoring : str, callable, or a list or dict of several, as in GridSearchCV; default the estimator's ``score``
     refit : str or None, the metric that decides, where there are several
     one_standard_error : bool, default False
-        Take the simplest candidate (largest ``lam`` or ``alpha``, smallest ``C``) whose mean score is within one
-        standard error, over the folds, of the best.
+        Take the simplest candidate whose mean score is within one standard error, over the folds, of the best: that
+        with the fewest kernels, then by the parameters in ``best_params_`` below.
     n_jobs : int or None, threads over the folds, whatever backend joblib is told to use; not used for candidates that
         are found together
     verbose : int, progress over the folds, as in joblib
@@ -71,7 +72,9 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     Attributes
     ----------
     best_params_ : dict; of candidates with equal mean scores the simplest: that with the fewest kernels, then the
-        largest ``lam`` and ``alpha``, then the smallest ``C``, then the first in the grid
+        largest ``lam`` and ``alpha``, the smallest ``C``, the largest ``penalty``, the smallest ``radius`` and
+        ``degree``, the largest ``nu``, ``epsilon``, ``smoothing`` and ``beta``, the smallest ``rho``, ``p``, ``norm``
+        and ``rank``, then the first in the grid
     best_score_ : float, the mean score over the folds
     best_estimator_ : the estimator fitted on all data with ``best_params_``
     cv_results_ : dict of arrays with the keys of GridSearchCV: params, param_*, split*_test_score, mean_test_score,
@@ -123,7 +126,8 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             )
         groups = groups_of(self.estimator, candidates)
         own = {c: params for group in groups for c, params in zip(group.members, group.own, strict=True)}
-        simpler = simplicity([own[c] for c in range(len(candidates))]) if self.one_standard_error else None
+        if self.one_standard_error:
+            check_simplicity([*own.values(), *candidates])
         metric = self._deciding()
         searched = [self._searched(group, X, y) for group in groups]
         found, sizes = {}, {}
@@ -136,7 +140,7 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.cv_results_ = results(candidates, [found[c] for c in order])
         self.fold_weights_ = [[fold.weights for fold in found[c]] for c in order]
         self.n_splits_ = len(found[0])
-        self.best_index_ = best(self.cv_results_, metric, self.n_splits_, simpler, [sizes[c] for c in order])
+        self.best_index_ = best(self.cv_results_, metric, self.one_standard_error, [sizes[c] for c in order])
         self.best_params_ = candidates[self.best_index_]
         self.best_score_ = float(self.cv_results_[f"mean_test_{metric}"][self.best_index_])
         which = next(g for g, group in enumerate(groups) if self.best_index_ in group.members)

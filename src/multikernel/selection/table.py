@@ -8,10 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._parameters import FINITE
 from multikernel._typing import Array
+from multikernel.estimators.simplicity import SIMPLER
 
-SIMPLER = {"lam": 1, "alpha": 1, "C": -1}  # the direction in which a parameter makes a model simpler
 _EQUAL = 1e-12  # of the best score: scores that differ by less are equal
 
 
@@ -53,9 +52,7 @@ def results(candidates: Sequence[dict[str, Any]], found: Sequence[Sequence[Score
     return table
 
 
-def best(
-    table: dict[str, Any], metric: str, folds: int, simpler: Array | None, complexity: list[tuple[float, ...]]
-) -> int:
+def best(table: dict[str, Any], metric: str, error: bool, complexity: list[tuple[float, ...]]) -> int:
     """The simplest of the best mean scores, the first of equally simple ones; or within one standard error of it.
 
     Raises
@@ -69,30 +66,23 @@ def best(
             "class or more than one sample"
         )
     highest = float(np.nanmax(mean))
-    first = min(np.flatnonzero(mean >= highest - _EQUAL * abs(highest)).tolist(), key=lambda c: complexity[c])
-    if simpler is None:
+    first = _simplest(mean >= highest - _EQUAL * abs(highest), complexity)
+    if not error:
         return first
-    error = table[f"std_test_{metric}"][first] * np.sqrt(folds / max(folds - 1, 1)) / np.sqrt(folds)
-    return int(np.nanargmax(np.where(mean >= mean[first] - error, simpler, np.nan)))
+    scores = [table[key][first] for key in table if key.startswith("split") and key.endswith(f"_test_{metric}")]
+    one = float(np.std(scores, ddof=1)) / np.sqrt(len(scores)) if len(scores) > 1 else 0.0
+    return _simplest(mean >= mean[first] - one, complexity)
 
 
-def simplicity(candidates: Sequence[dict[str, Any]]) -> Array:
-    """For each candidate how simple its model is: the one parameter of the model that says so.
+def _simplest(among: Array, complexity: list[tuple[float, ...]]) -> int:
+    return min(np.flatnonzero(among).tolist(), key=lambda c: complexity[c])
 
-    Raises
-    ------
-    ValueError : where there is none, or more than one
-    """
-    known = sorted({name for params in candidates for name in params if name in SIMPLER})
-    if len(known) != 1:
+
+def check_simplicity(candidates: Sequence[dict[str, Any]]) -> None:
+    """ValueError where no parameter of the candidates tells which of them is simpler."""
+    searched = {part for params in candidates for name in params for part in name.split("__")}
+    if not searched & {*SIMPLER, "kernels"}:
         raise ValueError(
-            f"one_standard_error needs exactly one of {', '.join(SIMPLER)} in param_grid, to tell which model is "
-            f"simpler; got {', '.join(known) or 'none of them'}"
+            f"one_standard_error needs kernels or one of {', '.join(SIMPLER)} in param_grid, to tell which model is "
+            f"simpler; got {', '.join(sorted(searched)) or 'none of them'}"
         )
-    return np.array([SIMPLER[known[0]] * float(params.get(known[0], np.nan)) for params in candidates])
-
-
-def complexity(params: dict[str, Any], kernels: int) -> tuple[float, ...]:
-    """Which of two models is the simpler: that with fewer kernels, then by the parameters of ``SIMPLER`` in turn."""
-    known = {name: value for name, value in params.items() if FINITE.accepts(value)}  # what "auto" becomes is not
-    return (kernels, *(-direction * float(known.get(name, 0.0)) for name, direction in SIMPLER.items()))

@@ -15,8 +15,8 @@ from multikernel.app.jobs.methods import Wish, estimator_of, make_model, most_fo
 from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.encoding import Encoding
 from multikernel.app.tables.table import Table
+from multikernel.estimators.simplicity import simplest_first
 from multikernel.paths import Path
-from multikernel.paths.solution_path import simplest_first
 
 _VALUES = {
     "lam": np.linspace(0.0, 1.0, 11),

@@ -130,6 +130,11 @@ class Smoother:
         return CRITERIA[name](self, rss, noise)
 
     @property
+    def target_variance(self) -> Array:
+        """The weighted mean of the squared targets about m, shape (t,)."""
+        return np.asarray(self.weight @ self._centred**2 / self.count)
+
+    @property
     def residual_variance(self) -> Array:
         """The squared residuals over N - tr F, shape (t,)."""
         return np.asarray(self.weight @ self.residuals**2 / (self.count - self.trace))

@@ -1,0 +1,123 @@
+"""A step of a path chosen without held-out samples: criteria against fits, one standard error, figures."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import Any
+
+import matplotlib
+import numpy as np
+import pytest
+from sklearn.datasets import load_diabetes
+from sklearn.linear_model import RidgeCV
+from sklearn.preprocessing import scale
+
+import multikernel as mk
+from multikernel import kernels, path
+from multikernel.paths.choice import simplest
+
+matplotlib.use("Agg")
+
+DATA = load_diabetes(return_X_y=True)
+X, Y = scale(DATA[0]), DATA[1] / 50.0
+ALPHAS = np.logspace(4, -2, 9)
+
+
+@cache
+def linear() -> Any:
+    """Ridge regression with the sum of linear kernels, which scikit-learn has as well."""
+    model = mk.AverageMKLRegressor(kernels.linear_features())
+    return path(model, X[:150], Y[:150], "alpha", ALPHAS, validation=(X[150:], Y[150:]))
+
+
+def test_leave_one_out_chooses_as_scikit_learn_does() -> None:
+    found = linear()
+    centred = RidgeCV(10.0 * ALPHAS, fit_intercept=False, store_cv_results=True)
+    centred.fit(X[:150], Y[:150] - Y[:150].mean())  # the mean of all samples, where ours is that of the others
+    ours = found.criterion("loo")
+    np.testing.assert_allclose(ours, centred.cv_results_.mean(axis=0), rtol=0.05)
+    squares = []
+    for i in range(20):
+        rest = np.delete(np.arange(150), i)
+        each = path(mk.AverageMKLRegressor(kernels.linear_features()), X[rest], Y[rest], "alpha", ALPHAS)
+        squares.append((each.predict(X[i : i + 1])[:, 0] - Y[i]) ** 2)
+    left_out = np.stack([model.loo_residuals_[:20] for model in found.models])
+    np.testing.assert_allclose(left_out**2, np.array(squares).T, rtol=1e-8)
+    assert found.best("loo").alpha == ALPHAS[np.argmin(ours)]
+
+
+def test_criteria_and_degrees_of_freedom() -> None:
+    found, A, y, n = linear(), X[:150], Y[:150], 150
+    K = A @ A.T / 10.0
+    known: dict[str, list[float]] = {name: [] for name in ("gcv", "cp", "aic", "bic")}
+    fits = []
+    for alpha in ALPHAS:
+        H = np.linalg.inv(K + alpha * np.eye(n))
+        F = K @ H @ (np.eye(n) - 1.0 / n) + 1.0 / n
+        rss, d = float(((y - F @ y) ** 2).sum()), float(np.trace(F))
+        fits.append((rss, d, float(np.trace(K @ H))))
+        known["gcv"].append(n * rss / (n - d) ** 2)
+    rss, d, _ = fits[int(np.argmin(known["gcv"]))]
+    noise = rss / (n - d)
+    for rss, d, _ in fits:
+        known["cp"].append((rss + 2.0 * d * noise) / n)
+        known["aic"].append(rss / noise + 2.0 * d)
+        known["bic"].append(rss / noise + np.log(n) * d)
+    for name, values in known.items():
+        np.testing.assert_allclose(found.criterion(name), values, rtol=1e-8, err_msg=name)
+        assert found.best(name).alpha == ALPHAS[np.argmin(values)]
+    np.testing.assert_allclose(found.degrees_of_freedom, [df for *_, df in fits], rtol=1e-8)
+    assert found.best("evidence").log_evidence_ == max(model.log_evidence_ for model in found.models)
+
+
+def test_one_standard_error() -> None:
+    found = linear()
+    losses = np.stack([model.loo_residuals_**2 for model in found.models])
+    mean, best = losses.mean(axis=1), int(losses.mean(axis=1).argmin())
+    within = mean <= mean[best] + losses[best].std(ddof=1) / np.sqrt(150)
+    assert found.best("loo", one_standard_error=True).alpha == ALPHAS[within].max() > ALPHAS[best]
+    held_out = found.best(X[150:], Y[150:], one_standard_error=True)
+    assert held_out.alpha >= found.best(X[150:], Y[150:]).alpha
+    labels = Y > 3.0
+    classes = path(mk.L1MKLClassifier(kernels.linear_features()), X[:100], labels[:100], "C", [1e-3, 1e-2, 1.0])
+    simple = classes.best(X[100:], labels[100:], one_standard_error=True)
+    assert simple.C <= classes.best(X[100:], labels[100:]).C
+    assert simplest(np.array([[1.0, 1.0], [1.0, 1.0]]), np.array([1, 0])) == 1
+
+
+def test_what_cannot_be_chosen_by() -> None:
+    found = linear()
+    for by in (None, "gcv"):
+        with pytest.raises(ValueError, match="one_standard_error needs the errors of single samples"):
+            found.best(by, one_standard_error=True)
+    with pytest.raises(ValueError, match="name must be 'cp', 'aic'"):
+        found.best("held out")
+    support = path(mk.L1MKLRegressor(kernels.RBF(0.1)), X[:50], Y[:50], "C", [1.0])
+    with pytest.raises(ValueError, match="L1MKLRegressor does not minimise squared losses"):
+        support.best("gcv")
+
+
+def test_weights_that_change_and_several_targets() -> None:
+    family = kernels.rbf_grid([0.01, 0.1])
+    sparse = path(mk.RLS2Regressor(family), X[:80], Y[:80], "alpha", [1.0, 1e-2, 1e-4])
+    each = [
+        mk.RLS2Regressor(family, alpha=alpha).fit(X[:80], Y[:80]).fit_criterion("gcv") for alpha in (1.0, 1e-2, 1e-4)
+    ]
+    np.testing.assert_allclose(sparse.criterion("gcv"), each, rtol=1e-3)
+    assert (np.diff(sparse.degrees_of_freedom) > 0).all()
+    both = path(mk.AverageMKLRegressor(family), X[:80], np.column_stack([Y, X[:, 0]])[:80], "alpha", [1.0, 0.1])
+    assert both.criterion("cp").shape == (2, 2)
+    assert both.best("gcv") in both.models
+
+
+def test_figure_against_degrees_of_freedom() -> None:
+    import matplotlib.pyplot as plt
+
+    found = linear()
+    ax = found.plot("criteria")
+    lines = {line.get_label(): line for line in ax.get_lines()}
+    np.testing.assert_allclose(lines["leave one out"].get_ydata(), found.criterion("loo") / np.var(Y[:150]))
+    np.testing.assert_allclose(lines["validation"].get_ydata(), 1.0 - found.validation_score)
+    np.testing.assert_allclose(lines["validation"].get_xdata(), found.degrees_of_freedom)
+    assert ax.get_xlabel() == "degrees of freedom"
+    plt.close("all")
