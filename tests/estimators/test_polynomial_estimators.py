@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy import sparse
+from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
 import polynomial_reference as slow
@@ -232,3 +233,11 @@ def test_random_starts_are_repeatable() -> None:
     settings: dict[str, Any] = {"degree": 3, "n_init": 12, "random_state": 3}
     first, again = (PolynomialMKLRegressor(FAMILY, **settings).fit(X, Y) for _ in range(2))
     np.testing.assert_array_equal(first.weights_, again.weights_)
+
+
+def test_powers_of_single_precision_are_double():
+    """Values of 1e30 fit into single precision, their squares do not."""
+    data = 1e5 * X.astype(np.float32)
+    model = PolynomialMKLRegressor([Polynomial(2), Polynomial(3)], alpha=1e60)
+    exact = clone(model).fit(data.astype(float), Y)
+    np.testing.assert_allclose(model.fit(data, Y).predict(data), exact.predict(data.astype(float)), rtol=1e-4)

@@ -12,7 +12,8 @@ from sklearn.exceptions import ConvergenceWarning
 
 import mkl_reference as mkl
 import reference as ref
-from multikernel import SMKLClassifier, precomputed
+from multikernel import SMKLClassifier, bind, precomputed
+from multikernel.kernels import Polynomial
 from multikernel.observer import Event
 from multikernel.procedures.smoothed import smoothed
 from multikernel.procedures.smoothed_problem import SmoothedProblem
@@ -178,3 +179,14 @@ def test_the_last_machine_stops_where_rounding_keeps_digits_from_it(tol: float) 
         model = SMKLClassifier("precomputed", C=300.0, tol=tol).fit(np.stack(K), y)
     assert model.n_iter_ <= 1100 * n
     assert model.converged_ == (model.duality_gap_ <= tol)
+
+
+def test_steps_that_rounding_hides_come_to_an_end():
+    """Kernel values of 1e14, whose scores cancel along the momentum: no step that moves is seen to lead down."""
+    X = 100.0 + np.random.default_rng(231).normal(size=(29, 3))
+    y = np.where(np.random.default_rng(7).normal(size=29) > 0, 1.0, -1.0)
+    bank = bind([Polynomial(3, gamma=65.9), Polynomial(3, gamma=30.0)], X)
+    found = smoothed(bank, y, C=0.2, smoothing=4e-4, tol=1e-10, max_iter=30)
+    assert not found.converged
+    assert found.certificate.value > 0.0
+    assert np.isfinite(found.a).all()

@@ -100,7 +100,10 @@ def smoothed(
         observe(Event(step + 1, Certificate("duality gap", state.gap), state.a, state.value, state.value, state.bound))
         if state.gap <= tol or time_is_up():
             break
-        state = state.advanced(problem, g)
+        further = state.advanced(problem, g)
+        if further is None:
+            break
+        state = further
     return _result(problem, state, tol, tuple(history))
 
 
@@ -127,9 +130,17 @@ class _State:
     def gap(self) -> float:
         return Certificate.gap(self.value, self.bound).value
 
-    def advanced(self, problem: SmoothedProblem, g: Array) -> _State:
-        """A projected gradient step from z to the next a, and the next z ahead of it."""
-        x, scores, difference, curvature = self._step(problem, g)
+    def advanced(self, problem: SmoothedProblem, g: Array) -> _State | None:
+        """A projected gradient step from z to the next a, and the next z ahead of it.
+
+        Where rounding hides whether any step leads down, z goes back to a; None where it is there already.
+        """
+        found = self._step(problem, g)
+        if found is None:
+            if self.z is self.a:
+                return None
+            return replace(_State.at(problem, self.a, problem.scores(self.a)[0]), bound=self.bound)
+        x, scores, difference, curvature = found
         step = x - self.a
         if float(g @ step) > 0.0:
             momentum, ahead = 1.0, 0.0
@@ -151,8 +162,11 @@ class _State:
             bound=self.bound,
         )
 
-    def _step(self, problem: SmoothedProblem, g: Array) -> tuple[Array, Array, Array, float]:
-        """The longest step tried at whose end x the value is below the parabola; with the scores of x and of x - a."""
+    def _step(self, problem: SmoothedProblem, g: Array) -> tuple[Array, Array, Array, float] | None:
+        """The longest step tried at whose end x the value is below the parabola; with the scores of x and of x - a.
+
+        None where all steps are too long, down to those that do not move z.
+        """
         curvature = self.curvature or _curvature_along(problem, self, g)
         rounding = _ROUNDING * (abs(self.z_value) + float(self.z.sum()) + float(self.z_scores.max()))
         while True:
@@ -162,6 +176,8 @@ class _State:
             parabola = self.z_value + float(g @ moved) + 0.5 * curvature * float(moved @ moved)
             if problem.value(x, scores) <= parabola + rounding:
                 return x, scores, difference, curvature
+            if not moved.any():
+                return None
             curvature *= _SHORTER
 
 

@@ -17,6 +17,7 @@ import numpy as np
 from numba import njit
 
 LANES = 64
+_ROUNDING = float(np.finfo(float).eps)
 _TINY = 1e-300  # a smaller curvature is taken for none, so that a step goes as far as it can; a smaller value likewise
 
 
@@ -207,7 +208,8 @@ def ascend(K, c, low, high, ridge, equality, b, gradient, floor, tol, every, max
         if j < 0:
             return step, first, gap
         curvature = diagonal[i] + diagonal[j] - 2.0 * np.float64(K[i % n, j % n])
-        length = min((top - gradient[j]) / max(curvature, _TINY), high[i] - b[i], b[j] - low[j])
+        curvature = max(curvature, _ROUNDING * (diagonal[i] + diagonal[j]), _TINY)  # a step longer than that is noise
+        length = min((top - gradient[j]) / curvature, high[i] - b[i], b[j] - low[j])
         move(i, length, b, low, high, gradient, ridge, rise, fall)
         move(j, -length, b, low, high, gradient, ridge, rise, fall)
     return max_iter, first, gap
