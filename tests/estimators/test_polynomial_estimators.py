@@ -240,4 +240,4 @@ def test_powers_of_single_precision_are_double():
     data = 1e5 * X.astype(np.float32)
     model = PolynomialMKLRegressor([Polynomial(2), Polynomial(3)], alpha=1e60)
     exact = clone(model).fit(data.astype(float), Y)
-    np.testing.assert_allclose(model.fit(data, Y).predict(data), exact.predict(data.astype(float)), rtol=1e-4)
+    np.testing.assert_allclose(model.fit(data, Y).predict(data), exact.predict(data.astype(float)), atol=1e-3)
