@@ -238,6 +238,6 @@ def test_random_starts_are_repeatable() -> None:
 def test_powers_of_single_precision_are_double():
     """Values of 1e30 fit into single precision, their squares do not."""
     data = 1e5 * X.astype(np.float32)
-    model = PolynomialMKLRegressor([Polynomial(2), Polynomial(3)], alpha=1e60)
+    model = PolynomialMKLRegressor(kernels.homogeneous_polynomials(3, normalize=False), alpha=1e60)
     exact = clone(model).fit(data.astype(float), Y)
     np.testing.assert_allclose(model.fit(data, Y).predict(data), exact.predict(data.astype(float)), atol=1e-3)
