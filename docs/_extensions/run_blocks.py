@@ -16,6 +16,7 @@ mpl.use("Agg")
 
 from docutils import nodes
 from matplotlib import pyplot as plt
+from matplotlib.ticker import AutoLocator
 from page_blocks import Page, missing
 from sphinx.application import Sphinx
 from sphinx.util import logging
@@ -33,6 +34,9 @@ def drawn() -> list[nodes.Node]:
     for number in plt.get_fignums():
         figure = plt.figure(number)
         figure.set_layout_engine("constrained")
+        for axes in figure.axes:
+            if isinstance(axes.xaxis.get_major_locator(), AutoLocator):
+                axes.locator_params(axis="x", nbins=6)  # labels are larger here, beside the size of the figure
         title = next((axes.get_title() for axes in figure.axes if axes.get_title()), "what the code above draws")
         found.append(nodes.raw("", f'<div class="figure-drawn">{_written(figure, title)}</div>', format="html"))
     plt.close("all")
