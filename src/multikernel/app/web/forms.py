@@ -11,7 +11,7 @@ from typing import Any
 from sklearn.base import is_classifier, is_regressor
 
 import multikernel as mk
-from multikernel._parameters import AnyOf, Choice, Flag, Number, Rule, Whole
+from multikernel._rules import AnyOf, Choice, Flag, Number, Rule, Whole
 from multikernel.app.jobs.parameters import parameters_of, summary
 from multikernel.app.web.learning.estimators import REGULARISES
 from multikernel.datasets.dataset import Task

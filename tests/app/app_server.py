@@ -1,0 +1,91 @@
+"""The application on a port of its own, and a person who uses it by requests."""
+
+from __future__ import annotations
+
+import re
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Self
+
+import httpx
+import numpy as np
+import uvicorn
+
+from multikernel.app.web.server import create_app
+from multikernel.app.web.settings import Settings
+
+
+@contextmanager
+def serving(home: Path, **changes: Any) -> Iterator[str]:
+    """The address of a server with its data in a folder."""
+    server = uvicorn.Server(
+        uvicorn.Config(create_app(replace(Settings(home), **changes)), port=0, log_level="error", lifespan="on")
+    )
+    thread = threading.Thread(target=server.run)
+    thread.start()
+    while not server.started:
+        time.sleep(0.01)
+    port = server.servers[0].sockets[0].getsockname()[1]
+    try:
+        yield f"http://127.0.0.1:{port}"
+    finally:
+        server.should_exit = True
+        thread.join()
+
+
+class Person(httpx.Client):
+    """Somebody with a browser: sends forms with their token, and follows where they lead."""
+
+    def __init__(self, address: str) -> None:
+        super().__init__(base_url=address, follow_redirects=True, timeout=60)
+        self.token = ""
+
+    def __enter__(self) -> Self:
+        super().__enter__()
+        self.token = token_of(self.get("/"))
+        return self
+
+    def submit(self, address: str, /, files: Any = None, **fields: Any) -> httpx.Response:
+        """A form."""
+        return self.post(address, data={"token": self.token} | fields, files=files)
+
+    def upload(self, *tables: tuple[str, bytes | str], **fields: Any) -> httpx.Response:
+        """Tables by name."""
+        return self.submit("/data", files=[("files", table) for table in tables], **fields)
+
+    def learned(self, response: httpx.Response) -> httpx.Response:
+        """The page of a run once it has ended."""
+        page = str(response.url)
+        with self.stream("GET", f"{page}/events") as events:
+            for _ in events.iter_lines():
+                pass
+        return self.get(page)
+
+
+def said(response: httpx.Response) -> str:
+    """The text of a page."""
+    return " ".join(re.sub(r"<[^>]*>", " ", response.text).split())
+
+
+def people(n: int = 60, seed: int = 0) -> str:
+    """A small table with categories, dates and missing cells, whose target follows from two of its columns."""
+    rng = np.random.default_rng(seed)
+    lines = ["age,city,joined,score,bought"]
+    for _ in range(n):
+        age, city, score = rng.integers(20, 70), rng.choice(["Padua", "Bologna", "Rome"]), rng.normal()
+        bought = "yes" if (age > 45) ^ (city == "Rome") else "no"
+        day = f"20{rng.integers(10, 24)}-{rng.integers(1, 13):02}-{rng.integers(1, 28):02}"
+        cell = "" if rng.random() < 0.1 else f"{score:.3f}"
+        lines.append(
+            f"{'' if rng.random() < 0.05 else age},{'' if rng.random() < 0.05 else city},{day},{cell},{bought}"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def token_of(page: httpx.Response) -> str:
+    """The token that the forms of a page carry."""
+    return next(iter(re.findall(r'name="token" value="(\w+)"', page.text)), "")

@@ -1,0 +1,212 @@
+"""Runs: what they find, how they end, and that they stay."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+import tomllib
+from pathlib import Path
+
+import numpy as np
+import pandas as pd
+import pytest
+from app_server import Person, people, said, serving
+
+import multikernel
+from multikernel.app.web.repeat import repeated
+from multikernel.app.web.settings import Settings
+from multikernel.app.web.store import Store
+
+_OWN = ["age", "city", "joined", "score"]
+
+
+@pytest.fixture(scope="module")
+def data(person: Person) -> str:
+    """The address of a data set."""
+    return person.upload(("people.csv", people())).url.path
+
+
+@pytest.fixture(scope="module")
+def automatic(person: Person, data: str) -> str:
+    """The address of a run of the automatic estimator, at its end."""
+    page = person.learned(person.submit(f"{data}/learn", target="bought", how="automatic"))
+    assert "How good is it?" in page.text, said(page)
+    return page.url.path
+
+
+def test_the_data_page_tells_types_gaps_and_what_is_suspicious(person: Person) -> None:
+    rows = [f"{k},{k % 7},const,{2 * (k % 5) + 1},2024-01-{k % 27 + 1:02},{k % 5}" for k in range(60)]
+    page = person.upload(("t.csv", "\n".join(["patient_id,a,b,leak,day,target", *rows])))
+    text = said(page)
+    for sentence in ("Identifier:", "Constant:", "Date:", "Column leak alone tells target almost exactly"):
+        assert sentence in text
+    assert re.search(r'value="regression"', page.text)
+    assert "5 rows" not in text
+    other = person.get(page.url, params={"target": "a"})
+    assert re.search(r"<option selected>a</option>", other.text)
+    assert "has one value only" in said(person.get(page.url, params={"target": "b"}))
+
+
+def test_a_changed_type_is_kept_and_learned_from(person: Person) -> None:
+    page = person.upload(
+        ("t.csv", "\n".join(["code,x,y", *(f"{k % 4},{k % 11},{(k % 4) in (0, 2)}" for k in range(40))]))
+    )
+    fields = {"target": "y", "kind-0": "category", "use-0": "on", "kind-1": "number", "kind-2": "category"}
+    kept = person.submit(f"{page.url.path}/choose", **fields)
+    assert "<option selected>category</option>" in kept.text
+    form = {"method": "AverageMKLClassifier", "kernels-0": "types", "p-C": "1"}
+    result = person.learned(person.submit(f"{page.url.path}/method", **form))
+    toml = tomllib.loads(person.get(f"{result.url.path}/files/run.toml").text)
+    assert toml["columns"] == {"code": "category"}
+    assert toml["parameters"] == {"C": 1}
+    assert "100.0%" in said(result)
+
+
+def test_the_result_page_is_small_and_says_what_to_see(person: Person, automatic: str) -> None:
+    page = person.get(automatic)
+    assert len(page.content) < 300_000
+    for words in ("one tuned Gaussian kernel", "Which mistakes?", "told apart", "be trusted", "What is proved?"):
+        assert words in page.text
+    assert page.text.count("<svg") >= 6
+    assert 'style="' not in page.text
+    report = person.get(f"{automatic}/files/report.html")
+    assert "http" not in re.sub(r"http-equiv|xmlns", "", report.text)
+
+
+def test_exported_code_and_command_give_the_same_numbers(person: Person, automatic: str, tmp_path: Path) -> None:
+    for name in ("run.py", "run.toml", "table.csv", "model.mk", "predictions.csv"):
+        (tmp_path / name).write_bytes(person.get(f"{automatic}/files/{name}").content)
+    shown = [float(score) for score in re.findall(r"this run, fold \d: ([\d.]+)%", person.get(automatic).text)]
+    model, table = multikernel.load(tmp_path / "model.mk"), pd.read_csv(tmp_path / "table.csv")
+    own = model.predict(table[_OWN])
+    first = pd.read_csv(tmp_path / "predictions.csv")
+    assert own.tolist() == first["prediction"].tolist()
+    script = subprocess.run([sys.executable, "run.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    scores = [float(score) for score in re.findall(r"0\.\d+|1\.0+", script.stdout.splitlines()[0])]
+    assert np.allclose(100 * np.array(scores), shown, atol=0.051)
+    again = pd.read_csv(tmp_path / "predictions.csv")
+    assert again["prediction"].tolist() == own.tolist()
+    found = repeated(tmp_path / "run.toml", tmp_path / "table.csv", tmp_path / "again.mk", lambda line: None)
+    assert np.allclose(found["scores"]["own"], scores, atol=1e-6)
+    twin = multikernel.load(tmp_path / "again.mk")
+    assert np.array_equal(twin.predict_proba(table[_OWN]), model.predict_proba(table[_OWN]))
+
+
+def test_a_method_with_kernels_and_a_path_exports_the_same_numbers(person: Person, tmp_path: Path) -> None:
+    data = person.upload(("few.csv", people(30))).url.path
+    person.submit(f"{data}/choose", target="bought")
+    form = person.get(f"{data}/method", params={"method": "AverageMKLClassifier"})
+    assert 'name="p-C"' in form.text
+    wrong = person.submit(f"{data}/method", method="AverageMKLClassifier", **{"p-C": "-1"})
+    assert wrong.status_code == 400
+    assert "C must be" in said(wrong)
+    fields = {"method": "AverageMKLClassifier", "path": "C", "kernels-0": ["types", "linear"]}
+    page = person.learned(person.submit(f"{data}/method", **fields))
+    assert "How closely to follow the rows?" in page.text, said(page)
+    for name in ("run.py", "table.csv", "model.mk"):
+        (tmp_path / name).write_bytes(person.get(f"{page.url.path}/files/{name}").content)
+    model = multikernel.load(tmp_path / "model.mk")
+    subprocess.run([sys.executable, "run.py"], cwd=tmp_path, capture_output=True, check=True)
+    twin = multikernel.load(tmp_path / "model.mk")
+    assert np.array_equal(twin.weights_, model.weights_)
+    assert np.array_equal(twin.dual_coef_, model.dual_coef_)
+    sample = person.get(f"{page.url.path}/sample", params={"row": 3})
+    assert "What each part of the model says" in sample.text
+
+
+def test_runs_are_compared_side_by_side(person: Person, automatic: str) -> None:
+    page = person.get("/runs/compare", params={"run": [automatic.rpartition("/")[2]] * 2})
+    assert page.text.count("people: bought, automatic") >= 4
+    assert "Side by side" in page.text
+
+
+def test_new_rows_and_typed_samples_are_predicted(person: Person, automatic: str, tmp_path: Path) -> None:
+    new = people(7, seed=1)
+    answer = person.submit(f"{automatic}/predict", files=[("files", ("new.csv", new))])
+    assert answer.headers["content-disposition"].startswith("attachment")
+    lines = answer.text.splitlines()
+    assert lines[0] == "prediction,probability no,probability yes"
+    assert len(lines) == 8
+    lacking = person.submit(f"{automatic}/predict", files=[("files", ("new.csv", "age,city\n3,Rome\n"))])
+    assert lacking.status_code == 400
+    assert "lacks 'joined', 'score'" in said(lacking).replace("&#39;", "'")
+    page = person.submit(
+        f"{automatic}/predict-one", **{"cell-0": "30", "cell-1": "Rome", "cell-2": "", "cell-3": "0.5"}
+    )
+    assert page.status_code == 200
+    assert "What each column does" in page.text
+    assert person.get(f"{automatic}/sample", params={"row": "61"}).status_code == 400
+
+
+def test_a_run_stops_at_once_and_the_queue_goes_on(person: Person, address: str) -> None:
+    rng = np.random.default_rng(0)
+    rows = [",".join(map(str, row)) for row in rng.normal(size=(1500, 8)).round(4)]
+    data = person.upload(("slow.csv", "\n".join(["a,b,c,d,e,f,g,y", *rows]))).url.path
+    first = person.submit(f"{data}/learn", target="y", how="automatic").url.path
+    second = person.submit(f"{data}/learn", target="y", how="automatic").url.path
+    assert "Waiting: 1 before it" in said(person.get(second))
+    start = time.perf_counter()
+    assert "was stopped" in said(person.learned(person.submit(f"{second}/stop")))
+    assert "was stopped" in said(person.learned(person.submit(f"{first}/stop")))
+    assert time.perf_counter() - start < 5
+    listed = person.get("/runs", params={"q": "slow stopped"})
+    assert listed.text.count('<span class="status stopped">') == 2
+    assert "No run has" in said(person.get("/runs", params={"q": "nothing of that name"}))
+
+
+def test_killed_and_impossible_runs_say_their_last_words(tmp_path: Path) -> None:
+    with serving(tmp_path, run_memory=120 << 20) as address, Person(address) as person:
+        data = person.upload(("people.csv", people())).url.path
+        page = person.learned(person.submit(f"{data}/learn", target="bought"))
+        assert "did not come to an end" in page.text
+        assert "not enough memory" in said(page) or "last words" in said(page)
+    with serving(tmp_path) as address, Person(address) as person:
+        one = person.upload(("one.csv", "a,b\n1,x\n2,y\n3,x\n")).url.path
+        assert "too few" in said(person.learned(person.submit(f"{one}/learn", target="b")))
+        page = person.submit(f"{data}/learn", target="bought")
+        for _ in range(500):
+            working = _children(os.getpid())
+            if working and "Fold" in person.get(page.url).text:
+                break
+            time.sleep(0.02)
+        for child in working:
+            os.kill(child, signal.SIGKILL)
+        assert "was killed by signal 9" in said(person.learned(page))
+        again = person.submit(f"{page.url.path}/again")
+        assert "data-events" in again.text
+        person.submit(f"{again.url.path}/stop")
+
+
+def _children(parent: int) -> list[int]:
+    found = subprocess.run(["pgrep", "-P", str(parent), "-f", "app.web.worker"], capture_output=True, text=True)
+    return [int(line) for line in found.stdout.split()]
+
+
+def test_runs_are_renamed_compared_deleted_and_survive_a_restart(tmp_path: Path) -> None:
+    with serving(tmp_path) as address, Person(address) as person:
+        data = person.upload(("people.csv", people())).url.path
+        stopped = person.submit(f"{data}/learn", target="bought").url.path
+        person.submit(f"{stopped}/stop")
+        done = person.learned(person.get(stopped)).url.path
+        person.submit(f"{done}/rename", name="my <b>first</b>")
+        assert "1 of the ticked runs" in said(person.get("/runs/compare", params={"run": done.rpartition("/")[2]}))
+        page = person.get("/runs")
+        assert "my &lt;b&gt;first&lt;/b&gt;" in page.text
+    store = Store(Settings(tmp_path))
+    store.set_run(store.add_run("gone", "cut off", store.runs()[0].recipe).id, status="running")
+    with serving(tmp_path) as address, Person(address) as person:
+        assert "my &lt;b&gt;first" in person.get(done).text
+        assert "The server was ended before this run was" in said(person.get(f"/runs/{_id_of(person, 'cut off')}"))
+        assert person.submit(f"{done}/delete").status_code == 200
+        assert person.get(done).status_code == 404
+        assert not (tmp_path / done.lstrip("/")).exists()
+
+
+def _id_of(person: Person, name: str) -> str:
+    found = re.search(rf'href="/runs/(\w+)">{name}<', person.get("/runs").text)
+    assert found is not None
+    return found[1]

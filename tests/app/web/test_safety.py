@@ -1,0 +1,167 @@
+"""What a server on a person's computer has to refuse."""
+
+from __future__ import annotations
+
+import gzip
+import io
+import re
+import zipfile
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+import httpx
+import pytest
+from app_server import Person, people, said, serving, token_of
+
+from multikernel.app.web.uploads import Part, joined
+
+
+def test_other_hosts_and_origins_are_refused(person: Person) -> None:
+    assert person.get("/", headers={"Host": "evil.example"}).status_code == 400
+    assert person.get("/", headers={"Host": "127.0.0.1.evil.example"}).status_code == 400
+    other = person.post("/data", headers={"Origin": "http://evil.example"}, data={"token": person.token})
+    assert other.status_code == 403
+
+
+def test_a_form_without_the_token_of_its_session_changes_nothing(person: Person, address: str) -> None:
+    for token in ("", "0" * 64, "é"):
+        assert person.post("/data/bundled", data={"token": token, "name": "iris"}).status_code == 403
+    with Person(address) as other:
+        assert other.token != person.token
+        assert other.post("/data/bundled", data={"token": person.token, "name": "iris"}).status_code == 403
+    assert person.post("/data/bundled", data={"name": "iris"}).status_code == 403
+
+
+def test_bodies_over_the_limit_are_refused_also_where_their_length_is_not_told(person: Person) -> None:
+    head = b'--b\r\nContent-Disposition: form-data; name="files"; filename="a.csv"\r\n\r\n'
+
+    def chunks() -> Iterator[bytes]:
+        yield head
+        for _ in range(64):
+            yield b"x" * (1 << 16)
+
+    kind = {"Content-Type": "multipart/form-data; boundary=b"}
+    told = person.post("/data", content=head + b"x" * (3 << 20), headers=kind)
+    assert told.status_code == 413
+    assert "larger than 2 MB" in said(told)
+    with suppress(httpx.WriteError):  # the server may have answered and hung up before all was sent
+        assert person.post("/data", content=chunks(), headers=kind).status_code == 413
+    assert person.get("/").status_code == 200
+
+
+@pytest.mark.parametrize(
+    "path",
+    ["/static/../server.py", "/static/%2e%2e/server.py", "/data/..%2f..", "/runs/%2e%2e/files/model.mk", "/runs/x"],
+)
+def test_paths_lead_nowhere_else(person: Person, path: str) -> None:
+    assert person.get(person.base_url.copy_with(raw_path=path.encode())).status_code == 404
+
+
+def test_pages_may_not_run_scripts_of_their_own_nor_load_from_elsewhere(person: Person) -> None:
+    page = person.get("/")
+    policy = page.headers["content-security-policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert page.headers["x-content-type-options"] == "nosniff"
+    assert "HttpOnly" in httpx.get(person.base_url).headers["set-cookie"]
+    assert not re.search(r"<script>|\sstyle=|\son\w+=|https?://", page.text)
+
+
+def _bomb() -> bytes:
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/workbook.xml", b"")
+        archive.writestr("xl/worksheets/sheet1.xml", b"<" * (64 << 20))
+    return content.getvalue()
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "sentence"),
+    [
+        ("a.xlsx", _bomb(), "unpacks to more than 8 MB"),
+        ("a.csv.gz", gzip.compress(b"a,b\n" * (4 << 20)), "unpacks to more than 8 MB"),
+        ("a.csv", ",".join(f"c{k}" for k in range(10_000)) + "\n" + "1," * 9_999 + "1\n", "has 10000 columns"),
+        ("a.csv", "a,b\n1,2,3\n", "row 2 has 3 cells"),
+        ("a.csv", 'a,b\n1,"2\n', "is not CSV"),
+        ("a.csv", "a,a\n1,2\n", "'a'"),
+        ("a.csv", b"\xff\xfe\x00", "a.csv"),
+        ("a.csv", b"a,b\n\xff\xff,1\n", "not UTF-8"),
+        ("a.csv", "", "empty"),
+        ("a.csv", "a,b\n", "no row after it"),
+        ("a.xlsx", b"PK\x03\x04 and no zip", "damaged"),
+        ("a.parquet", b"PAR1 and no more", "cannot be read"),
+        ("../../a.csv", "a,a\n", "a.csv"),
+    ],
+)
+def test_what_is_no_table_is_refused_in_a_sentence(
+    person: Person, name: str, content: bytes | str, sentence: str
+) -> None:
+    answer = person.upload((name, content))
+    assert answer.status_code == 400
+    assert sentence in said(answer).replace("&#39;", "'")
+    assert "/tmp" not in answer.text
+
+
+def test_hostile_names_are_text(person: Person, address: str) -> None:
+    name = '<img src=x onerror="alert(1)">'
+    table = "\n".join(
+        [f'"{name.replace(chr(34), chr(34) * 2)}",{{{{7*7}}}},y', *(f"{k},<b>{k % 3}</b>,{k % 2}" for k in range(30))]
+    )
+    page = person.upload((f"{name}.csv", table))
+    assert page.status_code == 200
+    assert "<img" not in page.text
+    assert "<b>0</b>" not in page.text
+    assert "&lt;img src=x onerror=" in page.text
+    assert "{{7*7}}" in page.text
+    assert "<img" not in person.get("/").text
+
+
+def test_views_are_matched_by_a_column_that_names_rows() -> None:
+    left = Part("lab", {"id": ["a", "b", "c"], "x": ["1", "2", "3"]})
+    right = Part("form", {"x": ["7", "8", "9"], "id": ["c", "a", "d"]})
+    columns, views, note = joined([left, right], "")
+    assert columns == {"id": ["a", "c"], "lab: x": ["1", "3"], "form: x": ["8", "7"]}
+    assert views == {"lab": ["lab: x"], "form": ["form: x"]}
+    assert "2 were left out" in note
+    with pytest.raises(ValueError, match="share no column"):
+        joined([left, Part("other", {"y": ["1"]})], "")
+    with pytest.raises(ValueError, match="has no column 'x2'"):
+        joined([left, right], "x2")
+    with pytest.raises(ValueError, match="occur twice"):
+        joined([left, Part("form", {"id": ["a", "a"]})], "id")
+
+
+def test_a_read_only_server_shows_and_changes_nothing(tmp_path: Path) -> None:
+    with serving(tmp_path) as address, Person(address) as person:
+        data = person.upload(("people.csv", people()))
+        token = person.token
+    with serving(tmp_path, read_only=True) as address, Person(address) as person:
+        page = person.get(data.url.path)
+        assert page.status_code == 200
+        assert "read-only" in page.text
+        person.token = token_of(page)
+        assert person.token != token
+        for path in ("/data", f"{data.url.path}/learn", f"{data.url.path}/delete"):
+            answer = person.submit(path)
+            assert answer.status_code == 403
+            assert "nothing can be changed" in said(answer)
+
+
+def test_a_root_path_stands_before_every_address(tmp_path: Path) -> None:
+    with serving(tmp_path, root_path="/kernels", hosts=("kernels.example",)) as address:
+        for path in ("/", "/kernels/", "/kernels"):
+            page = httpx.get(address + path, headers={"Host": "kernels.example"})
+            assert page.status_code == 200
+            assert all(
+                link.startswith("/kernels/") for link in re.findall(r'(?:href|src|action)="(/[^"]*)"', page.text)
+            )
+        assert httpx.get(address, headers={"Host": "127.0.0.1"}).status_code == 400
+
+
+def test_fifty_requests_at_once_are_served(person: Person) -> None:
+    data = person.upload(("people.csv", people()))
+    with ThreadPoolExecutor(50) as pool:
+        codes = list(pool.map(lambda k: person.get("/" if k % 2 else data.url.path).status_code, range(50)))
+    assert codes == [200] * 50
