@@ -17,10 +17,8 @@ X = StandardScaler().set_output(transform="pandas").fit_transform(X)
 y = (y - y.mean()) / y.std()
 measured = kernels.column_groups({name: name for name in X.columns}, kernels.RBF(0.5))
 model = HKLRegressor(measured, C=1.0, rho=1.5).fit(X, y)
-print(
 print(f"{len(model.nodes_)} products have weight, {model.n_nodes_searched_} of 1024 were formed")
 print(f"gap over all of them {model.duality_gap_:.0e}")
-)
 
 # %%
 # A disc is a product, its size its weight; lines lead to its factors.
