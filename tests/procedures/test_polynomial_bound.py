@@ -16,7 +16,8 @@ from multikernel.domains import Domain, NormBall, Orthant, Simplex
 from multikernel.kernels import RBF, Polynomial
 from multikernel.machines import RidgeMachine, SquaredHingeMachine
 from multikernel.problem import Problem
-from multikernel.procedures.polynomial import HiddenConvexProblem, hidden_convex, polynomial_mkl
+from multikernel.procedures.hidden_convexity import HiddenConvexProblem, hidden_convex
+from multikernel.procedures.polynomial import polynomial_mkl
 
 Array = Any
 RNG = np.random.default_rng(5)
@@ -130,7 +131,8 @@ def test_which_problems_are_convex_in_powers() -> None:
     assert known(TiedAndFree(1, free=((0, 1),)), NormBall(1.0))
     assert not known(ProductOfRBF(), NormBall(2.0))
     assert not known(HadamardPower(2), Simplex())
-    assert not known(HadamardPower(2), NormBall(2.0), SquaredHingeMachine())
+    assert known(HadamardPower(2), NormBall(2.0), SquaredHingeMachine())
+    assert not known(HadamardPower(2), Orthant(1.0, 2), SquaredHingeMachine())
 
 
 @pytest.mark.parametrize("degree", [2, 3])

@@ -4,7 +4,8 @@
 
 The value has a gradient wherever the machine's solution is unique, so projected quasi-Newton steps solve the problem,
 each with one machine. Where K is linear in theta the interior point method over weights and machine is faster. Ridge
-regression that is no support program, for its large alpha or its several targets, has an iteration of its own.
+regression that is no support program, for its large alpha or its several targets, has an iteration of its own. Where
+the problem is convex in powers of the weights, as with the square of a sum in a ball of norm 2, its bounds certify.
 """
 
 from __future__ import annotations
@@ -27,6 +28,7 @@ from multikernel.optimizers.quasi_newton import QuasiNewton
 from multikernel.optimizers.ridge.interpolated import Interpolated
 from multikernel.problem import Problem
 from multikernel.procedures.base import Weights, outcome
+from multikernel.procedures.hidden_convexity import HiddenConvexProblem, hidden_convex, proved
 from multikernel.procedures.ridge_program import RidgeSupport
 from multikernel.procedures.ridge_terms import solved_by_terms, unexplained
 from multikernel.procedures.support_mkl import support_mkl
@@ -45,7 +47,7 @@ def generalized_mkl(
     Parameters
     ----------
     problem : Problem; for a product of Gaussians and for a scaled profile its bank holds distances
-    tol : float, the relative duality gap to reach where K is linear in the weights, else the relative stationarity
+    tol : float, the relative duality gap to reach where a bound is known, else the relative stationarity
     max_iter : int, machines, or Newton steps of the interior point method, at most from each start
     starts : arrays (d,), where to begin, ``central_start`` by default; the best point reached is returned
     warm : ``warm`` of the machine's solution at the first start, or near it
@@ -88,6 +90,8 @@ def _solved(
     optimizer: Optimizer = QuasiNewton(tol=tol, max_iter=max_iter, typical=central)
     if interpolates(problem):
         optimizer = Interpolated(tol=tol, max_iter=max_iter)
+    if hidden_convex(problem) and not problem.linear:
+        return outcome(proved(HiddenConvexProblem.of(problem), optimizer, begins[0], observe))
     results = [optimizer.minimise(problem, begin, warm, observe) for begin in begins]
     weights, dual = outcome(min(results, key=lambda result: result.evaluation.upper))
     return replace(weights, n_iter=sum(result.n_iter for result in results)), dual

@@ -23,7 +23,7 @@ from multikernel.domains import Orthant
 from multikernel.machines import DualSolution
 from multikernel.problem import Problem
 from multikernel.procedures.base import Weights
-from multikernel.procedures.polynomial.bound import HiddenConvexProblem, hidden_convex
+from multikernel.procedures.hidden_convexity import HiddenConvexProblem, hidden_convex
 
 _STEPS = 400  # of power iteration at most
 _ROUNDING = 1e-12  # relative: an eigenvalue that grows less in a step is known

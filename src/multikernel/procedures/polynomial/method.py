@@ -6,8 +6,8 @@ combinations of kernels).
 over theta >= 0, |theta - center|_norm <= radius, or with the penalty strength |theta|^2 in place of the ball.
 
 The value falls in every weight, so the optimum is on the surface of the ball. It is not convex in theta for a degree
-above 1; where it is convex in theta^degree (``bound.py``) every point carries a bound of the whole problem, and the
-answer is optimal up to its duality gap. Elsewhere it is stationary, and the best of several starts.
+above 1; where it is convex in theta^degree (``hidden_convexity``) every point carries a bound of the whole problem, and
+the answer is optimal up to its duality gap. Elsewhere it is stationary, and the best of several starts.
 """
 
 from __future__ import annotations
@@ -33,9 +33,8 @@ from multikernel.optimizers.ridge.sphere import SphereTrustRegion
 from multikernel.problem import Problem
 from multikernel.procedures.base import Weights, outcome
 from multikernel.procedures.generalized import interpolates, is_program, sum_of_kernels
-from multikernel.procedures.polynomial.bound import HiddenConvexProblem, hidden_convex
+from multikernel.procedures.hidden_convexity import HiddenConvexProblem, hidden_convex, proved
 from multikernel.procedures.polynomial.collapse import collapsed, warn_of_collapse
-from multikernel.procedures.polynomial.proof import proved
 from multikernel.procedures.polynomial.starts import central, further_starts, inside
 from multikernel.procedures.ridge_terms import solved_by_terms, unexplained
 

@@ -14,7 +14,7 @@ from multikernel.domains import NormBall
 from multikernel.machines import RidgeMachine
 from multikernel.optimizers.published_gradient import PublishedGradient
 from multikernel.problem import Problem
-from multikernel.procedures.polynomial import HiddenConvexProblem, hidden_convex
+from multikernel.procedures.hidden_convexity import HiddenConvexProblem, hidden_convex
 from multikernel.reproduce.experiment import Cell, Experiment, grid
 from multikernel.reproduce.nkrr.bigrams import reviews
 from multikernel.reproduce.preparation import Preparation

@@ -1,6 +1,9 @@
 """A lower bound of the whole problem where the value is not convex in the weights: hidden convexity.
 
-    J(K(theta)) = max_A  2 <A, Y> - alpha |A|^2 - f(theta, A),        f = tr A'K(theta)A
+    J(K(theta)) = max_A  g(A) - f(theta, A),        f = tr A'K(theta)A
+
+with g(A) = 2 <A, Y> - alpha |A|^2 for ridge regression, and for a support vector machine what its dual problem has
+beside the kernel, over its constraints.
 
 J is convex in theta^p where f is concave in it at every A (``Combination.powers``). A power of a sum of kernels is an
 example: f has non-negative coefficients, because entrywise products of kernels are kernels, and its monomials are
@@ -8,9 +11,10 @@ geometric means of the theta_k^degree. The tangent of f at any x > 0, with c = d
 
     f(theta, A) <= f(x, A) + c'(theta^p - x^p),
 
-has its largest value over the domain nearly in closed form (``separable.py``). So every A, and every multiple s A of
-it, tells what no weights can go below:
+has its largest value over the domain nearly in closed form (``separable.py``). So every A tells what no weights can go
+below, in ridge regression with every multiple s A of it:
 
+    g(A) - f(x, A) + c'x^p - max_theta [c'theta^p - r(theta)],
     max_s  2 s <A, Y> - s^2 (alpha |A|^2 + f(x, A) - c'x^p) - max_theta [s^2 c'theta^p - r(theta)].
 
 At x = theta with the machine's A it equals the value exactly where theta is optimal, provided that the domain is convex
@@ -30,24 +34,26 @@ import numpy as np
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.domains import NormBall, Orthant
-from multikernel.machines import Machine, RidgeMachine
+from multikernel.machines import Machine, RidgeMachine, SupportMachine
 from multikernel.problem import Evaluation, Problem
-from multikernel.procedures.polynomial.separable import PowerSum
+from multikernel.procedures.hidden_convexity.separable import PowerSum
 
 _NOTHING = 1e-50  # of the largest weight: at a smaller one floating point knows no tangent, as there is none at zero
 _FLOOR = 1e-8  # of the largest weight: where the tangent is taken in place of such a weight
 
 
 def hidden_convex(problem: Problem) -> bool:
-    """Whether the problem is convex in some powers of its weights: ridge regression, norm of the domain >= powers.
+    """Whether the problem is convex in some powers of its weights, and its bound known: norm of the domain >= powers.
 
-    degree      ball of norm      penalty |theta|^2
+    degree      ball of norm      penalty |theta|^2, ridge regression
     1           >= 1              yes
     2           >= 2              yes
     d > 2       >= d              no
     """
-    domain = problem.domain
-    if not (isinstance(domain, NormBall | Orthant) and isinstance(problem.machine, RidgeMachine)):
+    domain, machine = problem.domain, problem.machine
+    if not (isinstance(domain, NormBall) and isinstance(machine, RidgeMachine | SupportMachine)) and not (
+        isinstance(domain, Orthant) and isinstance(machine, RidgeMachine)
+    ):
         return False
     return bool(domain.norm >= problem.combination.powers(problem.bank).max())
 
@@ -106,10 +112,10 @@ class HiddenConvexProblem(Problem):
     def _scaled(self, value: float, rest: float, c: Array, powers: Array) -> float:
         """The best multiple of A; <A, Y> is the value, since A is the machine's solution.
 
-        A itself where the machine tells reduced values, which are negative.
+        A itself where the machine tells reduced values, which are negative, and where it is no ridge regression.
         """
         match self.domain:
-            case NormBall() as ball if value <= 0.0:
+            case NormBall() as ball if value <= 0.0 or not isinstance(self.machine, RidgeMachine):
                 return value - max(rest + _largest(ball, c, powers), 0.0)
             case NormBall() as ball:
                 return value**2 / (value + max(rest + _largest(ball, c, powers), 0.0))

@@ -19,7 +19,7 @@ from multikernel.certificate import Certificate
 from multikernel.observer import Observer
 from multikernel.optimizers import Optimizer, Result
 from multikernel.problem import Problem
-from multikernel.procedures.polynomial.bound import HiddenConvexProblem
+from multikernel.procedures.hidden_convexity.bound import HiddenConvexProblem
 
 _PASSES = 20  # over the kernels, for a better tangent
 _ROUNDS = 3  # of leaving a stationary point
