@@ -14,7 +14,7 @@ from sklearn.svm import SVC
 import multikernel as mk
 import multikernel.estimators
 import multikernel.estimators.binding as base
-import multikernel.paths.prediction as prediction
+import multikernel.estimators.several as prediction
 from multikernel import bind, kernels, path
 from multikernel.banks.lazy import LazyBank
 from multikernel.paths.plots import _KINDS

@@ -12,11 +12,11 @@ from sklearn.metrics import r2_score
 
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
+from multikernel.estimators.several import informed
 from multikernel.estimators.simplicity import simplest_first
 from multikernel.estimators.steps import joined
 from multikernel.paths.choice import criterion_of, left_out_losses, losses_of, simplest
 from multikernel.paths.plots import draw
-from multikernel.paths.prediction import informed
 
 _POSITIVE = 1e-6  # of the largest weight: what counts as a positive weight
 

@@ -16,8 +16,8 @@ from multikernel._rules import shown
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
-from multikernel.estimators.predictor import KernelPredictor
 from multikernel.estimators.protocol import FitsManyAlphas, Fitted
+from multikernel.estimators.several import share_reference
 from multikernel.estimators.simplicity import simplest_first
 from multikernel.estimators.steps import Steps
 from multikernel.paths.solution_path import Path, certificate, n_positive
@@ -95,7 +95,7 @@ def path(
                 print(
                     f"{parameter} = {numbers[s]:g}: {_line(models[s], seconds[s])} [{count}/{len(numbers)}]", flush=True
                 )
-    _share(models, bank)
+    share_reference(models, bank)
     found = Path(parameter, numbers, tuple(models), seconds, before=before, name=steps.name)
     if not hasattr(private, "score"):
         return found
@@ -151,16 +151,6 @@ def _with(estimator: Any, parameter: str, value: float) -> Any:
         return estimator.set_params(**{parameter: value})
     setattr(estimator, parameter, value)
     return estimator
-
-
-def _share(models: list[Any], bank: KernelBank) -> None:
-    """One reference to the training samples for all models, in place of one for each."""
-    predictors = [model.predictor_ for model in models]
-    if all(isinstance(predictor, KernelPredictor) for predictor in predictors):
-        support = np.unique(np.concatenate([predictor.support for predictor in predictors]))
-        reference = bank.reference(support)
-        for model in models:
-            model.share(reference, support)
 
 
 def _line(model: Any, seconds: float) -> str:

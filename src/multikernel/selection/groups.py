@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from dataclasses import dataclass
 from time import perf_counter
 from typing import Any
@@ -35,9 +36,11 @@ class Group:
 
     def models(self) -> list[Any]:
         """An estimator for each candidate."""
-        found = [clone(self.steps.last).set_params(**params) for params in self.own]
-        for model in found:
-            model.check_parameters()
+        shared, found = clone(self.steps.last), []
+        for params in self.own:
+            nested = any("__" in name for name in params)  # in a value that copies share
+            found.append((clone(shared) if nested else copy(shared)).set_params(**params))
+            found[-1].check_parameters()
         return found
 
     @property

@@ -35,6 +35,7 @@ from multikernel.banks.dense import DenseBank
 from multikernel.estimators.parameters import CrossValidation
 from multikernel.estimators.predictor import knowing
 from multikernel.estimators.protocol import Fitted
+from multikernel.estimators.several import in_one_pass, informed, share_reference
 from multikernel.estimators.simplicity import complexity
 from multikernel.estimators.steps import Steps
 from multikernel.selection.folds import Fold, folds_of
@@ -206,17 +207,17 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         inner, target = model.bind(learned, y[train])
         held_out = before.transform(_safe_indexing(X, test))
         outer = model.against(inner, held_out)
-        values = len(outer) * outer.shape[0] * outer.shape[1]
-        if len(group.members) > 1 and not outer.of_distances and 8 * values <= _STORED and outer.n_features is None:
-            outer = DenseBank(outer, outer.matrices())
         return self._scored(group, inner, target, outer, y[test]), len(inner)
 
     def _scored(self, group: Group, inner: KernelBank, y: Array, outer: KernelBank, truth: Array) -> list[Scored]:
-        """Every candidate fitted on one bank and scored on another; warm starts from one to the next."""
-        found = []
-        for model, seconds in group.fitted(inner, y):
-            scores = {name: float(scorer(model, outer, truth)) for name, scorer in self.scorer_.items()}
-            found.append(Scored(scores, seconds, model.weights_))
+        """Every candidate fitted on one bank and scored on another: warm starts, then one pass for all."""
+        models, seconds = zip(*group.fitted(inner, y), strict=True)
+        share_reference(models, inner)
+        outer = outer if in_one_pass(models) else _stored(outer)
+        scorers, found = self.scorer_.items(), []
+        for model, spent in zip(informed(models, outer), seconds, strict=True):
+            scores = {name: float(scorer(model, outer, truth)) for name, scorer in scorers}
+            found.append(Scored(scores, spent, model.weights_))
         return found
 
     def _together(self, group: Group, bank: KernelBank, y: Array, folds: list[Fold]) -> list[list[Scored]]:
@@ -281,6 +282,13 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """The score of the best estimator on samples X and their target y, by ``scoring``; by ``refit`` of several."""
         check_is_fitted(self)
         return float(self.scorer_[self._deciding()](self.best_estimator_, X, y))
+
+
+def _stored(outer: KernelBank) -> KernelBank:
+    """The bank with its matrices stored, where candidates ask for them one after the other and memory allows it."""
+    if outer.of_distances or outer.n_features is not None or 8 * len(outer) * np.prod(outer.shape) > _STORED:
+        return outer
+    return DenseBank(outer, outer.matrices())
 
 
 def _blas_threads(n: int, n_jobs: int | None = None) -> Any:

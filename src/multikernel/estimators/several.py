@@ -1,7 +1,7 @@
-"""All models of a path at new samples, in one pass over the kernels.
+"""Several models of one training sample, as a path or a search has them, at new samples in one pass over the kernels.
 
-At step s with weights w_s and coefficients c_s the predictor is f_s(x) = sum_k w_sk sum_i c_si k_k(x_i, x) + b_s. Each
-kernel is evaluated once, against the training samples that any step needs, and multiplied with all the c_s.
+For model s with weights w_s and coefficients c_s the predictor is f_s(x) = sum_k w_sk sum_i c_si k_k(x_i, x) + b_s.
+Each kernel is evaluated once, against the training samples that any model needs, and multiplied with all the c_s.
 """
 
 from __future__ import annotations
@@ -20,11 +20,27 @@ _FEW = 1000  # kernels of which the products with all coefficients are kept
 _CHUNK_VALUES = 1 << 25  # values for new samples in memory at a time: 256 MB
 
 
+def share_reference(models: Sequence[Any], bank: KernelBank) -> None:
+    """One reference to the training samples for all models, in place of one for each."""
+    predictors = [model.predictor_ for model in models]
+    if all(isinstance(predictor, KernelPredictor) for predictor in predictors):
+        support = np.unique(np.concatenate([predictor.support for predictor in predictors]))
+        reference = bank.reference(support)
+        for model in models:
+            model.predictor_ = model.predictor_.on(reference, support)
+
+
+def in_one_pass(models: Sequence[Any]) -> bool:
+    """Whether one pass over the kernels tells the functions of all models."""
+    predictors = [model.predictor_ for model in models]
+    return all(isinstance(predictor, KernelPredictor) and predictor.linear for predictor in predictors)
+
+
 def informed(models: Sequence[Any], X: Any) -> list[Any]:
     """The models, knowing already what their functions are at X; they share their reference to the training samples."""
-    predictors = [model.predictor_ for model in models]
-    if not all(isinstance(predictor, KernelPredictor) and predictor.linear for predictor in predictors):
+    if not in_one_pass(models):
         return list(models)
+    predictors = [model.predictor_ for model in models]
     each = len(predictors[0].coef)  # problems, or targets, which may share their weights
     weights = np.concatenate([np.broadcast_to(p.weights, (each, p.weights.shape[1])) for p in predictors])
     width = len(weights) * max(len(predictors[0].support), _FEW)
