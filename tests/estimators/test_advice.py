@@ -59,3 +59,15 @@ def test_a_predictor_that_came_out_constant_is_told():
     assert "the predictor is constant: at C=" in sentence
     assert "every residual is smaller than epsilon" in sentence
     assert not said(mk.L1MKLRegressor(epsilon=100.0), X, np.full(60, 3.0))
+
+
+@pytest.mark.parametrize("model", [mk.EasyMKLClassifier(), mk.AverageMKLClassifier()])
+def test_classes_of_other_lengths_are_said_where_kernels_see_directions_only(model):
+    Z = X - X.mean(axis=0)
+    far = (np.linalg.norm(Z, axis=1) > 2.0).astype(int)
+    (sentence,) = said(model, Z, far)
+    assert "the lengths of samples tell class" in sentence
+    assert "give kernels.rbf_grid()" in sentence
+    assert not said(model, Z, LABELS)
+    assert not said(model, Z + 3.0, far)  # directions from elsewhere tell lengths, too
+    assert not said(mk.L1MKLClassifier(), Z, far)

@@ -9,6 +9,7 @@ from sklearn.preprocessing import StandardScaler
 
 import multikernel as mk
 from multikernel import kernels
+from multikernel.estimators.chosen import WholeFit
 
 FEW = kernels.rbf_grid([0.01, 0.1, 1.0])
 CHOOSE = {  # estimators with a parameter that is chosen, small enough to be fitted many times
@@ -125,6 +126,15 @@ def test_defaults_of_regressors_explain_diabetes(model):
     X = StandardScaler().fit_transform(X)
     A, B, y, z = train_test_split(X, y, test_size=0.5, random_state=0)
     assert model.fit(A[:150], y[:150]).score(B, z) > 0.42
+
+
+@pytest.mark.parametrize("model", [mk.LinearRLS2Regressor(), mk.L1MKLRegressor(FEW), mk.LinearRLS2Classifier()])
+def test_a_choice_takes_few_fits(model, monkeypatch):
+    tried, errors = [], WholeFit.errors
+    monkeypatch.setattr(WholeFit, "errors", lambda fold, place: tried.append(place) or errors(fold, place))
+    model.fit(*sample(model, 100))
+    assert len(set(tried)) <= 6
+    assert len(tried) == 3 * len(set(tried))  # a candidate is tried once on each of three folds
 
 
 def test_more_samples_than_choose_share_the_choice():

@@ -15,6 +15,8 @@ _UNSEEN = 0.01  # of all squared distances: what half of the features may make u
 _UNEQUAL = 100.0  # kernels whose sizes differ by more are of very different size
 _ALL = 0.999  # of the weight
 _CONSTANT = 1e-10  # of the largest entry: a column that varies less is a constant
+_CENTRED = 0.01  # of the mean length: what the mean of centred samples is shorter than
+_TELLING = 0.45  # correlation of a class with the logarithm of the samples' lengths
 _MANY = 10_000  # kernels beyond which nobody looks at their sizes
 
 
@@ -50,6 +52,37 @@ def advise_on_features(name: str, X: Any, names: Sequence[Any] | None, reach: fl
         warn_user(
             f"{name}: the features vary by about {typical:.2g}, and the widths of the default kernels are made for "
             "about 1; put a StandardScaler before, or give kernels of other widths",
+            PredictionWarning,
+        )
+
+
+def advise_on_lengths(name: str, X: Any, labels: Array) -> None:
+    """Say where the lengths of centred samples tell classes apart, and default kernels see directions only.
+
+    Parameters
+    ----------
+    name : of the estimator
+    X : samples, of which an array of numbers is looked at
+    labels : array (n,)
+    """
+    if not isinstance(X, np.ndarray) or X.dtype.kind != "f":
+        return
+    lengths = np.linalg.norm(X, axis=1)
+    if not (np.isfinite(lengths).all() and lengths.min() > 0.0 and np.ptp(lengths) > _CONSTANT * lengths.max()):
+        return
+    if np.linalg.norm(X.mean(axis=0)) > _CENTRED * lengths.mean():
+        return
+    z = np.log(lengths)
+    z = (z - z.mean()) / z.std()
+    classes, index = np.unique(labels, return_inverse=True)
+    share = np.bincount(index) / len(labels)
+    alike = np.abs(np.bincount(index, z) / len(labels)) / np.sqrt(np.maximum(share * (1.0 - share), _CONSTANT))
+    k = int(alike.argmax())
+    if alike[k] > _TELLING:
+        warn_user(
+            f"{name}: the lengths of samples tell class {classes[k]!s} from the others (correlation {alike[k]:.2f}), "
+            "and the default kernels see the directions of samples only; give kernels.rbf_grid(), or do not centre "
+            "the features where zero means something",
             PredictionWarning,
         )
 

@@ -1,11 +1,11 @@
 """Parameters given as "auto": the value of least held-out error, searched on the bank that the fit is on.
 
 The candidates are multiples of a unit, which the estimator computes from the kernels' size and the target's spread: the
-choice follows kernels and targets into other units. They are tried from one in the middle in both directions, until
-the error grows, each fit started from its neighbour's. Held out is what each of a few folds leaves out; samples that
-are equal are in one fold, and the folds do not depend on the order of the samples, so that a sample of weight two
-counts as one that is there twice. Beyond ``_MOST`` samples as many of them, spread evenly over targets and kernel
-values, choose for all: the same multiple of the unit is then that of the bank of all samples.
+choice follows kernels and targets into other units. They are tried from one in the middle on, every other one while the
+error falls, and then those beside the best, each fit started from the nearest. Held out is what each of a few folds
+leaves out; samples that are equal are in one fold, and the folds do not depend on the order of the samples, so that a
+sample of weight two counts as one that is there twice. Beyond ``_MOST`` samples as many of them, spread evenly over
+targets and kernel values, choose for all: the same multiple of the unit is then that of the bank of all samples.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ from multikernel.procedures.units import kernel_size, spread
 
 _FOLDS = 3
 _MOST = 500  # samples that choose
-_PATIENCE = 2  # candidates in a row that are worse than the best so far end the search in their direction
+_STRIDE = 2  # candidates are tried in such steps first, and then those beside the best of them
+_LEAST = 0.01  # of the error: what a step towards more complex models has to bring for the next one to be tried
+_EQUAL = 1e-3  # of the error: candidates that differ by less are as good as each other
 _ROUGH = 1e-2  # tolerance of the fits that are compared
 _DIGITS = 9  # to which kernel values tell samples apart
 RIDGES = np.geomspace(1e4, 1e-6, 16)  # of a kernel whose mean self-value is 1
@@ -137,18 +139,31 @@ def chosen(model: Any, learn: Any, bank: KernelBank, target: Array, weight: Arra
 
 def best_place(model: Any, name: str, learn: Any, whole: Samples) -> int:
     """Which candidate has the least held-out error; the one in the middle where nothing tells."""
-    values, model = model._candidates(name, whole), with_numbers(model, class_weight=None)  # which ``whole`` has
-    middle, errors = len(values) // 2, np.full(len(values), np.inf)
+    count, model = len(model._candidates(name, whole)), with_numbers(model, class_weight=None)  # which ``whole`` has
     folds = [model._fold(name, learn, *parts) for parts in _folds(whole, is_classifier(model))]
-    for places in (range(middle, len(values)), range(middle - 1, -1, -1)) if folds else ():
-        worse = 0
-        for place in places:
-            check_interrupted()
-            errors[place] = np.sum([fold.errors(place) for fold in folds], axis=0).min()
-            worse = 0 if errors[place] <= errors.min() else worse + 1
-            if worse == _PATIENCE or time_is_up():
-                break
-    return int(errors.argmin()) if np.isfinite(errors).any() else middle
+    middle, errors = count // 2, np.full(count, np.inf)
+
+    def improves(place: int, least: float = 0.0) -> bool:
+        """Whether a candidate, tried now, is better than all so far by this part of their error; or as good."""
+        check_interrupted()
+        before = errors.min()
+        errors[place] = np.sum([fold.errors(place) for fold in folds], axis=0).min()
+        return bool(errors[place] <= (1.0 - least) * before) and not time_is_up()
+
+    def best() -> int:
+        """The simplest of those that are as good, for all that rough fits tell."""
+        return int(np.argmax(errors <= (1.0 + _EQUAL) * errors.min()))
+
+    if folds and improves(middle):
+        # what a more complex model has to bring is more than what a simpler one may cost
+        all(improves(place, _LEAST) for place in range(middle + _STRIDE, count, _STRIDE))
+        if best() == middle:
+            all(improves(place) for place in range(middle - _STRIDE, -1, -_STRIDE))
+        found = best()
+        for place in (found - 1, found + 1):
+            if 0 <= place < count and not time_is_up():
+                improves(place)
+    return best() if np.isfinite(errors).any() else middle
 
 
 class Fold(ABC):
@@ -182,7 +197,7 @@ class WholeFit(Fold):
     def errors(self, place: int) -> float:
         """Infinite where the fit fails."""
         model = at_candidate(self.model, self.name, self.train, place)
-        warm = self.fits.get(place - 1) or self.fits.get(place + 1) or ()
+        warm = self.fits[min(self.fits, key=lambda other: abs(other - place))] if self.fits else ()
         train, test = self.train, self.test
         try:
             self.fits[place], _ = keeping(

@@ -10,6 +10,8 @@ from sklearn.utils.class_weight import compute_sample_weight
 
 from multikernel._parameters import Threads, Verbosity
 from multikernel._typing import Array
+from multikernel.banks import KernelBank
+from multikernel.estimators.advice import advise_on_lengths
 from multikernel.estimators.labels import LabelsEstimator
 from multikernel.estimators.multiclass import binary_problems, join
 from multikernel.estimators.parameters import ClassWeight
@@ -30,6 +32,12 @@ class KernelClassifier(LabelsEstimator):
 
     def _default_kernels(self) -> KernelFamily:
         return homogeneous_polynomials(10)
+
+    def _bind(self, X: Any, y: Any, **checks: Any) -> tuple[KernelBank, Array]:
+        bank, target = super()._bind(X, y, **checks)
+        if self.kernels is None and type(self)._default_kernels is KernelClassifier._default_kernels:
+            advise_on_lengths(type(self).__name__, self._samples_bound, target)
+        return bank, target
 
     def _tasks(self, target: Array, sample_weight: Array | None) -> list[Task]:
         labels, weight = self._numbered(target), self._loss_weight(target, sample_weight)
