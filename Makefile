@@ -32,12 +32,9 @@ contract: $(VENV)/.ready
 
 check: lint types contract test
 
+# Everything beside its peers in one run, under half an hour; the page is docs/results/benchmarks.md.
 bench: $(VENV)/.bench
-	$(BIN)/python benchmarks/easymkl.py
-	$(BIN)/python benchmarks/svm.py
-	$(BIN)/python benchmarks/svm_mkl.py cancer
-	$(BIN)/python benchmarks/ridge_alpha.py
-	$(BIN)/python benchmarks/ridge_cv.py --sizes 500x10 500x50
+	$(BIN)/python benchmarks/page.py
 
 # The site, with every block and every example run; a warning is an error. docs/_build/index.html is its first page.
 docs: $(VENV)/.docs

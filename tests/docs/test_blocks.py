@@ -14,6 +14,7 @@ LONG = {
     "tutorial",
     "extend/bank",
     "guide/command_line",
+    "guide/large",
     "guide/selection",
     "guide/text",
     "guide/views",

@@ -1,0 +1,136 @@
+"""The comparisons of the page, in its order: which program, with what, and where its output tells ratios."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True)
+class Section:
+    """A comparison.
+
+    Parameters
+    ----------
+    name, title, about : how it is called, and what it shows
+    program : file of this directory
+    full, quick_ones : arguments at full size, and for a quick look
+    packages : whose versions matter
+    pattern : of a line of the output, with the groups ``label`` and ``ratio``, the peer's time by ours
+    data : the option that names a directory of data sets, where one is needed
+    """
+
+    name: str
+    title: str
+    about: str
+    program: str
+    full: str
+    quick_ones: str
+    packages: tuple[str, ...]
+    pattern: str
+    data: str | None = None
+
+    def possible(self, data: str | None) -> bool:
+        """Whether the data that it needs are there."""
+        return self.data is None or data is not None
+
+    def arguments(self, quick: bool, data: str | None) -> list[str]:
+        """What stands on the command line after the program."""
+        words = (self.quick_ones if quick else self.full).split()
+        return [*words, self.data, str(data)] if self.data else words
+
+    def ratios(self, output: str) -> dict[str, float]:
+        """The ratios that the output tells, by label."""
+        found = re.finditer(self.pattern, output, re.MULTILINE)
+        return {re.sub(r"\s+", " ", match["label"]).strip(): float(match["ratio"]) for match in found}
+
+
+_OURS = ("multikernel", "numpy", "scipy", "numba")
+
+SECTIONS = (
+    Section(
+        name="easymkl",
+        title="EasyMKL, beside MKLpy",
+        about=(
+            "Homogeneous polynomials, kernels included, the same answer: time, peak memory, and the limit, "
+            "which is one product of matrices and one pass for each power."
+        ),
+        program="easymkl.py",
+        full="",
+        quick_ones="--rounds 1 --sizes 569",
+        packages=(*_OURS, "MKLpy"),
+        pattern=r"^\s*multikernel, (?P<label>\w+).*?time (?P<ratio>[\d.]+)",
+    ),
+    Section(
+        name="l1",
+        title="403 kernels, beside a loop around SVC",
+        about=(
+            "L1-MKL to a certified gap; a plain loop of support vector machines and new weights takes 63 "
+            "steps and certifies nothing."
+        ),
+        program="svm_mkl.py",
+        full="cancer",
+        quick_ones="cancer",
+        packages=(*_OURS, "scikit-learn"),
+        pattern=r"^(?P<label>no ratios)(?P<ratio>\d)",
+    ),
+    Section(
+        name="svm",
+        title="Support vector machines, beside libsvm",
+        about="One matrix, to the same certified gap; single values of C from nothing, and a path of fifteen.",
+        program="svm.py",
+        full="",
+        quick_ones="--rounds 1 --only breast",
+        packages=(*_OURS, "scikit-learn"),
+        pattern=r"^(?P<label>.*?(?:C =\s*[\d.]+|path of \d+)).*?libsvm / ours\s+(?P<ratio>[\d.]+)",
+    ),
+    Section(
+        name="ridge_alpha",
+        title="Ridges and widths, beside GridSearchCV",
+        about=(
+            "Nine widths, ten ridges, five folds of kernel ridge regression; and a path of thirty ridges on one kernel."
+        ),
+        program="ridge_alpha.py",
+        full="",
+        quick_ones="--rounds 1",
+        packages=(*_OURS, "scikit-learn"),
+        pattern=r"^(?P<label>(?:\d+ widths|path).*?)\s\s+.*?(?P<ratio>[\d.]+)$",
+    ),
+    Section(
+        name="ridge_cv",
+        title="Weights of least held-out error, beside himalaya",
+        about=(
+            "Multiple-kernel ridge regression on the same stack and folds: time, and the held-out error of "
+            "everybody's weights."
+        ),
+        program="ridge_cv.py",
+        full="--sizes 500x10 500x50",
+        quick_ones="--rounds 1 --sizes 500x10",
+        packages=(*_OURS, "himalaya", "torch"),
+        pattern=r"^\s*(?P<label>himalaya, .*?)\s\s+.*?\(\s*(?P<ratio>[\d.]+) x ours\)",
+    ),
+    Section(
+        name="rls2",
+        title="Two-layer least squares, beside a transcription in NumPy",
+        about=(
+            "A path of thirty ridges, kernels included; ours to a certified gap, the transcription with the "
+            "printed stopping rule, whose values are above the optimum by what the last columns say."
+        ),
+        program="rls2_path.py",
+        full="Housing Sonar",
+        quick_ones="--rounds 1 Sonar",
+        packages=_OURS,
+        pattern=r"^(?P<label>[A-Z]\w+)\s+\d+\s+\d+\s+[\d.]+\s+[\d.]+\s+[\d.]+\s+(?P<ratio>[\d.]+)",
+        data="--data-dir",
+    ),
+    Section(
+        name="slopes",
+        title="How time grows with the samples",
+        about="Fits over the number of samples, each in a process of its own.",
+        program="svm_mkl.py",
+        full="samples",
+        quick_ones="samples",
+        packages=_OURS,
+        pattern=r"^(?P<label>no ratios)(?P<ratio>\d)",
+    ),
+)
