@@ -88,6 +88,11 @@ def _of_importance(result: Mapping[str, Any]) -> str:
     if rows[0]["loss"] <= 0:
         return "No single column matters: the score loses nothing when any one of them is shuffled."
     idle = sum(row["loss"] <= row["spread"] for row in rows)
+    if idle == len(rows):
+        return (
+            f"No column stands out: shuffling {rows[0]['name']} costs most, {number(rows[0]['loss'])}, and that is no "
+            "more than chance."
+        )
     tail = f" Of {len(rows)} columns, {idle} could be shuffled at a loss no larger than chance." if idle else ""
     most = f"The answer depends most on {rows[0]['name']}"
     return f"{most}: with its cells shuffled the score loses {number(rows[0]['loss'])}.{tail}"
@@ -96,7 +101,8 @@ def _of_importance(result: Mapping[str, Any]) -> str:
 def _of_path(path: Mapping[str, Any], measure: str) -> str:
     values, parameter = path["values"], path["parameter"]
     freedom = f" It has {number(path['freedom'])} degrees of freedom." if path["freedom"] is not None else ""
-    kernels = f" {path['kernels'][path['chosen']]:.3g} kernels have weight there." if path["kernels"] else ""
+    count = path["kernels"][path["chosen"]] if path["kernels"] else 0
+    kernels = f" There {count:.3g} kernel{'s have' if count != 1 else ' has'} weight." if count else ""
     return (
         f"{measure} is highest at {parameter} = {values[path['best']]:g}. The simplest model within one standard error "
         f"of it, at {values[path['chosen']]:g}, was chosen: it is as good as the folds can tell.{kernels}{freedom}"

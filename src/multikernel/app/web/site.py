@@ -10,6 +10,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
+from markupsafe import Markup, escape
 from starlette.concurrency import run_in_threadpool
 from starlette.datastructures import FormData
 from starlette.exceptions import HTTPException
@@ -75,7 +76,13 @@ def environment(settings: Settings) -> Environment:
         lstrip_blocks=True,
     )
     made.globals |= {"root": settings.root_path}
-    made.filters |= {"ago": ago, "share": lambda value: f"{value:.1%}", "number": number, "seconds": seconds}
+    made.filters |= {
+        "ago": ago,
+        "coded": coded,
+        "share": lambda value: f"{value:.1%}",
+        "number": number,
+        "seconds": seconds,
+    }
     return made
 
 
@@ -132,7 +139,14 @@ def number(value: float | None, digits: int = 3) -> str:
     """A number for reading."""
     if value is None:
         return "–"
-    return f"{value:.{digits}f}".replace("-", "−") if 1e-3 <= abs(value) < 1e5 or value == 0 else f"{value:.2g}"
+    plain = 1e-3 <= abs(value) < 1e5 or abs(value) < 1e-12
+    return (f"{value:.{digits}f}" if plain else f"{value:.2g}").replace("-", "−").replace("−0.000", "0.000")
+
+
+def coded(words: str) -> Markup:
+    """Words of a docstring, with what stands between double backticks as code."""
+    parts = [escape(part) for part in words.split("``")]
+    return Markup("").join(Markup("<code>{}</code>").format(p) if k % 2 else p for k, p in enumerate(parts))
 
 
 def seconds(value: float) -> str:

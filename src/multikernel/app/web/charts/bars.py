@@ -24,19 +24,25 @@ def bars(title: str, rows: Sequence[tuple[str, float, float, str]], axis: str) -
     drawing.bottom(scale, height + 4, axis, 0)
     for k, (name, value, spread, tip) in enumerate(rows):
         y = _ROW * k + 5
-        drawing.text(_NAMES - 8, y + 13, shortened(name, 22), "end")
+        drawing.text(_NAMES - 8, y + 13, shortened(name, 20), "end")
         start, end = sorted((scale(0.0), scale(value)))
         drawing.bar(start, y, end - start, _ROW - 10, "c0" if value >= 0 else "c1", tip)
         if spread > 0:
             middle = y + (_ROW - 10) / 2
             drawing.line(scale(max(low, value - spread)), middle, scale(value + spread), middle, "whisker")
-        drawing.text(scale(max(value + spread, 0.0)) + 6, y + 13, number(value), "start", "t small")
+        drawing.text(
+            scale(max(value + spread, 0.0)) + 6,
+            y + 13,
+            number(round(value, 3) if high > 0.02 else value),
+            "start",
+            "t small",
+        )
     return drawing.svg()
 
 
 def histogram(title: str, bins: Sequence[tuple[str, int]], total: int) -> Markup:
     """A column for each bin, of a name and a count."""
-    width, height, left = 640.0, 130.0, 4.0
+    width, height, left = 520.0, 120.0, 4.0
     most = max(count for _, count in bins)
     each = (width - 2 * left) / len(bins)
     drawing = Drawing(width, height + 40, title)
@@ -67,12 +73,11 @@ def folds(title: str, rows: Sequence[tuple[str, Sequence[float]]], measure: str)
     drawing.bottom(scale, height + 4, f"{measure} on held-out rows", 0, percent=measure == "accuracy")
     for k, (name, scores) in enumerate(rows):
         y, mean = 34.0 * k + 17, sum(scores) / len(scores)
-        drawing.text(_NAMES - 8, y + 4, shortened(name, 22), "end", "t strong" if k == 0 else "t")
+        drawing.text(_NAMES - 8, y + 4, shortened(name, 20), "end", "t strong" if k == 0 else "t")
         for fold, value in enumerate(scores):
-            place = scale(max(value, scale.low))
-            drawing.dot(
-                place, y, 4, f"c{min(k, 2)} faint", f"{name}, fold {fold + 1}: {_said(value, measure)}", focus=False
-            )
+            level = y + 3.2 * (fold - (len(scores) - 1) / 2)  # equal scores do not hide each other
+            tip = f"{name}, fold {fold + 1}: {_said(value, measure)}"
+            drawing.dot(scale(max(value, scale.low)), level, 3.5, f"c{min(k, 2)} faint", tip, focus=False)
         mid = scale(max(mean, scale.low))
         drawing.bar(mid - 2, y - 11, 4, 22, f"c{min(k, 2)}", f"{name}: mean {_said(mean, measure)}")
         drawing.text(_WIDTH - 54, y + 4, _said(mean, measure), "start", "t small")
@@ -109,4 +114,5 @@ def weight_rows(weights: Mapping[str, Any], most: int = 15) -> list[tuple[str, f
             f"used in {row['frequency']:.0%} of them",
         )
         for row in weights["rows"][:most]
+        if row["weight"] > 0.0 or row["frequency"] > 0.0
     ]

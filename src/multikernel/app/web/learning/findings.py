@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import warnings
 from collections.abc import Mapping
 from pathlib import Path
 from time import perf_counter
@@ -10,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from sklearn.exceptions import ConvergenceWarning
 
 import multikernel
 from multikernel._files import write_whole
@@ -42,6 +44,7 @@ def found(stored: Mapping[str, Any], table: Path, folder: Path, tell: Tell) -> d
     ------
     ValueError : where the table or the recipe does not allow it
     """
+    warnings.simplefilter("ignore", ConvergenceWarning)  # of parameters that are tried; the certificate tells the rest
     start, recipe = perf_counter(), Recipe.from_json(stored)
     tell("Reading the table", 0.0)
     cells = read_table(table)

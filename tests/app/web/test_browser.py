@@ -1,0 +1,153 @@
+"""A person with a real browser: from a file to a model and back into Python."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+from app_server import people, serving
+
+import multikernel
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
+axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="axe-playwright-python is not installed")
+
+_CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser") or shutil.which("google-chrome")
+_FLAGS = (
+    "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking "
+    "--disable-component-update --disable-sync"
+)
+pytestmark = pytest.mark.skipif(_CHROMIUM is None, reason="there is no chromium on this machine")
+
+
+@pytest.fixture(scope="module")
+def chromium() -> Iterator[Any]:
+    """The system's browser."""
+    with sync_api.sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=_CHROMIUM, args=_FLAGS.split())
+        yield browser
+        browser.close()
+
+
+@pytest.fixture
+def page(chromium: Any, address: str) -> Iterator[Any]:
+    """A page that may not ask any other host, and whose scripts may not fail."""
+    context = chromium.new_context(base_url=address, viewport={"width": 1280, "height": 900})
+    context.set_default_timeout(60_000)
+    found, faults = context.new_page(), []
+    found.on("request", lambda request: request.url.startswith((address, "data:")) or faults.append(request.url))
+    found.on("pageerror", lambda error: faults.append(str(error)))
+    found.on("console", lambda message: message.type == "error" and faults.append(message.text))
+    yield found
+    context.close()
+    assert not faults
+
+
+def faults_of(page: Any) -> list[str]:
+    """What axe finds serious on a page, in both modes."""
+    found = []
+    for scheme in ("light", "dark"):
+        page.emulate_media(color_scheme=scheme)
+        for fault in axe.Axe().run(page).response["violations"]:
+            if fault["impact"] in ("serious", "critical"):
+                found.append(f"{page.url} {scheme}: {fault['id']}: {fault['nodes'][0]['html'][:200]}")
+    page.emulate_media(color_scheme="light")
+    return found
+
+
+def test_from_a_dropped_file_to_a_model_in_python(page: Any, tmp_path: Path) -> None:
+    page.goto("/")
+    faults = faults_of(page)
+    page.evaluate(
+        """table => {
+            const data = new DataTransfer();
+            data.items.add(new File([table], "shop.csv", {type: "text/csv"}));
+            document.dispatchEvent(new DragEvent("drop", {dataTransfer: data, bubbles: true, cancelable: true}));
+        }""",
+        people(),
+    )
+    page.wait_for_url("**/data/*")
+    faults += faults_of(page)
+    assert page.locator("#target").input_value() == "bought"
+    page.get_by_label("What joined holds").select_option("category")
+    page.get_by_role("button", name="Learn", exact=True).click()  # the third click after the file and "Open"
+    page.wait_for_url("**/runs/*")
+    faults += faults_of(page)
+    page.get_by_role("button", name="Stop").click()
+    page.get_by_text("This run was stopped").wait_for()
+    faults += faults_of(page)
+    page.get_by_role("button", name="Start it again").click()
+    page.get_by_role("heading", name="How good is it?").wait_for()
+    faults += faults_of(page)
+
+    mark = page.locator("svg [data-tip]").first
+    mark.hover()
+    assert page.locator(".tip").inner_text() == mark.get_attribute("data-tip")
+    page.locator("svg [tabindex]").first.focus()
+    assert "mean" in page.locator(".tip").inner_text()
+
+    for name in ("model.mk", "run.py", "table.csv", "predictions.csv"):
+        with page.expect_download() as download:
+            page.get_by_role("link", name=name, exact=True).click()
+        download.value.save_as(tmp_path / name)
+    page.locator("#new").set_input_files({"name": "n.csv", "mimeType": "text/csv", "buffer": people(9, 1).encode()})
+    with page.expect_download() as download:
+        page.get_by_role("button", name="Predict").click()
+    download.value.save_as(tmp_path / "new.csv")
+    assert len(pd.read_csv(tmp_path / "new.csv")) == 9
+
+    shown = pd.read_csv(tmp_path / "predictions.csv")["prediction"].tolist()
+    own = pd.read_csv(tmp_path / "table.csv")[["age", "city", "joined", "score"]]
+    assert multikernel.load(tmp_path / "model.mk").predict(own).tolist() == shown
+    subprocess.run([sys.executable, "run.py"], cwd=tmp_path, check=True, capture_output=True)
+    assert pd.read_csv(tmp_path / "predictions.csv")["prediction"].tolist() == shown
+
+    page.get_by_role("link", name="Type one sample").click()
+    page.get_by_label("age").fill("30")
+    page.get_by_role("button", name="Predict").click()
+    page.get_by_role("heading", name="What each column does").wait_for()
+    faults += faults_of(page)
+    page.goto("/runs")
+    faults += faults_of(page)
+    assert not faults
+
+
+def test_the_other_pages_have_no_serious_faults_and_fit_a_phone(page: Any) -> None:
+    page.goto("/runs?q=nothing")
+    faults = faults_of(page)
+    page.goto("/")
+    page.get_by_role("button", name=re.compile("^iris")).click()
+    page.wait_for_url("**/data/*")
+    page.get_by_role("button", name="Choose a method").click()
+    page.wait_for_url("**/method")
+    faults += faults_of(page)
+    page.locator("#method").select_option("EasyMKLClassifier")
+    page.wait_for_url("**/method?method=EasyMKLClassifier")
+    assert page.locator("#p-lam").input_value() == "auto"
+    page.goto("/runs/compare")
+    faults += faults_of(page)
+    page.set_viewport_size({"width": 390, "height": 844})
+    for path in ("/", "/runs", "/runs/compare"):
+        page.goto(path)
+        assert page.evaluate("document.documentElement.scrollWidth") <= 390
+    assert not faults
+
+
+def test_without_a_script_a_file_can_be_loaded_and_learned_from(chromium: Any, tmp_path: Path) -> None:
+    with serving(tmp_path) as address:
+        context = chromium.new_context(base_url=address, java_script_enabled=False)
+        page = context.new_page()
+        page.goto("/")
+        page.locator("#files").set_input_files({"name": "a.csv", "mimeType": "text/csv", "buffer": people(30).encode()})
+        page.get_by_role("button", name="Load").click()
+        page.get_by_role("button", name="Learn", exact=True).click()
+        assert page.get_by_role("link", name="Look again").is_visible()
+        page.get_by_role("button", name="Stop").click()
+        context.close()
