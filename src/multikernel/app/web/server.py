@@ -145,4 +145,5 @@ def serve(settings: Settings, port: int, *, browser: bool, tell: Callable[[str],
     tell(f"multikernel is at {address}  (Ctrl-C ends it)")
     if browser:
         threading.Timer(0.3, webbrowser.open, [address]).start()
-    server.run(sockets=[listener])
+    with contextlib.suppress(KeyboardInterrupt):  # which is how a person ends it
+        server.run(sockets=[listener])

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import lru_cache
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -18,7 +21,18 @@ from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.learning.samples import as_given, frame
 from multikernel.datasets.column import Column
 
+_ONE = Lock()
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the start of a formula
+
+
+@contextmanager
+def _warned() -> Iterator[list[str]]:
+    """Hear what a model has to say about new rows; one at a time, for the filters of warnings are the process's."""
+    said: list[str] = []
+    with _ONE, warnings.catch_warnings(record=True) as heard:
+        warnings.simplefilter("always")
+        yield said
+        said += dict.fromkeys(" ".join(str(each.message).split()) for each in heard)
 
 
 @lru_cache(maxsize=8)
@@ -36,9 +50,10 @@ def table_of(name: str, columns: dict[str, list[str]]) -> Table:
 def predictions(model: Any, recipe: Recipe, table: Table) -> pd.DataFrame:
     """A prediction for each row, and for classes what speaks for each; ValueError where a column is missing."""
     X = as_taken(frame(table, recipe), recipe)
-    found: dict[str, Any] = {"prediction": model.predict(X).tolist()}
+    with _warned():
+        found: dict[str, Any] = {"prediction": model.predict(X).tolist()}
+        word, values = scores(model, X) if is_classifier(model) else ("", np.empty(0))
     if is_classifier(model):
-        word, values = scores(model, X)
         found |= {f"{word} {label}": values[:, k].tolist() for k, label in enumerate(model.classes_.tolist())}
     return pd.DataFrame(found)
 
@@ -78,10 +93,15 @@ def explained(model: Any, recipe: Recipe, table: Table, typical: Sequence[dict[s
     Returns
     -------
     dict with the prediction, the chances of each class, what each column does to the answer beside its usual cell
-    (effects), and the parts of the kernels in the value
+    (effects), the parts of the kernels in the value, and what the model has to say about the row (said)
     """
-    one = frame(table, recipe)
-    X = as_taken(one, recipe)
+    with _warned() as said:
+        found = _explained(model, recipe, table, typical)
+    return found | {"said": said}
+
+
+def _explained(model: Any, recipe: Recipe, table: Table, typical: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    X = as_taken(frame(table, recipe), recipe)
     prediction = model.predict(X)[0]
     chances: list[tuple[str, float]] = []
     place = -1
