@@ -14,6 +14,7 @@ from multikernel._typing import Array
 from multikernel.app.jobs.fit_method import certificate
 from multikernel.app.jobs.predict import samples_of
 from multikernel.app.tables.table import Table
+from multikernel.auto.explanation import Explanation
 from multikernel.datasets.column import decide
 from multikernel.persistence import read
 
@@ -50,9 +51,10 @@ class Inspected:
     file, method : str
     target : str or None, the column that it predicts
     classes : list, None of a regressor
-    names, weights : the kernels and their weights (mean over problems), the largest first; empty of a blend
-    certificate : its kind and value; None of a blend
-    sentences : tuple of str, what the automatic estimator tells
+    names, weights : the kernels and their weights (mean over problems), the largest first; of the automatic estimator
+        its candidates and their shares
+    certificate : its kind and value; None of the automatic estimator
+    explanation : Explanation or None, what the automatic estimator tells
     tested : on rows whose target is known, where they were given
     """
 
@@ -63,8 +65,14 @@ class Inspected:
     names: tuple[str, ...]
     weights: Array
     certificate: tuple[str, float] | None
-    sentences: tuple[str, ...]
+    explanation: Explanation | None
     tested: Tested | None
+
+    @property
+    def sentences(self) -> tuple[str, ...]:
+        """What the automatic estimator tells, without its table."""
+        told = self.explanation
+        return () if told is None else (*told.data, *told.choice, *told.warnings)
 
     def to_json(self) -> dict[str, Any]:
         """The model by names."""
@@ -99,21 +107,30 @@ def inspect(path: Path, table: Table | None) -> Inspected:
     if not {"columns", "table"} & metadata.keys():
         raise ValueError(f"{path} holds a model without a table's columns; it has to be one that fit has written")
     target = metadata.get("target") or metadata.get("table", {}).get("target")
-    blend = not hasattr(model, "weights_")
-    weights = np.zeros(0) if blend else np.atleast_2d(model.weights_).mean(axis=0)
+    told = None if hasattr(model, "weights_") else model.explanation_
+    names, weights = _mixed(model) if told is None else _blended(told)
     order = np.argsort(-weights, kind="stable")
-    told = model.explanation_ if blend else None
     return Inspected(
         file=str(path),
         method=type(model).__name__,
         target=target,
         classes=model.classes_.tolist() if is_classifier(model) else None,
-        names=() if blend else tuple(str(model.kernel_names_[k]) for k in order),
+        names=tuple(names[k] for k in order),
         weights=weights[order],
-        certificate=None if blend else certificate(model),
-        sentences=() if told is None else (*told.data, *told.choice, *told.warnings),
+        certificate=certificate(model) if told is None else None,
+        explanation=told,
         tested=None if table is None else _tested(path, model, metadata, target, table),
     )
+
+
+def _mixed(model: Any) -> tuple[list[str], Array]:
+    """Kernels and their weights."""
+    return [str(name) for name in model.kernel_names_], np.atleast_2d(model.weights_).mean(axis=0)
+
+
+def _blended(told: Explanation) -> tuple[list[str], Array]:
+    """Candidates and their shares."""
+    return [row.candidate for row in told.rows[:-1]], np.array([row.weight for row in told.rows[:-1]], dtype=float)
 
 
 def _tested(path: Path, model: Any, metadata: Any, target: str | None, table: Table) -> Tested:

@@ -16,13 +16,13 @@ _SHOWN = 20  # kernels with a bar
 
 def render(inspected: Inspected) -> str:
     """The report as HTML text."""
-    tested = inspected.tested
+    tested, shown = inspected.tested, min(_SHOWN, len(inspected.names))
     points = tested is not None and tested.confusion is None
     return page(
         "model.html.j2",
         model=inspected,
-        shown=min(_SHOWN, len(inspected.names)),
-        weights=Markup(inline_svg(lambda ax: _weights(ax, inspected), "Kernel weights", (6.4, 3.6)))
+        shown=shown,
+        weights=Markup(inline_svg(lambda ax: _weights(ax, inspected), "Weights", (6.4, 0.9 + 0.26 * shown)))
         if inspected.names
         else None,
         points=Markup(inline_svg(lambda ax: _points(ax, tested), "Predicted against true values", (4.7, 3.6)))
