@@ -1,0 +1,68 @@
+"""Small fitted models of every public estimator, whose files this version and all later ones have to read.
+
+A file, once released, is never written again: ``python tests/golden/models.py`` writes those that are missing.
+"""
+
+from __future__ import annotations
+
+import inspect
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+
+import multikernel as mk
+from multikernel import kernels
+
+FOLDER = Path(__file__).parent
+STEP = np.arange(24)
+X = np.column_stack([np.sin(STEP), np.cos(2.0 * STEP), (STEP % 5) - 2.0])
+NUMBERS = X[:, 0] + 0.5 * X[:, 1] ** 2
+LABELS = np.where(np.median(NUMBERS) < NUMBERS, "high", "low")
+KERNELS = [kernels.RBF(0.5), kernels.Linear().on([0, 1]), kernels.Polynomial(2).normalized()]
+SEARCH = (mk.RLS2Regressor(KERNELS), {"alpha": [0.1, 1.0]})
+
+
+def names() -> list[str]:
+    """The public estimators."""
+    classes = {name: getattr(mk, name) for name in mk.__all__ if inspect.isclass(getattr(mk, name))}
+    return sorted(name for name, cls in classes.items() if hasattr(cls, "fit") and hasattr(cls, "predict"))
+
+
+def fitted(name: str) -> Any:
+    """An estimator with few kernels, and a seed where it takes one."""
+    cls = getattr(mk, name)
+    parameters = inspect.signature(cls).parameters
+    given = {
+        word: value
+        for word, value in {"kernels": KERNELS, "random_state": 0, "probability": "platt"}.items()
+        if word in parameters and not (word == "kernels" and name.startswith(("LinearRLS2", "HKL", "Learned")))
+    }
+    model = cls(*SEARCH) if name == "BankSearchCV" else cls(**given)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return model.fit(X) if name == "OneClassMKL" else model.fit(X, LABELS if is_classifier(model) else NUMBERS)
+
+
+def answers(model: Any) -> dict[str, Any]:
+    """What the model says, as JSON holds it."""
+    told = {"predict": model.predict(X).tolist()}
+    for method in ("decision_function", "predict_proba"):
+        if hasattr(model, method):
+            told[method] = getattr(model, method)(X).tolist()
+    return told
+
+
+def write_missing() -> list[str]:
+    """The names whose files were written."""
+    missing = [name for name in names() if not (FOLDER / f"{name}.mk").exists()]
+    for name in missing:
+        model = fitted(name)
+        mk.save(model, FOLDER / f"{name}.mk", answers(model))
+    return missing
+
+
+if __name__ == "__main__":
+    print("\n".join(write_missing()))
