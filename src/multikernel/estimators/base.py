@@ -73,6 +73,15 @@ class KernelEstimator(FittedModel):
     def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
         """Solve one task on the bank of its samples."""
 
+    def _task_learner(self, bank: KernelBank, target: Array) -> Learner:
+        """How a model of this class solves a task of this target."""
+        return type(self)._learn
+
+    def _complete(
+        self, bank: KernelBank, target: Array, fitted: list[Fitted], sample_weight: Array | None, learn: Learner
+    ) -> None:
+        """What a published model learns beside its problems, from what ``fit_bank`` was given and found."""
+
     def _combination(self) -> Combination:
         """How the weights make a kernel."""
         return Linear()
@@ -138,7 +147,7 @@ class KernelEstimator(FittedModel):
         target : array (n,) or (n, t), as ``bind`` returns it
         warm : what an earlier fit on these samples returned, to start from
         sample_weight : array (n,) >= 0
-        learn : how a model solves one task; ``_learn`` by default
+        learn : how a model solves one task; by default what the estimator says
         exact : whether the solutions are certified for kernels in double precision, where they are stored in single
 
         Returns
@@ -148,7 +157,7 @@ class KernelEstimator(FittedModel):
         tasks = self._tasks(target, sample_weight)
         starts = warm if len(warm) == len(tasks) else [None] * len(tasks)
         with limited(self.time_budget):
-            learn = learn or type(self)._learn
+            learn = learn or self._task_learner(bank, target)
             with limited(_CHOICE * seconds_left()):
                 model = chosen(self, learn, bank, target, sample_weight)
             try:
@@ -159,12 +168,11 @@ class KernelEstimator(FittedModel):
                     again = self._solved(unrounded, tasks, fitted, partial(learn, model))
                     fitted = [new.after(old) for new, old in zip(again, fitted, strict=True)]
             except (ValueError, ArithmeticError):
-                check_values(
-                    bank, getattr(self, "kernel_names_", ())
-                )  # says more, where a kernel's values are the cause
+                check_values(bank, getattr(self, "kernel_names_", ()))  # says which kernel is the cause, where one is
                 raise
             fitted = [replace(each, numbers=model._numbers()) for each in fitted]
             self.publish(bank, fitted, single=self._is_single(tasks, target))
+            self._complete(bank, target, fitted, sample_weight, learn)
         advise_on_constant(type(self).__name__, self.dual_coef_, target, model._numbers())
         if self._prefers_large:
             names = getattr(self, "kernel_names_", range(len(bank)))

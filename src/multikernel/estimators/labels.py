@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any, Self, cast
@@ -15,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
-from multikernel._workers import limited
 from multikernel.banks import KernelBank
 from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.calibration import Calibration, Calibrator, calibrator
@@ -63,25 +61,15 @@ class LabelsEstimator(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
 
     # -- probabilities -------------------------------------------------------------------------------------------------
 
-    def fit_bank(
-        self,
-        bank: KernelBank,
-        target: Array,
-        warm: Sequence[Fitted] = (),
-        sample_weight: Array | None = None,
-        learn: Learner | None = None,
-        exact: bool = True,
-    ) -> list[Fitted]:
-        """Fit on a bank; with ``probability``, calibrate the decision values on held-out samples of it."""
+    def _complete(
+        self, bank: KernelBank, target: Array, fitted: list[Fitted], sample_weight: Array | None, learn: Learner
+    ) -> None:
+        """With ``probability``, calibrate the decision values on held-out samples."""
         self.__dict__.pop("calibrators_", None)  # of an earlier fit
-        with limited(self.time_budget):
-            fitted = super().fit_bank(bank, target, warm, sample_weight, learn, exact)
-            if self.probability is None:
-                return fitted
+        if self.probability is not None:
             values = held_out_values(self, bank, target, fitted, sample_weight, learn)
             weight = np.ones(len(target)) if sample_weight is None else sample_weight
             self.calibrators_: tuple[Calibrator, ...] = self._calibrated(values, target, weight)
-        return fitted
 
     def _calibrated(self, values: Array, target: Array, weight: Array) -> tuple[Calibrator, ...]:
         """A calibrator for every binary problem, of the values (n, problems) of those samples that were held out."""

@@ -128,24 +128,14 @@ class MultipleKernelRidgeCV(ApproximateEstimator, RidgeRegressor):
     n_jobs: Threads = None
     verbose: Verbosity = 0
 
-    def fit_bank(
-        self,
-        bank: KernelBank,
-        target: Array,
-        warm: Sequence[Fitted] = (),
-        sample_weight: Array | None = None,
-        learn: Learner | None = None,
-        exact: bool = True,
-    ) -> list[Fitted]:
-        """Fit on a bank; folds and seeds are drawn once for all targets."""
+    def _task_learner(self, bank: KernelBank, target: Array) -> Learner:
+        """Folds and seeds are drawn once for all targets."""
         n = bank.shape[0]
         if isinstance(self.cv, int | np.integer) and self.cv > n:
             raise ValueError(
                 f"{type(self).__name__}: cv must be at most {n}, the number of samples, got {shown(self.cv)}"
             )
-        folds, seed = Folds.of(self.cv, n, target), self._seed()
-        learn = partial(type(self)._learn, folds=folds, seed=seed)
-        return super().fit_bank(bank, target, warm, sample_weight, learn, exact)
+        return partial(type(self)._learn, folds=Folds.of(self.cv, n, target), seed=self._seed())
 
     def _tasks(self, target: Array, sample_weight: Array | None) -> list[Task]:
         together = target.ndim == 1 or self.shared_weights
