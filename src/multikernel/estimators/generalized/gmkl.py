@@ -79,8 +79,8 @@ class GMKLClassifier(GeneralizedMKL, WeightedClassifier):
     intercept_ : float or array (problems,)
     classes_ : array
     objective_ : float or array (problems,)
-    duality_gap_ : float, the largest relative gap of ``objective_`` over the problems; of "linear", and of "polynomial" in
-        a ball of norm >= degree, where the problem is convex in powers of the weights
+    duality_gap_ : float, the largest relative gap of ``objective_`` over the problems; of "linear", and of
+        "polynomial" in a ball of norm >= degree, where the problem is convex in powers of the weights
     stationarity_ : float, the others: what other weights could gain to first order, relative to ``objective_``; all
         weights in the ball, or with a penalty those of a sum up to that of the present ones and of the start
     converged_ : bool
