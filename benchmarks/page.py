@@ -41,6 +41,7 @@ PACKAGES = (
     "scmkl",
 )
 FALLEN = 2.0 / 3.0
+FAILED = "ended with status"
 
 
 @dataclass(frozen=True)
@@ -81,10 +82,10 @@ def run(section: Section, quick: bool, data: str | None) -> Run:
     command = [sys.executable, str(HERE / section.program), *section.arguments(quick, data)]
     began = time.monotonic()
     done = subprocess.run(command, capture_output=True, text=True)
-    output = done.stdout.strip()
+    output = done.stdout.strip("\n").rstrip()
     if done.returncode:
         last = (done.stderr.strip() or "no output").splitlines()[-1]
-        output += f"\nended with status {done.returncode}: {last}"
+        output += f"\n{FAILED} {done.returncode}: {last}"
     return Run(output, time.monotonic() - began, quick, time.strftime("%Y-%m-%d"), machine(), versions())
 
 
@@ -109,10 +110,12 @@ def page(runs: dict[str, Run]) -> str:
 
 
 def fallen(runs: dict[str, Run], kept: dict[str, dict[str, float]]) -> list[str]:
-    """Sentences on ratios that have fallen below what was kept."""
+    """Sentences on programs that failed, and on ratios that have fallen below what was kept."""
     said = []
     for section in SECTIONS:
         now = section.ratios(runs[section.name].output) if section.name in runs else {}
+        if section.name in runs and FAILED in runs[section.name].output:
+            said.append(f"{section.title}: the program failed, the page says how")
         for label, before in kept.get(section.name, {}).items():
             if label in now and now[label] < FALLEN * before:
                 said.append(

@@ -52,3 +52,9 @@ def test_a_ratio_that_fell_is_named():
     assert page.fallen(ran, {"rls2": {"Sonar": 2.6}}) == []
     (sentence,) = page.fallen(ran, {"rls2": {"Sonar": 5.0}})
     assert "2.50 times as fast as the peer, it was 5.00" in sentence
+
+
+def test_a_program_that_failed_is_named():
+    ran = {"svm": page.Run("ended with status 1: no memory", 1.0, False, "", "")}
+    (sentence,) = page.fallen(ran, {})
+    assert "the program failed" in sentence
