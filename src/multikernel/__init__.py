@@ -65,6 +65,7 @@ _ROOMS = {
         "RLS2Classifier",
         "RLS2Regressor",
         "SMKLClassifier",
+        "TwoLayerRegressor",
     ),
     "inspection": ("KernelImportance", "WeightStability", "kernel_importance", "weight_stability"),
     "paths": ("Path", "path"),

@@ -60,7 +60,7 @@ def values(model, X):
 
 
 @pytest.mark.parametrize("classes", [2, 3])
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", [name for name in NAMES if not name.startswith("TwoLayer")])  # which refuses
 def test_contributions_sum_to_the_value(name, classes):
     X, y = data(classes=classes)
     model = made(name)

@@ -15,6 +15,7 @@ from multikernel.estimators.support.l1 import L1MKLClassifier, L1MKLRegressor
 from multikernel.estimators.support.lp import LpMKLClassifier, LpMKLRegressor
 from multikernel.estimators.support.one_class import OneClassMKL
 from multikernel.estimators.support.smoothed import SMKLClassifier
+from multikernel.estimators.two_layers.two_layers import TwoLayerRegressor
 
 __all__ = [
     "AlignmentMKLClassifier",
@@ -43,4 +44,5 @@ __all__ = [
     "RLS2Classifier",
     "RLS2Regressor",
     "SMKLClassifier",
+    "TwoLayerRegressor",
 ]

@@ -45,6 +45,47 @@ class ScaledEstimator(RidgeModel):
         scaling = np.stack([_scaling(f) for f in fitted])
         self.scaling_ = scaling[0] if single else scaling
 
+    # -- both layers ---------------------------------------------------------------------------------------------------
+
+    def first_layer(self, X: Any) -> Array:
+        """The functions of the first layer: (s_k d_k)^(1/2) sum_i c_i K_k(x_i, x), zero for kernels without a weight.
+
+        The second layer is linear: the predicted value is their sum times (s_k d_k)^(1/2), and the intercept.
+
+        Parameters
+        ----------
+        X : samples like those of ``fit``; with ``kernels="precomputed"`` matrices (m, len(X), n_train)
+
+        Returns
+        -------
+        array (len(X), m), or (len(X), m, problems) for several classes or targets
+        """
+        told = self.contributions(X)
+        root = np.sqrt(self.weights_ * self.scaling_).T
+        root = root[:, None] if told.ndim > root.ndim + 1 else root
+        return np.divide(told, root, out=np.zeros_like(told), where=np.broadcast_to(root > 0, told.shape))
+
+    def kernel(self, X: Any, Z: Any = None) -> Array:
+        """The kernel of both layers, sum_k s_k g_k(x) g_k(z) of the functions g_k of the first layer.
+
+        That is the kernel of the second layer at the outputs of the first; ``kernel_matrix`` is sum_k d_k s_k K_k, with
+        which the same function is ridge regression.
+
+        Parameters
+        ----------
+        X, Z : as for ``first_layer``; Z is X by default
+
+        Returns
+        -------
+        array (len(X), len(Z)), or (len(X), len(Z), problems)
+        """
+        one = self.first_layer(X)
+        other = one if Z is None else self.first_layer(Z)
+        if one.ndim == 2:
+            return np.asarray((one * self.scaling_) @ other.T)
+        scaling = np.broadcast_to(np.atleast_2d(self.scaling_).T, one.shape[1:])
+        return np.einsum("ikp,kp,jkp->ijp", one, scaling, other)
+
     def _kernel_weights(self, fitted: Fitted) -> Array:
         return fitted.weights.values * _scaling(fitted)
 

@@ -1,0 +1,89 @@
+"""Kernel machines with two layers: derivatives, the group Lasso as the linear case, and the estimator's parts."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import multikernel as mk
+from multikernel import bind, kernels
+from multikernel.procedures.two_layers import SecondLayer, two_layers
+from multikernel.procedures.two_layers.first_layer import _Outputs
+
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(120, 3))
+Y = np.sin(2.0 * X[:, 0]) * X[:, 1] + 0.1 * RNG.normal(size=120)
+FAMILY = [kernels.RBF(0.5).on([0]), kernels.RBF(0.5).on([1]), kernels.Linear().on([2])]
+BANK, CENTRED = bind(FAMILY, X[:60]), Y[:60] - Y[:60].mean()
+SECOND = [SecondLayer("linear"), SecondLayer("polynomial", 3), SecondLayer("gaussian")]
+
+
+@pytest.mark.parametrize("second", SECOND, ids=lambda second: second.kind)
+def test_value_and_derivative(second: SecondLayer) -> None:
+    """F by its definition: both layers as coefficients, with their norms."""
+    problem, alpha, beta = _Outputs.of(BANK, CENTRED, second, 0.3, 0.2), 0.3, 0.2
+    b = problem.start(np.random.default_rng(1))
+    value, gradient = problem.value(b)
+    A, Z, K = problem.first(b), problem.outputs(b), BANK.matrices()
+    np.testing.assert_allclose(np.einsum("kij,jk->ik", K, A), Z, atol=1e-6)
+    G = np.array([[second(z[None], w[None])[0, 0] for w in Z] for z in Z])
+    c = np.linalg.solve(G + alpha * np.eye(60), CENTRED)
+    norms = np.einsum("ik,kij,jk->", A, K, A)
+    known = ((CENTRED - G @ c) ** 2).sum() + alpha * c @ G @ c + beta * norms
+    assert value == pytest.approx(known, rel=1e-6)  # directions that rounding hides are left out
+    step = 1e-6 * RNG.normal(size=len(b))
+    numeric = (problem.value(b + step)[0] - problem.value(b - step)[0]) / 2.0
+    assert gradient @ step == pytest.approx(numeric, rel=1e-5)
+
+
+def test_a_linear_second_layer_reaches_the_group_lasso() -> None:
+    """A dual point of that convex problem bounds every pair of layers."""
+    alpha, beta = 0.3, 0.2
+    weights, dual = two_layers(BANK, CENTRED, SECOND[0], alpha, beta, tol=1e-8)
+    residual = CENTRED - SECOND[0](weights.outputs, weights.outputs) @ dual.coef
+    longest = max(np.sqrt(residual @ K @ residual) for K in BANK.matrices())
+    u = 2.0 * residual * min(1.0, np.sqrt(alpha * beta) / longest)
+    bound = float(CENTRED @ u - 0.25 * u @ u)
+    assert weights.objective is not None
+    assert bound <= weights.objective <= bound * (1.0 + 1e-4)
+
+
+@pytest.mark.parametrize("second", ["gaussian", "polynomial"])
+def test_a_product_of_functions_is_learned(second: Any) -> None:
+    known = {"gaussian": 0.6, "polynomial": 0.8}[second]
+    model = mk.TwoLayerRegressor(FAMILY, second=second, alpha=0.1, beta=0.03).fit(X[:60], 3.0 * Y[:60] + 1.0)
+    average = mk.RLS2Regressor(FAMILY).fit(X[:60], Y[:60])
+    assert model.score(X[60:], 3.0 * Y[60:] + 1.0) > known > 0.3 > average.score(X[60:], Y[60:])
+    assert model.weights_[2] < 0.2
+    assert model.stationarity_ <= 1e-3
+    Z, K = model.first_layer(X), model.kernel(X[60:], X[:60])
+    layer = SecondLayer(second)
+    np.testing.assert_allclose(K, layer(Z[60:], Z[:60]))
+    np.testing.assert_allclose(K @ model.dual_coef_ + model.intercept_, model.predict(X[60:]))
+    S, G = layer(Z[:60], Z[:60]), 0.1 * np.eye(60)
+    assert model.degrees_of_freedom_ == pytest.approx(np.trace(np.linalg.solve(S + G, S)), rel=1e-6)
+    deviation = model.predict(X[60:], return_std=True)[1]
+    rest = 1.0 - ((K @ np.linalg.inv(S + G)) * K).sum(axis=1) if second == "gaussian" else None
+    if rest is not None:
+        assert (deviation**2 >= model.kernel_scale_ * (0.1 + rest) * (1.0 - 1e-9)).all()
+    with pytest.raises(ValueError, match="no sum of what kernels add"):
+        model.contributions(X)
+
+
+@pytest.mark.parametrize("scaling", ["trace", "none"])
+def test_both_layers_of_rls2(scaling: Any) -> None:
+    """The published theorem: f2(z) = sum_k (s_k d_k)^(1/2) z_k, and |f1|^2 = c'K c."""
+    model = mk.RLS2Regressor(FAMILY, alpha=0.01, scaling=scaling).fit(X[:60], Y[:60])
+    Z, root = model.first_layer(X), np.sqrt(model.weights_ * model.scaling_)
+    np.testing.assert_allclose(Z @ root + model.intercept_, model.predict(X))
+    np.testing.assert_allclose(model.kernel(X[60:], X[:60]), (Z[60:] * model.scaling_) @ Z[:60].T)
+    sparse = mk.LinearRLS2Regressor(alpha=0.1).fit(X, Y)
+    used = sparse.weights_ > 0
+    told = sparse.first_layer(X)
+    assert (told[:, ~used] == 0.0).all()
+    np.testing.assert_allclose(told @ np.sqrt(sparse.weights_ * sparse.scaling_) + sparse.intercept_, sparse.predict(X))
+    classes = mk.RLS2Classifier(FAMILY, alpha=0.01).fit(X, np.digitize(Y, [-0.3, 0.3]))
+    assert classes.first_layer(X[:5]).shape == (5, 3, 3)
+    assert classes.kernel(X[:5], X[:4]).shape == (5, 4, 3)
