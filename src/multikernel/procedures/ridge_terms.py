@@ -24,25 +24,23 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy import linalg
 
-from multikernel._linalg import as_columns, product
+from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.banks import FactorGram, KernelBank
 from multikernel.banks.base import MEMORY
 from multikernel.banks.factor import FactorBank
-from multikernel.banks.wrappers import ScaledBank
 from multikernel.certificate import Certificate, relative
 from multikernel.combinations import HadamardPower, Linear
 from multikernel.domains import NormBall, Orthant, Simplex
 from multikernel.kernels.samples import dense
 from multikernel.machines import DualSolution, RidgeMachine
 from multikernel.machines.base import checked_target
-from multikernel.machines.ridge.spectrum import beyond
 from multikernel.observer import Event, Observer, silent
 from multikernel.optimizers.needs import need_ridge
 from multikernel.problem import Problem
 from multikernel.procedures.base import Weights
+from multikernel.procedures.feature_basis import FeatureBasis, basis_of
 
 Answer = tuple[Weights, DualSolution]
 Solve = Callable[[Problem, float, "Array | None", Observer], Answer]
@@ -102,7 +100,7 @@ class RidgeTerms:
     Parameters
     ----------
     problem : Problem to be solved, whose targets are centred and reached by the kernels
-    basis : array (n, r) of orthonormal columns, in whose coordinates the problem is; None for the samples themselves
+    basis : orthonormal coordinates of the samples, in which the problem is; None for the samples themselves
     root : array (n, 1), the roots of the samples' weights; None where these are in the problem, or none
     beyond : array (n, t), P
     mean : array (t,), the intercepts
@@ -112,7 +110,7 @@ class RidgeTerms:
     """
 
     problem: Problem
-    basis: Array | None
+    basis: FeatureBasis | None
     root: Array | None
     beyond: Array
     mean: Array
@@ -132,14 +130,14 @@ class RidgeTerms:
         constant = np.abs(Y - mean).max(axis=0) <= _CONSTANT * np.abs(Y).max(axis=0)
         Y, root = np.where(constant, 0.0, Y - mean), None if s is None else np.sqrt(s)[:, None]
         inner, basis, P = replace(problem, machine=replace(machine, fit_intercept=False)), None, np.zeros_like(Y)
-        bank = _features(problem.bank) if isinstance(problem.combination, Linear) else None
-        if bank is None:
+        known = _features(problem.bank) if isinstance(problem.combination, Linear) else None
+        if known is None:
             root, P = None, _unreached(problem, Y) if s is None else P
             Z = Y - P
         else:
-            F, Y = (bank.F, Y) if root is None else (root * bank.F, root * Y)
-            basis, G = _triangular(F)
-            P, Z = beyond(basis, Y), product(basis.T, Y)
+            bank, Y = known[0], Y if root is None else root * Y
+            basis, G = basis_of(bank.F, known[1], root)
+            P, Z = basis.beyond(Y), basis.coordinates(Y)
             inner = replace(inner, bank=replace(bank, F=G, H=G), sample_weight=None)
         Z = np.where(np.linalg.norm(Z, axis=0) <= len(Y) * _ROUNDING * np.linalg.norm(Y, axis=0), 0.0, Z)
         single = problem.target.ndim == 1
@@ -211,7 +209,7 @@ class RidgeTerms:
 
     def _over_samples(self, A: Array, further: Array | float) -> Array:
         """Coefficients of the problem, and further ones, as those of the samples."""
-        A = as_columns(A) if self.basis is None else product(self.basis, as_columns(A))
+        A = as_columns(A) if self.basis is None else self.basis.samples(as_columns(A))
         A = A + further if self.root is None else self.root * (A + further)
         return A[:, 0] if self.single else A
 
@@ -227,18 +225,13 @@ class RidgeTerms:
         return told
 
 
-def _features(bank: KernelBank) -> FactorBank | None:
-    """The bank as one of dense features in double precision, half as many as samples at most; else None."""
-    match bank:
-        case FactorBank() if bank.square and 2 * bank.F.shape[1] <= bank.F.shape[0] and _storable(bank.F):
-            F = dense(bank.F).astype(np.float64, copy=False)
-            return replace(bank, F=F, H=F)
-        case ScaledBank():
-            inner = _features(bank.bank)
-            if inner is not None:
-                F = inner.F * np.sqrt(np.repeat(bank.factors, inner.sizes))
-                return replace(inner, F=F, H=F)
-    return None
+def _features(bank: KernelBank) -> tuple[FactorBank, Array] | None:
+    """The bank as one of dense features and what these are multiplied with; half as many as samples at most."""
+    known = bank.by_features()
+    if known is None or not known[0].square or 2 * known[0].n_features > bank.shape[0] or not _storable(known[0].F):
+        return None
+    F = dense(known[0].F)
+    return replace(known[0], F=F, H=F), known[1]
 
 
 def _storable(F: Any) -> bool:
@@ -246,24 +239,9 @@ def _storable(F: Any) -> bool:
     return not hasattr(F, "multiply") or 8 * F.shape[0] * F.shape[1] <= MEMORY
 
 
-def _triangular(F: Array) -> tuple[Array, Array]:
-    """Q of orthonormal columns and G with F = Q G.
-
-    G is triangular but for the order of its columns, large ones first: products with them are free of what small
-    columns ask of the coefficients.
-    """
-    Q, R, order = linalg.qr(F, mode="economic", pivoting=True, check_finite=False)
-    sizes = np.linalg.norm(F, axis=0)[order]
-    independent = np.flatnonzero(np.abs(np.diagonal(R)) > len(F) * _ROUNDING * sizes)
-    rank = int(independent[-1]) + 1 if len(independent) else 0
-    G = np.empty((rank, F.shape[1]))
-    G[:, order] = R[:rank]
-    return np.asfortranarray(Q[:, :rank]), G
-
-
 def _unreached(problem: Problem, Y: Array) -> Array:
     """The part of the targets that no weights make the kernel reach, where few features make it; else zero."""
     gram = problem.combination.gram(problem.bank, np.ones(problem.size))
     if not isinstance(gram, FactorGram) or hasattr(gram.F, "multiply") or 2 * gram.F.shape[1] > gram.shape[0]:
         return np.zeros_like(Y)
-    return beyond(_triangular(gram.F)[0], Y)
+    return basis_of(gram.F, np.ones(gram.F.shape[1]), None)[0].beyond(Y)

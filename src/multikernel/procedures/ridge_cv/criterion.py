@@ -58,6 +58,10 @@ class Criterion(ABC):
     def model(self, point: Point) -> Model:
         """A quadratic model near a point, with its gradient."""
 
+    def few(self) -> Criterion | None:
+        """The criterion of some of the samples, which tells where to begin; None where the whole costs little."""
+        return None
+
     @cached_property
     def diagonals(self) -> Array:
         """The mean of the diagonal of each kernel."""

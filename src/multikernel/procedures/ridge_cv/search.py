@@ -28,9 +28,12 @@ from multikernel.procedures.ridge_cv.evidence import Evidence
 from multikernel.procedures.ridge_cv.folds import Folds
 from multikernel.procedures.ridge_cv.gauss_newton import Descent, descend
 from multikernel.procedures.ridge_cv.held_out import HeldOutError
+from multikernel.procedures.ridge_cv.in_features import ErrorInFeatures
 
 _DECADES = range(6)  # of the mean diagonal of the kernel relative to the ridge, among which the error has its minima
 _SMALLER = 100.0  # by which the ridge of the second start is smaller
+_SHORT = 30  # steps on few samples at most
+_NEAR = (0.2, 1.0, 5.0)  # times the weights that few samples have found
 _SCOUT = 1e-2  # stationarity to which several starts are followed; the best goes on
 _WORTH = 1e-4  # of the error: a further decade that gains less is not tried
 
@@ -89,7 +92,8 @@ def ridge_cv(
     ------
     ValueError : where no ridge makes the sum of the kernel matrices positive definite
     """
-    held_out = HeldOutError.of(bank, Y, folds, fit_intercept)
+    in_features = ErrorInFeatures.of(bank, Y, folds, fit_intercept)
+    held_out: Criterion = in_features or HeldOutError.of(bank, Y, folds, fit_intercept)
     error: Criterion = Evidence.of(bank, Y, fit_intercept) if evidence else held_out
     with one_blas_thread(len(Y)):
         several = n_init > 1  # the starts are compared after a few steps, and the best goes on
@@ -119,7 +123,14 @@ def _starts(error: Criterion, n_init: int, seed: int) -> Iterator[Point]:
 
 
 def _first(error: Criterion) -> Point:
-    """The lowest of equal weights, equal traces and no weights."""
+    """The lowest of equal weights, equal traces and no weights; or of multiples of the best for few samples."""
+    few = error.few()
+    if few is not None:
+        known = descend(few, _first(few), _SCOUT, _SHORT).point.v
+        near = [error.at(error.bounded(times * known)) for times in _NEAR] if known.any() else []
+        tried = [point for point in near if point is not None]
+        if tried:
+            return min(tried, key=lambda point: point.value)
     found: list[Point | None] = [_along(error, direction) for direction in _directions(error.diagonals)]
     if all(error.constant() < point.value for point in found if point is not None):
         found.append(error.at(np.zeros(len(error.bank))))

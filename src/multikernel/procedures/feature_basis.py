@@ -1,0 +1,139 @@
+"""Orthonormal coordinates of the samples that features span: F = Q G, with Q'Q = I and G with few rows.
+
+By an orthogonal factorisation, which keeps every digit; or, where that would take long or F is not to be copied, by a
+Cholesky factorisation of F'F, pivoted and with columns of length one. Then Q = F T is not formed, and directions of
+less than 1e-6 of a feature's length, whose digits are not in F'F, are left out.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import linalg
+from scipy.linalg import lapack
+
+from multikernel._linalg import product, squared
+from multikernel._typing import Array
+from multikernel.machines.ridge.spectrum import beyond
+
+_LEAST = 1e-13  # squared length of what is left of a column of length one: less is rounding
+_ROUNDING = float(np.finfo(float).eps)
+_WORK = 2e10  # n q^2, beyond which the orthogonal factorisation takes more than some seconds
+
+
+class FeatureBasis(ABC):
+    """Q."""
+
+    @abstractmethod
+    def coordinates(self, Y: Array) -> Array:
+        """Q'Y for Y of shape (n, t)."""
+
+    @abstractmethod
+    def samples(self, C: Array) -> Array:
+        """Q C for C of shape (r, t)."""
+
+    @abstractmethod
+    def beyond(self, Y: Array) -> Array:
+        """Y - Q Q'Y, zero where it is rounding."""
+
+
+@dataclass(frozen=True, eq=False)
+class Orthonormal(FeatureBasis):
+    """Q as an array (n, r)."""
+
+    Q: Array
+
+    def coordinates(self, Y: Array) -> Array:
+        return product(self.Q.T, Y)
+
+    def samples(self, C: Array) -> Array:
+        return product(self.Q, C)
+
+    def beyond(self, Y: Array) -> Array:
+        return beyond(self.Q, Y)
+
+
+@dataclass(frozen=True, eq=False)
+class OfFeatures(FeatureBasis):
+    """Q = diag(root) F diag(scale) P R^{-1}.
+
+    Parameters
+    ----------
+    F : array (n, q)
+    scale : array (q,)
+    root : array (n, 1); None for 1
+    chosen : int array (r,), the columns that P takes
+    R : array (r, r), upper triangular
+    """
+
+    F: Array
+    scale: Array
+    root: Array | None
+    chosen: Array
+    R: Array
+
+    def coordinates(self, Y: Array) -> Array:
+        inner = product(self.F.T, Y if self.root is None else self.root * Y)[self.chosen]
+        return linalg.solve_triangular(self.R, self.scale[self.chosen, None] * inner, trans=1, check_finite=False)
+
+    def samples(self, C: Array) -> Array:
+        inner = np.zeros((self.F.shape[1], C.shape[1]))
+        solved = linalg.solve_triangular(self.R, C, check_finite=False)
+        inner[self.chosen] = self.scale[self.chosen, None] * solved
+        values = product(self.F, inner)
+        return values if self.root is None else self.root * values
+
+    def beyond(self, Y: Array) -> Array:
+        P = Y
+        for _ in range(2):  # the second time takes off what the first left by rounding
+            P = P - self.samples(self.coordinates(P))
+        reached = np.linalg.norm(P, axis=0) <= len(Y) * _ROUNDING * np.linalg.norm(Y, axis=0)
+        return np.where(reached, 0.0, P)
+
+
+def basis_of(F: Array, scale: Array, root: Array | None) -> tuple[FeatureBasis, Array]:
+    """Q and G with diag(root) F diag(scale) = Q G; columns of G in the order of those of F.
+
+    Parameters
+    ----------
+    F : dense array (n, q), in single or double precision
+    scale : array (q,) >= 0
+    root : array (n, 1); None for 1
+    """
+    n, q = F.shape
+    if F.dtype == np.float64 and float(n) * q * q <= _WORK:
+        whole = F if (scale == 1.0).all() else F * scale
+        return _orthogonal(whole if root is None else root * whole)
+    M = squared(F, weight=None if root is None else root[:, 0] ** 2)
+    M *= scale
+    M *= scale[:, None]
+    length = np.sqrt(np.diagonal(M))
+    inverse = np.divide(1.0, length, out=np.zeros(q), where=length > 0.0)
+    M *= inverse
+    M *= inverse[:, None]
+    R, order, rank, _ = lapack.dpstrf(M, tol=_LEAST, lower=0, overwrite_a=1)
+    order = order - 1
+    rank = int(rank) if length.any() else 0
+    G = np.zeros((rank, q), order="F")
+    for j, column in enumerate(order):
+        filled = min(j + 1, rank)
+        G[:filled, column] = R[:filled, j] * length[column]
+    chosen = order[:rank]
+    return OfFeatures(F, scale, root, chosen, np.triu(G[:, chosen])), G
+
+
+def _orthogonal(F: Array) -> tuple[Orthonormal, Array]:
+    """Q of orthonormal columns and G with F = Q G.
+
+    G is triangular but for the order of its columns, large ones first: products with them are free of what small
+    columns ask of the coefficients.
+    """
+    Q, R, order = linalg.qr(F, mode="economic", pivoting=True, check_finite=False)
+    sizes = np.linalg.norm(F, axis=0)[order]
+    independent = np.flatnonzero(np.abs(np.diagonal(R)) > len(F) * _ROUNDING * sizes)
+    rank = int(independent[-1]) + 1 if len(independent) else 0
+    G = np.empty((rank, F.shape[1]))
+    G[:, order] = R[:rank]
+    return Orthonormal(np.asfortranarray(Q[:, :rank])), G

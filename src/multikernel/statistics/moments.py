@@ -1,0 +1,121 @@
+"""The sums over samples that a squared loss of few features is made of.
+
+With features F (n, q), targets Y (n, t) and weights s of the samples
+
+    squares = F'SF      products = F'SY      sums = F's      target_sums = Y's      target_squares = s'(Y o Y)
+
+where S = diag(s). For any coefficients b and constants c
+
+    sum_i s_i |y_i - b'f_i - c|^2
+
+follows from these. Sums of two sets of samples add up, and those of samples that have gone are taken off again; after
+many of both, rounding is that of the largest sums there were.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from multikernel._linalg import as_columns, product, squared
+from multikernel._typing import Array
+
+
+@dataclass(frozen=True, eq=False)
+class Moments:
+    """Sums over samples; a value, so that every change makes another one.
+
+    Parameters
+    ----------
+    squares : array (q, q)
+    products : array (q, t)
+    sums : array (q,)
+    target_sums, target_squares : arrays (t,)
+    count : float, the sum of the weights
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel.statistics import Moments
+    >>> rng = np.random.default_rng(0)
+    >>> F, y = rng.normal(size=(100, 3)), rng.normal(size=100)
+    >>> parts = Moments.of(F[:60], y[:60]).update(F[60:], y[60:])
+    >>> bool(np.allclose(parts.squares, F.T @ F)), parts.count
+    (True, 100.0)
+    """
+
+    squares: Array
+    products: Array
+    sums: Array
+    target_sums: Array
+    target_squares: Array
+    count: float
+
+    @classmethod
+    def of(cls, F: Array, Y: Array, weight: Array | None = None) -> Moments:
+        """The sums over some samples.
+
+        Parameters
+        ----------
+        F : array (n, q), features, in single or double precision
+        Y : array (n,) or (n, t), targets
+        weight : array (n,) >= 0; 1 if not given
+
+        Raises
+        ------
+        ValueError : where shapes do not fit, or a number is NaN or infinite
+        """
+        Y, s = as_columns(np.asarray(Y, dtype=float)), np.ones(len(F)) if weight is None else np.asarray(weight, float)
+        if len(Y) != len(F) or s.shape != (len(F),):
+            raise ValueError(f"Moments: features of {len(F)} samples, {len(Y)} targets and weights of shape {s.shape}")
+        weighed = s[:, None] * Y
+        found = cls(
+            squares=squared(F, weight=None if weight is None else s),
+            products=product(F.T, weighed),
+            sums=product(F.T, s),
+            target_sums=weighed.sum(axis=0),
+            target_squares=(weighed * Y).sum(axis=0),
+            count=float(s.sum()),
+        )
+        finite = np.isfinite(np.diagonal(found.squares)).all() and np.isfinite(found.target_squares).all()
+        if not finite or (s < 0).any() or not np.isfinite(found.count):
+            raise ValueError("Moments: features, targets and weights must be finite numbers, and weights >= 0")
+        return found
+
+    def update(self, F: Array, Y: Array, weight: Array | None = None) -> Moments:
+        """With further samples."""
+        return self.merge(Moments.of(F, Y, weight))
+
+    def remove(self, F: Array, Y: Array, weight: Array | None = None) -> Moments:
+        """Without samples that are among these."""
+        return self.less(Moments.of(F, Y, weight))
+
+    def merge(self, other: Moments) -> Moments:
+        """The sums over the samples of both."""
+        return self._with(other, 1.0)
+
+    def less(self, other: Moments) -> Moments:
+        """The sums over the samples that are not in the other, which are among these."""
+        return self._with(other, -1.0)
+
+    def _with(self, other: Moments, sign: float) -> Moments:
+        if other.products.shape != self.products.shape:
+            raise ValueError(
+                f"Moments: sums of {self.products.shape[0]} features and {self.products.shape[1]} targets do not go "
+                f"with those of {other.products.shape[0]} and {other.products.shape[1]}"
+            )
+        changed = {name: value + sign * getattr(other, name) for name, value in vars(self).items()}
+        return Moments(**changed)
+
+    @property
+    def means(self) -> Array:
+        """The mean of each target, shape (t,)."""
+        return self.target_sums / self.count
+
+    def about(self, means: Array) -> Moments:
+        """The sums with these means taken off the targets."""
+        squares = self.target_squares - 2.0 * means * self.target_sums + self.count * means**2
+        products = self.products - np.outer(self.sums, means)
+        sums = self.target_sums - self.count * means
+        return Moments(self.squares, products, self.sums, sums, np.maximum(squares, 0.0), self.count)
