@@ -107,6 +107,10 @@ class Gram(ABC):
         """G of shape (n, q), K = G G', of a square Gram where it has so few columns that they are the better form."""
         return None
 
+    def thin(self) -> Array | None:
+        """G of shape (n, q), q < n, in Fortran order with K = G G', of a square Gram that has one; None of another."""
+        return None
+
     def principal(self, index: Array) -> Gram:
         """The Gram of some samples of a square one, for many passes over them."""
         return DenseGram(np.ascontiguousarray(self.rows(index)[:, index]))
@@ -240,6 +244,12 @@ class FactorGram(Gram):
         """Whether the features, dense ones, are so many values that they are not copied."""
         return isinstance(self.F, np.ndarray) and self.F.size > _COPIED
 
+    @property
+    def by_rows(self) -> bool:
+        """Whether it is square, of dense features stored sample by sample, and of no negative weights."""
+        stored = isinstance(self.F, np.ndarray) and self.F.flags.c_contiguous and self.F is self.H
+        return bool(stored and (self.weights >= 0).all())
+
     def congruent(self, scale: Array) -> Gram:
         F = scaled_rows(self.F, scale)
         return FactorGram(F, self.weights, F)
@@ -270,6 +280,15 @@ class FactorGram(Gram):
         if not few or (self.weights < 0).any():
             return None
         return dense(scaled_columns(self.F[:, kept], np.sqrt(self.weights[kept]))).astype(np.float64, copy=False)
+
+    def thin(self) -> Array | None:
+        kept = np.flatnonzero(self.weights)
+        sparse, square = hasattr(self.F, "multiply"), self.F is self.H
+        if sparse or not square or len(kept) >= self.shape[0] or (self.weights < 0).any():
+            return None
+        G = np.empty((self.shape[0], len(kept)), order="F")
+        np.multiply(self.F[:, kept], np.sqrt(self.weights[kept]), out=G)
+        return G
 
     @property
     def _factored(self) -> bool:

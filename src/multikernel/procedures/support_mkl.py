@@ -24,6 +24,7 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel._workers import time_is_up
+from multikernel.banks import precomputed
 from multikernel.banks.gram import few_features
 from multikernel.banks.threads import one_blas_thread
 from multikernel.domains import Domain, NormBall, Separable, Simplex
@@ -42,6 +43,8 @@ _FINEST = 1e-11  # a gap below this is not asked of the interior point method
 _LARGE = 8000  # samples beyond which a factorisation costs more than the machines that an optimizer solves
 _TRIED = 1.5  # times as long as the interior point method will take: so long turns may go on before it takes over
 _PRODUCTS = 1 << 26  # the largest number of products of kernels that turns may hold, one for each kernel and sample
+_SYSTEM = 4e9  # n q^2: where it is more, forming systems of q features costs more than machines, which make passes
+_SOME, _SOME_STEPS = 1000, 40  # samples that say where to begin there, and steps on them
 _FEW_SAMPLES = 1000  # up to so many samples all take part from the beginning
 _MOST = 0.7  # where more than this part of the samples would take part, all do
 _ROUGH = 1e-2  # gap of the machine that chooses the first samples, and of the first round
@@ -110,8 +113,12 @@ def _solved(
     inner = min(max(0.01 * tol**2, _FINEST), _SHARE * tol)
     n_features = problem.bank.n_features
     few = n_features is not None and few_features(n_features, n)
+    many = few and float(n) * float(n_features or 0) ** 2 > _SYSTEM
+    few = few and not many
     history: list[float] = []
     most = 0 if few else _most_turns(problem, support.saddle.domain, tol, max_iter)
+    if many and support.saddle.domain.constrained:
+        most, start = max_iter, _of_some_samples(support) if start is None else start
     if most > 0:
         near, history = by_turns(support, start, near, most, observe)
         if near.certificate.reached(tol) or len(history) >= max_iter:
@@ -178,6 +185,19 @@ def _first_samples(support: SupportSaddle, start: Array | None, near: SupportPai
     gram = bank.combine(weights)
     rough = replace(support.machine, tol=_ROUGH).solve_program(gram, support.saddle.program)
     return _near(support, rough, gram.multiply(rough.coef))
+
+
+def _of_some_samples(support: SupportSaddle) -> Array:
+    """The weights where some samples stand for all of them: losses count by how many each stands for."""
+    program, bank = support.saddle.program, support.saddle.bank
+    rows = np.sort(np.random.default_rng(0).choice(program.n, min(program.n, _SOME), replace=False))
+    share = program.n / len(rows)
+    some = program.restricted(rows)
+    some = replace(some, upper=share * some.upper, ridge=some.ridge / share)
+    found = interior_point(
+        Saddle(precomputed(bank.block(rows, rows).matrices()), some, support.saddle.domain), _ROUGH, _SOME_STEPS
+    )
+    return found.weights if found.weights.any() else support.saddle.domain.start(len(bank))
 
 
 def _further_samples(support: SupportSaddle, rows: Array, pair: SupportPair) -> Array:

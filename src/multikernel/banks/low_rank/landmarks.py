@@ -22,7 +22,7 @@ from multikernel._typing import Array
 from multikernel.banks.base import KernelBank
 
 Rule = Literal["uniform", "kmeans++", "leverage"]
-_POOL, _LARGEST = 2000, 4000  # samples of the pool: at least, and at most where the rank is not larger
+_POOL, _LARGEST = 1000, 4000  # samples of the pool: at least, and at most where the rank is not larger
 _TIMES = 4  # the pool is so many times as large as the rank
 _LEAST = 1e-12  # of the largest eigenvalue: the smallest ridge of the scores
 

@@ -15,14 +15,17 @@ import numpy as np
 
 from multikernel._parameters import Count, Positive
 from multikernel._typing import Array
-from multikernel.banks import Gram
+from multikernel.banks import FactorGram, Gram
+from multikernel.banks.gram import few_features
 from multikernel.machines.base import DualSolution, Machine, check_gram, out_of_time
 from multikernel.machines.support.ascent import ascent
 from multikernel.machines.support.certified import certified, roots, solution, value_floor, violations, within_rounding
 from multikernel.machines.support.factored import FactoredProgram
+from multikernel.machines.support.many import ManySamples
 from multikernel.machines.support.program import SupportProgram
 from multikernel.machines.working_samples import TOLERATED, Certified, first_samples, on_working_samples
 
+_SYSTEM = 5e8  # n q^2: where it is more, forming a system of the features costs more than many passes over them
 _MEMORY = 60_000_000  # numbers, 480 MB: the largest linear system has 7745 unknowns
 _PROGRESS = 0.9  # of the last gap: a round that leaves more of it made no progress
 _STALLED = 5  # rounds without progress until giving up
@@ -66,6 +69,9 @@ class SupportMachine(Machine):
         check_gram(gram, program.n)
         if not gram.stored and program.total == 0.0:  # few samples may not reach a sum that is not zero
             return self._on_working_samples(gram, program, warm)
+        many = self._many_samples(gram, program)
+        if many is not None:
+            return many.solve(warm, self.max_iter)
         root = gram.root
         if root is not None:
             return FactoredProgram(program, root, self.tol).solve(warm, self.max_iter)
@@ -87,6 +93,15 @@ class SupportMachine(Machine):
             if made == 0 or stalled >= (1 if rounding else _STALLED):
                 return replace(best, converged=best.converged or rounding)
         return best
+
+    def _many_samples(self, gram: Gram, program: SupportProgram) -> ManySamples | None:
+        """The program on features of which a system would cost more than passes over them; None on another matrix."""
+        if not isinstance(gram, FactorGram) or not gram.by_rows:
+            return None
+        kept = float(np.count_nonzero(gram.weights))
+        if not few_features(int(kept), program.n) or program.n * kept * kept < _SYSTEM:
+            return None
+        return ManySamples(program, gram.F, gram.weights, gram.diagonal(), self.tol)
 
     def polished(self, gram: Gram, program: SupportProgram, start: Array, tol: float) -> DualSolution:
         """A last solution, from variables that almost are one, of a problem whose own gap is to be ``tol``.

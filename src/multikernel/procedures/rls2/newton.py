@@ -115,8 +115,8 @@ def _step(
 ) -> tuple[_WorkingSet, RidgePoint] | None:
     """The next weights and the ridge there, whose factor goes to ``work``; None where J falls no further."""
     Y = point.ridge.Y
-    n, t = Y.shape
-    V = point.whitened(W.T.reshape(-1, n).T).T.reshape(-1, t * n).T
+    n = len(Y)
+    V = point.whitened(W.T.reshape(-1, n).T).T.reshape(W.shape[1], -1).T
     u = V @ working.d + 0.5 * point.whitened(np.array(Y, order="F")).T.ravel()
     step = nearest_point(V - u[:, None], working.d) - working.d
     slope, rounding = -float(scores @ step), _ROUNDING * abs(point.value)

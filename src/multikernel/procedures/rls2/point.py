@@ -27,6 +27,7 @@ from multikernel.machines.ridge.solved import ACCURATE, Solved, reduced, spectra
 from multikernel.machines.ridge.spectrum import RidgeSpectrum
 
 Whiten = Callable[[Array], Array]
+_SMALL = 500  # samples up to which a factorisation of the matrix costs little
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +49,7 @@ class Ridge:
         By the Cholesky factor L of R + alpha I; by the spectrum of R where rounding spoils the factor.
         """
         gram = bank.combine(d)
-        factored = self._factored(gram, work)
+        factored = self._in_features(gram) or self._factored(gram, work)
         if factored is None:
             factored = self._decomposed(gram)
         solved, whiten = factored
@@ -68,6 +69,36 @@ class Ridge:
         if solved.gap > ACCURATE:
             return None
         return solved, lambda M: blas.dtrsm(1.0, L, M, lower=1, overwrite_b=1)
+
+    def _in_features(self, gram: Gram) -> tuple[Solved, Whiten] | None:
+        """The solution from features that are fewer than the samples; None where they are not, or it is not accurate.
+
+        With R = G G' and B = alpha I + G'G the inverse is (I - G B^{-1} G') / alpha, and with b = B^{-1} G'x
+
+            x'(R + alpha I)^{-1} x = |(x - G b, alpha^{1/2} b)|^2 / alpha.
+        """
+        G = gram.thin() if len(self.Y) > _SMALL else None
+        if G is None:
+            return None
+        B = blas.dsyrk(1.0, G, trans=1, lower=1)
+        B.flat[:: len(B) + 1] += self.alpha
+        L, failed = lapack.dpotrf(B, lower=1, overwrite_a=1, clean=0)
+        if failed:
+            return None
+
+        def inside(M: Array) -> Array:
+            found: Array = lapack.dpotrs(L, product(G.T, M), lower=1)[0]
+            return found
+
+        solved = Solved.at(gram, self.Y, self.alpha, (self.Y - product(G, inside(self.Y))) / self.alpha)
+        if solved.gap > ACCURATE:
+            return None
+
+        def whiten(M: Array) -> Array:
+            b = inside(M)
+            return np.vstack([(M - product(G, b)) / np.sqrt(self.alpha), b])
+
+        return solved, whiten
 
     def _decomposed(self, gram: Gram) -> tuple[Solved, Whiten]:
         """The solution and M -> (R + alpha I)^{-1/2} M."""
@@ -91,7 +122,7 @@ class RidgePoint:
     ridge : Ridge
     solved : coefficients and their values
     form : float, tr C'R C
-    whitened : M -> W M with W'W = (R + alpha I)^{-1}; M in Fortran order is written over
+    whitened : M -> W M with W'W = (R + alpha I)^{-1}, of as many rows or more; M in Fortran order is written over
     """
 
     ridge: Ridge

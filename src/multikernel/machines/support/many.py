@@ -1,0 +1,141 @@
+"""Support vector machines on a matrix of many samples and some features, K = F diag(w) F': F is not copied.
+
+Passes of coordinate ascent (``_coordinates``), with the equality by an augmented Lagrangian, soon tell which variables
+stay at their bounds. The others, and those that are near to leaving a bound, are a program of few samples, which the
+interior point method solves exactly (``factored.py``); the multiplier and the values of all samples then tell which
+variables have to join. Passes and programs take turns until the certificate over all samples is small enough.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from multikernel._linalg import product
+from multikernel._typing import Array
+from multikernel.machines.base import DualSolution, out_of_time
+from multikernel.machines.support.certified import roots, solution
+from multikernel.machines.support.factored import FactoredProgram
+from multikernel.machines.support.program import SupportProgram
+
+_PASSES = 5  # between two certificates
+_SLOW = 0.9  # of a gap: passes that leave more of it are followed by a program
+_MOST = 300  # passes before the first program
+_NEAR = (
+    0.05  # of the largest linear term: how far slopes of variables that stay at their bounds are from zero, at first
+)
+_TURNS = 12  # programs at most
+_INNER = 0.1  # of the gap asked for: that of a program
+
+
+@dataclass(frozen=True, eq=False)
+class ManySamples:
+    """A support program on K = F diag(weights) F'.
+
+    Parameters
+    ----------
+    program : SupportProgram
+    F : array (n, q) by rows
+    weights : array (q,) >= 0
+    diagonal : array (n,), K_ii
+    tol : float, the relative duality gap to reach
+    """
+
+    program: SupportProgram
+    F: Array
+    weights: Array
+    diagonal: Array
+    tol: float
+
+    def solve(self, start: Array | None, max_iter: int) -> DualSolution:
+        """From variables of an earlier solution on."""
+        found = self._certified(self.program.feasible(start), 0, ())
+        passes = 0
+        while not found.converged and passes < min(_MOST, max_iter) and not out_of_time(self.program.n):
+            before = found.gap
+            trial = self._certified(self._passes(found, passes), found.n_iter + _PASSES, found.history)
+            found = trial if trial.gap < found.gap else replace(found, history=trial.history)
+            passes += _PASSES
+            if found.gap > _SLOW * before and found.gap < 1.0:
+                break
+        return self._by_programs(found, max_iter)
+
+    def _certified(self, a: Array, n_iter: int, history: tuple[float, ...]) -> DualSolution:
+        """The solution at feasible variables over all samples."""
+        f = self.values(self.program.coef(a))
+        return solution(self.program, a, f, self.sizes, self.tol, n_iter, history)
+
+    def values(self, b: Array) -> Array:
+        """K b."""
+        return product(self.F, self.weights * product(self.F.T, b))
+
+    @cached_property
+    def sizes(self) -> Array:
+        """The norms of the samples."""
+        return roots(self.diagonal)
+
+    @cached_property
+    def blocks(self) -> tuple[Array, Array]:
+        """Where columns with a weight begin and end."""
+        used = np.concatenate([[False], self.weights != 0.0, [False]]).astype(int)
+        turns = np.diff(used)
+        return np.flatnonzero(turns > 0), np.flatnonzero(turns < 0)
+
+    # -- passes --------------------------------------------------------------------------------------------------------
+
+    def _passes(self, found: DualSolution, seed: int) -> Array:
+        """Variables after some passes, which keep the equality."""
+        from multikernel.machines.support import _coordinates
+
+        program, rng = self.program, np.random.default_rng(seed)
+        a, c = found.warm.copy(), float(found.intercept)
+        size = float(self.diagonal.mean()) if program.intercept else 0.0
+        curvature = self.diagonal[program.sample] + program.ridge + size
+        v = self.weights * product(self.F.T, program.coef(a))
+        state = np.array([float(program.sign @ a) - program.total])
+        first, last = self.blocks
+        for _ in range(_PASSES):
+            order = rng.permutation(len(a))
+            _coordinates.ascend(
+                self.F, self.weights, first, last, order, program.sample, program.sign, program.linear, program.upper,
+                program.ridge, curvature, a, v, state, c, size,
+            )  # fmt: skip
+            c += size * state[0]
+        return program.sign * program.balanced(program.sign * a) if program.intercept else a
+
+    # -- programs ------------------------------------------------------------------------------------------------------
+
+    def _by_programs(self, found: DualSolution, max_iter: int) -> DualSolution:
+        """The best of several programs of the variables that may move."""
+        band, best = _NEAR, found
+        for _ in range(_TURNS):
+            if best.converged or best.n_iter >= max_iter or out_of_time(self.program.n):
+                break
+            trial = self._program(best, band)
+            band = 0.5 * band if trial.gap < best.gap else 2.0 * band
+            best = trial if trial.gap < best.gap else replace(best, n_iter=trial.n_iter, history=trial.history)
+        return best
+
+    def _program(self, at: DualSolution, band: float) -> DualSolution:
+        """The solution where only variables of small slopes, or between their bounds, move."""
+        program, a = self.program, at.warm
+        f = self.values(program.coef(a))
+        slope = program.linear - program.sign * (f + at.intercept)[program.sample] - program.ridge * a
+        near = np.abs(slope) <= band * float(np.abs(program.linear).max())
+        wrong = ((a > 0.0) & (slope < 0.0)) | ((a < program.upper) & (slope > 0.0))
+        rows = np.flatnonzero((near | wrong).reshape(-1, program.n).any(axis=0))
+        own = program.variables(rows)
+        fixed = a.copy()
+        fixed[own] = 0.0
+        inner = program.restricted(rows)
+        rest = self.values(program.coef(fixed))[rows]
+        total = program.total - float(program.sign @ fixed)
+        inner = replace(inner, linear=inner.linear - inner.sign * rest[inner.sample], total=total, scale=1.0)
+        used = np.flatnonzero(self.weights)
+        G = self.F[rows][:, used] * np.sqrt(self.weights[used])
+        solved = FactoredProgram(inner, G, _INNER * self.tol).solve(a[own], 100)
+        fixed[own] = solved.warm
+        moved = program.sign * program.balanced(program.sign * fixed) if program.intercept else fixed
+        return self._certified(moved, at.n_iter + solved.n_iter, at.history)
