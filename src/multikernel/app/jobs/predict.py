@@ -38,7 +38,7 @@ class Predictions:
 
     def to_csv(self) -> str:
         """The predictions as CSV; a label that a spreadsheet would run as a formula gets an apostrophe in front."""
-        columns: dict[str, list[Any]] = {"prediction": [_harmless(label) for label in self.labels]}
+        columns: dict[str, list[Any]] = {"prediction": [harmless(label) for label in self.labels]}
         if self.probability is not None:
             columns |= self._of_classes("probability ", self.probability)
         elif self.decision is not None:
@@ -92,12 +92,13 @@ def predictions(path: Path, table: Table, proba: bool) -> Predictions:
 def samples_of(path: Path, metadata: Mapping[str, Any], table: Table) -> Any:
     """The rows of a table as a model takes them; ValueError where nothing is known of the model's columns."""
     if "columns" in metadata:
-        return Columns(metadata["columns"]).frame(table)
+        frame, views = Columns(metadata["columns"]).frame(table), metadata.get("views")
+        return {view: frame[list(own)].rename(columns=own) for view, own in views.items()} if views else frame
     if "table" in metadata:
         return Encoding.from_json(metadata["table"]).samples(table)
     raise ValueError(f"{path} holds a model without a table's columns; it has to be one that fit has written")
 
 
-def _harmless(value: Any) -> Any:
+def harmless(value: Any) -> Any:
     """A label that a spreadsheet would run as a formula, as text."""
     return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value

@@ -8,6 +8,7 @@ import threading
 import webbrowser
 from collections.abc import AsyncIterator, Callable
 from importlib.resources import files
+from urllib.parse import urlsplit
 
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
@@ -108,9 +109,9 @@ async def _broken(request: Request, error: Exception) -> Response:
 def _page(request: Request, status: int, said: str, headers: dict[str, str] | None = None) -> Response:
     site: Site = request.app.state.site
     title = _TITLES.get(status, "That did not work")
-    back = request.headers.get("referer", "") if status in (400, 413) else ""
-    host = request.headers.get("host", "")
-    back = back if host and back.partition("://")[2].startswith(f"{host}/") else ""
+    before = urlsplit(request.headers.get("referer", ""))
+    ours = status in (400, 413) and before.netloc == request.headers.get("host", "")
+    back = f"{before.path}?{before.query}".rstrip("?") if ours and before.path.startswith("/") else ""
     answer = site.page(request, "error.html", status, title=title, said=said, back=back)
     answer.headers.update(headers or {})
     return answer

@@ -22,7 +22,7 @@ from multikernel.app.web.learning.comparison import compared
 from multikernel.app.web.learning.estimators import made
 from multikernel.app.web.learning.held_out import HeldOut, held_out, importance_of
 from multikernel.app.web.learning.recipe import COMPARISON, Recipe
-from multikernel.app.web.learning.samples import frame, target_of
+from multikernel.app.web.learning.samples import bare, frame, target_of
 from multikernel.app.web.learning.shown import certificate_of, path_of, quality, typical, weights_of
 from multikernel.app.web.learning.telling import Tell, fitting
 
@@ -86,8 +86,7 @@ def _learned(recipe: Recipe, X: pd.DataFrame, y: Any, folder: Path, tell: Tell) 
     with fitting(tell, "Learning from all rows", 1.0 - 1.0 / total, 1.0 / total):
         model.fit(given, y)
     own = getattr(model, "best_estimator_", model)
-    numeric = {name: kind == "number" for name, kind in recipe.columns.items()}
-    multikernel.save(own, folder / "model.mk", metadata={"columns": numeric, "recipe": recipe.to_json()})
+    multikernel.save(own, folder / "model.mk", metadata=_metadata(recipe))
     measure = "accuracy" if recipe.task == "classification" else "R²"
     return {
         "measure": measure,
@@ -106,6 +105,19 @@ def _learned(recipe: Recipe, X: pd.DataFrame, y: Any, folder: Path, tell: Tell) 
         "explanation": _explained(own),
         **quality(recipe, y, parts, [test for _, test in splits]),
     }
+
+
+def _metadata(recipe: Recipe) -> dict[str, Any]:
+    """What the command line needs to know of the columns, beside the recipe."""
+    known: dict[str, Any] = {
+        "columns": {name: kind == "number" for name, kind in recipe.columns.items()},
+        "target": recipe.target,
+        "recipe": recipe.to_json(),
+    }
+    if recipe.automatic and len(recipe.by_view) > 1:
+        views = recipe.by_view.items()
+        known["views"] = {view: {name: bare(name, view) for name in names} for view, names in views}
+    return known
 
 
 def _explained(model: Any) -> dict[str, Any] | None:

@@ -16,13 +16,13 @@ from sklearn.base import is_classifier
 
 import multikernel
 from multikernel._typing import Array
+from multikernel.app.jobs.predict import harmless
 from multikernel.app.tables.table import Table
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.learning.samples import as_given, frame
 from multikernel.datasets.column import Column
 
 _ONE = Lock()
-_FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the start of a formula
 
 
 @contextmanager
@@ -61,9 +61,7 @@ def predictions(model: Any, recipe: Recipe, table: Table) -> pd.DataFrame:
 def as_csv(found: pd.DataFrame) -> str:
     """The predictions as CSV; a label that a spreadsheet would run as a formula gets an apostrophe."""
     safe = found.copy()
-    safe["prediction"] = [
-        f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value for value in found["prediction"]
-    ]
+    safe["prediction"] = [harmless(value) for value in found["prediction"]]
     return safe.to_csv(index=False, lineterminator="\n")
 
 
