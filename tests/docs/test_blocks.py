@@ -22,6 +22,7 @@ LONG = {
     "methods/automatic",
     "methods/baselines",
     "methods/hkl",
+    "methods/ridge_cv",
     "methods/smkl",
     "results/dot_product_polynomials",
     "results/mnist",
