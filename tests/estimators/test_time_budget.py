@@ -105,6 +105,28 @@ def test_more_time_gives_smaller_gaps(monkeypatch):
     assert gaps[2] <= 1e-8
 
 
+def test_a_solution_that_is_there_is_certified_in_one_pass_where_the_time_is_up(monkeypatch):
+    """Kernels stored in single precision are passed over again as they are, which costs what binding them did."""
+    X, y = data()
+    rough = L1MKLClassifier(FEW, tol=1e-2)
+    bank, target = rough.bind(X, y)
+    found = rough.fit_bank(bank, target)
+    passes = []
+    for name in ("combine_all", "apply", "quads"):
+        whole = getattr(type(bank), name)
+        counted = lambda *given, name=name, whole=whole: passes.append(name) or whole(*given)  # noqa: E731
+        monkeypatch.setattr(type(bank), name, counted)
+    model = L1MKLClassifier(FEW, tol=1e-8, time_budget=AT_ONCE)
+    with pytest.warns(ConvergenceWarning, match="time budget"):
+        model.fit_bank(bank, target, found)
+    assert passes[-1] == "apply"  # which looks for values that are no numbers
+    assert passes[:-1] in (["apply"], ["combine_all", "quads"])
+    np.testing.assert_allclose(model.weights_, rough.weights_, atol=1e-12)
+    assert 1e-8 < model.duality_gap_ <= 1e-2
+    optimum = L1MKLClassifier(FEW, tol=1e-8).fit(X, y).objective_
+    assert abs(model.objective_ - optimum) <= 1.01 * model.duality_gap_ * model.objective_
+
+
 @pytest.mark.parametrize("solver", ["reduced_gradient", "cutting_plane", "level", "subgradient"])
 def test_solvers_by_name_stop_as_well(solver):
     X, y = data()

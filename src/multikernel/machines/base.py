@@ -17,7 +17,7 @@ from multikernel._typing import Array
 from multikernel._workers import time_is_up
 from multikernel.banks import Gram
 
-_SOON = 3000  # samples up to which a machine takes a second or two
+_SOON = 1000  # samples up to which a machine takes some tenths of a second
 
 
 @dataclass(frozen=True, eq=False)

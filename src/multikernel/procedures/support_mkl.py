@@ -80,7 +80,7 @@ def support_mkl(
     problem.domain.check(len(problem.bank))
     with one_blas_thread(problem.bank.shape[0]):
         near = _near_solution(support, start, warm)
-        if near is not None and near.certificate.reached(tol):
+        if near is not None and (near.certificate.reached(tol) or time_is_up()):
             return near.answer(tol, [])
         if tol >= _COARSE and start is not None and start.any():
             return _by_machines(problem, tol, max_iter, start, warm, observe)
@@ -88,12 +88,15 @@ def support_mkl(
 
 
 def _near_solution(support: SupportSaddle, start: Array | None, warm: Array | None) -> SupportPair | None:
-    """The pair of a solution that is given, if it is nearly one here; with the machine at its weights if need be."""
+    """The pair of a solution that is given, if it is nearly one here; with the machine at its weights if need be.
+
+    Where the time is up it is the answer, whatever its certificate.
+    """
     if start is None or warm is None or np.shape(warm)[-1:] != support.saddle.program.upper.shape:
         return None
     points = np.atleast_2d(warm)
     pair = support.at(start, points[0], witness=points[1] if len(points) > 1 else None)
-    if pair.certificate.reached(support.tol):
+    if pair.certificate.reached(support.tol) or time_is_up():
         return pair
     if not pair.certificate.reached(_NEARLY):
         return None
