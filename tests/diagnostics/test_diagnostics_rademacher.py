@@ -87,3 +87,47 @@ def test_stack_list_and_bank_are_the_same_and_seeds_repeat(monkeypatch: pytest.M
     assert first == pytest.approx([first[0]] * 3)
     monkeypatch.setattr("multikernel.diagnostics.montecarlo._VALUES", 500)  # many small batches
     assert diagnostics.empirical_rademacher(bank, n_draws=100, random_state=7).value == pytest.approx(first[0])
+
+
+def test_squares_of_sums() -> None:
+    """Degree 2: weights of a ball against the closed form, and its draws below the bound of the products."""
+    family = stack(3, n=12)
+    rng = np.random.default_rng(2)
+    signs = np.array(list(product([-1.0, 1.0], repeat=12)))[::7]
+    directions = np.abs(rng.normal(size=(3000, 3)))
+    weights = directions / np.linalg.norm(directions, axis=1)[:, None]
+    squares = np.tensordot(weights, family, 1) ** 2
+    found = [np.sqrt(np.einsum("i,wij,j->w", s, squares, s).max()) for s in signs[:60]]
+    pairs = [[[s @ (J * K) @ s for J in family] for K in family] for s in signs[:60]]
+    known = [np.sqrt(np.linalg.eigvalsh(Q)[-1]) for Q in pairs]
+    np.testing.assert_allclose(found, known, rtol=1e-2)
+    assert (np.array(found) <= np.array(known) * (1.0 + 1e-9)).all()
+    for q in (2, np.inf):
+        estimate = diagnostics.empirical_rademacher(family, q, n_draws=300, random_state=0, degree=2)
+        bound = diagnostics.rademacher_bound(family, q=float(q), degree=2)
+        assert 20.0 * estimate.standard_error < estimate.value <= bound
+    each = [J * K for J in family for K in family]
+    assert diagnostics.rademacher_bound(family, q=2.0, degree=2) == pytest.approx(
+        diagnostics.rademacher_bound(each, q=2.0)
+    )
+    one = [np.eye(40)] * 9
+    published = np.sqrt(23 / 11) * 9**0.5 / np.sqrt(40)
+    assert diagnostics.rademacher_bound(one, q=2.0, factor=1.0, degree=2) <= published * (1.0 + 1e-12)
+    with pytest.raises(ValueError, match=r"q must be 2 or inf \(with degree=2\)"):
+        diagnostics.empirical_rademacher(family, 1.0, degree=2)
+
+
+def test_margin_bound() -> None:
+    """Its three terms, and that it holds for linear classifiers of a ball on fresh samples."""
+    values, y = np.array([0.2, 1.5, -2.0, 0.4]), ["a", "b", "a", "b"]
+    rest = 3.0 * np.sqrt(np.log(2.0 / 0.1) / 8.0)
+    assert diagnostics.margin_bound(values, y, 0.3, rho=0.5, delta=0.1) == pytest.approx(0.5 + 1.2 + rest)
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(3000, 5)) / np.sqrt(5)
+    labels, w = np.sign(X[:, 0] + 0.3 * rng.normal(size=3000)), np.eye(5)[0] * 3.0
+    complexity = diagnostics.rademacher_bound(X[:1500] @ X[:1500].T, norm=3.0, factor=1.0)
+    bound = diagnostics.margin_bound(X[:1500] @ w, labels[:1500], complexity)
+    assert np.mean(labels[1500:] * (X[1500:] @ w) <= 0) <= bound < 1.0
+    for name, changed in {"rho": {"rho": 0.0}, "delta": {"delta": 1.0}}.items():
+        with pytest.raises(ValueError, match=f"margin_bound: {name} must be"):
+            diagnostics.margin_bound(values, y, 0.3, **changed)

@@ -3,6 +3,7 @@
 from multikernel.diagnostics.ball import MEB, meb_radius
 from multikernel.diagnostics.complexity import rademacher_bound, spectral_rademacher_bound
 from multikernel.diagnostics.curvature import Convexity, convexity
+from multikernel.diagnostics.margins import margin_bound
 from multikernel.diagnostics.mass import center_of_mass, effective_number
 from multikernel.diagnostics.montecarlo import Estimate, empirical_rademacher
 from multikernel.diagnostics.radius_margin import radius_margin_bound
@@ -21,6 +22,7 @@ __all__ = [
     "convexity",
     "effective_number",
     "empirical_rademacher",
+    "margin_bound",
     "meb_radius",
     "rademacher_bound",
     "radius_margin_bound",

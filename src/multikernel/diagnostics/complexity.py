@@ -13,16 +13,17 @@ from typing import Any
 import numpy as np
 
 from multikernel._parameters import POSITIVE
-from multikernel._rules import Number
+from multikernel._rules import Choice, Number
 from multikernel.diagnostics import _input
 from multikernel.diagnostics.spectrum import spectral_ratio
 
 # E (s'Ks)^r <= (23/22 r tr K)^r for whole r (Cortes, Mohri and Rostamizadeh 2010). Khintchine's inequality gives it
 # too: its bound (2r - 1)!! (tr K)^r is smaller.
 _ETA = 23.0 / 22.0
+DEGREES = Choice((1, 2))
 
 
-def rademacher_bound(K: Any, norm: float = 1.0, q: float = 1.0, factor: float = 2.0) -> float:
+def rademacher_bound(K: Any, norm: float = 1.0, q: float = 1.0, factor: float = 2.0, degree: int = 1) -> float:
     """A bound on the Rademacher complexity of a ball, in the space of one kernel or of a learned combination.
 
     One kernel:  F = { x -> <w, phi(x)> : |w| <= norm },  Rad(F) <= factor norm sqrt(tr K) / n.
@@ -32,12 +33,15 @@ def rademacher_bound(K: Any, norm: float = 1.0, q: float = 1.0, factor: float = 
     where c_1 = 1 and else c_r = 23/22 ceil(r). What is returned is the smallest of these bounds for r = q/(q-1) and for
     all whole r up to it. For one kernel it is the bound above; for q = 1 it grows like the square root of log m.
 
+    Degree 2:    the same for (sum_k mu_k k_k)^2, a sum of m^2 products with weights mu_j mu_k, whose norm is |mu|_q^2.
+
     Parameters
     ----------
     K : array-like (n, n), one kernel matrix; or a KernelBank, an array (m, n, n) or a list of matrices, m kernels
     norm : float > 0, the radius of the ball
     q : float >= 1 or inf, the order of the norm of the weights; of no effect for one kernel
     factor : float > 0, the convention, 2 or 1
+    degree : 1 or 2, of the power of the sum
 
     Raises
     ------
@@ -58,8 +62,13 @@ def rademacher_bound(K: Any, norm: float = 1.0, q: float = 1.0, factor: float = 
     0.6669
     """
     check_class(norm, q, factor)
+    DEGREES.check(degree, "rademacher_bound: degree")
     bank = _input.as_bank(K)
-    tau = np.maximum(np.asarray(bank.traces(), dtype=float), 0.0)
+    tau = np.asarray(bank.traces(), dtype=float)
+    if degree == 2:
+        diagonal = np.asarray(bank.diagonal(), dtype=float)
+        tau = (diagonal @ diagonal.T).ravel()
+    tau = np.maximum(tau, 0.0)
     largest = float(tau.max())
     if largest == 0.0:
         return 0.0

@@ -7,11 +7,13 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._rules import Whole
+from multikernel._rules import Choice, Whole
 from multikernel._typing import Array
+from multikernel.banks import KernelBank
 from multikernel.diagnostics import _input
-from multikernel.diagnostics.complexity import check_class, dual_exponent
+from multikernel.diagnostics.complexity import DEGREES, check_class, dual_exponent
 
+_SQUARES = Choice((2, float("inf")), why="with degree=2")
 _VALUES = 1 << 22  # how many entries of the products K_k s are in memory at a time
 
 
@@ -35,12 +37,20 @@ class Estimate:
 
 
 def empirical_rademacher(
-    K: Any, q: float = 1.0, n_draws: int = 1000, random_state: Any = None, norm: float = 1.0, factor: float = 2.0
+    K: Any,
+    q: float = 1.0,
+    n_draws: int = 1000,
+    random_state: Any = None,
+    norm: float = 1.0,
+    factor: float = 2.0,
+    degree: int = 1,
 ) -> Estimate:
     """The empirical Rademacher complexity of the class that ``rademacher_bound`` bounds, by Monte Carlo.
 
     F = { x -> <w, phi_mu(x)> : |w| <= norm, mu >= 0, |mu|_q <= 1 }, for which
     Rad(F) = factor norm / n  E sqrt(|u|_{q/(q-1)}) with u_k = s'K_k s. Only the mean over the signs s is estimated.
+    Of degree 2, phi_mu belongs to (sum_k mu_k k_k)^2 and the root is that of max mu'Q mu, Q_jk = s'(K_j o K_k) s: for
+    q = 2 the largest eigenvalue of Q.
 
     Parameters
     ----------
@@ -50,10 +60,12 @@ def empirical_rademacher(
     random_state : int, numpy Generator or None, for the signs
     norm : float > 0, the radius of the ball
     factor : float > 0, the convention, 2 or 1
+    degree : 1, or 2 with q = 2 or inf
 
     Raises
     ------
-    ValueError : where a matrix is not symmetric positive semi-definite, or a parameter is out of its range
+    ValueError : where a matrix is not symmetric positive semi-definite, a parameter is out of its range, or q is another
+        one with degree 2
 
     References
     ----------
@@ -70,8 +82,13 @@ def empirical_rademacher(
     """
     check_class(norm, q, factor)
     Whole(2, 10_000_000).check(n_draws, "empirical_rademacher: n_draws")
+    DEGREES.check(degree, "empirical_rademacher: degree")
     bank = _input.as_bank(K)
     n, rng = bank.shape[0], np.random.default_rng(random_state)
+    if degree == 2:
+        _SQUARES.check(q, "empirical_rademacher: q")
+        squares = [_of_squares(bank, 2.0 * rng.integers(0, 2, size=n) - 1.0, q) for _ in range(n_draws)]
+        return _estimate(factor * norm / n * np.sqrt(squares))
     batch = max(1, _VALUES // (len(bank) * n))
     dual = dual_exponent(q)
     suprema: list[Array] = []
@@ -79,5 +96,14 @@ def empirical_rademacher(
         S = 2.0 * rng.integers(0, 2, size=(min(batch, n_draws - start), n)).T - 1.0
         u = np.maximum(np.einsum("knt,nt->kt", bank.apply(S), S), 0.0)
         suprema.append(np.sqrt(np.linalg.norm(u, dual, axis=0)))
-    draws = factor * norm / n * np.concatenate(suprema)
-    return Estimate(float(draws.mean()), float(draws.std(ddof=1) / np.sqrt(n_draws)), n_draws)
+    return _estimate(factor * norm / n * np.concatenate(suprema))
+
+
+def _estimate(draws: Array) -> Estimate:
+    return Estimate(float(draws.mean()), float(draws.std(ddof=1) / np.sqrt(len(draws))), len(draws))
+
+
+def _of_squares(bank: KernelBank, s: Array, q: float) -> float:
+    """max mu'Q mu over mu >= 0, |mu|_q <= 1; the entries of Q are not negative, since products of kernels are kernels."""
+    Q = np.maximum(bank.pair_forms(s), 0.0)
+    return float(Q.sum()) if np.isinf(q) else float(np.linalg.eigvalsh(0.5 * (Q + Q.T))[-1])
