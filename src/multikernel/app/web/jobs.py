@@ -22,6 +22,7 @@ from multikernel.app.web.store import Run, Store
 
 _WORDS = 1500  # characters of a log that are shown
 _LOOK = 0.1  # seconds between looks at a run's limits
+_FIRST = 0.5  # seconds that are left to the first page before libraries are loaded
 
 
 @dataclass(frozen=True)
@@ -101,6 +102,8 @@ class Jobs:
     # -- on the thread of the queue ------------------------------------------------------------------------------------
 
     def _work(self) -> None:
+        with self._changed:
+            self._changed.wait_for(lambda: self._queue or not self._open, _FIRST)
         while True:
             if self._spare is None and self._open and not self.settings.read_only:
                 self._spare = _started()

@@ -129,6 +129,8 @@ def _of_roc(curves: list[Mapping[str, Any]]) -> str:
             f"{own['area']:.1%} of cases. The dashed line is guessing."
         )
     worst = min(curves, key=lambda curve: float(curve["area"]))
+    if worst["area"] > 0.9995:
+        return "Each class against the others: every one is told apart without an error. The dashed line is guessing."
     return (
         f"Each class against the others; {worst['label']} is hardest to tell, with an area of {worst['area']:.3f}. The "
         "dashed line is guessing."

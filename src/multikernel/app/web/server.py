@@ -25,6 +25,7 @@ from multikernel.app.web.settings import Settings
 from multikernel.app.web.site import Site, environment, posted, shown
 from multikernel.app.web.store import Store
 
+_FIRST = 0.5  # seconds that are left to the first page before libraries are loaded
 _TITLES = {400: "That did not work", 403: "Not allowed", 404: "Not found", 413: "Too large"}
 
 
@@ -41,8 +42,11 @@ def create_app(settings: Settings) -> Starlette:
 
     @contextlib.asynccontextmanager
     async def life(app: Starlette) -> AsyncIterator[None]:
-        threading.Thread(target=_load_libraries, daemon=True, name="libraries").start()
+        libraries = threading.Timer(_FIRST, _load_libraries)
+        libraries.daemon = True
+        libraries.start()
         yield
+        libraries.cancel()
         jobs.close()
 
     app = Starlette(
@@ -133,18 +137,18 @@ def serve(settings: Settings, port: int, *, browser: bool, tell: Callable[[str],
     """
     import uvicorn
 
-    listener = socket.socket()
-    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-    try:
-        listener.bind(("127.0.0.1", port))
-    except OSError as error:
-        raise OSError(f"port {port} cannot be had ({error.strerror}); give another one by --port") from None
-    address = f"http://127.0.0.1:{listener.getsockname()[1]}{settings.root_path}/"
-    server = uvicorn.Server(
-        uvicorn.Config(create_app(settings), log_level="warning", access_log=False, timeout_graceful_shutdown=1)
-    )
-    tell(f"multikernel is at {address}  (Ctrl-C ends it)")
-    if browser:
-        threading.Timer(0.3, webbrowser.open, [address]).start()
-    with contextlib.suppress(KeyboardInterrupt):  # which is how a person ends it
-        server.run(sockets=[listener])
+    with socket.socket() as listener:
+        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        try:
+            listener.bind(("127.0.0.1", port))
+        except OSError as error:
+            raise OSError(f"port {port} cannot be had ({error.strerror}); give another one by --port") from None
+        address = f"http://127.0.0.1:{listener.getsockname()[1]}{settings.root_path}/"
+        server = uvicorn.Server(
+            uvicorn.Config(create_app(settings), log_level="warning", access_log=False, timeout_graceful_shutdown=1)
+        )
+        tell(f"multikernel is at {address}  (Ctrl-C ends it)")
+        if browser:
+            threading.Timer(0.3, webbrowser.open, [address]).start()
+        with contextlib.suppress(KeyboardInterrupt):  # which is how a person ends it
+            server.run(sockets=[listener])

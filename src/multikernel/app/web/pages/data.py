@@ -131,7 +131,7 @@ def keep(site: Site, data: DataSet, form: FormData) -> DataSet:
             kinds[about.name] = kind
         if f"kind-{k}" in form:
             used[about.name] = f"use-{k}" in form
-    task = text_of(form, "task")
+    task = text_of(form, "task") if target == choice.target else ""  # what another column was to be learned as
     detail = data.detail | {
         "choice": {
             "target": target,

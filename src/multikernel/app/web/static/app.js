@@ -17,7 +17,9 @@
   }
   for (const select of document.querySelectorAll("[data-look]")) {
     select.addEventListener("change", () => {
-      location.assign(`${select.dataset.look}?target=${encodeURIComponent(select.value)}`);
+      const keep = document.querySelector("button[value=look]");
+      if (keep) select.form.requestSubmit(keep);
+      else location.assign(`${select.dataset.look}?target=${encodeURIComponent(select.value)}`);
     });
   }
   for (const form of document.querySelectorAll("[data-auto]")) {
