@@ -34,6 +34,7 @@ class Task:
 
 
 def stamp_of(experiment: Experiment) -> Stamp:
+    """What cells of an experiment must have been computed with to count."""
     return Stamp.of(experiment.key, experiment.version, experiment.tol)
 
 

@@ -54,6 +54,9 @@ def _has(method: str) -> Any:
 class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     """Exhaustive search over parameters of a multiple-kernel estimator, on one bank.
 
+    What kernels learn from samples (median widths, means, categories, words), they learn once, from all samples without
+    their targets. GridSearchCV learns it from each training part anew.
+
     Parameters
     ----------
     estimator : an estimator of this package, or a Pipeline whose last step is one

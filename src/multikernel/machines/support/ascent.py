@@ -56,26 +56,12 @@ def ascent(
     """
     from multikernel.machines.support import _pairwise
 
-    c, low, high, ridge = program.sign * program.linear, program.low, program.high, program.ridge
-    equality, every = program.intercept, max(32, len(b) // 32)
     steps, patience, before, length = 0, 1, np.inf, len(b)
-    value, longest = 0.5 * float(b @ (c + gradient)), _PATIENCE * _newton_cost(len(b), len(b))
-
-    def climb(most: int) -> tuple[int, float, float]:
-        """Pairwise steps, in pieces that can be interrupted."""
-        made, first, piece = 0, np.inf, max(1, _PIECE // (_STEP + len(b)))
-        while True:
-            check_interrupted()
-            asked = min(piece, most - made)
-            more, start, gap = _pairwise.ascend(K, c, low, high, ridge, equality, b, gradient, floor, tol, every, asked)
-            first = first if made else start
-            made += more
-            if more < asked or made == most or gap <= tol or out_of_time(program.n):
-                return made, first, gap
-
+    c, longest = program.sign * program.linear, _PATIENCE * _newton_cost(len(b), len(b))
+    value = 0.5 * float(b @ (c + gradient))
     for _ in range(_TURNS):
         most = min(length, max_iter - steps)
-        made, first, gap = climb(most)
+        made, first, gap = _climb(K, program, b, gradient, floor, tol, most)
         steps += made
         last, value = value, 0.5 * float(b @ (c + gradient))
         if gap <= tol or steps >= max_iter or out_of_time(program.n):
@@ -84,7 +70,7 @@ def ascent(
             break
         patience = min(2 * patience, _PATIENCE) if first > _JUMP * before else 1
         before = np.inf
-        intercept = _pairwise.middle(gradient, b, low, high) if equality else 0.0
+        intercept = _pairwise.middle(gradient, b, program.low, program.high) if program.intercept else 0.0
         F = candidates(program, b, gradient, intercept)
         length = patience * _newton_cost(len(F), len(b))
         if _sooner(made, first, gap, tol, length if gap < _ROUGH else _CHEAP * length):
@@ -96,6 +82,26 @@ def ascent(
         elif made < length:
             break
     return b, steps
+
+
+def _climb(
+    K: Array, program: SupportProgram, b: Array, gradient: Array, floor: float, tol: float, most: int
+) -> tuple[int, float, float]:
+    """Pairwise steps, in pieces that can be interrupted: how many, and the gaps before and after them."""
+    from multikernel.machines.support import _pairwise
+
+    c, low, high, ridge = program.sign * program.linear, program.low, program.high, program.ridge
+    made, first, piece, every = 0, np.inf, max(1, _PIECE // (_STEP + len(b))), max(32, len(b) // 32)
+    while True:
+        check_interrupted()
+        asked = min(piece, most - made)
+        more, start, gap = _pairwise.ascend(
+            K, c, low, high, ridge, program.intercept, b, gradient, floor, tol, every, asked
+        )
+        first = first if made else start
+        made += more
+        if more < asked or made == most or gap <= tol or out_of_time(program.n):
+            return made, first, gap
 
 
 def hopeless(program: SupportProgram, b: Array, gradient: Array, sizes: Array, floor: float) -> bool:

@@ -12,7 +12,7 @@ regression. The features that take part, those in use and those whose correlatio
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -80,20 +80,11 @@ def linear_rls2(
         X, y = scaled_rows(X, w), w * y
     columns = X.tocsc() if hasattr(X, "tocsc") else X
     b = np.zeros(len(root)) if start is None else start / unit
-    best, history = _Fit.at(columns, root, y, b, alpha), []
-    with one_blas_thread(0):  # products with vectors, and systems of a few features
-        for n_iter in range(1, max_iter + 1):
-            part = best.taking_part()
-            G = _dense(columns[:, part]) * root[part]
-            b = np.zeros(len(root))
-            b[part] = ActiveSet(G.T @ G, G.T @ y, alpha).solve(best.b[part])
-            fit = _Fit.at(columns, root, y, b, alpha)
-            history.append(fit.certificate.value)
-            observe(Event(n_iter, fit.certificate, value=unit * (unit * fit.value)))
-            stuck = fit.value >= best.value and n_iter > 1
-            best = best if stuck else fit
-            if stuck or not len(fit.entering) or time_is_up():
-                break
+
+    def in_units(event: Event) -> None:
+        observe(replace(event, value=unit * (unit * event.value)))
+
+    best, history = _path(columns, root, y, alpha, b, max_iter, in_units)
     size = float(np.abs(best.b).sum())
     weights = np.abs(best.b) / size if size > 0 else equal_weights(scaling)
     value = unit * (unit * best.value)
@@ -102,7 +93,7 @@ def linear_rls2(
         value,
         best.certificate,
         best.certificate.reached(tol),
-        n_iter,
+        len(history),
         tuple(history),
         warm=unit * best.b,
         scaling=scaling,
@@ -111,6 +102,27 @@ def linear_rls2(
     C = unit * best.residual / alpha
     C = C if w is None else w * C
     return found, DualSolution(C, unit * mean, value, value, np.sqrt(0.5 * alpha) * C, 0.0, True, 0, warm=C)
+
+
+def _path(
+    columns: Any, root: Array, y: Array, alpha: float, b: Array, max_iter: int, observe: Observer
+) -> tuple[_Fit, list[float]]:
+    """The best b, and the gap after each look at all features."""
+    best, history = _Fit.at(columns, root, y, b, alpha), list[float]()
+    with one_blas_thread(0):  # products with vectors, and systems of a few features
+        for n_iter in range(1, max_iter + 1):
+            part = best.taking_part()
+            G = _dense(columns[:, part]) * root[part]
+            b = np.zeros(len(root))
+            b[part] = ActiveSet(G.T @ G, G.T @ y, alpha).solve(best.b[part])
+            fit = _Fit.at(columns, root, y, b, alpha)
+            history.append(fit.certificate.value)
+            observe(Event(n_iter, fit.certificate, value=fit.value))
+            stuck = fit.value >= best.value and n_iter > 1
+            best = best if stuck else fit
+            if stuck or not len(fit.entering) or time_is_up():
+                break
+    return best, history
 
 
 @dataclass(frozen=True, eq=False)

@@ -112,6 +112,7 @@ class Line:
 
 
 def line(verdict: Verdict) -> Line:
+    """A published number beside the measured ones, with the verdict."""
     row = verdict.row
     spread = f" ({row.deviation:g})" if row.deviation else ""
     stated = verdict.measured.get(STATED)
