@@ -3,7 +3,7 @@ Where on the strand is the signal?
 ==================================
 
 Sixty letters of DNA, and the question whether a splice site stands in their middle. A kernel for every place,
-and weights that find it: the two letters at which an intron begins or ends.
+and weights that find it: nearly all on the letters around the junction.
 """
 
 # needs splice
