@@ -28,3 +28,8 @@ def test_files_that_are_named_exist(page: Path) -> None:
         name for name in named if not any((place / name).exists() or [*place.glob(f"**/{name}")] for place in PLACES)
     ]
     assert not dead
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.relative_to(ROOT).as_posix())
+def test_no_page_names_somebodys_directories(page: Path) -> None:
+    assert not re.findall(r"(?<![\w.])/(?:home|root|tmp|work|Users)/", page.read_text())
