@@ -15,7 +15,7 @@ import httpx
 import pytest
 from app_server import Person, people, said, serving, token_of
 
-from multikernel.app.web.uploads import Part, joined
+from multikernel.app.web.views import Part, joined
 
 
 def test_other_hosts_and_origins_are_refused(person: Person) -> None:

@@ -18,7 +18,7 @@ from multikernel.datasets.dataset import Task
 from multikernel.estimators.base import KernelEstimator
 
 _NOT_ASKED = {"random_state", "n_jobs", "class_weight"}
-_NO_FAMILIES = {"LinearRLS2Classifier", "LinearRLS2Regressor"}  # one kernel for each feature, and no other
+_OWN_KERNELS = ("LinearRLS2", "LearnedScales")  # one for each feature, or of one distance: no families
 
 
 @dataclass(frozen=True)
@@ -65,7 +65,7 @@ def methods(task: Task) -> dict[str, Method]:
     found = {}
     for name in dir(mk):
         kind = getattr(mk, name)
-        if not (inspect.isclass(kind) and issubclass(kind, KernelEstimator)) or name in _NO_FAMILIES:
+        if not (inspect.isclass(kind) and issubclass(kind, KernelEstimator)) or name.startswith(_OWN_KERNELS):
             continue
         names = {f.name for f in fields(kind)}
         if "kernels" in names and fits(kind()):

@@ -13,7 +13,8 @@ from starlette.responses import Response
 from multikernel.app.web.charts.bars import bins_of, histogram
 from multikernel.app.web.site import Site, text_of
 from multikernel.app.web.store import DataSet
-from multikernel.app.web.uploads import Part, Upload, joined, read, write_table
+from multikernel.app.web.uploads import Upload, read, write_table
+from multikernel.app.web.views import Part, joined
 
 _SHOWN = 8  # rows of the preview
 _WIDE = 40  # columns of the preview

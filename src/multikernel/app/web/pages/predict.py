@@ -13,7 +13,8 @@ from starlette.responses import Response
 from multikernel.app.web.charts.bars import bars
 from multikernel.app.web.site import Site, number, text_of
 from multikernel.app.web.store import Run
-from multikernel.app.web.uploads import Upload, joined, read
+from multikernel.app.web.uploads import Upload, read
+from multikernel.app.web.views import joined
 
 _SHOWN = 12
 
