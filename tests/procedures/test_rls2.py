@@ -215,6 +215,8 @@ def test_fisher_is_the_variance_within_the_classes():
     variances = X[SIGNS > 0].var(axis=0) + X[SIGNS < 0].var(axis=0)
     np.testing.assert_allclose(s[:3], 1.0 / variances[:3])
     assert s[3] == 0.0
+    of_samples = X[SIGNS > 0].var(axis=0, ddof=1) + X[SIGNS < 0].var(axis=0, ddof=1)
+    np.testing.assert_allclose(scaling_factors("fisher_root", bank, SIGNS)[:3], of_samples[:3] ** -0.5)
     polynomial = bind([kernels.Polynomial(2)], X[:, :1])  # features 1, sqrt2 x, x^2
     features = np.column_stack([np.sqrt(2.0) * X[:, 0], X[:, 0] ** 2])
     total = sum(features[sign == SIGNS].var(axis=0).sum() for sign in (-1, 1))

@@ -64,8 +64,7 @@ def empirical_rademacher(
 
     Raises
     ------
-    ValueError : where a matrix is not symmetric positive semi-definite, a parameter is out of its range, or q is another
-        one with degree 2
+    ValueError : where a matrix is not symmetric positive semi-definite, or a parameter is out of its range
 
     References
     ----------
@@ -104,6 +103,6 @@ def _estimate(draws: Array) -> Estimate:
 
 
 def _of_squares(bank: KernelBank, s: Array, q: float) -> float:
-    """max mu'Q mu over mu >= 0, |mu|_q <= 1; the entries of Q are not negative, since products of kernels are kernels."""
+    """max mu'Q mu over mu >= 0, |mu|_q <= 1; no entry of Q is negative, since products of kernels are kernels."""
     Q = np.maximum(bank.pair_forms(s), 0.0)
     return float(Q.sum()) if np.isinf(q) else float(np.linalg.eigvalsh(0.5 * (Q + Q.T))[-1])

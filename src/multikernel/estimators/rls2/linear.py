@@ -199,8 +199,9 @@ class LinearRLS2Classifier(LinearRLS2Estimator, WeightedClassifier):
 
     Parameters
     ----------
-    scaling : {"norm", "fisher", "none"}, default "norm"
-        "fisher": s_j is one over the sum of the variances of feature j in the two classes.
+    scaling : {"norm", "fisher", "fisher_root", "none"}, default "norm"
+        "fisher": s_j is one over the sum of the variances of feature j in the two classes; "fisher_root": the root of
+        that, with the variances of samples.
     class_weight, multiclass, probability, n_jobs, time_budget, verbose : as in L1MKLClassifier
     alpha, fit_intercept, tol, max_iter : as in LinearRLS2Regressor
 
@@ -223,4 +224,4 @@ class LinearRLS2Classifier(LinearRLS2Estimator, WeightedClassifier):
 
     _squared_losses: ClassVar[bool] = True
 
-    scaling: Literal["norm", "fisher", "none"] = "norm"
+    scaling: Literal["norm", "fisher", "fisher_root", "none"] = "norm"

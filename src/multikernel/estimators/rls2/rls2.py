@@ -109,8 +109,9 @@ class RLS2Classifier(RLS2Estimator, WeightedClassifier):
 
     Parameters
     ----------
-    scaling : {"trace", "transductive", "fisher", "none"}, default "trace"
-        "fisher": one over the sum of the variances of the two classes in the kernel's feature space.
+    scaling : {"trace", "transductive", "fisher", "fisher_root", "none"}, default "trace"
+        "fisher": one over the sum of the variances of the two classes in the kernel's feature space; "fisher_root": the
+        root of that, with the variances of samples.
     class_weight, multiclass, probability, n_jobs, time_budget, verbose : as in L1MKLClassifier
     kernels, alpha, fit_intercept, mode, tol, max_iter : as in RLS2Regressor
     approximation, rank : as in L1MKLClassifier
@@ -135,7 +136,7 @@ class RLS2Classifier(RLS2Estimator, WeightedClassifier):
 
     _squared_losses: ClassVar[bool] = True
 
-    scaling: Literal["trace", "transductive", "fisher", "none"] = "trace"
+    scaling: Literal["trace", "transductive", "fisher", "fisher_root", "none"] = "trace"
 
     def fit(self, X: Any, y: Any, sample_weight: Any = None, *, unlabeled: Any = None) -> Self:
         """Learn the kernel weights and the classifier.

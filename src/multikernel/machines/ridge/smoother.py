@@ -127,7 +127,8 @@ class Smoother:
         """
         rss = self.weight @ self.residuals**2
         noise = self.residual_variance if noise is None else noise
-        return CRITERIA[name](self, rss, noise)
+        with np.errstate(divide="ignore", invalid="ignore"):  # a constant target has no noise to compare with
+            return CRITERIA[name](self, rss, noise)
 
     @property
     def target_variance(self) -> Array:

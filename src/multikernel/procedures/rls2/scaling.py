@@ -4,6 +4,8 @@
     transductive   the same over the training inputs and further ones, whose targets are not known
     fisher         1 / s_k = sum over the classes c of the variance of c in the feature space of kernel k,
                    tr K_cc / n_c - 1'K_cc 1 / n_c^2; of a rank-one kernel the variances of the feature (rule 18)
+    fisher_root    the inverse root of the same sum, of samples' variances (n_c - 1 in place of n_c): what the paper's
+                   experiment with gene expressions has in place of rule 18
 
 A sample of weight two counts as one that is there twice. Where the denominator is 0 the kernel tells nothing: its
 factor is 0, and with it its weight.
@@ -26,9 +28,9 @@ def scaling_factors(
 
     Parameters
     ----------
-    rule : "trace", "transductive", "fisher" or "none"
+    rule : "trace", "transductive", "fisher", "fisher_root" or "none"
     bank : square KernelBank of the training sample
-    target : array (n,), for "fisher" the labels -1 and +1
+    target : array (n,), for "fisher" and "fisher_root" the labels -1 and +1
     further : array (m,), for "transductive" the sum of each kernel's self-values at the further inputs
     sample_weight : array (n,) > 0; 1 if not given
     """
@@ -40,9 +42,18 @@ def scaling_factors(
             sizes = _traces(bank, sample_weight) + further
         case "fisher":
             sizes = _variance(bank, s * (target > 0)) + _variance(bank, s * (target <= 0))
+        case "fisher_root":
+            members = (s * (target > 0), s * (target <= 0))
+            sizes = np.sqrt(sum(_variance(bank, each) * _unbiased(each) for each in members))
         case _:
             return np.ones(len(bank))
     return np.divide(1.0, sizes, out=np.zeros(len(bank)), where=sizes > 0)
+
+
+def _unbiased(s: Array) -> float:
+    """n / (n - 1) for the n members of a class; 1 for a single one, whose variance is 0."""
+    n = float(s.sum())
+    return n / (n - 1.0) if n > 1.0 else 1.0
 
 
 def _traces(bank: KernelBank, s: Array | None) -> Array:
