@@ -77,6 +77,13 @@ def test_same_seed_same_features_and_new_samples_as_training_ones(method: Any) -
     np.testing.assert_allclose(one.cross(X[:7]).matrices(), one.matrices()[:, :7], atol=1e-12)
 
 
+def test_a_kernel_that_is_zero_has_a_feature_that_is() -> None:
+    bank, told = approximated([0.0 * RBF(1.0), RBF(1.0)], rank=9)
+    assert bank.traces()[0] == 0.0
+    assert told[0] == 0.0
+    np.testing.assert_allclose(bank.select([1]).traces(), bank.traces()[1:])
+
+
 def test_features_in_single_precision_are_the_kernels() -> None:
     bank, _ = approximated(SMOOTH, rank=30)
     F = bank.bank.F.astype(np.float32)

@@ -71,8 +71,10 @@ class Nystroem(FeatureMap):
 
 
 def _inverse_root(W: Array) -> Array:
-    """R with R R' = W^+, for a symmetric positive semi-definite W."""
+    """R with R R' = W^+, for a symmetric positive semi-definite W; one column of zeros where W is zero."""
     W = np.asarray(W, dtype=np.float64)
     values, vectors = linalg.eigh(0.5 * (W + W.T), driver="evd", check_finite=False)
     kept = values > _RANK * max(float(values.max(initial=0.0)), 0.0)
+    if not kept.any():
+        return np.zeros((len(W), 1))
     return np.ascontiguousarray(vectors[:, kept] / np.sqrt(values[kept]))
