@@ -19,6 +19,8 @@ from multikernel import (
     L1MKLClassifier,
     kernels,
 )
+from multikernel.estimators import several
+from multikernel.selection import search
 
 FAMILY = kernels.rbf_grid([0.01, 0.1, 1.0])
 
@@ -170,3 +172,13 @@ def test_rows_ordered_by_the_target_are_shuffled_and_it_is_said(diabetes):
 def test_other_pipelines_are_refused(cancer):
     with pytest.raises(TypeError, match=r"at the end of a Pipeline, got Pipeline that ends in SVC"):
         BankSearchCV(make_pipeline(StandardScaler(), SVC()), {"svc__C": [1.0]}).fit(*cancer)
+
+
+def test_all_candidates_of_a_fold_are_told_in_one_pass(cancer, monkeypatch):
+    """No test matrix is stored, and each fold asks the kernels of its test samples once."""
+    passes, whole = [], several._sums
+    monkeypatch.setattr(search, "DenseBank", lambda *given: pytest.fail("test matrices were stored"))
+    monkeypatch.setattr(several, "_sums", lambda bank, *given: passes.append(bank.shape) or whole(bank, *given))
+    pipeline = make_pipeline(StandardScaler(), EasyMKLClassifier(kernels.per_feature(kernels.RBF(0.3))))
+    BankSearchCV(pipeline, {"easymklclassifier__lam": [0.1, 0.5, 0.9]}, cv=3).fit(*cancer)
+    assert [rows for rows, _ in passes] == [50, 50, 50]

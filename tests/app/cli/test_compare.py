@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
@@ -91,3 +92,34 @@ def test_too_few_samples_for_the_folds_are_refused(invoke: Invoke) -> None:
     refused = invoke("compare", "train.csv", "--target", "target")
     assert (refused.exit_code, refused.stdout, refused.stderr.count("\n")) == (1, "", 1)
     assert "column 'target' allows 5 folds, and 5 outer and 3 inner ones need 6; give more rows" in refused.stderr
+
+
+def test_the_report_has_the_numbers_of_the_table_and_needs_nothing_from_outside(invoke: Invoke) -> None:
+    write_table(Path("train.csv"), "real", 40)
+    only = ("--only", "random forest", "--only", "average of kernels")
+    words = ("compare", "train.csv", "--target", "target", "--folds", 2, *only, "--report", "r.html")
+    done = invoke(*words, "--json")
+    assert done.exit_code == 0, done.output
+    page, found = Path("r.html").read_text(), json.loads(done.stdout)
+    for each in found["methods"]:
+        assert f'data-method="{each["method"]}" data-mean="{each["score_mean"]}"' in page
+    for outside in ("http://", "https://", "<script", "<link", "@import"):
+        assert outside not in page
+    assert page.count("<svg") == 2
+    assert "r.html: it exists; give another name to --report" in invoke(*words).stderr
+    assert "is none of the methods; they are automatic, " in invoke(*words[:6], "--only", "magic").stderr
+
+
+def test_a_path_has_a_report(invoke: Invoke) -> None:
+    write_table(Path("train.csv"), "number", 40)
+    options = ("--target", "target", "--method", "easymkl", "--values", "0.1,0.5", "--folds", 2, "--kernels", "hpk:3")
+    done = invoke("path", "train.csv", *options, "--report", "p.html", "--json")
+    assert done.exit_code == 0, done.output
+    page, found = Path("p.html").read_text(), json.loads(done.stdout)
+    for step in found["steps"]:
+        assert f"<td>{step['score_mean']:.4f} ± " in page
+    assert page.count("<svg") == 3
+    assert f"is at lam = {found['best']:.3g}" in page
+    refused = invoke("path", "train.csv", *options[:4], "--values", "a,b")
+    assert (refused.exit_code, refused.stderr.count("\n")) == (1, 1)
+    assert "--values 'a,b' are not numbers with commas between them" in refused.stderr

@@ -38,21 +38,22 @@ def headline(comparison: Comparison) -> str:
     """The result in two sentences: the best method, and how the automatic estimator stands beside it."""
     ordered = sorted(comparison.results, key=lambda result: -result.mean)
     best = ordered[0]
-    said = f"{best.method} has the highest mean {comparison.measure}, {best.mean:.3f} ± {best.std:.3f}."
     own = next((result for result in ordered if result.method == "automatic"), None)
-    if own is None or own is best:
-        rival = ordered[1] if own is best and len(ordered) > 1 else None
-        return said + ("" if rival is None else f" {_beside(best, rival, 'It')}")
-    return f"{said} {_beside(own, best, 'The automatic estimator')}"
+    name = "The automatic estimator" if own is best else f"The method {best.method!r}"
+    said = f"{name} has the highest mean {comparison.measure}, {best.mean:.3f} ± {best.std:.3f}."
+    if own is not None and own is not best:
+        said += f" The automatic estimator reaches {own.mean:.3f} ± {own.std:.3f}."
+    rival = best if own is not None and own is not best else next(iter(ordered[1:]), None)
+    return said if rival is None else f"{said} {_beside(best if own is None else own, rival)}"
 
 
-def _beside(one: Result, other: Result, subject: str) -> str:
+def _beside(one: Result, other: Result) -> str:
     difference = np.array(one.scores) - np.array(other.scores)
     ahead, behind = int((difference > 1e-12).sum()), int((difference < -1e-12).sum())
     equal = len(difference) - ahead - behind
     return (
-        f"{subject} reaches {one.mean:.3f} ± {one.std:.3f}: against {other.method} it is ahead in {ahead} of "
-        f"{len(difference)} folds, equal in {equal} and behind in {behind}."
+        f"Against {other.method!r} it is ahead in {ahead} of {len(difference)} folds, equal in {equal} and behind in "
+        f"{behind}."
     )
 
 

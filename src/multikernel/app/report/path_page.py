@@ -16,15 +16,15 @@ def render(followed: Followed) -> str:
     """The report as HTML text."""
 
     def draw(what: str, title: str) -> Markup:
-        return Markup(inline_svg(lambda ax: followed.path.plot(what, ax), title, (6.4, 3.4)))
+        return Markup(inline_svg(lambda ax: followed.path.plot(what, ax), title, (5.4, 3.1)))
 
     return page(
         "path.html.j2",
         followed=followed,
-        rows=rows_of(followed),
+        rows=[[cell.replace("+-", "±") for cell in row] for row in rows_of(followed)],
         best=f"{followed.path.values[followed.best]:.3g}",
         simplest=f"{followed.path.values[followed.simplest]:.3g}",
-        scores=Markup(inline_svg(lambda ax: _scores(ax, followed), "Scores along the path", (6.4, 3.4))),
+        scores=Markup(inline_svg(lambda ax: _scores(ax, followed), "Scores along the path", (5.4, 3.1))),
         weights=draw("weights", "Kernel weights along the path"),
         kernels=draw("kernels", "Kernels with a positive weight along the path"),
     )
