@@ -96,5 +96,9 @@ def on_threads(works: Sequence[Work[T]], n_jobs: int | None, **options: Any) -> 
 
     Threads, whatever backend joblib is told to use: they share the kernels' matrices, and hear of an interruption.
     """
+    if len(works) == 1:  # which needs no thread beside the one that waits
+        result, messages = keeping(works[0])
+        warn_once(messages)
+        return [result]
     parallel = Parallel(n_jobs=n_jobs, require="sharedmem", **options)
     return run_for_user(works, lambda led: parallel(delayed(work)() for work in led))

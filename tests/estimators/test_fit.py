@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import warnings
 from dataclasses import dataclass, field
 from typing import Any
@@ -24,7 +25,7 @@ from multikernel.machines import RidgeMachine
 from multikernel.observer import Progress, listening
 from multikernel.optimizers import QuasiNewton
 from multikernel.problem import Problem
-from multikernel.procedures import outcome
+from multikernel.procedures import outcome, support_mkl
 
 X = np.random.default_rng(0).normal(size=(40, 3))
 Y = X[:, 0] * X[:, 1] + 0.1 * X[:, 2]
@@ -220,3 +221,21 @@ def test_weights_that_leave_no_sample_of_a_class_are_refused_by_its_name(class_w
     weight = None if class_weight else (y == "a").astype(float)
     with pytest.raises(ValueError, match="leave no sample of class b: "):
         mk.L1MKLClassifier(class_weight=class_weight).fit(X, y, sample_weight=weight)
+
+
+@pytest.mark.parametrize("model", [mk.L1MKLClassifier(), mk.OneClassMKL()], ids=lambda model: type(model).__name__)
+def test_few_calls_lie_between_a_fit_and_its_procedure(model, monkeypatch):
+    """A single problem needs no threads, and is solved where the user waits."""
+    found = []
+
+    def procedure(*args, **options):
+        frame = sys._getframe(1)
+        while frame.f_code.co_name != "fit":
+            found.append(frame.f_code.co_name)
+            frame = frame.f_back
+        return support_mkl(*args, **options)
+
+    monkeypatch.setattr("multikernel.estimators.support.base.support_mkl", procedure)
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    model.fit(X, (X[:, 0] > 0).astype(int))
+    assert len(found) <= 11, found
