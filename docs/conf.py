@@ -102,4 +102,4 @@ html_theme_options = {
     "pygments_light_style": "tango",
     "pygments_dark_style": "github-dark",
 }
-html_sidebars = {"index": [], "which": [], "faq": [], "changelog": []}
+html_sidebars = {"index": [], "tutorial": [], "which": [], "faq": [], "changelog": []}

@@ -38,7 +38,8 @@ def drawn() -> list[nodes.Node]:
             if isinstance(axes.xaxis.get_major_locator(), AutoLocator):
                 axes.locator_params(axis="x", nbins=6)  # labels are larger here, beside the size of the figure
         title = next((axes.get_title() for axes in figure.axes if axes.get_title()), "what the code above draws")
-        found.append(nodes.raw("", f'<div class="figure-drawn">{_written(figure, title)}</div>', format="html"))
+        drawing = _written(figure, title).replace("#ffffff", "var(--pst-color-background)")  # white is the paper's
+        found.append(nodes.raw("", f'<div class="figure-drawn">{drawing}</div>', format="html"))
     plt.close("all")
     return found
 
