@@ -21,7 +21,7 @@ from multikernel.app.jobs.methods import shuffled_folds
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.datasets.dataset import Task
 
-_MOST = 800  # rows that it is tuned on, to save time
+_MOST = 800  # rows that it is tuned on, and as many that it is tried on, to save time and memory
 _C, _ALPHAS, _GAMMAS = (1.0, 10.0, 100.0), (1e-3, 1e-2, 1e-1, 1.0), (0.03, 0.1, 0.3, 1.0)
 
 
@@ -35,12 +35,17 @@ def trivial(task: Task, train: Array, test: Array) -> float:
 
 def single_kernel(recipe: Recipe, X: pd.DataFrame, y: Any, train: Array, test: Array) -> float:
     """The score of one Gaussian kernel, its width and its regularisation tuned on inner folds."""
-    rows = train
-    if len(train) > _MOST:
-        rows = np.sort(np.random.default_rng(recipe.seed).choice(train, _MOST, replace=False))
+    fit, held = _some(train, recipe.seed), _some(test, recipe.seed)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of parameters that are tried, and categories of a fold
-        return float(_gaussian(recipe, X.shape[1]).fit(X.iloc[rows], y[rows]).score(X.iloc[test], y[test]))
+        return float(_gaussian(recipe, X.shape[1]).fit(X.iloc[fit], y[fit]).score(X.iloc[held], y[held]))
+
+
+def _some(rows: Array, seed: int) -> Array:
+    if len(rows) <= _MOST:
+        return rows
+    chosen: Array = np.sort(np.random.default_rng(seed).choice(rows, _MOST, replace=False))
+    return chosen
 
 
 def _gaussian(recipe: Recipe, p: int) -> Any:
