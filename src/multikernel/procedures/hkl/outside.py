@@ -32,6 +32,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel._workers import time_is_up
 from multikernel.banks.dense import PackedBank
 from multikernel.procedures.hkl.lattice import Node
 from multikernel.procedures.hkl.norm import exponent
@@ -40,6 +41,9 @@ from multikernel.procedures.hkl.sums import Sums
 
 _LAMBDAS = np.geomspace(1.0, 4.5, 11)
 _TERMS = 4  # powers that f is cut off to
+_MOST = (
+    1e11  # multiplications for the tables of children: a hull that would take more has far to grow, whatever they say
+)
 _NEAR_ONE = 1.3  # up to this rho partitions are tried as well (``partition`` has the figures)
 
 
@@ -85,7 +89,8 @@ def uneven_shares(
 ) -> Array:
     """max(A_t, max_i B_ti) of every candidate t, for the lambda with the smallest bound.
 
-    Children are looked at only where the sum over all descendants exceeds what is allowed.
+    Children are looked at only where the sum over all descendants exceeds what is allowed, and where that takes a few
+    seconds; without them the bound is looser.
     """
     r = exponent(rho)
     z = (1.0 + beta) ** -np.arange(2.0, 2.0 + _TERMS)
@@ -95,6 +100,8 @@ def uneven_shares(
     powers = [_powers(factor) for factor in _LAMBDAS]
     rest = [np.maximum(np.tensordot(a, wholes, 1) - own, 0.0) for a in powers]
     exceeds = np.max([lam**2 * left for lam, left in zip(_LAMBDAS, rest, strict=True)], axis=0) > allowed
+    if time_is_up() or np.count_nonzero(exceeds) * sums[0].K.size > _MOST:
+        exceeds[:] = False
     few = [candidates[int(k)] for k in np.flatnonzero(exceeds)]
     tables = [scale[exceeds, None] * each.below(few) for each in sums] if few else []
     largest: list[Array] = []

@@ -100,12 +100,13 @@ class _Search:
     ) -> tuple[NodeWeights, DualSolution]:
         tol, finest = self.machine.tol, _ON_HULL * self.machine.tol
         hull = Hull(tuple(in_order({(), *self._singles(), *closed(start)})), self.beta)
-        inner, steps = max(_ROUGH, finest), 0
+        inner, steps, bound = max(_ROUGH, finest), 0, -np.inf
         history: list[float] = []
         while True:
             problem = Restricted(self.kernels.bank(hull.nodes), hull, self.program, self.rho)
             found = problem.solved(inner, _STEPS)
-            bound, entering = self._bound(problem, found)
+            lower, entering = self._bound(problem, found)
+            bound = max(bound, lower)
             entering = entering[: min(max(_FEWEST, int(_GROWTH * len(hull))), max(max_nodes - len(hull), 0))]
             steps += found.n_iter
             reached = Certificate.gap(found.upper, bound)

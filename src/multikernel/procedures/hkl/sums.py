@@ -19,6 +19,7 @@ import numpy as np
 from scipy.linalg import blas
 
 from multikernel._typing import Array
+from multikernel._workers import check_interrupted
 from multikernel.banks.dense import PackedBank
 from multikernel.banks.packing import weights_of_pairs
 from multikernel.banks.threads import one_blas_thread, over_rows
@@ -81,6 +82,7 @@ class Sums:
             """The sum over some of the entries: a table for each piece would be as many tables as there are pieces."""
             total = np.zeros((len(self.K) + 1, len(place)))
             for first in range(rows.start, rows.stop, size):
+                check_interrupted()
                 total += part(slice(first, min(first + size, rows.stop)))
             return total
 
