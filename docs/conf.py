@@ -24,14 +24,15 @@ extensions = [
     "sphinx.ext.autodoc",
     "sphinx.ext.autosummary",
     "sphinx.ext.viewcode",
-    "sphinx.ext.mathjax",
     "numpydoc",
     "myst_parser",
     "sphinx_copybutton",
     "sphinx_design",
+    "native_math",
     "plain_docstrings",
     "run_blocks",
 ]
+html_math_renderer = "mathml"
 exclude_patterns = ["_build", "figures"]
 templates_path = ["_templates"]
 nitpicky = True
