@@ -3,7 +3,8 @@
 from multikernel.banks import centered, distances, weighed, wrappers  # noqa: F401  (they register what bank.centered() makes)
 from multikernel.banks.base import KernelBank
 from multikernel.banks.bind import bind, bind_kernels
-from multikernel.banks.gram import DenseGram, FactorGram, Gram
+from multikernel.banks.factor_gram import FactorGram
+from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.precomputed import precomputed
 from multikernel.banks.views import views
 

@@ -16,7 +16,8 @@ import numpy as np
 from multikernel._linalg import as_columns, product
 from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank
-from multikernel.banks.gram import FactorGram, Gram
+from multikernel.banks.factor_gram import FactorGram
+from multikernel.banks.gram import Gram
 from multikernel.banks.indices import positions, same_samples, unit_roundoff
 from multikernel.banks.rotation import Rotation
 from multikernel.banks.threads import over_rows

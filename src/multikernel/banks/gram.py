@@ -1,7 +1,7 @@
 """A combined kernel matrix that knows its structure.
 
     DenseGram    an array
-    FactorGram   F diag(w) H', with F of shape (r, q) and H of shape (c, q): its cost follows q, not r c
+    FactorGram   F diag(w) H', with F of shape (r, q) and H of shape (c, q): its cost follows q (factor_gram.py)
     PowersGram   a polynomial of one matrix that is never stored (banks/powers_gram.py)
 
 A Gram on the training set is square and symmetric; one of new samples against the training set is rectangular.
@@ -15,24 +15,12 @@ from typing import Any
 
 import numpy as np
 from scipy import linalg
-from scipy.linalg import blas
 
-from multikernel._linalg import product, squared
-from multikernel._memory import check_memory
+from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.banks.threads import over_rows
-from multikernel.kernels.samples import dense, scaled_columns, scaled_rows
 
 _HIDDEN = 4.0  # times the unit roundoff and the largest entry: what rounding of the entries adds to a quadratic form
-_FEW = 20  # features are few where there are at least so many samples for each: steps on them cost less than rows of K
-_SMALL = 1000  # samples; the rows of a smaller matrix cost less than steps on features
-_COPIED = 1 << 24  # values: more features are not copied, 128 MB
-_LARGE = 10_000  # samples; the rows of a larger matrix take more memory than features, if these are fewer by half
-
-
-def few_features(q: int, n: int) -> bool:
-    """Whether q features of n samples are so few that a machine takes them in place of the rows of the matrix."""
-    return n >= max(_SMALL, _FEW * q) or n > max(_LARGE, 2 * q)
 
 
 class Gram(ABC):
@@ -171,138 +159,3 @@ class DenseGram(Gram):
     def spectrum(self) -> tuple[Array, Array]:
         values, vectors = linalg.eigh(self.K.astype(np.float64, copy=False), driver="evd")
         return values, vectors
-
-
-@dataclass(frozen=True, eq=False)
-class FactorGram(Gram):
-    """F diag(weights) H'.
-
-    Parameters
-    ----------
-    F, H : arrays or CSR matrices (r, q) and (c, q); H is F itself on the training set
-    weights : array (q,)
-    """
-
-    F: Any
-    weights: Array
-    H: Any
-
-    @property
-    def shape(self) -> tuple[int, int]:
-        return self.F.shape[0], self.H.shape[0]
-
-    def multiply(self, V: Array) -> Array:
-        inner = product(self.H.T, V)
-        return product(self.F, inner * (self.weights if V.ndim == 1 else self.weights[:, None]))
-
-    def rows(self, index: Any) -> Array:
-        return dense(scaled_columns(self.F[index], self.weights) @ self.H.T)
-
-    def diagonal(self) -> Array:
-        if hasattr(self.F, "multiply"):
-            return np.asarray(self.F.multiply(self.F) @ self.weights)
-        return np.einsum("ij,ij,j->i", self.F, self.F, self.weights, dtype=np.float64)
-
-    def dense(self) -> Array:
-        r, c = self.shape
-        check_memory(
-            float(r) * c,
-            f"a kernel matrix of {r} and {c} samples",
-            "take fewer samples, or a method that works on the features of linear kernels (all but hierarchical kernel "
-            "learning and products of many kernels do)",
-        )
-        return dense(scaled_columns(self.F, self.weights) @ self.H.T)
-
-    def solve_shifted(self, shift: float, B: Array, on: Array | None = None, work: Array | None = None) -> Array:
-        """By Woodbury where q < n: (G G' + s I)^{-1} B = (B - G (s I + G'G)^{-1} G'B) / s with G = F W^{1/2}."""
-        F = self.F if on is None else self.F[on]
-        n, q = F.shape
-        if on is None and self._low_rank(n) and self.large:
-            return self._solved_in_features(shift, B)
-        if not self._low_rank(n):
-            return DenseGram(dense(scaled_columns(F, self.weights) @ F.T)).solve_shifted(shift, B)
-        G = scaled_columns(F, np.sqrt(self.weights))
-        small = _lower_square(G)
-        small.flat[:: q + 1] += shift
-        factor = linalg.cho_factor(small, lower=True, overwrite_a=True)
-        return (B - product(G, linalg.cho_solve(factor, product(G.T, B)))) / shift
-
-    def _solved_in_features(self, shift: float, B: Array) -> Array:
-        """The same where a copy of the features would be large: their squares are summed up over the samples."""
-        kept = np.flatnonzero(self.weights)
-        roots = np.sqrt(self.weights[kept])
-        small = squared(self.F, kept) * roots * roots[:, None]
-        small.flat[:: len(kept) + 1] += shift
-        factor = linalg.cho_factor(small, lower=True, overwrite_a=True, check_finite=False)
-        inside = np.zeros((self.F.shape[1], *B.shape[1:]))
-        roots = roots.reshape(-1, *(1,) * (B.ndim - 1))
-        inside[kept] = roots * linalg.cho_solve(factor, roots * product(self.F.T, B)[kept])
-        return (B - product(self.F, inside)) / shift
-
-    @property
-    def large(self) -> bool:
-        """Whether the features, dense ones, are so many values that they are not copied."""
-        return isinstance(self.F, np.ndarray) and self.F.size > _COPIED
-
-    @property
-    def by_rows(self) -> bool:
-        """Whether it is square, of dense features stored sample by sample, and of no negative weights."""
-        stored = isinstance(self.F, np.ndarray) and self.F.flags.c_contiguous and self.F is self.H
-        return bool(stored and (self.weights >= 0).all())
-
-    def congruent(self, scale: Array) -> Gram:
-        F = scaled_rows(self.F, scale)
-        return FactorGram(F, self.weights, F)
-
-    def spectrum(self) -> tuple[Array, Array]:
-        """From the singular values of F W^{1/2} where q <= n."""
-        if not self._factored:
-            return DenseGram(self.dense()).spectrum()
-        G = dense(scaled_columns(self.F, np.sqrt(self.weights))).astype(np.float64, copy=False)
-        vectors, roots, _ = linalg.svd(G, full_matrices=False)
-        return roots * roots, vectors
-
-    @property
-    def resolution(self) -> float:
-        """Singular values of the features are resolved to rounding, so that their squares are to its square."""
-        resolution = super().resolution
-        return resolution**2 if self._factored else resolution
-
-    def hidden(self, V: Array) -> float:
-        """Little where K V is made of features: what is orthogonal to them is so up to rounding, and that squared."""
-        part = self.shape[0] * self._roundoff if self._factored else 1.0
-        return part * super().hidden(V)
-
-    @property
-    def root(self) -> Array | None:
-        kept = np.flatnonzero(self.weights)
-        few = self.F is self.H and few_features(len(kept), self.shape[0])
-        if not few or (self.weights < 0).any():
-            return None
-        return dense(scaled_columns(self.F[:, kept], np.sqrt(self.weights[kept]))).astype(np.float64, copy=False)
-
-    def thin(self) -> Array | None:
-        kept = np.flatnonzero(self.weights)
-        sparse, square = hasattr(self.F, "multiply"), self.F is self.H
-        if sparse or not square or len(kept) >= self.shape[0] or (self.weights < 0).any():
-            return None
-        G = np.empty((self.shape[0], len(kept)), order="F")
-        np.multiply(self.F[:, kept], np.sqrt(self.weights[kept]), out=G)
-        return G
-
-    @property
-    def _factored(self) -> bool:
-        """Whether K has a root F W^{1/2} with no more columns than rows: its singular values tell small eigenvalues."""
-        return self._low_rank(self.F.shape[0] + 1)
-
-    def _low_rank(self, n: int) -> bool:
-        """Whether K has a root F W^{1/2} with fewer columns than its n rows."""
-        return bool(self.F.shape[1] < n and (self.weights >= 0).all())
-
-
-def _lower_square(G: Any) -> Array:
-    """G'G in the lower triangle; what stands above it has no meaning."""
-    if hasattr(G, "multiply"):
-        return dense(G.T @ G).astype(np.float64)
-    by_rows = G.flags.c_contiguous
-    return blas.dsyrk(1.0, G.T if by_rows else G, trans=not by_rows, lower=1)

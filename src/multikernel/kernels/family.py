@@ -286,8 +286,7 @@ def as_family(kernels: Any) -> KernelFamily:
 
 def _renamed(name: str, family: KernelFamily) -> KernelFamily:
     """A family under a name of the user's own."""
-    labels = [name] if len(family) == 1 else [f"{name}: {own}" for own in family.names]
-    return Kernels(tuple(family), tuple(labels))
+    return Kernels(tuple(family), (name,) if len(family) == 1 else tuple(f"{name}: {own}" for own in family.names))
 
 
 def _part(given: Any, where: str) -> KernelFamily:

@@ -25,7 +25,7 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel._workers import time_is_up
 from multikernel.banks import precomputed
-from multikernel.banks.gram import few_features
+from multikernel.banks.factor_gram import few_features
 from multikernel.banks.threads import one_blas_thread
 from multikernel.domains import Domain, NormBall, Separable, Simplex
 from multikernel.machines import DualSolution

@@ -16,7 +16,7 @@ import numpy as np
 from multikernel._parameters import Count, Positive
 from multikernel._typing import Array
 from multikernel.banks import FactorGram, Gram
-from multikernel.banks.gram import few_features
+from multikernel.banks.factor_gram import few_features
 from multikernel.machines.base import DualSolution, Machine, check_gram, out_of_time
 from multikernel.machines.support.ascent import ascent
 from multikernel.machines.support.certified import certified, roots, solution, value_floor, violations, within_rounding

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,6 +13,10 @@ from multikernel.app.cli import options
 from multikernel.app.cli.config import check_config, save_config
 from multikernel.app.cli.console import ConsoleWatch, one_line_failures, read, show_json, show_table
 from multikernel.app.cli.options import MethodName, TaskName, wish_of
+
+if TYPE_CHECKING:
+    from multikernel.app.jobs.methods import Wish
+    from multikernel.app.tables.table import Table
 
 
 def fit(
@@ -56,29 +61,32 @@ def fit(
         wish = wish_of(target, method, task, kernels, (lam, C, alpha), given, seed, proba)
         check_new(out, force=force, inputs=(data,))
         check_config(save_config_to, force=force)
-        from multikernel.persistence import save
-
-        table = read(data)
-        if wish.automatic:
-            from multikernel.app.jobs.fit_automatic import learn, summary
-
-            model, columns = learn(table, wish, ConsoleWatch())
-            save(model, out, metadata={"columns": columns.numeric, "target": target})
-            found = summary(model, columns, table, wish)
-            shown: Any = model.explain()
-        else:
-            from multikernel.app.jobs import fit_method
-
-            trained = fit_method.train(table, wish, ConsoleWatch())
-            save(trained.model, out, metadata={"table": trained.encoding.to_json()})
-            found, shown = fit_method.summary(trained), fit_method.describe(trained)
+        found, tell = _learned(read(data), wish, out)
         save_config(ctx, save_config_to)
         if as_json:
             show_json("fit", found | {"model": str(out)})
             return
-        if wish.automatic:
-            typer.echo(shown)
-        else:
-            for title, header, rows in shown:
-                show_table(title, header, rows)
+        tell()
         typer.echo(f"model written to {out}")
+
+
+def _learned(table: Table, wish: Wish, out: Path) -> tuple[dict[str, Any], Callable[[], None]]:
+    """What was learned, by names, once it is in its file; and what tells it to a person."""
+    from multikernel.persistence import save
+
+    if wish.automatic:
+        from multikernel.app.jobs.fit_automatic import learn, summary
+
+        model, columns = learn(table, wish, ConsoleWatch())
+        save(model, out, metadata={"columns": columns.numeric, "target": wish.target})
+        return summary(model, columns, table, wish), lambda: typer.echo(model.explain())
+    from multikernel.app.jobs import fit_method
+
+    trained = fit_method.train(table, wish, ConsoleWatch())
+    save(trained.model, out, metadata={"table": trained.encoding.to_json()})
+    return fit_method.summary(trained), lambda: _tables(fit_method.describe(trained))
+
+
+def _tables(shown: Any) -> None:
+    for title, header, rows in shown:
+        show_table(title, header, rows)
