@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from multikernel import datasets as datasets
     from multikernel import diagnostics as diagnostics
     from multikernel import kernels as kernels
+    from multikernel import streams as streams
     from multikernel import testing as testing
     from multikernel._warnings import PredictionWarning as PredictionWarning
     from multikernel.auto import MultiKernelClassifier as MultiKernelClassifier
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
     from multikernel.procedures import simplex_least_squares as simplex_least_squares
     from multikernel.selection import BankSearchCV as BankSearchCV
 
-_MODULES = ("datasets", "diagnostics", "kernels", "testing")
+_MODULES = ("datasets", "diagnostics", "kernels", "streams", "testing")
 _ROOMS = {
     "_warnings": ("PredictionWarning",),
     "auto": ("MultiKernelClassifier", "MultiKernelRegressor"),

@@ -1,0 +1,35 @@
+"""Samples that are read piece by piece, again and again: files larger than memory, arrays, whatever yields chunks.
+
+source.py        what a source is: chunks of rows, with their place
+arrays.py        arrays, data frames and .npy files
+parquet.py       Parquet files, their types of columns kept
+csv.py           CSV files
+pieces.py        chunks that another program makes
+survey.py        one look at all rows: how many, which classes, a sample of them
+predictions.py   what a model says of a source, chunk by chunk, and in a file
+"""
+
+from multikernel.streams.arrays import ArraySource, arrays
+from multikernel.streams.csv import CSVSource, csv
+from multikernel.streams.parquet import ParquetSource, parquet
+from multikernel.streams.pieces import PieceSource, pieces
+from multikernel.streams.predictions import predict, write_predictions
+from multikernel.streams.source import Chunk, Source
+from multikernel.streams.survey import Survey, survey
+
+__all__ = [
+    "ArraySource",
+    "CSVSource",
+    "Chunk",
+    "ParquetSource",
+    "PieceSource",
+    "Source",
+    "Survey",
+    "arrays",
+    "csv",
+    "parquet",
+    "pieces",
+    "predict",
+    "survey",
+    "write_predictions",
+]

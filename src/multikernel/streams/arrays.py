@@ -1,0 +1,114 @@
+"""Arrays, data frames, CSR matrices and .npy files as a source.
+
+A file is mapped into memory anew for every chunk, and its rows are copied: pages of chunks that are done do not stay.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from multikernel._typing import Array
+from multikernel.streams.source import Chunk, Source
+
+Given = Any  # an array, or the path of a .npy file
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class ArraySource(Source):
+    """Rows of arrays.
+
+    Parameters
+    ----------
+    X : array, CSR matrix, data frame, or path of a .npy file, (n, p)
+    y : array or path, (n,) or (n, t); None where there is no target
+    weight : array or path, (n,); None where all rows count alike
+    memory, checkpoint, every : as in ``Source``
+    """
+
+    X: Given
+    y: Given = None
+    weight: Given = None
+
+    def __post_init__(self) -> None:
+        lengths = {name: _shape(each)[0] for name, each in self._given.items()}
+        if len(_shape(self.X)) != 2:
+            raise ValueError(f"X must have rows and columns, got shape {_shape(self.X)}")
+        if len(set(lengths.values())) > 1:
+            raise ValueError(f"rows do not fit: {', '.join(f'{name} has {n}' for name, n in lengths.items())}")
+
+    @property
+    def _given(self) -> dict[str, Given]:
+        return {name: each for name in ("X", "y", "weight") if (each := getattr(self, name)) is not None}
+
+    @property
+    def columns(self) -> int:
+        return int(_shape(self.X)[1])
+
+    @property
+    def rows(self) -> int:
+        return int(_shape(self.X)[0])
+
+    @property
+    def identity(self) -> str:
+        return "; ".join(_told(each) for each in self._given.values())
+
+    def _chunks(self, start: int, height: int) -> Iterator[Chunk]:
+        file = str(self.X) if isinstance(self.X, str | Path) else ""
+        for first in range(start, self.rows, height):
+            part = slice(first, first + height)
+            yield Chunk(_rows(self.X, part), _some(self.y, part), _some(self.weight, part), first, file, first)
+
+
+def arrays(X: Given, y: Given = None, weight: Given = None, **options: Any) -> ArraySource:
+    """Arrays or .npy files as a source, for ``fit`` and ``streams.predict``.
+
+    Parameters
+    ----------
+    X : array, CSR matrix, data frame, or path of a .npy file, (n, p)
+    y : array or path of a .npy file, (n,) or (n, t)
+    weight : array or path of a .npy file, (n,)
+    **options : memory, checkpoint, every, as in ``Source``
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import streams
+    >>> source = streams.arrays(np.zeros((2000, 3)), np.arange(2000))
+    >>> sum(len(chunk) for chunk in source.chunks(start=500))
+    1500
+    """
+    return ArraySource(X=X, y=y, weight=weight, **options)
+
+
+def _open(given: Given) -> Any:
+    return np.load(given, mmap_mode="r") if isinstance(given, str | Path) else given
+
+
+def _shape(given: Given) -> tuple[int, ...]:
+    opened = _open(given)
+    return tuple(opened.shape if hasattr(opened, "shape") else np.shape(opened))
+
+
+def _rows(given: Given, part: slice) -> Any:
+    opened = _open(given)
+    if hasattr(opened, "iloc"):
+        return opened.iloc[part]
+    return opened[part] if hasattr(opened, "toarray") else np.array(opened[part])
+
+
+def _some(given: Given, part: slice) -> Array | None:
+    return None if given is None else np.asarray(_rows(given, part))
+
+
+def _told(given: Given) -> str:
+    if isinstance(given, str | Path):
+        about = Path(given).stat()
+        return f"{Path(given).resolve()} {about.st_size} {about.st_mtime_ns}"
+    head = _rows(given, slice(0, 3))
+    head = head.toarray() if hasattr(head, "toarray") else np.asarray(head)
+    return f"{_shape(given)} {head.tolist()}"

@@ -1,0 +1,84 @@
+"""Chunks that another program makes, as a source: those of a generator, of a data base, of a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from multikernel.streams.source import Chunk, Source
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class PieceSource(Source):
+    """Rows that a function yields.
+
+    Parameters
+    ----------
+    make : function without arguments that yields (X, y) or (X, y, weight) from the beginning, each time it is called
+    name : str, what tells these rows from others
+    memory, checkpoint, every : as in ``Source``
+    """
+
+    make: Callable[[], Iterable[Any]]
+    name: str = ""
+
+    @cached_property
+    def _first(self) -> Chunk:
+        for chunk in self._pieces():
+            return chunk
+        raise ValueError("streams.pieces: the function yields nothing")
+
+    def _pieces(self) -> Iterator[Chunk]:
+        first = 0
+        for k, piece in enumerate(self.make()):
+            if isinstance(piece, Chunk):
+                chunk = replace(piece, first=first)
+            else:
+                X, y, *weight = piece
+                y = None if y is None else np.asarray(y)
+                own = np.asarray(weight[0], dtype=float) if weight and weight[0] is not None else None
+                chunk = Chunk(X, y, own, first, f"{self.name or 'piece'} {k}")
+            yield chunk
+            first += len(chunk)
+
+    @property
+    def columns(self) -> int:
+        return int(self._first.X.shape[1])
+
+    @property
+    def rows(self) -> int | None:
+        return None
+
+    @property
+    def identity(self) -> str:
+        return f"{self.name} {self.columns}"
+
+    def _chunks(self, start: int, height: int) -> Iterator[Chunk]:
+        """As they come: what yields them sees to their size."""
+        for chunk in self._pieces():
+            if chunk.first + len(chunk) > start:
+                yield chunk.after(max(0, start - chunk.first))
+
+
+def pieces(make: Callable[[], Iterable[Any]], name: str = "", **options: Any) -> PieceSource:
+    """Chunks that a function yields, as a source for ``fit`` and ``streams.predict``.
+
+    Parameters
+    ----------
+    make : function without arguments that yields (X, y) or (X, y, weight) from the beginning, each time it is called
+    name : str, what tells these rows from others, where a checkpoint is kept
+    **options : memory, checkpoint, every, as in ``Source``
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import streams
+    >>> source = streams.pieces(lambda: ((np.full((2, 3), k), np.arange(2)) for k in range(4)))
+    >>> sum(len(chunk) for chunk in source.chunks())
+    8
+    """
+    return PieceSource(make=make, name=name, **options)

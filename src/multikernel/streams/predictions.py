@@ -1,0 +1,110 @@
+"""What a model says of the rows of a source: chunk by chunk, or in a file that is written whole or not at all."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, Literal
+
+import numpy as np
+
+from multikernel._files import replacing
+from multikernel._typing import Array
+from multikernel.streams.source import Source
+
+Method = Literal["predict", "decision_function", "predict_proba"]
+
+
+def predict(model: Any, source: Source, method: Method = "predict") -> Iterator[Array]:
+    """The predictions for every chunk of a source.
+
+    Parameters
+    ----------
+    model : a fitted estimator
+    source : Source, with or without a target
+    method : "predict", "decision_function" or "predict_proba"
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import AverageMKLRegressor, streams
+    >>> X = np.random.default_rng(0).normal(size=(50, 2))
+    >>> model = AverageMKLRegressor(alpha=0.1).fit(X, X[:, 0])
+    >>> sum(len(part) for part in streams.predict(model, streams.arrays(X)))
+    50
+    """
+    ask = getattr(model, method)
+    for chunk in source.chunks():
+        try:
+            found = ask(chunk.X)
+        except ValueError as error:
+            bad = chunk.first_absent()
+            raise ValueError(f"{bad}: the cell is empty or infinite ({error})" if bad else str(error)) from None
+        yield np.asarray(found)
+
+
+def write_predictions(model: Any, source: Source, path: str | Path, method: Method = "predict") -> int:
+    """Write the predictions for every row of a source to a file, in their order; returns how many there are.
+
+    Parameters
+    ----------
+    model : a fitted estimator
+    source : Source, with or without a target
+    path : a CSV file, with a column "prediction" (or one for each value of a row), or a Parquet file; a file of that
+        name is replaced, when all went well
+    method : as in ``predict``
+    """
+    path, rows = Path(path), 0
+    with replacing(path) as temporary:
+        write = _parquet if path.suffix.lower() == ".parquet" else _csv
+        for count in write(temporary, predict(model, source, method), _names(model, method)):
+            rows += count
+    return rows
+
+
+def _names(model: Any, method: Method) -> list[str]:
+    classes = getattr(model, "classes_", None)
+    if method == "predict" or classes is None:
+        return ["prediction"]
+    word = "probability" if method == "predict_proba" else "decision"
+    return [f"{word} {label}" for label in classes] if method == "predict_proba" or len(classes) > 2 else [word]
+
+
+def _columns(values: Array, names: list[str]) -> dict[str, Array]:
+    if values.ndim == 1:
+        return {names[0]: values}
+    names = names if len(names) == values.shape[1] else [f"{names[0]} {j}" for j in range(values.shape[1])]
+    return dict(zip(names, values.T, strict=True))
+
+
+def _csv(path: Path, parts: Iterator[Array], names: list[str]) -> Iterator[int]:
+    import pandas as pd
+
+    with path.open("w", newline="", encoding="utf-8") as file:
+        for k, values in enumerate(parts):
+            frame = pd.DataFrame(_columns(values, names))
+            for name in frame.select_dtypes("object"):
+                frame[name] = [harmless(value) for value in frame[name]]
+            frame.to_csv(file, index=False, header=k == 0, lineterminator="\n")
+            yield len(values)
+
+
+def harmless(value: Any) -> Any:
+    """A label that a spreadsheet would run as a formula, as text."""
+    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
+
+
+def _parquet(path: Path, parts: Iterator[Array], names: list[str]) -> Iterator[int]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    writer: Any = None
+    try:
+        for values in parts:
+            table = pa.table({name: pa.array(list(column)) for name, column in _columns(values, names).items()})
+            writer = writer or pq.ParquetWriter(path, table.schema)
+            writer.write_table(table)
+            yield len(values)
+    finally:
+        if writer is not None:
+            writer.close()

@@ -1,0 +1,194 @@
+"""A source of samples: chunks of rows that can be read again and again, each of which knows where it stands.
+
+A chunk is never larger than a part of the memory that the source is given; what reads it sees to the rest. Rows have
+numbers, counted from 0 over all files, so that a pass can begin where another one was cut off.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from multikernel._memory import total_memory
+from multikernel._typing import Array
+from multikernel.kernels.frames import is_frame
+
+_UNITS = {
+    "": 1.0,
+    "b": 1.0,
+    "kb": 1e3,
+    "mb": 1e6,
+    "gb": 1e9,
+    "tb": 1e12,
+    "kib": 2.0**10,
+    "mib": 2.0**20,
+    "gib": 2.0**30,
+}
+_DEFAULT = 2e9  # bytes, or a quarter of the machine's memory where that is less
+_LEAST = 1e8  # bytes: the libraries themselves take as much
+_PART = 64  # a chunk takes this part of the memory
+_CELL = 32  # bytes of a cell while it is read
+_MOST_ROWS = 1 << 16
+
+
+@dataclass(frozen=True, eq=False)
+class Chunk:
+    """Some rows.
+
+    Parameters
+    ----------
+    X : array, CSR matrix or data frame of r samples
+    y : array (r,) or (r, t); None where the source has no target
+    weight : array (r,) >= 0, weights of the samples; None where all are 1
+    first : int, the number of the first row in the source
+    file : str, the file or the part that it is from; empty for arrays
+    row : int, what the first row is called there
+    """
+
+    X: Any
+    y: Array | None
+    weight: Array | None = None
+    first: int = 0
+    file: str = ""
+    row: int = 0
+
+    def __len__(self) -> int:
+        return int(self.X.shape[0])
+
+    def place(self, i: int) -> str:
+        """Where row i of the chunk is, as a sentence begins."""
+        return f"{self.file}, row {self.row + i}" if self.file else f"row {self.row + i}"
+
+    def after(self, rows: int) -> Chunk:
+        """Without its first rows."""
+        kept = slice(rows, None)
+        X = self.X.iloc[kept] if hasattr(self.X, "iloc") else self.X[kept]
+        y, weight = (None if each is None else each[kept] for each in (self.y, self.weight))
+        return replace(self, X=X, y=y, weight=weight, first=self.first + rows, row=self.row + rows)
+
+    def check_target(self) -> None:
+        """ValueError with file and row where a target or a weight is missing, or a weight is negative."""
+        for what, values in (("the target", self.y), ("the weight", self.weight)):
+            if values is None:
+                continue
+            bad = absent(values)
+            if bad.any():
+                raise ValueError(
+                    f"{self.place(int(bad.argmax()))}: {what} is missing; fill it in, or leave the row out"
+                )
+        if self.weight is not None and (self.weight < 0).any():
+            raise ValueError(f"{self.place(int((self.weight < 0).argmax()))}: the weight is negative")
+
+    def first_absent(self) -> str | None:
+        """The place of the first cell of X that is missing or infinite; None where there is none."""
+        X = self.X.toarray() if hasattr(self.X, "toarray") else self.X
+        if not is_frame(X):
+            bad = ~np.isfinite(np.asarray(X, dtype=float)) if np.asarray(X).dtype.kind in "fiub" else absent(X)
+            names = None
+        else:
+            columns = [np.asarray(X[name]) for name in X.columns]
+            bad = np.stack([absent(each) for each in columns], axis=1)
+            names = list(X.columns)
+        if not bad.any():
+            return None
+        i, j = np.argwhere(bad.reshape(len(bad), -1))[0]
+        return f"{self.place(int(i))}, column {j if names is None else repr(names[j])}"
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Source(ABC):
+    """Chunks of rows.
+
+    Parameters
+    ----------
+    memory : number of bytes, or text such as "2GB", that a fit from this source may take in all; by default 2 GB, or
+        a quarter of the machine's memory where that is less
+    checkpoint : file that keeps the state of a fit, so that one that was killed goes on from there; None for none
+    every : int, after how many rows the state is written
+    """
+
+    memory: float | str | None = None
+    checkpoint: str | Path | None = None
+    every: int = 500_000
+
+    @property
+    @abstractmethod
+    def columns(self) -> int:
+        """How many features a row has."""
+
+    @property
+    @abstractmethod
+    def rows(self) -> int | None:
+        """How many rows there are; None where only a pass would tell."""
+
+    @property
+    @abstractmethod
+    def identity(self) -> str:
+        """What tells this source from another one, and from itself after a change."""
+
+    @abstractmethod
+    def _chunks(self, start: int, height: int) -> Iterator[Chunk]:
+        """Chunks of at most so many rows, from the row with this number on."""
+
+    def chunks(self, start: int = 0) -> Iterator[Chunk]:
+        """Chunks of rows, from the row with this number on; each call reads afresh.
+
+        Raises
+        ------
+        ValueError : with file and row where a target is missing
+        """
+        for chunk in self._chunks(start, self.height):
+            if len(chunk):
+                chunk.check_target()
+                yield chunk
+
+    @property
+    def budget(self) -> float:
+        """The bytes that a fit from this source may take."""
+        return bytes_of(self.memory)
+
+    @property
+    def height(self) -> int:
+        """How many rows a chunk has at most."""
+        cells = self.budget / _PART / _CELL
+        return int(min(_MOST_ROWS, max(1.0, cells / max(1, self.columns))))
+
+
+def bytes_of(memory: float | str | None) -> float:
+    """A number of bytes from what a user gives.
+
+    Raises
+    ------
+    ValueError : where it says no number of bytes, or fewer than any fit takes
+    """
+    if memory is None:
+        return min(_DEFAULT, 0.25 * total_memory())
+    text = str(memory).strip().lower().replace(" ", "")
+    number = text.rstrip("abcdefghijklmnopqrstuvwxyz")
+    try:
+        found = float(number) * _UNITS[text[len(number) :]]
+    except (KeyError, ValueError):
+        raise ValueError(f"memory must be a number of bytes or a text such as '2GB', got {memory!r}") from None
+    if not found >= _LEAST:
+        raise ValueError(f"memory must be at least 100 MB, which the libraries take themselves; got {memory!r}")
+    return found
+
+
+def absent(values: Any) -> Array:
+    """Which values are missing or infinite: None, NaN, NaT; for (r, t) values, which rows hold one."""
+    values = np.asarray(values)
+    if values.dtype.kind in "fc":
+        bad = ~np.isfinite(values)
+    elif values.dtype.kind in "mM":
+        bad = np.isnat(values)
+    elif values.dtype.kind == "O":
+        flat = [value is None or value != value or str(value) == "<NA>" for value in values.ravel()]
+        bad = np.array(flat, dtype=bool).reshape(values.shape)
+    else:
+        return np.zeros(len(values), dtype=bool)
+    return np.asarray(bad.any(axis=1)) if bad.ndim == 2 and values.ndim == 2 and values.dtype.kind != "O" else bad

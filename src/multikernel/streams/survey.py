@@ -1,0 +1,108 @@
+"""One look at all rows of a source: how many there are, which classes, and a uniform sample of them.
+
+Every row draws a number, in the order of the rows; those of the smallest numbers are the sample. It follows from the
+seed and the rows alone, and not from the chunks.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from multikernel._typing import Array
+from multikernel.streams.source import Chunk, Source
+
+
+@dataclass(frozen=True, eq=False)
+class Survey:
+    """What a look at all rows tells.
+
+    Parameters
+    ----------
+    rows : int, how many there are
+    sample : Chunk of some of them, in a random order
+    classes : array, the values of the target in order; None where they are more than ``most``, or there is no target
+    """
+
+    rows: int
+    sample: Chunk
+    classes: Array | None
+
+
+def survey(source: Source, count: int, seed: int = 0, most: int = 10_000) -> Survey:
+    """Look at all rows.
+
+    Parameters
+    ----------
+    source : Source
+    count : int, how many rows are sampled, at most
+    seed : int
+    most : int, classes at most that are listed
+
+    Raises
+    ------
+    ValueError : where there is no row
+    """
+    rng, rows = np.random.default_rng(seed), 0
+    kept: list[tuple[Array, Chunk]] = []
+    size, largest = 0, np.inf
+    classes: set[Any] | None = set()
+    for chunk in source.chunks():
+        keys = rng.random(len(chunk))
+        rows += len(chunk)
+        if classes is not None and chunk.y is not None and chunk.y.ndim == 1:
+            classes.update(np.unique(chunk.y).tolist())
+            classes = classes if len(classes) <= most else None
+        near = np.flatnonzero(keys < largest)
+        if len(near):
+            kept.append((keys[near], taken(chunk, near)))
+            size += len(near)
+        if size > 2 * count:
+            kept = [_smallest(kept, count)]
+            size, largest = count, float(kept[0][0].max())
+    if not kept:
+        raise ValueError("the source has no row")
+    known = None if not classes else np.array(sorted(classes))
+    return Survey(rows, _smallest(kept, count)[1], known)
+
+
+def _smallest(kept: list[tuple[Array, Chunk]], count: int) -> tuple[Array, Chunk]:
+    keys = np.concatenate([each for each, _ in kept])
+    order = np.argsort(keys, kind="stable")[:count]
+    return keys[order], taken(joined([chunk for _, chunk in kept]), order)
+
+
+def taken(chunk: Chunk, rows: Array) -> Chunk:
+    """Some rows of a chunk, whose places are not known any more."""
+    X = chunk.X.iloc[rows] if hasattr(chunk.X, "iloc") else chunk.X[rows]
+    y, weight = (None if each is None else each[rows] for each in (chunk.y, chunk.weight))
+    return Chunk(X, y, weight, file="a sample of the rows")
+
+
+def joined(chunks: list[Chunk]) -> Chunk:
+    """Several chunks as one."""
+    first = chunks[0]
+    if hasattr(first.X, "iloc"):
+        X = _joined_frames([chunk.X for chunk in chunks])
+    elif hasattr(first.X, "tocsr"):
+        from scipy import sparse
+
+        X = sparse.vstack([chunk.X for chunk in chunks], format="csr")
+    else:
+        X = np.concatenate([chunk.X for chunk in chunks])
+    y = None if first.y is None else np.concatenate([np.asarray(chunk.y) for chunk in chunks])
+    weight = None if first.weight is None else np.concatenate([np.asarray(chunk.weight) for chunk in chunks])
+    return Chunk(X, y, weight, file=first.file)
+
+
+def _joined_frames(frames: list[Any]) -> Any:
+    """Data frames one below the other; declared categories stay declared, whatever each part has seen of them."""
+    import pandas as pd
+
+    whole = pd.concat(frames, ignore_index=True)
+    for name, dtype in frames[0].dtypes.items():
+        if isinstance(dtype, pd.CategoricalDtype) and whole[name].dtype != dtype:
+            whole[name] = pd.api.types.union_categoricals([frame[name] for frame in frames])
+    return whole

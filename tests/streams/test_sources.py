@@ -1,0 +1,138 @@
+"""Sources yield all rows once, in order, with their types and places, and again."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from multikernel import streams
+from multikernel.streams import Chunk, survey
+from multikernel.streams.source import bytes_of
+from multikernel.streams.survey import joined
+
+
+def frame(n=3000, seed=0):
+    rng = np.random.default_rng(seed)
+    return pd.DataFrame(
+        {
+            "a": rng.normal(size=n),
+            "k": rng.integers(0, 9, n),
+            "word": pd.Categorical(rng.choice(["x", "y", "z"], n)),
+            "_id": np.arange(n),
+            "s": rng.integers(1, 4, n).astype(float),
+            "y": rng.normal(size=n),
+        }
+    )
+
+
+@pytest.fixture
+def files(tmp_path):
+    whole = frame()
+    whole[:1700].to_parquet(tmp_path / "0.parquet", row_group_size=300)
+    whole[1700:].to_parquet(tmp_path / "1.parquet", row_group_size=1000)
+    whole[:1700].to_csv(tmp_path / "0.csv", index=False)
+    whole[1700:].to_csv(tmp_path / "1.csv.gz", index=False)
+    return tmp_path, whole
+
+
+def together(source, start=0):
+    chunks = list(source.chunks(start))
+    assert [chunk.first for chunk in chunks] == (start + np.cumsum([0, *map(len, chunks[:-1])])).tolist()
+    return joined(chunks)
+
+
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+@pytest.mark.parametrize("start", [0, 1, 450, 1699, 1700, 2999])
+def test_files_in_chunks(files, kind, start, monkeypatch):
+    folder, whole = files
+    monkeypatch.setattr("multikernel.streams.source._MOST_ROWS", 257)
+    source = getattr(streams, kind)(folder, target="y", weight="s")
+    for _ in range(2):
+        read = together(source, start)
+        assert list(read.X.columns) == ["a", "k", "word"]
+        assert np.allclose(read.X["a"], whole["a"][start:])
+        assert (read.X["word"].astype(str).to_numpy() == whole["word"][start:].astype(str)).all()
+        assert np.allclose(read.y, whole["y"][start:])
+        assert np.allclose(read.weight, whole["s"][start:])
+    if kind == "parquet":
+        assert source.rows == 3000
+        assert isinstance(read.X["word"].dtype, pd.CategoricalDtype)
+
+
+def test_arrays_and_mapped_files(tmp_path, monkeypatch):
+    monkeypatch.setattr("multikernel.streams.source._MOST_ROWS", 64)
+    X, y = np.random.default_rng(0).normal(size=(300, 4)), np.arange(300.0)
+    np.save(tmp_path / "X.npy", X)
+    for given in (X, tmp_path / "X.npy", sparse.csr_array(X)):
+        chunks = list(streams.arrays(given, y).chunks(70))
+        read = np.vstack([chunk.X.toarray() if sparse.issparse(chunk.X) else chunk.X for chunk in chunks])
+        assert np.array_equal(read, X[70:])
+        assert np.array_equal(np.concatenate([chunk.y for chunk in chunks]), y[70:])
+    with pytest.raises(ValueError, match="X has 300, y has 3"):
+        streams.arrays(X, y[:3])
+
+
+def test_a_missing_target_tells_file_and_row(files):
+    folder, whole = files
+    whole.loc[2100, "y"] = np.nan
+    whole[1700:].to_parquet(folder / "1.parquet")
+    whole[1700:].to_csv(folder / "1.csv.gz", index=False)
+    with pytest.raises(ValueError, match=r"1\.parquet, row 400: the target is missing"):
+        list(streams.parquet(folder, target="y").chunks())
+    with pytest.raises(ValueError, match=r"1\.csv\.gz, row 402: the target is missing"):
+        list(streams.csv(folder, target="y").chunks())
+
+
+def test_files_that_are_wrong(files):
+    folder, whole = files
+    with pytest.raises(ValueError, match="has no column 'z'"):
+        streams.parquet(folder, target="z").columns  # noqa: B018
+    with pytest.raises(FileNotFoundError, match=r"none\.parquet"):
+        streams.parquet(folder / "none.parquet", target="y")
+    (folder / "2.parquet").write_bytes(b"no")
+    with pytest.raises(ValueError, match=r"2\.parquet is no Parquet file"):
+        list(streams.parquet(folder, target="y").chunks())
+    whole.assign(a="word").to_parquet(folder / "2.parquet")
+    with pytest.raises(ValueError, match=r"2\.parquet: column 'a' is of type .*string, and in"):
+        list(streams.parquet(folder, target="y").chunks())
+    lines = (folder / "0.csv").read_text().splitlines()
+    lines[1500] = "oops" + lines[1500][lines[1500].index(",") :]
+    big = folder / "big.csv"
+    big.write_text("\n".join([*lines[:1], *(lines[1:1499] * 8), lines[1500]]))
+    with pytest.raises(ValueError, match=r"big\.csv, row 11986, column 'a': 'oops' is no number"):
+        list(streams.csv(big, target="y").chunks())
+
+
+def test_delimiters_of_csv(tmp_path):
+    (tmp_path / "a.csv").write_text("u;v;y\n1,5;word;2\n2,5;other;3\n")
+    (chunk,) = streams.csv(tmp_path / "a.csv", target="y", decimal=",").chunks()
+    assert chunk.X["u"].tolist() == [1.5, 2.5]
+    assert chunk.X["v"].tolist() == ["word", "other"]
+
+
+def test_a_survey_does_not_depend_on_the_chunks():
+    X, y = np.random.default_rng(0).normal(size=(1000, 2)), np.arange(1000) % 3
+    found = []
+    for size in (7, 100, 1000):
+        source = streams.pieces(lambda size=size: ((X[i : i + size], y[i : i + size]) for i in range(0, 1000, size)))
+        found.append(survey(source, 50, seed=3))
+    assert all(np.array_equal(each.sample.X, found[0].sample.X) for each in found)
+    assert all(each.rows == 1000 and each.classes.tolist() == [0, 1, 2] for each in found)
+    assert len({tuple(row) for row in found[0].sample.X}) == 50
+    assert abs(found[0].sample.X.mean()) < 0.4
+
+
+def test_memory_in_words():
+    assert bytes_of("2 GB") == 2e9
+    assert bytes_of("512MiB") == 2.0**29
+    assert bytes_of(3e9) == 3e9
+    for wrong in ("much", "3 pounds", 5, "-1GB", "nan"):
+        with pytest.raises(ValueError, match="memory must be"):
+            bytes_of(wrong)
+
+
+def test_where_a_cell_is_missing():
+    X = pd.DataFrame({"a": [1.0, 2.0], "b": ["x", None]})
+    assert Chunk(X, None, file="f.csv", row=10).first_absent() == "f.csv, row 11, column 'b'"
+    assert Chunk(np.array([[0.0, np.inf]]), None).first_absent() == "row 0, column 1"
+    assert Chunk(np.zeros((2, 2)), None).first_absent() is None
