@@ -267,7 +267,7 @@ def test_progress(cancer, capsys):
             "lam",
             [1.0],
             ValueError,
-            "L1MKLClassifier has no parameter 'lam'; it has C, approximation, class_w",
+            "L1MKLClassifier has no parameter 'lam'; it has C, approximation, checkpoint, class_w",
         ),
         (mk.L1MKLClassifier(FEW), "kernels", [1.0], ValueError, "'kernels' changes the kernels"),
         (mk.L1MKLClassifier(kernels.RBF()), "kernels__gamma", [1.0], ValueError, "changes the kernels"),

@@ -20,7 +20,7 @@ from multikernel import (
     kernels,
 )
 from multikernel.estimators import several
-from multikernel.selection import search
+from multikernel.selection import trials
 
 FAMILY = kernels.rbf_grid([0.01, 0.1, 1.0])
 
@@ -177,7 +177,7 @@ def test_other_pipelines_are_refused(cancer):
 def test_all_candidates_of_a_fold_are_told_in_one_pass(cancer, monkeypatch):
     """No test matrix is stored, and each fold asks the kernels of its test samples once."""
     passes, whole = [], several._sums
-    monkeypatch.setattr(search, "DenseBank", lambda *given: pytest.fail("test matrices were stored"))
+    monkeypatch.setattr(trials, "DenseBank", lambda *given: pytest.fail("test matrices were stored"))
     monkeypatch.setattr(several, "_sums", lambda bank, *given: passes.append(bank.shape) or whole(bank, *given))
     pipeline = make_pipeline(StandardScaler(), EasyMKLClassifier(kernels.per_feature(kernels.RBF(0.3))))
     BankSearchCV(pipeline, {"easymklclassifier__lam": [0.1, 0.5, 0.9]}, cv=3).fit(*cancer)

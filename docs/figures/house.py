@@ -19,7 +19,6 @@ FLOORS: list[tuple[str, list[tuple[str, str]]]] = [
             ("paths", "along a parameter"),
             ("selection", "searches on one bank"),
             ("inspection", "importance, stability"),
-            ("persistence", "files, no pickle"),
             ("testing", "suites for all parts"),
         ],
     ),
@@ -45,6 +44,7 @@ FLOORS: list[tuple[str, list[tuple[str, str]]]] = [
     ),
     ("#19a979", [("banks", "m kernel matrices as one operator; bind() chooses its form")]),
     ("#19a979", [("kernels", "what to compute, free of data; what each states about itself")]),
+    ("#19a979", [("persistence", "models and finished parts of work in files, without pickle")]),
 ]
 
 

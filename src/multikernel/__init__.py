@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from multikernel.inspection import weight_stability as weight_stability
     from multikernel.paths import Path as Path
     from multikernel.paths import path as path
+    from multikernel.persistence import checkpoints as checkpoints
     from multikernel.persistence import load as load
     from multikernel.persistence import register as register
     from multikernel.persistence import save as save
@@ -70,7 +71,7 @@ _ROOMS = {
     ),
     "inspection": ("KernelImportance", "WeightStability", "kernel_importance", "weight_stability"),
     "paths": ("Path", "path"),
-    "persistence": ("load", "register", "save"),
+    "persistence": ("checkpoints", "load", "register", "save"),
     "procedures": ("simplex_least_squares",),
     "selection": ("BankSearchCV",),
 }

@@ -20,7 +20,7 @@ from dataclasses import fields
 from functools import cache
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
-from multikernel._rules import AnyOf, Choice, Flag, Generator, Jobs, Nothing, Number, Rule, Vector, Whole, shown
+from multikernel._rules import AnyOf, Choice, Flag, Folder, Generator, Jobs, Nothing, Number, Rule, Vector, Whole, shown
 from multikernel._typing import Array
 
 _LARGEST_DEGREE = 10_000  # beyond it powers of all numbers that are not within 1e-3 of 1 are 0 or infinite
@@ -30,6 +30,7 @@ FINITE, POSITIVE, NON_NEGATIVE = Number(), Number(above=0), Number(least=0)
 WITHIN_ONE, PART = Number(least=0, most=1), Number(above=0, most=1)
 COUNT, WHOLE, DEGREE, POWER, FLAG = Whole(1), Whole(0), Whole(0, _LARGEST_DEGREE), Whole(1, _LARGEST_DEGREE), Flag()
 VERBOSITY = AnyOf((WHOLE, FLAG))
+FOLDER_OR_NONE = AnyOf((Folder(), Nothing()))
 SEED = AnyOf((Whole(0, 2**32 - 1), Generator(), Nothing()))
 
 Positive = Annotated[float, POSITIVE]
@@ -42,6 +43,7 @@ Degree = Annotated[int, DEGREE]
 Power = Annotated[int, POWER]
 NonNegativeVector = Annotated[Array, Vector()]
 Threads = Annotated[int, Jobs()] | None
+Directory = Annotated[Any, FOLDER_OR_NONE]
 Seed = Annotated[Any, SEED]
 Verbosity = Annotated[Any, VERBOSITY]
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from math import inf, isfinite
 from numbers import Integral, Real
+from os import PathLike
 from typing import Any
 
 import numpy as np
@@ -191,6 +192,16 @@ class Generator(Rule):
 
     def accepts(self, value: Any) -> bool:
         return isinstance(value, np.random.RandomState)
+
+
+@dataclass(frozen=True)
+class Folder(Rule):
+    """What a directory is named by."""
+
+    words = "the name of a directory"
+
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, str | PathLike) and bool(str(value))
 
 
 @dataclass(frozen=True)

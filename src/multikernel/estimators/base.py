@@ -39,6 +39,7 @@ from multikernel.estimators.predictor import Predictor
 from multikernel.estimators.progress import Reporter
 from multikernel.estimators.protocol import Fitted, Learned, Learner, Task
 from multikernel.observer import Observer
+from multikernel.persistence.checkpoint import UNKEPT, Checkpoint
 
 _CHOICE = 0.3  # of the time at most, for parameters given as "auto"
 _FIRST_PART = 0.5  # of the time, for kernels as they are stored, where passes over the kernels themselves follow
@@ -78,7 +79,13 @@ class KernelEstimator(FittedModel):
         return type(self)._learn
 
     def _complete(
-        self, bank: KernelBank, target: Array, fitted: list[Fitted], sample_weight: Array | None, learn: Learner
+        self,
+        bank: KernelBank,
+        target: Array,
+        fitted: list[Fitted],
+        sample_weight: Array | None,
+        learn: Learner,
+        checkpoint: Checkpoint,
     ) -> None:
         """What a published model learns beside its problems, from what ``fit_bank`` was given and found."""
 
@@ -125,10 +132,16 @@ class KernelEstimator(FittedModel):
     def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """What every ``fit`` does."""
         self.check_parameters()
+        kept = self._checkpoint(X, y, sample_weight)
         with limited(self.time_budget):
             bank, target = self.bind(X, y)
-            self.fit_bank(bank, target, sample_weight=checked_weights(sample_weight, bank.shape[0]))
+            weight = checked_weights(sample_weight, bank.shape[0])
+            self.fit_bank(bank, target, sample_weight=weight, checkpoint=kept)
         return self
+
+    def _checkpoint(self, *given: Any) -> Checkpoint:
+        """Where the problems of a fit to what was given are kept, for an estimator that has several."""
+        return UNKEPT
 
     def fit_bank(
         self,
@@ -138,6 +151,7 @@ class KernelEstimator(FittedModel):
         sample_weight: Array | None = None,
         learn: Learner | None = None,
         exact: bool = True,
+        checkpoint: Checkpoint = UNKEPT,
     ) -> list[Fitted]:
         """Fit on a bank that is bound already, for paths and searches.
 
@@ -149,6 +163,7 @@ class KernelEstimator(FittedModel):
         sample_weight : array (n,) >= 0
         learn : how a model solves one task; by default what the estimator says
         exact : whether the solutions are certified for kernels in double precision, where they are stored in single
+        checkpoint : where problems that are solved are kept
 
         Returns
         -------
@@ -159,20 +174,20 @@ class KernelEstimator(FittedModel):
         with limited(self.time_budget):
             learn = learn or self._task_learner(bank, target)
             with limited(_CHOICE * seconds_left()):
-                model = chosen(self, learn, bank, target, sample_weight)
+                model = chosen(self, learn, bank, target, sample_weight, checkpoint)
             try:
                 unrounded = bank.unrounded() if exact else bank
                 with limited(None if unrounded is bank else _FIRST_PART * seconds_left()):
-                    fitted = self._solved(bank, tasks, starts, partial(learn, model))
+                    fitted = self._solved(bank, tasks, starts, partial(learn, model), checkpoint)
                 if unrounded is not bank:  # the certificate has to hold for the kernels, not for what is stored of them
-                    again = self._solved(unrounded, tasks, fitted, partial(learn, model))
+                    again = self._solved(unrounded, tasks, fitted, partial(learn, model), checkpoint.under("exact"))
                     fitted = [new.after(old) for new, old in zip(again, fitted, strict=True)]
             except (ValueError, ArithmeticError):
                 check_values(bank, getattr(self, "kernel_names_", ()))  # says which kernel is the cause, where one is
                 raise
             fitted = [replace(each, numbers=model._numbers()) for each in fitted]
             self.publish(bank, fitted, single=self._is_single(tasks, target))
-            self._complete(bank, target, fitted, sample_weight, learn)
+            self._complete(bank, target, fitted, sample_weight, learn, checkpoint)
         advise_on_constant(type(self).__name__, self.dual_coef_, target, model._numbers())
         if self._prefers_large:
             names = getattr(self, "kernel_names_", range(len(bank)))
@@ -180,11 +195,18 @@ class KernelEstimator(FittedModel):
         return fitted
 
     def _solved(
-        self, bank: KernelBank, tasks: Sequence[Task], starts: Sequence[Fitted | None], learn: Callable[..., Learned]
+        self,
+        bank: KernelBank,
+        tasks: Sequence[Task],
+        starts: Sequence[Fitted | None],
+        learn: Callable[..., Learned],
+        checkpoint: Checkpoint,
     ) -> list[Fitted]:
         """Every task; of tasks that wait for each other, each leaves the later ones their part of the time."""
         reporter, count, whole_time = Reporter.of(self, len(tasks)), len(tasks), seconds_left()
         alike = self._at_once(count) or not np.isfinite(whole_time)
+        names = [f"problem {number + 1}" for number in range(count)]
+        checkpoint.expect(names)
 
         def solved(number: int, whole: KernelBank) -> Fitted:
             """The task with this number, on the bank that it shares with the others."""
@@ -192,7 +214,9 @@ class KernelEstimator(FittedModel):
             start = start if start is not None and np.array_equal(start.rows, task.rows) else None
             later = 0.0 if alike else whole_time * (count - number - 1) / count
             with limited(seconds_left() - later):
-                found = learn(task.bank(whole), task, start, reporter.observer(number))
+                found = checkpoint.part(
+                    names[number], lambda: learn(task.bank(whole), task, start, reporter.observer(number))
+                )
                 return Fitted(task.rows, *found, sample_weight=task.sample_weight)
 
         return self._solve_all(bank, [partial(solved, number) for number in range(count)])

@@ -25,6 +25,7 @@ from multikernel._warnings import keeping
 from multikernel._workers import check_interrupted, time_is_up
 from multikernel.banks import KernelBank
 from multikernel.estimators.parameters import AUTO
+from multikernel.persistence.checkpoint import UNKEPT, Checkpoint
 from multikernel.procedures.units import kernel_size, spread
 
 _FOLDS = 3
@@ -114,7 +115,9 @@ def with_numbers(model: Any, **values: Any) -> Any:
     return other
 
 
-def chosen(model: Any, learn: Any, bank: KernelBank, target: Array, weight: Array | None) -> Any:
+def chosen(
+    model: Any, learn: Any, bank: KernelBank, target: Array, weight: Array | None, checkpoint: Checkpoint = UNKEPT
+) -> Any:
     """The model itself, or a copy with numbers where parameters are "auto".
 
     Parameters
@@ -124,7 +127,16 @@ def chosen(model: Any, learn: Any, bank: KernelBank, target: Array, weight: Arra
     bank : square KernelBank of n samples
     target : array (n,) or (n, t), or labels
     weight : array (n,) >= 0, weights of the samples; 1 if not given
+    checkpoint : where the numbers are kept once they are found
     """
+    if not any(AUTO.accepts(getattr(model, name)) for name in model._regularises()):
+        return model
+    found = checkpoint.part("parameters", lambda: numbers_found(model, learn, bank, target, weight))
+    return with_numbers(model, **found)
+
+
+def numbers_found(model: Any, learn: Any, bank: KernelBank, target: Array, weight: Array | None) -> dict[str, float]:
+    """The numbers of all parameters that regularise."""
     loss_weight = model._loss_weight(target, weight)
     whole = Samples(bank, target, loss_weight, 1.0 if is_classifier(model) else spread(target))
     rules = model._by_rule(whole)
@@ -134,7 +146,7 @@ def chosen(model: Any, learn: Any, bank: KernelBank, target: Array, weight: Arra
         later = {each: float(np.median(model._candidates(each, whole))) for each in names[k + 1 :]}
         place = best_place(with_numbers(model, **later), name, learn, whole)
         model = at_candidate(model, name, whole, place)
-    return model
+    return {name: getattr(model, name) for name in model._regularises()}
 
 
 def best_place(model: Any, name: str, learn: Any, whole: Samples) -> int:

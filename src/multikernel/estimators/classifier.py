@@ -8,7 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from sklearn.utils.class_weight import compute_sample_weight
 
-from multikernel._parameters import Threads, Verbosity
+from multikernel._parameters import Directory, Threads, Verbosity
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.estimators.advice import advise_on_lengths
@@ -18,6 +18,7 @@ from multikernel.estimators.parameters import ClassWeight
 from multikernel.estimators.protocol import Task
 from multikernel.kernels import KernelFamily, homogeneous_polynomials
 from multikernel.machines import HingeMachine, Machine, MarginMachine
+from multikernel.persistence.checkpoint import Checkpoint
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -28,10 +29,14 @@ class KernelClassifier(LabelsEstimator):
 
     multiclass: Literal["ovr", "ovo"] = "ovr"
     n_jobs: Threads = None
+    checkpoint: Directory = None
     verbose: Verbosity = 0
 
     def _default_kernels(self) -> KernelFamily:
         return homogeneous_polynomials(10)
+
+    def _checkpoint(self, *given: Any) -> Checkpoint:
+        return Checkpoint.of(self.checkpoint, f"fit of {type(self).__name__}", self, *given)
 
     def _bind(self, X: Any, y: Any, **checks: Any) -> tuple[KernelBank, Array]:
         bank, target = super()._bind(X, y, **checks)

@@ -54,6 +54,8 @@ class EasyMKLClassifier(ApproximateEstimator, KernelClassifier):
         Pairwise steps at most.
     n_jobs : int or None
         Threads over the binary problems.
+    checkpoint : str, path or None, default None
+        A directory where binary problems that are solved are kept: the same fit goes on where it was killed.
     time_budget : float > 0 or None, default None
         Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap. The step
         under way is ended first.

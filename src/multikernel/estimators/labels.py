@@ -20,6 +20,7 @@ from multikernel.estimators.calibration import Calibration, Calibrator, calibrat
 from multikernel.estimators.held_out import held_out_values
 from multikernel.estimators.multiclass import probabilities
 from multikernel.estimators.protocol import Fitted, Learner
+from multikernel.persistence.checkpoint import Checkpoint
 
 
 def _tells_probabilities(model: Any) -> bool:
@@ -62,12 +63,20 @@ class LabelsEstimator(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
     # -- probabilities -------------------------------------------------------------------------------------------------
 
     def _complete(
-        self, bank: KernelBank, target: Array, fitted: list[Fitted], sample_weight: Array | None, learn: Learner
+        self,
+        bank: KernelBank,
+        target: Array,
+        fitted: list[Fitted],
+        sample_weight: Array | None,
+        learn: Learner,
+        checkpoint: Checkpoint,
     ) -> None:
         """With ``probability``, calibrate the decision values on held-out samples."""
         self.__dict__.pop("calibrators_", None)  # of an earlier fit
         if self.probability is not None:
-            values = held_out_values(self, bank, target, fitted, sample_weight, learn)
+            values = checkpoint.part(
+                "held-out values", lambda: held_out_values(self, bank, target, fitted, sample_weight, learn)
+            )
             weight = np.ones(len(target)) if sample_weight is None else sample_weight
             self.calibrators_: tuple[Calibrator, ...] = self._calibrated(values, target, weight)
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Sequence
 from copy import copy
 from dataclasses import replace
+from functools import partial
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from sklearn.base import clone
 
-from multikernel._parameters import VERBOSITY
+from multikernel._parameters import FOLDER_OR_NONE, VERBOSITY
 from multikernel._rules import shown
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
@@ -21,6 +23,7 @@ from multikernel.estimators.several import share_reference
 from multikernel.estimators.simplicity import simplest_first
 from multikernel.estimators.steps import Steps
 from multikernel.paths.solution_path import Path, certificate, n_positive
+from multikernel.persistence.checkpoint import Checkpoint
 
 
 def path(
@@ -31,6 +34,7 @@ def path(
     values: Iterable[float],
     *,
     validation: tuple[Any, Any] | None = None,
+    checkpoint: str | os.PathLike[str] | None = None,
     verbose: int = 0,
 ) -> Path:
     """Fit an estimator at many values of one parameter: on one bank, each fit started from its neighbour.
@@ -48,6 +52,7 @@ def path(
         smoothing, epsilon, ...; of a pipeline with or without the name of the step in front
     values : the numbers that it takes
     validation : (X, y), samples and target to score every step on
+    checkpoint : directory or None, where finished steps are kept: the same call goes on where it was killed
     verbose : int, 1 prints a line for each step
 
     Returns
@@ -80,17 +85,20 @@ def path(
     parameter = own if steps.name and head == steps.name else parameter
     numbers = _checked(steps.last, parameter, values)
     VERBOSITY.check(verbose, "path: verbose")
+    FOLDER_OR_NONE.check(checkpoint, "path: checkpoint")
     if not (validation is None or (isinstance(validation, list | tuple) and len(validation) == 2)):
         raise ValueError(f"path: validation must be a pair of samples and their target, got {shown(validation)}")
     private = clone(steps.last)
     for value in numbers:
         _with(private, parameter, value.item()).check_parameters()
+    work = f"path of {type(private).__name__} along {parameter}"
+    kept = Checkpoint.of(checkpoint, work, estimator, X, y, parameter, numbers)
     learned, before = steps.applied(X, y)
     bank, target = private.bind(learned, y)
     models = [_with(copy(private), parameter, value.item()) for value in numbers]
     seconds = np.empty(len(numbers))
     with one_blas_thread(bank.shape[0]):
-        for count, (s, seconds[s]) in enumerate(_solved(models, bank, target, parameter, numbers), 1):
+        for count, (s, seconds[s]) in enumerate(_solved(models, bank, target, parameter, numbers, kept), 1):
             if verbose:
                 print(
                     f"{parameter} = {numbers[s]:g}: {_line(models[s], seconds[s])} [{count}/{len(numbers)}]", flush=True
@@ -107,22 +115,36 @@ def path(
 
 
 def _solved(
-    models: Sequence[Any], bank: KernelBank, target: Array, parameter: str, numbers: Array
+    models: Sequence[Any], bank: KernelBank, target: Array, parameter: str, numbers: Array, checkpoint: Checkpoint
 ) -> Iterator[tuple[int, float]]:
     """Fit every model; yields its position and the seconds as soon as it is there."""
-    order, start = simplest_first(parameter, numbers), perf_counter()
+    order = simplest_first(parameter, numbers)
     if parameter == "alpha" and isinstance(models[0], FitsManyAlphas):
-        for model, fitted in zip(models, models[0].fit_along(bank, target, numbers.tolist()), strict=True):
-            model.publish(bank, [fitted], single=True)
-        each = (perf_counter() - start) / len(models)
-        yield from ((int(s), each) for s in order)
+        yield from _solved_together(models, bank, target, numbers, order, checkpoint)
         return
+    names = {int(s): f"{parameter} = {numbers[s].item()!r}, step {s + 1}" for s in order}
+    checkpoint.expect(list(names.values()))
     warm: list[Fitted] = []
-    for s in order:
-        warm = models[s].fit_bank(bank, target, warm)
-        now = perf_counter()
-        yield int(s), now - start
-        start = now
+    for s, name in names.items():
+        start = perf_counter()
+        warm = models[s].fit_bank(bank, target, warm, checkpoint=checkpoint.under(name))
+        yield s, checkpoint.part(name, partial(_since, start))
+
+
+def _solved_together(
+    models: Sequence[Any], bank: KernelBank, target: Array, numbers: Array, order: Array, checkpoint: Checkpoint
+) -> Iterator[tuple[int, float]]:
+    """Models whose weights do not look at alpha, by one decomposition: one part of the work."""
+    start = perf_counter()
+    checkpoint.expect(["all steps"])
+    fits = checkpoint.part("all steps", lambda: models[0].fit_along(bank, target, numbers.tolist()))
+    for model, fitted in zip(models, fits, strict=True):
+        model.publish(bank, [fitted], single=True)
+    yield from ((int(s), _since(start) / len(models)) for s in order)
+
+
+def _since(start: float) -> float:
+    return perf_counter() - start
 
 
 def _checked(estimator: Any, parameter: str, values: Iterable[float]) -> Array:

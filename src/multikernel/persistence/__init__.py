@@ -18,11 +18,12 @@ import sklearn
 from multikernel._files import replacing
 from multikernel._warnings import warn_user
 from multikernel.persistence.archive import Archive, write
+from multikernel.persistence.checkpoint import checkpoints
 from multikernel.persistence.names import RefusedError, is_foreign, register
 from multikernel.persistence.reader import Reader
 from multikernel.persistence.writer import Writer
 
-__all__ = ["load", "read", "register", "save"]
+__all__ = ["checkpoints", "load", "read", "register", "save"]
 
 FORMAT = "multikernel model"
 VERSION = 2

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, is_dataclass
+from os import PathLike, fspath
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,8 @@ class Writer:
                 return value
             case np.generic():
                 return self.encode(value.item(), where)
+            case PathLike():
+                return fspath(value)
             case list():
                 return [self.encode(v, f"{where}[{i}]") for i, v in enumerate(value)]
             case slice():

@@ -16,6 +16,7 @@ from multikernel.banks import KernelBank
 from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.protocol import FitsManyAlphas, Fitted
 from multikernel.estimators.steps import Steps
+from multikernel.persistence.checkpoint import Checkpoint
 from multikernel.selection.table import Scored
 
 
@@ -50,7 +51,7 @@ class Group:
         numbers = not any(isinstance(each.get("alpha"), str) for each in self.own)
         return names == {"alpha"} and numbers and len(self.own) > 1 and isinstance(self.steps.last, FitsManyAlphas)
 
-    def fitted(self, inner: KernelBank, y: Array) -> Iterator[tuple[Any, float]]:
+    def fitted(self, inner: KernelBank, y: Array, checkpoint: Checkpoint) -> Iterator[tuple[Any, float]]:
         """Every candidate fitted on one bank, with its seconds."""
         models, start = self.models(), perf_counter()
         if self.only_alpha:
@@ -60,9 +61,9 @@ class Group:
                 yield model, (perf_counter() - start) / len(models)
             return
         warm: list[Fitted] = []
-        for model in models:
+        for number, model in enumerate(models, 1):
             start = perf_counter()
-            warm = model.fit_bank(inner, y, warm)
+            warm = model.fit_bank(inner, y, warm, checkpoint=checkpoint.under(f"candidate {number}"))
             yield model, perf_counter() - start
 
 
@@ -76,11 +77,13 @@ class Searched:
     kernels : int
     bound : the fitted steps before, the estimator, the bank of all samples and the target; None where each fold had a
         bank of its own
+    checkpoint : where the parts of this group are kept
     """
 
     folds: list[list[Scored]]
     kernels: int
     bound: tuple[Any, KernelEstimator, KernelBank, Array] | None
+    checkpoint: Checkpoint
 
 
 def groups_of(estimator: Any, candidates: list[dict[str, Any]]) -> list[Group]:

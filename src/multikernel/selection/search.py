@@ -13,37 +13,23 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from copy import deepcopy
 from dataclasses import dataclass, field
-from functools import partial
-from time import perf_counter
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import BaseEstimator, MetaEstimatorMixin, clone
-from sklearn.metrics import check_scoring, r2_score
+from sklearn.metrics import check_scoring
 from sklearn.model_selection import ParameterGrid
-from sklearn.utils import _safe_indexing, get_tags
+from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
-from threadpoolctl import threadpool_limits
 
-from multikernel._linalg import as_columns
-from multikernel._parameters import Threads, Verbosity, check_parameters
+from multikernel._parameters import Directory, Threads, Verbosity, check_parameters
 from multikernel._typing import Array
-from multikernel._workers import on_threads
-from multikernel.banks import KernelBank
-from multikernel.banks.dense import DenseBank
 from multikernel.estimators.parameters import CrossValidation
-from multikernel.estimators.predictor import knowing
-from multikernel.estimators.protocol import Fitted
-from multikernel.estimators.several import in_one_pass, informed, share_reference
 from multikernel.estimators.simplicity import complexity
 from multikernel.estimators.steps import Steps
-from multikernel.selection.folds import Fold, folds_of
 from multikernel.selection.groups import Group, Searched, groups_of
-from multikernel.selection.table import Scored, best, check_simplicity, results
-
-_FEW = 1000  # samples up to which BLAS threads cost more than they bring: the idle ones spin between small products
-_STORED = 256 << 20  # bytes of the matrices of test samples that are stored for all candidates of a fold
+from multikernel.selection.table import best, check_simplicity, results
+from multikernel.selection.trials import Trials, blas_threads
 
 
 def _has(method: str) -> Any:
@@ -71,6 +57,7 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         with the fewest kernels, then by the parameters in ``best_params_`` below.
     n_jobs : int or None, threads over the folds, whatever backend joblib is told to use; not used for candidates that
         are found together
+    checkpoint : directory or None, where finished folds are kept: the same call goes on where it was killed
     verbose : int, progress over the folds, as in joblib
 
     Attributes
@@ -104,6 +91,7 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     refit: str | None = field(default=None, kw_only=True)
     one_standard_error: bool = field(default=False, kw_only=True)
     n_jobs: Threads = field(default=None, kw_only=True)
+    checkpoint: Directory = field(default=None, kw_only=True)
     verbose: Verbosity = field(default=0, kw_only=True)
 
     def __sklearn_tags__(self) -> Any:
@@ -133,7 +121,8 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if self.one_standard_error:
             check_simplicity([*own.values(), *candidates])
         metric = self._deciding()
-        searched = [self._searched(group, X, y) for group in groups]
+        trials = Trials(self.cv, self.scoring, self.scorer_, self.n_jobs, self.verbose, self.checkpoint)
+        searched = [trials.of(group, X, y) for group in groups]
         found, sizes = {}, {}
         for group, done in zip(groups, searched, strict=True):
             for position, c in enumerate(group.members):
@@ -174,93 +163,16 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"BankSearchCV: refit must be one of {', '.join(names)}, got {self.refit!r}")
         return names[0] if self.refit is None else self.refit
 
-    # -- folds ---------------------------------------------------------------------------------------------------------
-
-    def _searched(self, group: Group, X: Any, y: Any) -> Searched:
-        """Every candidate of a group on every fold; on one bank where no step learns from the samples."""
-        model = group.models()[0]
-        if not group.steps.once:
-            target = np.asarray(y)
-            folds = folds_of(self.cv, model, target, self.scoring)
-            each = [partial(self._on_own_bank, group, X, target, train, test) for train, test in folds]
-            with _blas_threads(len(target), self.n_jobs):
-                done = on_threads(each, self.n_jobs, verbose=self.verbose)
-            return Searched([scored for scored, _ in done], done[0][1], None)
-        samples, before = group.steps.applied(X, y)
-        bank, target = model.bind(samples, y)
-        folds = folds_of(self.cv, model, target, self.scoring)
-        with _blas_threads(len(target), self.n_jobs):
-            found = self._on_one_bank(group, bank, target, folds)
-        return Searched(found, len(bank), (before, model, bank, target))
-
-    def _on_one_bank(self, group: Group, bank: KernelBank, y: Array, folds: list[Fold]) -> list[list[Scored]]:
-        """Folds that are blocks of a bank; together where candidates differ in alpha only, and the estimator can."""
-        if group.only_alpha:
-            return self._together(group, bank, y, folds)
-
-        def of_fold(train: Array, test: Array) -> list[Scored]:
-            return self._scored(group, bank.block(train, train), y[train], bank.block(test, train), y[test])
-
-        return on_threads([partial(of_fold, train, test) for train, test in folds], self.n_jobs, verbose=self.verbose)
-
-    def _on_own_bank(self, group: Group, X: Any, y: Array, train: Array, test: Array) -> tuple[list[Scored], int]:
-        """A fold whose steps are fitted to its training samples, and how many kernels there are."""
-        learned, before = group.steps.applied(_safe_indexing(X, train), y[train])
-        model = group.models()[0]
-        inner, target = model.bind(learned, y[train])
-        held_out = before.transform(_safe_indexing(X, test))
-        outer = model.against(inner, held_out)
-        return self._scored(group, inner, target, outer, y[test]), len(inner)
-
-    def _scored(self, group: Group, inner: KernelBank, y: Array, outer: KernelBank, truth: Array) -> list[Scored]:
-        """Every candidate fitted on one bank and scored on another: warm starts, then one pass for all."""
-        models, seconds = zip(*group.fitted(inner, y), strict=True)
-        share_reference(models, inner)
-        outer = outer if in_one_pass(models) else _stored(outer)
-        scorers, found = self.scorer_.items(), []
-        for model, spent in zip(informed(models, outer), seconds, strict=True):
-            scores = {name: float(scorer(model, outer, truth)) for name, scorer in scorers}
-            found.append(Scored(scores, spent, model.weights_))
-        return found
-
-    def _together(self, group: Group, bank: KernelBank, y: Array, folds: list[Fold]) -> list[list[Scored]]:
-        """Candidates that differ in alpha: one decomposition for all, and where possible for all folds as well."""
-        models = group.models()
-        start = perf_counter()
-        fits = models[0].fit_folds(bank, y, [model.alpha for model in models], folds)
-        seconds = (perf_counter() - start) / (len(models) * len(folds))
-        scored = []
-        for (train, test), own in zip(folds, fits, strict=True):
-            scores = self._scores(models, bank, y, train, test, own)
-            weights = [fit.weights.values for fit, _ in own]
-            scored.append([Scored(s, seconds, w) for s, w in zip(scores, weights, strict=True)])
-        return scored
-
-    def _scores(
-        self, models: list[Any], bank: KernelBank, y: Array, train: Array, test: Array, fits: list[tuple[Fitted, Array]]
-    ) -> list[dict[str, float]]:
-        """The scores of fits whose values at the test rows are known; R^2 is computed for all in one call."""
-        if self.scoring is None:
-            values, truth = np.hstack([values for _, values in fits]), as_columns(y[test])
-            each = r2_score(np.tile(truth, len(fits)), values, multioutput="raw_values")
-            return [{"score": score} for score in each.reshape(len(fits), -1).mean(axis=1).tolist()]
-        inner, outer, scores = bank.block(train, train), bank.block(test, train), []
-        for model, (fitted, values) in zip(models, fits, strict=True):
-            model.publish(inner, [fitted], single=True)
-            known = knowing(model, values)
-            scores.append({name: float(scorer(known, outer, y[test])) for name, scorer in self.scorer_.items()})
-        return scores
-
     def _refitted(self, group: Group, searched: Searched, X: Any, y: Any) -> Any:
         """The best candidate on all samples, on the bank that is there already if no step learns from them."""
         params = group.own[group.members.index(self.best_index_)]
         if searched.bound is None:
-            with _blas_threads(len(y)):
+            with blas_threads(len(y)):
                 return clone(self.estimator).set_params(**self.best_params_).fit(X, y)
         before, model, bank, target = searched.bound
         model.set_params(**params).check_parameters()
-        with _blas_threads(len(target)):
-            model.fit_bank(bank, target)
+        with blas_threads(len(target)):
+            model.fit_bank(bank, target, checkpoint=searched.checkpoint.under(f"best, {params}"))
         return group.steps.joined(before, model)
 
     @_has("predict")  # type: ignore[untyped-decorator]
@@ -285,15 +197,3 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """The score of the best estimator on samples X and their target y, by ``scoring``; by ``refit`` of several."""
         check_is_fitted(self)
         return float(self.scorer_[self._deciding()](self.best_estimator_, X, y))
-
-
-def _stored(outer: KernelBank) -> KernelBank:
-    """The bank with its matrices stored, where candidates ask for them one after the other and memory allows it."""
-    if outer.of_distances or outer.n_features is not None or 8 * len(outer) * np.prod(outer.shape) > _STORED:
-        return outer
-    return DenseBank(outer, outer.matrices())
-
-
-def _blas_threads(n: int, n_jobs: int | None = None) -> Any:
-    """As many BLAS threads as pay with n samples; one beside other threads of ours."""
-    return threadpool_limits(1 if n <= _FEW or n_jobs else None, user_api="blas")

@@ -123,3 +123,38 @@ def test_a_path_has_a_report(invoke: Invoke) -> None:
     refused = invoke("path", "train.csv", *options[:4], "--values", "a,b")
     assert (refused.exit_code, refused.stderr.count("\n")) == (1, 1)
     assert "--values 'a,b' are not numbers with commas between them" in refused.stderr
+
+
+def test_a_comparison_that_is_stopped_goes_on(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
+    write_table(Path("train.csv"), "real", 40)
+    words = (
+        "compare",
+        "train.csv",
+        "--target",
+        "target",
+        "--folds",
+        3,
+        "--only",
+        "random forest",
+        "--checkpoint",
+        "kept",
+    )
+    clones, calls = compare.clone, iter([False, False, True])
+
+    def clone(model: object) -> object:
+        if next(calls):
+            raise KeyboardInterrupt
+        return clones(model)
+
+    monkeypatch.setattr(compare, "clone", clone)
+    stopped = invoke(*words)
+    assert stopped.exit_code == 1
+    assert stopped.stderr.splitlines() == [
+        "comparison: 2 of 3 parts are finished, kept in kept; the same command goes on from there",
+        "error: stopped before the end",
+    ]
+    calls = iter([False])
+    done = invoke(*words)
+    assert done.exit_code == 0, done.output
+    monkeypatch.undo()
+    assert "random forest" in done.stdout

@@ -45,6 +45,21 @@ def one_line_failures() -> Iterator[None]:
             raise typer.Exit(1) from None
 
 
+@contextmanager
+def telling_what_is_left(checkpoint: Path | None) -> Iterator[None]:
+    """Say on stderr what a directory of checkpoints holds of the work that is stopped, for the command that goes on."""
+    try:
+        yield
+    except BaseException:
+        if checkpoint is not None and checkpoint.is_dir():
+            from multikernel.persistence import checkpoints
+
+            for work in checkpoints(checkpoint):
+                if work.left:
+                    typer.echo(f"{work}, kept in {checkpoint}; the same command goes on from there", err=True)
+        raise
+
+
 def sentence(error: BaseException) -> str:
     """The message of an error on one line, without error numbers and without the quotes of a KeyError."""
     if isinstance(error, MemoryError):

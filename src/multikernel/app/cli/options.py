@@ -56,6 +56,12 @@ Seed = Annotated[int, typer.Option(min=0, help="Shuffles the folds.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace the file to write where it exists.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON, and nothing else on stdout.")]
 DataDir = Annotated[Path | None, typer.Option(help="Directory of data files [default: $MULTIKERNEL_DATA].")]
+CheckpointDir = Annotated[
+    Path | None,
+    typer.Option(
+        "--checkpoint", metavar="DIR", help="Keep finished parts there: the same command goes on after it was stopped."
+    ),
+]
 Config = Annotated[
     Path | None,
     typer.Option(

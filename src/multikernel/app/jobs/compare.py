@@ -10,6 +10,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from time import perf_counter
 from typing import Any, Self
@@ -45,6 +46,7 @@ from multikernel.estimators import (
     L1MKLClassifier,
     MultipleKernelRidgeCV,
 )
+from multikernel.persistence.checkpoint import Checkpoint
 from multikernel.selection import BankSearchCV
 
 _GAMMAS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # times 1 / features
@@ -136,8 +138,9 @@ def contest(
     seed: int,
     watch: Watch,
     only: Sequence[str] | None = None,
+    checkpoint: Path | None = None,
 ) -> Comparison:
-    """What each method reached.
+    """What each method reached; with a directory ``checkpoint``, each fold of each method is kept there.
 
     ValueError where the table has too few samples for the folds, and for a name of ``only`` that is no method's.
     """
@@ -152,24 +155,33 @@ def contest(
     unknown = [name for name in only or () if name not in models]
     if unknown:
         raise ValueError(f"--only {unknown[0]!r} is none of the methods; they are {', '.join(models)}")
+    kept = Checkpoint.of(checkpoint, "comparison", X, y, models, folds, seed)
+    kept.expect([_part(name, fold) for name in models if only is None or name in only for fold in range(folds)])
     results = []
     chosen = {name: model for name, model in models.items() if only is None or name in only}
     with watch.steps(len(chosen), Path(table.file).name) as observe:
         for k, (name, model) in enumerate(chosen.items(), start=1):
-            results.append(_result(name, model, X, y, shuffled_folds(decided, folds, seed)))
+            results.append(_result(name, model, X, y, shuffled_folds(decided, folds, seed), kept))
             observe(f"method {k}, {name},")
     measure = "accuracy" if decided == "classification" else "R2"
     return Comparison(table.file, target, measure, len(y), X.shape[1], folds, seed, tuple(results))
 
 
-def _result(name: str, model: Any, X: Any, y: Array, folds: Any) -> Result:
-    scores, start = [], perf_counter()
-    for train, test in folds.split(X, y):
+def _result(name: str, model: Any, X: Any, y: Array, folds: Any, kept: Checkpoint) -> Result:
+    def measured(train: Array, test: Array) -> tuple[float, float]:
+        start = perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of parameters that are tried, and categories of a test fold
             fitted = clone(model).fit(X.iloc[train], y[train])
-            scores.append(float(fitted.score(X.iloc[test], y[test])))
-    return Result(name, tuple(scores), (perf_counter() - start) / len(scores))
+            score = float(fitted.score(X.iloc[test], y[test]))
+        return score, perf_counter() - start
+
+    each = [kept.part(_part(name, fold), partial(measured, *rows)) for fold, rows in enumerate(folds.split(X, y))]
+    return Result(name, tuple(score for score, _ in each), sum(seconds for _, seconds in each) / len(each))
+
+
+def _part(name: str, fold: int) -> str:
+    return f"{name}, fold {fold + 1}"
 
 
 def contestants(task: Task, columns: int, seed: int) -> dict[str, Any]:

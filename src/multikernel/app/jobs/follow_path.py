@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path as FilePath
 from typing import Any
 
 import numpy as np
@@ -86,8 +87,19 @@ class Followed:
         }
 
 
-def follow(table: Table, wish: Wish, parameter: str | None, values: Array | None, folds: int, watch: Watch) -> Followed:
-    """Follow the method that was asked for; ValueError where the table or an option does not allow it."""
+def follow(
+    table: Table,
+    wish: Wish,
+    parameter: str | None,
+    values: Array | None,
+    folds: int,
+    watch: Watch,
+    checkpoint: FilePath | None = None,
+) -> Followed:
+    """Follow the method that was asked for; ValueError where the table or an option does not allow it.
+
+    With a directory ``checkpoint``, each step is kept there.
+    """
     encoding, raw, y = Encoding.learn(table, wish.target, wish.task)
     task = encoding.task
     if most_folds(y, task) < folds:
@@ -103,11 +115,12 @@ def follow(table: Table, wish: Wish, parameter: str | None, values: Array | None
     pipeline = make_pipeline(MinMaxScaler().set_output(transform="pandas"), model)
     scores = []
     with watch.steps(folds + 1, "path") as observe:
-        whole = path(pipeline, raw, y, parameter, values)
+        whole = path(pipeline, raw, y, parameter, values, checkpoint=checkpoint)
         observe("all samples")
         for k, (fit, held) in enumerate(shuffled_folds(task, folds, wish.seed).split(raw, y), start=1):
             validation = (raw.iloc[held], y[held])
-            found = path(pipeline, raw.iloc[fit], y[fit], parameter, values, validation=validation)
+            own = raw.iloc[fit], y[fit]
+            found = path(pipeline, *own, parameter, values, validation=validation, checkpoint=checkpoint)
             scores.append(found.validation_score)
             observe(f"fold {k}")
     measure = "accuracy" if task == "classification" else "R2"

@@ -68,7 +68,7 @@ class GMKLClassifier(GeneralizedMKL, WeightedClassifier):
         Support vector machines solved (or Newton steps, for "linear") at most, from each start.
     random_state : int, RandomState or None
         Of the random starts.
-    class_weight, multiclass, probability, n_jobs, time_budget, verbose : as in L1MKLClassifier
+    class_weight, multiclass, probability, n_jobs, checkpoint, time_budget, verbose : as in L1MKLClassifier
     approximation, rank : as in L1MKLClassifier
 
     Attributes

@@ -49,7 +49,7 @@ class HKLClassifier(HierarchicalKernelLearning, WeightedClassifier):
         Rounds of the search at most.
     max_nodes : int, default 2000
         Products that are looked at one by one at most; each takes 4 n (n + 1) bytes while fitting.
-    class_weight, multiclass, probability, n_jobs, time_budget, verbose : as in L1MKLClassifier
+    class_weight, multiclass, probability, n_jobs, checkpoint, time_budget, verbose : as in L1MKLClassifier
 
     Attributes
     ----------

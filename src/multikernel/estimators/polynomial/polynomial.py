@@ -118,8 +118,8 @@ class PolynomialMKLClassifier(PolynomialMKL, WeightedClassifier):
         PolynomialMKLRegressor
     fit_intercept : bool, default True
         Whether the labels lose their mean first, which is the intercept.
-    class_weight, multiclass, probability, n_jobs, time_budget, verbose : as in L1MKLClassifier; weights multiply
-        the squared residuals
+    class_weight, multiclass, probability, n_jobs, checkpoint, time_budget, verbose : as in L1MKLClassifier; weights
+        multiply the squared residuals
     approximation, rank : as in L1MKLClassifier
 
     Attributes

@@ -114,10 +114,12 @@ class RLS2Estimator(ApproximateEstimator, ScaledEstimator):
                 f"{type(self).__name__}: unlabeled inputs are used with scaling='transductive' only, "
                 f"and scaling is {self.scaling!r}"
             )
+        kept = self._checkpoint(X, y, sample_weight, unlabeled)
         bank, target = self.bind(X, y)
         further = None if unlabeled is None else self._self_values(bank, X, unlabeled).sum(axis=1)
         weight = checked_weights(sample_weight, bank.shape[0])
-        self.fit_bank(bank, target, sample_weight=weight, learn=partial(type(self)._learn, further=further))
+        learn = partial(type(self)._learn, further=further)
+        self.fit_bank(bank, target, sample_weight=weight, learn=learn, checkpoint=kept)
         return self
 
     def _self_values(self, bank: KernelBank, X: Any, unlabeled: Any) -> Array:

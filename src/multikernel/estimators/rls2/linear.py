@@ -202,7 +202,7 @@ class LinearRLS2Classifier(LinearRLS2Estimator, WeightedClassifier):
     scaling : {"norm", "fisher", "fisher_root", "none"}, default "norm"
         "fisher": s_j is one over the sum of the variances of feature j in the two classes; "fisher_root": the root of
         that, with the variances of samples.
-    class_weight, multiclass, probability, n_jobs, time_budget, verbose : as in L1MKLClassifier
+    class_weight, multiclass, probability, n_jobs, checkpoint, time_budget, verbose : as in L1MKLClassifier
     alpha, fit_intercept, tol, max_iter : as in LinearRLS2Regressor
 
     Attributes

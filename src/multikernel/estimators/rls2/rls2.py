@@ -112,7 +112,7 @@ class RLS2Classifier(RLS2Estimator, WeightedClassifier):
     scaling : {"trace", "transductive", "fisher", "fisher_root", "none"}, default "trace"
         "fisher": one over the sum of the variances of the two classes in the kernel's feature space; "fisher_root": the
         root of that, with the variances of samples.
-    class_weight, multiclass, probability, n_jobs, time_budget, verbose : as in L1MKLClassifier
+    class_weight, multiclass, probability, n_jobs, checkpoint, time_budget, verbose : as in L1MKLClassifier
     kernels, alpha, fit_intercept, mode, tol, max_iter : as in RLS2Regressor
     approximation, rank : as in L1MKLClassifier
 

@@ -27,8 +27,8 @@ class AlignmentMKLClassifier(RuleClassifier):
     ----------
     method : {"alignf", "align"}, default "alignf"
         "alignf": the non-negative mix of largest alignment; "align": each weight proportional to its own alignment.
-    kernels, learner, C, lam, class_weight, multiclass, probability, tol, max_iter, n_jobs, time_budget, verbose : as in
-        AverageMKLClassifier
+    kernels, learner, C, lam, class_weight, multiclass, probability, tol, max_iter, n_jobs, checkpoint, time_budget,
+        verbose : as in AverageMKLClassifier
     approximation, rank : as in L1MKLClassifier
 
     Attributes

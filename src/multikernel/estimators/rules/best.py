@@ -36,8 +36,8 @@ class BestKernelClassifier(RuleClassifier):
         A number of folds means shuffled, stratified ones; fewer where a class has fewer samples.
     random_state : int, RandomState or None
         Shuffles the folds.
-    kernels, learner, C, lam, class_weight, multiclass, probability, tol, max_iter, n_jobs, time_budget, verbose : as in
-        AverageMKLClassifier
+    kernels, learner, C, lam, class_weight, multiclass, probability, tol, max_iter, n_jobs, checkpoint, time_budget,
+        verbose : as in AverageMKLClassifier
     approximation, rank : as in L1MKLClassifier
 
     Attributes

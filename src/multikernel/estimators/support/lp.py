@@ -46,7 +46,8 @@ class LpMKLClassifier(WeightsInBall, SupportClassifier):
     solver : {"auto", "block_norm", "projected_gradient"}, default "auto"
         "auto" is an interior point method over weights and support vectors together; "block_norm" the update in closed
         form of Kloft and others.
-    class_weight, multiclass, probability, tol, max_iter, n_jobs, time_budget, verbose : as in L1MKLClassifier
+    class_weight, multiclass, probability, tol, max_iter, n_jobs, checkpoint, time_budget, verbose : as in
+        L1MKLClassifier
     approximation, rank : as in L1MKLClassifier
 
     Attributes

@@ -42,7 +42,8 @@ class SMKLClassifier(SupportClassifier):
     solver : {"auto", "accelerated"}, default "auto"
         "auto" is an interior point method over weights and support vectors together; "accelerated" Nesterov's method
         on the smoothed problem, with the step sizes found on the way.
-    class_weight, multiclass, probability, tol, max_iter, n_jobs, time_budget, verbose : as in L1MKLClassifier
+    class_weight, multiclass, probability, tol, max_iter, n_jobs, checkpoint, time_budget, verbose : as in
+        L1MKLClassifier
     approximation, rank : as in L1MKLClassifier
 
     Attributes

@@ -10,7 +10,14 @@ import typer
 from multikernel._files import check_new, write_whole
 from multikernel.app.cli import options
 from multikernel.app.cli.config import check_config, save_config
-from multikernel.app.cli.console import ConsoleWatch, one_line_failures, read, show_json, show_table
+from multikernel.app.cli.console import (
+    ConsoleWatch,
+    one_line_failures,
+    read,
+    show_json,
+    show_table,
+    telling_what_is_left,
+)
 from multikernel.app.cli.options import TaskName, task_of
 
 
@@ -26,6 +33,7 @@ def compare(
     folds: Annotated[int, typer.Option(min=2, help="Outer folds, which test.")] = 5,
     seed: options.Seed = 0,
     report: Annotated[Path | None, typer.Option(metavar="REPORT.HTML", help="Write a report as one file.")] = None,
+    checkpoint: options.CheckpointDir = None,
     force: options.Force = False,
     as_json: options.Json = False,
     config: options.Config = None,
@@ -36,14 +44,14 @@ def compare(
     Nested cross-validation: learned kernel weights, their plain average, the best single kernel, one tuned Gaussian
     kernel, a random forest and gradient boosting meet the same folds and the same columns.
     """
-    with one_line_failures():
+    with one_line_failures(), telling_what_is_left(checkpoint):
         if report is not None:
             check_new(report, force=force, inputs=(data,), option="--report")
         check_config(save_config_to, force=force)
         from multikernel.app.jobs.compare import contest, rows_of
 
         table = read(data)
-        comparison = contest(table, target, task_of(task), folds, seed, ConsoleWatch(), only or None)
+        comparison = contest(table, target, task_of(task), folds, seed, ConsoleWatch(), only or None, checkpoint)
         if report is not None:
             from multikernel.app.report.comparison_page import render
 

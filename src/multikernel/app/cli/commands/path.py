@@ -10,7 +10,14 @@ import typer
 from multikernel._files import check_new, write_whole
 from multikernel.app.cli import options
 from multikernel.app.cli.config import check_config, save_config
-from multikernel.app.cli.console import ConsoleWatch, one_line_failures, read, show_json, show_table
+from multikernel.app.cli.console import (
+    ConsoleWatch,
+    one_line_failures,
+    read,
+    show_json,
+    show_table,
+    telling_what_is_left,
+)
 from multikernel.app.cli.options import MethodName, TaskName, wish_of
 
 
@@ -33,6 +40,7 @@ def path(
     folds: Annotated[int, typer.Option(min=2, help="Folds that test each value.")] = 5,
     seed: options.Seed = 0,
     report: Annotated[Path | None, typer.Option(metavar="REPORT.HTML", help="Write a report as one file.")] = None,
+    checkpoint: options.CheckpointDir = None,
     force: options.Force = False,
     as_json: options.Json = False,
     config: options.Config = None,
@@ -43,7 +51,7 @@ def path(
     For each value: the score on held-out folds and on the training sample, the kernels with a positive weight, and the
     certificate. Two values are marked: the best, and the simplest model within one standard error of it.
     """
-    with one_line_failures():
+    with one_line_failures(), telling_what_is_left(checkpoint):
         wish = wish_of(target, method, task, kernels, (None, None, None), given, seed)
         if report is not None:
             check_new(report, force=force, inputs=(data,), option="--report")
@@ -51,7 +59,7 @@ def path(
         from multikernel.app.jobs.follow_path import follow, numbers_of, rows_of
 
         numbers = None if values is None else numbers_of(values)
-        found = follow(read(data), wish, parameter, numbers, folds, ConsoleWatch())
+        found = follow(read(data), wish, parameter, numbers, folds, ConsoleWatch(), checkpoint)
         if report is not None:
             from multikernel.app.report.path_page import render
 

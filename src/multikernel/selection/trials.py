@@ -1,0 +1,167 @@
+"""The candidates of a group on every fold: on one bank where no step learns from the samples."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from sklearn.metrics import r2_score
+from sklearn.utils import _safe_indexing
+from threadpoolctl import threadpool_limits
+
+from multikernel._linalg import as_columns
+from multikernel._typing import Array
+from multikernel._workers import on_threads
+from multikernel.banks import KernelBank
+from multikernel.banks.dense import DenseBank
+from multikernel.estimators.predictor import knowing
+from multikernel.estimators.protocol import Fitted
+from multikernel.estimators.several import in_one_pass, informed, share_reference
+from multikernel.persistence.checkpoint import Checkpoint
+from multikernel.selection.folds import Fold, folds_of
+from multikernel.selection.groups import Group, Searched
+from multikernel.selection.table import Scored
+
+_ALL = "all folds"  # the one part of candidates that are found together
+_FEW = 1000  # samples up to which BLAS threads cost more than they bring: the idle ones spin between small products
+_STORED = 256 << 20  # bytes of the matrices of test samples that are stored for all candidates of a fold
+
+
+@dataclass(frozen=True, eq=False)
+class Trials:
+    """How groups of candidates are tried.
+
+    Parameters
+    ----------
+    cv, scoring, n_jobs, verbose, checkpoint : as ``BankSearchCV`` takes them
+    scorers : a scorer for each metric
+    """
+
+    cv: Any
+    scoring: Any
+    scorers: Mapping[str, Any]
+    n_jobs: int | None
+    verbose: Any
+    checkpoint: str | os.PathLike[str] | None
+
+    def of(self, group: Group, X: Any, y: Any) -> Searched:
+        """Every candidate of a group on every fold; on one bank where no step learns from the samples."""
+        model = group.models()[0]
+        if not group.steps.once:
+            target = np.asarray(y)
+            folds = folds_of(self.cv, model, target, self.scoring)
+            kept = self._checkpoint(group, X, y, folds)
+            each = [partial(self._on_own_bank, group, X, target, *fold, kept, name) for name, fold in _named(folds)]
+            with blas_threads(len(target), self.n_jobs):
+                done = on_threads(each, self.n_jobs, verbose=self.verbose)
+            return Searched([scored for scored, _ in done], done[0][1], None, kept)
+        samples, before = group.steps.applied(X, y)
+        bank, target = model.bind(samples, y)
+        folds = folds_of(self.cv, model, target, self.scoring)
+        kept = self._checkpoint(group, X, y, folds)
+        with blas_threads(len(target), self.n_jobs):
+            found = self._on_one_bank(group, bank, target, folds, kept)
+        return Searched(found, len(bank), (before, model, bank, target), kept)
+
+    def _checkpoint(self, group: Group, X: Any, y: Any, folds: list[Fold]) -> Checkpoint:
+        """Where the folds of a group of candidates are kept."""
+        last = group.steps.last
+        work = f"search of {type(last).__name__}"
+        kept = Checkpoint.of(self.checkpoint, work, last, group.steps.before, group.own, X, y, folds, self.scoring)
+        kept.expect([_ALL] if group.steps.once and group.only_alpha else [name for name, _ in _named(folds)])
+        return kept
+
+    def _on_one_bank(
+        self, group: Group, bank: KernelBank, y: Array, folds: list[Fold], kept: Checkpoint
+    ) -> list[list[Scored]]:
+        """Folds that are blocks of a bank; together where candidates differ in alpha only, and the estimator can."""
+        if group.only_alpha:
+            return kept.part(_ALL, lambda: self._together(group, bank, y, folds))
+
+        def of_fold(name: str, train: Array, test: Array) -> list[Scored]:
+            def score() -> list[Scored]:
+                inner, outer = bank.block(train, train), bank.block(test, train)
+                return self._scored(group, inner, y[train], outer, y[test], kept.under(name))
+
+            return kept.part(name, score)
+
+        each = [partial(of_fold, name, *fold) for name, fold in _named(folds)]
+        return on_threads(each, self.n_jobs, verbose=self.verbose)
+
+    def _on_own_bank(
+        self, group: Group, X: Any, y: Array, train: Array, test: Array, kept: Checkpoint, name: str
+    ) -> tuple[list[Scored], int]:
+        """A fold whose steps are fitted to its training samples, and how many kernels there are."""
+
+        def score() -> tuple[list[Scored], int]:
+            learned, before = group.steps.applied(_safe_indexing(X, train), y[train])
+            model = group.models()[0]
+            inner, target = model.bind(learned, y[train])
+            held_out = before.transform(_safe_indexing(X, test))
+            outer = model.against(inner, held_out)
+            return self._scored(group, inner, target, outer, y[test], kept.under(name)), len(inner)
+
+        return kept.part(name, score)
+
+    def _scored(
+        self, group: Group, inner: KernelBank, y: Array, outer: KernelBank, truth: Array, kept: Checkpoint
+    ) -> list[Scored]:
+        """Every candidate fitted on one bank and scored on another: warm starts, then one pass for all."""
+        models, seconds = zip(*group.fitted(inner, y, kept), strict=True)
+        share_reference(models, inner)
+        outer = outer if in_one_pass(models) else _stored(outer)
+        scorers, found = self.scorers.items(), []
+        for model, spent in zip(informed(models, outer), seconds, strict=True):
+            scores = {name: float(scorer(model, outer, truth)) for name, scorer in scorers}
+            found.append(Scored(scores, spent, model.weights_))
+        return found
+
+    def _together(self, group: Group, bank: KernelBank, y: Array, folds: list[Fold]) -> list[list[Scored]]:
+        """Candidates that differ in alpha: one decomposition for all, and where possible for all folds as well."""
+        models = group.models()
+        start = perf_counter()
+        fits = models[0].fit_folds(bank, y, [model.alpha for model in models], folds)
+        seconds = (perf_counter() - start) / (len(models) * len(folds))
+        scored = []
+        for (train, test), own in zip(folds, fits, strict=True):
+            scores = self._scores(models, bank, y, train, test, own)
+            weights = [fit.weights.values for fit, _ in own]
+            scored.append([Scored(s, seconds, w) for s, w in zip(scores, weights, strict=True)])
+        return scored
+
+    def _scores(
+        self, models: list[Any], bank: KernelBank, y: Array, train: Array, test: Array, fits: list[tuple[Fitted, Array]]
+    ) -> list[dict[str, float]]:
+        """The scores of fits whose values at the test rows are known; R^2 is computed for all in one call."""
+        if self.scoring is None:
+            values, truth = np.hstack([values for _, values in fits]), as_columns(y[test])
+            each = r2_score(np.tile(truth, len(fits)), values, multioutput="raw_values")
+            return [{"score": score} for score in each.reshape(len(fits), -1).mean(axis=1).tolist()]
+        inner, outer, scores = bank.block(train, train), bank.block(test, train), []
+        for model, (fitted, values) in zip(models, fits, strict=True):
+            model.publish(inner, [fitted], single=True)
+            known = knowing(model, values)
+            scores.append({name: float(scorer(known, outer, y[test])) for name, scorer in self.scorers.items()})
+        return scores
+
+
+def _named(folds: list[Fold]) -> list[tuple[str, Fold]]:
+    """The folds with their names in a checkpoint."""
+    return [(f"fold {number}", fold) for number, fold in enumerate(folds, 1)]
+
+
+def _stored(outer: KernelBank) -> KernelBank:
+    """The bank with its matrices stored, where candidates ask for them one after the other and memory allows it."""
+    if outer.of_distances or outer.n_features is not None or 8 * len(outer) * np.prod(outer.shape) > _STORED:
+        return outer
+    return DenseBank(outer, outer.matrices())
+
+
+def blas_threads(n: int, n_jobs: int | None = None) -> Any:
+    """As many BLAS threads as pay with n samples; one beside other threads of ours."""
+    return threadpool_limits(1 if n <= _FEW or n_jobs else None, user_api="blas")

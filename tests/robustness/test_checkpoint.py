@@ -1,0 +1,197 @@
+"""Finished parts of long work: read back as they were, for the same work only, and what is left is told."""
+
+from __future__ import annotations
+
+import warnings
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+import works
+from scipy import sparse
+from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+import multikernel
+from multikernel import AverageMKLRegressor, BankSearchCV, EasyMKLClassifier, L1MKLClassifier, checkpoints, kernels
+from multikernel._warnings import warn_user
+from multikernel.persistence.checkpoint import Checkpoint
+from multikernel.persistence.digest import digest
+
+
+class Stopped(Exception):
+    """In the place of a kill."""
+
+
+def stop_after(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
+    """End the work by an error once so many problems have been solved."""
+    learn, solved = EasyMKLClassifier._learn, iter(range(count))
+
+    def some(*given: Any, **more: Any) -> Any:
+        if next(solved, None) is None:
+            raise Stopped
+        return learn(*given, **more)
+
+    monkeypatch.setattr(EasyMKLClassifier, "_learn", some)
+
+
+def test_a_fit_of_pairs_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = works.data()
+    model = EasyMKLClassifier(kernels.rbf_grid([0.1, 1.0]), lam=0.3, multiclass="ovo", checkpoint=tmp_path)
+    truth = clone(model).set_params(checkpoint=None).fit(X, y)
+    with monkeypatch.context() as patch:
+        stop_after(patch, 2)
+        with pytest.raises(Stopped):
+            model.fit(X, y)
+    (state,) = checkpoints(tmp_path)
+    assert (state.finished, state.left) == (("problem 1", "problem 2"), ("problem 3",))
+    assert str(state) == "fit of EasyMKLClassifier: 2 of 3 parts are finished"
+    with monkeypatch.context() as patch:
+        stop_after(patch, 1)  # which is what is left
+        model.fit(X, y)
+        stop_after(patch, 0)
+        clone(model).set_params(verbose=0, n_jobs=2).fit(X.copy(), y.copy())
+    np.testing.assert_array_equal(model.dual_coef_, truth.dual_coef_)
+    assert not checkpoints(tmp_path)[0].left
+
+
+def test_probabilities_and_chosen_parameters_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    X, y = works.data()
+    model = EasyMKLClassifier(kernels.rbf_grid([0.1, 1.0]), lam="auto", probability="platt", checkpoint=tmp_path)
+    truth = clone(model).set_params(checkpoint=None).fit(X, y > 0).predict_proba(X)
+    model.fit(X, y > 0)
+    stop_after(monkeypatch, 0)
+    again = clone(model).fit(X, y > 0)
+    np.testing.assert_array_equal(again.predict_proba(X), truth)
+    assert again.lam_ == model.lam_
+
+
+@pytest.mark.parametrize("pipeline", [False, True])
+def test_searches_and_paths_read_what_they_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, pipeline: bool
+) -> None:
+    X, y = works.data()
+    own = EasyMKLClassifier(kernels.rbf_grid([0.1, 1.0]))
+    model, name = (make_pipeline(StandardScaler(), own), "easymklclassifier__lam") if pipeline else (own, "lam")
+    grid = {name: [0.2, 0.5]}
+    truth = BankSearchCV(model, grid, cv=2).fit(X, y > 0)
+    BankSearchCV(model, grid, cv=2, checkpoint=tmp_path).fit(X, y > 0)
+    steps = multikernel.path(model, X, y > 0, "lam", [0.1, 0.9], checkpoint=tmp_path)
+    if not pipeline:  # which learns again on all samples
+        stop_after(monkeypatch, 0)
+    found = BankSearchCV(model, grid, cv=2, checkpoint=tmp_path, n_jobs=2).fit(X, y > 0)
+    np.testing.assert_array_equal(found.cv_results_["mean_test_score"], truth.cv_results_["mean_test_score"])
+    np.testing.assert_array_equal(found.decision_function(X), truth.decision_function(X))
+    stop_after(monkeypatch, 0)
+    again = multikernel.path(model, X, y > 0, "lam", [0.1, 0.9], checkpoint=str(tmp_path))
+
+    np.testing.assert_array_equal(again.dual_coef, steps.dual_coef)
+    np.testing.assert_array_equal(again.seconds, steps.seconds)
+    assert [(len(work.finished), work.left) for work in checkpoints(tmp_path)] == [(2, ()), (2, ())]
+
+
+def test_candidates_that_are_found_together_are_one_part(tmp_path: Path) -> None:
+    X, _ = works.data()
+    model = AverageMKLRegressor(kernels.rbf_grid([0.1, 1.0]))
+    for _ in range(2):
+        BankSearchCV(model, {"alpha": [0.1, 1.0]}, cv=2, checkpoint=tmp_path).fit(X, X[:, 0])
+        found = multikernel.path(model, X, X[:, 0], "alpha", [0.1, 1.0], checkpoint=tmp_path)
+    truth = multikernel.path(model, X, X[:, 0], "alpha", [0.1, 1.0])
+    np.testing.assert_array_equal(found.dual_coef, truth.dual_coef)
+    assert [work.finished for work in checkpoints(tmp_path)] == [("all steps",), ("all folds",)]
+
+
+def test_a_part_that_cannot_be_read_is_made_again(tmp_path: Path) -> None:
+    kept = Checkpoint.of(tmp_path, "numbers", 1)
+    assert kept.part("one", lambda: [1.5]) == [1.5]
+    (file,) = tmp_path.rglob("*.part")
+    for damaged in (b"", b"PK", file.read_bytes()[:-9]):
+        file.write_bytes(damaged)
+        assert kept.part("one", lambda: [2.5]) == [2.5]
+        assert kept.part("one", lambda: [3.5]) == [2.5]
+        file.unlink()
+        kept.part("one", lambda: [2.5])
+    (file.parent / "work.json").write_text("[")
+    assert checkpoints(tmp_path)[0].finished == ()
+
+
+def test_warnings_are_kept_and_work_whose_time_was_up_is_not(tmp_path: Path) -> None:
+    def warn() -> int:
+        warn_user("not there yet", ConvergenceWarning)
+        return 1
+
+    for _ in range(2):
+        with pytest.warns(ConvergenceWarning, match="not there yet"):
+            assert Checkpoint.of(tmp_path, "warns").part("one", warn) == 1
+    X, y = works.data()
+    folder = tmp_path / "late"
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        L1MKLClassifier(kernels.rbf_grid([0.1, 1.0]), tol=1e-12, time_budget=1e-6, checkpoint=folder).fit(X, y > 0)
+    assert [work.left for work in checkpoints(folder)] == [("problem 1",)]
+
+
+def same(*values: Any) -> list[str]:
+    return [digest(value) for value in values]
+
+
+def test_equal_things_have_one_digest_and_different_ones_several() -> None:
+    X, _ = works.data()
+    frame = pd.DataFrame({"a": [1.0, 2.0], "b": ["x", None]})
+    alike = [
+        (X, X.copy(), np.asfortranarray(X), np.require(X, requirements="C")),
+        (frame, frame.copy()),
+        (sparse.csr_array(X), sparse.csr_matrix(X).copy()),
+        (L1MKLClassifier(C=2.0), L1MKLClassifier(C=2.0, verbose=1, n_jobs=2, checkpoint="here")),
+        (kernels.RBF(0.5), kernels.RBF(0.5)),
+        (np.random.RandomState(3), np.random.RandomState(3)),
+    ]
+    assert all(len(set(same(*pair))) == 1 for pair in alike[:2] + alike[3:])
+    other = X.copy()
+    other[3, 2] = np.nextafter(other[3, 2], np.inf)
+    different = [X, other, X.astype(np.float32), X[:-1], X.T, X.tolist(), frame, frame.rename(columns={"a": "c"})]
+    different += [
+        L1MKLClassifier(C=2.0),
+        L1MKLClassifier(C=3.0),
+        kernels.RBF(0.5),
+        kernels.Laplacian(0.5),
+        {1: 2},
+        [1, 2],
+    ]
+    different += [None, 0, 0.0, False, "", "0", b"0", lambda x: x + 1, lambda x: x + 2, np.random.RandomState(3)]
+    different += [
+        np.array(["a", "b"]),
+        np.array(["a", "b"], dtype=object),
+        np.array(["2024-01-01"], dtype="M8[D]"),
+        [[1], [2]],
+        [[1, 2], []],
+    ]
+    found = same(*different)
+    assert len(set(found)) == len(found)
+
+
+def test_what_cannot_be_told_apart_is_refused(tmp_path: Path) -> None:
+    class Opaque:
+        __slots__ = ()
+
+    with pytest.raises(TypeError, match="a checkpoint cannot tell whether a Opaque is the same"):
+        Checkpoint.of(tmp_path, "work", Opaque())
+    (tmp_path / "file").touch()
+    with pytest.raises(NotADirectoryError, match="is a file: name a directory"):
+        Checkpoint.of(tmp_path / "file", "work")
+    X, y = works.data()
+    with pytest.raises(ValueError, match="checkpoint must be the name of a directory or None, got 3"):
+        EasyMKLClassifier(checkpoint=3).fit(X, y)
+    with pytest.raises(ValueError, match="path: checkpoint must be the name of a directory"):
+        multikernel.path(EasyMKLClassifier(), X, y, "lam", [0.1], checkpoint="")
+
+
+def test_a_model_that_names_a_checkpoint_is_saved(tmp_path: Path) -> None:
+    X, y = works.data()
+    model = EasyMKLClassifier(kernels.rbf_grid([0.1]), checkpoint=tmp_path / "parts").fit(X, y > 0)
+    multikernel.save(model, tmp_path / "model.mk")
+    assert multikernel.load(tmp_path / "model.mk").checkpoint == str(tmp_path / "parts")
