@@ -10,7 +10,7 @@ import cvxpy as cp
 import numpy as np
 
 import reference as ref
-from multikernel.domains import Domain, EntropySimplex, NormBall, Orthant, Simplex
+from multikernel.domains import Domain, Ellipsoid, EntropySimplex, NormBall, Orthant, Simplex
 
 Array = Any
 
@@ -57,7 +57,31 @@ def ball(norm: float, radius: float = 1.5, center: Callable[[int], Array] = np.z
     )
 
 
+def slanted(m: int, along: float) -> Array:
+    """The shape of an ellipsoid; below 0 its first two weights cannot be large together."""
+    S = np.diag(1.0 + np.arange(m))
+    S[0, 1:2] = S[1:2, 0] = along
+    return S
+
+
+def ellipsoid(along: float, center: Callable[[int], Array]) -> DomainCase:
+    def length(m: int) -> Array:
+        return np.linalg.inv(np.linalg.cholesky(slanted(m, along)))
+
+    def draw(rng: Any, m: int) -> Array:
+        d = np.maximum(center(m) + rng.choice([0.5, 2.0]) * rng.normal(size=m), 0.0)
+        return center(m) + (d - center(m)) / max(np.linalg.norm(length(m) @ (d - center(m))), 1.0)
+
+    return DomainCase(
+        lambda m: Ellipsoid(slanted(m, along), center(m)),
+        lambda d, m: [cp.norm(length(m) @ (d - center(m))) <= 1.0],
+        draw,
+    )
+
+
 DOMAINS: dict[str, DomainCase] = {
+    "ellipsoid-slanted": ellipsoid(-1.2, np.zeros),
+    "ellipsoid-centre": ellipsoid(-1.2, centre),
     "simplex": DomainCase(lambda m: Simplex(), lambda d, m: [cp.sum(d) == 1.0], _shares(1.0)),
     "simplex-total": DomainCase(lambda m: Simplex(2.5), lambda d, m: [cp.sum(d) == 2.5], _shares(2.5)),
     "ball-1": ball(1.0),

@@ -77,6 +77,7 @@ NEEDED = {
     "degree": 2,
     "coefficients": (1, 2),
     "scales": (1,),
+    "shape": np.eye(2),
     "encoding": kernels.Standardize(),
     "levels": ("low", "high"),
     "parts": ((kernels.Standardize(), (0,)),),

@@ -74,7 +74,7 @@ def test_containment_has_a_tolerance(name: str) -> None:
 
 @names
 def test_equal_entries_have_equal_weights(name: str) -> None:
-    if not name.endswith(("-centre", "point")):
+    if not name.startswith("ellipsoid") and not name.endswith(("-centre", "point")):
         z = np.array([2.0, 5.0, 5.0, -1.0, 5.0])
         d = made(name, 5).project(z)
         np.testing.assert_array_equal(d[[1, 2]], d[4])

@@ -21,6 +21,8 @@ from multikernel import (
     MultiKernelClassifier,
     MultiKernelRegressor,
     OneClassMKL,
+    ProportionalMKLClassifier,
+    ProportionalMKLRegressor,
     kernels,
 )
 
@@ -29,11 +31,14 @@ FEW = kernels.rbf_grid([0.1, 1.0])
 OTHERS = [  # estimators with arguments: those that need one, and those that would fit each kernel many times
     BestKernelClassifier(FEW, cv=2),
     BestKernelRegressor(FEW, cv=2),
+    ProportionalMKLClassifier(FEW, C=1.0, cv=2),
+    ProportionalMKLRegressor(FEW, alpha=1.0, cv=2),
     EasyMKLClassifier(learner="svc", multiclass="ovo"),
     BankSearchCV(EasyMKLClassifier(), {"lam": [0.1, 0.5]}, cv=2),
     BankSearchCV(AverageMKLRegressor(), {"alpha": [0.01, 0.1]}, cv=KFold(2)),
 ]
-NOT_PLAIN = {BankSearchCV, BestKernelClassifier, BestKernelRegressor}
+TRYING = (BestKernelClassifier, BestKernelRegressor, ProportionalMKLClassifier, ProportionalMKLRegressor)
+NOT_PLAIN = {BankSearchCV, *TRYING}
 DEFAULTS = [cls() for cls in PUBLIC if issubclass(cls, BaseEstimator) and cls not in NOT_PLAIN]
 
 
@@ -62,6 +67,7 @@ ROUGH = {  # which predict alike within their tolerance, where scikit-learn asks
     MultiKernelRegressor: FOLDS,
     OneClassMKL: "samples on the boundary of the region have decision value 0 but for rounding, which decides the sign",
     AlignmentMKLClassifier: "stops at a duality gap of 1e-6, and decision values agree to its square root",
+    ProportionalMKLClassifier: FOLDS,
     BestKernelClassifier: "stops at a duality gap of 1e-6, and decision values agree to its square root",
 }
 

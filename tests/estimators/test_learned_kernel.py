@@ -48,7 +48,7 @@ def made(name, **parameters):
     model = getattr(multikernel, name)(**parameters)
     if "kernels" in model.get_params() and not name.startswith(("LearnedScales", "Linear")):
         model.set_params(kernels=FEW)
-    if name.startswith("BestKernel"):
+    if name.startswith(("BestKernel", "Proportional")):
         model.set_params(cv=2)
     if model.get_params().get("alpha") == "auto":  # small ones make large coefficients, and sums of many digits
         model.set_params(alpha=0.1)

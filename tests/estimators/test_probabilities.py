@@ -52,7 +52,7 @@ def test_every_classifier_tells_probabilities(name, kind):
     model, (X, y) = getattr(multikernel, name)(probability=kind), three_classes()
     if name not in ("LearnedScalesClassifier", "LinearRLS2Classifier"):
         model.set_params(kernels=FEW)
-    if name == "BestKernelClassifier":
+    if name in ("BestKernelClassifier", "ProportionalMKLClassifier"):
         model.set_params(cv=2)
     if "random_state" in model.get_params():
         model.set_params(random_state=0)

@@ -26,6 +26,7 @@ MODELS = {
     "alignf": mk.AlignmentMKLRegressor(FAMILY, alpha=0.1),
     "align": mk.AlignmentMKLRegressor(FAMILY, method="align", alpha=0.1),
     "best": mk.BestKernelRegressor(FAMILY, alpha=0.1, cv=3, random_state=0),
+    "proportional": mk.ProportionalMKLRegressor(FAMILY, alpha=0.1, cv=3, random_state=0),
 }
 models = pytest.mark.parametrize("name", MODELS)
 
@@ -80,7 +81,7 @@ def test_alignment_of_several_targets_is_that_of_their_sum() -> None:
 # -- weights of samples ------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("name", [name for name in MODELS if name != "best"])
+@pytest.mark.parametrize("name", [name for name in MODELS if name not in ("best", "proportional")])
 @pytest.mark.parametrize("target", [y, Y], ids=["one", "three"])
 def test_weights_are_repetitions(name: str, target: Any) -> None:
     counts = counted()

@@ -27,6 +27,8 @@ SHARP = [
     mk.LpMKLClassifier(FAMILY, tol=1e-10),
     mk.LpMKLRegressor(FAMILY, tol=1e-10),
     mk.SMKLClassifier(FAMILY, tol=1e-10),
+    mk.SMKLRegressor(FAMILY, C=1.0, epsilon=0.1, smoothing=0.5, tol=1e-10),
+    mk.GMKLSupportRegressor(FAMILY, C=3.0, epsilon=0.1, penalty=0.1, tol=1e-10),
     mk.OneClassMKL(FAMILY, nu=0.3, tol=1e-10),
     mk.HKLClassifier(EACH, C=3.0, tol=1e-8),
     mk.HKLRegressor(EACH, C=3.0, tol=1e-9),

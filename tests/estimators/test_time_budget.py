@@ -36,7 +36,7 @@ def made(name, **parameters):
     model = getattr(multikernel, name)(**parameters)
     if not name.startswith(("LearnedScales", "Linear")):
         model.set_params(kernels=FEW)
-    return model.set_params(cv=2) if name.startswith("BestKernel") else model
+    return model.set_params(cv=2) if name.startswith(("BestKernel", "Proportional")) else model
 
 
 def numbered(model):

@@ -23,6 +23,7 @@ FORMS = [
     mk.AverageMKLRegressor([kernel.centered() for kernel in FAMILY], alpha=0.3),
     mk.AlignmentMKLRegressor(FAMILY, alpha=0.3, fit_intercept=False),
     mk.BestKernelRegressor(FAMILY, alpha=0.3),
+    mk.ProportionalMKLRegressor(FAMILY, alpha=0.3),
     mk.RLS2Regressor(FAMILY, alpha=1e-2),
     mk.LinearRLS2Regressor(alpha=0.01),
     mk.PolynomialMKLRegressor(FAMILY, alpha=0.1),

@@ -37,6 +37,8 @@ WITHOUT_WEIGHT = [
     mk.AlignmentMKLClassifier(**given),
     mk.AlignmentMKLClassifier(method="alignf", **given),
     mk.BestKernelClassifier(**given),
+    mk.ProportionalMKLClassifier(**given),
+    mk.GMKLSupportRegressor(**given),
     mk.MultipleKernelRidgeCV(**given),
     mk.MultipleKernelRidgeCV(n_init=3, random_state=0, **given),
     mk.PolynomialMKLRegressor(degree=2, penalty=0.1, **given),
@@ -67,5 +69,6 @@ def test_in_a_ball_it_has_the_weight_of_the_center(degree: int, norm: int) -> No
 def test_rules_and_smoothing_state_its_weight() -> None:
     """The average counts it; the softmax of scores gives it the weight of a score of 0, which is the smallest."""
     np.testing.assert_array_equal(fitted(mk.AverageMKLClassifier(**given)).weights_, 1.0 / 3.0)
-    weights = fitted(mk.SMKLClassifier(**given)).weights_
-    assert 0.0 < weights[1] < weights[[0, 2]].min()
+    for model in (mk.SMKLClassifier(**given), mk.SMKLRegressor(**given)):
+        weights = fitted(model).weights_
+        assert 0.0 < weights[1] < weights[[0, 2]].min()

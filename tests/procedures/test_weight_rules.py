@@ -12,7 +12,7 @@ import reference as ref
 from multikernel import bind, precomputed
 from multikernel.kernels import RBF, Linear
 from multikernel.machines import RidgeMachine
-from multikernel.procedures import Weights, alignf, alignment, average, best_kernel
+from multikernel.procedures import Weights, alignf, alignment, average, best_kernel, held_out_scores, proportional
 from zoo import BANKS, PROBLEMS, bank, samples
 
 Array = Any
@@ -145,3 +145,18 @@ def test_rules_claim_no_certificate() -> None:
 def test_alignment_of_kernels_that_centring_leaves_nothing_of_is_their_average(value: float) -> None:
     bank = precomputed(np.full((3, 6, 6), value))
     np.testing.assert_allclose(alignf(bank, np.arange(6.0)).values, np.full(3, 1.0 / 3.0))
+
+
+def test_scores_are_means_over_the_folds_and_weights_what_is_beyond_the_threshold() -> None:
+    """Against ridge regression written out, kernel by kernel and fold by fold."""
+    problem, folds = PROBLEMS["random"](), _folds(30)
+    expected = np.zeros(len(problem.K))
+    for k, K in enumerate(problem.K):
+        for train, test in folds:
+            mean = problem.y[train].mean()
+            a = np.linalg.solve(K[np.ix_(train, train)] + 0.1 * np.eye(len(train)), problem.y[train] - mean)
+            expected[k] += _score(problem.y[test], K[np.ix_(test, train)] @ a + mean) / len(folds)
+    scores = held_out_scores(precomputed(problem.K), problem.y, RidgeMachine(0.1), folds, _score)
+    np.testing.assert_allclose(scores, expected, rtol=1e-9)
+    np.testing.assert_allclose(proportional(np.array([0.9, 0.5, 0.6]), 0.5).values, [0.8, 0.0, 0.2])
+    np.testing.assert_array_equal(proportional(np.array([0.4, 0.5]), 0.5).values, [0.5, 0.5])

@@ -2,6 +2,7 @@
 
 from multikernel.domains.ball import NormBall
 from multikernel.domains.base import Domain, HasBlockUpdate
+from multikernel.domains.ellipsoid import Ellipsoid
 from multikernel.domains.entropy import EntropySimplex
 from multikernel.domains.orthant import Orthant
 from multikernel.domains.separable import Separable, as_separable
@@ -9,6 +10,7 @@ from multikernel.domains.simplex import Simplex
 
 __all__ = [
     "Domain",
+    "Ellipsoid",
     "EntropySimplex",
     "HasBlockUpdate",
     "NormBall",

@@ -27,8 +27,8 @@ _NORM = Number(least=1, why="in the limit of large norms the best weights are al
 class NormBall(Separable):
     """d >= 0, |d - center|_norm <= radius.
 
-    Scores may be negative (for kernels that are not linear in the weights). With centre 0 the support is exact then,
-    too; with another centre it is an upper bound.
+    Scores may be negative (for kernels that are not linear in the weights). With centre 0 or radius 0 the support is
+    exact then, too; with another centre it is an upper bound.
 
     Parameters
     ----------
@@ -87,6 +87,8 @@ class NormBall(Separable):
         return bool((d >= -slack).all() and norm_of(d - center, self.norm) <= self.radius + slack)
 
     def support(self, q: Array) -> float:
+        if self.single_point:
+            return float(self.offset(len(q)) @ q)
         q = np.maximum(q, 0.0)
         return float(self.offset(len(q)) @ q) + self.radius * norm_of(q, dual_exponent(self.norm))
 

@@ -1,7 +1,8 @@
 """Scikit-learn estimators."""
 
 from multikernel.estimators.easymkl import EasyMKLClassifier
-from multikernel.estimators.generalized.gmkl import GMKLClassifier, GMKLRegressor
+from multikernel.estimators.generalized.gmkl import GMKLClassifier
+from multikernel.estimators.generalized.regressors import GMKLRegressor, GMKLSupportRegressor
 from multikernel.estimators.hierarchical.hkl import HKLClassifier, HKLRegressor
 from multikernel.estimators.polynomial.polynomial import PolynomialMKLClassifier, PolynomialMKLRegressor
 from multikernel.estimators.ridge_cv import MultipleKernelRidgeCV
@@ -10,11 +11,12 @@ from multikernel.estimators.rls2.rls2 import RLS2Classifier, RLS2Regressor
 from multikernel.estimators.rules.alignment import AlignmentMKLClassifier, AlignmentMKLRegressor
 from multikernel.estimators.rules.average import AverageMKLClassifier, AverageMKLRegressor
 from multikernel.estimators.rules.best import BestKernelClassifier, BestKernelRegressor
+from multikernel.estimators.rules.proportional import ProportionalMKLClassifier, ProportionalMKLRegressor
 from multikernel.estimators.scales.learned_scales import LearnedScalesClassifier, LearnedScalesRegressor
 from multikernel.estimators.support.l1 import L1MKLClassifier, L1MKLRegressor
 from multikernel.estimators.support.lp import LpMKLClassifier, LpMKLRegressor
 from multikernel.estimators.support.one_class import OneClassMKL
-from multikernel.estimators.support.smoothed import SMKLClassifier
+from multikernel.estimators.support.smoothed import SMKLClassifier, SMKLRegressor
 from multikernel.estimators.two_layers.two_layers import TwoLayerRegressor
 
 __all__ = [
@@ -27,6 +29,7 @@ __all__ = [
     "EasyMKLClassifier",
     "GMKLClassifier",
     "GMKLRegressor",
+    "GMKLSupportRegressor",
     "HKLClassifier",
     "HKLRegressor",
     "L1MKLClassifier",
@@ -41,8 +44,11 @@ __all__ = [
     "OneClassMKL",
     "PolynomialMKLClassifier",
     "PolynomialMKLRegressor",
+    "ProportionalMKLClassifier",
+    "ProportionalMKLRegressor",
     "RLS2Classifier",
     "RLS2Regressor",
     "SMKLClassifier",
+    "SMKLRegressor",
     "TwoLayerRegressor",
 ]

@@ -35,6 +35,7 @@ _LEAST = 0.01  # of the error: what a step towards more complex models has to br
 _EQUAL = 1e-3  # of the error: candidates that differ by less are as good as each other
 _ROUGH = 1e-2  # tolerance of the fits that are compared
 _DIGITS = 9  # to which kernel values tell samples apart
+TUBE = 0.1  # of the spread of the target: residuals that cost nothing where epsilon is "auto"
 RIDGES = np.geomspace(1e4, 1e-6, 16)  # of a kernel whose mean self-value is 1
 MARGINS = np.geomspace(1e2, 1e-4, 10)
 LOSS_WEIGHTS = np.geomspace(1e-2, 1e4, 10)

@@ -2,9 +2,9 @@
 
 from multikernel.procedures.base import Weights, outcome
 from multikernel.procedures.baselines import alignf, alignment, average
-from multikernel.procedures.best import best_kernel
 from multikernel.procedures.easymkl import easymkl
 from multikernel.procedures.generalized import generalized_mkl
+from multikernel.procedures.held_out_rules import best_kernel, held_out_scores, proportional
 from multikernel.procedures.simplex_least_squares import simplex_least_squares
 from multikernel.procedures.smoothed import smoothed
 from multikernel.procedures.support_mkl import support_mkl
@@ -18,7 +18,9 @@ __all__ = [
     "best_kernel",
     "easymkl",
     "generalized_mkl",
+    "held_out_scores",
     "outcome",
+    "proportional",
     "simplex_least_squares",
     "smoothed",
     "solved_in_own_units",

@@ -179,11 +179,10 @@ def test_a_table_that_cannot_be_used_leaves_one_line_and_no_model(invoke: Invoke
 @pytest.mark.parametrize(
     ("kind", "options", "complaint"),
     [
-        ("real", ("--method", "easymkl"), "easymkl separates classes, and 'target' holds numbers"),
         (
             "real",
-            ("--method", "smkl"),
-            "smkl separates classes, and 'target' holds numbers; use --method l1mkl, lpmkl,",
+            ("--method", "easymkl"),
+            "easymkl separates classes, and 'target' holds numbers; use --method l1mkl, lpmkl, smkl,",
         ),
         ("word", ("--method", "ridgecv"), "ridgecv predicts numbers, and 'target' holds classes; use --method easymkl"),
         ("word", ("--method", "smkl", "--lam", "0.1"), "--lam does not apply to --method smkl where the target holds"),

@@ -43,7 +43,7 @@ METHODS = {
     "easymkl": Method("EasyMKLClassifier", classes=("lam", "C")),
     "l1mkl": Method("L1MKLClassifier", "L1MKLRegressor", ("C",), ("C",)),
     "lpmkl": Method("LpMKLClassifier", "LpMKLRegressor", ("C",), ("C",)),
-    "smkl": Method("SMKLClassifier", classes=("C",)),
+    "smkl": Method("SMKLClassifier", "SMKLRegressor", ("C",), ("C",)),
     # Its kernels are scaled to trace 1, for which alpha is smaller.
     "rls2": Method("RLS2Classifier", "RLS2Regressor", ("alpha",), grids={"alpha": (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1)}),
     "polynomial": Method("PolynomialMKLClassifier", "PolynomialMKLRegressor", ("alpha",)),
@@ -55,6 +55,7 @@ METHODS = {
     "ridgecv": Method(regressor="MultipleKernelRidgeCV", numbers=()),
     "average": Method("AverageMKLClassifier", "AverageMKLRegressor", ("lam", "C")),
     "alignment": Method("AlignmentMKLClassifier", "AlignmentMKLRegressor", ("lam", "C")),
+    "proportional": Method("ProportionalMKLClassifier", "ProportionalMKLRegressor", ("lam", "C")),
     "best": Method("BestKernelClassifier", "BestKernelRegressor", ("lam", "C")),
 }
 
@@ -127,7 +128,7 @@ def make_model(wish: Wish, task: Task) -> Any:
     if family is not None and not any(given.name == "kernels" for given in fields(estimator)):
         raise ValueError(f"--method {name} takes no kernels: it learns one for each feature; leave --kernels out")
     more = dict(wish.given) | ({} if family is None else {"kernels": family})
-    if name == "best":
+    if name in ("best", "proportional"):
         more |= {"cv": INNER_FOLDS, "random_state": wish.seed}
     model = estimator(**more | _learner(wish, name, allowed) | dict(wish.parameters))
     model.check_parameters()
@@ -158,8 +159,8 @@ def with_search(model: Any, wish: Wish, task: Task, y: Array) -> Any:
         return model
     parameter = regularisation(model, options)
     values = METHODS[name].grids[parameter]
-    # The best single kernel is searched for inside this search, so only every other value is tried.
-    grid = {parameter: values[1::2] if name == "best" else values}
+    # Kernels are tried alone inside this search, so only every other value is tried.
+    grid = {parameter: values[1::2] if name in ("best", "proportional") else values}
     return BankSearchCV(model, grid, cv=shuffled_folds(task, INNER_FOLDS, wish.seed))
 
 

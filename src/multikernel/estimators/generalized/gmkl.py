@@ -1,19 +1,15 @@
-"""Generalised multiple kernel learning: kernels that depend on their weights in any differentiable way."""
+"""Generalised multiple kernel learning of classes: kernels that depend on their weights in any differentiable way."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
 from multikernel._typing import Array
-from multikernel.estimators.chosen import Samples, loss_weights, ridges
+from multikernel.estimators.chosen import Samples, loss_weights
 from multikernel.estimators.classifier import WeightedClassifier
 from multikernel.estimators.generalized.base import GeneralizedMKL
-from multikernel.estimators.parameters import AUTO, PositiveOrAuto
-from multikernel.estimators.regressor import WeightedRegressor
-from multikernel.estimators.ridge_model import RidgeRegressor
-from multikernel.machines import RidgeMachine, SquaredHingeMachine
+from multikernel.estimators.parameters import PositiveOrAuto
+from multikernel.machines import SquaredHingeMachine
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -119,58 +115,3 @@ class GMKLClassifier(GeneralizedMKL, WeightedClassifier):
 
     def _machine(self) -> SquaredHingeMachine:
         return SquaredHingeMachine(C=self.C, fit_intercept=self.fit_intercept)
-
-
-@dataclass(eq=False, repr=False, kw_only=True)
-class GMKLRegressor(GeneralizedMKL, RidgeRegressor, WeightedRegressor):
-    """A sum, a power of a sum or a product of kernels, its weights learned together with kernel ridge regression.
-
-    Solves min over theta >= 0 of T(theta) + penalty |theta|_norm^norm, or of T(theta) over
-    |theta - offset|_norm <= radius, with T(theta) = y'(K(theta) + alpha I)^-1 y, y less its mean where an intercept is
-    fitted. T grows with the square of the target: a penalty means the same only for a target of the same scale.
-
-    Parameters
-    ----------
-    alpha : float > 0 or "auto", default "auto"
-        What is added to the diagonal of the kernel; "auto" takes the value of least held-out error, which ``alpha_``
-        tells.
-    penalty : float > 0 or "auto", default "auto"
-        As in GMKLClassifier; "auto" is the variance of the target times the mean self-value of the kernels to the power
-        of the norm, which ``penalty_`` tells. Of a sum of kernels alpha and penalty matter as one number.
-    fit_intercept : bool, default True
-        Whether the mean of the targets is taken off first and is the intercept.
-    kernels, combination, profile, degree, norm, radius, offset, n_init, tol, max_iter, random_state,
-    time_budget, verbose : as in GMKLClassifier
-    approximation, rank : as in L1MKLClassifier
-
-    Attributes
-    ----------
-    As those of GMKLClassifier, without ``classes_``; a constant target has a ``duality_gap_`` with every combination.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from multikernel import GMKLRegressor
-    >>> X = np.random.default_rng(0).normal(size=(100, 4))
-    >>> model = GMKLRegressor(combination="rbf_product", alpha=0.1).fit(X, np.sin(2.0 * X[:, 1]))
-    >>> (model.weights_ > 0).astype(int)  # widths along the features: only one matters
-    array([0, 1, 0, 0])
-    """
-
-    alpha: PositiveOrAuto = "auto"
-    penalty: PositiveOrAuto = "auto"
-    fit_intercept: bool = True
-
-    def _regularises(self) -> tuple[str, ...]:
-        return ("alpha", "penalty") if self.radius is None else ("alpha",)
-
-    def _by_rule(self, whole: Samples) -> dict[str, float]:
-        if self.radius is not None or not AUTO.accepts(self.penalty):
-            return {}
-        return {"penalty": whole.spread**2 * whole.size**self.norm}
-
-    def _candidates(self, name: str, whole: Samples) -> Array:
-        return ridges(np.sqrt(whole.share.sum()))
-
-    def _machine(self) -> RidgeMachine:
-        return RidgeMachine(self.alpha, self.fit_intercept)

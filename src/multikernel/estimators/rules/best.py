@@ -2,14 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
-from numbers import Integral
-from typing import Any
 
 import numpy as np
 from sklearn.metrics import r2_score, roc_auc_score
-from sklearn.model_selection import KFold, StratifiedKFold, check_cv
 
 from multikernel._parameters import Seed
 from multikernel._typing import Array
@@ -17,10 +13,9 @@ from multikernel.banks import KernelBank
 from multikernel.estimators.parameters import CrossValidation
 from multikernel.estimators.protocol import Task
 from multikernel.estimators.rules.base import RuleClassifier, RuleRegressor
+from multikernel.estimators.rules.folds import folds_of_classes, folds_of_numbers
 from multikernel.machines import Machine
 from multikernel.procedures import Weights, best_kernel
-
-Fold = tuple[Array, Array]  # training and validation rows
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -49,21 +44,11 @@ class BestKernelClassifier(RuleClassifier):
     random_state: Seed = None
 
     def _weigh(self, bank: KernelBank, task: Task, machine: Machine) -> Weights:
-        folds = [] if len(bank) == 1 else self._folds(task)
+        folds = folds_of_classes(self.cv, self.random_state, task) if len(bank) > 1 else ()
         return best_kernel(bank, task.target, machine, folds, roc_auc_score, task.sample_weight)
 
     def _tried(self, bank: KernelBank, task: Task) -> Array:
         return np.eye(len(bank))
-
-    def _folds(self, task: Task) -> Iterable[Fold]:
-        """Training and validation rows of the task."""
-        y = task.target
-        if not isinstance(self.cv, Integral):
-            return _given_folds(self.cv, task)
-        smaller = int(min((y > 0).sum(), (y < 0).sum()))
-        if smaller < 2:
-            return []
-        return StratifiedKFold(min(int(self.cv), smaller), shuffle=True, random_state=self.random_state).split(y, y)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -92,33 +77,8 @@ class BestKernelRegressor(RuleRegressor):
     random_state: Seed = None
 
     def _weigh(self, bank: KernelBank, task: Task, machine: Machine) -> Weights:
-        folds = [] if len(bank) == 1 else self._folds(task)
+        folds = folds_of_numbers(self.cv, self.random_state, task) if len(bank) > 1 else ()
         return best_kernel(bank, task.target, machine, folds, r2_score, task.sample_weight)
 
     def _tried(self, bank: KernelBank, task: Task) -> Array:
         return np.eye(len(bank))
-
-    def _folds(self, task: Task) -> Iterable[Fold]:
-        """Training and validation rows of the task."""
-        n = len(task.target)
-        if not isinstance(self.cv, Integral):
-            return _given_folds(self.cv, task)
-        if n < 4:
-            return []
-        return KFold(min(int(self.cv), n // 2), shuffle=True, random_state=self.random_state).split(np.empty((n, 1)))
-
-
-def _given_folds(cv: Any, task: Task) -> list[Fold]:
-    """Folds over all training samples that the user gave, as rows of the task."""
-    total = int(task.rows.max()) + 1
-    labels = np.zeros(total)
-    labels[task.rows] = task.target if task.target.ndim == 1 else 0.0
-    given = check_cv(cv).split(np.empty((total, 1)), labels)
-    return [(_places(train, task.rows), _places(test, task.rows)) for train, test in given]
-
-
-def _places(chosen: Array, rows: Array) -> Array:
-    """Where the chosen training samples stand among the sorted rows, without those that take no part."""
-    chosen = np.asarray(chosen)
-    place = np.minimum(np.searchsorted(rows, chosen), len(rows) - 1)
-    return place[rows[place] == chosen]

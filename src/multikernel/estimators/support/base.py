@@ -15,9 +15,9 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.shared import together
 from multikernel.combinations import Linear
-from multikernel.domains import Domain
+from multikernel.domains import Domain, as_separable
 from multikernel.estimators.approximated import ApproximateEstimator
-from multikernel.estimators.chosen import Samples, loss_weights
+from multikernel.estimators.chosen import TUBE, Samples, loss_weights
 from multikernel.estimators.classifier import WeightedClassifier
 from multikernel.estimators.parameters import AUTO, NonNegativeOrAuto, PositiveOrAuto
 from multikernel.estimators.protocol import Fitted, Learned, Task
@@ -25,11 +25,10 @@ from multikernel.estimators.regressor import WeightedRegressor
 from multikernel.kernels import KernelFamily, Kernels, polynomials, rbf_grid
 from multikernel.machines import EpsilonMachine, HingeMachine, SupportMachine
 from multikernel.observer import Observer
-from multikernel.optimizers import Optimizer
+from multikernel.optimizers import Optimizer, QuasiNewton
 from multikernel.problem import Problem
 from multikernel.procedures import outcome, solved_in_own_units, support_mkl
 
-_TUBE = 0.1  # of the spread of the target: residuals that cost nothing where epsilon is "auto"
 _TOGETHER = 2 << 30  # bytes for the matrices of the problems that are solved together
 _MATRICES = 4  # of n x n double-precision values that one problem has at a time
 _LARGE_STACK = 64 << 20  # bytes of a double-precision stack beyond which passes are made in single precision
@@ -95,9 +94,9 @@ class SupportEstimator(ApproximateEstimator):
 
     def _solve(self, problem: Problem, start: Array | None, warm: Array | None, observe: Observer) -> Learned:
         """The problem in its own units."""
-        if self.solver == "auto":
+        if self.solver == "auto" and as_separable(problem.domain) is not None:
             return support_mkl(problem, self.tol, self.max_iter, start, observe, warm)
-        optimizer = self._optimizers()[self.solver](tol=self.tol, max_iter=self.max_iter)
+        optimizer = self._optimizers().get(self.solver, QuasiNewton)(tol=self.tol, max_iter=self.max_iter)
         own = None if warm is None else np.atleast_2d(warm)[0]
         return outcome(optimizer.minimise(problem, start, own, observe))
 
@@ -139,7 +138,7 @@ class SupportRegressor(SupportEstimator, WeightedRegressor):
         return whole.spread
 
     def _by_rule(self, whole: Samples) -> dict[str, float]:
-        return {"epsilon": _TUBE * whole.spread} if AUTO.accepts(self.epsilon) else {}
+        return {"epsilon": TUBE * whole.spread} if AUTO.accepts(self.epsilon) else {}
 
     def _machine(self) -> SupportMachine:
         return EpsilonMachine(C=self.C, epsilon=self.epsilon, fit_intercept=self.fit_intercept, tol=self.tol)

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
-from multikernel._rules import Number
-from multikernel.domains import Domain, NormBall
+import numpy as np
+
+from multikernel._parameters import NonNegative, NonNegativeVector
+from multikernel._rules import AnyOf, Nothing, Number
+from multikernel.domains import Domain, Ellipsoid, NormBall
+from multikernel.domains.ellipsoid import DefiniteMatrix
 from multikernel.estimators.support.base import SupportClassifier, SupportEstimator, SupportRegressor
 from multikernel.optimizers import BlockNorm, Optimizer, ProjectedGradient
 
@@ -17,9 +21,25 @@ class WeightsInBall(SupportEstimator):
     """Weights of p-norm at most one."""
 
     p: Annotated[float, Number(least=1, why="below 1 the problem is not convex")] = 2.0
+    shape: Annotated[Any, AnyOf((DefiniteMatrix(), Nothing()))] = None
+    offset: NonNegative | NonNegativeVector = 0.0
+
+    def check_parameters(self) -> None:
+        super().check_parameters()
+        if self.shape is not None and self.p != 2:
+            raise ValueError(
+                f"{type(self).__name__}: shape takes the place of the ball of norm p, so leave p at 2; got p={self.p}"
+            )
+        if self.solver == "block_norm" and (self.shape is not None or np.any(self.offset)):
+            raise ValueError(
+                f"{type(self).__name__}: solver='block_norm' has a formula for balls around 0 only; leave shape and "
+                "offset out, or take solver='auto'"
+            )
 
     def _domain(self) -> Domain:
-        return NormBall(norm=self.p)
+        if self.shape is not None:
+            return Ellipsoid(self.shape, self.offset)
+        return NormBall(norm=self.p, center=self.offset)
 
     def _optimizers(self) -> Mapping[str, type[Optimizer]]:
         return {"block_norm": BlockNorm, "projected_gradient": ProjectedGradient}
@@ -39,13 +59,19 @@ class LpMKLClassifier(WeightsInBall, SupportClassifier):
         By default polynomials of degrees 1 to 3 and nine widths of the Gaussian, on all features, normalised.
     p : finite float >= 1, default 2.0
         The norm of the ball.
+    shape : None, array (m, m) or (m,), default None
+        A positive definite matrix S, or its diagonal: (d - offset)' S^-1 (d - offset) <= 1 takes the place of the ball.
+        Entries beside the diagonal say which weights may be large together.
+    offset : float >= 0 or array (m,), default 0.0
+        The centre of the ball, |d - offset|_p <= 1, or of the ellipsoid: weights that are thought right before the data
+        are seen.
     C : float > 0 or "auto", default 1.0
         Weight of the hinge losses; "auto" takes the value of least held-out error, which ``C_`` tells.
     fit_intercept : bool, default True
         Whether there is an intercept, and with it the equality y'a = 0.
     solver : {"auto", "block_norm", "projected_gradient"}, default "auto"
         "auto" is an interior point method over weights and support vectors together; "block_norm" the update in closed
-        form of Kloft and others.
+        form of Kloft and others, which needs a ball around 0. In an ellipsoid "auto" takes quasi-Newton steps.
     class_weight, multiclass, probability, tol, max_iter, n_jobs, checkpoint, time_budget, verbose : as in
         L1MKLClassifier
     approximation, rank : as in L1MKLClassifier
@@ -81,6 +107,7 @@ class LpMKLRegressor(WeightsInBall, SupportRegressor):
     ----------
     p : finite float >= 1, default 2.0
         The norm of the ball.
+    shape, offset : as in LpMKLClassifier
     C, epsilon, fit_intercept : as in L1MKLRegressor
     kernels, solver, tol, max_iter, time_budget, verbose : as in LpMKLClassifier
     approximation, rank : as in L1MKLClassifier

@@ -11,8 +11,10 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.combinations import Linear
 from multikernel.domains import Domain, EntropySimplex
+from multikernel.estimators.chosen import Samples
+from multikernel.estimators.parameters import AUTO, PositiveOrAuto
 from multikernel.estimators.protocol import Fitted, Learned, Task
-from multikernel.estimators.support.base import SupportClassifier
+from multikernel.estimators.support.base import SupportClassifier, SupportRegressor
 from multikernel.machines import HingeMachine
 from multikernel.observer import Observer
 from multikernel.optimizers import Optimizer
@@ -99,3 +101,55 @@ class SMKLClassifier(SupportClassifier):
             weights, a = replace(found, objective=-float(found.objective or 0.0)), dual.warm  # as a minimum over a
         last, gram = replace(machine, fit_intercept=self.fit_intercept), bank.combine(weights.values)
         return weights, last.polished(gram, last.program(y, sample_weight), a, self.tol)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class SMKLRegressor(SupportRegressor):
+    """Kernel weights by smoothed multiple kernel learning, together with support vector regression.
+
+    Solves min over d >= 0, sum d = 1 of (s/2) sum_k d_k log d_k + max over b of y'b - epsilon |b|_1 - 1/2 b'K(d) b,
+    |b| <= C, sum b = 0; the weights are the softmax of b'K_k b / s. Other than in SMKLClassifier the intercept belongs
+    to this problem, for the size of a target says nothing of its kernels. ``objective_`` is the value of the problem.
+    As s goes to 0 it becomes L1-MKL, as s grows the weights become equal.
+
+    Parameters
+    ----------
+    C, epsilon : as in L1MKLRegressor
+    fit_intercept : bool, default True
+        Whether there is an intercept, and with it the equality sum b = 0.
+    smoothing : float > 0 or "auto", default "auto"
+        s, in units of b'K_k b. "auto" is the variance of the target over the mean self-value of the kernels, which
+        ``smoothing_`` tells.
+    solver : {"auto"}
+        An interior point method over weights and support vectors together.
+    kernels, tol, max_iter, time_budget, verbose : as in L1MKLClassifier
+    approximation, rank : as in L1MKLClassifier
+
+    Attributes
+    ----------
+    As those of L1MKLClassifier, without ``classes_``.
+
+    Examples
+    --------
+    >>> from sklearn.datasets import load_diabetes
+    >>> from multikernel import SMKLRegressor, kernels
+    >>> X, y = load_diabetes(return_X_y=True)
+    >>> model = SMKLRegressor(kernels.per_feature(kernels.RBF(100.0)), C=100.0, epsilon=10.0).fit(X, y)
+    >>> bool(model.score(X, y) > 0.4), bool((model.weights_ > 0).all())
+    (True, True)
+    """
+
+    smoothing: PositiveOrAuto = "auto"
+
+    def _regularises(self) -> tuple[str, ...]:
+        return (*super()._regularises(), "smoothing")
+
+    def _by_rule(self, whole: Samples) -> dict[str, float]:
+        rule = {"smoothing": whole.spread**2 / whole.size} if AUTO.accepts(self.smoothing) else {}
+        return super()._by_rule(whole) | rule
+
+    def _domain(self) -> Domain:
+        return EntropySimplex(0.5 * self.smoothing)
+
+    def _optimizers(self) -> Mapping[str, type[Optimizer]]:
+        return {}

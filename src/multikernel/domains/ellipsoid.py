@@ -1,0 +1,201 @@
+"""Weights in an ellipsoid: d >= 0, (d - center)' S^-1 (d - center) <= 1, S symmetric and positive definite.
+
+With S = L L' and multipliers mu >= 0 of d >= 0,
+
+    h(q) = min_{mu >= 0} center'(q + mu) + |L'(q + mu)|,        so every mu >= 0 bounds it from above,
+
+and d = center + S (q + mu) / |L'(q + mu)| attains it. Where no entry of that is negative at mu = 0, this is the
+answer. Elsewhere, as for the projection of z, the multiplier t of the ellipsoid is the root of one decreasing function:
+for each t a quadratic problem over d >= 0 remains (non-negative least squares),
+
+    maximiser     min_{d >= 0}  t/2 (d - center)'S^-1(d - center) - q'd
+    projection    min_{d >= 0}  1/2 |d - z|^2 + t/2 (d - center)'S^-1(d - center)
+
+The domain that Xu, Jin, Zhu, Lyu and King (2010) state for uncertain weights, there with its surface, which is no
+convex set.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Annotated, Any
+
+import numpy as np
+from scipy.linalg import cho_solve, cholesky
+from scipy.optimize import brentq, nnls
+
+from multikernel._parameters import NonNegative, NonNegativeVector
+from multikernel._rules import Rule
+from multikernel._typing import Array
+from multikernel.domains.base import Domain
+
+_WIDEST = 1e-13  # the least multiplier of the ellipsoid, relative to its size: with less it is not active
+_ASYMMETRIC = 1e-12
+
+
+@dataclass(frozen=True)
+class DefiniteMatrix(Rule):
+    """A matrix that describes an ellipsoid, or its diagonal."""
+
+    words = "a symmetric, positive definite matrix of finite numbers, or a vector of numbers > 0, its diagonal"
+
+    def accepts(self, value: Any) -> bool:
+        if not isinstance(value, np.ndarray | list | tuple):
+            return False
+        try:
+            S = np.asarray(value, dtype=float)
+        except (TypeError, ValueError):
+            return False
+        if S.size == 0 or not np.isfinite(S).all():
+            return False
+        if S.ndim == 1:
+            return bool((S > 0).all())
+        if S.ndim != 2 or S.shape[0] != S.shape[1] or np.abs(S - S.T).max() > _ASYMMETRIC * np.abs(S).max():
+            return False
+        try:
+            np.linalg.cholesky(S)
+        except np.linalg.LinAlgError:
+            return False
+        return True
+
+
+@dataclass(frozen=True, eq=False)
+class Ellipsoid(Domain):
+    """d >= 0, (d - center)' shape^-1 (d - center) <= 1.
+
+    The unit matrix is the ball of the 2-norm; entries beside the diagonal say which weights may be large together.
+
+    Parameters
+    ----------
+    shape : array (m, m), symmetric and positive definite; or (m,), its diagonal
+    center : float >= 0 or array (m,) of such
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel.domains import Ellipsoid
+    >>> Ellipsoid(shape=np.array([4.0, 1.0])).maximiser(np.array([1.0, 0.0]))
+    array([2., 0.])
+    """
+
+    shape: Annotated[Array, DefiniteMatrix()]
+    center: NonNegative | NonNegativeVector = 0.0
+
+    def __repr__(self) -> str:
+        centre = f", center={self.center}" if np.ndim(self.center) == 0 else ", around a centre of its own"
+        return f"Ellipsoid({len(self.shape)} weights{centre})"
+
+    def in_units(self, weight: float, value: float) -> Ellipsoid:
+        if weight == 1.0:
+            return self
+        return Ellipsoid(self._S / weight / weight, np.asarray(self.center, dtype=float) / weight)
+
+    def check(self, m: int) -> None:
+        if len(self.shape) != m:
+            raise ValueError(f"the shape of the ellipsoid has {len(self.shape)} rows for {m} kernels")
+        if np.ndim(self.center) == 1 and np.size(self.center) != m:
+            raise ValueError(f"the centre of the ellipsoid has {np.size(self.center)} entries for {m} kernels")
+
+    def start(self, m: int) -> Array:
+        self.check(m)
+        return self._offset + 1.0 / np.sqrt(self._inverse.sum())
+
+    def project(self, z: Array) -> Array:
+        self.check(len(z))
+        d = np.maximum(z, 0.0)
+        if self._length(d) <= 1.0:
+            return d
+
+        def nearest(t: float) -> Array:
+            return _least(np.eye(len(z)) + t * self._inverse, z + t * self._pull)
+
+        top = 1.0
+        while self._length(nearest(top)) > 1.0:
+            top *= 16.0
+        return self._inside(nearest(self._root(nearest, 0.0, top)))
+
+    def feasible(self, d: Array) -> Array:
+        self.check(len(d))
+        return self._inside(np.maximum(d, 0.0))
+
+    def support(self, q: Array) -> float:
+        _, pressed = self._attained(q)
+        return float(self._offset @ pressed) + float(np.linalg.norm(self._L.T @ pressed))
+
+    def maximiser(self, q: Array) -> Array:
+        return self._attained(q)[0]
+
+    def _attained(self, q: Array) -> tuple[Array, Array]:
+        """Weights that attain h(q), and q + mu."""
+        self.check(len(q))
+        size = float(np.linalg.norm(self._L.T @ q))
+        if size == 0.0:
+            return self.start(len(q)), q
+        d = self._offset + self._S @ q / size
+        if (d >= 0.0).all():
+            return self._inside(d), q
+
+        def best(t: float) -> Array:
+            return _least(t * self._inverse, q + t * self._pull)
+
+        low = _WIDEST * size
+        d, t = best(low), low
+        if self._length(d) > 1.0:
+            top = size
+            while self._length(best(top)) > 1.0:
+                top *= 16.0
+            t = self._root(best, low, top)
+            d = best(t)
+        pressed = np.where(d > 0.0, q, np.maximum(q, t * (self._inverse @ (d - self._offset))))
+        return self._inside(d), pressed
+
+    def _root(self, at: Callable[[float], Array], low: float, top: float) -> float:
+        """The multiplier at which the point is on the ellipsoid."""
+        found = brentq(lambda t: self._length(at(t)) - 1.0, low, top, xtol=1e-300, rtol=1e-15, maxiter=500)
+        return float(found)
+
+    def _inside(self, d: Array) -> Array:
+        """Weights drawn to the centre until the ellipsoid has them."""
+        length = self._length(d)
+        return self._offset + (d - self._offset) / length if length > 1.0 else d
+
+    def _length(self, d: Array) -> float:
+        """The root of (d - center)' S^-1 (d - center)."""
+        delta = d - self._offset
+        return float(np.sqrt(max(delta @ self._inverse @ delta, 0.0)))
+
+    @cached_property
+    def _S(self) -> Array:
+        S = np.asarray(self.shape, dtype=float)
+        return np.diag(S) if S.ndim == 1 else S
+
+    @cached_property
+    def _L(self) -> Array:
+        return np.asarray(np.linalg.cholesky(self._S))
+
+    @cached_property
+    def _inverse(self) -> Array:
+        inverse = cho_solve((self._L, True), np.eye(len(self._S)))
+        return np.asarray(0.5 * (inverse + inverse.T))
+
+    @cached_property
+    def _offset(self) -> Array:
+        return np.full(len(self._S), self.center, dtype=float)
+
+    @cached_property
+    def _pull(self) -> Array:
+        """S^-1 center."""
+        return self._inverse @ self._offset
+
+
+def _least(H: Array, b: Array) -> Array:
+    """argmin over d >= 0 of 1/2 d'H d - b'd, for a positive definite H."""
+    R = cholesky(H)
+    d = cho_solve((R, False), b)
+    if (d >= 0.0).all():
+        return np.asarray(d)
+    half = np.linalg.solve(R.T, b)
+    size = float(np.linalg.norm(half))
+    return np.asarray(nnls(R, half / size)[0] * size)

@@ -1,0 +1,145 @@
+"""Weights in proportion to what each kernel predicts alone (Tanabe, Ho, Nguyen and Kawasaki 2008)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Annotated, Any
+
+import numpy as np
+from sklearn.metrics import accuracy_score, r2_score
+
+from multikernel._parameters import Seed
+from multikernel._rules import AnyOf, Choice, Number
+from multikernel._typing import Array
+from multikernel.banks import KernelBank
+from multikernel.estimators.parameters import CrossValidation
+from multikernel.estimators.protocol import Task
+from multikernel.estimators.rules.base import RuleClassifier, RuleRegressor
+from multikernel.estimators.rules.folds import Fold, folds_of_classes, folds_of_numbers
+from multikernel.machines import Machine, RidgeMachine
+from multikernel.procedures import Weights, held_out_scores, proportional
+from multikernel.procedures.units import kernel_size
+
+CHANCE = Choice(("chance",))
+_ACCURACY = Number(least=0, below=1)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class ProportionalMKLClassifier(RuleClassifier):
+    """A classifier on kernels weighted by the accuracy of each of them alone, on held-out samples (PWMK).
+
+    With the accuracy a_k of kernel k, averaged over the folds, its weight is max(a_k - threshold, 0), scaled to sum 1;
+    the weights are equal where no kernel is above the threshold. With several classes each binary problem has weights
+    of its own. Weights of samples are those of the losses on the training folds and of the accuracy on the others.
+
+    Parameters
+    ----------
+    threshold : float in [0, 1) or "chance", default "chance"
+        Accuracy that counts as nothing. "chance" is that of always naming the larger class of a training fold. At 0 the
+        weights of kernels that know something and of kernels that know nothing hardly differ.
+    cv : int, splitter or iterable of (train, test) rows, default 5
+        A number of folds means shuffled, stratified ones; fewer where a class has fewer samples.
+    random_state : int, RandomState or None
+        Shuffles the folds.
+    kernels, learner, C, lam, class_weight, multiclass, probability, tol, max_iter, n_jobs, checkpoint, time_budget,
+    verbose : as in AverageMKLClassifier
+    approximation, rank : as in L1MKLClassifier
+
+    Attributes
+    ----------
+    As those of AverageMKLClassifier.
+
+    Notes
+    -----
+    Where C or lam is "auto", the weights that it is chosen for are those of kernel ridge regression on the labels.
+
+    References
+    ----------
+    Tanabe, Ho, Nguyen and Kawasaki (2008), Simple but effective methods for combining kernels in computational biology,
+    RIVF. Goenen and Alpaydin (2011), Multiple kernel learning algorithms, JMLR 12, section 3.2.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import ProportionalMKLClassifier, kernels
+    >>> X = np.random.default_rng(0).normal(size=(80, 3))
+    >>> model = ProportionalMKLClassifier(kernels.linear_features(), C=1.0, random_state=0).fit(X, X[:, 1] > 0)
+    >>> int(model.weights_.argmax()), round(float(model.weights_.sum()), 6)
+    (1, 1.0)
+    """
+
+    threshold: Annotated[Any, AnyOf((_ACCURACY, CHANCE))] = "chance"
+    cv: CrossValidation = 5
+    random_state: Seed = None
+
+    def _weigh(self, bank: KernelBank, task: Task, machine: Machine) -> Weights:
+        folds = list(folds_of_classes(self.cv, self.random_state, task)) if len(bank) > 1 else []
+        scores = held_out_scores(bank, task.target, machine, folds, _accuracy, task.sample_weight)
+        return proportional(scores, _chance(task, folds) if CHANCE.accepts(self.threshold) else self.threshold)
+
+    def _tried(self, bank: KernelBank, task: Task) -> Array:
+        return self._weigh(bank, task, RidgeMachine(kernel_size(bank))).values[None, :]
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class ProportionalMKLRegressor(RuleRegressor):
+    """Kernel ridge regression on kernels weighted by the R^2 of each of them alone, on held-out samples.
+
+    The weights are max(R^2_k - threshold, 0), scaled to sum 1; they are equal where no kernel is above the threshold.
+
+    Parameters
+    ----------
+    threshold : float in [0, 1), default 0.0
+        The R^2 that counts as nothing: 0 is that of the mean of the target.
+    cv : int, splitter or iterable of (train, test) rows, default 5
+        A number of folds means shuffled ones.
+    random_state : int, RandomState or None
+        Shuffles the folds.
+    time_budget : float > 0 or None, default None
+        Seconds after which no further fold is looked at.
+    kernels, alpha, fit_intercept : as in AverageMKLRegressor
+    approximation, rank : as in L1MKLClassifier
+
+    Attributes
+    ----------
+    As those of AverageMKLRegressor.
+
+    Notes
+    -----
+    Where alpha is "auto", the weights that it is chosen for are those with alpha the mean self-value of the kernels.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import ProportionalMKLRegressor, kernels
+    >>> X = np.random.default_rng(0).normal(size=(80, 3))
+    >>> model = ProportionalMKLRegressor(kernels.linear_features(), alpha=1.0, random_state=0).fit(X, X[:, 1])
+    >>> int(model.weights_.argmax()), round(float(model.weights_.sum()), 6)
+    (1, 1.0)
+    """
+
+    threshold: Annotated[float, _ACCURACY] = 0.0
+    cv: CrossValidation = 5
+    random_state: Seed = None
+
+    def _weigh(self, bank: KernelBank, task: Task, machine: Machine) -> Weights:
+        folds = folds_of_numbers(self.cv, self.random_state, task) if len(bank) > 1 else ()
+        scores = held_out_scores(bank, task.target, machine, folds, r2_score, task.sample_weight)
+        return proportional(scores, self.threshold)
+
+    def _tried(self, bank: KernelBank, task: Task) -> Array:
+        return self._weigh(bank, task, RidgeMachine(kernel_size(bank), self.fit_intercept)).values[None, :]
+
+
+def _accuracy(y: Array, values: Array, sample_weight: Array | None = None) -> float:
+    """The share of samples whose decision value has the right sign."""
+    return float(accuracy_score(y > 0, values >= 0, sample_weight=sample_weight))
+
+
+def _chance(task: Task, folds: Sequence[Fold]) -> float:
+    """The mean accuracy over the folds of naming the larger class of the training samples."""
+    s = np.ones(len(task.target)) if task.sample_weight is None else task.sample_weight
+    constant = (np.full(len(test), s[train] @ task.target[train]) for train, test in folds)
+    found = [_accuracy(task.target[test], f, s[test]) for f, (_, test) in zip(constant, folds, strict=True)]
+    return float(np.mean(found)) if found else 1.0
