@@ -12,6 +12,7 @@ from itertools import combinations
 from typing import Any
 
 import numpy as np
+import pytest
 from scipy import sparse
 from sklearn.datasets import load_breast_cancer
 from sklearn.preprocessing import StandardScaler
@@ -21,10 +22,7 @@ import reference as ref
 from multikernel import KernelBank, bind, kernels, precomputed, views
 from multikernel.banks.base_matrix import BaseMatrix
 from multikernel.banks.columns import ColumnDistancesBank
-from multikernel.banks.localized import LocalizedBank
 from multikernel.banks.low_rank import Approximation, approximate_bank, approximate_kernels
-from multikernel.banks.memberships import OfFunction
-from multikernel.banks.placed import PlacedBank
 from multikernel.banks.profiles import ProfilesBank
 from multikernel.banks.shared import Passes, SharedBank
 from multikernel.banks.subset_rbf import SubsetRBFBank
@@ -75,6 +73,12 @@ def single(X: Array) -> Array:
 
 def csr(X: Array) -> Any:
     return sparse.csr_array(X)
+
+
+def elsewhere(X: Array) -> Any:
+    """An array of another library, on a device whose arrays do not become NumPy's by themselves."""
+    strict = pytest.importorskip("array_api_strict")
+    return strict.asarray(X, device=strict.Device("device1"))
 
 
 # -- banks -------------------------------------------------------------------------------------------------------------
@@ -214,34 +218,6 @@ def _weight(X: Array) -> Array:
     return np.array([known.get(tuple(x), 1.0) for x in X])
 
 
-def _few(X: Array) -> Array:
-    """One for a third of the training samples, and for new ones."""
-    known = {tuple(x): float(i % 3 == 0) for i, x in enumerate(samples()[0]) if x.any()}
-    return np.array([known.get(tuple(x), 1.0) for x in X])
-
-
-def _placed(X: Any) -> KernelBank:
-    rows = np.flatnonzero(_few(X))
-    return PlacedBank(bind(_mixed(), X[rows]), rows, rows, (len(X), len(X)), True)
-
-
-def _sides(X: Array) -> Array:
-    """Every sample in one of two groups."""
-    return np.eye(2)[(X[:, 0] > 0.0).astype(int)]
-
-
-def _soft(X: Array) -> Array:
-    return np.column_stack([np.exp(-(X[:, 0] ** 2)), 1.0 + np.tanh(X[:, 1])])
-
-
-def _localized(rule: Callable[[Array], Array]) -> Callable[[Any], KernelBank]:
-    return lambda X: LocalizedBank.of(bind(_mixed(), X), rule(X), OfFunction(rule, 2))
-
-
-def _local(rule: Callable[[Array], Array]) -> ref.Truth:
-    return ref.both(*(ref.weighed(_MIXED, lambda X, j=j: rule(X)[:, j]) for j in range(2)))
-
-
 def _weighed(family: Callable[[], Any]) -> Callable[[Any], KernelBank]:
     return lambda X: bind(family(), X).weighed(_weight(X))
 
@@ -313,6 +289,20 @@ BANKS: dict[str, BankCase] = {
         ref.normalised(ref.stack(ref.homogeneous(1), ref.homogeneous(2))),
     ),
     "monomials-centred-sparse": BankCase(_low_rank("fourier", _CENTRED_TOO), _CENTRED_TOO_TRUTH, csr, centred=True),
+    "arrays": BankCase(lambda X: bind(_mixed(), X), _MIXED, elsewhere),
+    "arrays-on-demand": BankCase(lambda X: bind(list(_INTERLEAVED_KERNELS), X, memory=1), _INTERLEAVED, elsewhere),
+    "arrays-cosines": BankCase(lambda X: bind(kernels.homogeneous_polynomials(5), X), _COSINES, elsewhere),
+    "arrays-normalized": BankCase(lambda X: bind(_mixed(), X).normalized(), ref.normalised(_MIXED), elsewhere),
+    "arrays-scaled": BankCase(
+        lambda X: bind(_mixed(), X).scaled(_FACTORS), ref.multiplied(_MIXED, _FACTORS), elsewhere
+    ),
+    "arrays-factor": BankCase(lambda X: bind(kernels.linear_features(), X), _FEATURES, elsewhere),
+    "arrays-factor-groups": BankCase(lambda X: bind(_groups(), X), _GROUPS, elsewhere),
+    "arrays-nystroem": BankCase(_low_rank("nystroem", _EXACT), _EXACT_TRUTH, elsewhere),
+    "arrays-nystroem-centred": BankCase(
+        _low_rank("nystroem", _CENTRED_TOO), _CENTRED_TOO_TRUTH, elsewhere, centred=True
+    ),
+    "arrays-monomials": BankCase(_low_rank("fourier", _EXACT), _EXACT_TRUTH, elsewhere),
     "views": BankCase(_views_bank, _VIEWS, _two_views),
     "encoded": BankCase(lambda X: bind(_encoded(), X), _ENCODED),
     "encoded-float32": BankCase(lambda X: bind(_encoded(), X), _ENCODED, single, 2e-6),
@@ -370,12 +360,6 @@ BANKS: dict[str, BankCase] = {
         lambda X: bind(_mixed(), X).scaled(_FACTORS).weighed(_weight(X)),
         ref.weighed(ref.multiplied(_MIXED, _FACTORS), _weight),
         of_samples=False,
-    ),
-    "placed": BankCase(_placed, ref.weighed(_MIXED, _few), of_samples=False),
-    "localized": BankCase(_localized(_sides), _local(_sides)),
-    "localized-soft": BankCase(_localized(_soft), _local(_soft)),
-    "localized-some": BankCase(
-        lambda X: _localized(_sides)(X).select([6, 1, 3]), ref.reordered(_local(_sides), [6, 1, 3])
     ),
     "normalized": BankCase(lambda X: bind(_mixed(), X).normalized(), ref.normalised(_MIXED)),
     "normalized-factor": BankCase(lambda X: bind(_groups(), X).normalized(), ref.normalised(_GROUPS)),

@@ -59,8 +59,6 @@ _ROOMS = {
         "LearnedScalesRegressor",
         "LinearRLS2Classifier",
         "LinearRLS2Regressor",
-        "LocalizedMKLClassifier",
-        "LocalizedMKLRegressor",
         "LpMKLClassifier",
         "LpMKLRegressor",
         "MultipleKernelRidgeCV",

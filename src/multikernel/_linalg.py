@@ -8,6 +8,7 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import blas, lapack
 
+from multikernel._arrays import foreign, host, in_double, like, namespace, taken
 from multikernel._typing import Array
 
 _TILE = 1 << 21  # values that are turned into double precision at a time: 16 MB
@@ -31,8 +32,10 @@ def product(A: Any, V: Array) -> Array:
 
     By SciPy's BLAS, as the factorisations are: the idle threads of NumPy's own would spin beside them, which was
     measured to double the time of both on two cores. With a large A in single precision and V in double, sums are in
-    double and no copy of A is made.
+    double and no copy of A is made. Where A is of another library the product is made there, and is NumPy's again.
     """
+    if foreign(A):
+        return host(namespace(A).matmul(A, like(A, V)))
     if isinstance(A, np.ndarray) and A.dtype == np.float32 and V.dtype == np.float64 and A.size > _TILE:
         return _in_tiles(A, V)
     contiguous = isinstance(A, np.ndarray) and (A.flags.c_contiguous or A.flags.f_contiguous)
@@ -70,6 +73,8 @@ def squared(F: Array, columns: Array | None = None, weight: Array | None = None)
     columns : int array, those that take part; all by default
     weight : array (n,), s >= 0; 1 by default
     """
+    if foreign(F):
+        return _foreign_squared(F, columns, weight)
     q = F.shape[1] if columns is None else len(columns)
     total, step = np.zeros((q, q), order="F"), max(1, 2 * _TILE // max(1, F.shape[1]))
     for start in range(0, len(F), step):
@@ -80,6 +85,16 @@ def squared(F: Array, columns: Array | None = None, weight: Array | None = None)
         total = blas.dsyrk(1.0, T.T, beta=1.0, c=total, lower=1, overwrite_c=1)
     mirror(total)
     return total
+
+
+def _foreign_squared(F: Any, columns: Array | None, weight: Array | None) -> Array:
+    """The same where F is of another library; there as well only some rows are copied."""
+    F = F if columns is None else taken(F, columns, axis=1)
+    total, step = np.zeros((F.shape[1], F.shape[1])), max(1, 8 * _TILE // max(1, F.shape[1]))
+    parts = (slice(start, start + step) for start in range(0, F.shape[0], step))
+    for T, rows in ((in_double(taken(F, rows)), rows) for rows in parts):
+        total += host(namespace(F).matmul(T.T, T if weight is None else like(T, weight[rows])[:, None] * T))
+    return 0.5 * (total + total.T)
 
 
 def mirror(M: Array) -> None:

@@ -45,7 +45,7 @@ def test_held_out_part_is_the_fold_against_new_samples(name: str) -> None:
     if not BANKS[name].of_samples:
         pytest.skip("training samples have weights, and new samples have none")
     rows, fold = np.array([0, 5, 4]), np.array([16, 10, 3, 1, 7, 12])
-    found = bank(name).block(fold, fold).cross(BANKS[name].given(samples()[0])[rows])
+    found = bank(name).block(fold, fold).cross(BANKS[name].given(samples()[0][rows]))
     np.testing.assert_allclose(found.matrices(), bank(name).block(rows, fold).matrices(), atol=1e-5)
 
 

@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from multikernel._arrays import host
 from multikernel._memory import check_memory
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
@@ -62,7 +63,7 @@ def read(X: Any, given: Sequence[str] | None = None) -> Table:
     if is_frame(X):
         check_names(X)
         return Table(len(X), dict(zip(map(str, X.columns), columns_of(X, mixed=True), strict=True)))
-    return _array(X)
+    return _array(host(X))
 
 
 def as_table(X: Any) -> Any:

@@ -13,6 +13,7 @@ Gaussians on subsets of the columns   a PackedBank made of all of them at once, 
 functions of one distance             ProfilesBank, where a stack of all that is left would be large
 Gaussians on described subsets        SubsetRBFBank, where a stack of them would be large
 anything else                         PackedBank; LazyBank beyond the memory budget
+arrays of torch, cupy and their like  FactorBank where explicit features are few, else ArrayBank
 """
 
 from __future__ import annotations
@@ -25,6 +26,8 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array
 
+from multikernel._arrays import checked, foreign, host
+from multikernel.banks.array_bank import ArrayBank
 from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.concatenated import ConcatenatedBank
 from multikernel.banks.encoded import EncodedBank, encoded
@@ -64,7 +67,8 @@ def bind(
     Parameters
     ----------
     family : a kernel, a list of kernels or a KernelFamily
-    X : array or CSR matrix of shape (n, p), or data frame; float32 is kept, other numbers become float64. Kernels of
+    X : array or CSR matrix of shape (n, p), or data frame; float32 is kept, other numbers become float64. Arrays of
+        torch or cupy stay on their device, in double precision. Kernels of
         strings take a sequence of strings, or columns of them. What kernels learn from a training sample (widths,
         means, categories, words) they learn from X; blocks of the bank keep it.
     memory : bytes that the largest stored thing may take. Where the one n x n matrix of powers or of distances exceeds
@@ -89,13 +93,16 @@ def bind(
     >>> len(bank), bank.shape
     (11, (20, 20))
     """
-    table = as_table(X)
-    samples = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32]) if table is None else table
+    table = None if foreign(X) else as_table(X)
+    if foreign(X):
+        samples = checked(X)
+    else:
+        samples = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32]) if table is None else table
     features = Features.of(samples)
     if hasattr(X, "columns"):
         features = replace(features, names=Features.of(X).names)
     # a bank does not follow a kernel that is changed later
-    return bind_kernels(deepcopy(as_family(family)).resolve(features).learned(samples), samples, memory, dtype)
+    return bind_kernels(deepcopy(as_family(family)).resolve(features).learned(host(samples)), samples, memory, dtype)
 
 
 def bind_kernels(
@@ -113,6 +120,8 @@ def bind_kernels(
     ------
     ValueError : where dtype is neither float64 nor float32
     """
+    if foreign(X):
+        return _on_arrays(tuple(kernels), X, memory)
     storage = Storage(memory, np.dtype(X.dtype if dtype is None else dtype))
     if storage.dtype not in (np.float64, np.float32):
         raise ValueError(f"bind: matrices are stored in float64 or float32, got dtype {storage.dtype}")
@@ -124,6 +133,13 @@ def bind_kernels(
         case RBFSubsets(subsets, gammas) if not isinstance(subsets, int):
             return subsets_bank(subsets, gammas, samples, storage)
     return _bind(tuple(kernels), samples, storage)
+
+
+def _on_arrays(kernels: tuple[Kernel, ...], X: Any, memory: int) -> KernelBank:
+    """The bank of samples of another library."""
+    linear = all(any(isinstance(fact, ExplicitFeatures) for fact in kernel.facts()) for kernel in kernels)
+    bank = factors_bank(kernels, X) if linear else None
+    return ArrayBank.of(kernels, X, memory) if bank is None or bank.n_features >= X.shape[0] else bank
 
 
 def _bind(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBank:
@@ -166,7 +182,7 @@ def _groups(kernels: tuple[Kernel, ...], X: Any, itemsize: int) -> list[_Group]:
     take(
         ExplicitFeatures,
         lambda f: (p if f.columns is None else len(f.columns)) < n,
-        factors_bank,
+        lambda kernels, X, storage: factors_bank(kernels, X),
         lambda members, fewer: fewer,
     )
     take(Elementary, lambda f: repr(f.kernel), anova_bank, lambda members, kernel: len(members) > 1)

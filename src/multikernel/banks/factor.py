@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._linalg import as_columns, product
+from multikernel._arrays import foreign, host, in_double, like, namespace, taken
+from multikernel._linalg import as_columns, product, squared
 from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank
 from multikernel.banks.factor_gram import FactorGram
@@ -32,7 +33,8 @@ class FactorBank(KernelBank):
 
     Parameters
     ----------
-    F, H : features of the row and of the column samples; ``F is H`` makes the bank square
+    F, H : features of the row and of the column samples; ``F is H`` makes the bank square. Arrays of another library
+        stay on their device: products with them are made there, and are NumPy's again
     sizes : integer array (m,), how many columns each kernel has; they add up to q
     features : integer array (q,), the columns of a data set that F is made of, for new samples
     """
@@ -55,7 +57,7 @@ class FactorBank(KernelBank):
 
     @property
     def rounding(self) -> float:
-        return unit_roundoff(self.F.dtype)
+        return 2.0**-53 if foreign(self.F) else unit_roundoff(self.F.dtype)
 
     @property
     def n_features(self) -> int:
@@ -65,8 +67,8 @@ class FactorBank(KernelBank):
         return self, np.ones(self.n_features)
 
     def tiles(self, rows: Index) -> Iterator[Array]:
-        F = self.F[rows]
-        return (dense(F[:, own] @ self.H[:, own].T) for own in self._own)
+        F = taken(self.F, rows)
+        return (host(dense(F[:, own] @ self.H[:, own].T)) for own in self._own)
 
     @property
     def _own(self) -> list[slice]:
@@ -80,13 +82,13 @@ class FactorBank(KernelBank):
     def apply(self, C: Array) -> Array:
         inner = product(self.H.T, C)
         if (self.sizes == 1).all():  # at once: a loop over thousands of columns of a sparse matrix takes seconds
-            return dense(self.F.T)[:, :, None] * np.asarray(inner)[:, None, :]
+            return host(dense(self.F.T))[:, :, None] * np.asarray(inner)[:, None, :]
         products = np.empty((len(self), self.shape[0], C.shape[1]))
 
         def rows(r: slice) -> None:
-            F = self.F[r]
+            F = taken(self.F, r)
             for k, own in enumerate(self._own):
-                products[k, r] = F[:, own] @ inner[own]
+                products[k, r] = product(F[:, own], inner[own]) if foreign(F) else F[:, own] @ inner[own]
 
         over_rows(rows, self.shape[0], self._height)
         return products
@@ -100,6 +102,8 @@ class FactorBank(KernelBank):
         return self._by_kernel(product(self.F.T, A) ** 2)
 
     def inner(self, M: Array) -> Array:
+        if foreign(self.F):
+            return self._by_kernel(host(namespace(self.F).sum(self.F * (like(self.F, M) @ self.H), axis=0)))
         MH = (self.H.T @ M.T).T
         products = self.F.multiply(MH).sum(axis=0) if hasattr(self.F, "multiply") else (self.F * MH).sum(axis=0)
         return self._by_kernel(np.asarray(products).ravel())
@@ -114,6 +118,9 @@ class FactorBank(KernelBank):
         return self._self_values(self.F)
 
     def _self_values(self, F: Any) -> Array:
+        if foreign(F):
+            sums = [host(namespace(F).sum(in_double(F[:, own]) ** 2, axis=1)) for own in self._own]
+            return np.stack(sums) if sums else np.zeros((0, F.shape[0]))
         if hasattr(F, "multiply"):
             return self._by_kernel(F.multiply(F).toarray().T)
         if F.size <= _COPIED:
@@ -128,6 +135,8 @@ class FactorBank(KernelBank):
         return values
 
     def traces(self) -> Array:
+        if foreign(self.F):
+            return self._by_kernel(host(namespace(self.F).sum(in_double(self.F) ** 2, axis=0)))
         if hasattr(self.F, "multiply"):
             return self._by_kernel(np.asarray(self.F.multiply(self.F).sum(axis=0)).ravel())
         return self._by_kernel(np.einsum("ij,ij->j", self.F, self.F, dtype=np.float64))
@@ -136,15 +145,15 @@ class FactorBank(KernelBank):
         """<F_j H_j', F_k H_k'> = <F_j'F_k, H_j'H_k>."""
         if N is not None:
             return super().pairs(N)
-        left = dense(self.F.T @ self.F)
-        right = left if self.square else dense(self.H.T @ self.H)
+        left = squared(self.F) if foreign(self.F) else dense(self.F.T @ self.F)
+        right = left if self.square else squared(self.H) if foreign(self.H) else dense(self.H.T @ self.H)
         return self._by_kernel(self._by_kernel(left * right).T)
 
     def pair_forms(self, A: Array) -> Array:
         """tr A'(K_j o K_k)A = sum_t |F_j' diag(a_t) F_k|^2."""
         forms = np.zeros((self.F.shape[1], self.F.shape[1]))
         for a in as_columns(A).T:
-            forms += dense(self.F.T @ scaled_rows(self.F, a)) ** 2
+            forms += host(dense(self.F.T @ scaled_rows(self.F, a))) ** 2
         return self._by_kernel(self._by_kernel(forms).T)
 
     def hadamard_apply(self, P: Gram, C: Array) -> Array:
@@ -153,59 +162,64 @@ class FactorBank(KernelBank):
 
     def _images(self, P: Gram, c: Array) -> Array:
         """(P o f h') c for every column: shape (q, r)."""
-        scaled = scaled_rows(self.H, c)
+        scaled = host(scaled_rows(self.H, c))
         if hasattr(scaled, "multiply"):
             return dense(self.F.multiply((scaled.T @ P.dense().T).T)).T
-        return (self.F * P.multiply(scaled)).T
+        return np.asarray((host(self.F) * P.multiply(scaled)).T)
 
     def rotation(self, Y: Array, groups: Sequence[Array] | None = None) -> Rotation | None:
         n, q = self.F.shape
         groups = [np.arange(n)] if groups is None else groups
         if not self.square or 2 * (q + Y.shape[1]) * len(groups) > n:  # before sparse features are made dense
             return None
-        return Rotation.of(np.hstack([dense(self.F), Y]), groups)
+        return Rotation.of(np.hstack([host(dense(self.F)), Y]), groups)
 
     def rotated(self, rotation: Rotation) -> FactorBank:
-        F = rotation.coordinates(dense(self.F))
+        F = rotation.coordinates(host(dense(self.F)))
         return replace(self, F=F, H=F)
 
     def about_mean(self, weight: Array | None = None) -> FactorBank | None:
         c, q = self.H.shape
         if 2 * q > c:
             return None
+        if foreign(self.H):
+            on_host = replace(self, F=host(self.F), H=host(self.H))
+            return replace(on_host, F=on_host.H if self.square else on_host.F).about_mean(weight)
         H, root = dense(self.H), np.ones(c) if weight is None else np.sqrt(weight)
         mean = np.average(H, axis=0, weights=weight)
         H = root[:, None] * (H - mean)
         return replace(self, F=H if self.square else dense(self.F) - mean, H=H)
 
     def weighed(self, weight: Array) -> FactorBank:
-        F = scaled_rows(self.F, weight.astype(self.F.dtype, copy=False))
+        F = scaled_rows(self.F, weight if foreign(self.F) else weight.astype(self.F.dtype, copy=False))
         return replace(self, F=F, H=F)
 
     def block(self, rows: Index, columns: Index) -> FactorBank:
         r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])
-        H = self.H[columns]
-        return replace(self, F=H if same_samples(self.square, r, c) else self.F[r], H=H)
+        H = taken(self.H, columns)
+        return replace(self, F=H if same_samples(self.square, r, c) else taken(self.F, r), H=H)
 
     def select(self, index: Index) -> FactorBank:
         chosen = positions(index, len(self))
         starts = np.cumsum(self.sizes) - self.sizes
         columns = np.concatenate([np.arange(starts[k], starts[k] + self.sizes[k]) for k in chosen] or [np.arange(0)])
-        F = self.F[:, columns]
-        H = F if self.square else self.H[:, columns]
+        F = taken(self.F, columns, axis=1)
+        H = F if self.square else taken(self.H, columns, axis=1)
         return replace(self, F=F, H=H, sizes=self.sizes[chosen], features=self.features[columns])
 
     def unrounded(self) -> FactorBank:
         """Features are stored in double precision then: they are the kernels, and no matrix."""
-        return self if self.F.dtype == np.float64 or not self.square else self.exact()
+        return self if foreign(self.F) or self.F.dtype == np.float64 or not self.square else self.exact()
 
     def exact(self, index: Index = slice(None)) -> FactorBank:
         chosen = self.select(index)
+        if foreign(chosen.F):
+            return chosen
         F = chosen.F.astype(np.float64, copy=False)
         return replace(chosen, F=F, H=F if self.square else chosen.H.astype(np.float64, copy=False))
 
     def cross(self, X: Any) -> FactorBank:
-        return replace(self, F=as_floats(X)[:, self.features])
+        return replace(self, F=taken(like(self.H, X) if foreign(self.H) else as_floats(X), self.features, axis=1))
 
     def self_values(self, X: Any) -> Array:
-        return self._self_values(X[:, self.features])
+        return self._self_values(taken(like(self.H, X) if foreign(self.H) else X, self.features, axis=1))

@@ -9,6 +9,7 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import blas
 
+from multikernel._arrays import foreign, host, namespace, taken
 from multikernel._linalg import product, squared
 from multikernel._memory import check_memory
 from multikernel._typing import Array
@@ -32,7 +33,8 @@ class FactorGram(Gram):
 
     Parameters
     ----------
-    F, H : arrays or CSR matrices (r, q) and (c, q); H is F itself on the training set
+    F, H : arrays or CSR matrices (r, q) and (c, q); H is F itself on the training set. Arrays of another library stay
+        where they are
     weights : array (q,)
     """
 
@@ -49,9 +51,11 @@ class FactorGram(Gram):
         return product(self.F, inner * (self.weights if V.ndim == 1 else self.weights[:, None]))
 
     def rows(self, index: Any) -> Array:
-        return dense(scaled_columns(self.F[index], self.weights) @ self.H.T)
+        return host(dense(scaled_columns(taken(self.F, index), self.weights) @ self.H.T))
 
     def diagonal(self) -> Array:
+        if foreign(self.F):
+            return host(namespace(self.F).sum(self.F * scaled_columns(self.F, self.weights), axis=1))
         if hasattr(self.F, "multiply"):
             return np.asarray(self.F.multiply(self.F) @ self.weights)
         return np.einsum("ij,ij,j->i", self.F, self.F, self.weights, dtype=np.float64)
@@ -64,14 +68,15 @@ class FactorGram(Gram):
             "take fewer samples, or a method that works on the features of linear kernels (all but hierarchical kernel "
             "learning and products of many kernels do)",
         )
-        return dense(scaled_columns(self.F, self.weights) @ self.H.T)
+        return host(dense(scaled_columns(self.F, self.weights) @ self.H.T))
 
     def solve_shifted(self, shift: float, B: Array, on: Array | None = None, work: Array | None = None) -> Array:
         """By Woodbury where q < n: (G G' + s I)^{-1} B = (B - G (s I + G'G)^{-1} G'B) / s with G = F W^{1/2}."""
-        F = self.F if on is None else self.F[on]
+        F = self.F if on is None else taken(self.F, on)
         n, q = F.shape
-        if on is None and self._low_rank(n) and self.large:
-            return self._solved_in_features(shift, B)
+        if self._low_rank(n) and (foreign(F) or (on is None and self.large)):
+            return FactorGram(F, self.weights, F)._solved_in_features(shift, B)
+        F = host(F)
         if not self._low_rank(n):
             return DenseGram(dense(scaled_columns(F, self.weights) @ F.T)).solve_shifted(shift, B)
         G = scaled_columns(F, np.sqrt(self.weights))
@@ -111,7 +116,7 @@ class FactorGram(Gram):
         """From the singular values of F W^{1/2} where q <= n."""
         if not self._factored:
             return DenseGram(self.dense()).spectrum()
-        G = dense(scaled_columns(self.F, np.sqrt(self.weights))).astype(np.float64, copy=False)
+        G = host(dense(scaled_columns(self.F, np.sqrt(self.weights)))).astype(np.float64, copy=False)
         vectors, roots, _ = linalg.svd(G, full_matrices=False)
         return roots * roots, vectors
 
@@ -132,15 +137,16 @@ class FactorGram(Gram):
         few = self.F is self.H and few_features(len(kept), self.shape[0])
         if not few or (self.weights < 0).any():
             return None
-        return dense(scaled_columns(self.F[:, kept], np.sqrt(self.weights[kept]))).astype(np.float64, copy=False)
+        G = scaled_columns(taken(self.F, kept, axis=1), np.sqrt(self.weights[kept]))
+        return host(dense(G)).astype(np.float64, copy=False)
 
     def thin(self) -> Array | None:
         kept = np.flatnonzero(self.weights)
-        sparse, square = hasattr(self.F, "multiply"), self.F is self.H
+        sparse, square = hasattr(self.F, "tocsr"), self.F is self.H
         if sparse or not square or len(kept) >= self.shape[0] or (self.weights < 0).any():
             return None
         G = np.empty((self.shape[0], len(kept)), order="F")
-        np.multiply(self.F[:, kept], np.sqrt(self.weights[kept]), out=G)
+        np.multiply(host(taken(self.F, kept, axis=1)), np.sqrt(self.weights[kept]), out=G)
         return G
 
     @property

@@ -1,6 +1,7 @@
 """A combined kernel matrix that knows its structure.
 
     DenseGram    an array
+    ArrayGram    an array of another library, on its device (array_gram.py)
     FactorGram   F diag(w) H', with F of shape (r, q) and H of shape (c, q): its cost follows q (factor_gram.py)
     PowersGram   a polynomial of one matrix that is never stored (banks/powers_gram.py)
 
@@ -10,17 +11,33 @@ A Gram on the training set is square and symmetric; one of new samples against t
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from scipy import linalg
+from scipy.linalg import blas, lapack
 
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.banks.threads import over_rows
 
 _HIDDEN = 4.0  # times the unit roundoff and the largest entry: what rounding of the entries adds to a quadratic form
+
+
+@dataclass(frozen=True, eq=False)
+class Factor:
+    """K + shift I = L L', for many solutions.
+
+    Parameters
+    ----------
+    solve : B -> (L L')^{-1} B for B of shape (n, t)
+    half : M -> L^{-1} M; M in Fortran order may be written over
+    """
+
+    solve: Callable[[Array], Array]
+    half: Callable[[Array], Array]
 
 
 class Gram(ABC):
@@ -63,6 +80,28 @@ class Gram(ABC):
         ------
         LinAlgError : where the matrix is not positive definite in floating point
         """
+
+    def fresh(self) -> Any:
+        """The whole matrix in double precision, to be written into: an array of the library that it is kept in."""
+        return np.array(self.dense(), dtype=np.float64, order="C")
+
+    def factored(self, shift: float, work: Array) -> Factor | None:
+        """The factor of K + shift I; None where that is not positive definite in floating point.
+
+        Parameters
+        ----------
+        shift : float > 0
+        work : array (n, n) in Fortran order, which may be written to
+        """
+        work.T[:] = self.dense()
+        work.T.flat[:: len(work) + 1] += shift
+        L, failed = lapack.dpotrf(work, lower=1, overwrite_a=1, clean=0)
+        if failed:
+            return None
+        return Factor(
+            lambda B: np.asarray(lapack.dpotrs(L, B, lower=1)[0]),
+            lambda M: np.asarray(blas.dtrsm(1.0, L, M, lower=1, overwrite_b=1)),
+        )
 
     @abstractmethod
     def congruent(self, scale: Array) -> Gram:

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._arrays import taken
 from multikernel._typing import Array, Columns
 from multikernel.banks.base import KernelBank
 from multikernel.banks.base_matrix import BaseMatrix
@@ -89,11 +90,11 @@ def _matrix(base: Kernel | OfDistance, X: Any, storage: Storage) -> BaseMatrix:
     return replace(matrix, stored=evaluated.values().astype(dtype, copy=False))
 
 
-def factors_bank(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBank:
+def factors_bank(kernels: tuple[Kernel, ...], X: Any) -> FactorBank:
     """Of explicit features."""
     columns = [_columns(fact_of(kernel, ExplicitFeatures).columns, X) for kernel in kernels]
     features = np.concatenate(columns)
-    F = X if np.array_equal(features, np.arange(X.shape[1])) else X[:, features]
+    F = X if np.array_equal(features, np.arange(X.shape[1])) else taken(X, features, axis=1)
     return FactorBank(F, F, np.array([len(c) for c in columns]), features)
 
 

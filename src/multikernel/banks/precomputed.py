@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._arrays import host
 from multikernel._typing import Array, Index
 from multikernel._warnings import warn_user
 from multikernel.banks.base import KernelBank
@@ -135,7 +136,7 @@ def rectangular(K: Any, m: int, n: int, names: tuple[str, ...] | None = None, kn
 
 def _matrices(K: Any) -> Iterator[Array]:
     """The matrices one by one, as floats; a ValueError for what is no matrix."""
-    K = list(K.values()) if isinstance(K, Mapping) else np.asarray(K)[None] if _is_matrix(K) else K
+    K = list(K.values()) if isinstance(K, Mapping) else np.asarray(host(K))[None] if _is_matrix(K) else host(K)
     if isinstance(K, np.ndarray) and K.ndim != 3:
         raise ValueError(
             "precomputed kernels must be a matrix (n, n), an array (m, n, n), or a list or dict of matrices, "
@@ -144,7 +145,7 @@ def _matrices(K: Any) -> Iterator[Array]:
     if len(K) == 0:
         raise ValueError("precomputed kernels: got an empty list, at least one matrix is needed")
     for k, matrix in enumerate(K):
-        array = real(matrix, f"kernel {k}")
+        array = real(host(matrix), f"kernel {k}")
         array = array if array.dtype == np.float32 else array.astype(np.float64, copy=False)
         if array.ndim != 2:
             raise ValueError(f"kernel {k} is not a matrix: it has shape {array.shape}")

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import validate_data
 
+from multikernel._arrays import foreign, host, taken
 from multikernel._typing import Array
 from multikernel._warnings import Message, keeping, warn_once
 from multikernel.banks import KernelBank, bind_kernels, precomputed
@@ -62,20 +63,23 @@ class TakesKernels(TakesSamples):
 
     def _bind(self, X: Any, y: Any, **checks: Any) -> tuple[KernelBank, Array]:
         """``checks`` are those of scikit-learn for the target."""
+        y = host(y)
         if y is not None:
             (check_target if checks.get("y_numeric") else check_labels)(y)
         X, self._samples_bound = self._taken(X), None
         if self._is_given(X):
             bank = self._given(X)
             return bank, checked_target(y, bank.shape[0], **checks)
-        check_samples(X)
-        if self._table(X) is not None:
+        if not foreign(X):
+            check_samples(X)
+        if foreign(X) or self._table(X) is not None:
             samples = self._samples_bound = self._samples(X, reset=True)
-            return self._bound(samples), checked_target(y, len(samples), **checks)
+            return self._bound(samples), checked_target(y, samples.shape[0], **checks)
         X, y = validate_data(
             self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2, **checks
         )
         self._strings = self._times = ()
+        self._home = None
         self._samples_bound = X
         return self._bound(X), y
 
@@ -115,7 +119,7 @@ class TakesKernels(TakesSamples):
 
     def _bound(self, X: Any) -> KernelBank:
         """The bank of checked samples."""
-        family = self._family().resolve(self._features(X)).learned(X)
+        family = self._family().resolve(self._features(X)).learned(host(X))
         self._bound_kernels: KernelFamily | None = family
         # the names of very many kernels stay what they are, a sequence that makes them when they are asked for
         self.kernel_names_ = np.array(family.names, dtype=object) if len(family) <= _MANY else family.names
@@ -123,7 +127,7 @@ class TakesKernels(TakesSamples):
             bank = self._bank_of(family, X)
         check_self_values(bank, self.kernel_names_)
         if self.kernels is None:
-            advise_on_features(type(self).__name__, X, getattr(self, "feature_names_in_", None), self._reach)
+            advise_on_features(type(self).__name__, host(X), getattr(self, "feature_names_in_", None), self._reach)
         return bank
 
     def _bank_of(self, family: KernelFamily, X: Any) -> KernelBank:
@@ -219,7 +223,7 @@ class TakesKernels(TakesSamples):
         else:
             X = self._samples(X)
             height = max(1, _CHUNK_VALUES // max(len(predictor.support), width))
-            yield from self._crossed(X[rows] for rows in slices(X.shape[0], height))
+            yield from self._crossed(taken(X, rows) for rows in slices(X.shape[0], height))
 
     def _crossed(self, parts: Iterable[Any]) -> Iterator[KernelBank]:
         """Parts of new samples against the training samples; what there is to say of them is said once."""

@@ -8,6 +8,7 @@ from typing import Any, ClassVar, Literal, Self
 import numpy as np
 from sklearn.utils.class_weight import compute_sample_weight
 
+from multikernel._arrays import host
 from multikernel._parameters import Directory, Threads, Verbosity
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
@@ -41,7 +42,7 @@ class KernelClassifier(LabelsEstimator):
     def _bind(self, X: Any, y: Any, **checks: Any) -> tuple[KernelBank, Array]:
         bank, target = super()._bind(X, y, **checks)
         if self.kernels is None and type(self)._default_kernels is KernelClassifier._default_kernels:
-            advise_on_lengths(type(self).__name__, self._samples_bound, target)
+            advise_on_lengths(type(self).__name__, host(self._samples_bound), target)
         return bank, target
 
     def _tasks(self, target: Array, sample_weight: Array | None) -> list[Task]:

@@ -12,6 +12,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
+from multikernel._arrays import host, returned
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
@@ -105,13 +106,13 @@ class LabelsEstimator(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         check_is_fitted(self, "calibrators_")
         values = self._values(X)
         each = np.column_stack([tells(column) for tells, column in zip(self.calibrators_, values.T, strict=True)])
-        return probabilities(each, len(self.classes_), getattr(self, "multiclass", "ovr"))
+        return returned(probabilities(each, len(self.classes_), getattr(self, "multiclass", "ovr")), X)
 
     @available_if(_tells_probabilities)  # type: ignore[untyped-decorator]
     def predict_log_proba(self, X: Any) -> Array:
         """The logarithms of ``predict_proba`` for X; minus infinity where a class is impossible."""
         with np.errstate(divide="ignore"):
-            return np.log(self.predict_proba(X))
+            return returned(np.log(host(self.predict_proba(X))), X)
 
     def problem_names(self) -> list[str]:
         names = [str(label) for label in self.classes_]
@@ -134,18 +135,31 @@ class LabelsEstimator(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         return (self._named(scores) != truth).astype(float)
 
     def decision_function(self, X: Any) -> Array:
-        """Scores: shape (len(X),) for two classes, larger for the second; else (len(X), n_classes).
+        """Scores: shape (len(X),) for two classes, larger for the second; else (len(X), n_classes); an array like X.
 
         Parameters
         ----------
         X : samples like those of ``fit``; with ``kernels="precomputed"`` matrices (m, len(X), n_train)
         """
+        return returned(self._scores(X), X)
+
+    def _scores(self, X: Any) -> Array:
         values = self._values(X)
         return values[:, 0] if len(self.classes_) == 2 else self._joined(values)
 
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of samples X whose predicted label is that of y, as scikit-learn's classifiers tell it.
+
+        Parameters
+        ----------
+        X, y : as in ``fit``
+        sample_weight : array (len(X),)
+        """
+        return float(super().score(host(X), host(y), host(sample_weight)))
+
     def predict(self, X: Any) -> Array:
         """The predicted labels, shape (len(X),), for X as in ``decision_function``."""
-        return self._named(self.decision_function(X))
+        return returned(self._named(self._scores(X)), X)
 
     def _named(self, scores: Array) -> Array:
         """The labels of scores."""

@@ -15,6 +15,8 @@ from typing import Any
 
 import numpy as np
 
+from multikernel import _arrays
+from multikernel._arrays import host
 from multikernel._memory import check_memory
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
@@ -135,7 +137,7 @@ class KernelPosterior(Posterior):
             return unpack(posed.half, n, np.float64)
         predictor = self.predictor
         places = np.searchsorted(predictor.support, posed.rows)
-        bank = predictor.reference.cross(self.samples[posed.rows]).block(slice(None), places)
+        bank = predictor.reference.cross(_arrays.taken(self.samples, posed.rows)).block(slice(None), places)
         return _symmetric(predictor, predictor.weights[p], bank)
 
     def deviations(self, bank: KernelBank, values: Array) -> Array:
@@ -209,7 +211,7 @@ class FeaturePosterior(Posterior):
 
 def taken(F: Any, columns: Array) -> Array:
     """Some columns of features, dense."""
-    part = F[:, columns]
+    part = host(_arrays.taken(F, columns, axis=1))
     return np.asarray(part.toarray() if hasattr(part, "toarray") else part, dtype=np.float64)
 
 

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 
+from multikernel._arrays import host, returned
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.estimators.base import KernelEstimator
@@ -54,14 +55,24 @@ class KernelRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         return [Task.of(np.arange(len(target)), target, sample_weight)]
 
     def predict(self, X: Any) -> Array:
-        """The predicted values, shape (len(X),), or (len(X), t) after a fit to t targets.
+        """The predicted values, shape (len(X),), or (len(X), t) after a fit to t targets; an array like X.
 
         Parameters
         ----------
         X : samples like those of ``fit``; with ``kernels="precomputed"`` matrices (m, len(X), n_train)
         """
         values = self._values(X)
-        return values[:, 0] if self.dual_coef_.ndim == 1 else values
+        return returned(values[:, 0] if self.dual_coef_.ndim == 1 else values, X)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R2 of the predictions for X against y, as scikit-learn's regressors tell it.
+
+        Parameters
+        ----------
+        X, y : as in ``fit``
+        sample_weight : array (len(X),)
+        """
+        return float(super().score(host(X), host(y), host(sample_weight)))
 
 
 class WeightedRegressor(KernelRegressor):

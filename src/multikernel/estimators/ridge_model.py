@@ -14,6 +14,7 @@ from typing import Any, cast
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from multikernel._arrays import host, returned, taken
 from multikernel._linalg import as_columns
 from multikernel._rules import Choice, Number
 from multikernel._typing import Array
@@ -186,7 +187,7 @@ class RidgeRegressor(RidgeModel, KernelRegressor):
         if not return_std:
             return mean
         deviations = np.concatenate([self._known.deviations(*each) for each in self._met(X, self_values)])
-        return mean, deviations[:, 0] if self.dual_coef_.ndim == 1 else deviations
+        return mean, returned(deviations[:, 0] if self.dual_coef_.ndim == 1 else deviations, X)
 
     def predict_interval(self, X: Any, coverage: float = 0.95, self_values: Any = None) -> tuple[Array, Array]:
         """Ends of intervals that hold this part of new observations.
@@ -209,10 +210,10 @@ class RidgeRegressor(RidgeModel, KernelRegressor):
         ValueError : for a coverage outside (0, 1)
         """
         _PART.check(coverage, f"{type(self).__name__}: coverage")
-        mean, deviation = self.predict(X, return_std=True, self_values=self_values)
+        mean, deviation = map(host, self.predict(X, return_std=True, self_values=self_values))
         reach = self._multiples(coverage) * as_columns(deviation)
         reach = reach[:, 0] if mean.ndim == 1 else reach
-        return mean - reach, mean + reach
+        return returned(mean - reach, X), returned(mean + reach, X)
 
     def _multiples(self, coverage: float) -> Array:
         """The quantile of |residual| / deviation over samples that are left out, for each target."""
@@ -243,7 +244,7 @@ class RidgeRegressor(RidgeModel, KernelRegressor):
             return
         samples = self._samples(X) if hasattr(self, "n_features_in_") else X
         for rows in slices(samples.shape[0], max(1, _CHUNK_VALUES // max(len(predictor.support), 1))):
-            part = samples[rows]
+            part = taken(samples, rows)
             bank, _ = keeping(partial(predictor.reference.cross, part))
             yield bank, predictor.reference.self_values(part) if needed else np.empty((0, bank.shape[0]))
 

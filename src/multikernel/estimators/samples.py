@@ -5,12 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from copy import deepcopy
 from dataclasses import replace
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
+from multikernel._arrays import checked, foreign, library, like
 from multikernel.estimators.given import check_samples
 from multikernel.kernels import Features, KernelFamily, as_family
 from multikernel.kernels.table import Table, as_table
@@ -22,6 +23,8 @@ class TakesSamples(BaseEstimator, ABC):  # type: ignore[misc]
     kernels: Any
     _strings: tuple[int, ...] = ()  # the columns that held strings in training
     _times: tuple[int, ...] = ()  # those that held dates or durations
+    _on_arrays: ClassVar[bool] = True  # whether it takes samples of other libraries than NumPy
+    _home: Any = None  # no samples, of the library and on the device of those of training; None for NumPy's
 
     @abstractmethod
     def _default_kernels(self) -> KernelFamily:
@@ -43,6 +46,8 @@ class TakesSamples(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _samples(self, X: Any, reset: bool = False) -> Any:
         """Samples, checked: an array, a CSR matrix or a table; columns as in training unless ``reset``."""
+        if foreign(X):
+            return self._foreign_samples(X, reset)
         check_samples(X)
         samples = self._table(X)
         if samples is not None and not reset:
@@ -69,7 +74,24 @@ class TakesSamples(BaseEstimator, ABC):  # type: ignore[misc]
                 )
         if features.missing and not reset:
             self._check_complete(samples)
-        return samples
+        self._home = None if reset else self._home
+        return like(self._home, samples)
+
+    def _foreign_samples(self, X: Any, reset: bool) -> Any:
+        """Samples of torch, cupy and their like, checked where they are, and brought to those of training."""
+        if not self._on_arrays:
+            raise ValueError(
+                f"{type(self).__name__} works on NumPy arrays, and got samples of {library(X)}: give these as a NumPy "
+                "array, or take an estimator of kernels with weights, which works where its samples are"
+            )
+        samples = checked(X)
+        validate_data(self, samples, reset=reset, skip_check_array=True)
+        if reset:
+            self._strings = self._times = ()
+            if samples.shape[0] < 2:
+                raise ValueError(f"Found array with {samples.shape[0]} sample(s) while a minimum of 2 is required")
+            self._home = samples[:0, :]
+        return like(self._home, samples)
 
     def _table(self, X: Any) -> Table | None:
         """Samples that are more than finite numbers; an array with missing cells only where the kernels take these."""

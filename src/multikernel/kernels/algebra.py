@@ -6,9 +6,8 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from functools import reduce
+from operator import add, mul
 from typing import Any, ClassVar
-
-import numpy as np
 
 from multikernel._parameters import Degree, NonNegative
 from multikernel._typing import Array
@@ -51,7 +50,7 @@ class Combined(Kernel):
 
     kernels: tuple[Kernel, ...]
     word: ClassVar[str]
-    operation: ClassVar[np.ufunc]
+    operation: ClassVar[Any]
 
     def __post_init__(self) -> None:
         refuse_centred(self.kernels, self.word)
@@ -79,7 +78,7 @@ class Combined(Kernel):
 class Sum(Combined):
     """k(x, z) = k_1(x, z) + ... + k_q(x, z)."""
 
-    word, operation = "sum", np.add
+    word, operation = "sum", add
 
     def __repr__(self) -> str:
         return " + ".join(map(repr, self.kernels))
@@ -89,7 +88,7 @@ class Sum(Combined):
 class Product(Combined):
     """k(x, z) = k_1(x, z) ... k_q(x, z)."""
 
-    word, operation = "product", np.multiply
+    word, operation = "product", mul
 
     def __repr__(self) -> str:
         return " * ".join(map(within, self.kernels))
@@ -166,7 +165,7 @@ class Scaled(View):
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         K = self.kernel(X, Z)
-        K *= K.dtype.type(self.factor)
+        K *= float(self.factor)
         return K
 
     def diagonal(self, X: Any) -> Array:

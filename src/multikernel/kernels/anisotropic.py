@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from multikernel._arrays import foreign, like
 from multikernel._rules import Vector
 from multikernel._typing import Array
 from multikernel.kernels.base import Kernel
@@ -80,4 +81,6 @@ class Anisotropic(Kernel):
         if hasattr(X, "tocsr"):
             return X.multiply(factors).tocsr()
         X = as_floats(X)
+        if foreign(X):
+            return X * like(X, factors)
         return X * factors.astype(X.dtype)

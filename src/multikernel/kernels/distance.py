@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import add
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.metrics.pairwise import euclidean_distances, manhattan_distances
 
+from multikernel._arrays import foreign, namespace, taken
 from multikernel._typing import Array, Columns
 from multikernel.kernels.base import Fact, Kernel
-from multikernel.kernels.samples import dense
+from multikernel.kernels.samples import dense, squared_lengths
 from multikernel.kernels.widths import Gamma, Width
 
 _FAR = 100.0  # in squares: samples are far from zero where their middle is ten times as large as they differ
@@ -32,6 +35,8 @@ def squared_distances(X: Any, Z: Any = None) -> Array:
         difference: Array = X - (X if Z is None else dense(Z)).T
         difference *= difference
         return difference
+    if foreign(X):
+        return _foreign_squares(X, X if Z is None else Z)
     if _no_rows(X, Z):
         return np.zeros((X.shape[0], (X if Z is None else Z).shape[0]))
     reference = X if Z is None else Z
@@ -40,6 +45,15 @@ def squared_distances(X: Any, Z: Any = None) -> Array:
         if float(middle @ middle) > _FAR * float(reference.var(axis=0).sum()):
             X, Z = X - middle, None if reference is X else reference - middle
     return euclidean_distances(X, Z, squared=True)
+
+
+def _foreign_squares(X: Any, Z: Any) -> Any:
+    """Squared distances of several columns, of arrays of another library."""
+    xp, same, middle = namespace(X), Z is X, namespace(X).mean(Z, axis=0) if Z.shape[0] else 0.0
+    X, Z = X - middle, Z - middle
+    D = squared_lengths(X)[:, None] + squared_lengths(Z)[None, :] - 2.0 * (X @ Z.T)
+    D = xp.where(D > 0.0, D, xp.zeros_like(D))
+    return D * (1.0 - xp.eye(D.shape[0], dtype=D.dtype, device=D.device)) if same else D
 
 
 def _no_rows(X: Any, Z: Any) -> bool:
@@ -91,6 +105,8 @@ class DistanceKernel(Kernel):
 
     def diagonal(self, X: Any) -> Array:
         """At distance 0, where the width does not matter."""
+        if foreign(X):
+            return self.learned(X).profile(namespace(X).zeros_like(X[:, 0]))
         zeros = np.zeros(X.shape[0], dtype=X.dtype if X.dtype.kind == "f" else np.float64)
         return self.learned(zeros[:, None]).profile(zeros)
 
@@ -124,7 +140,7 @@ class OfDistance(Fact):
         if self.columns is None:
             return self.kernel.distance(X, Z)
         index = list(self.columns)
-        return self.kernel.distance(X[:, index], None if Z is None else Z[:, index])
+        return self.kernel.distance(taken(X, index, axis=1), None if Z is None else taken(Z, index, axis=1))
 
     def diagonal(self, X: Any) -> Array:
         """The distances of samples from themselves."""
@@ -143,7 +159,7 @@ class ExponentialKernel(DistanceKernel):
         """d of samples X and Z, shape (len(X), len(Z))."""
 
     def profile(self, D: Array) -> Array:
-        return self._exponential(D, np.empty_like(D))
+        return self._exponential(D, D if foreign(D) else np.empty_like(D))
 
     def slope(self, D: Array) -> Array:
         return -self.gamma * self.profile(D)
@@ -153,6 +169,8 @@ class ExponentialKernel(DistanceKernel):
         return self.learned(X if Z is None else Z)._exponential(D, D)
 
     def _exponential(self, D: Array, out: Array) -> Array:
+        if foreign(D):
+            return namespace(D).exp(D * -float(self.gamma))
         np.multiply(D, D.dtype.type(-self.gamma), out=out)
         return np.exp(out, out=out)
 
@@ -191,6 +209,10 @@ class Laplacian(ExponentialKernel):
 
     @staticmethod
     def distance(X: Any, Z: Any = None) -> Array:
+        if foreign(X):
+            xp, Z = namespace(X), X if Z is None else Z
+            parts = (xp.abs(X[:, j, None] - Z[None, :, j]) for j in range(X.shape[1]))
+            return reduce(add, parts)
         if _no_rows(X, Z):
             return np.zeros((X.shape[0], (X if Z is None else Z).shape[0]))
         D: Array = manhattan_distances(X, Z)

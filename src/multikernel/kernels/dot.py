@@ -5,13 +5,11 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sklearn.utils.extmath import row_norms, safe_sparse_dot
-
 from multikernel._parameters import Degree, NonNegative
 from multikernel._typing import Array
 from multikernel.kernels.base import Fact, Kernel
 from multikernel.kernels.facts import ExplicitFeatures, PowerOf
-from multikernel.kernels.samples import as_floats
+from multikernel.kernels.samples import as_floats, products, squared_lengths
 from multikernel.kernels.widths import Gamma, Width
 
 
@@ -21,10 +19,10 @@ class Linear(Kernel):
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         X = as_floats(X)
-        return safe_sparse_dot(X, (X if Z is None else as_floats(Z)).T, dense_output=True)
+        return products(X, X if Z is None else as_floats(Z))
 
     def diagonal(self, X: Any) -> Array:
-        return row_norms(as_floats(X), squared=True)
+        return squared_lengths(as_floats(X))
 
     def facts(self) -> tuple[Fact, ...]:
         return (ExplicitFeatures(), PowerOf(self, 1))
@@ -89,8 +87,8 @@ class Polynomial(Kernel):
         return self if width is None else replace(self, gamma=width.gamma(X))
 
     def _of_dot(self, dot: Array) -> Array:
-        value: Array = dot * dot.dtype.type(self.gamma)
-        value += dot.dtype.type(self.coef0)
+        value: Array = dot * float(self.gamma)
+        value += float(self.coef0)
         if self.degree != 1:
             value **= int(self.degree)
         return value

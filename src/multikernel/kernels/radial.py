@@ -16,6 +16,7 @@ from typing import Annotated
 
 import numpy as np
 
+from multikernel._arrays import namespace
 from multikernel._parameters import Positive
 from multikernel._rules import Choice, Number
 from multikernel._typing import Array
@@ -51,7 +52,7 @@ class Matern(DistanceKernel):
 
     def profile(self, D: Array) -> Array:
         t = self._argument(D)
-        return np.exp(-t) * self._polynomial(t)
+        return namespace(t).exp(-t) * self._polynomial(t)
 
     def slope(self, D: Array) -> Array:
         t = self._argument(D)
@@ -61,12 +62,12 @@ class Matern(DistanceKernel):
         return -self.gamma * factor * np.exp(-t)
 
     def _argument(self, D: Array) -> Array:
-        return np.sqrt(D * D.dtype.type(2.0 * self.nu * self.gamma))
+        return namespace(D).sqrt(D * float(2.0 * self.nu * self.gamma))
 
     def _polynomial(self, t: Array) -> Array:
         match self.nu:
             case 0.5:
-                return np.ones_like(t)
+                return namespace(t).ones_like(t)
             case 1.5:
                 return 1.0 + t
         return 1.0 + t + t * t / 3.0
@@ -104,7 +105,7 @@ class RationalQuadratic(DistanceKernel):
         return -self.gamma * self._base(D) ** (-self.alpha - 1.0)
 
     def _base(self, D: Array) -> Array:
-        return 1.0 + D * D.dtype.type(self.gamma / self.alpha)
+        return 1.0 + D * float(self.gamma / self.alpha)
 
 
 @dataclass(repr=False)
@@ -133,7 +134,7 @@ class ExponentialPower(DistanceKernel):
     power: Annotated[float, Number(above=0, most=2)] = 1.0
 
     def profile(self, D: Array) -> Array:
-        return np.exp(-self._exponent(D))
+        return namespace(D).exp(-self._exponent(D))
 
     def slope(self, D: Array) -> Array:
         t = self._exponent(D)
@@ -141,4 +142,4 @@ class ExponentialPower(DistanceKernel):
         return -0.5 * self.power * falls * np.exp(-t)
 
     def _exponent(self, D: Array) -> Array:
-        return (D * D.dtype.type(self.gamma)) ** D.dtype.type(0.5 * self.power)
+        return (D * float(self.gamma)) ** float(0.5 * self.power)

@@ -5,19 +5,23 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.utils.extmath import row_norms, safe_sparse_dot
 
+from multikernel._arrays import foreign, like, namespace
 from multikernel._typing import Array
 
 
 def as_floats(X: Any) -> Any:
     """X itself where it holds floats, else as float64: integer products wrap around, and integers cannot be scaled."""
     X = X if hasattr(X, "dtype") else np.asarray(X)
+    if foreign(X):  # in double precision since they were checked
+        return X
     return X if X.dtype.kind == "f" else X.astype(np.float64)
 
 
 def in_double(X: Any) -> Any:
     """Samples in double precision; X itself where it is."""
-    return X if X.dtype == np.float64 else X.astype(np.float64)
+    return X if foreign(X) or X.dtype == np.float64 else X.astype(np.float64)
 
 
 def dense(X: Any) -> Array:
@@ -28,9 +32,23 @@ def dense(X: Any) -> Array:
 
 def scaled_rows(X: Any, factors: Array) -> Any:
     """diag(factors) X, sparse where X is."""
+    if foreign(X):
+        return X * like(X, factors)[:, None]
     return X.multiply(factors[:, None]).tocsr() if hasattr(X, "multiply") else X * factors[:, None]
 
 
 def scaled_columns(X: Any, factors: Array) -> Any:
     """X diag(factors), sparse where X is."""
+    if foreign(X):
+        return X * like(X, factors)
     return X.multiply(factors).tocsr() if hasattr(X, "multiply") else X * factors
+
+
+def products(X: Any, Z: Any) -> Array:
+    """x'z, shape (len(X), len(Z)), dense."""
+    return X @ Z.T if foreign(X) else safe_sparse_dot(X, Z.T, dense_output=True)
+
+
+def squared_lengths(X: Any) -> Array:
+    """x'x, shape (len(X),)."""
+    return namespace(X).sum(X * X, axis=1) if foreign(X) else row_norms(X, squared=True)

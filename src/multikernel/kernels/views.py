@@ -7,6 +7,7 @@ from typing import Any, cast
 
 import numpy as np
 
+from multikernel._arrays import foreign, host, like, namespace, taken
 from multikernel._linalg import inverse_root
 from multikernel._typing import Array, Columns
 from multikernel.kernels.algebra import View, within
@@ -60,7 +61,7 @@ class Restricted(View):
             raise ValueError(
                 f"{self!r} names its columns: bind it to a data frame, or resolve(Features.of(frame)) it first"
             )
-        return X[:, list(self._index(Features(X.shape[1])))]
+        return taken(X, list(self._index(Features(X.shape[1]))), axis=1)
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         return self.kernel(self._take(X), None if Z is None or Z is X else self._take(Z))
@@ -133,6 +134,8 @@ class Normalized(View):
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         same = Z is None or Z is X
+        if foreign(X):
+            return self._foreign(X, X if same else Z)
         if any(isinstance(f, ExplicitFeatures) and f.columns is None for f in self.kernel.facts()):
             # rows of length 1 first: one product then, and no second pass over K
             left = inverse_root(self.kernel.diagonal(X))
@@ -148,8 +151,21 @@ class Normalized(View):
             np.fill_diagonal(K, _signs(left))
         return K
 
+    def _foreign(self, X: Any, Z: Any) -> Any:
+        """Of arrays of another library: rounding is taken off the diagonal, where Z is X, like everywhere else."""
+        left, right = (inverse_root(host(self.kernel.diagonal(S))) for S in (X, Z))
+        K = self.kernel(X, Z)
+        K = K * like(K, left)[:, None] * like(K, right)
+        xp = namespace(K)
+        K = xp.clip(K, -1.0, 1.0)
+        if X is Z:
+            own = xp.eye(K.shape[0], dtype=K.dtype, device=K.device)
+            K = K * (1.0 - own) + own * like(K, _signs(left))
+        return K
+
     def diagonal(self, X: Any) -> Array:
-        return _signs(self.kernel.diagonal(X))
+        values = self.kernel.diagonal(X)
+        return like(values, _signs(host(values)))
 
     def self_values(self, X: Any, Z: Any) -> Array:
         return _signs(self.kernel.self_values(X, Z))

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from multikernel._arrays import foreign, host
 from multikernel._typing import Array
 from multikernel.persistence.names import has_state, is_known, name_of
 
@@ -24,6 +25,9 @@ class Writer:
     def __init__(self) -> None:
         self.arrays: dict[str, Array] = {}
         self._names: dict[int, str] = {}
+        self._copies: dict[
+            int, tuple[Any, Array]
+        ] = {}  # beside the foreign array, whose identity must not be given anew
 
     def encode(self, value: Any, where: str) -> Any:
         """The JSON form of a value; TypeError, which says where the value stood, if it has none."""
@@ -44,6 +48,8 @@ class Writer:
                 return {"dict": [[self.encode(k, where), self.encode(v, f"{where}[{k!r}]")] for k, v in value.items()]}
             case np.ndarray():
                 return self._array(value, where)
+        if foreign(value):  # a model works on NumPy arrays where it is loaded
+            return self._array(self._on_host(value), where)
         if hasattr(value, "tocsr"):
             csr = value.tocsr()
             parts = [self._array(part, where) for part in (csr.data, csr.indices, csr.indptr)]
@@ -60,6 +66,12 @@ class Writer:
             f"cannot save {where}: a {type(value).__name__} has no form of plain arrays and JSON; a dataclass of your "
             "own can be registered by multikernel.register"
         )
+
+    def _on_host(self, value: Any) -> Array:
+        """The same NumPy array for an array that occurs twice."""
+        if id(value) not in self._copies:
+            self._copies[id(value)] = (value, np.array(host(value)))
+        return self._copies[id(value)][1]
 
     def _array(self, value: Array, where: str) -> Any:
         if value.dtype == object:

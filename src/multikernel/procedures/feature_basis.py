@@ -14,6 +14,7 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 
+from multikernel._arrays import foreign, host
 from multikernel._linalg import product, squared
 from multikernel._typing import Array
 from multikernel.machines.ridge.spectrum import beyond
@@ -98,12 +99,13 @@ def basis_of(F: Array, scale: Array, root: Array | None) -> tuple[FeatureBasis, 
 
     Parameters
     ----------
-    F : dense array (n, q), in single or double precision
+    F : dense array (n, q), in single or double precision; of another library, it is copied for the first way only
     scale : array (q,) >= 0
     root : array (n, 1); None for 1
     """
     n, q = F.shape
-    if F.dtype == np.float64 and float(n) * q * q <= _WORK:
+    if (foreign(F) or F.dtype == np.float64) and float(n) * q * q <= _WORK:
+        F = host(F)
         whole = F if (scale == 1.0).all() else F * scale
         return _orthogonal(whole if root is None else root * whole)
     M = squared(F, weight=None if root is None else root[:, 0] ** 2)

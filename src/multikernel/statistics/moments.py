@@ -18,6 +18,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from multikernel._arrays import host
 from multikernel._linalg import as_columns, product, squared
 from multikernel._typing import Array
 
@@ -58,7 +59,8 @@ class Moments:
 
         Parameters
         ----------
-        F : array (n, q), features, in single or double precision
+        F : array (n, q), features, in single or double precision; of torch, cupy and their like, the products are made
+            where it is, and the sums are NumPy arrays
         Y : array (n,) or (n, t), targets
         weight : array (n,) >= 0; 1 if not given
 
@@ -66,9 +68,14 @@ class Moments:
         ------
         ValueError : where shapes do not fit, or a number is NaN or infinite
         """
-        Y, s = as_columns(np.asarray(Y, dtype=float)), np.ones(len(F)) if weight is None else np.asarray(weight, float)
-        if len(Y) != len(F) or s.shape != (len(F),):
-            raise ValueError(f"Moments: features of {len(F)} samples, {len(Y)} targets and weights of shape {s.shape}")
+        Y, s = (
+            as_columns(np.asarray(host(Y), dtype=float)),
+            np.ones(F.shape[0]) if weight is None else np.asarray(host(weight), float),
+        )
+        if len(Y) != F.shape[0] or s.shape != (F.shape[0],):
+            raise ValueError(
+                f"Moments: features of {F.shape[0]} samples, {len(Y)} targets and weights of shape {s.shape}"
+            )
         weighed = s[:, None] * Y
         found = cls(
             squares=squared(F, weight=None if weight is None else s),

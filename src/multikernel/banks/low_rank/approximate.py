@@ -13,6 +13,7 @@ from typing import Any, Literal
 
 import numpy as np
 
+from multikernel._arrays import taken
 from multikernel._memory import check_memory
 from multikernel._typing import Array, Index
 from multikernel.banks.base import MEMORY, KernelBank
@@ -90,14 +91,14 @@ def approximate_kernels(kernels: Any, X: Any, asked: Approximation) -> tuple[Low
     inside, follows = zip(*map(_uncentred, kernels), strict=True)
 
     def among(rows: Array) -> KernelBank:
-        return bind_kernels(inside, X[rows], dtype=np.float64)
+        return bind_kernels(inside, taken(X, rows), dtype=np.float64)
 
     def made(rank: int) -> Made:
         if asked.method == "nystroem":
             map: FeatureMap = Nystroem.of(among(_landmarks(asked, rank, X.shape[0], among)))
         else:
             map = SideBySide(tuple(_random(kernel, X, rank, asked, k) for k, kernel in enumerate(inside)))
-        return map, lambda rows, dtype: map(X[rows], dtype)
+        return map, lambda rows, dtype: map(taken(X, rows), dtype)
 
     return _approximated(_Exact(X.shape[0], among, made, np.array(follows, dtype=bool)), asked)
 

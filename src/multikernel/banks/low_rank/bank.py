@@ -12,6 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._arrays import foreign, like, taken
+from multikernel._linalg import product
 from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank
 from multikernel.banks.factor import FactorBank
@@ -75,8 +77,11 @@ class LowRankBank(WrapperBank):
     def _about(self, columns: Index) -> LowRankBank:
         """The square bank with the features of centred kernels about their mean over these columns."""
         own = np.repeat(self.follows, self.bank.sizes)
-        shift = np.where(own, self.bank.F[columns].mean(axis=0, dtype=np.float64), 0.0)
-        F = self.bank.F - shift.astype(self.bank.F.dtype)
+        part = taken(self.bank.F, columns)
+        ones = np.full(part.shape[0], 1.0 / part.shape[0])
+        mean = product(part.T, ones) if foreign(part) else part.mean(axis=0, dtype=np.float64)
+        shift = np.where(own, mean, 0.0)
+        F = self.bank.F - _beside(self.bank.F, shift)
         return replace(self, bank=replace(self.bank, F=F, H=F), mean=self.mean + shift)
 
     def block(self, rows: Index, columns: Index) -> LowRankBank:
@@ -121,9 +126,14 @@ class LowRankBank(WrapperBank):
         return self.on(X).diagonal()
 
     def _features(self, X: Any) -> Array:
-        F = self.map(X, self.bank.H.dtype)
-        return F - self.mean.astype(F.dtype) if self.mean.any() else F
+        F = self.map(like(self.bank.H, X), self.bank.H.dtype)
+        return F - _beside(F, self.mean) if self.mean.any() else F
 
     def weighed(self, weight: Array) -> KernelBank:
         """By features that are weighed; a centred kernel follows the sample, and not its weights."""
         return around(self, self.bank.weighed(weight)) if self.local else super().weighed(weight)
+
+
+def _beside(F: Array, row: Array) -> Array:
+    """A row that is added to every row of F, in the precision of F."""
+    return like(F, row) if foreign(F) else row.astype(F.dtype)

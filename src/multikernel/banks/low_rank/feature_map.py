@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._arrays import foreign, host, like, namespace, taken, zeros
 from multikernel._typing import Array
 from multikernel.banks.threads import slices
 from multikernel.kernels.encoding import Encoding
@@ -34,12 +35,15 @@ class FeatureMap(ABC):
         """The features of some of the kernels."""
 
     def __call__(self, X: Any, dtype: Any = np.float64) -> Array:
-        """The features of samples, shape (len(X), q); beside them only those of some samples in double precision."""
+        """The features of samples, shape (len(X), q); beside them only those of some samples in double precision.
+
+        Those of arrays of another library are such arrays, in double precision.
+        """
         X = X if hasattr(X, "shape") else as_samples(X)
         n, q = X.shape[0], sum(self.sizes)
-        F = np.empty((n, q), dtype=dtype)
+        F = zeros(X, (n, q)) if foreign(X) else np.empty((n, q), dtype=dtype)
         for rows in slices(n, max(1, TILE_VALUES // max(1, q))):
-            F[rows] = self._features(X[rows])
+            F[rows, :] = like(F, self._features(taken(X, rows)))
         return F
 
 
@@ -59,6 +63,8 @@ class SideBySide(FeatureMap):
         return tuple(sum(own.sizes) for own in self.maps)
 
     def _features(self, X: Any) -> Array:
+        if foreign(X):
+            return namespace(X).concat([like(X, own._features(X)) for own in self.maps], axis=1)
         return np.hstack([np.empty((X.shape[0], 0)), *(own._features(X) for own in self.maps)])
 
     def select(self, chosen: Sequence[int]) -> SideBySide:
@@ -101,6 +107,6 @@ class EncodedMap(OneKernel):
         return self.map.size
 
     def _features(self, X: Any) -> Array:
-        X = as_samples(X)
+        X = as_samples(host(X))
         encoded = self.encoding(X if self.columns is None else X[:, self.columns.tolist()])
         return self.map._features(encoded.astype(np.float64, copy=False))

@@ -16,6 +16,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._arrays import foreign, like, namespace, taken
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.banks.low_rank.feature_map import OneKernel
@@ -42,6 +43,9 @@ class Fourier(OneKernel):
         return 2 * self.frequencies.shape[1]
 
     def _features(self, X: Any) -> Array:
+        if foreign(X):
+            xp, angles = namespace(X), taken(X, self.columns, axis=1) @ like(X, self.frequencies)
+            return xp.concat([xp.cos(angles), xp.sin(angles)], axis=1) * float(np.sqrt(2.0 / max(1, self.size)))
         angles = product(dense(X[:, self.columns]).astype(np.float64, copy=False), self.frequencies)
         return np.hstack([np.cos(angles), np.sin(angles)]) * np.sqrt(2.0 / max(1, self.size))
 

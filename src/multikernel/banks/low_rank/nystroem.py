@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
+from multikernel._arrays import like, zeros
 from multikernel._typing import Array
+from multikernel.banks.array_bank import ArrayBank
 from multikernel.banks.base import KernelBank
 from multikernel.banks.low_rank.feature_map import TILE_VALUES, FeatureMap
-from multikernel.banks.threads import over_rows
+from multikernel.banks.threads import over_rows, slices
 
 _RANK = 1e-12  # of the largest eigenvalue: where it is smaller, rounding of the kernel values is all there is
 
@@ -55,8 +57,14 @@ class Nystroem(FeatureMap):
 
     def of_values(self, bank: KernelBank, dtype: Any = np.float64) -> Array:
         """The features of the rows of a bank whose columns are the landmarks."""
-        F = np.empty((bank.shape[0], sum(self.sizes)), dtype=dtype)
         ends = np.cumsum(self.sizes)
+        if isinstance(bank, ArrayBank):
+            F = zeros(bank.Z, (bank.shape[0], sum(self.sizes)))
+            for rows in slices(bank.shape[0], max(1, TILE_VALUES // max(1, bank.shape[1]))):
+                for C, root, end in zip(bank.matrices_of(rows), self.roots, ends.tolist(), strict=True):
+                    F[rows, end - root.shape[1] : end] = C @ like(C, root)
+            return F
+        F = np.empty((bank.shape[0], sum(self.sizes)), dtype=dtype)
 
         def some(rows: slice) -> None:
             for C, root, end in zip(bank.tiles(rows), self.roots, ends, strict=True):

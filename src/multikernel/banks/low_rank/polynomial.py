@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._arrays import host
 from multikernel._typing import Array
 from multikernel.banks.low_rank.feature_map import OneKernel
 from multikernel.kernels.samples import dense
@@ -99,5 +100,5 @@ def polynomial(
 
 def _augmented(X: Any, columns: Array, gamma: float, coef0: float) -> Array:
     """u, shape (len(X), p + 1)."""
-    x = np.sqrt(gamma) * dense(X[:, columns]).astype(np.float64, copy=False)
+    x = np.sqrt(gamma) * dense(host(X)[:, columns]).astype(np.float64, copy=False)
     return np.column_stack([x, np.full(len(x), np.sqrt(coef0))])

@@ -7,6 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._arrays import host
+from multikernel._arrays import taken as columns_of
 from multikernel._linalg import inverse_root
 from multikernel._typing import Array, Columns
 from multikernel.banks.low_rank.feature_map import EncodedMap, OneKernel
@@ -16,7 +18,7 @@ from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import OfDistance
 from multikernel.kernels.dot import Linear, Polynomial
 from multikernel.kernels.facts import Encodes, ExplicitFeatures, PowerOf, Wrapped
-from multikernel.kernels.samples import dense
+from multikernel.kernels.samples import dense, scaled_rows
 from multikernel.kernels.views import Normalized, Restricted
 
 
@@ -36,7 +38,7 @@ class Taken(OneKernel):
         return len(self.columns)
 
     def _features(self, X: Any) -> Array:
-        return dense(X[:, self.columns])
+        return dense(columns_of(X, self.columns, axis=1))
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,7 +62,9 @@ class Multiplied(OneKernel):
 
     def _features(self, X: Any) -> Array:
         F = self.map._features(X)
-        return F * (self.factor if self.kernel is None else inverse_root(self.kernel.diagonal(X))[:, None])
+        if self.kernel is None:
+            return F * self.factor
+        return scaled_rows(F, inverse_root(host(self.kernel.diagonal(X))))
 
 
 def random_map(kernel: Kernel, X: Any, rank: int, rng: np.random.Generator) -> OneKernel | None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import reduce
 from operator import add
-from typing import Any, Literal, Self, cast
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 from sklearn.model_selection import check_cv
@@ -40,6 +40,8 @@ from multikernel.procedures.units import MachineUnits, spread
 @dataclass(eq=False, repr=False, kw_only=True)
 class LearnedScalesEstimator(RidgeModel):
     """Kernels of a distance, a scale in them for each feature; subclasses have the target."""
+
+    _on_arrays: ClassVar[bool] = False
 
     kernels: Any = field(default=None, kw_only=False)
     shared_scales: bool = False

@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import OutlierMixin
 
+from multikernel._arrays import returned
 from multikernel._parameters import Part
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
@@ -88,7 +89,7 @@ class OneClassMKL(OutlierMixin, WeightsOfSumOne):  # type: ignore[misc]
 
     def score_samples(self, X: Any) -> Array:
         """Scores of samples, shape (len(X),); larger is more usual; X as in ``decision_function``."""
-        return self._values(X)[:, 0] + self.offset_
+        return returned(self._values(X)[:, 0] + self.offset_, X)
 
     def decision_function(self, X: Any) -> Array:
         """Positive inside the region, negative outside, shape (len(X),).
@@ -97,8 +98,8 @@ class OneClassMKL(OutlierMixin, WeightsOfSumOne):  # type: ignore[misc]
         ----------
         X : samples like those of ``fit``; with ``kernels="precomputed"`` matrices (m, len(X), n_train)
         """
-        return self._values(X)[:, 0]
+        return returned(self._values(X)[:, 0], X)
 
     def predict(self, X: Any) -> Array:
         """+1 inside the region, -1 outside, for X as in ``decision_function``."""
-        return np.where(self.decision_function(X) >= 0, 1, -1)
+        return returned(np.where(self._values(X)[:, 0] >= 0, 1, -1), X)

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg import lapack
 from sklearn.model_selection import check_cv
 
+from multikernel._arrays import foreign, host, namespace, taken
 from multikernel._typing import Array
 
 
@@ -112,10 +113,10 @@ class Blocks:
     def of(cls, H: Array, folds: Folds) -> Blocks:
         """The factors of the blocks of H; LinAlgError where one is not positive definite in floating point."""
         if folds.single:
-            return cls(folds, (np.diagonal(H).copy(),))
+            return cls(folds, (_diagonal(H),))
         factors = []
         for V in folds.tests():
-            factor, failed = lapack.dpotrf(H[np.ix_(V, V)].T, lower=1, overwrite_a=1)
+            factor, failed = lapack.dpotrf(_block(H, V).T, lower=1, overwrite_a=1)
             if failed:
                 raise np.linalg.LinAlgError(f"a block of {len(V)} held-out samples is not positive definite")
             factors.append(factor)
@@ -129,3 +130,14 @@ class Blocks:
         for V, factor in zip(self.folds.tests(), self.factors, strict=True):
             X[V] = lapack.dpotrs(factor, B[V], lower=1)[0]
         return X
+
+
+def _diagonal(H: Any) -> Array:
+    return np.asarray(host(namespace(H).linalg.diagonal(H)) if foreign(H) else np.diagonal(H).copy())
+
+
+def _block(H: Any, V: Array) -> Array:
+    """H_VV, a NumPy array of its own."""
+    if foreign(H):
+        return np.array(host(taken(taken(H, V), V, axis=1)), order="C")
+    return np.asarray(H[np.ix_(V, V)])

@@ -18,6 +18,7 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import blas
 
+from multikernel._arrays import taken
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.procedures.ridge_cv.criterion import Criterion, Point
@@ -50,7 +51,7 @@ class HeldOutError(Criterion):
 
     def at(self, v: Array) -> Point | None:
         """The error at weights v >= 0; None where K(v) + I is singular in floating point."""
-        left = self.held_out.residuals(np.array(self.bank.combine(v).dense(), dtype=np.float64, order="C"))
+        left = self.held_out.residuals(self.bank.combine(v).fresh())
         return None if left is None else Point(v, left)
 
     @cached_property
@@ -94,5 +95,5 @@ class HeldOutError(Criterion):
         applied = self.bank.apply(Q)
         J = np.empty((len(Q), len(self.bank)))
         for f, V in enumerate(blocks.folds.tests()):
-            J[V] = product(left.H[V], applied[:, :, f].T)
+            J[V] = product(taken(left.H, V), applied[:, :, f].T)
         return blocks.solve(J)

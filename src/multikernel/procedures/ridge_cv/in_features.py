@@ -19,6 +19,7 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import lapack
 
+from multikernel._arrays import taken
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
@@ -71,13 +72,13 @@ class ErrorInFeatures(Criterion):
     def of(cls, bank: KernelBank, Y: Array, folds: Folds, fit_intercept: bool) -> ErrorInFeatures | None:
         """Of a bank that is known by dense features, where this costs less than matrices of the samples; else None."""
         known, n = bank.by_features(), len(Y)
-        if known is None or not isinstance(known[0].F, np.ndarray) or folds.count > _MOST_FOLDS:
+        if known is None or hasattr(known[0].F, "tocsr") or folds.count > _MOST_FOLDS:
             return None
         q = known[0].n_features
         coordinates = min(n, folds.count * (q + Y.shape[1] + 1))
         if coordinates <= _DENSE or folds.count * float(q) ** 3 > 2.0 * float(coordinates) ** 3:
             return None
-        held = tuple(Moments.of(known[0].F[V], Y[V]) for V in folds.tests())
+        held = tuple(Moments.of(taken(known[0].F, V), Y[V]) for V in folds.tests())
         part = None
         if n > _MANY:
             rows = np.sort(np.random.default_rng(0).choice(n, _FEW, replace=False))

@@ -13,16 +13,22 @@ made of. Several targets have the same H; their errors are added.
 
 The first two identities are those of a partitioned inverse (of one sample: Allen's PRESS); the third is the derivative
 of the first with dH = -H dK H.
+
+H and M are arrays of the library that K is of, and stay on its device; all that has a column for each fold or target is
+NumPy's.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.linalg import blas, lapack
 
+from multikernel import _arrays, _linalg
+from multikernel._arrays import foreign, host, like
 from multikernel._typing import Array
 from multikernel.banks.threads import slices
 from multikernel.procedures.ridge_cv.folds import Blocks, Folds
@@ -37,7 +43,7 @@ class Residuals:
     ``errors`` are the mean squared residuals of each target, ``value`` is their sum.
     """
 
-    H: Array
+    H: Any
     targets: Array
     ones: Array
     blocks: Blocks
@@ -88,32 +94,34 @@ class HeldOut:
         root = np.sqrt(weight)
         return replace(self, Y=root[:, None] * self.Y, one=root)
 
-    def residuals(self, K: Array) -> Residuals | None:
+    def residuals(self, K: Any) -> Residuals | None:
         """Of a kernel matrix, which is overwritten; None where K + I is singular in floating point."""
-        K.flat[:: len(K) + 1] += 1.0
         try:
-            _invert(K)
-            blocks = Blocks.of(K, self.folds)
+            H = _inverse(K)
+            blocks = Blocks.of(H, self.folds)
         except np.linalg.LinAlgError:
             return None
-        targets, ones = product(K, self.Y), product(K, self.ones[:, None])[:, 0]
+        targets, ones = product(H, self.Y), product(H, self.ones[:, None])[:, 0]
         R = blocks.solve(self.centred(targets, ones, self.folds))
         errors: Array = (R**2).sum(axis=0) / self.count
-        return Residuals(K, targets, ones, blocks, R, errors) if np.isfinite(errors).all() else None
+        return Residuals(H, targets, ones, blocks, R, errors) if np.isfinite(errors).all() else None
 
     def constant(self) -> float:
         """L(0), the error of the predictor that is constant."""
         rest = self.centred(self.Y, self.ones, self.folds)
         return float((rest**2).sum()) / self.count
 
-    def slope(self, at: Residuals) -> Array:
+    def slope(self, at: Residuals) -> Any:
         """M with dL = <M, dK>: shape (n, n), not symmetric."""
         U = at.blocks.solve(at.values)
-        M = np.zeros_like(at.H)
+        M = _arrays.zeros(at.H, tuple(at.H.shape))
         for t in range(self.Y.shape[1]):
             P = _columns(at.H, self.folds, U[:, t])
             Q = self.directions(at, self.folds, at.values[:, t], t)
-            blas.dgemm(1.0, Q.T, P.T, 1.0, M.T, trans_a=True, overwrite_c=True)  # M += P Q', in place
+            if foreign(M):
+                M += like(M, P) @ like(M, Q).T
+            else:
+                blas.dgemm(1.0, Q.T, P.T, 1.0, M.T, trans_a=True, overwrite_c=True)  # M += P Q', in place
         M *= 2.0 / self.count
         return M
 
@@ -140,13 +148,18 @@ class HeldOut:
         return folds.training_means(self.Y, self.ones) if self.fit_intercept else none
 
 
-def _columns(H: Array, folds: Folds, u: Array) -> Array:
+def _columns(H: Any, folds: Folds, u: Array) -> Array:
     """H_:V u_V of every fold: shape (n, F)."""
-    return H * u if folds.single else product(H, folds.spread(u))
+    if folds.single:
+        return np.array(host(H * like(H, u))) if foreign(H) else np.asarray(H * u)
+    return product(H, folds.spread(u))
 
 
-def _invert(K: Array) -> None:
-    """A positive definite matrix overwritten by its inverse; LinAlgError where it is not one in floating point."""
+def _inverse(K: Any) -> Any:
+    """(K + I)^{-1}, in the place of a NumPy array; LinAlgError where K + I is not positive definite."""
+    if foreign(K):
+        return _arrays.Cholesky.of(K, 1.0).inverse()
+    K.flat[:: len(K) + 1] += 1.0
     factor, failed = lapack.dpotrf(K.T, lower=1, overwrite_a=1, clean=0)  # the transpose is Fortran-ordered: in place
     if not failed:
         _, failed = lapack.dpotri(factor, lower=1, overwrite_c=1)
@@ -156,8 +169,11 @@ def _invert(K: Array) -> None:
         below, tile = slice(part.stop, None), K[part, part]
         K[below, part] = K[part, below].T
         tile[:] = np.triu(tile) + np.triu(tile, 1).T
+    return K
 
 
-def product(A: Array, B: Array) -> Array:
+def product(A: Any, B: Array) -> Array:
     """A B by SciPy's BLAS, beside whose factorisations the threads of NumPy's own would spin."""
+    if foreign(A):
+        return _linalg.product(A, B)
     return blas.dgemm(1.0, B.T, A.T).T

@@ -59,16 +59,11 @@ class Ridge:
 
     def _factored(self, gram: Gram, work: Array) -> tuple[Solved, Whiten] | None:
         """The solution and M -> L^{-1} M; None where it is not accurate."""
-        n = len(self.Y)
-        work.T[:] = gram.dense()
-        work.T.flat[:: n + 1] += self.alpha
-        L, failed = lapack.dpotrf(work, lower=1, overwrite_a=1, clean=0)
-        if failed:
+        factor = gram.factored(self.alpha, work)
+        if factor is None:
             return None
-        solved = Solved.at(gram, self.Y, self.alpha, lapack.dpotrs(L, self.Y, lower=1)[0])
-        if solved.gap > ACCURATE:
-            return None
-        return solved, lambda M: blas.dtrsm(1.0, L, M, lower=1, overwrite_b=1)
+        solved = Solved.at(gram, self.Y, self.alpha, factor.solve(self.Y))
+        return None if solved.gap > ACCURATE else (solved, factor.half)
 
     def _in_features(self, gram: Gram) -> tuple[Solved, Whiten] | None:
         """The solution from features that are fewer than the samples; None where they are not, or it is not accurate.

@@ -1,0 +1,211 @@
+"""Arrays of other libraries: torch, cupy and others of the array API standard, on whatever device they are.
+
+What grows with the square of the samples, or with samples times features, stays where the user's samples are; what is
+small beside it, vectors of samples and of kernels, is a NumPy array. So kernels, banks, Grams and sums over samples
+are written for any array, and whoever asks them need not know of any.
+
+    namespace(A)    the functions of A's library        host(A)     A as a NumPy array
+    like(A, B)      B where A is, in A's precision      foreign(A)  whether A is of another library
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from multikernel._typing import Array
+
+_LIBRARIES = ("torch", "cupy", "array_api_strict")
+
+
+def foreign(A: Any) -> bool:
+    """Whether A is an array of a library other than NumPy that computes by the array API standard."""
+    if isinstance(A, np.ndarray):
+        return False
+    return library(A) is not None and hasattr(A, "shape") and hasattr(A, "ndim")
+
+
+def library(A: Any) -> str | None:
+    """Whose array it is; no library is imported for the question."""
+    roots = {kind.__module__.partition(".")[0] for kind in type(A).__mro__}
+    return next((name for name in _LIBRARIES if name in sys.modules and name in roots), None)
+
+
+def namespace(A: Any) -> Any:
+    """The functions of the library that A is an array of; NumPy's for anything that is not foreign.
+
+    Raises
+    ------
+    ImportError : where a foreign array is given, and array-api-compat is not installed
+    """
+    if not foreign(A):
+        return np
+    try:
+        from array_api_compat import array_namespace
+    except ImportError:
+        raise ImportError(
+            f"arrays of {library(A)} are taken through the package array-api-compat, which is not installed: "
+            "pip install multikernel[gpu], or give NumPy arrays"
+        ) from None
+    return array_namespace(A)
+
+
+def host(A: Any) -> Any:
+    """A foreign array as a NumPy array, in the computer's own memory; anything else as it is."""
+    if not foreign(A):
+        return A
+    match library(A):
+        case "torch":
+            return A.detach().cpu().numpy()
+        case "cupy":
+            return A.get()
+    return np.asarray(A.to_device(namespace(A).__array_namespace_info__().default_device()))
+
+
+def like(A: Any, B: Any) -> Any:
+    """B as an array of A's library, on its device and in its precision; NumPy arrays stay as they are beside one."""
+    if not foreign(A):
+        return host(B)
+    xp = namespace(A)
+    if foreign(B) and library(B) == library(A):
+        return xp.asarray(B if B.device == A.device else _moved(B, A.device), dtype=A.dtype)
+    values = host(B)
+    values = np.ascontiguousarray(values.toarray() if hasattr(values, "toarray") else values)
+    return xp.asarray(values if values.flags.writeable else values.copy(), dtype=A.dtype, device=A.device)
+
+
+def _moved(B: Any, device: Any) -> Any:
+    from array_api_compat import to_device
+
+    return to_device(B, device)
+
+
+def places(A: Any, index: Any) -> Any:
+    """Positions for ``xp.take`` beside A."""
+    index = np.asarray(index, dtype=np.int64)
+    return namespace(A).asarray(index, device=A.device) if foreign(A) else index
+
+
+def taken(A: Any, index: Any, axis: int = 0) -> Any:
+    """Some rows of A, or some columns; by a slice without a copy."""
+    if not foreign(A):
+        return A[index] if axis == 0 else A[:, index]
+    if isinstance(index, slice):
+        index = slice(*index.indices(A.shape[axis]))  # the standard knows no slice beyond the end
+        return A[index, ...] if axis == 0 else A[:, index]
+    if isinstance(index, np.ndarray) and index.dtype == bool:
+        index = np.flatnonzero(index)
+    return namespace(A).take(A, places(A, index), axis=axis)
+
+
+def zeros(A: Any, shape: tuple[int, ...]) -> Any:
+    """Zeros in double precision where A is."""
+    if not foreign(A):
+        return np.zeros(shape)
+    xp = namespace(A)
+    return xp.zeros(shape, dtype=xp.float64, device=A.device)
+
+
+def in_double(A: Any) -> Any:
+    """A foreign array in double precision; itself where it is."""
+    xp = namespace(A)
+    return A if A.dtype == xp.float64 else xp.astype(A, xp.float64)
+
+
+def returned(values: Array, X: Any) -> Any:
+    """Values for samples X, as an array of X's library on X's device; labels that are no numbers stay with NumPy."""
+    if not foreign(X) or values.dtype.kind not in "fiub":
+        return values
+    return namespace(X).asarray(np.ascontiguousarray(values), device=X.device)
+
+
+def checked(X: Any, name: str = "X") -> Any:
+    """Foreign samples (n, p) as finite numbers in double precision.
+
+    Raises
+    ------
+    ValueError : where they are no dense matrix of real numbers, have no rows or columns, or one is NaN or infinite
+    """
+    xp, torch = namespace(X), library(X) == "torch"
+    if torch and X.layout is not sys.modules["torch"].strided:
+        raise ValueError(f"{name} is a sparse torch tensor: give a dense one, or a SciPy CSR matrix")
+    if X.ndim != 2:
+        raise ValueError(
+            f"Expected 2D array, got {X.ndim}D array instead: {name} has shape {tuple(X.shape)}; reshape your data "
+            "either using X.reshape(-1, 1) if it has a single feature or X.reshape(1, -1) if it is a single sample"
+        )
+    if not xp.isdtype(X.dtype, "real floating") and not xp.isdtype(X.dtype, ("integral", "bool")):
+        raise ValueError(f"Complex data not supported: {name} holds numbers of type {X.dtype}; give real ones")
+    if 0 in X.shape:
+        raise ValueError(f"Found array with 0 {'sample' if X.shape[0] == 0 else 'feature'}(s) in {name}")
+    X = in_double(X.detach() if torch else X)
+    finite = xp.all(xp.isfinite(X), axis=1)
+    if not bool(xp.all(finite)):
+        row = int(np.flatnonzero(~host(finite))[0])
+        raise ValueError(f"Input {name} contains NaN or infinity, first at row {row}: fill it in, or leave it out")
+    return X
+
+
+@dataclass(frozen=True, eq=False)
+class Cholesky:
+    """The lower factor L of a foreign positive definite matrix.
+
+    Parameters
+    ----------
+    L : array (n, n)
+    """
+
+    L: Any
+
+    @classmethod
+    def of(cls, A: Any, shift: float = 0.0) -> Cholesky:
+        """Of A + shift I; np.linalg.LinAlgError where this is not positive definite in floating point."""
+        xp = namespace(A)
+        L = _refused(lambda: xp.linalg.cholesky(A + shift * xp.eye(A.shape[0], dtype=A.dtype, device=A.device)))
+        if not np.isfinite(host(xp.linalg.diagonal(L))).all():
+            raise np.linalg.LinAlgError("the matrix is not positive definite")
+        return cls(L)
+
+    def half(self, B: Array) -> Array:
+        """L^{-1} B."""
+        return host(self._lower(like(self.L, B)))
+
+    def solve(self, B: Array) -> Array:
+        """(L L')^{-1} B, for B of shape (n,) or (n, t)."""
+        columns = B[:, None] if B.ndim == 1 else B
+        found = host(self._upper(self._lower(like(self.L, columns))))
+        return found[:, 0] if B.ndim == 1 else found
+
+    def inverse(self) -> Any:
+        """(L L')^{-1}, where L is."""
+        xp = namespace(self.L)
+        if library(self.L) == "torch":
+            return sys.modules["torch"].cholesky_inverse(self.L)
+        inside = xp.linalg.inv(self.L)
+        return xp.matmul(inside.T, inside)
+
+    def _lower(self, B: Any) -> Any:
+        linalg = namespace(self.L).linalg
+        if library(self.L) == "torch":
+            return linalg.solve_triangular(self.L, B, upper=False)
+        return linalg.solve(self.L, B)
+
+    def _upper(self, B: Any) -> Any:
+        linalg = namespace(self.L).linalg
+        if library(self.L) == "torch":
+            return linalg.solve_triangular(self.L.T, B, upper=True)
+        return linalg.solve(self.L.T, B)
+
+
+def _refused(decompose: Callable[[], Any]) -> Any:
+    """What a decomposition returns; every library's way to say that there is none is NumPy's error."""
+    try:
+        return decompose()
+    except Exception as error:
+        if "LinAlgError" not in type(error).__name__:
+            raise
+        raise np.linalg.LinAlgError(str(error)) from None

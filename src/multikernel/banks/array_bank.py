@@ -1,0 +1,196 @@
+"""Kernels of samples that are arrays of another library, torch or cupy say: every pass is made where the samples are.
+
+Kernels evaluate arrays of any library alike; of one that knows NumPy's arrays only, the bank says so. What is as large
+as a kernel matrix stays on the samples' device, weights and vectors go in and come out as NumPy arrays. All is in
+double precision. Matrices are stored where all of them fit the memory budget, else they are made tile by tile in every
+pass; kernels of one distance, and powers of one matrix, share it within a tile.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Hashable, Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from multikernel._arrays import foreign, host, library, like, namespace, taken, zeros
+from multikernel._linalg import as_columns
+from multikernel._typing import Array, Index
+from multikernel.banks.array_gram import ArrayGram
+from multikernel.banks.base import MEMORY, KernelBank
+from multikernel.banks.gram import DenseGram, Gram
+from multikernel.banks.indices import positions, same_samples
+from multikernel.banks.threads import slices
+from multikernel.kernels.base import Kernel
+from multikernel.kernels.distance import OfDistance
+from multikernel.kernels.facts import PowerOf
+
+_VALUES = 1 << 24  # kernel values that are made at a time: 128 MB
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ArrayBank(KernelBank):
+    """Kernels of the row samples X against the column samples Z; ``X is Z`` makes the bank square.
+
+    Parameters
+    ----------
+    kernels : kernels with columns given by position, none of them centred
+    X, Z : arrays of one library on one device, in double precision
+    stored : the matrices (r, c) of all kernels; None where they are made in every pass
+    """
+
+    kernels: tuple[Kernel, ...]
+    X: Any
+    Z: Any
+    stored: tuple[Any, ...] | None = None
+
+    @classmethod
+    def of(cls, kernels: tuple[Kernel, ...], X: Any, memory: int = MEMORY) -> ArrayBank:
+        """The square bank of samples.
+
+        Raises
+        ------
+        ValueError : where a kernel is centred, or has no way to be evaluated on such arrays
+        """
+        for kernel in dict.fromkeys(map(repr, kernels)):
+            _check(next(k for k in kernels if repr(k) == kernel), X)
+        bank = cls(kernels, X, X)
+        fits = 8 * len(kernels) * X.shape[0] ** 2 <= memory
+        return replace(bank, stored=tuple(bank.matrices_of(slice(None)))) if fits else bank
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return int(self.X.shape[0]), int(self.Z.shape[0])
+
+    def __len__(self) -> int:
+        return len(self.kernels)
+
+    @property
+    def square(self) -> bool:
+        return self.X is self.Z
+
+    # -- matrices, where the samples are -----------------------------------------------------------------------------
+
+    def matrices_of(self, rows: Index) -> Iterator[Any]:
+        """Some rows of every matrix in turn."""
+        if self.stored is not None:
+            yield from (taken(K, rows) for K in self.stored)
+            return
+        X, whole = taken(self.X, rows), self.square and isinstance(rows, slice) and rows == slice(None)
+        X = self.Z if whole else X
+        uses, shared = Counter(_shared(kernel)[0] for kernel in self.kernels), {}
+        for kernel in self.kernels:
+            key, base, final = _shared(kernel)
+            if key is None or uses[key] == 1:
+                yield kernel(X, self.Z)
+                continue
+            if key not in shared:
+                shared[key] = base(X, self.Z)
+            yield final(shared[key])
+
+    def _rows(self) -> Iterator[slice]:
+        """The rows of which a tile is made."""
+        return slices(self.shape[0], max(1, _VALUES // max(1, self.shape[1])))
+
+    def tiles(self, rows: Index) -> Iterator[Array]:
+        return (host(K) for K in self.matrices_of(rows))
+
+    # -- passes ------------------------------------------------------------------------------------------------------
+
+    def combine_all(self, W: Array) -> list[Gram]:
+        W = np.asarray(W, dtype=float)
+        used = np.flatnonzero(W.any(axis=0))
+        some, totals = self.select(used), [zeros(self.Z, self.shape) for _ in W]
+        for rows in self._rows():
+            for K, own in zip(some.matrices_of(rows), W[:, used].T, strict=True):
+                for total, weight in zip(totals, own.tolist(), strict=True):
+                    if weight:
+                        total[rows, :] += weight * K
+        return [ArrayGram(total) if foreign(total) else DenseGram(total) for total in totals]
+
+    def apply(self, C: Array) -> Array:
+        right, xp = like(self.Z, C), namespace(self.Z)
+        parts = [host(xp.stack([K @ right for K in self.matrices_of(rows)])) for rows in self._rows()]
+        return np.concatenate(parts, axis=1) if parts else np.zeros((len(self), self.shape[0], C.shape[1]))
+
+    def quads(self, A: Array) -> Array:
+        self._check_square("quadratic forms need a square bank")
+        V, xp = like(self.Z, as_columns(A)), namespace(self.Z)
+        parts = (
+            host(xp.stack([xp.sum(taken(V, rows) * (K @ V), axis=0) for K in self.matrices_of(rows)]))
+            for rows in self._rows()
+        )
+        return sum(parts, np.zeros((len(self), V.shape[1])))
+
+    def inner(self, M: Any) -> Array:
+        M, xp = like(self.Z, M), namespace(self.Z)
+        parts = (host(xp.stack([xp.sum(K * taken(M, rows)) for K in self.matrices_of(rows)])) for rows in self._rows())
+        return sum(parts, np.zeros(len(self)))
+
+    def pairs(self, N: Array | None = None) -> Array:
+        xp, total = namespace(self.Z), np.zeros((len(self), len(self)))
+        weights = None if N is None else like(self.Z, N)
+        for rows in slices(self.shape[0], max(1, _VALUES // max(1, self.shape[1] * len(self)))):
+            P = xp.stack(list(self.matrices_of(rows)))
+            Q = P if weights is None else P * taken(weights, rows)
+            total += host(xp.reshape(Q, (len(self), -1)) @ xp.reshape(P, (len(self), -1)).T)
+        return total
+
+    def diagonal(self) -> Array:
+        self._check_square("a rectangular bank has no diagonal")
+        return self._self_values(self.X)
+
+    def self_values(self, X: Any) -> Array:
+        return self._self_values(like(self.Z, X))
+
+    def _self_values(self, X: Any) -> Array:
+        values = [host(kernel.diagonal(X)) for kernel in self.kernels]
+        return np.stack(values) if values else np.zeros((0, X.shape[0]))
+
+    # -- parts, and new samples --------------------------------------------------------------------------------------
+
+    def block(self, rows: Index, columns: Index) -> ArrayBank:
+        r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])
+        Z = taken(self.Z, c)
+        X = Z if same_samples(self.square, r, c) else taken(self.X, r)
+        stored = None if self.stored is None else tuple(taken(taken(K, r), c, axis=1) for K in self.stored)
+        return ArrayBank(self.kernels, X, Z, stored)
+
+    def select(self, index: Index) -> ArrayBank:
+        chosen = positions(index, len(self)).tolist()
+        stored = None if self.stored is None else tuple(self.stored[k] for k in chosen)
+        return replace(self, kernels=tuple(self.kernels[k] for k in chosen), stored=stored)
+
+    def reference(self, columns: Index = slice(None)) -> ArrayBank:
+        return replace(self, stored=None).block(np.arange(0), columns)
+
+    def cross(self, X: Any) -> ArrayBank:
+        return ArrayBank(self.kernels, like(self.Z, X), self.Z)
+
+
+def _shared(kernel: Kernel) -> tuple[Hashable, Any, Any]:
+    """What may be a key to a matrix that other kernels are made of as well, that matrix, and what is made of it."""
+    for fact in kernel.facts():
+        match fact:
+            case OfDistance(own, columns):
+                return (own.distance, columns), fact, own.profile
+            case PowerOf(base, degree):
+                return repr(base), base, lambda B, d=int(degree): B**d
+    return None, kernel, None
+
+
+def _check(kernel: Kernel, X: Any) -> None:
+    """ValueError where a kernel cannot be evaluated on arrays like X: tried on two samples."""
+    of = library(X)
+    instead = "give it NumPy arrays (it then works in the computer's own memory)"
+    if kernel.follows_sample:
+        raise ValueError(f"{kernel!r} is centred by the training sample, which has no way on arrays of {of}: {instead}")
+    some = taken(X, slice(2))
+    try:
+        K = kernel(some, some)
+    except (TypeError, ValueError, AttributeError, IndexError, RuntimeError, NotImplementedError) as error:
+        raise ValueError(f"{kernel!r} has no way to be evaluated on arrays of {of}: {instead}") from error
+    if foreign(K) != foreign(X) or tuple(K.shape) != (min(2, X.shape[0]),) * 2:
+        raise ValueError(f"{kernel!r} has no way to be evaluated on arrays of {of}: {instead}")

@@ -1,1 +1,0 @@
-"""Kernel weights that differ between groups of samples, or follow the sample."""
