@@ -10,7 +10,7 @@ import cvxpy as cp
 import numpy as np
 
 import reference as ref
-from multikernel.domains import Domain, Ellipsoid, EntropySimplex, NormBall, Orthant, Simplex
+from multikernel.domains import Domain, Ellipsoid, EntropySimplex, NormBall, Orthant, Product, Simplex
 
 Array = Any
 
@@ -79,6 +79,15 @@ def ellipsoid(along: float, center: Callable[[int], Array]) -> DomainCase:
     )
 
 
+def _two(first: DomainCase, second: DomainCase) -> DomainCase:
+    """The first weight in one domain, the others in another."""
+    return DomainCase(
+        lambda m: Product((first.make(1), second.make(m - 1)), (1, m - 1)) if m > 1 else first.make(1),
+        lambda d, m: first.constraints(d[:1], 1) + (second.constraints(d[1:], m - 1) if m > 1 else []),
+        lambda rng, m: np.concatenate([first.points(rng, 1), *([second.points(rng, m - 1)] if m > 1 else [])]),
+    )
+
+
 DOMAINS: dict[str, DomainCase] = {
     "ellipsoid-slanted": ellipsoid(-1.2, np.zeros),
     "ellipsoid-centre": ellipsoid(-1.2, centre),
@@ -104,6 +113,8 @@ DOMAINS: dict[str, DomainCase] = {
         lambda rng, m: rng.exponential(size=m),
         lambda d: 0.7 * cp.sum_squares(d),
     ),
+    "product": _two(ball(2.0), ball(1.5)),
+    "product-centre": _two(ball(2.0, center=np.ones), ball(3.0, center=centre)),
     "entropy": DomainCase(
         lambda m: EntropySimplex(0.4),
         lambda d, m: [cp.sum(d) == 1.0],

@@ -80,6 +80,8 @@ NEEDED = {
     "shape": np.eye(2),
     "encoding": kernels.Standardize(),
     "levels": ("low", "high"),
+    "domains": (domains.Simplex(), domains.NormBall(2.0)),
+    "sizes": (1, 2),
     "parts": ((kernels.Standardize(), (0,)),),
 }
 

@@ -22,7 +22,10 @@ import reference as ref
 from multikernel import KernelBank, bind, kernels, precomputed, views
 from multikernel.banks.base_matrix import BaseMatrix
 from multikernel.banks.columns import ColumnDistancesBank
+from multikernel.banks.localized import LocalizedBank
 from multikernel.banks.low_rank import Approximation, approximate_bank, approximate_kernels
+from multikernel.banks.memberships import OfFunction
+from multikernel.banks.placed import PlacedBank
 from multikernel.banks.profiles import ProfilesBank
 from multikernel.banks.shared import Passes, SharedBank
 from multikernel.banks.subset_rbf import SubsetRBFBank
@@ -218,6 +221,34 @@ def _weight(X: Array) -> Array:
     return np.array([known.get(tuple(x), 1.0) for x in X])
 
 
+def _few(X: Array) -> Array:
+    """One for a third of the training samples, and for new ones."""
+    known = {tuple(x): float(i % 3 == 0) for i, x in enumerate(samples()[0]) if x.any()}
+    return np.array([known.get(tuple(x), 1.0) for x in X])
+
+
+def _placed(X: Any) -> KernelBank:
+    rows = np.flatnonzero(_few(X))
+    return PlacedBank(bind(_mixed(), X[rows]), rows, rows, (len(X), len(X)), True)
+
+
+def _sides(X: Array) -> Array:
+    """Every sample in one of two groups."""
+    return np.eye(2)[(X[:, 0] > 0.0).astype(int)]
+
+
+def _soft(X: Array) -> Array:
+    return np.column_stack([np.exp(-(X[:, 0] ** 2)), 1.0 + np.tanh(X[:, 1])])
+
+
+def _localized(rule: Callable[[Array], Array]) -> Callable[[Any], KernelBank]:
+    return lambda X: LocalizedBank.of(bind(_mixed(), X), rule(X), OfFunction(rule, 2))
+
+
+def _local(rule: Callable[[Array], Array]) -> ref.Truth:
+    return ref.both(*(ref.weighed(_MIXED, lambda X, j=j: rule(X)[:, j]) for j in range(2)))
+
+
 def _weighed(family: Callable[[], Any]) -> Callable[[Any], KernelBank]:
     return lambda X: bind(family(), X).weighed(_weight(X))
 
@@ -360,6 +391,12 @@ BANKS: dict[str, BankCase] = {
         lambda X: bind(_mixed(), X).scaled(_FACTORS).weighed(_weight(X)),
         ref.weighed(ref.multiplied(_MIXED, _FACTORS), _weight),
         of_samples=False,
+    ),
+    "placed": BankCase(_placed, ref.weighed(_MIXED, _few), of_samples=False),
+    "localized": BankCase(_localized(_sides), _local(_sides)),
+    "localized-soft": BankCase(_localized(_soft), _local(_soft)),
+    "localized-some": BankCase(
+        lambda X: _localized(_sides)(X).select([6, 1, 3]), ref.reordered(_local(_sides), [6, 1, 3])
     ),
     "normalized": BankCase(lambda X: bind(_mixed(), X).normalized(), ref.normalised(_MIXED)),
     "normalized-factor": BankCase(lambda X: bind(_groups(), X).normalized(), ref.normalised(_GROUPS)),

@@ -59,6 +59,8 @@ _ROOMS = {
         "LearnedScalesRegressor",
         "LinearRLS2Classifier",
         "LinearRLS2Regressor",
+        "LocalizedMKLClassifier",
+        "LocalizedMKLRegressor",
         "LpMKLClassifier",
         "LpMKLRegressor",
         "MultipleKernelRidgeCV",

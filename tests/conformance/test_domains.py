@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from domain_reference import DOMAINS, centre, nearest, support
-from multikernel.domains import Domain, NormBall
+from multikernel.domains import Domain, NormBall, Product
 from multikernel.testing.domains import check_domain
 from zoo_problems import missing
 
@@ -56,7 +56,7 @@ def test_support_is_that_of_a_conic_solver(name: str, seed: int) -> None:
 # -- what the domains of the package keep besides ----------------------------------------------------------------------
 
 
-@names
+@pytest.mark.parametrize("name", [name for name, case in DOMAINS.items() if not isinstance(case.make(2), Product)])
 def test_the_central_point_prefers_no_kernel(name: str) -> None:
     center = centre(7) if name.endswith(("-centre", "point")) else np.zeros(7)
     above = made(name, 7).start(7) - center

@@ -41,6 +41,21 @@ def test_is_rls2_on_linear_kernels(alpha):
     np.testing.assert_allclose(linear.predict(NEW), general.predict(NEW), atol=1e-4)
 
 
+@pytest.mark.parametrize("make", [np.asarray, sparse.csr_array], ids=["dense", "sparse"])
+def test_transductive_scaling(make):
+    """Rule 17 over all inputs, and the same model as RLS2 on these kernels."""
+    model = LinearRLS2Regressor(alpha=0.01, scaling="transductive").fit(make(X), Y, unlabeled=make(NEW))
+    np.testing.assert_allclose(model.scaling_, 1.0 / ((X**2).sum(axis=0) + (NEW**2).sum(axis=0)))
+    general = RLS2Regressor(kernels.linear_features(), alpha=0.01, scaling="transductive", tol=1e-10)
+    assert model.objective_ == pytest.approx(general.fit(X, Y, unlabeled=NEW).objective_, rel=1e-9)
+    both = LinearRLS2Classifier(alpha=0.1, scaling="transductive").fit(IRIS[::2], SPECIES[::2], unlabeled=IRIS[1::2])
+    np.testing.assert_allclose(both.scaling_[0], 1.0 / (IRIS**2).sum(axis=0))
+    with pytest.raises(ValueError, match="unlabeled"):
+        LinearRLS2Regressor(scaling="transductive").fit(X, Y)
+    with pytest.raises(ValueError, match="transductive"):
+        LinearRLS2Regressor().fit(X, Y, unlabeled=NEW)
+
+
 def test_a_bank_of_features_stands_for_samples():
     bank = bind(kernels.linear_features(), IRIS)
     model, own = LinearRLS2Classifier(alpha=0.1).fit(IRIS, SPECIES), LinearRLS2Classifier(alpha=0.1).fit(bank, SPECIES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+import cvxpy as cp
 import numpy as np
 import pytest
 from hypothesis import given
@@ -12,10 +13,10 @@ from hypothesis import strategies as st
 from sklearn.datasets import make_classification
 
 import reference as ref
-from multikernel import bind, kernels, precomputed
+from multikernel import EasyMKLClassifier, bind, kernels, precomputed
 from multikernel.banks.dense import PackedBank
 from multikernel.machines import MarginMachine
-from multikernel.procedures import easymkl
+from multikernel.procedures import easymkl, max_min
 from zoo import PROBLEMS, optimum
 
 Array = Any
@@ -169,3 +170,42 @@ def test_hulls_apart_in_one_kernel_are_no_reason_to_warn() -> None:
         warnings.simplefilter("error")
         weights = solved(np.array([np.ones((4, 4)), np.outer(y, y)]), y, 0.1)
     np.testing.assert_allclose(weights, [0.0, 1.0], atol=1e-12)
+
+
+# -- the max-min problem -----------------------------------------------------------------------------------------------
+
+
+def largest_margin(K: Array, y: Array, lam: float) -> float:
+    """min_g (1 - lam) |d(g)|_2 + lam |g|^2 by Clarabel; t_s stands for d_s."""
+    g, t = cp.Variable(len(y), nonneg=True), cp.Variable(len(K), nonneg=True)
+    inside = [cp.sum(g[y > 0]) == 1.0, cp.sum(g[y < 0]) == 1.0]
+    inside += [cp.sum_squares(ref.root(each) @ cp.multiply(y, g)) <= t[s] for s, each in enumerate(K) if each.any()]
+    return ref.conic(cp.Problem(cp.Minimize((1.0 - lam) * cp.norm(t) + lam * cp.sum_squares(g)), inside))
+
+
+@pytest.mark.parametrize("lam", [0.01, 0.1, 0.9])
+@pytest.mark.parametrize("name", ["random", "zero"])
+def test_weights_of_norm_two_have_the_largest_margin(name: str, lam: float) -> None:
+    problem = PROBLEMS[name]()
+    found = max_min(precomputed(problem.K), problem.y, MarginMachine(lam, tol=1e-9))
+    best = largest_margin(problem.K, problem.y, lam)
+    assert found.objective == pytest.approx(best, rel=1e-6)
+    assert found.converged
+    assert found.gap is not None
+    assert found.gap <= 1e-9
+    w = found.values / np.linalg.norm(found.values)
+    assert ref.hulls(ref.combine(problem.K, w), problem.y, lam).value == pytest.approx(best, rel=1e-6)
+    quick = easymkl(precomputed(problem.K), problem.y, MarginMachine(lam)).values
+    own = ref.combine(problem.K, quick / np.linalg.norm(quick))
+    assert ref.hulls(own, problem.y, lam).value < best  # the quadratic program only bounds it
+
+
+def test_the_estimator_has_both_problems_and_both_norms() -> None:
+    problem = PROBLEMS["random"]()
+    for method, rule in (("sum", easymkl), ("max_min", max_min)):
+        weights = rule(precomputed(problem.K), problem.y, MarginMachine(0.1)).values
+        for norm in (1, 2):
+            model = EasyMKLClassifier(method=method, norm=norm, lam=0.1).fit(problem.K, problem.y)
+            np.testing.assert_allclose(model.weights_, weights / np.linalg.norm(weights, norm), rtol=1e-9)
+    alike = EasyMKLClassifier(method="max_min", lam=1.0).fit(problem.K, problem.y).weights_
+    np.testing.assert_allclose(alike, EasyMKLClassifier(lam=1.0).fit(problem.K, problem.y).weights_, rtol=1e-9)

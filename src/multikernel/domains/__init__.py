@@ -5,6 +5,7 @@ from multikernel.domains.base import Domain, HasBlockUpdate
 from multikernel.domains.ellipsoid import Ellipsoid
 from multikernel.domains.entropy import EntropySimplex
 from multikernel.domains.orthant import Orthant
+from multikernel.domains.product import Product
 from multikernel.domains.separable import Separable, as_separable
 from multikernel.domains.simplex import Simplex
 
@@ -15,6 +16,7 @@ __all__ = [
     "HasBlockUpdate",
     "NormBall",
     "Orthant",
+    "Product",
     "Separable",
     "Simplex",
     "as_separable",

@@ -4,6 +4,7 @@ from multikernel.estimators.easymkl import EasyMKLClassifier
 from multikernel.estimators.generalized.gmkl import GMKLClassifier
 from multikernel.estimators.generalized.regressors import GMKLRegressor, GMKLSupportRegressor
 from multikernel.estimators.hierarchical.hkl import HKLClassifier, HKLRegressor
+from multikernel.estimators.localized.convex import LocalizedMKLClassifier, LocalizedMKLRegressor
 from multikernel.estimators.polynomial.polynomial import PolynomialMKLClassifier, PolynomialMKLRegressor
 from multikernel.estimators.ridge_cv import MultipleKernelRidgeCV
 from multikernel.estimators.rls2.linear import LinearRLS2Classifier, LinearRLS2Regressor
@@ -38,6 +39,8 @@ __all__ = [
     "LearnedScalesRegressor",
     "LinearRLS2Classifier",
     "LinearRLS2Regressor",
+    "LocalizedMKLClassifier",
+    "LocalizedMKLRegressor",
     "LpMKLClassifier",
     "LpMKLRegressor",
     "MultipleKernelRidgeCV",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal, cast
 
 import numpy as np
@@ -19,7 +19,7 @@ from multikernel.estimators.parameters import PositiveOrAuto, WithinOneOrAuto
 from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.machines import Machine, MarginMachine
 from multikernel.observer import Event, Observer
-from multikernel.procedures import easymkl
+from multikernel.procedures import easymkl, max_min
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -27,7 +27,7 @@ class EasyMKLClassifier(ApproximateEstimator, KernelClassifier):
     """Kernel weights from the margin between the hulls of two classes, then a classifier on the weighted kernel.
 
     Solves min over g of (1 - lam) g'Y (sum_s K_s) Y g + lam |g|^2, g a probability vector on each class; the weight of
-    kernel s is d_s = g'Y K_s Y g, scaled to sum 1. ``objective_`` is the value of this problem.
+    kernel s is d_s = g'Y K_s Y g, scaled to sum 1. ``objective_`` is the value of this problem, or of ``method``'s.
 
     Parameters
     ----------
@@ -36,6 +36,13 @@ class EasyMKLClassifier(ApproximateEstimator, KernelClassifier):
     lam : float in [0, 1] or "auto", default "auto"
         0 is the hard margin, 1 the distance of the class means. The sum of the kernels enters, so its meaning follows
         the number of kernels. "auto" takes the value of least held-out error, which ``lam_`` tells.
+    method : {"sum", "max_min"}, default "sum"
+        "sum" solves the problem above. "max_min" finds the kernel of largest margin among those whose weights d have
+        2-norm 1: max over d of min over g of (1 - lam) g'Y K(d) Y g + lam |g|^2, from which the papers start, and which
+        the other only bounds. It takes some five such problems.
+    norm : {1, 2}, default 1
+        The norm in which the weights are scaled to 1. With 2, as printed in the papers, a mix of m normalised kernels
+        has self-values up to sqrt(m), which changes what lam or C means to the classifier.
     learner : {"margin", "svc"}, default "margin"
         The classifier on the learned kernel: the same margin problem again (KOMD, with the same lam), or a support
         vector machine with hinge loss.
@@ -103,6 +110,8 @@ class EasyMKLClassifier(ApproximateEstimator, KernelClassifier):
 
     kernels: Any = field(default=None, kw_only=False)
     lam: WithinOneOrAuto = "auto"
+    method: Literal["sum", "max_min"] = "sum"
+    norm: Literal[1, 2] = 1
     learner: Literal["margin", "svc"] = "margin"
     C: PositiveOrAuto = 1.0
     tol: Part = 1e-06
@@ -130,7 +139,13 @@ class EasyMKLClassifier(ApproximateEstimator, KernelClassifier):
         self.hull_vector_ = hulls[0] if single else hulls
 
     def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
-        weights = easymkl(bank, task.target, self._margin(), warm.weights.warm if warm else None)
-        observe(Event(weights.n_iter, cast(Certificate, weights.certificate)))
+        given = warm.weights.warm if warm else None
+        if self.method == "max_min":
+            weights = max_min(bank, task.target, self._margin(), given, observe)
+        else:
+            weights = easymkl(bank, task.target, self._margin(), given)
+            observe(Event(weights.n_iter, cast(Certificate, weights.certificate)))
+        if self.norm == 2:
+            weights = replace(weights, values=weights.values / np.linalg.norm(weights.values))
         start = warm.solution.warm if warm else weights.warm
         return weights, self._learner().solve(bank.combine(weights.values), task.target, start)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from multikernel.combinations import HadamardPower, Linear
-from multikernel.domains import HasBlockUpdate, NormBall, Orthant, Separable, Simplex, as_separable
+from multikernel.domains import HasBlockUpdate, NormBall, Orthant, Product, Separable, Simplex, as_separable
 from multikernel.machines import RidgeMachine, SupportMachine
 from multikernel.problem import Problem
 
@@ -22,12 +24,13 @@ def need_simplex(algorithm: object, problem: Problem) -> float:
 def need_block_update(algorithm: object, problem: Problem) -> HasBlockUpdate:
     """The domain with its update in closed form; TypeError where it has none, ValueError where it is off centre."""
     domain = problem.domain
-    if not isinstance(domain, HasBlockUpdate):
+    parts = domain.domains if isinstance(domain, Product) else (domain,)
+    if not isinstance(domain, HasBlockUpdate) or not all(isinstance(part, HasBlockUpdate) for part in parts):
         raise TypeError(
             f"{_name(algorithm)} needs a domain with a block_update, as a NormBall or a Simplex has, and the domain is "
             f"{_a(domain)}; {_ANY_DOMAIN}"
         )
-    if isinstance(domain, Separable) and domain.offset(problem.size).any():
+    if any(isinstance(part, NormBall) and np.any(part.center) for part in parts):
         raise ValueError(
             f"{_name(algorithm)} needs a ball around 0, and the center of this {_name(domain)} is another one; "
             "ProjectedGradient and QuasiNewton work with every center"

@@ -2,7 +2,7 @@
 
 from multikernel.procedures.base import Weights, outcome
 from multikernel.procedures.baselines import alignf, alignment, average
-from multikernel.procedures.easymkl import easymkl
+from multikernel.procedures.easymkl import easymkl, max_min
 from multikernel.procedures.generalized import generalized_mkl
 from multikernel.procedures.held_out_rules import best_kernel, held_out_scores, proportional
 from multikernel.procedures.simplex_least_squares import simplex_least_squares
@@ -19,6 +19,7 @@ __all__ = [
     "easymkl",
     "generalized_mkl",
     "held_out_scores",
+    "max_min",
     "outcome",
     "proportional",
     "simplex_least_squares",

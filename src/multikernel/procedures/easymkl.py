@@ -8,9 +8,18 @@ With its solution g the weight of kernel s is the squared distance of the two hu
 
 The sum of the kernels enters, not their mean: the meaning of lam follows the number of kernels, as in the papers. The
 paper scales d to 2-norm 1 first; the direction is the same, and sum 1 keeps a mix of normalised kernels normalised.
+
+That is not the problem from which the paper starts, the largest margin of a kernel whose weights have 2-norm 1:
+
+    max_{|w|_2 <= 1} min_g  (1 - lam) g'Y (sum_s w_s K_s) Y g + lam |g|^2  =  min_g  (1 - lam) |d(g)|_2 + lam |g|^2
+
+where the quadratic program has |d|_1. It is convex in g and concave in w, w = d / |d|_2 at its saddle point;
+``max_min`` solves it to a duality gap, some five margin problems.
 """
 
 from __future__ import annotations
+
+from dataclasses import replace
 
 import numpy as np
 
@@ -18,8 +27,15 @@ from multikernel._typing import Array
 from multikernel._warnings import warn_user
 from multikernel.banks import KernelBank
 from multikernel.certificate import Certificate
+from multikernel.combinations import Linear
+from multikernel.domains import NormBall
 from multikernel.machines import MarginMachine
-from multikernel.procedures.base import Weights
+from multikernel.observer import Observer, silent
+from multikernel.optimizers.quasi_newton import QuasiNewton
+from multikernel.problem import Problem
+from multikernel.procedures.base import Weights, outcome
+
+_MACHINES = 300  # margin problems at most
 
 
 def easymkl(bank: KernelBank, y: Array, machine: MarginMachine, warm: Array | None = None) -> Weights:
@@ -42,7 +58,39 @@ def easymkl(bank: KernelBank, y: Array, machine: MarginMachine, warm: Array | No
             f"{type(machine).__name__}"
         )
     hulls = machine.solve(bank.combine(np.ones(len(bank))), y, warm)
-    distances = np.maximum(bank.quad(hulls.coef), 0.0)
+    return Weights(
+        values=_shares(bank, hulls.coef),
+        objective=-hulls.value,
+        certificate=Certificate("duality gap", hulls.gap),
+        converged=hulls.converged,
+        n_iter=hulls.n_iter,
+        history=hulls.history,
+        warm=hulls.warm,
+    )
+
+
+def max_min(
+    bank: KernelBank, y: Array, machine: MarginMachine, warm: Array | None = None, observe: Observer = silent
+) -> Weights:
+    """The weights of 2-norm 1 whose kernel has the largest margin, scaled to sum 1.
+
+    Parameters
+    ----------
+    bank : KernelBank of shape (n, n)
+    y : array (n,) of -1 and +1
+    machine : MarginMachine, which holds lam and the relative gap to reach
+    warm : array (n,), the hull vector g of an earlier run
+    observe : told of each margin problem
+    """
+    problem = Problem(bank, Linear(), machine, NormBall(2.0), y)
+    found, dual = outcome(QuasiNewton(tol=machine.tol, max_iter=_MACHINES).minimise(problem, None, warm, observe))
+    shares = _shares(bank, dual.coef) if machine.lam == 1.0 else found.values / float(found.values.sum())
+    return replace(found, values=shares, objective=-float(found.objective or 0.0), warm=dual.warm)
+
+
+def _shares(bank: KernelBank, coef: Array) -> Array:
+    """d / sum(d) for the hull points that the coefficients Y g say; equal weights, and a warning, where they meet."""
+    distances = np.maximum(bank.quad(coef), 0.0)
     total = distances.sum()
     # as in the margin machine: hulls this close, in units of the self-values, meet
     if not total > 1e-12 * max(float(bank.diagonal().mean(axis=1).sum()), np.finfo(float).tiny):
@@ -51,12 +99,4 @@ def easymkl(bank: KernelBank, y: Array, machine: MarginMachine, warm: Array | No
             "uniform weights are used. A larger lam keeps the hulls apart."
         )
         distances, total = np.ones(len(bank)), float(len(bank))
-    return Weights(
-        values=distances / total,
-        objective=-hulls.value,
-        certificate=Certificate("duality gap", hulls.gap),
-        converged=hulls.converged,
-        n_iter=hulls.n_iter,
-        history=hulls.history,
-        warm=hulls.warm,
-    )
+    return np.asarray(distances / total)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
@@ -44,6 +45,50 @@ class ScaledEstimator(RidgeModel):
         super().publish(bank, fitted, single)
         scaling = np.stack([_scaling(f) for f in fitted])
         self.scaling_ = scaling[0] if single else scaling
+
+    def _fit_with(self, X: Any, y: Any, sample_weight: Any, unlabeled: Any) -> Self:
+        """Fit, where ``unlabeled`` are further inputs."""
+        self.check_parameters()
+        if unlabeled is not None and self.scaling != "transductive":
+            raise ValueError(
+                f"{type(self).__name__}: unlabeled inputs are used with scaling='transductive' only, "
+                f"and scaling is {self.scaling!r}"
+            )
+        kept = self._checkpoint(X, y, sample_weight, unlabeled)
+        bank, target = self.bind(X, y)
+        further = None if unlabeled is None else self._self_values(bank, X, unlabeled).sum(axis=1)
+        weight = checked_weights(sample_weight, bank.shape[0])
+        learn = partial(type(self)._learn, further=further)
+        self.fit_bank(bank, target, sample_weight=weight, learn=learn, checkpoint=kept)
+        return self
+
+    @abstractmethod
+    def _learn(
+        self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer, further: Array | None = None
+    ) -> Learned:
+        """``further``: the sum of the self-values of every kernel over the further inputs."""
+
+    def _self_values(self, bank: KernelBank, X: Any, unlabeled: Any) -> Array:
+        """k_k(x, x) of the further inputs, shape (m, n_u): given where kernels are, else from samples."""
+        if not self._is_given(X):
+            return bank.self_values(self._samples(unlabeled))
+        values = np.asarray(unlabeled, dtype=float)
+        if values.ndim != 2 or len(values) != len(bank) or not (np.isfinite(values) & (values >= 0)).all():
+            raise ValueError(
+                f"{type(self).__name__}: beside a bank or precomputed kernels, unlabeled are the self-values "
+                f"k_k(x, x) >= 0 of the further inputs, shape ({len(bank)}, n_u); got shape {values.shape}"
+            )
+        return values
+
+    def _factors(self, bank: KernelBank, task: Task, further: Array | None) -> Array:
+        """s of every kernel; ``further`` is the sum of its self-values over the further inputs."""
+        if self.scaling == "transductive" and further is None:
+            raise ValueError(
+                f"{type(self).__name__}: scaling='transductive' needs the further inputs, fit(X, y, unlabeled=...); "
+                "for a path or a search scale the bank itself, bank.scaled(factors), and use scaling='none'"
+            )
+        rule = "trace" if self.scaling == "norm" else self.scaling
+        return scaling_factors(rule, bank, task.target, further, task.sample_weight)
 
     # -- both layers ---------------------------------------------------------------------------------------------------
 
@@ -106,48 +151,15 @@ class RLS2Estimator(ApproximateEstimator, ScaledEstimator):
     def _default_kernels(self) -> KernelFamily:
         return rls2_basis()
 
-    def _fit_with(self, X: Any, y: Any, sample_weight: Any, unlabeled: Any) -> Self:
-        """Fit, where ``unlabeled`` are further inputs."""
-        self.check_parameters()
-        if unlabeled is not None and self.scaling != "transductive":
-            raise ValueError(
-                f"{type(self).__name__}: unlabeled inputs are used with scaling='transductive' only, "
-                f"and scaling is {self.scaling!r}"
-            )
-        kept = self._checkpoint(X, y, sample_weight, unlabeled)
-        bank, target = self.bind(X, y)
-        further = None if unlabeled is None else self._self_values(bank, X, unlabeled).sum(axis=1)
-        weight = checked_weights(sample_weight, bank.shape[0])
-        learn = partial(type(self)._learn, further=further)
-        self.fit_bank(bank, target, sample_weight=weight, learn=learn, checkpoint=kept)
-        return self
-
-    def _self_values(self, bank: KernelBank, X: Any, unlabeled: Any) -> Array:
-        """k_k(x, x) of the further inputs, shape (m, n_u): given where kernels are, else from samples."""
-        if not self._is_given(X):
-            return bank.self_values(self._samples(unlabeled))
-        values = np.asarray(unlabeled, dtype=float)
-        if values.ndim != 2 or len(values) != len(bank) or not (np.isfinite(values) & (values >= 0)).all():
-            raise ValueError(
-                f"{type(self).__name__}: beside a bank or precomputed kernels, unlabeled are the self-values "
-                f"k_k(x, x) >= 0 of the further inputs, shape ({len(bank)}, n_u); got shape {values.shape}"
-            )
-        return values
-
     def _learn(
         self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer, further: Array | None = None
     ) -> Learned:
         """``further``: the sum of the self-values of every kernel over the further inputs."""
-        if self.scaling == "transductive" and further is None:
-            raise ValueError(
-                f"{type(self).__name__}: scaling='transductive' needs the further inputs, fit(X, y, unlabeled=...); "
-                "for a path or a search scale the bank itself, bank.scaled(factors), and use scaling='none'"
-            )
         return rls2(
             bank,
             task.target,
             self.alpha,
-            scaling_factors(self.scaling, bank, task.target, further, task.sample_weight),
+            self._factors(bank, task, further),
             fit_intercept=self.fit_intercept,
             mode=self.mode,
             tol=self.tol,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 
@@ -23,7 +23,7 @@ from multikernel.estimators.rls2.base import ScaledEstimator
 from multikernel.kernels import KernelFamily, linear_features
 from multikernel.kernels.samples import dense
 from multikernel.observer import Observer
-from multikernel.procedures.rls2 import LinearWeights, linear_rls2, scaling_factors
+from multikernel.procedures.rls2 import LinearWeights, linear_rls2
 
 
 @dataclass(frozen=True, eq=False)
@@ -86,13 +86,14 @@ class LinearRLS2Estimator(ScaledEstimator):
         F = X.astype(np.float64, copy=False)
         return FactorBank(F, F, np.ones(p, dtype=np.intp), np.arange(p))
 
-    def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
-        rule = "trace" if self.scaling == "norm" else self.scaling
+    def _learn(
+        self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer, further: Array | None = None
+    ) -> Learned:
         return linear_rls2(
             cast(FactorBank, bank).F,
             task.target,
             self.alpha,
-            scaling_factors(rule, bank, task.target, None, task.sample_weight),
+            self._factors(bank, task, further),
             fit_intercept=self.fit_intercept,
             tol=self.tol,
             max_iter=self.max_iter,
@@ -145,8 +146,9 @@ class LinearRLS2Regressor(LinearRLS2Estimator, RidgeRegressor, WeightedRegressor
     alpha : float > 0 or "auto", default "auto"
         With scaling="norm", values of interest lie between 1e-4 and 1; ``multikernel.path`` follows them. "auto" takes
         the value of least held-out error, which ``alpha_`` tells.
-    scaling : {"norm", "none"}, default "norm"
-        s_j = 1 / |x_j|^2 over the training samples, or 1. A feature that is zero has factor 0 and coefficient 0.
+    scaling : {"norm", "transductive", "none"}, default "norm"
+        s_j = 1 / |x_j|^2 over the training samples, or with "transductive" over these and further inputs, given to
+        ``fit`` as ``unlabeled``; or 1. A feature that is zero has factor 0 and coefficient 0.
         Columns are not centred: standardise X before where its features have means.
     fit_intercept : bool, default True
         Whether the mean of the target is taken off first and is the intercept.
@@ -192,7 +194,19 @@ class LinearRLS2Regressor(LinearRLS2Estimator, RidgeRegressor, WeightedRegressor
     True
     """
 
-    scaling: Literal["norm", "none"] = "norm"
+    scaling: Literal["norm", "transductive", "none"] = "norm"
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, unlabeled: Any = None) -> Self:
+        """Learn the weights of the features and the regression function.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n, p)
+        y : real targets of shape (n,)
+        sample_weight : array (n,) >= 0, what the squared loss of each sample is multiplied with
+        unlabeled : further inputs for scaling="transductive", of shape (n_u, p)
+        """
+        return self._fit_with(X, y, sample_weight, unlabeled)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -201,7 +215,7 @@ class LinearRLS2Classifier(LinearRLS2Estimator, WeightedClassifier):
 
     Parameters
     ----------
-    scaling : {"norm", "fisher", "fisher_root", "none"}, default "norm"
+    scaling : {"norm", "transductive", "fisher", "fisher_root", "none"}, default "norm"
         "fisher": s_j is one over the sum of the variances of feature j in the two classes; "fisher_root": the root of
         that, with the variances of samples.
     class_weight, multiclass, probability, n_jobs, checkpoint, time_budget, verbose : as in L1MKLClassifier
@@ -226,4 +240,16 @@ class LinearRLS2Classifier(LinearRLS2Estimator, WeightedClassifier):
 
     _squared_losses: ClassVar[bool] = True
 
-    scaling: Literal["norm", "fisher", "fisher_root", "none"] = "norm"
+    scaling: Literal["norm", "transductive", "fisher", "fisher_root", "none"] = "norm"
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, unlabeled: Any = None) -> Self:
+        """Learn the weights of the features and the classifier.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n, p)
+        y : labels of shape (n,)
+        sample_weight : array (n,) >= 0, what the squared loss of each sample is multiplied with
+        unlabeled : further inputs for scaling="transductive", of shape (n_u, p)
+        """
+        return self._fit_with(X, y, sample_weight, unlabeled)

@@ -1,0 +1,123 @@
+"""Kernels of groups of samples: h_j(x) k_k(x, z) h_j(z) for every group j and every kernel k, group by group.
+
+Who does not belong to a group is not looked at: where every sample belongs to one of g groups, a pass over all g m
+kernels reads a g-th of what one over the m kernels would.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from multikernel._typing import Array, Index
+from multikernel.banks.base import KernelBank
+from multikernel.banks.concatenated import ConcatenatedBank
+from multikernel.banks.memberships import Memberships
+from multikernel.banks.placed import PlacedBank
+from multikernel.banks.weighed import WeighedBank
+from multikernel.banks.wrappers import asked
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class LocalizedBank(KernelBank):
+    """h_j(x) k_k(x, z) h_j(z), kernel number j m + k.
+
+    Parameters
+    ----------
+    whole : the m kernels
+    left, right : arrays (groups, rows) and (groups, columns), memberships h >= 0
+    rule : Memberships, which tells those of new samples
+    chosen : int array, the numbers j m + k of the kernels that are here
+    """
+
+    whole: KernelBank
+    left: Array
+    right: Array
+    rule: Memberships
+    chosen: Array
+
+    @classmethod
+    def of(cls, bank: KernelBank, memberships: Array, rule: Memberships) -> LocalizedBank:
+        """All kernels of a square bank, with the memberships (n, groups) of its samples."""
+        h = np.ascontiguousarray(memberships.T, dtype=float)
+        return cls(bank, h, h, rule, np.arange(len(h) * len(bank)))
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.whole.shape
+
+    def __len__(self) -> int:
+        return len(self.chosen)
+
+    @property
+    def square(self) -> bool:
+        return self.whole.square
+
+    @property
+    def rounding(self) -> float:
+        return self.whole.rounding
+
+    @property
+    def local(self) -> bool:
+        return self.whole.local
+
+    @cached_property
+    def bank(self) -> KernelBank:
+        """The kernels, as banks of each group's members."""
+        parts = tuple(self._part(left, right) for left, right in zip(self.left, self.right, strict=True))
+        return ConcatenatedBank(parts, np.arange(len(parts) * len(self.whole))).select(self.chosen)
+
+    def _part(self, left: Array, right: Array) -> KernelBank:
+        """The kernels of one group; of all samples where a kernel follows the sample that it is of."""
+        rows, columns = np.flatnonzero(left), np.flatnonzero(right)
+        some = self.local and (len(rows) < len(left) or len(columns) < len(right))
+        if not some:
+            return WeighedBank(self.whole, left, right)
+        block = self.whole.principal(rows) if self.square else self.whole.block(rows, columns)
+        return PlacedBank(WeighedBank(block, left[rows], right[columns]), rows, columns, self.shape, self.square)
+
+    def tiles(self, rows: Index) -> Iterator[Array]:
+        return self.bank.tiles(rows)
+
+    combine, combine_all, apply = asked("combine"), asked("combine_all"), asked("apply")
+    quad, quads, inner, matrix = asked("quad"), asked("quads"), asked("inner"), asked("matrix")
+    pairs, pair_forms, hadamard_apply = asked("pairs"), asked("pair_forms"), asked("hadamard_apply")
+    diagonal, traces = asked("diagonal"), asked("traces")
+
+    def block(self, rows: Index, columns: Index) -> LocalizedBank:
+        part = self.whole.block(rows, columns)
+        return replace(self, whole=part, left=self.left[:, rows], right=self.right[:, columns])
+
+    def principal(self, rows: Array) -> LocalizedBank:
+        return replace(self, whole=self.whole.principal(rows), left=self.left[:, rows], right=self.right[:, rows])
+
+    def select(self, index: Index) -> LocalizedBank:
+        return replace(self, chosen=self.chosen[index])
+
+    def exact(self, index: Index = slice(None)) -> LocalizedBank:
+        return replace(self, whole=self.whole.exact(), chosen=self.chosen[index])
+
+    def unrounded(self) -> KernelBank:
+        whole = self.whole.unrounded()
+        return self if whole is self.whole or not self.square else replace(self, whole=whole)
+
+    def compact(self) -> LocalizedBank:
+        return replace(self, whole=self.whole.compact())
+
+    def cross(self, X: Any) -> LocalizedBank:
+        return replace(self, whole=self.whole.cross(X), left=np.ascontiguousarray(self.rule.of(X).T))
+
+    def reference(self, columns: Index = slice(None)) -> LocalizedBank:
+        return replace(self, whole=self.whole.reference(columns), left=self.left[:, :0], right=self.right[:, columns])
+
+    def self_values(self, X: Any) -> Array:
+        values, h = self.whole.self_values(X), self.rule.of(X).T
+        return np.reshape(h[:, None, :] ** 2 * values, (-1, values.shape[1]))[self.chosen]
+
+    def held_out_self_values(self, rows: Index, columns: Index) -> Array:
+        values = self.whole.held_out_self_values(rows, columns)
+        return np.reshape(self.left[:, None, rows] ** 2 * values, (-1, values.shape[1]))[self.chosen]

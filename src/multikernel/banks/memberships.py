@@ -1,0 +1,141 @@
+"""How much a sample belongs to each of several groups: what new samples need to be told where kernels are local.
+
+    nearest centre      h_j = 1 for the group whose centre in feature space is nearest, or with a temperature T
+                        h_j proportional to exp(-|phi(x) - c_j|^2 / T),  c_j = sum_i s_ij phi(x_i),  sum_i s_ij = 1
+    softmax gates       h_j proportional to exp(v_j'x + u_j)
+    sigmoid gates       h_j = 1 / (1 + exp(-v_j'x - u_j))
+
+|phi(x) - c_j|^2 is known up to k(x, x), the same for all groups, from the kernel between x and the training samples.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import numpy as np
+from scipy.sparse import issparse
+from scipy.special import expit, softmax
+
+from multikernel._typing import Array
+from multikernel.banks.base import KernelBank
+
+
+class Memberships(ABC):
+    """A rule that tells of every sample how much it belongs to each group."""
+
+    @abstractmethod
+    def of(self, X: Any) -> Array:
+        """h >= 0 of new samples, shape (len(X), groups)."""
+
+
+@dataclass(frozen=True, eq=False)
+class NearestCentre(Memberships):
+    """Groups around centres in the feature space of a sum of kernels.
+
+    Parameters
+    ----------
+    bank : KernelBank with the training samples as columns
+    weights : array (m,), of the sum
+    shares : array (n, groups), s
+    norms : array (groups,), |c_j|^2
+    temperature : float >= 0; 0 makes every sample a member of one group
+    """
+
+    bank: KernelBank
+    weights: Array
+    shares: Array
+    norms: Array
+    temperature: float
+
+    def of(self, X: Any) -> Array:
+        return self.near(self.bank.cross(X))
+
+    def near(self, bank: KernelBank) -> Array:
+        """Of samples whose kernels with the training samples are given."""
+        inner = bank.combine(self.weights).multiply(np.ascontiguousarray(self.shares))
+        return from_distances(self.norms - 2.0 * np.asarray(inner), self.temperature)
+
+
+@dataclass(frozen=True, eq=False)
+class OfFunction(Memberships):
+    """A function of the samples, or the ``predict_proba`` or ``predict`` of a fitted clustering.
+
+    Parameters
+    ----------
+    rule : the function or the clustering
+    groups : int
+    """
+
+    rule: Any
+    groups: int
+
+    def of(self, X: Any) -> Array:
+        known: Any = X if isinstance(X, np.ndarray) or issparse(X) else None
+        if known is None:
+            raise ValueError("memberships by a function or a clustering are known of samples in arrays only")
+        return as_memberships(evaluated(self.rule, known), known.shape[0], self.groups)
+
+
+@dataclass(frozen=True, eq=False)
+class Gates(Memberships):
+    """Functions of the features.
+
+    Parameters
+    ----------
+    kind : "softmax" or "sigmoid"
+    slopes : array (gates, p), v
+    levels : array (gates,), u
+    center, scale : arrays (p,), what features lose and are divided by first
+    """
+
+    kind: Literal["softmax", "sigmoid"]
+    slopes: Array
+    levels: Array
+    center: Array
+    scale: Array
+
+    def of(self, X: Any) -> Array:
+        return self.opened((np.asarray(X, dtype=float) - self.center) / self.scale)
+
+    def opened(self, features: Array) -> Array:
+        """Of features that are scaled already."""
+        heights = features @ self.slopes.T + self.levels
+        return softmax(heights, axis=1) if self.kind == "softmax" else expit(heights)
+
+
+def evaluated(rule: Any, X: Any) -> Array:
+    """What a function, or a clustering, tells of samples."""
+    for name in ("predict_proba", "predict"):
+        if hasattr(rule, name):
+            return np.asarray(getattr(rule, name)(X))
+    return np.asarray(rule(X))
+
+
+def from_distances(squares: Array, temperature: float) -> Array:
+    """Memberships by squared distances (r, groups), up to a constant of each row."""
+    if temperature > 0.0:
+        return np.asarray(softmax(-squares / temperature, axis=1))
+    return np.eye(squares.shape[1])[np.argmin(squares, axis=1)]
+
+
+def as_memberships(given: Any, n: int, groups: int | None = None) -> Array:
+    """Labels 0, 1, .. of n samples, or memberships (n, groups), as memberships; ValueError for anything else."""
+    h = np.asarray(given)
+    if h.shape[:1] != (n,) or h.ndim > 2 or h.size == 0 or h.dtype.kind not in "biuf":
+        raise ValueError(
+            f"memberships: {n} samples need as many whole numbers 0, 1, .. or rows, got shape {h.shape} of {h.dtype}"
+        )
+    if h.ndim == 1:
+        labels = h.astype(int)
+        count = groups or int(labels.max(initial=0)) + 1
+        if (labels != h).any() or labels.min(initial=0) < 0 or labels.max(initial=0) >= count:
+            raise ValueError(f"memberships: the groups have to be the numbers 0 to {count - 1}")
+        h = np.eye(count)[labels]
+    if groups is not None and h.shape[1] != groups:
+        raise ValueError(f"memberships: {groups} groups were known in training, got {h.shape[1]}")
+    h = h.astype(float)
+    if not np.isfinite(h).all() or (h < 0.0).any():
+        raise ValueError("memberships: they have to be finite and not negative")
+    return h

@@ -1,0 +1,1 @@
+"""Kernel weights that differ between groups of samples, or follow the sample."""
