@@ -21,6 +21,7 @@ from multikernel.kernels.families import (
 from multikernel.kernels.family import KernelFamily, Kernels, as_family
 from multikernel.kernels.features import Features
 from multikernel.kernels.for_columns import column_types, for_columns
+from multikernel.kernels.graphs import chains, grid
 from multikernel.kernels.interactions import ANOVA, anova
 from multikernel.kernels.maclaurin import (
     cauchy_coefficients,
@@ -81,9 +82,11 @@ __all__ = [
     "anova",
     "as_family",
     "cauchy_coefficients",
+    "chains",
     "column_groups",
     "column_types",
     "for_columns",
+    "grid",
     "highest_polynomial",
     "homogeneous_polynomials",
     "linear_features",

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from multikernel._parameters import Count, Part, Positive, Verbosity
-from multikernel._rules import Number
+from multikernel._rules import AnyOf, Nothing, Number, Rule, Vector, Whole
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.combinations.subset_products import SubsetProducts
@@ -27,8 +27,22 @@ from multikernel.kernels import RBF, KernelFamily, per_feature
 from multikernel.machines import SupportMachine
 from multikernel.observer import Observer
 from multikernel.procedures import Weights
-from multikernel.procedures.hkl import Node, NodeWeights, hierarchical_mkl
+from multikernel.procedures.hkl import Listed, Node, NodeWeights, depths, hierarchical_mkl
 from multikernel.procedures.hkl.lattice import in_order, names
+
+_TINY = 1e-100  # the least cost of a node
+
+
+@dataclass(frozen=True)
+class Lists(Rule):
+    """The numbers of the parents of each kernel."""
+
+    words = "a list with the numbers of the parents of each kernel, such as [[], [0], [0, 1]]"
+
+    def accepts(self, value: Any) -> bool:
+        if not isinstance(value, list | tuple) or not value:
+            return False
+        return all(isinstance(own, list | tuple) and all(map(Whole(0).accepts, own)) for own in value)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -41,6 +55,8 @@ class HierarchicalKernelLearning(KernelEstimator):
     C: PositiveOrAuto = 1.0
     rho: Annotated[float, Number(above=1, most=2, why="2 is hierarchical kernel learning")] = 2.0
     beta: Positive = 2.0
+    parents: Annotated[Any, AnyOf((Lists(), Nothing()))] = None
+    node_weights: Annotated[Any, AnyOf((Vector(least=_TINY), Nothing()))] = None
     tol: Part = 1e-3
     max_iter: Count = 100
     max_nodes: Count = 2000
@@ -71,6 +87,19 @@ class HierarchicalKernelLearning(KernelEstimator):
         self.base_kernel_names_ = np.array([str(name) for name in known], dtype=object)
         return bank, y
 
+    def check_parameters(self) -> None:
+        super().check_parameters()
+        if self.parents is not None:
+            try:
+                depths(self.parents)
+            except ValueError as wrong:
+                raise ValueError(f"{type(self).__name__}: {wrong}") from None
+        elif self.node_weights is not None:
+            raise ValueError(
+                f"{type(self).__name__}: node_weights are those of a graph of your own; give its parents, or leave "
+                "them out: products of kernels cost beta to the number of their factors"
+            )
+
     # -- learning ------------------------------------------------------------------------------------------------------
 
     def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
@@ -85,7 +114,21 @@ class HierarchicalKernelLearning(KernelEstimator):
             _nodes(warm.weights) if warm is not None else (),
             task.sample_weight,
             observe,
+            self._graph(len(bank)),
         )
+
+    def _graph(self, m: int) -> Listed | None:
+        """The graph of the m kernels that the user listed; None for that of their products."""
+        if self.parents is None:
+            return None
+        for name, given in (("parents", self.parents), ("node_weights", self.node_weights)):
+            if given is not None and len(given) != m:
+                raise ValueError(
+                    f"{type(self).__name__}: {name} has {len(given)} entries for {m} kernels; it needs one for each"
+                )
+        listed = tuple(tuple(int(parent) for parent in own) for own in self.parents)
+        costs = self.beta ** depths(listed) if self.node_weights is None else np.asarray(self.node_weights, dtype=float)
+        return Listed(listed, costs)
 
     def publish(self, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
         """Every problem has nodes of its own: the weights are over the nodes of any."""

@@ -43,6 +43,12 @@ class HKLClassifier(HierarchicalKernelLearning, WeightedClassifier):
     beta : float > 0, default 2.0
         How much more a product costs for each further factor. With many kernels (p beyond 20) a larger value keeps
         the search short.
+    parents : None or list of lists, default None
+        A graph of your own in place of the products: for each kernel the numbers of those that have to be selected
+        before it may be; none for a kernel that may come first. ``kernels.chains`` and ``kernels.grid`` make some. What
+        is learned is then the weights of the kernels themselves.
+    node_weights : None or array (m,) > 0, default None
+        With parents, what each kernel costs; by default beta to the length of the longest way to it.
     tol : float, default 1e-3
         Relative duality gap, over all 2^p products, at which to stop.
     max_iter : int, default 100
@@ -100,7 +106,7 @@ class HKLRegressor(HierarchicalKernelLearning, RidgeRegressor, WeightedRegressor
         The p kernels whose products are searched; by default a Gaussian on each feature.
     C : float > 0 or "auto", default 1.0
         Weight of the squared errors.
-    rho, beta, tol, max_iter, max_nodes, time_budget, verbose : as in HKLClassifier
+    rho, beta, parents, node_weights, tol, max_iter, max_nodes, time_budget, verbose : as in HKLClassifier
 
     Attributes
     ----------

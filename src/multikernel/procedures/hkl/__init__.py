@@ -2,6 +2,7 @@
 
 from multikernel.procedures.hkl.answer import NodeWeights
 from multikernel.procedures.hkl.lattice import Hull, Node
+from multikernel.procedures.hkl.listed import Listed, depths
 from multikernel.procedures.hkl.search import hierarchical_mkl
 
-__all__ = ["Hull", "Node", "NodeWeights", "hierarchical_mkl"]
+__all__ = ["Hull", "Listed", "Node", "NodeWeights", "depths", "hierarchical_mkl"]

@@ -10,7 +10,7 @@ from multikernel._typing import Array
 from multikernel.certificate import Certificate
 from multikernel.machines import DualSolution, SupportMachine
 from multikernel.procedures.base import Weights
-from multikernel.procedures.hkl.lattice import Hull, Node
+from multikernel.procedures.hkl.lattice import Node
 from multikernel.procedures.hkl.restricted import HullPoint, Restricted
 
 
@@ -63,9 +63,9 @@ class Pair:
 def on_active_nodes(problem: Restricted, found: HullPoint) -> Restricted | None:
     """The problem on the nodes with a gamma above zero at each ancestor; None where that is all of them, or none."""
     hull = problem.hull
-    inactive = np.bincount(hull.node, weights=~found.active[hull.ancestor], minlength=len(hull)) > 0
-    inactive[0] = False
-    if not inactive.any() or inactive[1:].all():
+    kept = np.bincount(hull.node, weights=~found.active[hull.ancestor], minlength=len(hull)) == 0
+    root = int(hull.nodes[0] == ())  # the constant kernel stays whatever its weight
+    kept[:root] = True
+    if kept.all() or not kept[root:].any():
         return None
-    few = Hull(tuple(w for w, out in zip(hull.nodes, inactive, strict=True) if not out), hull.beta)
-    return replace(problem, bank=problem.bank.select(np.flatnonzero(~inactive)), hull=few)
+    return replace(problem, bank=problem.bank.select(np.flatnonzero(kept)), hull=hull.kept(kept))

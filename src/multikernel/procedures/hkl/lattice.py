@@ -12,6 +12,7 @@ A node v costs d_v = beta^|v| (Bach 2009). What is learned is a function of the 
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -84,8 +85,45 @@ def names(nodes: Iterable[Node], kernel_names: Sequence[str]) -> list[str]:
     return [" * ".join(kernel_names[i] for i in node) if node else "1" for node in nodes]
 
 
+class ClosedSet(ABC):
+    """A set of nodes with all their ancestors in a fixed order, parents before their children.
+
+    Attributes
+    ----------
+    nodes : tuple of nodes
+    """
+
+    nodes: tuple[Node, ...]
+
+    def __len__(self) -> int:
+        return len(self.nodes)
+
+    @property
+    @abstractmethod
+    def d(self) -> Array:
+        """What each node costs, shape (len(self),)."""
+
+    @property
+    @abstractmethod
+    def ancestor(self) -> Array:
+        """v of every pair v in A(w), by its place in ``nodes``; pairs in the order of w, w itself last of its own."""
+
+    @property
+    @abstractmethod
+    def node(self) -> Array:
+        """w of every pair v in A(w), by its place in ``nodes``."""
+
+    @abstractmethod
+    def extended(self, nodes: Iterable[Node]) -> ClosedSet:
+        """The set with further nodes after those it has."""
+
+    @abstractmethod
+    def kept(self, rows: Array) -> ClosedSet:
+        """The nodes at which the mask is true, which have to be a closed set."""
+
+
 @dataclass(frozen=True)
-class Hull:
+class Hull(ClosedSet):
     """An ancestor-closed set of nodes in a fixed order, parents before their children.
 
     Parameters
@@ -123,12 +161,11 @@ class Hull:
                 raise ValueError(f"a hull holds every node once and after its parents: {w!r} {why}")
             seen.add(w)
 
-    def __len__(self) -> int:
-        return len(self.nodes)
-
     def extended(self, nodes: Iterable[Node]) -> Hull:
-        """The hull with further nodes after those it has."""
         return replace(self, nodes=(*self.nodes, *in_order(nodes)))
+
+    def kept(self, rows: Array) -> Hull:
+        return replace(self, nodes=tuple(w for w, keep in zip(self.nodes, rows, strict=True) if keep))
 
     @cached_property
     def sizes(self) -> Array:
@@ -142,12 +179,10 @@ class Hull:
 
     @property
     def ancestor(self) -> Array:
-        """v of every pair v in A(w), by its place in ``nodes``; pairs in the order of w, w itself last of its own."""
         return self._pairs[0]
 
     @property
     def node(self) -> Array:
-        """w of every pair v in A(w), by its place in ``nodes``."""
         return self._pairs[1]
 
     @cached_property

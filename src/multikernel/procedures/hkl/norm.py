@@ -21,7 +21,7 @@ from functools import cached_property
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.procedures.hkl.lattice import Hull
+from multikernel.procedures.hkl.lattice import ClosedSet
 
 
 def exponent(rho: float) -> float:
@@ -41,7 +41,7 @@ class DualNorm:
     q : array (m,) >= 0
     """
 
-    hull: Hull
+    hull: ClosedSet
     rho: float
     gamma: Array
     q: Array

@@ -109,10 +109,12 @@ def uneven_shares(
         below = lam**2 * left
         if few:
             B = np.tensordot(a * z, tables[1:], 1)
-            left[exceeds] = np.minimum(left[exceeds], _norm(B, r))
+            left[exceeds] = np.minimum(left[exceeds], powered_norm(B, r))
             first = (lam * (1.0 + beta) - lam + 1.0) ** -2 * tables[0]
-            below[exceeds] = lam**2 * _norm(np.stack([first, np.maximum(B - first, 0.0)], axis=-1), r).max(axis=1)
-        largest.append(np.maximum(_norm(np.stack([own, left], axis=-1), r), below))
+            below[exceeds] = lam**2 * powered_norm(np.stack([first, np.maximum(B - first, 0.0)], axis=-1), r).max(
+                axis=1
+            )
+        largest.append(np.maximum(powered_norm(np.stack([own, left], axis=-1), r), below))
     return min(largest, key=lambda norms: float(norms.max()))
 
 
@@ -123,7 +125,7 @@ def _powers(lam: float) -> Array:
     return a
 
 
-def _norm(values: Array, r: float) -> Array:
+def powered_norm(values: Array, r: float) -> Array:
     """|values|_r along the last axis, without overflow."""
     top = np.maximum(values.max(axis=-1, keepdims=True), np.finfo(float).tiny)
     return top[..., 0] * ((values / top) ** r).sum(axis=-1) ** (1.0 / r)

@@ -22,7 +22,7 @@ from multikernel.domains import Simplex
 from multikernel.machines.support.coefficients import central, feasible
 from multikernel.machines.support.point import Point
 from multikernel.machines.support.program import SupportProgram
-from multikernel.procedures.hkl.lattice import Hull
+from multikernel.procedures.hkl.lattice import ClosedSet
 from multikernel.procedures.hkl.norm import DualNorm, exponent
 from multikernel.procedures.interior.driver import InteriorPoint, InteriorProblem, solve
 from multikernel.procedures.interior.newton import Newton, Products
@@ -54,7 +54,7 @@ class Restricted(InteriorProblem[HullPoint]):
     """The problem: nodes with their kernels, support program, rho."""
 
     bank: KernelBank
-    hull: Hull
+    hull: ClosedSet
     program: SupportProgram
     rho: float
 

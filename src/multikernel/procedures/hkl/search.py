@@ -6,7 +6,8 @@
 (Bach 2009 for rho = 2; Jawanpuria, Nath and Ramakrishnan 2015). A product has weight only where all products of fewer
 of its factors have one. So the search grows a hull, a set of nodes that holds all subsets of its nodes: it solves the
 problem on the hull, bounds what the nodes outside could add (``outside``), and adds the sources of the complement whose
-bound is more than the gap allows.
+bound is more than the gap allows. A graph of the user's, whose nodes are kernels that he lists, takes the place of the
+products where one is given (``listed``).
 
 Certificate: any coefficients a in their box bound the optimum over all nodes from below,
 
@@ -33,9 +34,9 @@ from multikernel.machines import DualSolution, SupportMachine, SupportProgram
 from multikernel.machines.support.coefficients import central, feasible
 from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.hkl.answer import NodeWeights, Pair, on_active_nodes
-from multikernel.procedures.hkl.lattice import Hull, Node, closed, in_order, sources
+from multikernel.procedures.hkl.graph import Graph, Subsets
+from multikernel.procedures.hkl.lattice import Node
 from multikernel.procedures.hkl.node_kernels import NodeKernels
-from multikernel.procedures.hkl.outside import outside
 from multikernel.procedures.hkl.restricted import HullPoint, Restricted
 from multikernel.procedures.units import MachineUnits, kernel_size
 
@@ -46,7 +47,6 @@ _GOAL = 0.8  # the search goes on to this part of the gap asked for: leaving nod
 _NEGLIGIBLE = 0.01  # times the gap asked for: the smallest coefficients that sum to this part of all count as zero
 _GROWTH = 1.0  # a round adds at most this many nodes for each node of the hull
 _FEWEST = 30  # a round may add this many nodes to a hull of any size
-_SINGLES = 100  # base kernels in the first hull at most
 
 
 def hierarchical_mkl(
@@ -60,6 +60,7 @@ def hierarchical_mkl(
     start: Iterable[Node] = (),
     sample_weight: Array | None = None,
     observe: Observer = silent,
+    graph: Graph | None = None,
 ) -> tuple[NodeWeights, DualSolution]:
     """The nodes with their weights and certificate, and the machine's solution at them.
 
@@ -75,12 +76,13 @@ def hierarchical_mkl(
     start : nodes of a neighbouring problem's solution
     sample_weight : array (n,), what the machine multiplies each sample's loss with; 1 if not given
     observe : told of each round
+    graph : of the kernels of the bank; by default that of all their products, with ``beta``
     """
     units = MachineUnits.own(machine, kernel_size(bank), target)
     own = cast(SupportMachine, units.machine)
     with one_blas_thread(bank.shape[0]):
         program = own.program(target / units.target, sample_weight)
-        search = _Search(NodeKernels.of(bank, units.factor), own, program, rho, beta)
+        search = _Search(NodeKernels.of(bank, units.factor), own, program, rho, graph or Subsets(len(bank), beta))
         weights, dual = search.run(max_iter, max(max_nodes, len(bank) + 1), start, observe)
     return replace(weights, objective=units.told(cast(float, weights.objective))), units.solution(dual)
 
@@ -93,13 +95,13 @@ class _Search:
     machine: SupportMachine
     program: SupportProgram
     rho: float
-    beta: float
+    graph: Graph
 
     def run(
         self, max_iter: int, max_nodes: int, start: Iterable[Node], observe: Observer
     ) -> tuple[NodeWeights, DualSolution]:
         tol, finest = self.machine.tol, _ON_HULL * self.machine.tol
-        hull = Hull(tuple(in_order({(), *self._singles(), *closed(start)})), self.beta)
+        hull = self.graph.first(self.kernels.base, self.program.coef(central(self.program)), start)
         inner, steps, bound = max(_ROUGH, finest), 0, -np.inf
         history: list[float] = []
         while True:
@@ -122,11 +124,6 @@ class _Search:
             inner = max(finest, min(inner, _ON_HULL * reached.value))
             hull = hull.extended(entering)
 
-    def _singles(self) -> list[Node]:
-        """The base kernels; of very many, those with the largest scores where all coefficients are alike."""
-        scores = self.kernels.base.quad(self.program.coef(central(self.program)))
-        return [(int(i),) for i in np.argsort(-scores, kind="stable")[:_SINGLES]]
-
     def _bound(self, problem: Restricted, found: HullPoint) -> tuple[float, list[Node]]:
         """The lower bound over all nodes that the coefficients give, and the nodes that may have to join the hull."""
         program, goal = self.program, _GOAL * self.machine.tol
@@ -134,9 +131,10 @@ class _Search:
         b, linear = program.coef(a), program.dual(a, 0.0)
         inside = problem.norm(found.gamma, problem.bank.quad(b)).bound
         allowed = max(inside, 2.0 / program.scale * (linear - found.upper + goal * abs(found.upper)))
-        candidates = sources(problem.hull.nodes, len(self.kernels.base))
+        hull, base = problem.hull, self.kernels.base
+        candidates = self.graph.sources(hull)
         in_units = b / np.sqrt(self.kernels.unit)  # the sums are over products of the base kernels as they are
-        beyond = outside(self.kernels.base, in_units, candidates, self.beta, self.rho, allowed)
+        beyond = self.graph.outside(base, in_units, hull, candidates, self.rho, allowed)
         # the best multiple of a: a whole one that costs more than it gives would bound nothing
         given, cost = float(program.linear @ a), program.cost(a) + max(inside, beyond.bound)
         part = min(1.0, max(given, 0.0) / cost) if cost > 0.0 else 1.0

@@ -1,0 +1,161 @@
+"""A graph of the user's: its nodes are the base kernels, one by one, with their parents and their costs.
+
+Every way to share each node outside the hull among its ancestors there bounds the dual norm (``outside``). With equal
+shares, kappa_vw = d_v / sum_{u in A(w), u outside} d_u, the bound is
+
+    max_t |(c_w^2 b'K_w b)_{w in D(t)}|_r,    1 / c_w = sum_{u in A(w), u outside} d_u,    r = rho / (2 (rho - 1)),
+
+over the sources t alone, for D(v) is part of D(t) where v is below t. All terms are at hand here: one pass over the
+kernels tells every score.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from multikernel._typing import Array
+from multikernel.banks.dense import PackedBank
+from multikernel.procedures.hkl.graph import Graph
+from multikernel.procedures.hkl.lattice import ClosedSet, Node
+from multikernel.procedures.hkl.norm import exponent
+from multikernel.procedures.hkl.outside import Outside, powered_norm
+
+_FIRST = 100  # nodes without parents that the first hull has at most
+
+
+@dataclass(frozen=True, eq=False)
+class ListedHull(ClosedSet):
+    """Some nodes of a listed graph with all their ancestors, parents before their children.
+
+    Parameters
+    ----------
+    nodes : tuple of nodes (k,)
+    graph : the graph
+    """
+
+    nodes: tuple[Node, ...]
+    graph: Listed
+
+    @cached_property
+    def d(self) -> Array:
+        return self.graph.costs[_places(self.nodes)]
+
+    @property
+    def ancestor(self) -> Array:
+        return self._pairs[1]
+
+    @property
+    def node(self) -> Array:
+        return self._pairs[0]
+
+    @cached_property
+    def _pairs(self) -> tuple[Array, Array]:
+        own = _places(self.nodes)
+        node, ancestor = np.nonzero(self.graph.above[np.ix_(own, own)])
+        return node, ancestor
+
+    def extended(self, nodes: Iterable[Node]) -> ListedHull:
+        return replace(self, nodes=(*self.nodes, *self.graph.in_order(nodes)))
+
+    def kept(self, rows: Array) -> ListedHull:
+        return replace(self, nodes=tuple(w for w, keep in zip(self.nodes, rows, strict=True) if keep))
+
+
+@dataclass(frozen=True, eq=False)
+class Listed(Graph):
+    """Base kernels with the numbers of their parents.
+
+    Parameters
+    ----------
+    parents : for each kernel the numbers of its parents; none for a kernel that may come first
+    costs : array (m,) > 0, d_v
+
+    Raises
+    ------
+    ValueError : where a parent is no kernel, and where the parents lead in a circle
+    """
+
+    parents: tuple[tuple[int, ...], ...]
+    costs: Array
+
+    def __post_init__(self) -> None:
+        if len(self.costs) != len(self.parents):
+            raise ValueError(f"a graph of {len(self.parents)} kernels needs as many costs, got {len(self.costs)}")
+        _ = self.depth
+
+    @cached_property
+    def depth(self) -> Array:
+        """The length of the longest way to each kernel from one without parents, shape (m,)."""
+        return depths(self.parents)
+
+    @cached_property
+    def above(self) -> Array:
+        """Whether v is in A(w), at [w, v], shape (m, m)."""
+        above = np.eye(len(self.parents), dtype=bool)
+        for w in np.argsort(self.depth, kind="stable"):
+            for parent in self.parents[int(w)]:
+                above[w] |= above[parent]
+        return above
+
+    def in_order(self, nodes: Iterable[Node]) -> list[Node]:
+        """Parents before their children."""
+        return sorted(nodes, key=lambda node: (self.depth[node[0]], node))
+
+    def first(self, base: PackedBank, b: Array, start: Iterable[Node]) -> ListedHull:
+        """The kernels without parents; of very many, those with the largest scores."""
+        chosen = np.zeros(len(self.parents), dtype=bool)
+        for node in start:
+            chosen |= self.above[node[0]]
+        roots = np.flatnonzero(self.depth == 0)
+        chosen[roots[np.argsort(-base.quad(b)[roots], kind="stable")[:_FIRST]]] = True
+        return ListedHull(tuple(self.in_order((int(k),) for k in np.flatnonzero(chosen))), self)
+
+    def sources(self, hull: ClosedSet) -> list[Node]:
+        inside = {node[0] for node in hull.nodes}
+        left = (k for k in range(len(self.parents)) if k not in inside)
+        return self.in_order((k,) for k in left if inside.issuperset(self.parents[k]))
+
+    def outside(
+        self, base: PackedBank, b: Array, hull: ClosedSet, candidates: Sequence[Node], rho: float, allowed: float
+    ) -> Outside:
+        if not candidates:
+            return Outside(0.0, np.zeros(0))
+        beyond = np.ones(len(self.parents), dtype=bool)
+        beyond[_places(hull.nodes)] = False
+        rows = np.flatnonzero(beyond)
+        shares = self.above[np.ix_(rows, rows)] @ self.costs[rows]
+        terms = np.maximum(base.select(rows).quad(b), 0.0) / shares**2
+        below = self.above[np.ix_(rows, _places(candidates))]
+        norms = powered_norm(np.where(below, terms[:, None], 0.0).T, exponent(rho))
+        return Outside(float(norms.max()), norms)
+
+
+def depths(parents: Sequence[Sequence[int]]) -> Array:
+    """The length of the longest way to each kernel from one without parents.
+
+    ValueError where a parent is no kernel, and where the parents lead in a circle.
+    """
+    m = len(parents)
+    for k, own in enumerate(parents):
+        wrong = [parent for parent in own if not 0 <= parent < m]
+        if wrong:
+            raise ValueError(f"parents[{k}] has {wrong[0]}, and the {m} kernels of the graph are numbered from 0 on")
+    depth = np.full(m, -1, dtype=np.intp)
+    left = set(range(m))
+    while left:
+        ready = [k for k in left if all(depth[parent] >= 0 for parent in parents[k])]
+        if not ready:
+            raise ValueError(f"the parents lead in a circle that kernel {min(left)} is on or below")
+        found = {k: 1 + max((int(depth[parent]) for parent in parents[k]), default=-1) for k in ready}
+        for k, value in found.items():
+            depth[k] = value
+        left -= set(ready)
+    return depth
+
+
+def _places(nodes: Sequence[Node]) -> Array:
+    return np.array([node[0] for node in nodes], dtype=np.intp)
