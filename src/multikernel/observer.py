@@ -83,6 +83,11 @@ class Progress:
         """Until this problem is solved, if its certificates go on falling as they did; None where they did not."""
         return self.seconds * (1.0 - self.part) / self.part if self.part > 0.0 else None
 
+    @property
+    def told(self) -> str:
+        """How far it is, in a word or two."""
+        return f"{self.certificate.kind} {self.certificate.value:.0e}"
+
     def __str__(self) -> str:
         which = f" {self.problem}/{self.problems}" if self.problems > 1 else ""
         left = "" if self.seconds_left is None else f", about {self.seconds_left:.1f} s left"
@@ -90,6 +95,42 @@ class Progress:
             f"{self.estimator}{which}: step {self.step}, {self.certificate.kind} {self.certificate.value:.1e} "
             f"(asked {self.tol:.0e}), {self.seconds:.1f} s{left}"
         )
+
+
+@dataclass(frozen=True)
+class Reading(Progress):
+    """Where a pass over rows is; the value of its certificate is the part that is left.
+
+    Parameters
+    ----------
+    rows : int, how many are done
+    known : int or None, how many there are
+    pace : float, rows per second
+    """
+
+    rows: int
+    known: int | None
+    pace: float
+
+    @property
+    def part(self) -> float:
+        """The part of the rows that is done."""
+        return min(1.0, self.rows / self.known) if self.known else 0.0
+
+    @property
+    def seconds_left(self) -> float | None:
+        """Until the last row, at this pace."""
+        return (self.known - self.rows) / self.pace if self.known and self.pace > 0.0 else None
+
+    @property
+    def told(self) -> str:
+        """How far it is, in a word or two."""
+        return f"{self.rows:,} rows"
+
+    def __str__(self) -> str:
+        of = f" of {self.known:,}" if self.known else ""
+        left = "" if self.seconds_left is None else f", about {self.seconds_left:.0f} s left"
+        return f"{self.estimator}: {self.rows:,}{of} rows, {self.pace:,.0f} rows per second{left}"
 
 
 Listener = Callable[[Progress], object]

@@ -40,6 +40,7 @@ from multikernel.estimators.progress import Reporter
 from multikernel.estimators.protocol import Fitted, Learned, Learner, Task
 from multikernel.observer import Observer
 from multikernel.persistence.checkpoint import UNKEPT, Checkpoint
+from multikernel.streams import Source
 
 _CHOICE = 0.3  # of the time at most, for parameters given as "auto"
 _FIRST_PART = 0.5  # of the time, for kernels as they are stored, where passes over the kernels themselves follow
@@ -132,6 +133,9 @@ class KernelEstimator(FittedModel):
     def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """What every ``fit`` does."""
         self.check_parameters()
+        if isinstance(X, Source):
+            return self._fit_source(X, y)
+        self._check_given(y)
         kept = self._checkpoint(X, y, sample_weight)
         with limited(self.time_budget):
             bank, target = self.bind(X, y)
@@ -142,6 +146,19 @@ class KernelEstimator(FittedModel):
     def _checkpoint(self, *given: Any) -> Checkpoint:
         """Where the problems of a fit to what was given are kept, for an estimator that has several."""
         return UNKEPT
+
+    def _begin(self, y: Any) -> None:
+        """Forget what an earlier fit left; ValueError where there is no target."""
+        if y is None:
+            raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
+
+    def _fit_source(self, source: Source, y: Any) -> Self:
+        """Fit to rows that are read in chunks."""
+        raise ValueError(
+            f"{type(self).__name__} does not learn from a source in chunks, which takes squared losses on approximate "
+            "kernels: use RLS2, MultipleKernelRidgeCV, PolynomialMKL of degree 1 or AverageMKLRegressor with "
+            "approximation='nystroem', or read the rows into an array"
+        )
 
     def fit_bank(
         self,

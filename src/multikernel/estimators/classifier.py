@@ -67,14 +67,14 @@ class WeightedClassifier(KernelClassifier):
 
     class_weight: ClassWeight = None
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the kernel weights and the classifier.
 
         Parameters
         ----------
         X : array, CSR matrix or data frame of shape (n, p), or n strings; or kernel matrices (a KernelBank, an array
             (m, n, n), a list or dict of matrices; one matrix (n, n) with ``kernels="precomputed"``); or a dict or list
-            of views, each of them one of these
+            of views, each of them one of these; or a source of ``multikernel.streams``, which holds the target
         y : labels of shape (n,)
         sample_weight : array (n,) >= 0, what the loss of each sample is multiplied with
         """

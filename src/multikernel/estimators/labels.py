@@ -38,14 +38,14 @@ class LabelsEstimator(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
 
     probability: Calibration | None = None
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the kernel and the classifier.
 
         Parameters
         ----------
         X : array, CSR matrix or data frame of shape (n, p), or n strings; or kernel matrices (a KernelBank, an array
             (m, n, n), a list or dict of matrices; one matrix (n, n) with ``kernels="precomputed"``); or a dict or list
-            of views, each of them one of these
+            of views, each of them one of these; or a source of ``multikernel.streams``, which holds the target
         y : labels of shape (n,)
         """
         return self._fit(X, y)

@@ -28,14 +28,14 @@ class KernelRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         tags.target_tags.multi_output = self._multi_target
         return tags
 
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any = None) -> Self:
         """Learn the kernel weights and the regression function.
 
         Parameters
         ----------
         X : array, CSR matrix or data frame of shape (n, p), or n strings; or kernel matrices (a KernelBank, an array
             (m, n, n), a list or dict of matrices; one matrix (n, n) with ``kernels="precomputed"``); or a dict or list
-            of views, each of them one of these
+            of views, each of them one of these; or a source of ``multikernel.streams``, which holds the target
         y : real targets of shape (n,); of shape (n, t) where the estimator learns several targets
         """
         return self._fit(X, y)
@@ -78,14 +78,14 @@ class KernelRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
 class WeightedRegressor(KernelRegressor):
     """A regressor whose samples may count differently."""
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the kernel weights and the regression function.
 
         Parameters
         ----------
         X : array, CSR matrix or data frame of shape (n, p), or n strings; or kernel matrices (a KernelBank, an array
             (m, n, n), a list or dict of matrices; one matrix (n, n) with ``kernels="precomputed"``); or a dict or list
-            of views, each of them one of these
+            of views, each of them one of these; or a source of ``multikernel.streams``, which holds the target
         y : real targets of shape (n,); of shape (n, t) where the estimator learns several targets
         sample_weight : array (n,) >= 0, what the loss of each sample is multiplied with
         """

@@ -15,19 +15,28 @@ from multikernel._parameters import Count, Part, Seed, Starts, Threads, Verbosit
 from multikernel._rules import shown
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
+from multikernel.banks.low_rank import LowRankBank
 from multikernel.banks.threads import one_blas_thread
-from multikernel.estimators.approximated import ApproximateEstimator
 from multikernel.estimators.parameters import CrossValidation
 from multikernel.estimators.protocol import Fitted, Learned, Learner, Task
 from multikernel.estimators.ridge_model import RidgeRegressor
+from multikernel.estimators.streamed.base import StreamedEstimator
 from multikernel.machines import RidgeMachine
 from multikernel.observer import Observer
-from multikernel.procedures.ridge_cv import Folds, RidgeCVWeights, ridge_cv
+from multikernel.procedures.ridge_cv import (
+    ErrorInFeatures,
+    Folds,
+    HeldOutError,
+    RidgeCVWeights,
+    least_error,
+    ridge_cv,
+)
 from multikernel.procedures.units import MachineUnits, kernel_size, spread
+from multikernel.statistics import Moments
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class MultipleKernelRidgeCV(ApproximateEstimator, RidgeRegressor):
+class MultipleKernelRidgeCV(StreamedEstimator, RidgeRegressor):
     """Kernel ridge regression with the kernel weights and the ridge of least held-out squared error, or most evidence.
 
     Solves
@@ -176,6 +185,52 @@ class MultipleKernelRidgeCV(ApproximateEstimator, RidgeRegressor):
             )
             machine = RidgeMachine(weights.alpha, self.fit_intercept)
             solution = machine.solve(bank.combine(weights.values), target)
+        return weights.in_units(size, unit), MachineUnits(machine, size, unit, coef=unit / size).solution(solution)
+
+    # -- from sums over samples ----------------------------------------------------------------------------------------
+
+    def _check_sums(self) -> None:
+        super()._check_sums()
+        name = type(self).__name__
+        if self.criterion != "held_out":
+            raise ValueError(f"{name} learns from sums over the rows by held-out error: use criterion='held_out'")
+        if not isinstance(self.cv, int | np.integer):
+            raise ValueError(
+                f"{name} learns from sums over the rows, which are held out by what they hold: give cv as a number of "
+                f"folds, got {shown(self.cv)}"
+            )
+
+    def _folds_of_rows(self) -> int:
+        return int(cast(int, self.cv))
+
+    def _learn_sums(
+        self,
+        bank: KernelBank,
+        task: Task,
+        held: tuple[Moments, ...],
+        sample: tuple[LowRankBank, Task, Array],
+        warm: Fitted | None,
+        observe: Observer,
+    ) -> Learned:
+        """Held-out errors from the sums of each fold; ``fit_intercept`` has been seen to."""
+        full = [each for each in held if each.count > 0.0]
+        if len(full) < 2:
+            raise ValueError(f"{type(self).__name__}: all rows are in one fold, since they are equal: give more rows")
+        count, unit = sum(each.count for each in full), spread(task.target)
+        size = float(bank.traces().sum()) / (count * len(bank)) or 1.0
+        scaled, every = bank.scaled(np.full(len(bank), 1.0 / size)), np.arange(held[0].products.shape[1])
+        few, own, labels = sample
+        part = HeldOutError.of(
+            few.scaled(np.full(len(bank), 1.0 / size)),
+            as_columns(own.target) / unit,
+            Folds(np.unique(labels, return_inverse=True)[1], len(np.unique(labels))),
+        )
+        sums = tuple(each.of_targets(every, unit) for each in full)
+        error = ErrorInFeatures.of_sums(scaled, as_columns(task.target), sums, True, part)
+        with one_blas_thread(len(task.target)):
+            weights = least_error(error, error, self.tol, self.max_iter, self.n_init, self._seed(), observe)
+            machine = RidgeMachine(weights.alpha, False)
+            solution = machine.solve(scaled.combine(weights.values), task.target / unit)
         return weights.in_units(size, unit), MachineUnits(machine, size, unit, coef=unit / size).solution(solution)
 
     def _ridge(self, fitted: Fitted) -> float:

@@ -2,7 +2,7 @@
 
 By an orthogonal factorisation, which keeps every digit; or, where that would take long or F is not to be copied, by a
 Cholesky factorisation of F'F, pivoted and with columns of length one. Then Q = F T is not formed, and directions of
-less than 1e-6 of a feature's length, whose digits are not in F'F, are left out.
+less than 3e-7 of a feature's length, whose digits are not in F'F, are left out.
 """
 
 from __future__ import annotations
@@ -12,14 +12,13 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy import linalg
-from scipy.linalg import lapack
 
 from multikernel._arrays import foreign, host
 from multikernel._linalg import product, squared
 from multikernel._typing import Array
 from multikernel.machines.ridge.spectrum import beyond
+from multikernel.statistics import pivoted
 
-_LEAST = 1e-13  # squared length of what is left of a column of length one: less is rounding
 _ROUNDING = float(np.finfo(float).eps)
 _WORK = 2e10  # n q^2, beyond which the orthogonal factorisation takes more than some seconds
 
@@ -111,18 +110,7 @@ def basis_of(F: Array, scale: Array, root: Array | None) -> tuple[FeatureBasis, 
     M = squared(F, weight=None if root is None else root[:, 0] ** 2)
     M *= scale
     M *= scale[:, None]
-    length = np.sqrt(np.diagonal(M))
-    inverse = np.divide(1.0, length, out=np.zeros(q), where=length > 0.0)
-    M *= inverse
-    M *= inverse[:, None]
-    R, order, rank, _ = lapack.dpstrf(M, tol=_LEAST, lower=0, overwrite_a=1)
-    order = order - 1
-    rank = int(rank) if length.any() else 0
-    G = np.zeros((rank, q), order="F")
-    for j, column in enumerate(order):
-        filled = min(j + 1, rank)
-        G[:filled, column] = R[:filled, j] * length[column]
-    chosen = order[:rank]
+    chosen, G = pivoted(M)
     return OfFeatures(F, scale, root, chosen, np.triu(G[:, chosen])), G
 
 

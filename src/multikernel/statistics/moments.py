@@ -115,6 +115,27 @@ class Moments:
         changed = {name: value + sign * getattr(other, name) for name, value in vars(self).items()}
         return Moments(**changed)
 
+    def of_targets(self, which: Array, unit: float = 1.0) -> Moments:
+        """The sums for some of the targets, divided by a unit."""
+        return Moments(
+            self.squares,
+            self.products[:, which] / unit,
+            self.sums,
+            self.target_sums[which] / unit,
+            self.target_squares[which] / unit**2,
+            self.count,
+        )
+
+    def moved(self, shift: Array) -> Moments:
+        """The sums with this shift, shape (q,), taken off the features."""
+        if not shift.any():
+            return self
+        crossed = np.outer(self.sums, shift)
+        squares = self.squares - crossed - crossed.T + self.count * np.outer(shift, shift)
+        products = self.products - np.outer(shift, self.target_sums)
+        sums = self.sums - self.count * shift
+        return Moments(squares, products, sums, self.target_sums, self.target_squares, self.count)
+
     @property
     def means(self) -> Array:
         """The mean of each target, shape (t,)."""

@@ -30,7 +30,7 @@ _UNITS = {
     "gib": 2.0**30,
 }
 _DEFAULT = 2e9  # bytes, or a quarter of the machine's memory where that is less
-_LEAST = 1e8  # bytes: the libraries themselves take as much
+_LEAST = 1e8  # bytes: libraries that read files take as much
 _PART = 64  # a chunk takes this part of the memory
 _CELL = 32  # bytes of a cell while it is read
 _MOST_ROWS = 1 << 16
@@ -66,10 +66,16 @@ class Chunk:
 
     def after(self, rows: int) -> Chunk:
         """Without its first rows."""
-        kept = slice(rows, None)
+        return replace(self._part(slice(rows, None)), first=self.first + rows, row=self.row + rows)
+
+    def head(self, rows: int) -> Chunk:
+        """Its first rows."""
+        return self._part(slice(rows))
+
+    def _part(self, kept: slice) -> Chunk:
         X = self.X.iloc[kept] if hasattr(self.X, "iloc") else self.X[kept]
         y, weight = (None if each is None else each[kept] for each in (self.y, self.weight))
-        return replace(self, X=X, y=y, weight=weight, first=self.first + rows, row=self.row + rows)
+        return replace(self, X=X, y=y, weight=weight)
 
     def check_target(self) -> None:
         """ValueError with file and row where a target or a weight is missing, or a weight is negative."""
@@ -106,8 +112,8 @@ class Source(ABC):
 
     Parameters
     ----------
-    memory : number of bytes, or text such as "2GB", that a fit from this source may take in all; by default 2 GB, or
-        a quarter of the machine's memory where that is less
+    memory : number of bytes, or text such as "2GB", that a fit from this source may take beside what the process holds
+        before; by default 2 GB, or a quarter of the machine's memory where that is less
     checkpoint : file that keeps the state of a fit, so that one that was killed goes on from there; None for none
     every : int, after how many rows the state is written
     """
@@ -175,7 +181,9 @@ def bytes_of(memory: float | str | None) -> float:
     except (KeyError, ValueError):
         raise ValueError(f"memory must be a number of bytes or a text such as '2GB', got {memory!r}") from None
     if not found >= _LEAST:
-        raise ValueError(f"memory must be at least 100 MB, which the libraries take themselves; got {memory!r}")
+        raise ValueError(
+            f"memory must be at least 100 MB, which libraries that read files take themselves; got {memory!r}"
+        )
     return found
 
 

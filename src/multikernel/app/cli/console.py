@@ -106,8 +106,7 @@ class ConsoleWatch:
 
             def tell(progress: Progress) -> None:
                 parts[progress.problem] = progress.part
-                reached = f"{title}, {progress.certificate.kind} {progress.certificate.value:.0e}"
-                update(completed=sum(parts.values()) / progress.problems, description=reached)
+                update(completed=sum(parts.values()) / progress.problems, description=f"{title}, {progress.told}")
 
             with listening(tell):
                 yield

@@ -122,6 +122,10 @@ class LowRankBank(WrapperBank):
         F = self._features(X)
         return replace(self, bank=replace(self.bank, F=F, H=F))
 
+    def on_features(self, F: Array) -> LowRankBank:
+        """The square bank of samples that are known by their features alone, whose centres stay where they are."""
+        return replace(self, bank=replace(self.bank, F=F, H=F), follows=np.zeros_like(self.follows))
+
     def self_values(self, X: Any) -> Array:
         return self.on(X).diagonal()
 

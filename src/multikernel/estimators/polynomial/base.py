@@ -25,11 +25,10 @@ from multikernel.banks import KernelBank
 from multikernel.combinations import Combination, HadamardPower, TiedAndFree
 from multikernel.combinations.tied_and_free import Products
 from multikernel.domains import Domain, NormBall, Orthant
-from multikernel.estimators.approximated import ApproximateEstimator
 from multikernel.estimators.chosen import Samples, ridges
 from multikernel.estimators.parameters import PositiveOrAuto
 from multikernel.estimators.protocol import Fitted, Learned, Task
-from multikernel.estimators.ridge_model import RidgeModel
+from multikernel.estimators.streamed.base import StreamedEstimator
 from multikernel.kernels import KernelFamily, homogeneous_polynomials, linear_features
 from multikernel.machines import RidgeMachine
 from multikernel.observer import Observer
@@ -39,7 +38,7 @@ from multikernel.procedures.polynomial import polynomial_mkl
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class PolynomialMKL(ApproximateEstimator, RidgeModel):
+class PolynomialMKL(StreamedEstimator):
     """A power of a sum of kernels, or a tied and a free part, and the ridge machine."""
 
     kernels: Any = field(default=None, kw_only=False)
@@ -105,6 +104,14 @@ class PolynomialMKL(ApproximateEstimator, RidgeModel):
             observe=observe,
             warm=warm,
         )
+
+    def _check_sums(self) -> None:
+        super()._check_sums()
+        if self.degree != 1 or self.free:
+            raise ValueError(
+                f"{type(self).__name__} learns from sums over the rows where kernels are added: use degree=1 and no "
+                f"free products, got degree={self.degree}"
+            )
 
     # -- the names and the number of weights, where products have weights of their own --------------------------------
 

@@ -13,14 +13,17 @@ import numpy as np
 from multikernel._parameters import Count, Part, Verbosity
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.estimators.approximated import ApproximateEstimator
+from multikernel.banks.low_rank import LowRankBank
 from multikernel.estimators.chosen import Samples, ridges
 from multikernel.estimators.parameters import PositiveOrAuto, checked_weights
 from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.estimators.ridge_model import RidgeModel
+from multikernel.estimators.streamed.base import StreamedEstimator
 from multikernel.kernels import KernelFamily, rls2_basis
 from multikernel.observer import Observer
 from multikernel.procedures.rls2 import ScaledWeights, rls2, scaling_factors
+from multikernel.statistics import Moments
+from multikernel.streams import Source
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -54,6 +57,9 @@ class ScaledEstimator(RidgeModel):
                 f"{type(self).__name__}: unlabeled inputs are used with scaling='transductive' only, "
                 f"and scaling is {self.scaling!r}"
             )
+        if isinstance(X, Source):
+            return self._fit_source(X, y)
+        self._begin(y)
         kept = self._checkpoint(X, y, sample_weight, unlabeled)
         bank, target = self.bind(X, y)
         further = None if unlabeled is None else self._self_values(bank, X, unlabeled).sum(axis=1)
@@ -140,7 +146,7 @@ def _scaling(fitted: Fitted) -> Array:
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RLS2Estimator(ApproximateEstimator, ScaledEstimator):
+class RLS2Estimator(StreamedEstimator, ScaledEstimator):
     """Kernels of any kind."""
 
     kernels: Any = field(default=None, kw_only=False)
@@ -168,3 +174,37 @@ class RLS2Estimator(ApproximateEstimator, ScaledEstimator):
             sample_weight=task.sample_weight,
             observe=observe,
         )
+
+    # -- from sums over samples ----------------------------------------------------------------------------------------
+
+    def _check_sums(self) -> None:
+        super()._check_sums()
+        if self.scaling not in ("trace", "none"):
+            raise ValueError(
+                f"{type(self).__name__} learns from sums over the rows, which scaling={self.scaling!r} does not follow "
+                "from: use 'trace' or 'none'"
+            )
+
+    def _learn_sums(
+        self,
+        bank: KernelBank,
+        task: Task,
+        held: tuple[Moments, ...],
+        sample: tuple[LowRankBank, Task, Array],
+        warm: Fitted | None,
+        observe: Observer,
+    ) -> Learned:
+        """From the weights for a sample on."""
+        if warm is None and self.scaling == "trace" and self.mode == "certified":
+            few, own, _ = sample
+            found = rls2(
+                few,
+                own.target,
+                self.alpha,
+                scaling_factors(self.scaling, few, own.target, None, own.sample_weight),
+                tol=self.tol,
+                max_iter=self.max_iter,
+                sample_weight=own.sample_weight,
+            )
+            warm = Fitted(own.rows, *found)
+        return super()._learn_sums(bank, task, held, sample, warm, observe)

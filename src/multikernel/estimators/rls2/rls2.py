@@ -85,14 +85,14 @@ class RLS2Regressor(RLS2Estimator, RidgeRegressor, WeightedRegressor):
 
     scaling: Literal["trace", "transductive", "none"] = "trace"
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, unlabeled: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, unlabeled: Any = None) -> Self:
         """Learn the kernel weights and the regression function.
 
         Parameters
         ----------
         X : array, CSR matrix or data frame of shape (n, p), or n strings; or kernel matrices (a KernelBank, an array
             (m, n, n), a list or dict of matrices; one matrix (n, n) with ``kernels="precomputed"``); or a dict or list
-            of views, each of them one of these
+            of views, each of them one of these; or a source of ``multikernel.streams``, which holds the target
         y : real targets of shape (n,), or (n, t) for targets that share the weights
         sample_weight : array (n,) >= 0, what the squared loss of each sample is multiplied with
         unlabeled : further inputs for scaling="transductive", of shape (n_u, p); beside a bank or precomputed kernels
@@ -138,14 +138,14 @@ class RLS2Classifier(RLS2Estimator, WeightedClassifier):
 
     scaling: Literal["trace", "transductive", "fisher", "fisher_root", "none"] = "trace"
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, unlabeled: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, unlabeled: Any = None) -> Self:
         """Learn the kernel weights and the classifier.
 
         Parameters
         ----------
         X : array, CSR matrix or data frame of shape (n, p), or n strings; or kernel matrices (a KernelBank, an array
             (m, n, n), a list or dict of matrices; one matrix (n, n) with ``kernels="precomputed"``); or a dict or list
-            of views, each of them one of these
+            of views, each of them one of these; or a source of ``multikernel.streams``, which holds the target
         y : labels of shape (n,)
         sample_weight : array (n,) >= 0, what the squared loss of each sample is multiplied with
         unlabeled : as in RLS2Regressor

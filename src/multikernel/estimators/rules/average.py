@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from multikernel.banks import KernelBank
 from multikernel.estimators.protocol import Task
 from multikernel.estimators.rules.base import AlphaFreeRegressor, RuleClassifier
+from multikernel.estimators.streamed.base import StreamedEstimator
 from multikernel.machines import Machine
 from multikernel.procedures import Weights, average
 
@@ -68,7 +69,7 @@ class AverageMKLClassifier(RuleClassifier):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class AverageMKLRegressor(AlphaFreeRegressor):
+class AverageMKLRegressor(StreamedEstimator, AlphaFreeRegressor):
     """Kernel ridge regression on the average of the kernels: every weight is 1 / m.
 
     Parameters

@@ -54,7 +54,7 @@ class LearnedScalesEstimator(RidgeModel):
     random_state: Seed = 0
     verbose: Verbosity = 0
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the scales, the kernel weights, the ridge and the function.
 
         Parameters

@@ -4,6 +4,7 @@ from multikernel.procedures.ridge_cv.criterion import Point
 from multikernel.procedures.ridge_cv.evidence import Evidence
 from multikernel.procedures.ridge_cv.folds import Folds
 from multikernel.procedures.ridge_cv.held_out import HeldOutError
-from multikernel.procedures.ridge_cv.search import RidgeCVWeights, ridge_cv
+from multikernel.procedures.ridge_cv.in_features import ErrorInFeatures
+from multikernel.procedures.ridge_cv.search import RidgeCVWeights, least_error, ridge_cv
 
-__all__ = ["Evidence", "Folds", "HeldOutError", "Point", "RidgeCVWeights", "ridge_cv"]
+__all__ = ["ErrorInFeatures", "Evidence", "Folds", "HeldOutError", "Point", "RidgeCVWeights", "least_error", "ridge_cv"]

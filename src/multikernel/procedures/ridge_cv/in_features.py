@@ -86,6 +86,22 @@ class ErrorInFeatures(Criterion):
             part = HeldOutError.of(bank.block(rows, rows), Y[rows], own, fit_intercept) if own.count > 1 else None
         return cls(bank, Y, known[1], known[0].sizes, held, fit_intercept, part)
 
+    @classmethod
+    def of_sums(
+        cls, bank: KernelBank, Y: Array, held: tuple[Moments, ...], fit_intercept: bool, part: Criterion | None
+    ) -> ErrorInFeatures:
+        """From the sums over each fold.
+
+        Parameters
+        ----------
+        bank : KernelBank that is known by features, of any samples with the traces of all
+        Y : array of the targets of these samples
+        held, fit_intercept, part : as above
+        """
+        known = bank.by_features()
+        assert known is not None
+        return cls(bank, Y, known[1], known[0].sizes, held, fit_intercept, part)
+
     def few(self) -> Criterion | None:
         return self.part
 

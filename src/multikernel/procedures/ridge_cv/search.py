@@ -95,6 +95,27 @@ def ridge_cv(
     in_features = ErrorInFeatures.of(bank, Y, folds, fit_intercept)
     held_out: Criterion = in_features or HeldOutError.of(bank, Y, folds, fit_intercept)
     error: Criterion = Evidence.of(bank, Y, fit_intercept) if evidence else held_out
+    return least_error(error, held_out, tol, max_iter, n_init, seed, observe)
+
+
+def least_error(
+    error: Criterion,
+    held_out: Criterion,
+    tol: float = 1e-4,
+    max_iter: int = 500,
+    n_init: int = 1,
+    seed: int = 0,
+    observe: Observer = silent,
+) -> RidgeCVWeights:
+    """Weights and a ridge of the least value of a criterion.
+
+    Parameters
+    ----------
+    error : Criterion that is made small
+    held_out : Criterion, the held-out error that is told
+    tol, max_iter, n_init, seed, observe : as in ``ridge_cv``
+    """
+    Y = error.Y
     with one_blas_thread(len(Y)):
         several = n_init > 1  # the starts are compared after a few steps, and the best goes on
         rough, told = (max(tol, _SCOUT), silent) if several else (tol, observe)
@@ -104,7 +125,7 @@ def ridge_cv(
         if several:
             best = descend(error, best.point, tol, max_iter, observe)
             history, steps = history + best.history, steps + len(best.history)
-        point = held_out.at(best.point.v) if evidence else best.point
+        point = best.point if error is held_out else held_out.at(best.point.v)
     errors = np.full(Y.shape[1], np.nan) if point is None else point.errors
     return _result(best, errors, history, steps)
 

@@ -1,0 +1,75 @@
+"""The state of a pass on disk: written whole or not at all, so that a pass that was killed goes on from there."""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from multikernel._files import replacing
+from multikernel._typing import Array
+from multikernel.estimators.streamed.rows import Pass
+from multikernel.statistics import Moments, Summing
+from multikernel.streams import Chunk, Source
+
+_PARTS = ("squares", "products", "sums", "target_sums", "target_squares", "count")
+_ALIKE = 1e-6  # features that another machine makes of the same landmarks
+
+
+def key_of(model: Any, source: Source) -> str:
+    """What tells the pass of a model over a source from others."""
+    what = repr((type(model).__name__, model.get_params(), source.identity))
+    return hashlib.sha256(what.encode()).hexdigest()
+
+
+def write(path: Path, key: str, probe: Array, rows: int, sums: list[Summing]) -> None:
+    """The sums over the first rows.
+
+    Raises
+    ------
+    OSError : where the file cannot be written; an earlier one is left as it is
+    """
+    arrays = {f"{part}{k}": getattr(each, part) for k, each in enumerate(sums) for part in _PARTS}
+    try:
+        with replacing(path) as temporary, temporary.open("wb") as file:
+            np.savez(file, key=np.array(key), probe=probe, rows=np.array(rows), **arrays)
+    except OSError as error:
+        raise OSError(
+            f"the checkpoint {path} could not be written at row {rows} ({error.strerror or error}): make room and fit "
+            "again, which goes on from the last one that was written"
+        ) from None
+
+
+def read(path: Path, key: str, probe: Array, rows: Pass) -> tuple[int, list[Summing]]:
+    """How many rows are done, and the sums over them; 0 and empty ones where there is no checkpoint.
+
+    Raises
+    ------
+    ValueError : where the file is of another pass, or no checkpoint
+    """
+    if not path.exists():
+        return 0, rows.nothing()
+    try:
+        with np.load(path, allow_pickle=False) as found:
+            same = str(found["key"]) == key and found["probe"].shape == probe.shape
+            if same and np.allclose(found["probe"], probe, rtol=_ALIKE, atol=_ALIKE):
+                sums = [_summing({part: found[f"{part}{k}"] for part in _PARTS}) for k in range(rows.folds)]
+                return int(found["rows"]), sums
+    except (KeyError, ValueError, OSError, EOFError) as error:
+        raise ValueError(f"{path} is no checkpoint of a fit, or is damaged ({error}): remove it") from None
+    raise ValueError(
+        f"the checkpoint {path} belongs to other rows, to a file that has changed since, or to other parameters: "
+        "remove it, or give another name"
+    )
+
+
+def probe(rows: Pass, sample: Chunk) -> Array:
+    """Features of a few rows, by which the features of an earlier pass are known again."""
+    return rows.bank.cross(rows.samples(sample.head(4))).bank.F
+
+
+def _summing(parts: dict[str, Array]) -> Summing:
+    squares, products, sums, target_sums, target_squares, count = (parts[part] for part in _PARTS)
+    return Summing.of(Moments(squares, products, sums, target_sums, target_squares, float(count)))

@@ -1,0 +1,135 @@
+"""From chunks of rows to sums over their features."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from multikernel._linalg import as_columns
+from multikernel._typing import Array
+from multikernel.banks.low_rank import LowRankBank
+from multikernel.banks.threads import slices
+from multikernel.estimators.streamed.parts import parts
+from multikernel.statistics import Moments, Summing
+from multikernel.streams import Chunk
+
+_BYTES = 1 << 26  # of features that are made at a time
+
+
+@dataclass(frozen=True, eq=False)
+class Pass:
+    """What turns rows into sums; a value that other processes can be given.
+
+    Parameters
+    ----------
+    model : the estimator, which knows the columns
+    bank : LowRankBank without rows and columns, which makes features
+    classes : array of the labels; None where targets are numbers
+    targets : int, how many columns targets have
+    folds : int, how many sums there are
+    """
+
+    model: Any
+    bank: LowRankBank
+    classes: Array | None
+    targets: int
+    folds: int = 1
+
+    @property
+    def q(self) -> int:
+        """How many features there are."""
+        return int(self.bank.n_features)
+
+    def nothing(self) -> list[Summing]:
+        """Sums over no row."""
+        return [Summing(self.q, self.targets) for _ in range(self.folds)]
+
+    def add(self, sums: list[Summing], chunk: Chunk) -> None:
+        """Add the rows of a chunk to the sums.
+
+        Raises
+        ------
+        ValueError : with the place of a cell that is missing, of a label that is not known
+        """
+        X, Y = self.samples(chunk), self.numbers(chunk)
+        weight = self.weight(chunk)
+        fold = parts(X, Y, self.folds)
+        for rows in slices(len(Y), max(1, _BYTES // (8 * max(1, self.q)))):
+            F = self.bank.cross(X[rows]).bank.F
+            for f, sum in enumerate(sums):
+                own = slice(None) if self.folds == 1 else np.flatnonzero(fold[rows] == f)
+                if self.folds == 1 or len(own):  # type: ignore[arg-type]
+                    sum.add(F[own], Y[rows][own], None if weight is None else weight[rows][own])
+
+    def of(self, chunk: Chunk) -> tuple[Moments, ...]:
+        """The sums over the rows of a chunk, one for each fold."""
+        sums = self.nothing()
+        self.add(sums, chunk)
+        return tuple(each.moments() for each in sums)
+
+    def samples(self, chunk: Chunk) -> Any:
+        """The rows as kernels take them."""
+        try:
+            return self.model._samples(chunk.X)
+        except ValueError as error:
+            bad = chunk.first_absent()
+            if bad is None:
+                raise
+            raise ValueError(
+                f"{bad}: the cell is missing or infinite, which the kernels do not take; fill it in, or leave the row "
+                "out"
+            ) from error
+
+    def weight(self, chunk: Chunk) -> Array | None:
+        """What the loss of each row is multiplied with."""
+        of_class = getattr(self.model, "class_weight", None)
+        if of_class is None:
+            return chunk.weight
+        weight = np.array([float(of_class.get(label, 1.0)) for label in np.asarray(chunk.y).tolist()])
+        return weight if chunk.weight is None else weight * chunk.weight
+
+    def numbers(self, chunk: Chunk) -> Array:
+        """The targets as numbers, shape (n, t)."""
+        y = chunk.y
+        if y is None:
+            raise ValueError(f"{type(self.model).__name__}: the rows have no target; name it where the source is made")
+        if self.classes is None:
+            try:
+                Y = as_columns(np.asarray(y, dtype=float))
+            except (TypeError, ValueError):
+                raise ValueError(f"{chunk.place(0)}: the target holds {y[0]!r}, which is no number") from None
+            if Y.shape[1] != self.targets:
+                raise ValueError(f"{chunk.place(0)}: {Y.shape[1]} targets, and there were {self.targets} before")
+            return Y
+        label = np.searchsorted(self.classes, y)
+        label = np.minimum(label, len(self.classes) - 1)
+        new = self.classes[label] != y
+        if new.any():
+            i = int(np.argmax(new))
+            raise ValueError(
+                f"{chunk.place(i)}: the label {y[i]!r} is none of those known before; give all of them to the first "
+                "partial_fit, classes=[...]"
+            )
+        first = [1] if len(self.classes) == 2 else range(len(self.classes))
+        return np.stack([np.where(label == c, 1.0, -1.0) for c in first], axis=1)
+
+
+def merged(one: tuple[Moments, ...], other: tuple[Moments, ...]) -> tuple[Moments, ...]:
+    """The sums over the rows of both."""
+    return tuple(a.merge(b) for a, b in zip(one, other, strict=True))
+
+
+def less(one: tuple[Moments, ...], other: tuple[Moments, ...]) -> tuple[Moments, ...]:
+    """The sums over the rows that are not in the other."""
+    return tuple(a.less(b) for a, b in zip(one, other, strict=True))
+
+
+def over(rows: Pass, chunks: Iterator[Chunk]) -> tuple[Moments, ...]:
+    """The sums over all rows of some chunks."""
+    sums = rows.nothing()
+    for chunk in chunks:
+        rows.add(sums, chunk)
+    return tuple(each.moments() for each in sums)

@@ -1,0 +1,112 @@
+"""From sums over samples to a fitted model: squared losses ask for nothing else.
+
+The problem is solved on few samples that have the sums of all (``statistics/coordinates.py``), targets less their
+means.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from multikernel._parameters import check_parameters
+from multikernel._typing import Array
+from multikernel.banks.low_rank import LowRankBank
+from multikernel.estimators.chosen import Samples, chosen, with_numbers
+from multikernel.estimators.parameters import AUTO
+from multikernel.estimators.progress import Reporter
+from multikernel.estimators.protocol import Fitted, Task
+from multikernel.estimators.streamed.state import Sample, State
+from multikernel.statistics import Moments, coordinates
+
+
+def solve(model: Any, state: State, warm: Sequence[Fitted]) -> list[Fitted]:
+    """Fit a model to its sums and publish what it learned.
+
+    Parameters
+    ----------
+    model : estimator with ``_learn_sums``
+    state : State with the sums over all samples
+    warm : what an earlier fit to similar sums returned; may be empty
+    """
+    held, total, bank = _about_mean(state)
+    unweighted = with_numbers(model, **_values(model, state, total.count))
+    means = total.means * float(model.fit_intercept)
+    G, Z = coordinates(total.about(means))
+    inner = bank.on_features(G)
+    together = not is_classifier(model) and getattr(model, "shared_weights", True)
+    whole = np.arange(len(means))
+    problems = [whole] if together else [whole[p : p + 1] for p in whole]
+    alone = not together or (state.flat and state.classes is None)
+    reporter, fitted = Reporter.of(model, len(problems)), []
+    for number, which in enumerate(problems):
+        task = Task(np.arange(len(Z)), Z[:, which[0]] if alone else Z)
+        start = warm[number] if len(warm) == len(problems) else None
+        own = tuple(each.of_targets(which) for each in held)
+        weights, solution = unweighted._learn_sums(
+            inner, task, own, _start(state, which), start, reporter.observer(number)
+        )
+        intercept = float(means[which[0]]) if alone else means[which]
+        solution = replace(solution, intercept=intercept)
+        fitted.append(Fitted(task.rows, weights, solution, unweighted._numbers()))
+    single = len(fitted) == 1 and (is_classifier(model) or state.flat or together)
+    model.publish(inner, fitted, single)
+    return fitted
+
+
+def _about_mean(state: State) -> tuple[tuple[Moments, ...], Moments, LowRankBank]:
+    """The sums of each fold and of all, and the bank, with features of centred kernels about their mean."""
+    total, bank = state.total, state.bank
+    own = np.repeat(bank.follows, bank.bank.sizes)
+    shift = np.where(own, total.sums / total.count, 0.0)
+    if not shift.any():
+        return state.sums, total, bank
+    bank = replace(bank, mean=bank.mean + shift)
+    if len(state.sums) == 1:
+        moved = total.moved(shift)
+        return (moved,), moved, bank
+    return tuple(each.moved(shift) for each in state.sums), total.moved(shift), bank
+
+
+def _start(state: State, which: Array) -> tuple[LowRankBank, Task, Array]:
+    """The problem of some of the first rows, and their folds, where a search may begin."""
+    sample = state.sample
+    Y = sample.Y[:, which[0]] if len(which) == 1 else sample.Y[:, which]
+    bank = state.bank.on_features(sample.F)
+    return bank, Task(np.arange(len(Y)), Y, sample.weight), sample.fold
+
+
+# -- parameters that are "auto" ----------------------------------------------------------------------------------------
+
+
+def numbers(model: Any, bank: LowRankBank, sample: Sample) -> dict[str, float]:
+    """Parameters that are "auto": the value of least held-out error on the sample, relative to its unit."""
+    names = [name for name in model._regularises() if AUTO.accepts(getattr(model, name))]
+    if not names:
+        return {}
+    own = bank.on_features(sample.F)
+    found = chosen(with_numbers(model), type(model)._learn, own, sample.y, sample.weight)
+    return {name: getattr(found, name) / _unit(model, name, own, sample, None) for name in names}
+
+
+def _values(model: Any, state: State, count: float) -> dict[str, float]:
+    """What these are for all samples, whose problem is then one without intercept."""
+    sample, bank = state.sample, None
+    values: dict[str, Any] = {"fit_intercept": False}
+    for name, multiple in state.numbers.items():
+        bank = bank or state.bank.on_features(sample.F)
+        values[name] = multiple * _unit(model, name, bank, sample, count)
+    check_parameters(with_numbers(model, **values))
+    return values
+
+
+def _unit(model: Any, name: str, bank: LowRankBank, sample: Sample, count: float | None) -> float:
+    """The first candidate: for the sample, or for as many samples like those."""
+    n = len(sample.Y)
+    share = np.ones(n) if sample.weight is None else sample.weight
+    weight = share if count is None else share * (count / share.sum())
+    return float(model._candidates(name, Samples(bank, sample.Y, weight))[0])

@@ -1,0 +1,64 @@
+"""Sums over samples that come in many parts: added in place, so that nothing beside the sums takes memory."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+from scipy.linalg import blas
+
+from multikernel._linalg import as_columns, mirror, product
+from multikernel._typing import Array
+from multikernel.statistics.moments import Moments
+
+
+@dataclass(eq=False)
+class Summing:
+    """Sums that grow; ``moments`` are those over all samples so far.
+
+    Parameters
+    ----------
+    q, t : int, how many features and targets
+    """
+
+    q: int
+    t: int
+    squares: Array = field(init=False)  # the lower triangle
+    products: Array = field(init=False)
+    sums: Array = field(init=False)
+    target_sums: Array = field(init=False)
+    target_squares: Array = field(init=False)
+    count: float = 0.0
+
+    def __post_init__(self) -> None:
+        self.squares = np.zeros((self.q, self.q), order="F")
+        self.products = np.zeros((self.q, self.t))
+        self.sums = np.zeros(self.q)
+        self.target_sums, self.target_squares = np.zeros(self.t), np.zeros(self.t)
+
+    @classmethod
+    def of(cls, moments: Moments) -> Summing:
+        """From sums over some samples on; these are written to."""
+        found = cls.__new__(cls)
+        q, t = moments.products.shape
+        vars(found).update(vars(moments), q=q, t=t)
+        found.squares = np.asfortranarray(moments.squares)
+        return found
+
+    def add(self, F: Array, Y: Array, weight: Array | None = None) -> None:
+        """Add samples: features (n, q), targets (n, t) and weights (n,) >= 0."""
+        Y = as_columns(Y)
+        s = np.ones(len(F)) if weight is None else weight
+        root = np.ascontiguousarray(F if weight is None else np.sqrt(s)[:, None] * F, dtype=np.float64)
+        self.squares = blas.dsyrk(1.0, root.T, beta=1.0, c=self.squares, lower=1, overwrite_c=1)
+        weighed = s[:, None] * Y
+        self.products += product(F.T, weighed)
+        self.sums += product(F.T, s)
+        self.target_sums += weighed.sum(axis=0)
+        self.target_squares += (weighed * Y).sum(axis=0)
+        self.count += float(s.sum())
+
+    def moments(self) -> Moments:
+        """The sums, in the same memory."""
+        mirror(self.squares)
+        return Moments(self.squares, self.products, self.sums, self.target_sums, self.target_squares, float(self.count))

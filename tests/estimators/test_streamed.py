@@ -1,0 +1,263 @@
+"""Models of sums over samples are those of one fit to all samples, on the same features."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.base import clone, is_classifier
+
+import multikernel as mk
+from multikernel import kernels, streams
+from multikernel.estimators.streamed.parts import parts
+from multikernel.statistics import Moments, Summing, coordinates
+
+N = 900
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(N, 4))
+SCORE = np.sin(X[:, 0]) + 0.3 * X[:, 1] * X[:, 2] + 0.1 * RNG.normal(size=N) + 3.0
+LABELS = np.array(["low", "middle", "high"])[np.digitize(SCORE, [2.7, 3.4])]
+FAMILY = [kernels.RBF(0.03), kernels.RBF(0.3), kernels.RBF(0.1).on([0, 1]), kernels.Linear()]
+APPROXIMATE = {"approximation": "nystroem", "rank": 30}
+MODELS = {
+    "rls2": mk.RLS2Regressor(FAMILY, alpha=1e-4, tol=1e-10, **APPROXIMATE),
+    "rls2 unscaled": mk.RLS2Regressor(FAMILY, alpha=0.1, tol=1e-10, scaling="none", fit_intercept=False, **APPROXIMATE),
+    "polynomial": mk.PolynomialMKLRegressor(FAMILY, degree=1, alpha=0.1, tol=1e-10, **APPROXIMATE),
+    "average": mk.AverageMKLRegressor(FAMILY, alpha=0.1, **APPROXIMATE),
+    "classes": mk.RLS2Classifier(FAMILY, alpha=1e-4, tol=1e-10, **APPROXIMATE),
+    "polynomial classes": mk.PolynomialMKLClassifier(FAMILY, degree=1, alpha=0.1, tol=1e-10, **APPROXIMATE),
+}
+PARTS = np.split(np.arange(N), [400, 401, 650])
+WEIGHT = RNG.integers(0, 3, N).astype(float)
+
+
+def target(model):
+    return LABELS if is_classifier(model) else SCORE
+
+
+def chunked(model, rows=PARTS, weight=None):
+    model, y = clone(model), target(model)
+    more = {"classes": np.unique(LABELS)} if is_classifier(model) else {}
+    for part in rows:
+        model.partial_fit(X[part], y[part], None if weight is None else weight[part], **more)
+    return model
+
+
+def at_once(model, of, rows, weight=None):
+    """One fit to some samples, on the features of a model that has learned, and its values at all samples."""
+    bank = of._state.bank
+    whole = clone(model).fit(
+        bank.on(X[rows]), target(model)[rows], **({} if weight is None else {"sample_weight": weight[rows]})
+    )
+    return np.asarray(whole._values(bank.on(X).block(slice(None), rows)))
+
+
+@pytest.mark.parametrize("name", MODELS)
+def test_chunks_are_one_fit(name):
+    model = MODELS[name]
+    learned = chunked(model)
+    assert np.allclose(learned._values(X), at_once(model, learned, np.arange(N)), rtol=0, atol=1e-8)
+    assert learned.converged_
+    learned.forget(X[:200], target(model)[:200])
+    assert np.allclose(learned._values(X), at_once(model, learned, np.arange(200, N)), rtol=0, atol=1e-8)
+    assert learned.dual_coef_.shape[-1] == 0
+
+
+@pytest.mark.parametrize("name", ["rls2", "classes"])
+def test_weights_are_repeated_samples(name):
+    model = MODELS[name]
+    learned = chunked(model, weight=WEIGHT)
+    assert np.allclose(learned._values(X), at_once(model, learned, np.arange(N), WEIGHT), rtol=0, atol=1e-8)
+
+
+def test_cross_validated_ridge_from_sums():
+    model = mk.MultipleKernelRidgeCV(FAMILY[1:3], tol=1e-6, **APPROXIMATE)
+    several, single = chunked(model), chunked(model, [np.arange(400), np.arange(400, N)])
+    assert np.allclose(several.predict(X), single.predict(X), rtol=0, atol=1e-8)
+    fold = parts(X, SCORE[:, None], 5)
+    error, bank = 0.0, several._state.bank.on(X)
+    K = bank.combine(several.weights_).dense()
+    for f in range(5):  # the error of the definition, fold by fold
+        train, test = np.flatnonzero(fold != f), np.flatnonzero(fold == f)
+        mean = SCORE[train].mean()
+        coef = np.linalg.solve(K[np.ix_(train, train)] + several.alpha_ * np.eye(len(train)), SCORE[train] - mean)
+        error += ((SCORE[test] - mean - K[np.ix_(test, train)] @ coef) ** 2).sum()
+    assert several.cv_loss_ == pytest.approx(error / N, rel=1e-8)
+    cv = [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(5)]
+    whole = clone(model).set_params(cv=cv).fit(bank, SCORE)
+    assert several.cv_loss_ == pytest.approx(whole.cv_loss_, rel=1e-4)
+    assert np.bincount(fold).min() > 0.7 * N / 5
+
+
+def test_several_targets_and_centred_kernels():
+    Y = np.column_stack([SCORE, X[:, 3] ** 2])
+    family = [kernels.RBF(0.1).centered(), kernels.RBF(0.3)]
+    model = mk.AverageMKLRegressor(family, alpha=0.1, **APPROXIMATE)
+    learned = clone(model).partial_fit(X[:500], Y[:500]).partial_fit(X[500:], Y[500:])
+    F = learned._state.bank.on(X).bank.F
+    F = np.where(np.repeat([True, False], learned._state.bank.bank.sizes), F - F.mean(axis=0), F)
+    K, mean = 0.5 * F @ F.T, Y.mean(axis=0)
+    expected = K @ np.linalg.solve(K + 0.1 * np.eye(N), Y - mean) + mean
+    assert np.allclose(learned.predict(X), expected, rtol=0, atol=1e-8)
+
+
+def test_numbers_that_are_auto_are_chosen_once():
+    model = mk.RLS2Regressor(FAMILY, **APPROXIMATE)
+    learned = chunked(model)
+    assert learned.alpha_ > 0
+    assert learned.score(X, SCORE) > 0.95
+    assert learned.alpha_ == pytest.approx(chunked(model, [np.arange(400)]).alpha_ * 400 / N)
+
+
+def test_a_source_is_a_fit_of_all_rows():
+    source = streams.pieces(lambda: ((X[part], SCORE[part]) for part in PARTS))
+    model = clone(MODELS["rls2"]).fit(source)
+    assert model._state.rows == N
+    assert np.allclose(model._values(X), at_once(MODELS["rls2"], model, np.arange(N)), rtol=0, atol=1e-8)
+    other = clone(MODELS["rls2"]).fit(streams.arrays(X, SCORE))
+    assert np.allclose(other.predict(X), model.predict(X), rtol=0, atol=1e-8)
+    assert np.allclose(np.concatenate(list(streams.predict(model, source))), model.predict(X))
+    labels = clone(MODELS["classes"]).fit(streams.arrays(X, LABELS))
+    assert labels.classes_.tolist() == ["high", "low", "middle"]
+    assert labels.score(X, LABELS) > 0.85
+
+
+def test_frames_with_categories(tmp_path):
+    frame = pd.DataFrame({"a": X[:, 0], "word": pd.Categorical(np.where(X[:, 1] > 0, "up", "down")), "y": SCORE})
+    frame["y"] += 2.0 * (frame["word"] == "up")
+    frame.to_parquet(tmp_path / "a.parquet", row_group_size=100)
+    source = streams.parquet(tmp_path / "a.parquet", target="y")
+    model = mk.RLS2Regressor(kernels.for_columns(frame[["a", "word"]]), alpha=1e-5, **APPROXIMATE).fit(source)
+    assert model.score(frame[["a", "word"]], frame["y"]) > 0.9
+    written = streams.write_predictions(model, source, tmp_path / "said.parquet")
+    said = pd.read_parquet(tmp_path / "said.parquet")["prediction"]
+    assert written == N
+    assert np.allclose(said, model.predict(frame[["a", "word"]]))
+    streams.write_predictions(model, source, tmp_path / "said.csv")
+    assert np.allclose(pd.read_csv(tmp_path / "said.csv")["prediction"], said)
+    frame.loc[345, "a"] = None
+    frame.to_parquet(tmp_path / "a.parquet")
+    seen = streams.survey(streams.parquet(tmp_path / "a.parquet", target="y"), 300, seed=1)
+    assert np.isfinite(seen.sample.X["a"]).all()
+    plain = mk.RLS2Regressor([kernels.RBF(0.1).on(["a"])], alpha=1e-5, **APPROXIMATE)
+    with pytest.raises(ValueError, match=r"a\.parquet, row 345, column 'a': the cell is missing"):
+        plain.partial_fit(frame[["a", "word"]][:300], SCORE[:300])._pass(plain._state).of(
+            list(streams.parquet(tmp_path / "a.parquet", target="y").chunks())[-1]
+        )
+
+
+def test_a_missing_cell_is_told_with_its_place():
+    bad = X.copy()
+    bad[640, 2] = np.nan
+    model = clone(MODELS["rls2"]).partial_fit(X[:400], SCORE[:400])
+    before = model.predict(X)
+    with pytest.raises(ValueError, match="row 240, column 2: the cell is missing or infinite"):
+        model.partial_fit(bad[400:], SCORE[400:])
+    assert np.array_equal(model.predict(X), before)
+    with pytest.raises(ValueError, match="row 3: the target is missing"):
+        model.partial_fit(X[:4], [1.0, 2.0, 3.0, np.nan])
+
+
+def test_what_is_refused():
+    assert not hasattr(mk.RLS2Regressor(FAMILY), "partial_fit")
+    source = streams.arrays(X, SCORE)
+    for model, sentence in (
+        (mk.RLS2Regressor(FAMILY), "give approximation='nystroem'"),
+        (mk.L1MKLRegressor(FAMILY, **APPROXIMATE), "does not learn from a source in chunks"),
+        (mk.PolynomialMKLRegressor(FAMILY, **APPROXIMATE), "use degree=1"),
+        (mk.RLS2Classifier(FAMILY, multiclass="ovo", **APPROXIMATE), "use multiclass='ovr'"),
+        (mk.RLS2Classifier(FAMILY, class_weight="balanced", **APPROXIMATE), "give a dict of weights"),
+        (mk.RLS2Classifier(FAMILY, scaling="fisher", **APPROXIMATE), "use 'trace' or 'none'"),
+        (mk.MultipleKernelRidgeCV(FAMILY, cv="loo", **APPROXIMATE), "give cv as a number of folds"),
+        (mk.MultipleKernelRidgeCV(FAMILY, criterion="evidence", **APPROXIMATE), "use criterion='held_out'"),
+    ):
+        with pytest.raises(ValueError, match=sentence):
+            model.fit(source)
+    with pytest.raises(ValueError, match="a source holds its target"):
+        MODELS["rls2"].fit(source, SCORE)
+    with pytest.raises(ValueError, match="no target"):
+        clone(MODELS["rls2"]).fit(streams.arrays(X))
+    with pytest.raises(MemoryError, match="or take rank="):
+        clone(MODELS["rls2"]).set_params(rank=600).fit(streams.arrays(X, SCORE, memory="100MB"))
+    learned = chunked(MODELS["classes"], [np.arange(300)])
+    with pytest.raises(ValueError, match="row 0: the label 'huge' is none of those known"):
+        learned.partial_fit(X[:1], ["huge"])
+    with pytest.raises(ValueError, match="cannot be taken off"):
+        learned.forget(X, LABELS)
+    with pytest.raises(ValueError, match="keeps no sums"):
+        clone(MODELS["average"]).fit(X, SCORE).forget(X, SCORE)
+
+
+class Killed(Exception):
+    """What ends a pass in the middle."""
+
+
+def test_a_pass_that_was_killed_goes_on(tmp_path, monkeypatch):
+    path, read = tmp_path / "state", []
+
+    def make(stop=10**9):
+        read.clear()
+        for k, part in enumerate(np.split(np.arange(N), 9)):
+            if k == stop:
+                raise Killed
+            read.append(k)
+            yield X[part], SCORE[part]
+
+    seen = streams.survey(streams.pieces(make), 2000)
+    monkeypatch.setattr("multikernel.estimators.streamed.base.survey", lambda *_, **__: seen)
+
+    def source(stop=10**9):
+        return streams.pieces(lambda: make(stop), name="rows", checkpoint=path, every=150)
+
+    model = clone(MODELS["rls2"])
+    with pytest.raises(Killed):
+        model.fit(source(7))
+    kept = path.read_bytes()
+    monkeypatch.setattr("multikernel.estimators.streamed.checkpoint.np.savez", full_disk)
+    with pytest.raises(OSError, match="could not be written at row 800"):
+        model.fit(source())
+    assert path.read_bytes() == kept
+    monkeypatch.undo()
+    monkeypatch.setattr("multikernel.estimators.streamed.base.survey", lambda *_, **__: seen)
+    with pytest.raises(ValueError, match="to other parameters"):
+        clone(model).set_params(alpha=0.5).fit(source())
+    counted = []
+    monkeypatch.setattr(
+        Summing, "add", lambda self, F, *more, add=Summing.add: (counted.append(len(F)), add(self, F, *more))
+    )
+    again = clone(model).fit(source())
+    assert sum(counted) == 300  # of 900, 600 were in the state
+    assert not path.exists()
+    whole = clone(model).fit(streams.pieces(make, name="rows"))
+    assert np.allclose(again.predict(X), whole.predict(X), rtol=0, atol=1e-10)
+    path.write_bytes(b"no state")
+    with pytest.raises(ValueError, match="is no checkpoint"):
+        clone(model).fit(source())
+
+
+def full_disk(file, **arrays):
+    file.write(b"half of it")
+    raise OSError(28, "No space left on device")
+
+
+def test_progress_is_told_in_rows(capsys):
+    clone(MODELS["rls2"]).set_params(verbose=2).fit(streams.arrays(X, SCORE))
+    assert "RLS2Regressor: 900 of 900 rows," in capsys.readouterr().out
+
+
+def test_sums_of_few_samples():
+    rng = np.random.default_rng(1)
+    F, Y, w = rng.normal(size=(50, 6)), rng.normal(size=(50, 2)), rng.uniform(size=50)
+    F[:, 5] = F[:, 0] - F[:, 1]
+    sums = Summing(6, 2)
+    sums.add(F[:20], Y[:20], w[:20])
+    sums.add(F[20:], Y[20:], w[20:])
+    found, truth = sums.moments(), Moments.of(F, Y, w)
+    for name, value in vars(truth).items():
+        assert np.allclose(getattr(found, name), value), name
+    G, Z = coordinates(found)
+    assert G.shape == (5 + 2, 6)
+    assert np.allclose(G.T @ G, found.squares)
+    assert np.allclose(G.T @ Z, found.products)
+    assert np.allclose((Z * Z).sum(axis=0), found.target_squares)
+    shift = rng.normal(size=6)
+    moved, direct = truth.moved(shift), Moments.of(F - shift, Y, w)
+    assert all(np.allclose(getattr(moved, name), value) for name, value in vars(direct).items())
