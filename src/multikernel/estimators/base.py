@@ -135,7 +135,7 @@ class KernelEstimator(FittedModel):
         self.check_parameters()
         if isinstance(X, Source):
             return self._fit_source(X, y)
-        self._check_given(y)
+        self._begin(y)
         kept = self._checkpoint(X, y, sample_weight)
         with limited(self.time_budget):
             bank, target = self.bind(X, y)

@@ -196,7 +196,7 @@ class LinearRLS2Regressor(LinearRLS2Estimator, RidgeRegressor, WeightedRegressor
 
     scaling: Literal["norm", "transductive", "none"] = "norm"
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, unlabeled: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, unlabeled: Any = None) -> Self:
         """Learn the weights of the features and the regression function.
 
         Parameters
@@ -242,7 +242,7 @@ class LinearRLS2Classifier(LinearRLS2Estimator, WeightedClassifier):
 
     scaling: Literal["norm", "transductive", "fisher", "fisher_root", "none"] = "norm"
 
-    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, unlabeled: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, unlabeled: Any = None) -> Self:
         """Learn the weights of the features and the classifier.
 
         Parameters

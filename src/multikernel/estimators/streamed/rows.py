@@ -110,7 +110,7 @@ class Pass:
         if new.any():
             i = int(np.argmax(new))
             raise ValueError(
-                f"{chunk.place(i)}: the label {y[i]!r} is none of those known before; give all of them to the first "
+                f"{chunk.place(i)}: the label {y[i:].tolist()[0]!r} is none of those known before; give all of them to the first "
                 "partial_fit, classes=[...]"
             )
         first = [1] if len(self.classes) == 2 else range(len(self.classes))
