@@ -148,8 +148,8 @@ class KernelEstimator(FittedModel):
         return UNKEPT
 
     def _begin(self, y: Any) -> None:
-        """Forget what an earlier fit left; ValueError where there is no target."""
-        if y is None:
+        """Forget what an earlier fit left; ValueError where a target that is needed is not there."""
+        if y is None and self.__sklearn_tags__().target_tags.required:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
 
     def _fit_source(self, source: Source, y: Any) -> Self:

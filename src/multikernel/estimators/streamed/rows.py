@@ -110,8 +110,8 @@ class Pass:
         if new.any():
             i = int(np.argmax(new))
             raise ValueError(
-                f"{chunk.place(i)}: the label {y[i:].tolist()[0]!r} is none of those known before; give all of them to the first "
-                "partial_fit, classes=[...]"
+                f"{chunk.place(i)}: the label {y[i:].tolist()[0]!r} is none of those known before; give all of them to the "
+                "first partial_fit, classes=[...]"
             )
         first = [1] if len(self.classes) == 2 else range(len(self.classes))
         return np.stack([np.where(label == c, 1.0, -1.0) for c in first], axis=1)
