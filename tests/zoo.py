@@ -22,6 +22,7 @@ import reference as ref
 from multikernel import KernelBank, bind, kernels, precomputed, views
 from multikernel.banks.base_matrix import BaseMatrix
 from multikernel.banks.columns import ColumnDistancesBank
+from multikernel.banks.featured import FeaturedBank
 from multikernel.banks.localized import LocalizedBank
 from multikernel.banks.low_rank import Approximation, approximate_bank, approximate_kernels
 from multikernel.banks.memberships import OfFunction
@@ -393,6 +394,7 @@ BANKS: dict[str, BankCase] = {
         of_samples=False,
     ),
     "placed": BankCase(_placed, ref.weighed(_MIXED, _few), of_samples=False),
+    "featured": BankCase(lambda X: FeaturedBank.of(bind(_mixed(), X), X), _MIXED),
     "localized": BankCase(_localized(_sides), _local(_sides)),
     "localized-soft": BankCase(_localized(_soft), _local(_soft)),
     "localized-some": BankCase(

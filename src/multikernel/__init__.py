@@ -50,6 +50,8 @@ _ROOMS = {
         "EasyMKLClassifier",
         "GMKLClassifier",
         "GMKLRegressor",
+        "GatedMKLClassifier",
+        "GatedMKLRegressor",
         "GMKLSupportRegressor",
         "HKLClassifier",
         "HKLRegressor",

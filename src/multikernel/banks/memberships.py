@@ -80,29 +80,28 @@ class OfFunction(Memberships):
 
 @dataclass(frozen=True, eq=False)
 class Gates(Memberships):
-    """Functions of the features.
+    """Functions of the features, in several problems.
 
     Parameters
     ----------
     kind : "softmax" or "sigmoid"
-    slopes : array (gates, p), v
-    levels : array (gates,), u
-    center, scale : arrays (p,), what features lose and are divided by first
+    slopes : array (problems, gates, p), v
+    levels : array (problems, gates), u
     """
 
     kind: Literal["softmax", "sigmoid"]
     slopes: Array
     levels: Array
-    center: Array
-    scale: Array
 
     def of(self, X: Any) -> Array:
-        return self.opened((np.asarray(X, dtype=float) - self.center) / self.scale)
+        """The gates of all problems, one problem after the other, shape (len(X), problems gates)."""
+        heights = np.einsum("ij,pkj->ipk", np.asarray(X, dtype=float), self.slopes) + self.levels
+        return opened(heights, self.kind).reshape(len(heights), -1)
 
-    def opened(self, features: Array) -> Array:
-        """Of features that are scaled already."""
-        heights = features @ self.slopes.T + self.levels
-        return softmax(heights, axis=1) if self.kind == "softmax" else expit(heights)
+
+def opened(heights: Array, kind: str) -> Array:
+    """The gates at these heights, the last axis running over the gates."""
+    return np.asarray(softmax(heights, axis=-1) if kind == "softmax" else expit(heights))
 
 
 def evaluated(rule: Any, X: Any) -> Array:

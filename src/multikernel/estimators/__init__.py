@@ -5,6 +5,7 @@ from multikernel.estimators.generalized.gmkl import GMKLClassifier
 from multikernel.estimators.generalized.regressors import GMKLRegressor, GMKLSupportRegressor
 from multikernel.estimators.hierarchical.hkl import HKLClassifier, HKLRegressor
 from multikernel.estimators.localized.convex import LocalizedMKLClassifier, LocalizedMKLRegressor
+from multikernel.estimators.localized.gated import GatedMKLClassifier, GatedMKLRegressor
 from multikernel.estimators.polynomial.polynomial import PolynomialMKLClassifier, PolynomialMKLRegressor
 from multikernel.estimators.ridge_cv import MultipleKernelRidgeCV
 from multikernel.estimators.rls2.linear import LinearRLS2Classifier, LinearRLS2Regressor
@@ -31,6 +32,8 @@ __all__ = [
     "GMKLClassifier",
     "GMKLRegressor",
     "GMKLSupportRegressor",
+    "GatedMKLClassifier",
+    "GatedMKLRegressor",
     "HKLClassifier",
     "HKLRegressor",
     "L1MKLClassifier",

@@ -22,7 +22,7 @@ TaskName = StrEnum("TaskName", "auto classification regression")
 # The keys of methods.METHODS, repeated because that module imports all estimators.
 MethodName = StrEnum(
     "MethodName",
-    "easymkl l1mkl lpmkl localized smkl rls2 polynomial hkl gmkl linearrls2 scales ridgecv average alignment "
+    "easymkl l1mkl lpmkl localized gated smkl rls2 polynomial hkl gmkl linearrls2 scales ridgecv average alignment "
     "proportional best",
 )
 EPILOG = "\n\n\b\nKernels (repeat --kernels to join several):\n" + "\n".join(

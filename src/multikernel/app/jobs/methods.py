@@ -44,6 +44,7 @@ METHODS = {
     "l1mkl": Method("L1MKLClassifier", "L1MKLRegressor", ("C",), ("C",)),
     "lpmkl": Method("LpMKLClassifier", "LpMKLRegressor", ("C",), ("C",)),
     "localized": Method("LocalizedMKLClassifier", "LocalizedMKLRegressor", ("C",), ("C",)),
+    "gated": Method("GatedMKLClassifier", "GatedMKLRegressor", ("C",)),
     "smkl": Method("SMKLClassifier", "SMKLRegressor", ("C",), ("C",)),
     # Its kernels are scaled to trace 1, for which alpha is smaller.
     "rls2": Method("RLS2Classifier", "RLS2Regressor", ("alpha",), grids={"alpha": (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1)}),

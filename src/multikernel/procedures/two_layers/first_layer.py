@@ -24,21 +24,18 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import eigh
-from scipy.optimize import OptimizeResult, minimize
 
 from multikernel._linalg import product
 from multikernel._memory import check_memory
 from multikernel._typing import Array
-from multikernel._workers import check_interrupted, time_is_up
 from multikernel.banks import DenseGram, KernelBank
-from multikernel.certificate import Certificate
 from multikernel.machines import DualSolution, RidgeMachine
-from multikernel.observer import Event, Observer, silent
+from multikernel.observer import Observer, silent
 from multikernel.procedures.base import Weights
+from multikernel.procedures.descent import descent, stationarity
 from multikernel.procedures.two_layers.second_layer import SecondLayer
 
 _RANK = 1e-12  # of the largest eigenvalue of a kernel: what is smaller is rounding
-_MEMORY = 20  # pairs that L-BFGS keeps
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -137,9 +134,9 @@ def two_layers(
     """
     problem, rng = _Outputs.of(bank, y, second, alpha, beta), np.random.default_rng(seed)
     starts = [problem.start(None), *(problem.start(rng) for _ in range(n_init - 1))]
-    runs = [_descent(problem, start, tol, max_iter, observe) for start in starts]
+    runs = [descent(problem.value, beta, start, tol, max_iter, observe) for start in starts]
     b, value, history = min(runs, key=lambda run: run[1])
-    certificate = _stationarity(problem, *problem.value(b))
+    certificate = stationarity(*problem.value(b), beta)
     Z = problem.outputs(b)
     shares = np.array([float(each @ each) for each in problem.split(b)])
     total = float(shares.sum())
@@ -154,37 +151,3 @@ def two_layers(
         outputs=Z,
     )
     return weights, RidgeMachine(alpha, False).solve(DenseGram(second(Z, Z)), y)
-
-
-def _stationarity(problem: _Outputs, value: float, gradient: Array) -> Certificate:
-    return Certificate.stationarity(float(gradient @ gradient) / (4.0 * problem.beta), value)
-
-
-def _descent(
-    problem: _Outputs, start: Array, tol: float, max_iter: int, observe: Observer
-) -> tuple[Array, float, list[float]]:
-    """Where L-BFGS ends, F there, and the stationarity along the way."""
-    history: list[float] = []
-    latest, known = start, problem.value(start)
-
-    def told(intermediate_result: OptimizeResult) -> None:
-        nonlocal latest, known
-        check_interrupted()
-        latest = intermediate_result.x.copy()
-        known = problem.value(latest)
-        certificate = _stationarity(problem, *known)
-        history.append(certificate.value)
-        observe(Event(len(history), certificate, latest, known[0], known[0]))
-        if certificate.reached(tol) or time_is_up():
-            raise StopIteration
-
-    if not _stationarity(problem, *known).reached(tol) or not start.any():
-        minimize(
-            problem.value,
-            start,
-            jac=True,
-            method="L-BFGS-B",
-            callback=told,
-            options={"maxiter": max_iter, "maxfun": 20 * max_iter, "maxcor": _MEMORY, "ftol": 0.0, "gtol": 0.0},
-        )
-    return latest, known[0], history

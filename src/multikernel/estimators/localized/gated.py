@@ -1,0 +1,289 @@
+"""Kernels that count more or less by learned functions of the sample."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal, cast
+
+import numpy as np
+from scipy.sparse import issparse
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from multikernel._parameters import Count, Part, Positive, Seed, Starts, Verbosity
+from multikernel._typing import Array
+from multikernel.banks import KernelBank
+from multikernel.banks.featured import FeaturedBank
+from multikernel.banks.indexed import IndexedBank
+from multikernel.banks.localized import LocalizedBank
+from multikernel.banks.memberships import Gates
+from multikernel.banks.threads import one_blas_thread
+from multikernel.combinations import Linear
+from multikernel.estimators.base import KernelEstimator
+from multikernel.estimators.chosen import Samples, loss_weights, ridges
+from multikernel.estimators.classifier import WeightedClassifier
+from multikernel.estimators.parameters import PositiveOrAuto
+from multikernel.estimators.predictor import KernelPredictor
+from multikernel.estimators.protocol import Fitted, Learned, Task
+from multikernel.estimators.regressor import WeightedRegressor
+from multikernel.kernels import KernelFamily, Kernels, polynomials, rbf_grid
+from multikernel.machines import Machine, RidgeMachine, SquaredHingeMachine
+from multikernel.observer import Observer
+from multikernel.procedures.gating import GateWeights, gated_kernels
+from multikernel.procedures.units import MachineUnits, kernel_size, spread
+
+
+@dataclass(frozen=True, eq=False)
+class GatedPredictor(KernelPredictor):
+    """f(x) = sum_i coef_i sum_k e_k(x_i) k_k(x_i, x) e_k(x) + intercept, with gates e of its own in each problem.
+
+    ``weights`` has a one for every gate of a problem, and is zero for those of the others.
+    """
+
+    gates: Gates
+
+    def values(self, bank: KernelBank) -> Array:
+        return super().values(self._gated(bank))
+
+    def contributions(self, bank: KernelBank) -> Array:
+        parts = super().contributions(self._gated(bank))
+        problems = len(self.weights)
+        each = parts.reshape(len(parts), problems, -1, problems)
+        return np.stack([each[:, p, :, p] for p in range(problems)], axis=2)
+
+    def gram(self, bank: KernelBank) -> Array:
+        return super().gram(self._gated(bank))
+
+    def _gated(self, bank: KernelBank) -> KernelBank:
+        """Every kernel behind the gates of every problem."""
+        features = cast(FeaturedBank, bank)
+        m = len(bank)
+        number = np.arange(self.weights.shape[1])
+        return LocalizedBank(
+            features.bank,
+            np.ascontiguousarray(self.gates.of(features.rows).T),
+            np.ascontiguousarray(self.gates.of(features.columns).T),
+            self.gates,
+            number * m + number % m,
+        )
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class GatedMKL(KernelEstimator):
+    """Gates of every kernel and a machine."""
+
+    kernels: Any = field(default=None, kw_only=False)
+    gates: Literal["softmax", "sigmoid"] = "softmax"
+    ridge: Positive = 0.1
+    tol: Part = 1e-3
+    max_iter: Count = 500
+    n_init: Starts = 1
+    random_state: Seed = None
+    verbose: Verbosity = 0
+
+    @abstractmethod
+    def _machine(self) -> Machine:
+        """The inner problem, whose value is smooth in the kernel."""
+
+    def _default_kernels(self) -> KernelFamily:
+        each = polynomials((1, 2)) + rbf_grid(np.logspace(-2, 0, 3))
+        return Kernels(tuple(kernel.normalized() for kernel in each))
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = False
+        return tags
+
+    def _precision(self, m: int, n: int) -> Any:
+        return np.float64
+
+    def _bind(self, X: Any, y: Any, **checks: Any) -> tuple[KernelBank, Array]:
+        bank, target = super()._bind(X, y, **checks)
+        samples = self._samples_bound
+        if samples is None or issparse(samples) or not isinstance(samples, np.ndarray) or samples.dtype.kind != "f":
+            raise ValueError(
+                f"{type(self).__name__}: gates are functions of numeric features, so X must be an array or a frame of "
+                "numbers, not sparse, not kernel matrices and not views"
+            )
+        return FeaturedBank.of(bank, np.asarray(samples, dtype=float)), target
+
+    def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
+        size, machine = kernel_size(bank), self._machine()
+        unit = spread(task.target) if machine.numeric else 1.0
+        units = MachineUnits.of(machine, size, unit) or MachineUnits(machine, 1.0, 1.0, 1.0)
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        with one_blas_thread(bank.shape[0]):
+            weights, dual = gated_kernels(
+                bank.scaled(np.full(len(bank), 1.0 / units.factor)),
+                _features(bank),
+                units.machine,
+                task.target / units.target,
+                task.sample_weight,
+                self.gates,
+                self.ridge,
+                self.tol,
+                self.max_iter,
+                self.n_init,
+                seed,
+                None if warm is None else _coefficients(cast(GateWeights, warm.weights)),
+                observe,
+            )
+        return replace(weights, objective=units.told(cast(float, weights.objective))), units.solution(dual)
+
+    def publish(self, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
+        super().publish(bank, fitted, single)
+        found = [cast(GateWeights, each.weights) for each in fitted]
+        gates = Gates(self.gates, np.stack([f.slopes for f in found]), np.stack([f.levels for f in found]))
+        coef, intercept = np.atleast_2d(self.dual_coef_), np.atleast_1d(self.intercept_)
+        own = np.kron(np.eye(len(found)), np.ones(len(bank)))
+        plain = KernelPredictor.of(bank, coef, intercept, own, Linear())
+        self.predictor_ = GatedPredictor(**vars(plain), gates=gates)
+
+    def gating(self, X: Any) -> Array:
+        """How far the gate of each kernel is open at samples: shape (len(X), m), or (len(X), m, problems).
+
+        Parameters
+        ----------
+        X : samples like those of ``fit``
+        """
+        check_is_fitted(self)
+        predictor = cast(GatedPredictor, self.predictor_)
+        rows = [predictor.gates.of(cast(FeaturedBank, bank).rows) for bank in self.banks(X)]
+        problems = len(predictor.weights)
+        found = np.concatenate(rows).reshape(-1, problems, predictor.n_kernels).transpose(0, 2, 1)
+        return found[:, :, 0] if problems == 1 else found
+
+    def _against(self, Z: Any) -> KernelBank:
+        reference = cast(FeaturedBank, cast(GatedPredictor, self.predictor_).reference)
+        bank = super()._against(Z)
+        features = (np.asarray(Z, dtype=float) - reference.center) / reference.scale
+        return replace(reference, bank=bank, rows=features[: bank.shape[0]], columns=features)
+
+
+def _features(bank: KernelBank) -> Array:
+    """The features of a bank's samples; of some of them where kernels follow the sample that they are of."""
+    if isinstance(bank, IndexedBank):
+        return _features(bank.parent)[bank.rows]
+    return cast(FeaturedBank, bank).rows
+
+
+def _coefficients(weights: GateWeights) -> Array:
+    return np.column_stack([weights.slopes, weights.levels]).ravel()
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class GatedMKLClassifier(GatedMKL, WeightedClassifier):
+    """Gates that say how much each kernel counts at a sample, learned with a support vector classifier.
+
+    With the features standardised, and e_k(x) the softmax over the kernels of v_k'x + u_k, or its sigmoid, solves
+
+        min over v, u of J(K) + ridge (|v|^2 + |u|^2),      K(x, z) = sum_k e_k(x) k_k(x, z) e_k(z),
+
+    J the value of a support vector machine with squared hinge losses, max over a >= 0, y'a = 0 of
+    2 sum a - a'(Y K Y + I / C) a, which has a gradient everywhere; for the ridge kernels are of mean self-value 1. The
+    problem is not convex: the gates are stationary, and ``n_init`` tries more starts. ``LocalizedMKLClassifier`` has
+    groups that are known beforehand, and a duality gap.
+
+    Parameters
+    ----------
+    kernels : kernel, its name, list or dict of kernels, or KernelFamily
+        By default polynomials of degrees 1 and 2 and Gaussians of three widths on all features, normalised; the
+        features should be standardised. The gates look at all features, whatever the kernels are on.
+    gates : {"softmax", "sigmoid"}, default "softmax"
+        Softmax gates have sum 1 at every sample; sigmoid gates open and shut by themselves.
+    ridge : float > 0, default 0.1
+        Keeps the gates from turning from one kernel to another at once.
+    C : float > 0 or "auto", default 1.0
+        Weight of the squared losses; "auto" takes the value of least held-out error, which ``C_`` tells.
+    fit_intercept : bool, default True
+        Whether there is an intercept.
+    tol : float, default 1e-3
+        Relative stationarity at which to stop.
+    max_iter : int, default 500
+        Steps at most from each start, one machine or two each.
+    n_init : int, default 1
+        How many starts; in the first all gates are equal, the others are random.
+    random_state : int, RandomState or None
+        Of the random starts.
+    class_weight, multiclass, probability, n_jobs, checkpoint, time_budget, verbose : as in L1MKLClassifier
+
+    Attributes
+    ----------
+    weights_ : array (m,) or (problems, m), the mean of each gate over the training samples
+    objective_ : float or array (problems,), with the ridge
+    stationarity_ : float, the gain that the slope of the objective promises where only the ridge curves it, relative
+    kernel_names_, dual_coef_, intercept_, classes_, converged_, n_iter_, history_ : as in L1MKLClassifier
+
+    References
+    ----------
+    Goenen and Alpaydin (2008), Localized multiple kernel learning, ICML.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import GatedMKLClassifier, kernels
+    >>> X = np.random.default_rng(0).normal(size=(200, 3))
+    >>> y = np.where(X[:, 0] > 0, X[:, 1], X[:, 2]) > 0  # another feature matters on either side
+    >>> family = [kernels.Linear().on([1]), kernels.Linear().on([2])]
+    >>> model = GatedMKLClassifier(family, C=10.0).fit(X[:150], y[:150])
+    >>> bool(model.score(X[150:], y[150:]) > 0.85), bool(model.gating([[2.0, 0.0, 0.0]])[0, 0] > 0.9)
+    (True, True)
+    """
+
+    C: PositiveOrAuto = 1.0
+    fit_intercept: bool = True
+
+    def _regularises(self) -> tuple[str, ...]:
+        return ("C",)
+
+    def _candidates(self, name: str, whole: Samples) -> Array:
+        return loss_weights(whole.size, 1.0)
+
+    def _machine(self) -> Machine:
+        return SquaredHingeMachine(C=self.C, fit_intercept=self.fit_intercept, tol=self.tol)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class GatedMKLRegressor(GatedMKL, WeightedRegressor):
+    """Gates that say how much each kernel counts at a sample, learned with kernel ridge regression.
+
+    The problem is that of GatedMKLClassifier with J = y'(K + alpha I)^-1 y, y less its mean where an intercept is
+    fitted, and for the ridge of standard deviation 1.
+
+    Parameters
+    ----------
+    alpha : float > 0 or "auto", default "auto"
+        What is added to the diagonal of the kernel; "auto" takes the value of least held-out error, which ``alpha_``
+        tells.
+    fit_intercept : bool, default True
+        Whether the mean of the target is taken off first and is the intercept.
+    kernels, gates, ridge, tol, max_iter, n_init, random_state, time_budget, verbose : as in GatedMKLClassifier
+
+    Attributes
+    ----------
+    As those of GatedMKLClassifier, without ``classes_``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import GatedMKLRegressor, kernels
+    >>> X = np.random.default_rng(0).uniform(-1.0, 1.0, size=(150, 2))
+    >>> y = np.where(X[:, 0] > 0, np.sin(6.0 * X[:, 1]), 0.0)
+    >>> model = GatedMKLRegressor([kernels.RBF(4.0).on([1]), kernels.Linear()]).fit(X, y)
+    >>> bool(model.score(X, y) > 0.9)
+    True
+    """
+
+    alpha: PositiveOrAuto = "auto"
+    fit_intercept: bool = True
+
+    def _regularises(self) -> tuple[str, ...]:
+        return ("alpha",)
+
+    def _candidates(self, name: str, whole: Samples) -> Array:
+        return ridges(whole.size)
+
+    def _machine(self) -> Machine:
+        return RidgeMachine(self.alpha, self.fit_intercept)

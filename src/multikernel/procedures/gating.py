@@ -1,0 +1,159 @@
+"""Gates that say how much each kernel counts at a sample (Goenen and Alpaydin 2008), learned with a machine.
+
+    min over v, u of  F = J(K) + ridge (|v|^2 + |u|^2),     K = sum_k diag(e_k) K_k diag(e_k),
+
+J the machine's value, e_k the gates of kernel k at the samples, functions of heights h_ik = v_k'x_i + u_k,
+
+    softmax  e_ik = exp(h_ik) / sum_l exp(h_il),        sigmoid  e_ik = 1 / (1 + exp(-h_ik)).
+
+F is smooth where the machine's solution is unique, and not convex. dJ = -<A A', dK>, A the machine's factor, so with
+
+    P_ik = -2 e_ik sum_t A_it (K_k (e_k o A_t))_i,
+    dJ/dh_ik = P_ik - e_ik sum_l P_il  (softmax),       P_ik (1 - e_ik)  (sigmoid):
+
+no gate is divided by, and one that is shut is no harm. The ridge keeps the gates from growing without end where they
+separate the samples; the published problem has none.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+import numpy as np
+
+from multikernel._linalg import as_columns, product
+from multikernel._memory import check_memory
+from multikernel._typing import Array
+from multikernel.banks import DenseGram, KernelBank
+from multikernel.banks.memberships import opened
+from multikernel.machines import DualSolution, Machine
+from multikernel.observer import Observer, silent
+from multikernel.procedures.base import Weights
+from multikernel.procedures.descent import descent, stationarity
+
+_INNER = 1e-6  # of the stationarity asked for: the machine's gap
+_FINEST = 1e-11
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class GateWeights(Weights):
+    """The mean of each kernel's gate, and the gates themselves.
+
+    Parameters
+    ----------
+    slopes : array (m, p), v
+    levels : array (m,), u
+    """
+
+    slopes: Array
+    levels: Array
+
+
+@dataclass(frozen=True, eq=False)
+class Gated:
+    """F over the coefficients of the gates, (v_k, u_k) one after the other.
+
+    Parameters
+    ----------
+    matrices : array (m, n, n)
+    features : array (n, p + 1), the last one being 1
+    machine : Machine
+    target : array (n,)
+    weight : array (n,), what the losses are multiplied with; None where that is 1
+    kind : "softmax" or "sigmoid"
+    ridge : float > 0
+    latest : the machine's solutions, of which the last one is where the next begins
+    """
+
+    matrices: Array
+    features: Array
+    machine: Machine
+    target: Array
+    weight: Array | None
+    kind: str
+    ridge: float
+    latest: list[DualSolution] = field(default_factory=list)
+
+    def gates(self, x: Array) -> Array:
+        """e, shape (n, m)."""
+        return opened(product(self.features, np.ascontiguousarray(x.reshape(len(self.matrices), -1).T)), self.kind)
+
+    def solved(self, e: Array) -> DualSolution:
+        """The machine at these gates, from its last solution."""
+        K = np.zeros(self.matrices.shape[1:])
+        for matrix, gate in zip(self.matrices, e.T, strict=True):
+            K += gate[:, None] * matrix * gate
+        warm = self.latest[-1].warm if self.latest else None
+        self.latest[:] = [self.machine.solve(DenseGram(K), self.target, warm, self.weight)]
+        return self.latest[-1]
+
+    def value(self, x: Array) -> tuple[float, Array]:
+        """F and its gradient."""
+        e = self.gates(x)
+        dual = self.solved(e)
+        A, P = as_columns(dual.factor), np.empty_like(e)
+        for k, matrix in enumerate(self.matrices):
+            gated = e[:, k : k + 1] * A
+            P[:, k] = -2.0 * (gated * product(matrix, gated)).sum(axis=1)
+        slope = P - e * P.sum(axis=1, keepdims=True) if self.kind == "softmax" else P * (1.0 - e)
+        gradient = product(np.ascontiguousarray(slope.T), self.features).ravel()
+        return float(dual.value + self.ridge * (x @ x)), gradient + 2.0 * self.ridge * x
+
+
+def gated_kernels(
+    bank: KernelBank,
+    features: Array,
+    machine: Machine,
+    target: Array,
+    weight: Array | None = None,
+    kind: str = "softmax",
+    ridge: float = 0.1,
+    tol: float = 1e-3,
+    max_iter: int = 500,
+    n_init: int = 1,
+    seed: int = 0,
+    start: Array | None = None,
+    observe: Observer = silent,
+) -> tuple[GateWeights, DualSolution]:
+    """The gates with their stationarity, and the machine's solution at them.
+
+    Parameters
+    ----------
+    bank : square KernelBank of m kernels
+    features : array (n, p), what the gates look at, of the order of 1
+    machine : Machine
+    target : array (n,)
+    weight : array (n,), weights of the samples
+    kind : "softmax" or "sigmoid"
+    ridge : float > 0
+    tol : float, the relative stationarity to reach
+    max_iter : int, steps at most from each start
+    n_init : int, starts; in the first all gates are equal, the others are random
+    seed : of these
+    start : array (m (p + 1),), in place of the first start
+    observe : told of each step
+    """
+    n, m = bank.shape[0], len(bank)
+    check_memory(float(m) * n * n, f"the matrices of {m} kernels of {n} samples", "take fewer kernels or samples")
+    inner = machine.with_tolerance(max(_INNER * tol, _FINEST))
+    inputs = np.column_stack([features, np.ones(n)])
+    problem = Gated(bank.matrices(), inputs, inner, target, weight, kind, ridge)
+    size, rng = m * inputs.shape[1], np.random.default_rng(seed)
+    starts = [np.zeros(size) if start is None else start, *(rng.normal(size=size) for _ in range(n_init - 1))]
+    runs = [descent(problem.value, ridge, each, tol, max_iter, observe) for each in starts]
+    x, value, history = min(runs, key=lambda run: run[1])
+    _, gradient = problem.value(x)
+    dual = problem.latest[-1]
+    certificate = stationarity(value, gradient, ridge, max(dual.upper - dual.value, 0.0))
+    each = x.reshape(m, -1)
+    weights = GateWeights(
+        values=problem.gates(x).mean(axis=0),
+        objective=value,
+        certificate=certificate,
+        converged=certificate.reached(tol),
+        n_iter=sum(len(run[2]) for run in runs),
+        history=tuple(history),
+        slopes=each[:, :-1],
+        levels=each[:, -1],
+    )
+    return weights, dual
