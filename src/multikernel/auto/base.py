@@ -33,6 +33,7 @@ from multikernel.auto.search import Answer, Member, Tried, tried
 from multikernel.auto.table import Table, as_table, is_table, is_views, read
 from multikernel.auto.task import Task
 from multikernel.banks.threads import one_blas_thread
+from multikernel.kernels.declared import ColumnTypes
 from multikernel.kernels.frames import check_names, is_frame
 
 
@@ -40,6 +41,7 @@ from multikernel.kernels.frames import check_names, is_frame
 class MultiKernelEstimator(BaseEstimator):  # type: ignore[misc]
     """What the classifier and the regressor share."""
 
+    types: ColumnTypes = None
     time_budget: Positive | None = None
     memory: Positive | None = None
     random_state: Seed = None
@@ -66,7 +68,7 @@ class MultiKernelEstimator(BaseEstimator):  # type: ignore[misc]
         weight : array (n,) >= 0, or None
         """
         start, seed = perf_counter(), int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        self.preparation_ = Preparation.of(table)
+        self.preparation_ = Preparation.of(table, self.types)
         samples, rows = self.preparation_.samples(table), np.arange(table.n)
         if weight is not None:
             rows = np.flatnonzero(weight > 0)

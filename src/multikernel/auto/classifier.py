@@ -19,6 +19,7 @@ from multikernel.auto.base import MultiKernelEstimator
 from multikernel.auto.goal import Labels
 from multikernel.estimators.given import check_labels
 from multikernel.estimators.parameters import ClassWeight, checked_weights
+from multikernel.kernels.declared import ColumnTypes
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -32,6 +33,9 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
 
     Parameters
     ----------
+    types : dict or None, default None
+        From names of columns to "number", "date", "category" or "text": what those hold whose cells do not tell it. A
+        cell that cannot be read so counts as missing. Columns of views are named "view: column".
     time_budget : float or None, default None
         Seconds that a fit may take. By default a forecast bounds it by what a grid search of a support vector machine
         takes: kernels are chosen on at most 1000 samples, and the answer is trained on at most 8000. More time than
@@ -69,6 +73,7 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
     ['small', 'small', 'large', 'large']
     """
 
+    types: ColumnTypes = None
     time_budget: Positive | None = None
     memory: Positive | None = None
     class_weight: ClassWeight = None

@@ -6,7 +6,7 @@ normal scores of their ranks, which no outlier and no heavy tail moves.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
 from typing import Any
@@ -20,6 +20,7 @@ from multikernel.auto.samples import Samples
 from multikernel.auto.table import Table, read
 from multikernel.kernels import Encoding, Features, NormalScores, OneHot, Standardize, Together
 from multikernel.kernels.columns import Column, type_of
+from multikernel.kernels.declared import Declared, checked_types
 from multikernel.kernels.table import Table as Cells
 
 _SHOWN = 5  # names that a sentence lists
@@ -58,9 +59,10 @@ class Preparation:
     n: int
 
     @classmethod
-    def of(cls, table: Table) -> Preparation:
-        """What a training table tells."""
-        columns = tuple(type_of(name, cells) for name, cells in table.columns.items())
+    def of(cls, table: Table, types: Mapping[str, Declared] | None = None) -> Preparation:
+        """What a training table tells, and what its columns are declared to be."""
+        declared = checked_types(types, list(table.columns))
+        columns = tuple(type_of(name, cells, declared.get(name)) for name, cells in table.columns.items())
         for column in columns:
             if column.said:
                 warn_user(column.said, PredictionWarning)

@@ -16,6 +16,7 @@ from multikernel.auto.base import MultiKernelEstimator
 from multikernel.auto.goal import Values
 from multikernel.estimators.given import check_target
 from multikernel.estimators.parameters import checked_weights
+from multikernel.kernels.declared import ColumnTypes
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -30,6 +31,9 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
 
     Parameters
     ----------
+    types : dict or None, default None
+        From names of columns to "number", "date", "category" or "text": what those hold whose cells do not tell it. A
+        cell that cannot be read so counts as missing. Columns of views are named "view: column".
     time_budget : float or None, default None
         Seconds that a fit may take. By default a forecast bounds it by what a grid search of a support vector machine
         takes: kernels are chosen on at most 1000 samples, and the answer is trained on at most 8000. More time than
@@ -63,6 +67,7 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
     True
     """
 
+    types: ColumnTypes = None
     time_budget: Positive | None = None
     memory: Positive | None = None
     random_state: Seed = None

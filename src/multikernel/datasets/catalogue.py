@@ -6,9 +6,8 @@ import difflib
 import os
 
 from multikernel.datasets.bundled import BUNDLED, load_bundled
-from multikernel.datasets.dataset import Dataset, Entry
+from multikernel.datasets.dataset import PREFIX, Dataset, Entry
 from multikernel.datasets.directory import VARIABLE, DataDirectory
-from multikernel.datasets.openml import PREFIX, load_openml
 
 
 def load(name: str, data_dir: str | os.PathLike[str] | None = None) -> Dataset:
@@ -41,6 +40,8 @@ def load(name: str, data_dir: str | os.PathLike[str] | None = None) -> Dataset:
     if not isinstance(name, str):
         raise TypeError(f"name must be a string such as 'breast_cancer', got {type(name).__name__}")
     if name.startswith(PREFIX):
+        from multikernel.datasets.openml import load_openml  # takes long to import
+
         return load_openml(name)
     directory = DataDirectory.find(data_dir)
     if directory is not None and name in directory.sources:

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Task = Literal["classification", "regression"]
+PREFIX = "openml:"  # of the names of sets that are fetched from openml.org
 Origin = Literal["scikit-learn", "directory", "openml"]
 
 

@@ -13,10 +13,8 @@ from scipy.sparse import csr_array, issparse
 from sklearn.datasets import fetch_openml
 
 from multikernel.datasets.column import Column, decide
-from multikernel.datasets.dataset import Dataset, Task
+from multikernel.datasets.dataset import PREFIX, Dataset, Task
 from multikernel.datasets.feature import Feature, indicators
-
-PREFIX = "openml:"
 
 
 def load_openml(name: str) -> Dataset:

@@ -9,7 +9,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.sparse import csr_array
 
 from multikernel.datasets.column import Column, decide
 from multikernel.datasets.dataset import Content, Task
@@ -20,6 +19,8 @@ _CSR = ("data", "indices", "indptr", "shape")
 
 def read_npz(file: SourceFile, task: Task | None) -> Content:
     """A sparse matrix with its target; ValueError where the arrays are not what they should be."""
+    from scipy.sparse import csr_array  # a list of sets does not need it
+
     arrays = _arrays(file)
     for name in (*_CSR, "target"):
         if name not in arrays:

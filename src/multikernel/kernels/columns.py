@@ -10,13 +10,13 @@ identifier   what names its row: numbers so called that all differ, or       lef
 empty        one value, or none                                              left out
 
 A missing cell, also a string of blanks, is the mean with an indicator among numbers, and a category of its own.
-Strings of which few are no numbers are numbers; those few count as missing.
+Strings of which few are no numbers are numbers; those few count as missing. Whoever knows better declares the type.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
@@ -24,9 +24,10 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.kernels.categories import OneHot
+from multikernel.kernels.declared import Declared, checked_types
 from multikernel.kernels.encoding import Encoding
 from multikernel.kernels.frames import FrameColumn, columns_of, is_frame
-from multikernel.kernels.parsed import Order, Parsed, date_order, numbers_in, parsed, said_of, strangers
+from multikernel.kernels.parsed import Order, Parsed, date_order, likely_order, numbers_in, parsed, said_of, strangers
 from multikernel.kernels.standardize import DateParts, Ranks
 from multikernel.kernels.text import Grams
 
@@ -122,26 +123,41 @@ class Column:
         return FrameColumn(cells.name, "numbers" if self.type == "number" else "dates", values), said
 
 
-def typed(X: Any) -> Iterator[tuple[Column, FrameColumn]]:
+def typed(X: Any, types: Mapping[str, Declared] | None = None) -> Iterator[tuple[Column, FrameColumn]]:
     """The columns of a table, with their cells.
 
     Parameters
     ----------
     X : data frame, array or sequence of strings
+    types : what columns are declared to be, by their names, or by their positions as strings
+
+    Raises
+    ------
+    ValueError : where a declared column is not there, or none of its cells can be read so
     """
     # scikit-learn knows columns by their places where a name is no string
     named = is_frame(X) and all(isinstance(name, str) for name in X.columns)
-    keys = X.columns if named else None
-    for j, cells in enumerate(columns_of(X)):
-        yield type_of(j if keys is None else keys[j], cells), cells
+    found = [(X.columns[j] if named else j, cells) for j, cells in enumerate(columns_of(X))]
+    declared = checked_types(types, [str(key) for key, _ in found])
+    for key, cells in found:
+        yield type_of(key, cells, declared.get(str(key))), cells
 
 
-def type_of(key: str | int, cells: FrameColumn) -> Column:
-    """What the cells of a training column are."""
+def type_of(key: str | int, cells: FrameColumn, declared: Declared | None = None) -> Column:
+    """What the cells of a training column are.
+
+    Parameters
+    ----------
+    key : the column's name, or its position
+    cells : of the training sample
+    declared : what they are said to be; None to tell from the cells
+    """
     absent = cells.absent
     known, column = cells.values[~absent], Column(key, "empty", bool(absent.any()))
     if not len(known) or not (column.gaps or (known != known[0]).any()):
         return column  # of one value, unless it is the gaps that tell
+    if declared is not None:
+        return _declared(column, cells, known, declared)
     if cells.kind == "dates":
         return replace(column, type="date", cycles=_cycles(known))
     if cells.kind != "strings":
@@ -171,6 +187,32 @@ def _of_strings(column: Column, known: Array) -> Column:
     if sum(map(str.isdigit, characters)) >= _DIGITS * len(characters):
         return replace(column, type="identifier")
     return replace(column, type="text", words=words > _SEVERAL)
+
+
+def _declared(column: Column, cells: FrameColumn, known: Array, declared: Declared) -> Column:
+    """A column of the type that it is said to be; cells that cannot be read so count as missing."""
+    strings = cells.kind == "strings"
+    if declared == "category":
+        return replace(column, type="category")
+    if declared == "text":
+        words = float(np.mean([len(str(cell).split()) for cell in known]))
+        return replace(column, type="text", words=words > _SEVERAL)
+    if not strings and declared == "date" and cells.kind != "dates":
+        raise ValueError(f"column {column.key!r} is declared to be a date, and holds numbers; give dates or strings")
+    if not strings:
+        return replace(column, type=declared, cycles=_cycles(known) if declared == "date" else ())
+    order = likely_order(known) if declared == "date" else ""
+    values = parsed(known, order)
+    told = values[~np.isnan(values)]
+    if not len(told):
+        forms = "2020-03-12, 12.03.2020 or 12/03/2020" if order else "12.5 or 1e3"
+        raise ValueError(
+            f"column {column.key!r} is declared to be a {declared}, and none of its cells reads as one, such as {forms}"
+        )
+    strange = strangers(known, values)
+    cycles = _cycles(told) if order else ()
+    gaps = column.gaps or bool(strange)
+    return replace(column, type=declared, parsed=True, order=order, strange=strange, gaps=gaps, cycles=cycles)
 
 
 def _counts_rows(key: str | int, known: Array) -> bool:

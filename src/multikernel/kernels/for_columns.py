@@ -13,13 +13,14 @@ of their own, and the mean with an indicator among numbers.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from multikernel._parameters import FLAG
 from multikernel._warnings import PredictionWarning, warn_user
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.columns import Column, ColumnType, typed
+from multikernel.kernels.declared import TYPES, Declared
 from multikernel.kernels.discrete import Hamming
 from multikernel.kernels.distance import RBF
 from multikernel.kernels.dot import Linear
@@ -57,7 +58,7 @@ def column_types(X: Any) -> dict[str, ColumnType]:
     return {str(column.key): column.type for column, _ in typed(X)}
 
 
-def for_columns(X: Any, single: bool | None = None) -> KernelFamily:
+def for_columns(X: Any, single: bool | None = None, types: Mapping[str, Declared] | None = None) -> KernelFamily:
     """Kernels for a mixed table, by the types of its columns.
 
     Parameters
@@ -65,6 +66,8 @@ def for_columns(X: Any, single: bool | None = None) -> KernelFamily:
     X : data frame of pandas, polars or another library, array, CSR matrix or sequence of strings; kernels are chosen by
         it, and learn their widths, means, categories and words from what they are fitted on
     single : bool, whether every column has kernels of its own; by default up to 100 columns, texts always
+    types : dict from names of columns to "number", "date", "category" or "text", for those that are not to be told
+        from their cells; a cell that cannot be read so counts as missing
 
     Returns
     -------
@@ -72,7 +75,8 @@ def for_columns(X: Any, single: bool | None = None) -> KernelFamily:
 
     Raises
     ------
-    ValueError : where no column has two different values, or a column holds neither numbers nor strings nor dates
+    ValueError : where no column has two different values, or a column holds neither numbers nor strings nor dates, or
+        not what it is declared to be
 
     Examples
     --------
@@ -87,9 +91,11 @@ def for_columns(X: Any, single: bool | None = None) -> KernelFamily:
     """
     if single is not None:
         FLAG.check(single, "for_columns: single")
+    if types is not None:
+        TYPES.check(types, "for_columns: types")
     if hasattr(X, "tocsr"):
         return Kernels(tuple(kernel.standardized() for kernel in rbf_grid())) + Kernels((Linear().normalized(),))
-    found = [column for column, _ in typed(X) if column.used]
+    found = [column for column, _ in typed(X, types) if column.used]
     if not found:
         raise ValueError(
             "for_columns: no column of X has two different values without naming its row, so that no kernel tells "

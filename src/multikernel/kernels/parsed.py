@@ -54,6 +54,12 @@ def date_order(texts: Array) -> Order | None:
     return "dmy" if day_first else "mdy"
 
 
+def likely_order(texts: Array) -> Order:
+    """The order of dates in which most of the strings can be read."""
+    orders: tuple[Order, ...] = ("ymd", "dmy", "mdy")
+    return date_order(texts) or max(orders, key=lambda order: int((~np.isnan(days_in(texts, order))).sum()))
+
+
 def days_in(texts: Iterable[str | None], order: Order) -> Array:
     """Days since 1970, NaN for a string that is no date in this order."""
     return np.array([_days(text, order) for text in texts])

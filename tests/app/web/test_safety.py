@@ -27,11 +27,11 @@ def test_other_hosts_and_origins_are_refused(person: Person) -> None:
 
 def test_a_form_without_the_token_of_its_session_changes_nothing(person: Person, address: str) -> None:
     for token in ("", "0" * 64, "é"):
-        assert person.post("/data/bundled", data={"token": token, "name": "iris"}).status_code == 403
+        assert person.post("/data/known", data={"token": token, "name": "iris"}).status_code == 403
     with Person(address) as other:
         assert other.token != person.token
-        assert other.post("/data/bundled", data={"token": person.token, "name": "iris"}).status_code == 403
-    assert person.post("/data/bundled", data={"name": "iris"}).status_code == 403
+        assert other.post("/data/known", data={"token": person.token, "name": "iris"}).status_code == 403
+    assert person.post("/data/known", data={"name": "iris"}).status_code == 403
 
 
 def test_bodies_over_the_limit_are_refused_also_where_their_length_is_not_told(person: Person) -> None:

@@ -8,7 +8,7 @@ fold.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -117,11 +117,19 @@ class Comparison:
 
 
 class Prepared(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Columns as the automatic estimator sees them: numbers scaled, gaps filled in, indicators, words."""
+    """Columns as the automatic estimator sees them: numbers scaled, gaps filled in, indicators, words.
+
+    Parameters
+    ----------
+    types : dict from columns to what they are declared to hold, or None
+    """
+
+    def __init__(self, types: Any = None) -> None:
+        self.types = types
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """What the training table tells."""
-        self.preparation_ = Preparation.of(read(X))
+        self.preparation_ = Preparation.of(read(X), self.types)
         return self
 
     def transform(self, X: Any) -> Array:
@@ -184,37 +192,43 @@ def _part(name: str, fold: int) -> str:
     return f"{name}, fold {fold + 1}"
 
 
-def contestants(task: Task, columns: int, seed: int) -> dict[str, Any]:
-    """The methods by name: the automatic estimator, learned weights and their baselines, a tuned Gaussian, trees."""
+def contestants(task: Task, columns: int, seed: int, types: Mapping[str, str] | None = None) -> dict[str, Any]:
+    """The methods by name: the automatic estimator, learned weights and their baselines, a tuned Gaussian, trees.
+
+    Parameters
+    ----------
+    task, columns, seed : what is learned, of how many columns, and what decides the folds
+    types : what columns are declared to hold
+    """
     inner = shuffled_folds(task, INNER_FOLDS, seed)
     gammas = [gamma / columns for gamma in _GAMMAS]
     trees = {"n_estimators": _TREES, "random_state": seed}
 
     def searched(model: Any, parameter: str) -> Any:
-        return make_pipeline(Prepared(), BankSearchCV(model, {parameter: GRIDS[parameter]}, cv=inner))
+        return make_pipeline(Prepared(types), BankSearchCV(model, {parameter: GRIDS[parameter]}, cv=inner))
 
     if task == "classification":
         gaussian = GridSearchCV(SVC(), {"C": GRIDS["C"], "gamma": gammas}, cv=inner)
         return {
-            "automatic": MultiKernelClassifier(random_state=seed),
+            "automatic": MultiKernelClassifier(types=types, random_state=seed),
             "L1MKL": searched(L1MKLClassifier(), "C"),
             "EasyMKL": searched(EasyMKLClassifier(), "lam"),
             "average of kernels": searched(AverageMKLClassifier(), "C"),
-            "one Gaussian (SVC)": make_pipeline(Prepared(), gaussian),
-            "random forest": make_pipeline(Prepared(), RandomForestClassifier(**trees)),
+            "one Gaussian (SVC)": make_pipeline(Prepared(types), gaussian),
+            "random forest": make_pipeline(Prepared(types), RandomForestClassifier(**trees)),
             "gradient boosting": make_pipeline(
-                Prepared(), GridSearchCV(HistGradientBoostingClassifier(random_state=seed), _BOOSTING, cv=inner)
+                Prepared(types), GridSearchCV(HistGradientBoostingClassifier(random_state=seed), _BOOSTING, cv=inner)
             ),
         }
     ridge = GridSearchCV(KernelRidge(kernel="rbf"), {"alpha": GRIDS["alpha"], "gamma": gammas}, cv=inner)
     return {
-        "automatic": MultiKernelRegressor(random_state=seed),
-        "MultipleKernelRidgeCV": make_pipeline(Prepared(), MultipleKernelRidgeCV()),
+        "automatic": MultiKernelRegressor(types=types, random_state=seed),
+        "MultipleKernelRidgeCV": make_pipeline(Prepared(types), MultipleKernelRidgeCV()),
         "average of kernels": searched(AverageMKLRegressor(), "alpha"),
         "one Gaussian (kernel ridge)": make_pipeline(
-            Prepared(), TransformedTargetRegressor(ridge, transformer=StandardScaler())
+            Prepared(types), TransformedTargetRegressor(ridge, transformer=StandardScaler())
         ),
-        "random forest": make_pipeline(Prepared(), RandomForestRegressor(**trees)),
+        "random forest": make_pipeline(Prepared(types), RandomForestRegressor(**trees)),
         "gradient boosting": make_pipeline(
             Prepared(), GridSearchCV(HistGradientBoostingRegressor(random_state=seed), _BOOSTING, cv=inner)
         ),

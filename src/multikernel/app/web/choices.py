@@ -10,7 +10,7 @@ from typing import Any
 from multikernel.app.tables.table import Table, read_table
 from multikernel.app.web.learning.recipe import Kind, Recipe
 from multikernel.app.web.learning.samples import target_of
-from multikernel.app.web.profile import About, leaks, likely_target, profile
+from multikernel.app.web.profile import About, leaks, likely_target, misread, profile
 from multikernel.app.web.store import DataSet
 from multikernel.datasets.dataset import Task
 
@@ -26,6 +26,11 @@ def _profile(path: Path) -> tuple[About, ...]:
     return tuple(profile(cells(path)))
 
 
+@lru_cache(maxsize=64)
+def _misread(path: Path, name: str, kind: Kind) -> int:
+    return misread(cells(path).columns[name], kind)
+
+
 @dataclass(frozen=True)
 class Choice:
     """What is chosen, or proposed where nothing is yet.
@@ -37,6 +42,7 @@ class Choice:
     task : "classification", "regression", or None to tell from the target
     kinds : dict from columns to what they hold
     used : set of the columns to learn from
+    misread : dict from columns to how many of their cells cannot be read as the kind that a person chose
     """
 
     columns: tuple[About, ...]
@@ -44,6 +50,7 @@ class Choice:
     task: Task | None
     kinds: dict[str, Kind]
     used: frozenset[str]
+    misread: dict[str, int]
 
     @classmethod
     def of(cls, data: DataSet) -> Choice:
@@ -51,17 +58,24 @@ class Choice:
         columns = _profile(data.table)
         chosen = data.detail.get("choice", {})
         target = chosen.get("target") or likely_target(list(columns))
-        kinds = {each.name: each.kind for each in columns} | chosen.get("kinds", {})
+        by_hand = chosen.get("kinds", {})
+        kinds = {each.name: each.kind for each in columns} | by_hand
         used = {each.name: each.use for each in columns} | chosen.get("used", {})
-        return cls(
-            columns, target, chosen.get("task"), kinds, frozenset(n for n, use in used.items() if use and n != target)
-        )
+        learned_from = frozenset(name for name, use in used.items() if use and name != target)
+        misread = {name: count for name, kind in by_hand.items() if (count := _misread(data.table, name, kind))}
+        return cls(columns, target, chosen.get("task"), kinds, learned_from, misread)
 
     def recipe(self, data: DataSet, task: Task, **more: Any) -> Recipe:
         """What a run learns by."""
         columns = {each.name: self.kinds[each.name] for each in self.columns if each.name in self.used}
         if not columns:
             raise ValueError("No column is left to learn from; tick at least one beside the target.")
+        for each in self.columns:
+            if each.name in columns and self.misread.get(each.name) == each.n - each.missing:
+                raise ValueError(
+                    f"No cell of {each.name!r} can be read as a {self.kinds[each.name]}; choose another type, or "
+                    "untick it."
+                )
         return Recipe(data.name, self.target, task, columns, data.detail.get("views", {}), **more)
 
 

@@ -54,13 +54,17 @@ def _family(recipe: Recipe, view: str, word: str) -> tuple[str, str, str]:
     """How the names of its kernels begin, the expression of its columns, and that of the family."""
     own = f"X[VIEWS[{view!r}]]" if len(recipe.by_view) > 1 else "X"
     made = FAMILIES[word].code
-    return f"{view}: " if view else "", own, f"encoded(part, {made})" if made else "kernels.for_columns(part)"
+    return (
+        f"{view}: " if view else "",
+        own,
+        f"encoded(part, {made})" if made else "kernels.for_columns(part, types=own)",
+    )
 
 
 def _arguments(recipe: Recipe) -> str:
     given = [f"{name}={value!r}" for name, value in recipe.parameters.items()]
     if recipe.automatic:
-        return ", ".join([f"random_state={recipe.seed}", *given])
+        return ", ".join([f"random_state={recipe.seed}", "types=COLUMNS", *given])
     seed = [f"random_state={recipe.seed}"] if hasattr(getattr(mk, recipe.method), "random_state") else []
     return "".join(f", {each}" for each in [*seed, *given])
 

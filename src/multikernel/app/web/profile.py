@@ -18,6 +18,7 @@ from multikernel.datasets.dataset import Task
 from multikernel.kernels.columns import Column as Typed
 from multikernel.kernels.columns import type_of
 from multikernel.kernels.frames import FrameColumn
+from multikernel.kernels.parsed import likely_order, parsed
 
 _ROWS, _COLUMNS = 1000, 200  # on which it is looked for columns that tell the target alone
 _ALONE = 0.999
@@ -34,7 +35,6 @@ class About:
     ----------
     name : str
     kind : what its cells are
-    kinds : tuple of what they may be taken for
     use : bool, whether it is learned from unless the person says otherwise
     n, missing, distinct : int
     examples : tuple of str, some cells
@@ -43,7 +43,6 @@ class About:
 
     name: str
     kind: Kind
-    kinds: tuple[Kind, ...]
     use: bool
     n: int
     missing: int
@@ -66,11 +65,19 @@ def _about(column: Column) -> About:
     kind: Kind = "number" if found.type == "identifier" and readable else "category"
     if found.type in ("number", "category", "date", "text"):
         kind = found.type
-    able: list[Kind] = [kind, "category", *(["number"] if readable else [])]  # type: ignore[list-item]
     marks = _marks(found, n, known, len(counts))
     examples = tuple(cell for cell, _ in counts.most_common(3))
     use = found.used and not column.name.startswith("_")
-    return About(column.name, kind, tuple(dict.fromkeys(able)), use, n, n - known, len(counts), examples, marks)
+    return About(column.name, kind, use, n, n - known, len(counts), examples, marks)
+
+
+def misread(column: Column, kind: Kind) -> int:
+    """How many known cells cannot be read as what the column is said to hold."""
+    cells = as_strings(column)
+    known = cells[cells != None]  # noqa: E711
+    if kind not in ("number", "date"):
+        return 0
+    return int(np.isnan(parsed(known, likely_order(known) if kind == "date" else "")).sum())
 
 
 def _marks(found: Typed, n: int, known: int, distinct: int) -> tuple[str, ...]:

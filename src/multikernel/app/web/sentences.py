@@ -67,7 +67,16 @@ def _of_comparison(result: Mapping[str, Any]) -> str:
         if apart.mean() <= apart.std(ddof=1)
         else "by more than the folds differ"
     )
-    return f"{first['method']} is highest and {second['method']} next, {close}. All methods met the same held-out rows."
+    views = (
+        f" Each view has kernels of its own in {', '.join(result['by_view'])}; the others see all columns beside each "
+        "other."
+        if result.get("by_view")
+        else ""
+    )
+    return (
+        f"{first['method']} is highest and {second['method']} next, {close}. All methods met the same held-out rows."
+        f"{views}"
+    )
 
 
 def _of_weights(result: Mapping[str, Any], automatic: bool) -> str:
@@ -100,7 +109,8 @@ def _of_importance(result: Mapping[str, Any]) -> str:
 
 def _of_path(path: Mapping[str, Any], measure: str) -> str:
     values, parameter = path["values"], path["parameter"]
-    freedom = f" It has {number(path['freedom'])} degrees of freedom." if path["freedom"] is not None else ""
+    own = path["freedom"][path["chosen"]] if path["freedom"] else None
+    freedom = f" It has {own:.3g} degrees of freedom; with more, it follows single rows more closely." if own else ""
     count = path["kernels"][path["chosen"]] if path["kernels"] else 0
     kernels = f" There {count:.3g} kernel{'s have' if count != 1 else ' has'} weight." if count else ""
     return (

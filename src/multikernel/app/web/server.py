@@ -69,7 +69,7 @@ def _routes() -> list[Route | Mount]:
     return [
         Route("/", shown(data.start)),
         post("/data", data.upload),
-        post("/data/bundled", data.bundled),
+        post("/data/known", data.known),
         Route(one, shown(data.look)),
         post(f"{one}/learn", learn.start),
         post(f"{one}/choose", data.choose),

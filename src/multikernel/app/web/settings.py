@@ -23,6 +23,8 @@ class Settings:
     upload_limit : int, bytes of a request
     unpacked_limit : int, bytes of a table once it is unpacked
     most_columns, most_rows : int, of a table
+    read_seconds : float, after which the reading of a file is given up
+    read_memory : int, bytes that it may take
     run_seconds : float, after which a run is ended
     run_memory : int, bytes that a run may take
     """
@@ -35,6 +37,8 @@ class Settings:
     unpacked_limit: int = 256 * MEGABYTE
     most_columns: int = 2_000
     most_rows: int = 200_000
+    read_seconds: float = 120.0
+    read_memory: int = 2048 * MEGABYTE
     run_seconds: float = 3600.0
     run_memory: int = 4096 * MEGABYTE
 

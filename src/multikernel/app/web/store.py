@@ -25,6 +25,7 @@ create table if not exists runs (
     status text not null, recipe text not null, summary text not null, words text not null
 );
 """
+_NEWEST = "order by created desc, rowid desc"
 ENDED = ("done", "stopped", "failed")
 
 
@@ -179,9 +180,22 @@ class Store:
     def runs(self, words: str = "") -> list[Run]:
         """All whose name, data set or method holds the words, the newest first."""
         with self._opened() as db:
-            found = [self._run(row) for row in db.execute("select * from runs order by created desc, rowid desc")]
+            found = [self._run(row) for row in db.execute(f"select * from runs {_NEWEST}")]
         wanted = words.lower().split()
         return [run for run in found if all(word in _searched(run) for word in wanted)]
+
+    def latest_runs(self, count: int, dataset: str = "") -> list[Run]:
+        """The newest, of all data sets or of one."""
+        with self._opened() as db:
+            query = f"select * from runs where ? in ('', dataset) {_NEWEST} limit ?"
+            return [self._run(row) for row in db.execute(query, (dataset, count))]
+
+    def unfinished_run(self, dataset: str) -> Run | None:
+        """One that waits for its turn with a data set, or learns from it."""
+        with self._opened() as db:
+            query = "select * from runs where dataset = ? and status in ('queued', 'running') limit 1"
+            row = db.execute(query, (dataset,)).fetchone()
+        return None if row is None else self._run(row)
 
     def run(self, name: str) -> Run | None:
         """One by its name in addresses."""

@@ -200,5 +200,7 @@ def _write(path: Path, rows: Any) -> None:
 
 
 def write_table(path: Path, columns: dict[str, list[str]]) -> None:
-    """The table as CSV."""
-    _write(path, [list(columns), *map(list, zip(*columns.values(), strict=True))])
+    """The table as CSV; names in quotes, so that whatever they hold, commas are what separates."""
+    with path.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file, lineterminator="\n", quoting=csv.QUOTE_ALL).writerow(columns)
+        csv.writer(file, lineterminator="\n").writerows(zip(*columns.values(), strict=True))

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any, TextIO
 
 from multikernel._files import write_whole
+from multikernel.app.web.limits import limit_memory
 
 
 def main() -> int:
@@ -26,7 +27,7 @@ def main() -> int:
         return 0
     order: dict[str, Any] = json.loads(line)
     folder = Path(order["folder"])
-    _limit_memory(order["memory"])
+    limit_memory(order["memory"])
     try:
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
@@ -34,6 +35,8 @@ def main() -> int:
         end = {"summary": summary, "words": " ".join(dict.fromkeys(_plain(str(w.message)) for w in heard))[:1500]}
     except (ValueError, TypeError) as error:
         end = {"error": _plain(str(error)).replace(order["table"], "The table")}
+    except OSError as error:
+        end = {"error": f"What was learned cannot be written to the disk ({error.strerror}); make room for it."}
     except MemoryError:
         end = {
             "error": f"There was not enough memory: a run may take {order['memory'] >> 20} MB. Learn from fewer rows "
@@ -63,15 +66,6 @@ class Teller:
 
 def _plain(text: str) -> str:
     return " ".join(text.split())
-
-
-def _limit_memory(size: int) -> None:
-    """Where the platform can limit what a process allocates."""
-    try:
-        import resource
-    except ImportError:
-        return
-    resource.setrlimit(resource.RLIMIT_DATA, (size, size))
 
 
 if __name__ == "__main__":

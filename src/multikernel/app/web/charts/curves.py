@@ -35,7 +35,8 @@ def path(found: Mapping[str, Any], measure: str) -> Markup:
     for k, (v, m, e) in enumerate(zip(values, held, error, strict=True)):
         what = " (chosen)" if k == found["chosen"] else " (highest)" if k == found["best"] else ""
         used = f", {found['kernels'][k]:.3g} kernels with weight" if found["kernels"] else ""
-        tip = f"{found['parameter']} = {label(v)}{what}: {measure} {number(mean[k])} ± {number(e)}{used}"
+        free = f", {found['freedom'][k]:.3g} degrees of freedom" if found["freedom"] else ""
+        tip = f"{found['parameter']} = {label(v)}{what}: {measure} {number(mean[k])} ± {number(e)}{used}{free}"
         drawing.dot(across(v), up(m), 7 if k == found["chosen"] else 4, "c1" if k == found["chosen"] else "c0", tip)
     return drawing.svg()
 

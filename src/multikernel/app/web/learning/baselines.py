@@ -51,6 +51,6 @@ def _some(rows: Array, seed: int) -> Array:
 def _gaussian(recipe: Recipe, p: int) -> Any:
     inner, gammas = shuffled_folds(recipe.task, 3, recipe.seed), [gamma / p for gamma in _GAMMAS]
     if recipe.task == "classification":
-        return make_pipeline(Prepared(), GridSearchCV(SVC(), {"C": _C, "gamma": gammas}, cv=inner))
+        return make_pipeline(Prepared(dict(recipe.columns)), GridSearchCV(SVC(), {"C": _C, "gamma": gammas}, cv=inner))
     ridge = GridSearchCV(KernelRidge(kernel="rbf"), {"alpha": _ALPHAS, "gamma": gammas}, cv=inner)
-    return make_pipeline(Prepared(), TransformedTargetRegressor(ridge, transformer=StandardScaler()))
+    return make_pipeline(Prepared(dict(recipe.columns)), TransformedTargetRegressor(ridge, transformer=StandardScaler()))

@@ -27,9 +27,9 @@ def made(recipe: Recipe, X: pd.DataFrame, y: Any) -> tuple[Any, Any]:
     """
     if recipe.automatic:
         kind = mk.MultiKernelClassifier if recipe.task == "classification" else mk.MultiKernelRegressor
-        return kind(random_state=recipe.seed, **recipe.parameters), as_given(X, recipe)
+        return kind(random_state=recipe.seed, types=dict(recipe.columns), **recipe.parameters), as_given(X, recipe)
     kind = getattr(mk, recipe.method)
-    model = kind(kernels=family(X, recipe.by_view, recipe.kernels), **seeded(kind, recipe))
+    model = kind(kernels=family(X, recipe), **seeded(kind, recipe))
     if recipe.path:
         model = BankSearchCV(
             model,

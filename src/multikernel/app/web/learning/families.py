@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from multikernel import kernels
+from multikernel.app.web.learning.recipe import Kind, Recipe
 from multikernel.kernels import Encoded, KernelFamily, Kernels, Together
 from multikernel.kernels.columns import typed
 from multikernel.kernels.for_columns import beside_each_other
@@ -60,23 +61,23 @@ _MADE: Mapping[str, Any] = {
 }
 
 
-def family(X: Any, by_view: Mapping[str, Sequence[str]], words: Mapping[str, Sequence[str]]) -> KernelFamily:
-    """The kernels of all views.
+def family(X: Any, recipe: Recipe) -> KernelFamily:
+    """The kernels of all views, of the families that were chosen for each; by type where none was.
 
     Parameters
     ----------
     X : data frame
-    by_view : the columns of each view
-    words : the families of each view; "types" where a view has none
+    recipe : what says so
 
     Raises
     ------
     ValueError : where a view has no column that could help
     """
     found: list[tuple[str, Any]] = []
-    for view, columns in by_view.items():
-        for word in words.get(view) or ["types"]:
-            own = _family(X[list(columns)], word)
+    for view, columns in recipe.by_view.items():
+        types = {name: recipe.columns[name] for name in columns}
+        for word in recipe.kernels.get(view) or ["types"]:
+            own = _family(X[columns], word, types)
             found += [
                 (f"{view}: {name}" if view else name, kernel) for name, kernel in zip(own.names, own, strict=True)
             ]
@@ -86,16 +87,16 @@ def family(X: Any, by_view: Mapping[str, Sequence[str]], words: Mapping[str, Seq
     return Kernels(tuple(kernel for _, kernel in found), tuple(names))
 
 
-def _family(X: Any, word: str) -> KernelFamily:
+def _family(X: Any, word: str, types: Mapping[str, Kind]) -> KernelFamily:
     if word == "types":
-        return kernels.for_columns(X)
-    together, plain = encoding(X), _MADE[word]()
+        return kernels.for_columns(X, types=types)
+    together, plain = encoding(X, types), _MADE[word]()
     return Kernels(tuple(Encoded(kernel, together) for kernel in plain), tuple(map(str, plain.names)))
 
 
-def encoding(X: Any) -> Together:
+def encoding(X: Any, types: Mapping[str, Kind]) -> Together:
     """All columns but texts as numbers side by side; ValueError where there is none."""
-    columns = [column for column, _ in typed(X) if column.used and column.type != "text"]
+    columns = [column for column, _ in typed(X, types) if column.used and column.type != "text"]
     if not columns:
         raise ValueError(
             "These kernels need columns of numbers, categories or dates; choose kernels by type for texts."

@@ -23,7 +23,7 @@ from multikernel.app.web.learning.estimators import made
 from multikernel.app.web.learning.held_out import HeldOut, held_out, importance_of
 from multikernel.app.web.learning.recipe import COMPARISON, Recipe
 from multikernel.app.web.learning.samples import bare, frame, target_of
-from multikernel.app.web.learning.shown import certificate_of, path_of, quality, typical, weights_of
+from multikernel.app.web.learning.shown import certificate_of, freedom_of, path_of, quality, typical, weights_of
 from multikernel.app.web.learning.telling import Tell, fitting
 
 FOLDS = 5
@@ -99,7 +99,8 @@ def _learned(recipe: Recipe, X: pd.DataFrame, y: Any, folder: Path, tell: Tell) 
         "train_score": float(own.score(given, y)),
         "weights": weights_of(own, [part.model for part in parts], recipe.automatic),
         "importance": importance_of(parts),
-        "path": path_of(model, recipe),
+        "path": path_of(model, recipe, given, y),
+        "freedom": freedom_of(own),
         "certificate": certificate_of(own),
         "chosen": {name: float(value) for name, value in getattr(model, "best_params_", {}).items()},
         "explanation": _explained(own),

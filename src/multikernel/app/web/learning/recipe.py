@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, Self
+from typing import Any, Literal, Self, get_args
 
 from multikernel.datasets.dataset import Task
 
 AUTOMATIC, COMPARISON = "automatic", "comparison"
 Kind = Literal["number", "category", "date", "text"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 @dataclass(frozen=True)

@@ -12,6 +12,7 @@ from sklearn.metrics import auc, confusion_matrix, roc_curve
 from multikernel._typing import Array
 from multikernel.app.web.learning.held_out import HeldOut
 from multikernel.app.web.learning.recipe import Recipe
+from multikernel.paths import path
 
 _POINTS, _CURVES, _LEVELS = 400, 6, 60
 _COVERED = 0.9  # of the intervals
@@ -114,8 +115,16 @@ def _calibration(truth: Array, values: Array, labels: Array) -> dict[str, Any]:
     return {"bins": bins, "what": what, "off": float(off)}
 
 
-def path_of(search: Any, recipe: Recipe) -> dict[str, Any] | None:
-    """Mean scores and their standard errors over the folds along the parameter, and the kernels that had weight."""
+def freedom_of(model: Any) -> list[float] | None:
+    """The degrees of freedom of each problem; None of a model that has none."""
+    found = getattr(model, "degrees_of_freedom_", None)
+    return None if found is None else np.atleast_1d(found).tolist()
+
+
+def path_of(search: Any, recipe: Recipe, X: Any, y: Array) -> dict[str, Any] | None:
+    """Along the parameter, mean scores and their standard errors over the folds, the kernels that had weight, and the
+    degrees of freedom of models of all rows.
+    """
     if not recipe.path:
         return None
     results = search.cv_results_
@@ -127,7 +136,10 @@ def path_of(search: Any, recipe: Recipe) -> dict[str, Any] | None:
         each = [np.atleast_2d(w) for w in folds]
         counts.append(float(np.mean([(w > 1e-6 * w.max()).any(axis=0).sum() for w in each])))
     best = int(mean.argmax())
-    freedom = getattr(search.best_estimator_, "degrees_of_freedom_", None)
+    freedom: list[float] = []
+    if freedom_of(search.best_estimator_) is not None:
+        models = path(search.estimator, X, y, recipe.path, values).models
+        freedom = [float(np.mean(freedom_of(model))) for model in models]  # type: ignore[arg-type]
     return {
         "parameter": recipe.path,
         "values": values,
@@ -137,7 +149,7 @@ def path_of(search: Any, recipe: Recipe) -> dict[str, Any] | None:
         "best": best,
         "line": float(mean[best] - error[best]),
         "chosen": values.index(search.best_params_[recipe.path]),
-        "freedom": None if freedom is None else float(np.mean(freedom)),
+        "freedom": freedom,
     }
 
 

@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from starlette.datastructures import FormData, UploadFile
+from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response
 
 from multikernel.app.web.charts.bars import bars
+from multikernel.app.web.pages.data import files_of
+from multikernel.app.web.reading import uploaded
 from multikernel.app.web.site import Site, number, text_of
 from multikernel.app.web.store import Run
-from multikernel.app.web.uploads import Upload, read
-from multikernel.app.web.views import joined
 
 _SHOWN = 12
 
@@ -31,19 +32,20 @@ def _model(run: Run) -> tuple[Any, Any]:
 
 def table(site: Site, request: Request, form: FormData) -> Response:
     """The predictions for an uploaded file, as CSV."""
-    from multikernel.app.web.learning.predicting import as_csv, predictions, table_of
+    from multikernel.app.tables.table import read_table
+    from multikernel.app.web.learning.predicting import as_csv, predictions
 
     run = site.run(request)
     model, recipe = _model(run)
-    given = [each for each in form.getlist("files") if isinstance(each, UploadFile) and (each.filename or each.size)]
+    given = files_of(form)
     if not given:
         raise ValueError("No file was chosen. Choose one with the columns that the model learned from.")
     with tempfile.TemporaryDirectory() as folder:
-        parts = [read(Upload(each.filename or "", each.file), Path(folder), site.settings) for each in given]
-    columns, _, _ = joined(parts, text_of(form, "key"))
-    found = predictions(model, recipe, table_of(parts[0].name, columns))
+        found = uploaded(given, text_of(form, "key"), Path(folder), site.settings)
+        rows = read_table(Path(folder) / "table.csv")
+    answers = predictions(model, recipe, replace(rows, file=found.name))
     headers = {"Content-Disposition": 'attachment; filename="predictions.csv"'}
-    return Response(as_csv(found), media_type="text/csv; charset=utf-8", headers=headers)
+    return Response(as_csv(answers), media_type="text/csv; charset=utf-8", headers=headers)
 
 
 def sample(site: Site, request: Request) -> Response:

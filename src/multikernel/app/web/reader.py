@@ -1,0 +1,75 @@
+"""The process that reads files: takes its order from standard input, and leaves one table of plain cells.
+
+A file may be made to break the library that reads it, or to fill the memory; then it ends this process and no more.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from multikernel.app.web.limits import limit_file_size, limit_memory
+from multikernel.app.web.settings import Settings
+from multikernel.app.web.uploads import Upload, read, write_table
+from multikernel.app.web.views import Part, joined
+
+
+def main() -> int:
+    """Read by one order; exit status 0, also where a sentence says why the files cannot be read."""
+    channel = os.fdopen(os.dup(sys.stdout.fileno()), "w")
+    sys.stdout = sys.stderr  # whatever else is printed is no answer
+    order: dict[str, Any] = json.load(sys.stdin)
+    settings = replace(Settings(Path(order["folder"])), **order["limits"])
+    limit_memory(settings.read_memory)
+    limit_file_size(4 * settings.unpacked_limit)
+    try:
+        told = _read(order, settings)
+    except ValueError as error:
+        told = {"error": str(error)}
+    except MemoryError:
+        told = {"error": f"Reading needs more than {settings.read_memory >> 20} MB; give fewer rows or columns."}
+    except OSError as error:
+        told = {"error": f"The table cannot be written to the disk ({error.strerror}); make room for it."}
+    print(json.dumps(told), file=channel, flush=True)
+    return 0
+
+
+def _read(order: dict[str, Any], settings: Settings) -> dict[str, Any]:
+    """The table is written to the folder; what there is to say of it."""
+    folder = Path(order["folder"])
+    parts = [_part(each, folder, settings) for each in order["files"]] or [_named(order["set"])]
+    columns, views, note = joined(parts, order["key"])
+    if len(columns) > settings.most_columns:
+        raise ValueError(f"The table has {len(columns)} columns, and {settings.most_columns} are the most.")
+    n = len(next(iter(columns.values())))
+    if n > settings.most_rows:
+        raise ValueError(f"The table has {n} rows, and {settings.most_rows} are the most.")
+    write_table(folder / "table.csv", columns)
+    name = " + ".join(part.name for part in parts)[:80]
+    return {"name": name, "n_rows": n, "n_columns": len(columns), "views": views, "note": note}
+
+
+def _part(each: dict[str, str], folder: Path, settings: Settings) -> Part:
+    with open(each["path"], "rb") as content:
+        return read(Upload(each["name"], content), folder, settings)
+
+
+def _named(name: str) -> Part:
+    """A set that is found by its name."""
+    from multikernel.datasets import load
+
+    data = load(name)
+    if data.X.ndim == 1:
+        columns = {"text": [str(cell) for cell in data.X]}
+    else:
+        X = data.X.toarray() if hasattr(data.X, "toarray") else data.X
+        columns = {str(n): [repr(float(v)) for v in X[:, j]] for j, n in enumerate(data.feature_names)}
+    return Part(name, columns | {"target": [str(value) for value in data.y.tolist()]})
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,109 @@
+"""Files and named sets as one table, read by a process of its own with limits of memory and of time."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from starlette.datastructures import UploadFile
+
+from multikernel.app.web.settings import Settings
+
+_COMMAND = [sys.executable, "-m", "multikernel.app.web.reader"]
+_LIMITS = ("unpacked_limit", "most_columns", "most_rows", "read_memory")
+_WORDS = 300  # characters of the last words of a process that broke
+_PLACES = threading.BoundedSemaphore(2)  # files are read by so many processes at a time
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A table that was read; its cells are in ``table.csv`` of the folder.
+
+    Parameters
+    ----------
+    name : str, of the file or the files
+    n_rows, n_columns : int
+    views : dict from views to their columns; empty where there is one
+    note : str, what was unusual
+    """
+
+    name: str
+    n_rows: int
+    n_columns: int
+    views: dict[str, list[str]]
+    note: str
+
+
+def uploaded(files: Sequence[UploadFile], key: str, folder: Path, settings: Settings) -> Loaded:
+    """One or several files, matched by a column; ValueError in a sentence where they cannot be read.
+
+    Parameters
+    ----------
+    files : as they came
+    key : the column that names the rows of several; "" to find it
+    folder : where the table is left
+    settings : the limits
+    """
+    paths = [folder / f"upload-{k}" for k in range(len(files))]
+    try:
+        for path, each in zip(paths, files, strict=True):
+            with path.open("wb") as kept:
+                shutil.copyfileobj(each.file, kept)
+        given = [{"name": each.filename or "", "path": str(path)} for each, path in zip(files, paths, strict=True)]
+        return _read({"files": given, "key": key}, folder, settings)
+    finally:
+        for path in paths:
+            path.unlink(missing_ok=True)
+
+
+def opened(path: Path, folder: Path, settings: Settings) -> Loaded:
+    """A file of this machine."""
+    return _read({"files": [{"name": path.name, "path": str(path)}], "key": ""}, folder, settings)
+
+
+def named(name: str, folder: Path, settings: Settings) -> Loaded:
+    """A set that ``multikernel.datasets`` knows by this name."""
+    return _read({"files": [], "key": "", "set": name}, folder, settings)
+
+
+def _read(order: dict[str, Any], folder: Path, settings: Settings) -> Loaded:
+    limits = {name: getattr(settings, name) for name in _LIMITS}
+    text = json.dumps(order | {"folder": str(folder), "limits": limits})
+    with _place(settings.read_seconds):
+        try:
+            ended = subprocess.run(
+                _COMMAND, input=text, capture_output=True, text=True, errors="replace", timeout=settings.read_seconds
+            )
+        except subprocess.TimeoutExpired:
+            raise ValueError(
+                f"Reading took longer than {settings.read_seconds:g} s, and was given up; give fewer rows, or CSV."
+            ) from None
+    if ended.returncode != 0 or not ended.stdout:
+        how = f"signal {-ended.returncode}" if ended.returncode < 0 else f"status {ended.returncode}"
+        last = " ".join(ended.stderr.split())[-_WORDS:]
+        raise ValueError(
+            f"The file broke the program that reads it ({how}); write it again, as CSV for instance."
+            + (f" Its last words: {last}" if last else "")
+        )
+    told = json.loads(ended.stdout)
+    if "error" in told:
+        raise ValueError(told["error"])
+    return Loaded(**told)
+
+
+@contextmanager
+def _place(seconds: float) -> Iterator[None]:
+    if not _PLACES.acquire(timeout=seconds):
+        raise ValueError("Other files are being read at the moment; try again in a minute.")
+    try:
+        yield
+    finally:
+        _PLACES.release()
