@@ -40,8 +40,8 @@ def serving(home: Path, **changes: Any) -> Iterator[str]:
 class Person(httpx.Client):
     """Somebody with a browser: sends forms with their token, and follows where they lead."""
 
-    def __init__(self, address: str) -> None:
-        super().__init__(base_url=address, follow_redirects=True, timeout=60)
+    def __init__(self, address: str, host: str = "") -> None:
+        super().__init__(base_url=address, follow_redirects=True, timeout=60, headers={"Host": host} if host else None)
         self.token = ""
 
     def __enter__(self) -> Self:

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 from scipy.stats import norm
 
-from multikernel import EasyMKLClassifier, MultiKernelRegressor, kernels
+from multikernel import EasyMKLClassifier, MultiKernelClassifier, MultiKernelRegressor, kernels
 from multikernel._warnings import PredictionWarning
 from multikernel.kernels import NormalScores, Standardize
 from multikernel.kernels.columns import type_of
@@ -108,6 +108,50 @@ def test_strings_in_a_column_of_numbers_count_as_missing_and_are_said() -> None:
     values = model.decision_function(known)
     with pytest.warns(PredictionWarning, match="and 'young' in it counts as a missing cell"):
         np.testing.assert_array_equal(model.decision_function(known.assign(age=["20", "30", "young", "70"])), values)
+
+
+def test_a_declared_type_holds_whatever_the_cells_look_like() -> None:
+    rng = np.random.default_rng(0)
+    zips = rng.integers(0, 5, 40)
+    frame = pd.DataFrame(
+        {
+            "id": np.arange(40),  # which would name its rows
+            "zip": zips,  # which would be a number
+            "note": rng.choice(["good shop", "bad shop"], 40),  # which would be a category
+            "day": [f"{m:02}/{d:02}/2020" for d, m in rng.integers(1, 12, (40, 2))],  # of which nothing tells the order
+            "size": ["1", "2", "low", "high"] * 10,  # which would be a category
+        }
+    )
+    types = {"id": "number", "zip": "category", "note": "text", "day": "date", "size": "number"}
+    y = np.isin(zips, (1, 3))
+    with pytest.warns(PredictionWarning, match="'high', 'low' in it counts as a missing cell"):
+        model = MultiKernelClassifier(types=types, random_state=0).fit(frame, y)
+    assert {str(c.key): c.type for c in model.preparation_.columns} == types
+    assert model.score(frame, y) == 1.0
+    with pytest.warns(PredictionWarning, match="counts as a missing cell"):
+        family = kernels.for_columns(frame, types=types)
+    assert {"id", "zip", "note: characters", "day: days", "size"} <= set(map(str, family.names))
+    fitted = EasyMKLClassifier(family).fit(frame, y)
+    np.testing.assert_array_equal(fitted.predict(frame), y)
+
+
+@pytest.mark.parametrize(
+    ("types", "sentence"),
+    [
+        ({"q": "text"}, "types names the column 'q', and X has none of that name"),
+        ({"a": "words"}, "types must be a dict from names of columns to 'number'"),
+        ("text", "types must be a dict"),
+        ({"a": "date"}, "column 'a' is declared to be a date, and none of its cells reads as one"),
+        ({"a": "number"}, "column 'a' is declared to be a number, and none of its cells reads as one"),
+        ({"b": "date"}, "column 'b' is declared to be a date, and holds numbers"),
+    ],
+)
+def test_a_declared_type_that_cannot_be_is_refused(types: Any, sentence: str) -> None:
+    frame = pd.DataFrame({"a": ["x", "y"] * 10, "b": np.arange(20.0)})
+    with pytest.raises(ValueError, match=sentence):
+        kernels.for_columns(frame, types=types)
+    with pytest.raises(ValueError, match=sentence):
+        MultiKernelRegressor(types=types).fit(frame, np.arange(20.0))
 
 
 def test_dates_day_first_are_dates_everywhere() -> None:

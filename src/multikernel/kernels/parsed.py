@@ -56,8 +56,12 @@ def date_order(texts: Array) -> Order | None:
 
 def likely_order(texts: Array) -> Order:
     """The order of dates in which most of the strings can be read."""
+    found = date_order(texts)
+    if found is not None:
+        return found
     orders: tuple[Order, ...] = ("ymd", "dmy", "mdy")
-    return date_order(texts) or max(orders, key=lambda order: int((~np.isnan(days_in(texts, order))).sum()))
+    unread = [int(np.isnan(days_in(texts, order)).sum()) for order in orders]
+    return orders[unread.index(min(unread))]
 
 
 def days_in(texts: Iterable[str | None], order: Order) -> Array:

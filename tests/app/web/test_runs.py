@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import re
 import signal
@@ -51,19 +52,41 @@ def test_the_data_page_tells_types_gaps_and_what_is_suspicious(person: Person) -
     assert "has one value only" in said(person.get(page.url, params={"target": "b"}))
 
 
-def test_a_changed_type_is_kept_and_learned_from(person: Person) -> None:
-    page = person.upload(
-        ("t.csv", "\n".join(["code,x,y", *(f"{k % 4},{k % 11},{(k % 4) in (0, 2)}" for k in range(40))]))
+def _by_hand(n: int) -> str:
+    """A table whose columns all look like something else."""
+    rows = (
+        f"{k % 4},{('aa bb', 'cc')[k % 3 > 0]},0{k % 5 + 1}/0{k % 7 + 1}/2020,{(k, 'low')[k % 2]},{k % 4 in (0, 2)}"
+        for k in range(n)
     )
-    fields = {"target": "y", "kind-0": "category", "use-0": "on", "kind-1": "number", "kind-2": "category"}
+    return "\n".join(["code,note,day,size,y", *rows])
+
+
+def test_every_type_can_be_chosen_by_hand_and_goes_along(person: Person, tmp_path: Path) -> None:
+    page = person.upload(("t.csv", _by_hand(40)))
+    kinds = {"code": "category", "note": "text", "day": "date", "size": "number"}
+    assert all(f"<option>{kind}</option>" in page.text for kind in kinds.values())
+    fields = {"target": "y"} | {f"use-{k}": "on" for k in range(4)}
+    refused = person.submit(f"{page.url.path}/learn", **fields, **{"kind-1": "date"})
+    assert refused.status_code == 400
+    assert "No cell of &#39;note&#39; can be read as a date" in said(refused)
+    fields |= {f"kind-{k}": kind for k, kind in enumerate(kinds.values())}
     kept = person.submit(f"{page.url.path}/choose", **fields)
-    assert "<option selected>category</option>" in kept.text
+    assert re.findall(r"<option selected>(\w+)</option>", kept.text)[1:] == list(kinds.values())
+    assert "20 of 40 cells cannot be read as a number" in said(kept)
     form = {"method": "AverageMKLClassifier", "kernels-0": "types", "p-C": "1"}
     result = person.learned(person.submit(f"{page.url.path}/method", **form))
-    toml = tomllib.loads(person.get(f"{result.url.path}/files/run.toml").text)
-    assert toml["columns"] == {"code": "category"}
-    assert toml["parameters"] == {"C": 1}
-    assert "100.0%" in said(result)
+    assert "100.0%" in said(result), said(result)
+    for name in ("run.py", "run.toml", "table.csv", "predictions.csv"):
+        (tmp_path / name).write_bytes(person.get(f"{result.url.path}/files/{name}").content)
+    recipe = tomllib.loads((tmp_path / "run.toml").read_text())
+    assert recipe["columns"] == kinds
+    assert recipe["parameters"] == {"C": 1}
+    assert {"note: characters", "day: days"} <= set(re.findall(r"[\w: ]+", result.text.replace("</td>", ";")))
+    subprocess.run([sys.executable, "run.py"], cwd=tmp_path, check=True, capture_output=True)
+    told = pd.read_csv(tmp_path / "predictions.csv")["prediction"]
+    assert told.tolist() == [k % 4 in (0, 2) for k in range(40)]
+    answers = person.submit(f"{result.url.path}/predict", files=[("files", ("n.csv", _by_hand(8)))]).text
+    assert pd.read_csv(io.StringIO(answers))["prediction"].tolist() == [k % 4 in (0, 2) for k in range(8)]
 
 
 def test_the_result_page_is_small_and_says_what_to_see(person: Person, automatic: str) -> None:

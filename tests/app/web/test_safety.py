@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import re
+import sys
 import zipfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -15,6 +16,7 @@ import httpx
 import pytest
 from app_server import Person, people, said, serving, token_of
 
+from multikernel.app.web import reading
 from multikernel.app.web.views import Part, joined
 
 
@@ -104,6 +106,33 @@ def test_what_is_no_table_is_refused_in_a_sentence(
     assert "/tmp" not in answer.text
 
 
+@pytest.mark.parametrize(
+    ("program", "sentence"),
+    [
+        ("import os; os.kill(os.getpid(), 9)", "broke the program that reads it (signal 9)"),
+        ("import sys; sys.exit('Segmentation fault')", "Its last words: Segmentation fault"),
+        ("import time; time.sleep(60)", "Reading took longer than 0.5 s"),
+    ],
+)
+def test_a_file_that_breaks_its_reader_does_not_break_the_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, program: str, sentence: str
+) -> None:
+    monkeypatch.setattr(reading, "_COMMAND", [sys.executable, "-c", program])
+    with serving(tmp_path, read_seconds=0.5 if "sleep" in program else 60.0) as address, Person(address) as person:
+        answer = person.upload(("a.xlsx", b"PK\x03\x04"))
+        assert answer.status_code == 400
+        assert sentence in said(answer)
+        assert person.get("/").status_code == 200
+        assert not list((tmp_path / "data").iterdir())
+
+
+def test_a_file_that_needs_too_much_memory_is_given_up(tmp_path: Path) -> None:
+    with serving(tmp_path, read_memory=60 << 20) as address, Person(address) as person:
+        answer = person.upload(("a.csv", "a,b\n" + "1,2\n" * 500_000))
+        assert answer.status_code == 400
+        assert "Reading needs more than 60 MB" in said(answer)
+
+
 def test_hostile_names_are_text(person: Person, address: str) -> None:
     name = '<img src=x onerror="alert(1)">'
     table = "\n".join(
@@ -150,14 +179,26 @@ def test_a_read_only_server_shows_and_changes_nothing(tmp_path: Path) -> None:
 
 
 def test_a_root_path_stands_before_every_address(tmp_path: Path) -> None:
-    with serving(tmp_path, root_path="/kernels", hosts=("kernels.example",)) as address:
-        for path in ("/", "/kernels/", "/kernels"):
-            page = httpx.get(address + path, headers={"Host": "kernels.example"})
-            assert page.status_code == 200
-            assert all(
-                link.startswith("/kernels/") for link in re.findall(r'(?:href|src|action)="(/[^"]*)"', page.text)
-            )
+    known = {"root_path": "/kernels", "hosts": ("kernels.example",)}
+    with serving(tmp_path, **known) as address, Person(f"{address}/kernels", host="kernels.example") as person:
+        for stripped in (f"{address}/", f"{address}/kernels"):  # by a proxy that takes it off, and without a slash
+            assert httpx.get(stripped, headers={"Host": "kernels.example"}).status_code == 200
         assert httpx.get(address, headers={"Host": "127.0.0.1"}).status_code == 400
+        data = str(person.upload(("people.csv", people(20))).url)
+        assert data.startswith(f"{address}/kernels/data/")
+        person.submit(f"{data}/choose", target="bought")
+        run = str(person.submit(f"{data}/method", method="AverageMKLClassifier", **{"p-C": "1"}).url)
+        with person.stream("GET", f"{run}/events") as events:
+            assert "event: end" in list(events.iter_lines())
+        own = ("", "/method", "?target=city")
+        for page in ("/", "/runs", "/runs/compare", "/no", "/data/x", run, *(f"{data}{each}" for each in own)):
+            answer = person.get(page, headers={"Referer": run})
+            links = set(re.findall(r'(?:href|src|action|data-\w+)="(/[^"]*)"', answer.text))
+            assert len(links) >= 4
+            assert [link for link in links if not link.startswith("/kernels/")] == []
+            for link in re.findall(r'(?:href|src)="(/[^"]*)"', answer.text):
+                assert person.head(address + link).status_code == 200, link
+        assert str(person.submit(f"{run}/delete").url) == f"{address}/kernels/runs"
 
 
 def test_fifty_requests_at_once_are_served(person: Person) -> None:

@@ -2,16 +2,27 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pandas as pd
-from app_server import Person, people, said
+import pytest
+from app_server import Person, people, said, serving
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
 
+from multikernel import AverageMKLClassifier
+from multikernel.app.jobs.compare import Prepared
 from multikernel.app.jobs.predict import predictions
 from multikernel.app.tables.table import read_table
+from multikernel.app.web.learning import comparison
+from multikernel.app.web.learning.recipe import Recipe
+from multikernel.app.web.sentences import sentences
 
 
 def test_files_of_two_formats_are_views_of_one_model(person: Person, tmp_path: Path) -> None:
@@ -34,6 +45,48 @@ def test_files_of_two_formats_are_views_of_one_model(person: Person, tmp_path: P
     assert predictions(tmp_path / "model.mk", read_table(tmp_path / "table.csv"), proba=False).labels == told
     subprocess.run([sys.executable, "run.py"], cwd=tmp_path, check=True, capture_output=True)
     assert pd.read_csv(tmp_path / "predictions.csv")["prediction"].tolist() == told
+
+
+def test_a_comparison_of_methods_gives_each_view_kernels_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame({f"{view}: {name}": rng.normal(size=40) for view in ("lab", "form") for name in ("x", "z")})
+    y = np.where(X["lab: x"] + X["form: z"] > 0, "yes", "no")
+    views = {view: [f"{view}: x", f"{view}: z"] for view in ("lab", "form")}
+    recipe = Recipe("d", "y", "classification", dict.fromkeys(X, "number"), views, method="comparison")
+    fitted: list[tuple[str, ...]] = []
+
+    class Heard(AverageMKLClassifier):
+        def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Any:
+            fitted.append(tuple(map(str, self.kernels.names)))
+            return super().fit(X, y, sample_weight)
+
+    def few(*_: Any) -> dict[str, Any]:
+        tree = make_pipeline(Prepared(), DecisionTreeClassifier(random_state=0))
+        return {"kernels": make_pipeline(Prepared(), Heard()), "tree": tree}
+
+    monkeypatch.setattr(comparison, "contestants", few)
+    found = comparison.compared(recipe, X, y, lambda stage, part, said="": None)
+    assert found["by_view"] == ["kernels"]
+    assert all(any(name.startswith(f"{view}: ") for name in names) for names in fitted for view in views)
+    assert all(sum(row["scores"]) > 2.5 for row in found["comparison"][1:])
+    assert "Each view has kernels of its own in kernels" in sentences(recipe.to_json(), found)["scores"]
+
+
+def test_sets_of_the_directory_of_data_are_listed_and_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "shop.csv.gz").write_bytes(gzip.compress(b"colour,_row,target\nred,1,yes\nblue,2,no\n,3,no\n"))
+    (tmp_path / "notes.jsonl.gz").write_bytes(
+        gzip.compress(b'{"text": "good one", "target": "a"}\n{"text": "bad one", "target": "b"}\n')
+    )
+    monkeypatch.setenv("MULTIKERNEL_DATA", str(tmp_path))
+    with serving(tmp_path / "home") as address, Person(address) as person:
+        assert "In your directory of data" in said(person.get("/"))
+        shop = person.submit("/data/known", name="shop")
+        assert "3 rows, 3 columns" in said(shop)
+        assert "33.3%" in said(shop)  # the missing cell is kept
+        assert "2 rows, 2 columns" in said(person.submit("/data/known", name="notes"))
+        assert person.submit("/data/known", name="../shop").status_code == 400
+        monkeypatch.setenv("MULTIKERNEL_DATA", str(tmp_path / "none"))
+        assert "not an existing directory" in said(person.get("/"))
 
 
 def test_how_a_file_is_written_does_not_matter(person: Person) -> None:

@@ -115,11 +115,11 @@ class Jobs:
                 process = self._process = self._spare or _started()
                 self._spare = None
                 self._progress[name] = Progress("running", "Starting")
-                self.store.set_run(name, status="running")
             try:
+                self.store.set_run(name, status="running")
                 self._watch(name, process)
             except Exception as error:  # the queue goes on, whatever becomes of one run
-                self._end(name, "failed", f"The server could not follow this run: {error}")
+                self._given_up(name, f"The server could not follow this run: {error}")
             finally:
                 _kill(process)
                 self._process = None
@@ -184,6 +184,16 @@ class Jobs:
             how = f"was killed by signal {-code}" if code < 0 else f"broke with status {code}"
             self._end(run.id, "failed", f"The process of this run {how}. {'Its last words: ' + words if words else ''}")
 
+    def _given_up(self, name: str, words: str) -> None:
+        """End a run even where nothing can be written, as on a full disk: until the server is started anew."""
+        try:
+            self._end(name, "failed", words)
+        except Exception:
+            with self._changed:
+                self._progress[name] = Progress("failed", "This run did not come to an end", words)
+                self._stopped.discard(name)
+                self._changed.notify_all()
+
     def _end(self, name: str, status: str, words: str) -> None:
         self.store.set_run(name, status=status, words=words.strip(), finished=time.time())
         with self._changed:
@@ -209,11 +219,10 @@ def _kill(process: subprocess.Popen[str]) -> None:
 
 
 def _copy(stream: Any, path: Path) -> None:
-    """What a process says to its log, as long as it is not too long."""
+    """What a process says to its log, as long as that is not too long and there is room for it."""
     left = 1 << 20
-    with path.open("w") as file:
-        for line in stream:
-            if left > 0:
+    for line in stream:  # read to the end, or the process would wait for a reader
+        if left > 0:
+            with suppress(OSError), path.open("a") as file:
                 file.write(line)
-                file.flush()
-            left -= len(line)
+        left -= len(line)

@@ -12,6 +12,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import multikernel.app.tables.table  # noqa: F401  # with its libraries, before memory is limited
 from multikernel.app.web.limits import limit_file_size, limit_memory
 from multikernel.app.web.settings import Settings
 from multikernel.app.web.uploads import Upload, read, write_table

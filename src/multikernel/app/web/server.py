@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import socket
+import sqlite3
 import threading
 import webbrowser
 from collections.abc import AsyncIterator, Callable
@@ -26,7 +27,9 @@ from multikernel.app.web.site import Site, environment, posted, shown
 from multikernel.app.web.store import Store
 
 _FIRST = 0.5  # seconds that are left to the first page before libraries are loaded
-_TITLES = {400: "That did not work", 403: "Not allowed", 404: "Not found", 413: "Too large"}
+_TAKES_FORMS = "This address takes what a form sends, and is no page to look at; begin at the data."
+_WRITING = (OSError, sqlite3.OperationalError)  # what a full disk gives
+_TITLES = {400: "That did not work", 403: "Not allowed", 404: "Not found", 413: "Too large", 507: "No room"}
 
 
 def create_app(settings: Settings) -> Starlette:
@@ -52,7 +55,12 @@ def create_app(settings: Settings) -> Starlette:
     app = Starlette(
         routes=_routes(),
         middleware=[Middleware(Guard, settings=settings)],
-        exception_handlers={HTTPException: _refused, ValueError: _wrong, Exception: _broken},
+        exception_handlers={
+            HTTPException: _refused,
+            ValueError: _wrong,
+            Exception: _broken,
+            **dict.fromkeys(_WRITING, _unwritten),
+        },
         lifespan=life,
     )
     app.state.site = site
@@ -99,11 +107,17 @@ def _load_libraries() -> None:
 
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    return _page(request, error.status_code, str(error.detail), dict(error.headers or {}))
+    said = _TAKES_FORMS if error.status_code == 405 else str(error.detail)
+    return _page(request, error.status_code, said, dict(error.headers or {}))
 
 
 async def _wrong(request: Request, error: Exception) -> Response:
     return _page(request, 400, str(error))
+
+
+async def _unwritten(request: Request, error: Exception) -> Response:
+    why = getattr(error, "strerror", None) or str(error)
+    return _page(request, 507, f"The server cannot write to its folder ({why}); make room on the disk and try again.")
 
 
 async def _broken(request: Request, error: Exception) -> Response:

@@ -53,4 +53,6 @@ def _gaussian(recipe: Recipe, p: int) -> Any:
     if recipe.task == "classification":
         return make_pipeline(Prepared(dict(recipe.columns)), GridSearchCV(SVC(), {"C": _C, "gamma": gammas}, cv=inner))
     ridge = GridSearchCV(KernelRidge(kernel="rbf"), {"alpha": _ALPHAS, "gamma": gammas}, cv=inner)
-    return make_pipeline(Prepared(dict(recipe.columns)), TransformedTargetRegressor(ridge, transformer=StandardScaler()))
+    return make_pipeline(
+        Prepared(dict(recipe.columns)), TransformedTargetRegressor(ridge, transformer=StandardScaler())
+    )
