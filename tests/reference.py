@@ -58,6 +58,16 @@ def stretched(k: Function, factors: Sequence[float]) -> Function:
     return lambda x, z: k(np.multiply(x, factors), np.multiply(z, factors))
 
 
+def mapped(k: Function, A: Sequence[Sequence[float]]) -> Function:
+    """k of samples A x."""
+    return lambda x, z: k(np.asarray(A) @ np.asarray(x), np.asarray(A) @ np.asarray(z))
+
+
+def product_of_differences(i: int, j: int) -> Function:
+    """Of two features."""
+    return lambda x, z: (x[i] - z[i]) * (x[j] - z[j])
+
+
 def hamming() -> Function:
     return lambda x, z: sum(a == b for a, b in zip(x, z, strict=True)) / len(x)
 

@@ -27,6 +27,7 @@ from multikernel.banks.localized import LocalizedBank
 from multikernel.banks.low_rank import Approximation, approximate_bank, approximate_kernels
 from multikernel.banks.memberships import OfFunction
 from multikernel.banks.placed import PlacedBank
+from multikernel.banks.products import ColumnProductsBank
 from multikernel.banks.profiles import ProfilesBank
 from multikernel.banks.shared import Passes, SharedBank
 from multikernel.banks.subset_rbf import SubsetRBFBank
@@ -138,6 +139,7 @@ _INTERLEAVED = ref.stack(
 _SQUARES = ref.stack(*(ref.on(ref.difference(2), [j]) for j in range(4)))
 _ABSOLUTE = ref.stack(*(ref.on(ref.difference(1), [j]) for j in range(4)))
 _GROUPED_SQUARES = ref.stack(ref.on(ref.difference(2), [2]), ref.on(ref.difference(2), [0, 3]))
+_PRODUCTS = ref.stack(*(ref.product_of_differences(j, k) for j, k in ((0, 0), (0, 1), (1, 1), (3, 2))))
 _FACTORS = [0.5, 2.0, 0.0, 3.0]
 _DOUBLING = 0.002 * 2.0 ** np.arange(15)
 _UNEVEN = np.array([0.3, 0.9, 5.4, 0.1, 0.77, 0.77, 0.11])
@@ -451,6 +453,10 @@ BANKS: dict[str, BankCase] = {
     "columns-groups-sparse": BankCase(
         lambda X: ColumnDistancesBank.of(X, 2, np.array([1, -1, 0, 1])), _GROUPED_SQUARES, csr, definite=False
     ),
+    "products": BankCase(lambda X: ColumnProductsBank.of(X).select([0, 1, 5, 14]), _PRODUCTS, definite=False),
+    "products-sparse": BankCase(
+        lambda X: ColumnProductsBank.of(X).select([0, 1, 5, 14]), _PRODUCTS, csr, definite=False
+    ),
     "distances-fold": BankCase(lambda X: _fold(X).distances(), _distances(_MIXED), definite=False),
 }
 
@@ -618,6 +624,10 @@ KERNELS: dict[str, KernelCase] = {
     "anisotropic-laplacian": _case(
         kernels.Anisotropic(Laplacian(0.4), (2.0, 0.0, 0.5, 1.0)),
         ref.stretched(ref.laplacian(0.4), [2.0, 0.0, 0.5, 1.0]),
+    ),
+    "mahalanobis": _case(
+        kernels.Mahalanobis(RBF(0.4), ((1.0, -1.0, 0.0, 0.5), (0.0, 2.0, 0.3, 0.0))),
+        ref.mapped(ref.rbf(0.4), [[1.0, -1.0, 0.0, 0.5], [0.0, 2.0, 0.3, 0.0]]),
     ),
     "hamming": _case(kernels.Hamming(), ref.hamming()),
     "tanimoto": KernelCase(kernels.Tanimoto(), ref.stack(ref.tanimoto()), _shares()),

@@ -25,22 +25,26 @@ KERNELS = [kernels.RBF(0.5), kernels.Linear().on([0, 1]), kernels.Polynomial(2).
 SEARCH = (mk.RLS2Regressor(KERNELS), {"alpha": [0.1, 1.0]})
 
 
+VARIANTS = {"LearnedScalesRegressor-metric": {"metric": 2, "penalty": 3.0}}  # an estimator, and parameters of it
+
+
 def names() -> list[str]:
-    """The public estimators."""
+    """The public estimators, and variants that are saved otherwise."""
     classes = {name: getattr(mk, name) for name in mk.__all__ if inspect.isclass(getattr(mk, name))}
-    return sorted(name for name, cls in classes.items() if hasattr(cls, "fit") and hasattr(cls, "predict"))
+    fitting = [name for name, cls in classes.items() if hasattr(cls, "fit") and hasattr(cls, "predict")]
+    return sorted([*fitting, *VARIANTS])
 
 
 def fitted(name: str) -> Any:
     """An estimator with few kernels, and a seed where it takes one."""
-    cls = getattr(mk, name)
+    cls = getattr(mk, name.split("-")[0])
     parameters = inspect.signature(cls).parameters
     given = {
         word: value
         for word, value in {"kernels": KERNELS, "random_state": 0, "probability": "platt"}.items()
         if word in parameters and not (word == "kernels" and name.startswith(("LinearRLS2", "HKL", "Learned")))
     }
-    model = cls(*SEARCH) if name == "BankSearchCV" else cls(**given)
+    model = cls(*SEARCH) if name == "BankSearchCV" else cls(**given | VARIANTS.get(name, {}))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         return model.fit(X) if name == "OneClassMKL" else model.fit(X, LABELS if is_classifier(model) else NUMBERS)

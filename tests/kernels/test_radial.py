@@ -53,6 +53,13 @@ def test_bad_parameters_are_refused_in_a_sentence() -> None:
         kernels.Anisotropic(kernels.Linear(), (1.0,))  # type: ignore[arg-type]
     with pytest.raises(ValueError, match="2 scales, and the samples have 3 features"):
         kernels.Anisotropic(kernels.RBF(), (1.0, 1.0))(X)
+    for factor in ((1.0, 2.0), ((1.0,), (1.0, 2.0)), (), (("a",),), ((float("nan"),),), None):
+        with pytest.raises(ValueError, match="factor must be a matrix of finite numbers"):
+            kernels.Mahalanobis(kernels.RBF(), factor)  # type: ignore[arg-type]
+    with pytest.raises(TypeError, match="squared Euclidean distance"):
+        kernels.Mahalanobis(kernels.Laplacian(), ((1.0,),))
+    with pytest.raises(ValueError, match="rows of 2 entries, and the samples have 3 features"):
+        kernels.Mahalanobis(kernels.RBF(), np.eye(2))(X)  # type: ignore[arg-type]
 
 
 def test_a_kernel_without_a_slope_says_so() -> None:

@@ -12,11 +12,16 @@ import pytest
 
 from multikernel import _memory, kernels
 from multikernel.banks.columns import ColumnDistancesBank
+from multikernel.banks.products import ColumnProductsBank
 from multikernel.combinations import Profiles
 from multikernel.observer import Event
 from multikernel.procedures.learned_scales import LearnedScales, learned_scales
-from multikernel.procedures.learned_scales.error import ScalesError, mean_distances
-from multikernel.procedures.learned_scales.gradients import from_gradients, gradients
+from multikernel.procedures.learned_scales.error import ScalesError, half_distance, mean_distances
+from multikernel.procedures.learned_scales.forms import Form, Separate
+from multikernel.procedures.learned_scales.gradients import gradients
+from multikernel.procedures.learned_scales.metrics import FullMetric, LowRankMetric
+from multikernel.procedures.learned_scales.screening import evidence
+from multikernel.procedures.learned_scales.starts import Equal, proposed
 from multikernel.procedures.ridge_cv import Folds
 from multikernel.procedures.ridge_cv.residuals import HeldOut
 
@@ -47,7 +52,23 @@ def problem(name: str, n: int = 40, t: int = 1, penalty: float = 1.0) -> ScalesE
     X, Y = samples(n, t=t)
     bank = ColumnDistancesBank.of(X, FAMILIES[name][0].degree)
     held_out = HeldOut(Y, Folds.of(4, n, Y))
-    return ScalesError(bank, Profiles(FAMILIES[name], name == "shared"), held_out, penalty, mean_distances(bank))
+    form = Separate.of(bank, mean_distances(bank))
+    return ScalesError(bank, Profiles(FAMILIES[name], name == "shared"), held_out, penalty, form)
+
+
+def metric_problem(name: str, rank: int | None, n: int = 40, penalty: float = 1.0) -> ScalesError:
+    """The same with a metric; the last feature is constant."""
+    X, Y = samples(n, t=2)
+    bank = ColumnProductsBank.of(np.column_stack([X, np.full(n, 3.0)]))
+    means = mean_distances(bank.separate)
+    form: Form = FullMetric(means) if rank is None else LowRankMetric(means, rank)
+    return ScalesError(bank, Profiles(FAMILIES[name], name == "shared"), HeldOut(Y, Folds.of(4, n, Y)), penalty, form)
+
+
+def differences(error: ScalesError, u: Array) -> list[float]:
+    """The derivatives of E by central differences."""
+    found = [(error.at(u + e), error.at(u - e)) for e in 1e-5 * np.eye(len(u))]
+    return [(up.value - down.value) / 2e-5 for up, down in found if up is not None and down is not None]
 
 
 @families
@@ -57,10 +78,37 @@ def test_gradient_is_that_of_differences(name: str) -> None:
     u = u + 0.5 * np.random.default_rng(1).normal(size=len(u))
     trial = error.at(u)
     assert trial is not None
-    steps = 1e-5 * np.eye(len(u))
-    values = [(error.at(u + e), error.at(u - e)) for e in steps]
-    differences = [(up.value - down.value) / 2e-5 for up, down in values if up is not None and down is not None]
-    np.testing.assert_allclose(trial.gradient, differences, rtol=1e-6, atol=1e-6 * np.abs(differences).max())
+    expected = np.array(differences(error, u))
+    np.testing.assert_allclose(trial.gradient, expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("rank", [None, 1, 2])
+@pytest.mark.parametrize("name", [name for name in FAMILIES if name != "laplacian"])
+def test_gradient_of_a_metric_is_that_of_differences(name: str, rank: int | None) -> None:
+    error = metric_problem(name, rank)
+    rows = len(error.combination.users)
+    u = np.random.default_rng(1).normal(size=len(error.combination.kernels) + rows * error.form.size)
+    trial = error.at(u)
+    assert trial is not None
+    expected = np.array(differences(error, u))
+    np.testing.assert_allclose(trial.gradient, expected, rtol=1e-6, atol=1e-6 * np.abs(expected).max())
+    M = error.rows(error.theta(u))[0].reshape(5, 5)
+    X = error.bank.X  # type: ignore[attr-defined]
+    apart = X[:, None] - X
+    D = np.einsum("ilj,jk,ilk->il", apart, M, apart)
+    np.testing.assert_allclose(error.bank.combine(M.ravel()).dense(), D, rtol=1e-8, atol=1e-9 * D.max())
+    assert np.linalg.matrix_rank(M[:4, :4]) == (rank or 4)
+
+
+def test_a_diagonal_metric_is_separate_scales() -> None:
+    """With the same error, prior and derivatives."""
+    error, separate = metric_problem("gaussian", None), problem("gaussian", t=2)
+    v = np.array([1.0, 0.3, -0.5, 0.2, 0.7])
+    one, other = error.at(np.append(v, np.zeros(6))), separate.at(v)
+    assert one is not None
+    assert other is not None
+    assert one.value == pytest.approx(other.value, rel=1e-10)
+    np.testing.assert_allclose(one.gradient[:5], other.gradient, rtol=1e-7, atol=1e-10)
 
 
 def test_value_is_that_of_refitted_folds() -> None:
@@ -70,7 +118,7 @@ def test_value_is_that_of_refitted_folds() -> None:
     trial = error.at(u)
     assert trial is not None
     means = np.array([np.mean((x[:, None] - x) ** 2) for x in X.T])
-    scales = np.exp(u[1:]) / means
+    scales = half_distance(kernels.RBF()) * np.exp(u[1:]) / means
     K = 20.0 * np.exp(-sum(s * (x[:, None] - x) ** 2 for s, x in zip(scales, X.T, strict=True)))
     residuals = np.empty(len(Y))
     for fold in np.array_split(np.arange(len(Y)), 4):
@@ -202,13 +250,15 @@ def test_gradients_of_the_predictor_are_those_of_differences(name: str, weighed:
     """Of ridge regression written out, moved one column of one sample at a time."""
     error = problem(name, t=2)
     if error.bank.degree == 1:
-        assert from_gradients(error, error.equal(10.0, 1.0)) is None
+        assert error.columns is None
+        assert proposed(error, Equal(10.0, 1.0)) is None
         return
     Y, weight = error.held_out.Y, np.random.default_rng(3).uniform(0.5, 2.0, 40) if weighed else np.ones(40)
     error = replace(error, held_out=error.held_out.weighed(weight) if weighed else error.held_out)
     u = error.equal(10.0, 1.0)
     u = u + 0.5 * np.random.default_rng(1).normal(size=len(u))
-    theta, X = error.theta(u), error.bank.X
+    theta, X = error.theta(u), error.columns
+    assert X is not None
     R = len(FAMILIES[name])
     scales = np.broadcast_to(theta[R:].reshape(-1, X.shape[1]), (R, X.shape[1]))
 
@@ -217,7 +267,7 @@ def test_gradients_of_the_predictor_are_those_of_differences(name: str, weighed:
         return sum(w * k.profile(squares @ s) for w, k, s in zip(theta[:R], FAMILIES[name], scales, strict=True))
 
     coef = np.linalg.solve(kernel(X) + np.diag(1.0 / weight), Y - np.average(Y, axis=0, weights=weight))
-    slopes = gradients(error, error.bank, u)
+    slopes = gradients(error, theta)
     assert slopes is not None
     for j, width in enumerate(X.std(axis=0)):
         step = 1e-5 * width * (np.arange(X.shape[1]) == j)
@@ -238,3 +288,44 @@ def test_gradients_lead_out_of_a_local_minimum(kernel: kernels.DistanceKernel, s
     units = found.scales[0] * found.means
     assert units[0] > 5.0 * units[2:].max()
     np.testing.assert_array_equal(found.scales, again.scales)
+
+
+def test_what_columns_tell_alone_or_in_pairs_is_found_among_many() -> None:
+    """One acts by its absolute value, two by their product, one as a sine; 196 do nothing."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(1000, 200))
+    y = np.sin(2.0 * X[:, 0]) + X[:, 1] * X[:, 2] + np.abs(X[:, 3]) + 0.2 * rng.normal(size=1000)
+    found = evidence(X, np.column_stack([rng.normal(size=1000), y]))
+    assert found[:4].min() > 0.1
+    assert np.count_nonzero(found) <= 6
+    assert not evidence(X, rng.normal(size=(1000, 1))).any()
+    assert not evidence(np.ones((40, 3)), y[:40, None]).any()
+
+
+def test_four_of_many_features_matter() -> None:
+    """Scales of the others are next to nothing; equal scales tell nothing at all."""
+    rng = np.random.default_rng(1)
+    X = rng.normal(size=(300, 100))
+    y = np.sin(2.0 * X[:, :1]) + X[:, 1:2] * X[:, 2:3] + np.abs(X[:, 3:4]) + 0.2 * rng.normal(size=(300, 1))
+    bank, held_out = ColumnDistancesBank.of(X), HeldOut(y, Folds(np.arange(300) % 5, 5))
+    found = learned_scales(bank, Profiles((kernels.Matern(nu=1.5),)), held_out, 1.0, max_iter=30)
+    assert found.objective is not None
+    assert found.objective < 0.2 * found.equal
+    units = found.scales[0] * found.means
+    assert units[:4].min() > 10.0 * units[4:].max()
+
+
+@pytest.mark.parametrize("rank", [None, 1])
+def test_a_metric_finds_the_direction_that_a_target_depends_on(rank: int | None) -> None:
+    rng = np.random.default_rng(0)
+    X, along = rng.normal(size=(160, 4)), np.array([0.5, -0.5, 0.7, 0.1])
+    along /= np.linalg.norm(along)
+    y = np.sin(2.0 * X @ along)[:, None] + 0.1 * rng.normal(size=(160, 1))
+    units = np.array([1e4, 1.0, 1e-4, 1.0])
+    bank, held_out = ColumnProductsBank.of(X * units), HeldOut(y, Folds(np.arange(160) % 5, 5))
+    found = learned_scales(bank, Profiles((kernels.Matern(nu=1.5),)), held_out, 1.0, rank=rank)
+    assert found.objective is not None
+    assert found.objective < 0.3 * found.equal
+    values, V = np.linalg.eigh(found.scales.reshape(4, 4) * units[:, None] * units)
+    assert abs(V[:, -1] @ along) > 0.99
+    assert values[-2] < 0.1 * values[-1]

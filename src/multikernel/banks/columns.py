@@ -21,6 +21,7 @@ from multikernel.banks.base import KernelBank
 from multikernel.banks.categories import Columns
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indices import positions, same_samples
+from multikernel.banks.squares import weighted_squares
 from multikernel.banks.threads import one_blas_thread, over_rows, over_tiles
 
 _PIECE = 1 << 20  # differences of columns that a thread forms at a time
@@ -169,27 +170,7 @@ class ColumnDistancesBank(KernelBank):
 
     def _sum(self, s: Array, X: Array, Z: Array) -> Array:
         """sum_j s_j |x_j - z_j|^q; scales may be negative."""
-        used = s != 0.0
-        s, X, Z = s[used], X[:, used], Z[:, used]
-        if self.degree == 1:
-            return _absolute(s, X, Z)
-        centre = Z.mean(axis=0) if len(Z) else 0.0  # differences do not depend on it, their digits do
-        X, Z = X - centre, Z - centre
-        with np.errstate(over="ignore"):  # new samples may be infinitely far away
-            left, right, clip = _sums(X * X, s), _sums(Z * Z, s), bool((s >= 0.0).all())
-        D, factors = np.empty((len(X), len(Z))), X * (-2.0 * s)
-
-        def part(rows: slice) -> None:
-            with np.errstate(over="ignore", invalid="ignore"):
-                tile = np.matmul(factors[rows], Z.T, out=D[rows])
-                tile += left[rows, None]
-                tile += right
-                if clip:
-                    np.maximum(tile, 0.0, out=tile)
-
-        with one_blas_thread(0):  # the rows are shared out among threads
-            over_tiles(part, D.shape)
-        return D
+        return weighted_squares(s, X, Z) if self.degree == 2 else _absolute(s[s != 0.0], X[:, s != 0.0], Z[:, s != 0.0])
 
     def _inner_squares(self, M: Array) -> Array:
         centre = self.Z.mean(axis=0) if len(self.Z) else 0.0
@@ -263,8 +244,3 @@ def _check_range(numbers: Array, columns: Columns) -> None:
             f"feature {columns.features[beyond[0]]} varies by {widths[beyond[0]]:.3g}, and differences to the power "
             f"{columns.degree} are beyond double precision there: give it in another unit"
         )
-
-
-def _sums(squares: Array, s: Array) -> Array:
-    """sum_j s_j x_j^2 of each sample, without the threads of NumPy's BLAS."""
-    return np.einsum("ij,j->i", squares, s)

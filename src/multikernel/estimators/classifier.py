@@ -81,13 +81,18 @@ class WeightedClassifier(KernelClassifier):
         return self._fit(X, y, sample_weight)
 
     def _loss_weight(self, target: Array, sample_weight: Array | None) -> Array | None:
-        weight = sample_weight
-        if self.class_weight is not None:
-            of_class = compute_sample_weight(self.class_weight, target)
-            weight = of_class if weight is None else weight * of_class
-        if weight is not None:
-            check_every_class(target, weight)
-        return weight
+        return weight_of_losses(self.class_weight, target, sample_weight)
+
+
+def weight_of_losses(class_weight: Any, target: Array, sample_weight: Array | None) -> Array | None:
+    """What the loss of each sample is multiplied with; ValueError where all samples of a class have weight 0."""
+    weight = sample_weight
+    if class_weight is not None:
+        of_class = compute_sample_weight(class_weight, target)
+        weight = of_class if weight is None else weight * of_class
+    if weight is not None:
+        check_every_class(target, weight)
+    return weight
 
 
 def check_every_class(target: Array, weight: Array) -> None:

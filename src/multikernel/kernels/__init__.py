@@ -29,6 +29,7 @@ from multikernel.kernels.maclaurin import (
     rational_quadratic_coefficients,
     rbf_coefficients,
 )
+from multikernel.kernels.mahalanobis import Mahalanobis
 from multikernel.kernels.monomials import random_monomials
 from multikernel.kernels.parsed import Parsed
 from multikernel.kernels.radial import ExponentialPower, Matern, RationalQuadratic
@@ -65,6 +66,7 @@ __all__ = [
     "Kernels",
     "Laplacian",
     "Linear",
+    "Mahalanobis",
     "Matern",
     "NGrams",
     "NormalScores",

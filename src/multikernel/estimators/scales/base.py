@@ -5,8 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from functools import reduce
-from operator import add
 from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
@@ -20,14 +18,15 @@ from multikernel._rules import shown
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.columns import ColumnDistancesBank
+from multikernel.banks.products import ColumnProductsBank
 from multikernel.banks.threads import one_blas_thread
 from multikernel.combinations import Profiles
 from multikernel.estimators.parameters import CrossValidation
 from multikernel.estimators.predictor import KernelPredictor
 from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.estimators.ridge_model import RidgeModel
-from multikernel.kernels import DistanceKernel, Kernel, KernelFamily, Kernels, Matern
-from multikernel.kernels.anisotropic import Anisotropic
+from multikernel.estimators.scales.published import published
+from multikernel.kernels import DistanceKernel, KernelFamily, Kernels, Matern
 from multikernel.kernels.table import with_missing
 from multikernel.machines import RidgeMachine
 from multikernel.observer import Observer
@@ -44,6 +43,7 @@ class LearnedScalesEstimator(RidgeModel):
     _on_arrays: ClassVar[bool] = False
 
     kernels: Any = field(default=None, kw_only=False)
+    metric: Literal["diagonal", "full"] | Count = "diagonal"
     shared_scales: bool = False
     groups: Sequence[Sequence[int | str]] | None = None
     cv: CrossValidation | Literal["loo"] = 5
@@ -67,11 +67,20 @@ class LearnedScalesEstimator(RidgeModel):
 
     def check_parameters(self) -> None:
         super().check_parameters()
-        self._combination()
+        combination = self._combination()
+        if self._has_metric and (combination.kernels[0].degree != 2 or self.groups is not None):
+            raise ValueError(
+                f"{type(self).__name__}: metric={self.metric!r} needs kernels of squared differences, RBF() or "
+                f"Matern() say, and groups=None; got {list(combination.kernels)!r} and groups={shown(self.groups)}"
+            )
         if self.groups is not None and not all(_is_list(each) for each in (self.groups, *_as_list(self.groups))):
             raise ValueError(
                 f"{type(self).__name__}: groups must be None or a list of lists of features, got {shown(self.groups)}"
             )
+
+    @property
+    def _has_metric(self) -> bool:
+        return self.metric != "diagonal"
 
     def _default_kernels(self) -> KernelFamily:
         return Kernels((Matern(nu=1.5),))
@@ -100,12 +109,16 @@ class LearnedScalesEstimator(RidgeModel):
                 f"{type(self).__name__} takes samples, or a square bank of distances (bank.distances()): scales cannot "
                 "be learned inside kernels that are computed already"
             )
+        if self._has_metric:
+            raise ValueError(f"{type(self).__name__}: metric={self.metric!r} needs samples; use 'diagonal' for a bank")
         self.kernel_names_ = np.array([repr(kernel) for kernel in self._combination().kernels], dtype=object)
         return X
 
     def _bound(self, X: Any) -> KernelBank:
         kernels = self._combination().kernels
         self.kernel_names_ = np.array([repr(kernel) for kernel in kernels], dtype=object)
+        if self._has_metric:
+            return ColumnProductsBank.of(X)
         return ColumnDistancesBank.of(X, kernels[0].degree, self._owner(X))
 
     def _against(self, Z: Any) -> KernelBank:
@@ -152,7 +165,16 @@ class LearnedScalesEstimator(RidgeModel):
         held_out = HeldOut(Y, self._folds(task.target, seed), self.fit_intercept)
         with one_blas_thread(len(Y), MANY):
             found = learned_scales(
-                bank, combination, held_out, self.penalty, self.tol, self.max_iter, seed, observe, task.sample_weight
+                bank,
+                combination,
+                held_out,
+                self.penalty,
+                self.tol,
+                self.max_iter,
+                seed,
+                observe,
+                task.sample_weight,
+                rank=int(self.metric) if isinstance(self.metric, int | np.integer) else None,
             )
             unit, machine = spread(task.target), RidgeMachine(found.alpha, self.fit_intercept)
             gram = combination.gram(bank, found.theta)
@@ -184,17 +206,10 @@ class LearnedScalesEstimator(RidgeModel):
     def publish(self, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
         super().publish(bank, fitted, single)
         found = cast(LearnedScales, fitted[0].weights)
-        self.__dict__.pop("kernel_", None)  # of an earlier fit
-        scales, relative = found.scales, found.scales * found.means
-        if isinstance(bank, ColumnDistancesBank):
-            scales, relative = bank.by_feature(scales), bank.by_feature(relative)
-            if bank.columns.plain:
-                own = scales if len(scales) == len(found.values) else np.repeat(scales, len(found.values), axis=0)
-                parts = zip(found.values.tolist(), self._combination().kernels, own.tolist(), strict=True)
-                self.kernel_: Kernel = reduce(add, [w * Anisotropic(kernel, tuple(own)) for w, kernel, own in parts])
-        single_kernel = len(scales) == 1
-        self.scales_ = scales[0] if single_kernel else scales
-        self.relative_scales_ = relative[0] if single_kernel else relative
+        for name in {"kernel_", "metric_", "metric_features_"} & set(vars(self)):  # of an earlier fit
+            delattr(self, name)
+        for name, value in published(bank, self._combination(), found).items():
+            setattr(self, name, value)
         self.alpha_ = found.alpha
         self.cv_loss_ = found.objective
         self.penalty_ = found.penalty

@@ -8,8 +8,9 @@ from typing import ClassVar
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.estimators.classifier import check_every_class
+from multikernel.estimators.classifier import weight_of_losses
 from multikernel.estimators.labels import LabelsEstimator
+from multikernel.estimators.parameters import ClassWeight
 from multikernel.estimators.protocol import Task
 from multikernel.estimators.ridge_model import RidgeRegressor
 from multikernel.estimators.scales.base import LearnedScalesEstimator
@@ -37,6 +38,10 @@ class LearnedScalesRegressor(LearnedScalesEstimator, RidgeRegressor):
         RBF(), Laplacian() (absolute differences, q = 1), Matern(), RationalQuadratic(), ExponentialPower(); their own
         widths do not matter. Several are learned with weights, and with scales each unless these are shared. By default
         Matern(nu=1.5).
+    metric : "diagonal", "full" or int >= 1, default "diagonal"
+        A scale for each feature; or k(x, z) = sum_r w_r f_r((x - z)'M_r (x - z)) with any positive semi-definite M, or
+        with one of this rank: for targets that depend on sums and differences of features. Needs kernels of squared
+        differences (not Laplacian), samples, and no groups.
     shared_scales : bool, default False
         Whether several kernels share the scales: their own widths matter then, and their sum is one function of the
         distance.
@@ -69,6 +74,10 @@ class LearnedScalesRegressor(LearnedScalesEstimator, RidgeRegressor):
     scales_ : array (p,), the scale of each feature in units of 1 / |feature|^q; (R, p) for R kernels
     relative_scales_ : array of the same shape, the scales times the mean of |x_j - z_j|^q over pairs of samples: how
         much a feature takes part, whatever its unit
+    metric_ : array (c, c), M in units of 1 / feature^2, or (R, c, c); not set with metric="diagonal". Its scales_ are
+        the diagonal, the largest entry of a feature that is several columns
+    metric_features_ : int array (c,), the feature that each column of the metric comes from: a number is one column, a
+        category one for each of its values and one for others, and numbers that may be missing have one more at the end
     weights_ : array (R,), of the kernels, with sum 1
     alpha_ : float, the ridge for these weights
     kernel_ : the learned kernel, to be used elsewhere; not set for a bank of distances and for categories
@@ -91,7 +100,8 @@ class LearnedScalesRegressor(LearnedScalesEstimator, RidgeRegressor):
     Notes
     -----
     A step costs one n x n inverse and n^2 p operations; memory is some 4 n^2 numbers with one kernel, and
-    n^2 more for each further one.
+    n^2 more for each further one. A full metric has p (p + 1) / 2 parameters: its penalty draws the logarithms of its
+    eigenvalues towards each other, in units in which all features vary alike.
 
     References
     ----------
@@ -126,9 +136,11 @@ class LearnedScalesClassifier(LearnedScalesEstimator, LabelsEstimator):
     ----------
     cv : int, splitter, iterable of (train, test) pairs, or "loo"; default 5
         Folds that hold out each sample exactly once. An int is a number of shuffled, stratified folds.
+    class_weight : None, "balanced" or dict from labels to weights, default None
+        What the squared errors of each class are multiplied with.
     probability : as in L1MKLClassifier; the models of fifths learn scales of their own
-    kernels, shared_scales, groups, penalty, fit_intercept, tol, max_iter, random_state, time_budget, verbose : as in
-        LearnedScalesRegressor
+    kernels, metric, shared_scales, groups, penalty, fit_intercept, tol, max_iter, random_state, time_budget, verbose :
+        as in LearnedScalesRegressor
 
     Attributes
     ----------
@@ -146,12 +158,15 @@ class LearnedScalesClassifier(LearnedScalesEstimator, LabelsEstimator):
     True
     """
 
+    class_weight: ClassWeight = None
+
+    def _loss_weight(self, target: Array, sample_weight: Array | None) -> Array | None:
+        return weight_of_losses(self.class_weight, target, sample_weight)
+
     def _tasks(self, target: Array, sample_weight: Array | None) -> list[Task]:
-        labels = self._numbered(target)
-        if sample_weight is not None:
-            check_every_class(target, sample_weight)
+        labels, weight = self._numbered(target), self._loss_weight(target, sample_weight)
         columns = 2.0 * np.eye(len(self.classes_))[labels] - 1.0
-        return super()._tasks(columns[:, 1] if len(self.classes_) == 2 else columns, sample_weight)
+        return super()._tasks(columns[:, 1] if len(self.classes_) == 2 else columns, weight)
 
     def _labels(self, target: Array) -> Array:
         return (target > 0).astype(int) if target.ndim == 1 else target.argmax(axis=1)

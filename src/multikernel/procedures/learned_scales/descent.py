@@ -1,4 +1,4 @@
-"""Descent from one point, and the points from which it begins: equal scales.
+"""Descent from one point.
 
 Limited-memory quasi-Newton steps (SciPy's L-BFGS-B) in logarithms, within bounds. Steps never go uphill.
 """
@@ -16,11 +16,9 @@ from multikernel.certificate import Certificate
 from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.learned_scales.error import ScalesError, Trial
 
-_WIDTHS = (0.1, 0.3, 1.0, 3.0)  # the mean of the distance in equal scales
-_RIDGES = (1.0, 10.0, 100.0, 1e3, 1e4)  # weights of the kernel relative to the ridge
 _LARGEST = 1e7  # the largest weight relative to the ridge: the inverse of the matrix loses as many digits
 _SMALLEST = 1e-8
-_REACH = 14.0  # by how much a logarithm of a scale may differ from the first one
+_REACH = 14.0  # by how much a parameter of the scales may differ from the first one
 _PAIRS = 20  # steps that a quasi-Newton matrix is made of
 
 
@@ -31,23 +29,6 @@ class Run:
     best: Trial
     certificate: Certificate
     history: tuple[float, ...]
-
-
-def equal_scales(error: ScalesError, few: ScalesError) -> Trial:
-    """The lowest of equal scales over widths and ridges on a few of the samples, where all admit it; else on all."""
-    for on in (few, error):
-        losses = {(w, width): loss for width in _WIDTHS for w, loss in on.losses(on.equal(1.0, width), _RIDGES)}
-        for pair in sorted(losses, key=lambda pair: losses[pair]):
-            found = error.at(error.equal(*pair))
-            if found is not None:
-                return found
-    raise ValueError("learned scales: no kernel matrix of equal scales is positive definite with a ridge")
-
-
-def at_point(error: ScalesError, u: Array) -> Trial:
-    """E at a point where the matrix of some of the samples was definite."""
-    found = error.at(u)
-    return equal_scales(error, error) if found is None else found
 
 
 def descended(error: ScalesError, start: Trial, tol: float, max_iter: int, observe: Observer = silent) -> Run:

@@ -1,10 +1,11 @@
-"""The held-out error of kernels with scales inside, in logarithms, with its gradient.
+"""The held-out error of kernels with scales inside, in their logarithms or in a metric's parameters, with its gradient.
 
-    E(u) = log L(K(theta)) + penalty / n * sum_rk (u_rk - mean_k u_rk)^2,    s_rk = exp(u_rk) / d_k
+    E(u) = log L(K(theta)) + penalty / n * sum_r prior(v_r),    s_r = h_r scales(v_r)
 
-K(theta) = sum_r w_r f_r(sum_k s_rk D_k) with ridge 1, L its squared error on held-out samples (ridge_cv/residuals.py).
+K(theta) = sum_r w_r f_r(sum_k s_rk D_k) with ridge 1, L its squared error on held-out samples (ridge_cv/residuals.py),
+u = (log w, v), h_r the distance at which the profiles have fallen to half. How parameters v become scales, and their
+prior, is told by a form (forms.py): s_rk = h_r exp(v_rk) / d_k with the mean distances d_k for separate scales.
 Weights of samples, of roots v, make it v v' o K(theta) and the targets v y; n is their sum then.
-Scales are measured by the mean distances d_k, so that the result does not depend on the units of the features.
 
 n / 2 E is the negative logarithm of a normal likelihood times a log-normal prior of the scales around a common one, of
 variance 1 / penalty. Without the prior the scales are fitted to the folds themselves where samples are few: with
@@ -21,8 +22,11 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
+from multikernel.banks.columns import ColumnDistancesBank
+from multikernel.banks.products import ColumnProductsBank
 from multikernel.combinations import Profiles
 from multikernel.kernels.distance import DistanceKernel
+from multikernel.procedures.learned_scales.forms import Form
 from multikernel.procedures.ridge_cv.residuals import HeldOut
 
 _NOTHING = 1e-12  # of the error of the constant predictor: this is added to errors, and hides those far below it
@@ -49,21 +53,22 @@ class Trial:
 
 @dataclass(frozen=True, eq=False)
 class ScalesError:
-    """E for a bank of distances; u has an entry for each kernel's weight, then one for each scale that can vary.
+    """E for a bank of distances; u has an entry for each kernel's weight, then the parameters of each row of scales.
 
-    ``means`` are the mean distances over pairs of samples, shape (m,), the inverse units of the scales. Where samples
-    have weights, the targets and the constant function held out (``held_out.one``) are multiplied by their roots.
+    Where samples have weights, the targets and the constant function held out (``held_out.one``) are multiplied by
+    their roots.
     """
 
     bank: KernelBank
     combination: Profiles
     held_out: HeldOut
     penalty: float
-    means: Array
+    form: Form
 
     def at(self, u: Array) -> Trial | None:
         """E at u; None where the kernel matrix is singular in floating point."""
-        theta, R = self.theta(u), len(self.combination.kernels)
+        R = len(self.combination.kernels)
+        theta, rows = self.theta(u), self.parameters(u)
         evaluated = self.combination.at(self.bank, theta)
         left = self.held_out.residuals(self._weighed(evaluated.K))
         if left is None:
@@ -71,22 +76,22 @@ class ScalesError:
         errors, M = left.errors, self._weighed(self.held_out.slope(left))
         del left  # which frees a matrix before the next one is made
         loss = float(errors.sum()) + max(_NOTHING * self.held_out.constant(), _TINY)  # a logarithm needs a floor
-        slope = evaluated.inner(M) * theta / loss
-        logs = self.logs(u)
-        apart = logs - logs.mean(axis=1, keepdims=True) if logs.size else logs
-        gradient = np.concatenate([slope[:R], slope[R:].reshape(len(logs), -1)[:, self.varied].ravel()])
-        prior = self.penalty / self.held_out.count
-        gradient[R:] += 2.0 * prior * apart.ravel()
-        return Trial(u, float(np.log(loss)) + prior * float((apart**2).sum()), gradient, errors)
+        slope, prior = evaluated.inner(M) / loss, self.penalty / self.held_out.count
+        value, parts = float(np.log(loss)), [slope[:R] * theta[:R]]
+        for v, half, own in zip(rows, self.halves, self.rows(slope), strict=True):
+            unequal, direction = self.form.prior(v)
+            value += prior * unequal
+            parts.append(half * self.form.pulled(v, own) + prior * direction)
+        return Trial(u, value, np.concatenate(parts), errors)
 
     def squares(self, u: Array) -> Array:
         """The squared residual of each held-out sample, the sum over the targets; infinite where there is no matrix."""
         left = self.held_out.residuals(self._weighed(self.combination.at(self.bank, self.theta(u)).K))
         return np.full(len(self.held_out.Y), np.inf) if left is None else (left.values**2).sum(axis=1)
 
-    def losses(self, u: Array, factors: Sequence[float]) -> Iterator[tuple[float, float]]:
-        """The held-out errors at u with several factors of the weights, those that are to be had."""
-        K = self._weighed(self.combination.at(self.bank, self.theta(u)).K)
+    def losses(self, theta: Array, factors: Sequence[float] = (1.0,)) -> Iterator[tuple[float, float]]:
+        """The held-out errors with several factors of the weights, those that are to be had."""
+        K = self._weighed(self.combination.at(self.bank, theta).K)
         for factor in factors:
             left = self.held_out.residuals(factor * K)
             if left is not None:
@@ -94,24 +99,28 @@ class ScalesError:
 
     def theta(self, u: Array) -> Array:
         """The weights and the scales of all distances, 0 for those that do not vary."""
-        logs = self.logs(u)
-        scales = np.zeros((len(logs), len(self.bank)))
-        scales[:, self.varied] = 1.0 / self.means[self.varied] * np.exp(logs)
-        return np.concatenate([np.exp(u[: len(self.combination.kernels)]), scales.ravel()])
+        scales = [half * self.form.scales(v) for half, v in zip(self.halves, self.parameters(u), strict=True)]
+        return np.concatenate([np.exp(u[: len(self.combination.kernels)]), *scales])
 
-    def logs(self, u: Array) -> Array:
-        """The logarithms of the scales that vary, a row for each kernel that has scales of its own."""
-        return u[len(self.combination.kernels) :].reshape(len(self.combination.users), -1)
+    def rows(self, theta: Array) -> Array:
+        """The scales in theta, or what belongs to them, a row for each kernel that has scales of its own."""
+        return theta[len(self.combination.kernels) :].reshape(len(self.halves), -1)
+
+    def parameters(self, u: Array) -> Array:
+        """The parameters of each of these rows."""
+        return u[len(self.combination.kernels) :].reshape(len(self.halves), -1)
+
+    def totals(self, theta: Array) -> list[float]:
+        """The mean distance of each of these rows, in units of those at which profiles have fallen to half."""
+        return [self.form.total(s) / half for s, half in zip(self.rows(theta), self.halves, strict=True)]
 
     def equal(self, weight: float, width: float) -> Array:
         """u of kernels with a part of this weight each and as much of the distance from each feature.
 
         ``width`` is the mean distance in units of those at which the profiles have fallen to half.
         """
-        R, m = len(self.combination.kernels), len(self.varied)
-        halves = np.log([half_distance(kernel) for kernel in self.combination.kernels])
-        logs = [np.full(m, np.mean(halves[list(users)])) for users in self.combination.users]
-        return np.concatenate([np.full(R, np.log(weight / R)), np.concatenate(logs) + np.log(width / max(m, 1))])
+        R = len(self.combination.kernels)
+        return np.append(np.full(R, np.log(weight / R)), np.tile(self.form.equal(width), len(self.halves)))
 
     def on(self, rows: Array) -> ScalesError:
         """The same error on some of the samples."""
@@ -125,9 +134,23 @@ class ScalesError:
         return K
 
     @cached_property
-    def varied(self) -> Array:
-        """The distances that are not zero everywhere."""
-        return np.flatnonzero(self.means > 0.0)
+    def halves(self) -> list[float]:
+        """The distance at which profiles have fallen to half, a mean over the kernels that share scales."""
+        halves = np.log([half_distance(kernel) for kernel in self.combination.kernels])
+        return [float(np.exp(np.mean(halves[list(users)]))) for users in self.combination.users]
+
+    @cached_property
+    def widened(self) -> ScalesError:
+        """The same error in a form that has equal scales."""
+        return self if self.form.wide is self.form else replace(self, form=self.form.wide)
+
+    @property
+    def columns(self) -> Array | None:
+        """The columns of the samples, where distances are squared differences in them."""
+        bank = self.bank
+        return (
+            bank.X if isinstance(bank, ColumnProductsBank | ColumnDistancesBank) and bank.columns.degree == 2 else None
+        )
 
 
 def mean_distances(bank: KernelBank, seed: int = 0, weight: Array | None = None) -> Array:

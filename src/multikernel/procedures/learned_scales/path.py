@@ -4,9 +4,9 @@ On the way the penalty falls: first the common scale and the ridge are settled, 
 The minimum at the end of such a path predicts better than one found with a small penalty from the beginning (R^2 of new
 samples .879 for .863 on cpu, .879 for .870 on servo, .893 for .888 on housing).
 
-It may still be the wrong one where few features of many matter. Where the scales that gradients propose (gradients.py)
-have a clearly lower held-out error than equal ones, a descent from them joins as soon as the penalty lets scales
-differ, and the path goes on from the lower end of both (R^2 of new samples .979 for .970 with 4 of 50 features).
+It may still be the wrong one where few features of many matter. Scales that the features' own evidence and gradients
+propose (starts.py) join as soon as the penalty lets scales differ: in the place of the path so far where their held-out
+error is clearly lower, beside it where it is not higher.
 
 Scales are fitted to the folds, and the more so the smaller the penalty. How much is measured by leaving out each fold
 from all that chooses scales,
@@ -24,14 +24,15 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from multikernel.procedures.learned_scales.descent import at_point, descended
+from multikernel._typing import Array
+from multikernel.procedures.learned_scales.descent import descended
 from multikernel.procedures.learned_scales.error import ScalesError, Trial
-from multikernel.procedures.learned_scales.gradients import from_gradients
+from multikernel.procedures.learned_scales.starts import Equal, at_point, beginning, proposed
 
 PENALTIES = (30.0, 10.0, 3.0, 1.0)
 _JOINED = 3.0  # the penalty at which the second start joins; a larger one, where the path ends there
-_LOWER = 0.8  # times the held-out error of equal scales: less of a difference is as likely the folds'
-_ROUGH = 0.01  # the stationarity on the way
+_LOWER = 0.8  # times the held-out error of the path: less of a difference is as likely the folds'
+_ROUGH = 0.03  # the stationarity on the way
 _FOLDS, _OUT = 5, 3  # at most so many folds, of which so many are left out in turn
 
 
@@ -44,39 +45,41 @@ class Chosen:
     outer: float
 
 
-def along(error: ScalesError, start: Trial, penalties: Sequence[float], tol: float, max_iter: int) -> list[Trial]:
+def along(error: ScalesError, equal: Equal, penalties: Sequence[float], tol: float, max_iter: int) -> list[Trial]:
     """E at the minima for penalties that fall, each from the one before."""
     found: list[Trial] = []
-    joined, proposed = min(each for each in penalties if each >= _JOINED), _proposed(error, start)
+    trial, joined = beginning(error, equal), min(each for each in penalties if each >= _JOINED)
     for penalty in penalties:
         other = replace(error, penalty=penalty)
-        starts = [start, proposed] if penalty == joined and proposed is not None else [start]
-        ends = [descended(other, at_point(other, each.u), max(tol, _ROUGH), max_iter).best for each in starts]
-        start = min(ends, key=lambda trial: trial.value)
-        found.append(start)
+        starts = _joining(other, trial, equal) if penalty == joined else [trial.u]
+        ends = [descended(other, at_point(other, u), max(tol, _ROUGH), max_iter).best for u in starts]
+        trial = min(ends, key=lambda end: end.value)
+        found.append(trial)
     return found
 
 
-def _proposed(error: ScalesError, start: Trial) -> Trial | None:
-    """The point that gradients propose, where its held-out error is clearly lower than that of the start."""
-    u = from_gradients(error, start.u)
-    trial = None if u is None else error.at(u)
-    return trial if trial is not None and trial.loss < _LOWER * start.loss else None
+def _joining(error: ScalesError, trial: Trial, equal: Equal) -> list[Array]:
+    """The starts of a descent: the path so far, what is proposed, or both."""
+    u = proposed(error, equal)
+    other = None if u is None else error.at(u)
+    if other is None or other.loss > trial.loss:
+        return [trial.u]
+    return [other.u] if other.loss < _LOWER * trial.loss else [trial.u, other.u]
 
 
-def given(error: ScalesError, start: Trial, tol: float, max_iter: int) -> Chosen:
+def given(error: ScalesError, equal: Equal, tol: float, max_iter: int) -> Chosen:
     """The end of the path to the penalty of the error."""
     ladder = [*(each for each in PENALTIES if each > error.penalty), error.penalty]
-    return Chosen(error.penalty, along(error, start, ladder, tol, max_iter)[-1], np.nan)
+    return Chosen(error.penalty, along(error, equal, ladder, tol, max_iter)[-1], np.nan)
 
 
-def chosen(error: ScalesError, start: Trial, tol: float, max_iter: int) -> Chosen:
+def chosen(error: ScalesError, equal: Equal, tol: float, max_iter: int) -> Chosen:
     """The penalty of least outer error."""
-    trials, left = along(error, start, PENALTIES, tol, max_iter), []
+    trials, left = along(error, equal, PENALTIES, tol, max_iter), []
     folds = error.held_out.folds.merged(_FOLDS).tests()[:_OUT]
     for rows in folds:
         rest = error.on(np.setdiff1d(np.arange(len(error.held_out.Y)), rows))
-        ends = along(rest, at_point(rest, start.u), PENALTIES, tol, max_iter)
+        ends = along(rest, equal, PENALTIES, tol, max_iter)
         left.append([float(error.squares(trial.u)[rows].sum()) for trial in ends])
     outer = np.sum(left, axis=0)
     first = int(np.argmin(outer))
@@ -86,4 +89,4 @@ def chosen(error: ScalesError, start: Trial, tol: float, max_iter: int) -> Chose
 
 def can_choose(error: ScalesError) -> bool:
     """Whether two folds are left where one is left out."""
-    return error.held_out.folds.merged(_FOLDS).count > 2 and bool(len(error.varied) > 1)
+    return error.held_out.folds.merged(_FOLDS).count > 2 and bool(len(error.form.varied) > 1)

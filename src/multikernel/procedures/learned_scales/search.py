@@ -4,8 +4,8 @@
 
 as error.py has it. The problem is not convex. Equal scales are tried first, of several widths and with several ridges,
 on some of the samples where there are many; descents (descent.py) lead on from the best, and from what gradients make
-of it (gradients.py), on these samples while the penalty falls (path.py), and then on all. The end is no worse than the
-equal scales chosen.
+of it (starts.py), on these samples while the penalty falls (path.py), and then on all. The end is no worse than the
+equal scales chosen, but for a metric of low rank, which has none.
 """
 
 from __future__ import annotations
@@ -17,13 +17,17 @@ import numpy as np
 from multikernel._memory import check_memory
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
+from multikernel.banks.products import ColumnProductsBank
 from multikernel.banks.threads import one_blas_thread
 from multikernel.combinations import Profiles
 from multikernel.observer import Observer, silent
 from multikernel.procedures.base import Weights
-from multikernel.procedures.learned_scales.descent import Run, at_point, descended, equal_scales
-from multikernel.procedures.learned_scales.error import ScalesError, Trial, mean_distances
+from multikernel.procedures.learned_scales.descent import Run, descended
+from multikernel.procedures.learned_scales.error import ScalesError, mean_distances
+from multikernel.procedures.learned_scales.forms import Form, Separate
+from multikernel.procedures.learned_scales.metrics import FullMetric, LowRankMetric
 from multikernel.procedures.learned_scales.path import can_choose, chosen, given
+from multikernel.procedures.learned_scales.starts import at_point, beginning, equal_scales
 from multikernel.procedures.ridge_cv.residuals import HeldOut
 from multikernel.procedures.units import spread
 
@@ -39,8 +43,8 @@ class LearnedScales(Weights):
 
     Parameters
     ----------
-    scales : array (R, m), the scales of the m distances in each of R kernels
-    means : array (m,), the mean distances over pairs of samples, the inverse units of the scales
+    scales : array (R, m), the scales of the m distances in each of R kernels, or a metric (c, c) row by row
+    means : array (m,) or (c,), the mean distances over pairs of samples, the inverse units of the scales
     alpha : float, the ridge
     errors : array (t,), the mean squared held-out error of each target
     equal : float, the least held-out error of equal scales that was found, the sum over the targets
@@ -75,12 +79,13 @@ def learned_scales(
     seed: int = 0,
     observe: Observer = silent,
     sample_weight: Array | None = None,
+    rank: int | None = None,
 ) -> LearnedScales:
     """Scales, weights and ridge of least penalised held-out error.
 
     Parameters
     ----------
-    bank : KernelBank of distances, of shape (n, n)
+    bank : KernelBank of distances, of shape (n, n); a ColumnProductsBank of all pairs of columns for a metric
     combination : Profiles
     held_out : the targets and the folds
     penalty : float >= 0, one over the variance of the logarithms of the scales that is expected beforehand; None
@@ -91,6 +96,7 @@ def learned_scales(
     seed : of the samples on which the steps begin
     observe : told of each step on all samples
     sample_weight : array (n,) >= 0, what the squared error of each sample is multiplied with
+    rank : of a metric; full if not given
     """
     unit, n = spread(held_out.Y), len(held_out.Y)
     held_out = replace(held_out, Y=held_out.Y / unit)
@@ -98,16 +104,26 @@ def learned_scales(
     matrices = 3.0 + len(combination.kernels)
     check_memory(matrices * n * n, f"learning scales inside kernels of {n} samples", "take a part of the samples")
     first = _PENALTY if penalty is None else penalty
-    error = ScalesError(bank, combination, held_out, first, mean_distances(bank, seed, sample_weight))
+    error = ScalesError(bank, combination, held_out, first, _form(bank, rank, seed, sample_weight))
     few = _some(error, _FEW, seed)
     with one_blas_thread(0):
         equal = equal_scales(few, _some(error, _FEWEST, seed))
         found = (chosen if penalty is None and can_choose(few) else given)(few, equal, tol, max_iter)
-        begin, error = found.trial, replace(error, penalty=found.penalty)
+        u, error = found.trial.u, replace(error, penalty=found.penalty)
     with one_blas_thread(n, MANY):
-        equal, begin = at_point(error, equal.u), at_point(error, begin.u)
-        run = descended(error, min(begin, equal, key=lambda trial: trial.value), tol, max_iter, observe)
-    return _result(error, run, equal, found.outer, tol, unit)
+        loss, begin = equal.loss(error), at_point(error, u)
+        if begin.loss > loss and error.widened is error:
+            begin = min(begin, beginning(error, equal), key=lambda trial: trial.value)
+        run = descended(error, begin, tol, max_iter, observe)
+    return _result(error, run, loss, found.outer, tol, unit)
+
+
+def _form(bank: KernelBank, rank: int | None, seed: int, sample_weight: Array | None) -> Form:
+    """A metric where the bank has the products of its columns, else a scale for each distance."""
+    if not isinstance(bank, ColumnProductsBank):
+        return Separate.of(bank, mean_distances(bank, seed, sample_weight))
+    form = FullMetric(mean_distances(bank.separate, seed, sample_weight))
+    return form if rank is None or rank >= len(form.varied) else LowRankMetric(form.means, rank)
 
 
 def _some(error: ScalesError, count: int, seed: int) -> ScalesError:
@@ -117,13 +133,13 @@ def _some(error: ScalesError, count: int, seed: int) -> ScalesError:
     return few if few.held_out.folds.count > 1 else error
 
 
-def _result(error: ScalesError, run: Run, equal: Trial, outer: float, tol: float, unit: float) -> LearnedScales:
+def _result(error: ScalesError, run: Run, equal: float, outer: float, tol: float, unit: float) -> LearnedScales:
     """The scale of the weights goes into the ridge: they sum to 1."""
     R, theta = len(error.combination.kernels), error.theta(run.best.u)
     total = float(theta[:R].sum())
     with np.errstate(over="ignore"):  # squares of a target of 1e200 are no numbers, its predictions are
         errors = unit * (unit * run.best.errors)
-        others = [unit * (unit * each) for each in (equal.loss, error.held_out.constant(), outer)]
+        others = [unit * (unit * each) for each in (equal, error.held_out.constant(), outer)]
     return LearnedScales(
         values=theta[:R] / total,
         objective=float(errors.sum()),
@@ -131,8 +147,8 @@ def _result(error: ScalesError, run: Run, equal: Trial, outer: float, tol: float
         converged=run.certificate.reached(tol),
         n_iter=len(run.history) - 1,
         history=run.history,
-        scales=theta[R:].reshape(len(error.combination.users), -1),
-        means=error.means,
+        scales=theta[R:].reshape(len(error.halves), -1),
+        means=error.form.means,
         alpha=1.0 / total,
         errors=errors,
         equal=others[0],

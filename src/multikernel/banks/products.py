@@ -1,0 +1,153 @@
+"""Products of the differences in two columns, as a bank: what a metric inside a kernel is learned on.
+
+    D_k = (x_j - z_j) (x_l - z_l),    (j, l) the k-th pair of columns
+
+With all pairs, sum_k M_k D_k = (x - z)'M (x - z). A pair alone is no distance; their sums are where M is positive
+semi-definite. Neither pass forms the matrices:
+
+    sum_k M_k D_k     with M = V diag(l) V', squared differences of the samples times V
+    <D_k, N>          the entry (j, l) of  X'diag(N 1) X + Z'diag(N'1) Z - X'N Z - Z'N'X
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from multikernel._typing import Array, Index
+from multikernel.banks.base import KernelBank
+from multikernel.banks.categories import Columns
+from multikernel.banks.columns import ColumnDistancesBank
+from multikernel.banks.gram import DenseGram, Gram
+from multikernel.banks.indices import positions, same_samples
+from multikernel.banks.squares import weighted_squares
+from multikernel.banks.threads import one_blas_thread, over_tiles
+
+_ROUNDING = 4.0 * float(np.finfo(float).eps)  # of the largest eigenvalue, for each column: less is nothing
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class ColumnProductsBank(KernelBank):
+    """(x_j - z_j) (x_l - z_l) for pairs (j, l) of columns.
+
+    Parameters
+    ----------
+    X, Z : arrays (r, c) and (s, c), the row and the column samples; ``X is Z`` makes the bank square
+    first, second : int arrays (m,), the two columns of each pair
+    columns : how samples become columns of numbers
+    """
+
+    X: Array
+    Z: Array
+    first: Array
+    second: Array
+    columns: Columns
+
+    @classmethod
+    def of(cls, X: Any) -> ColumnProductsBank:
+        """All c^2 pairs of the columns of a training sample, row by row of a metric.
+
+        Parameters
+        ----------
+        X : array or CSR matrix (n, p), or a table whose features of strings are categories
+
+        Raises
+        ------
+        ValueError : where the differences in a feature are beyond double precision
+        """
+        alone = ColumnDistancesBank.of(X)
+        first, second = np.indices((alone.X.shape[1],) * 2).reshape(2, -1)
+        return cls(alone.X, alone.X, first, second, alone.columns)
+
+    @property
+    def separate(self) -> ColumnDistancesBank:
+        """The squared differences in each column."""
+        c = self.Z.shape[1]
+        return ColumnDistancesBank(self.X, self.Z, np.arange(c), c, self.columns)
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return len(self.X), len(self.Z)
+
+    def __len__(self) -> int:
+        return len(self.first)
+
+    @property
+    def square(self) -> bool:
+        return self.X is self.Z
+
+    @property
+    def of_distances(self) -> bool:
+        return True
+
+    # -- passes --------------------------------------------------------------------------------------------------
+
+    def tiles(self, rows: Index) -> Iterator[Array]:
+        X = self.X[rows]
+        for j, k in zip(self.first, self.second, strict=True):
+            yield (X[:, j, None] - self.Z[:, j]) * (X[:, k, None] - self.Z[:, k])
+
+    def combine_all(self, W: Array) -> list[Gram]:
+        return [DenseGram(self._whole(self._metric(w))) for w in np.asarray(W, dtype=float)]
+
+    def inner(self, M: Array) -> Array:
+        centre = self.Z.mean(axis=0) if len(self.Z) else 0.0
+        X, Z = self.X - centre, self.Z - centre
+
+        def part(rows: slice) -> tuple[Array, Array]:
+            tile, own = M[rows], X[rows]
+            crossed = own.T @ (tile @ Z)
+            return (own.T * tile.sum(axis=1)) @ own - crossed - crossed.T, tile.sum(axis=0)
+
+        with one_blas_thread(0):
+            parts = over_tiles(part, M.shape)
+        if not parts:
+            return np.zeros(len(self))
+        by_columns = np.sum([columns for _, columns in parts], axis=0)
+        whole = np.sum([own for own, _ in parts], axis=0) + (Z.T * by_columns) @ Z
+        return np.asarray(whole[self.first, self.second])
+
+    def diagonal(self) -> Array:
+        self._check_square("a rectangular bank has no diagonal")
+        return np.zeros((len(self), len(self.X)))
+
+    # -- parts, new samples --------------------------------------------------------------------------------------
+
+    def block(self, rows: Index, columns: Index) -> ColumnProductsBank:
+        r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])
+        Z = self.Z[c]
+        return replace(self, X=Z if same_samples(self.square, r, c) else self.X[r], Z=Z)
+
+    def select(self, index: Index) -> ColumnProductsBank:
+        chosen = positions(index, len(self))
+        return replace(self, first=self.first[chosen], second=self.second[chosen])
+
+    def cross(self, X: Any) -> ColumnProductsBank:
+        return replace(self, X=self.columns.numbers(X))
+
+    def self_values(self, X: Any) -> Array:
+        return np.zeros((len(self), X.shape[0]))
+
+    # -- parts of passes -----------------------------------------------------------------------------------------
+
+    def _metric(self, w: Array) -> Array:
+        """The symmetric matrix of these entries: shape (c, c)."""
+        M = np.zeros((self.Z.shape[1],) * 2)
+        np.add.at(M, (self.first, self.second), 0.5 * w)
+        return M + M.T
+
+    def _whole(self, M: Array) -> Array:
+        """(x - z)'M (x - z), in units in which the columns spread alike: eigenvalues of others would lose digits."""
+        width = np.ptp(self.Z, axis=0) if len(self.Z) else np.ones(len(M))
+        width = np.where(width > 0.0, width, 1.0)
+        values, V = np.linalg.eigh(width[:, None] * M * width)
+        values[np.abs(values) <= _ROUNDING * len(M) * np.abs(values).max(initial=0.0)] = 0.0
+        centre = self.Z.mean(axis=0) if len(self.Z) else 0.0
+        Z = ((self.Z - centre) / width) @ V
+        D = weighted_squares(values, Z if self.square else ((self.X - centre) / width) @ V, Z)
+        if self.square:
+            np.fill_diagonal(D, 0.0)
+        return D

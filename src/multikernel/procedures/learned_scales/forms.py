@@ -1,0 +1,130 @@
+"""How parameters become the scales of a distance: one for each distance of a bank, or a metric over its columns.
+
+A row of scales s, an entry for each of the m matrices of a bank, follows from parameters v without bounds. They are
+measured by the mean distances d over pairs of samples, so that the result does not depend on the units of the features.
+A prior tells which of them are expected, as a sum of squares: 0 where all features count alike.
+
+    separate scales     s_k = exp(v_k) / d_k,    prior sum_k (v_k - mean v)^2
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass
+
+import numpy as np
+
+from multikernel._typing import Array
+from multikernel.banks import KernelBank
+from multikernel.banks.columns import ColumnDistancesBank
+
+_LEAST = 0.01  # of a mean scale: what each feature has at least where gradients propose scales
+
+
+@dataclass(frozen=True, eq=False)
+class Form(ABC):
+    """How parameters become scales.
+
+    Parameters
+    ----------
+    means : array, the mean of each distance over pairs of samples; 0 where it does not vary
+    """
+
+    means: Array
+
+    @property
+    def varied(self) -> Array:
+        """The distances that are not zero everywhere."""
+        return np.flatnonzero(self.means > 0.0)
+
+    @property
+    def units(self) -> Array:
+        """The mean distances of those."""
+        return np.asarray(self.means[self.varied])
+
+    @property
+    def wide(self) -> Form:
+        """A form that has equal scales, and those of this one."""
+        return self
+
+    @property
+    @abstractmethod
+    def size(self) -> int:
+        """How many parameters a row of scales has."""
+
+    @abstractmethod
+    def scales(self, v: Array) -> Array:
+        """A row of scales, shape (m,)."""
+
+    @abstractmethod
+    def pulled(self, v: Array, slope: Array) -> Array:
+        """The derivative in the parameters, of that in the scales."""
+
+    @abstractmethod
+    def prior(self, v: Array) -> tuple[float, Array]:
+        """How unequal the scales are, and its derivative."""
+
+    @abstractmethod
+    def equal(self, total: float) -> Array:
+        """The parameters of equal scales with this mean distance."""
+
+    @abstractmethod
+    def total(self, scales: Array) -> float:
+        """The mean distance over pairs of samples."""
+
+    @abstractmethod
+    def proposed(self, outer: Array, total: float) -> Array:
+        """The parameters of scales in proportion of the root of an outer product of gradients, with this mean distance.
+
+        ``outer`` is positive semi-definite of shape (c, c), for the columns of the bank.
+        """
+
+    @abstractmethod
+    def applied(self, scales: Array, B: Array) -> Array:
+        """The metric of scales times vectors in the columns of the bank: shape (n, c)."""
+
+
+@dataclass(frozen=True, eq=False)
+class Separate(Form):
+    """A scale for each distance of a bank.
+
+    ``owner`` is the distance to which each column of the bank belongs, -1 for none; empty for a bank without columns.
+    """
+
+    owner: Array
+
+    @classmethod
+    def of(cls, bank: KernelBank, means: Array) -> Separate:
+        return cls(means, bank.owner if isinstance(bank, ColumnDistancesBank) else np.arange(0))
+
+    @property
+    def size(self) -> int:
+        return len(self.varied)
+
+    def scales(self, v: Array) -> Array:
+        scales = np.zeros(len(self.means))
+        scales[self.varied] = 1.0 / self.units * np.exp(v)
+        return scales
+
+    def pulled(self, v: Array, slope: Array) -> Array:
+        return np.asarray((slope * self.scales(v))[self.varied])
+
+    def prior(self, v: Array) -> tuple[float, Array]:
+        apart = v - v.mean() if len(v) else v
+        return float((apart**2).sum()), 2.0 * apart
+
+    def equal(self, total: float) -> Array:
+        return np.full(self.size, np.log(total / max(self.size, 1)))
+
+    def total(self, scales: Array) -> float:
+        return float(scales @ self.means)
+
+    def proposed(self, outer: Array, total: float) -> Array:
+        used = self.owner >= 0
+        squares = np.bincount(self.owner[used], np.diag(outer)[used], len(self.means)) * self.means
+        parts = np.sqrt(squares[self.varied])
+        parts = parts / (parts.mean() or 1.0) + _LEAST
+        return np.asarray(np.log(total * parts / parts.sum()))
+
+    def applied(self, scales: Array, B: Array) -> Array:
+        return np.append(scales, 0.0)[self.owner] * B
