@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pkgutil
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from importlib import import_module
 from inspect import isabstract
@@ -365,6 +365,9 @@ BANKS: dict[str, BankCase] = {
     "anova-lazy": BankCase(lambda X: bind(kernels.anova(3, normalize=False), X, memory=1), _ANOVA),
     "subset-rbf": BankCase(_subsets, _SUBSET_RBFS),
     "subset-rbf-float32": BankCase(_subsets, _SUBSET_RBFS, single),
+    "subset-rbf-in-single-precision": BankCase(
+        lambda X: replace(_subsets(X), dtype=np.float32), _SUBSET_RBFS, tol=2e-6
+    ),
     "subset-rbf-sparse": BankCase(_subsets, _SUBSET_RBFS, csr),
     "subset-rbf-stored": BankCase(lambda X: bind(_subset_family(), X), _SUBSET_RBFS),
     "stored-in-float32": BankCase(

@@ -1,9 +1,13 @@
 """Compiled passes over Gaussian kernels on subsets of the features; no kernel matrix is stored, no lock is held.
 
 Kernel k is exp(-gammas[k] D), D_c = sum over j in subsets[owner[k]] of Q[j, c] for the pairs of samples c, where Q
-holds the squared differences of each feature (-1 in a subset is no feature). A tile of pairs goes through all kernels
+holds the squared differences of each feature (-1 in a subset is no feature). X and Z hold the samples of rows and
+columns, feature by feature; pairs are numbered row by row, in the lower ``half`` where X is Z, and a pass begins with
+the pair (row, column). A tile of pairs goes through all kernels
 of one subset at a time: the distance is formed once, and where a gamma is a small whole multiple of the one before, the
 kernel is a power of the one before and needs no exponential.
+
+Kernels are evaluated in the precision of the array ``kind``, double or single; distances and sums are in double always.
 
 Sums may be reassociated: the order of a sum changes rounding only, and no stopping test is computed here.
 """
@@ -11,113 +15,142 @@ Sums may be reassociated: the order of a sum changes rounding only, and no stopp
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+from numba import njit, types
+from numba.extending import overload
 
 _FAST = {"reassoc", "contract", "nsz"}
 _TILE = 512  # pairs in the first-level cache at a time
 _LARGEST_POWER = 8  # beyond it an exponential is as cheap
 _LONGEST_CHAIN = 256  # rounding grows with the product of the powers since the last exponential
+_LONGEST_SINGLE_CHAIN = 2  # likewise in single precision
 _LOG2_E = 1.4426950408889634
 _LN2_HIGH = 6.93147180369123816490e-01  # its last 20 bits are zero: multiples are exact
 _LN2_LOW = 1.90821492927058770002e-10
 _TO_INTEGER = 6755399441055744.0  # 1.5 2^52: a number added to it is rounded to a whole one, in the last bits
 _LEAST = -708.0  # exp of it is the smallest normal number, near enough to 0
+# The same in single precision, and the factors of Taylor's polynomial.
+_SINGLE_LOG2_E, _SINGLE_TO_INTEGER, _SINGLE_LEAST = np.float32(_LOG2_E), np.float32(12582912.0), np.float32(-87.0)
+_SINGLE_LN2_HIGH, _SINGLE_LN2_LOW = np.float32(0.693359375), np.float32(-2.12194440e-4)
+_ONE, _HALF, _THIRD, _FOURTH = np.float32(1.0), np.float32(1 / 2), np.float32(1 / 6), np.float32(1 / 24)
+_FIFTH, _SIXTH, _SEVENTH = np.float32(1 / 120), np.float32(1 / 720), np.float32(1 / 5040)
 
 
 @njit(nogil=True, cache=True)
-def forms(Q, W, subsets, owner, gammas, out, first, last):  # type: ignore[no-untyped-def]
-    """out[k, t] += sum_c W[t, c] K_k[c] for the kernels first..last."""
-    D, K, spare = np.empty(_TILE), np.empty(_TILE), np.empty(_TILE)
-    for begin in range(0, Q.shape[1], _TILE):
-        end = min(begin + _TILE, Q.shape[1])
-        d, tile = D[: end - begin], K[: end - begin]
-        chain = 0
-        for k in range(first, last):
-            if k == first or owner[k] != owner[k - 1]:
-                chain = _distance(Q, subsets[owner[k]], begin, d)
-            chain = _gaussian(d, gammas[k], gammas[k - 1], chain, tile, spare)
-            for t in range(len(W)):
-                out[k, t] += _dot(tile, W[t, begin:end])
-
-
-@njit(nogil=True, cache=True)
-def sums(Q, W, subsets, owner, gammas, out, start):  # type: ignore[no-untyped-def]
-    """out[t, start + c] = sum_k W[t, k] K_k[c]."""
-    D, K, spare = np.empty(_TILE), np.empty(_TILE), np.empty(_TILE)
-    out[:, start : start + Q.shape[1]] = 0.0
-    for begin in range(0, Q.shape[1], _TILE):
-        end = min(begin + _TILE, Q.shape[1])
-        d, tile = D[: end - begin], K[: end - begin]
-        chain = 0
+def forms(X, Z, half, row, column, W, subsets, owner, gammas, kind, out):  # type: ignore[no-untyped-def]
+    """out[k, t] += sum_c W[t, c] K_k[c], for as many pairs as W has."""
+    Q, D, K, spare, needed = _space(X, subsets, kind)
+    for begin in range(0, W.shape[1], _TILE):
+        size = min(_TILE, W.shape[1] - begin)
+        row, column = _differences(X, Z, half, row, column, needed, Q[:, :size])
+        d, tile, chain = D[:size], K[:size], 0
         for k in range(len(owner)):
             if k == 0 or owner[k] != owner[k - 1]:
-                chain = _distance(Q, subsets[owner[k]], begin, d)
+                chain = _distance(Q, subsets[owner[k]], d)
             chain = _gaussian(d, gammas[k], gammas[k - 1], chain, tile, spare)
             for t in range(len(W)):
-                _add(W[t, k], tile, out[t, start + begin : start + end])
+                out[k, t] += _dot(tile, W[t, begin : begin + size])
 
 
 @njit(nogil=True, cache=True)
-def values(Q, subsets, owner, gammas, out, start, first, last):  # type: ignore[no-untyped-def]
-    """out[k, start + c] = K_k[c] for the kernels first..last."""
-    D, K, spare = np.empty(_TILE), np.empty(_TILE), np.empty(_TILE)
-    for begin in range(0, Q.shape[1], _TILE):
-        end = min(begin + _TILE, Q.shape[1])
-        d, tile = D[: end - begin], K[: end - begin]
-        chain = 0
-        for k in range(first, last):
-            if k == first or owner[k] != owner[k - 1]:
-                chain = _distance(Q, subsets[owner[k]], begin, d)
+def sums(X, Z, half, row, column, W, subsets, owner, gammas, kind, out):  # type: ignore[no-untyped-def]
+    """out[t, c] = sum_k W[t, k] K_k[c], for as many pairs as out has."""
+    Q, D, K, spare, needed = _space(X, subsets, kind)
+    out[:] = 0.0
+    for begin in range(0, out.shape[1], _TILE):
+        size = min(_TILE, out.shape[1] - begin)
+        row, column = _differences(X, Z, half, row, column, needed, Q[:, :size])
+        d, tile, chain = D[:size], K[:size], 0
+        for k in range(len(owner)):
+            if k == 0 or owner[k] != owner[k - 1]:
+                chain = _distance(Q, subsets[owner[k]], d)
             chain = _gaussian(d, gammas[k], gammas[k - 1], chain, tile, spare)
-            entries = out[k, start + begin : start + end]
-            for t in range(len(tile)):
-                entries[t] = tile[t]
+            for t in range(len(W)):
+                _add(W[t, k], tile, out[t, begin : begin + size])
 
 
 @njit(nogil=True, cache=True)
-def differences(X, Z, rows, columns, Q):  # type: ignore[no-untyped-def]
-    """Q[j, c] = (X[j, rows[c]] - Z[j, columns[c]])^2, features by rows."""
-    for j in range(len(Q)):
-        x, z, q = X[j], Z[j], Q[j]
-        for c in range(len(rows)):
-            difference = x[rows[c]] - z[columns[c]]
-            q[c] = difference * difference
+def values(X, Z, half, row, column, subsets, owner, gammas, out):  # type: ignore[no-untyped-def]
+    """out[k, c] = K_k[c], in out's precision, for as many pairs as out has."""
+    Q, D, K, spare, needed = _space(X, subsets, out)
+    for begin in range(0, out.shape[1], _TILE):
+        size = min(_TILE, out.shape[1] - begin)
+        row, column = _differences(X, Z, half, row, column, needed, Q[:, :size])
+        d, tile, chain = D[:size], K[:size], 0
+        for k in range(len(owner)):
+            if k == 0 or owner[k] != owner[k - 1]:
+                chain = _distance(Q, subsets[owner[k]], d)
+            chain = _gaussian(d, gammas[k], gammas[k - 1], chain, tile, spare)
+            out[k, begin : begin + size] = tile
 
 
 @njit(nogil=True, cache=True)
-def products(Q, rows, columns, C, subsets, owner, gammas, mirrored, out):  # type: ignore[no-untyped-def]
-    """out[k, t, i] += sum over the pairs c with rows[c] = i of K_k[c] C[t, columns[c]]; ``rows`` is sorted.
+def products(X, Z, half, row, column, count, C, subsets, owner, gammas, kind, out):  # type: ignore[no-untyped-def]
+    """out[k, t, i - row] += sum over the pairs (i, j) of K_k[i, j] C[t, j], for this number of pairs.
 
-    Where the pairs are those of a half, ``mirrored``, a pair that is no sample with itself counts in both directions.
+    In a half a pair that is no sample with itself counts in both directions; ``row`` is 0 then.
     """
-    D, K, spare = np.empty(_TILE), np.empty(_TILE), np.empty(_TILE)
-    begin = 0
-    while begin < len(rows):
-        i = rows[begin]
-        end = min(begin + _TILE, len(rows))
-        while rows[end - 1] != i:
-            end -= 1  # the pairs of a tile are neighbours in one row
-        d, tile, first = D[: end - begin], K[: end - begin], columns[begin]
-        chain = 0
+    Q, D, K, spare, needed = _space(X, subsets, kind)
+    first = 0 if half else row
+    while count > 0:
+        i, j = row, column
+        size = min(_TILE, count, (i + 1 if half else Z.shape[1]) - j)  # the pairs of a tile are neighbours in one row
+        row, column = _differences(X, Z, half, row, column, needed, Q[:, :size])
+        d, tile, chain = D[:size], K[:size], 0
+        others = min(size, i - j)  # but for the sample itself
         for k in range(len(owner)):
             if k == 0 or owner[k] != owner[k - 1]:
-                chain = _distance(Q, subsets[owner[k]], begin, d)
+                chain = _distance(Q, subsets[owner[k]], d)
             chain = _gaussian(d, gammas[k], gammas[k - 1], chain, tile, spare)
             for t in range(len(C)):
-                out[k, t, i] += _dot(tile, C[t, first : first + len(tile)])
-                if mirrored:
-                    others = len(tile) - (columns[end - 1] == i)
-                    _add(C[t, i], tile[:others], out[k, t, first : first + others])
-        begin = end
+                out[k, t, i - first] += _dot(tile, C[t, j : j + size])
+                if half:
+                    _add(C[t, i], tile[:others], out[k, t, j : j + others])
+        count -= size
 
 
 @njit(nogil=True, cache=True)
-def _distance(Q, features, begin, d):  # type: ignore[no-untyped-def]
+def _space(X, subsets, kind):  # type: ignore[no-untyped-def]
+    """Tiles of differences, of distances, of a kernel and a spare one; and the features needed."""
+    used = np.zeros(len(X), np.bool_)
+    for features in subsets:
+        for j in features:
+            if j >= 0:
+                used[j] = True
+    tiles = np.empty((2, _TILE), kind.dtype)
+    return np.empty((len(X), _TILE)), np.empty(_TILE), tiles[0], tiles[1], np.flatnonzero(used)
+
+
+@njit(nogil=True, cache=True)
+def _differences(X, Z, half, row, column, needed, Q):  # type: ignore[no-untyped-def]
+    """Squared differences of the needed features for the pairs from (row, column) on; the pair after them."""
+    done = 0
+    while done < Q.shape[1]:
+        length = row + 1 if half else Z.shape[1]
+        size = min(Q.shape[1] - done, length - column)
+        for j in needed:
+            x, z, q = X[j, row], Z[j, column : column + size], Q[j, done : done + size]
+            for c in range(size):
+                difference = x - z[c]
+                q[c] = difference * difference
+        done += size
+        column += size
+        if column == length:
+            row, column = row + 1, 0
+    return row, column
+
+
+@njit(nogil=True, cache=True)
+def _distance(Q, features, d):  # type: ignore[no-untyped-def]
     """d = the sum of the features' squared differences; 0: no kernel has been made of it yet."""
-    d[:] = 0.0
+    first = True
     for j in features:
-        if j >= 0:
-            _add(1.0, Q[j, begin : begin + len(d)], d)
+        if j >= 0 and first:
+            d[:] = Q[j, : len(d)]
+            first = False
+        elif j >= 0:
+            _add(1.0, Q[j, : len(d)], d)
+    if first:
+        d[:] = 0.0
     return 0
 
 
@@ -128,20 +161,29 @@ def _gaussian(d, gamma, before, chain, K, spare):  # type: ignore[no-untyped-def
         ratio = gamma / before
         power = int(min(max(round(ratio), 0.0), 1e9))
         whole = 1 <= power <= _LARGEST_POWER and abs(ratio - power) <= 1e-14 * power
-        if whole and chain * power <= _LONGEST_CHAIN:
+        longest = _LONGEST_CHAIN if K.itemsize == 8 else _LONGEST_SINGLE_CHAIN
+        if whole and chain * power <= longest:
             _raise(K, power, spare[: len(K)])
             return chain * power
-    _exp(-gamma, d, K, spare[: len(K)])
+    _exp(-gamma, d, K, spare[: len(K)])  # type: ignore[no-untyped-call]
     return 1
 
 
-@njit(nogil=True, cache=True, fastmath={"contract", "nsz"})
 def _exp(factor, d, E, spare):  # type: ignore[no-untyped-def]
-    """E = exp(factor d) for factor d <= 0, to one unit in the last place: 2^k e^r with |r| <= ln 2 / 2.
+    """E = exp(factor d) for factor d <= 0, to one unit in the last place of E's precision: 2^k e^r, |r| <= ln 2 / 2.
 
-    Written out so that it becomes vector instructions: e^r by its Taylor polynomial of degree 13, and k from the last
-    bits of a sum with a large constant, shifted to where the exponent is.
+    Written out so that it becomes vector instructions: k from the last bits of a sum with a large constant, shifted to
+    where the exponent is.
     """
+
+
+@overload(_exp, jit_options={"nogil": True, "fastmath": {"contract", "nsz"}})
+def _exp_of_precision(factor, d, E, spare):  # type: ignore[no-untyped-def]
+    return _in_single if E.dtype == types.float32 else _in_double
+
+
+def _in_double(factor, d, E, spare):  # type: ignore[no-untyped-def]
+    """e^r by its Taylor polynomial of degree 13."""
     bits = spare.view(np.int64)
     for t in range(len(d)):
         x = max(factor * d[t], _LEAST)
@@ -165,6 +207,29 @@ def _exp(factor, d, E, spare):  # type: ignore[no-untyped-def]
         spare[t] = shifted
     for t in range(len(d)):
         bits[t] = (bits[t] << 52) + (1023 << 52)
+    for t in range(len(d)):
+        E[t] *= spare[t]
+
+
+def _in_single(factor, d, E, spare):  # type: ignore[no-untyped-def]
+    """e^r by its Taylor polynomial of degree 7."""
+    bits = spare.view(np.int32)
+    for t in range(len(d)):
+        x = max(np.float32(factor * d[t]), _SINGLE_LEAST)
+        shifted = x * _SINGLE_LOG2_E + _SINGLE_TO_INTEGER
+        k = shifted - _SINGLE_TO_INTEGER
+        r = (x - k * _SINGLE_LN2_HIGH) - k * _SINGLE_LN2_LOW
+        p = _SEVENTH
+        p = p * r + _SIXTH
+        p = p * r + _FIFTH
+        p = p * r + _FOURTH
+        p = p * r + _THIRD
+        p = p * r + _HALF
+        p = p * r + _ONE
+        E[t] = p * r + _ONE
+        spare[t] = shifted
+    for t in range(len(d)):
+        bits[t] = (bits[t] << 23) + (127 << 23)
     for t in range(len(d)):
         E[t] *= spare[t]
 

@@ -130,12 +130,11 @@ def products(packed, chosen, C, out, first, last):  # type: ignore[no-untyped-de
 
 
 @njit(nogil=True, cache=True)
-def unpack(packed, K):  # type: ignore[no-untyped-def]
-    """The whole matrix, tile by tile: a tile and its mirror stay in the cache."""
-    n = len(K)
-    for top in range(0, n, _TILE):
+def unpack(packed, K, first, last):  # type: ignore[no-untyped-def]
+    """These rows of the whole matrix up to the diagonal, and their mirror; a tile and its mirror stay in the cache."""
+    for top in range(first, last, _TILE):
         for left in range(0, top + 1, _TILE):
-            for i in range(top, min(top + _TILE, n)):
+            for i in range(top, min(top + _TILE, last)):
                 start = i * (i + 1) // 2
                 for j in range(left, min(left + _TILE, i + 1)):
                     K[i, j] = packed[start + j]

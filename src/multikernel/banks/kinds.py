@@ -75,9 +75,9 @@ def gaussians_bank(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> Ker
     """Of Gaussians on sets of columns."""
     facts = [fact_of(kernel, OfDistance) for kernel in kernels]
     columns = [tuple(_columns(fact.columns, X).tolist()) for fact in facts]
-    bank = SubsetRBFBank.each(X, columns, np.array([fact.kernel.gamma for fact in facts], dtype=float))
-    fits = _halves(len(kernels), X) * storage.dtype.itemsize <= storage.memory
-    return bank.stored(storage.dtype) if fits else bank
+    gammas = np.array([fact.kernel.gamma for fact in facts], dtype=float)
+    bank = SubsetRBFBank.each(X, columns, gammas, storage.dtype)
+    return bank.stored() if _halves(len(kernels), X) * storage.dtype.itemsize <= storage.memory else bank
 
 
 def _matrix(base: Kernel | OfDistance, X: Any, storage: Storage) -> BaseMatrix:
@@ -115,9 +115,9 @@ def subsets_bank(subsets: tuple[Columns, ...], gammas: tuple[float, ...], X: Any
     table = np.full((len(subsets), max(map(len, subsets))), -1)
     for row, columns in zip(table, subsets, strict=True):
         row[: len(columns)] = columns
-    bank = SubsetRBFBank.of(X, table, np.array(gammas))
+    bank = SubsetRBFBank.of(X, table, np.array(gammas), storage.dtype)
     stack = _halves(len(bank), X) * storage.dtype.itemsize
-    return bank.stored(storage.dtype) if stack <= min(storage.memory, SMALL_STACK) else bank
+    return bank.stored() if stack <= min(storage.memory, SMALL_STACK) else bank
 
 
 def rest_bank(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBank:

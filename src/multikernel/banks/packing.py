@@ -8,6 +8,9 @@ import numpy as np
 from scipy.linalg import lapack
 
 from multikernel._typing import Array
+from multikernel.banks.threads import over_rows
+
+_ROWS = 512  # of a matrix that a thread unpacks at a time
 
 
 def pack(K: Array) -> Array:
@@ -22,7 +25,7 @@ def unpack(packed: Array, n: int, dtype: Any = None) -> Array:
     from multikernel.banks import _packed
 
     K = np.empty((n, n), dtype=packed.dtype if dtype is None else dtype)
-    _packed.unpack(packed, K)
+    over_rows(lambda r: _packed.unpack(packed, K, r.start, r.stop), n, _ROWS)
     return K
 
 

@@ -3,14 +3,15 @@
     K_k = exp(-gamma_k D_s),   D_s = sum over the features j of subset s of (x_j - z_j)^2
 
 A pass forms the squared differences of every feature for some pairs of samples, and from them every kernel, tile by
-tile in the first-level cache (``_gaussians``). A quadratic form needs only the pairs of samples that take part in it.
+tile in the first-level cache (``_gaussians``), in single precision faster than in double. A quadratic form needs only
+the pairs of samples that take part in it.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from threading import Lock
 from typing import Any
 
@@ -21,14 +22,14 @@ from multikernel._typing import Array, Columns, Index
 from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.dense import DenseBank, PackedBank, StoredBank
 from multikernel.banks.gram import DenseGram, Gram
-from multikernel.banks.indices import positions, same_samples
+from multikernel.banks.indices import positions, same_samples, unit_roundoff
 from multikernel.banks.packing import packed_pairs, unpack, weights_of_pairs
 from multikernel.banks.threads import over_rows, slices
 from multikernel.kernels.samples import dense
 
-_DIFFERENCES = 1 << 18  # squared differences of features that a thread has in memory at a time: 2 MB
 _FEW_COLUMNS = 0.5  # share of the columns
 _PIECE = 1 << 22  # kernel values that a thread evaluates at a time
+_GROUP = 1 << 13  # kernels at a time
 _SHORTEST = 1 << 9  # the least number of pairs that a thread works on, however many kernels there are
 _STORED = 1 << 23  # kernel values in memory at a time, where tiles are asked for: 64 MB
 
@@ -44,6 +45,7 @@ class SubsetRBFBank(KernelBank):
     subsets : int array (S, q), the columns of X and Z in each subset, filled up with -1
     owner : int array (m,), the subset of each kernel; passes are fastest where kernels of one subset are neighbours
     gammas : array (m,); passes are fastest where one is a small whole multiple of the one before
+    dtype : float64 or float32, the precision in which kernels are evaluated
     """
 
     X: Array
@@ -52,25 +54,26 @@ class SubsetRBFBank(KernelBank):
     subsets: Array
     owner: Array
     gammas: Array
+    dtype: Any = np.float64
 
     @classmethod
-    def each(cls, X: Any, columns: Sequence[Columns], gammas: Array) -> SubsetRBFBank:
+    def each(cls, X: Any, columns: Sequence[Columns], gammas: Array, dtype: Any = np.float64) -> SubsetRBFBank:
         """One kernel for each gamma, on columns of its own."""
         different = {own: k for k, own in enumerate(dict.fromkeys(tuple(own) for own in columns))}
         table = np.full((len(different), max(map(len, different))), -1)
         for row, own in zip(table, different, strict=True):
             row[: len(own)] = own
-        bank = cls.of(X, table, np.ones(1))
+        bank = cls.of(X, table, np.ones(1), dtype)
         return replace(bank, owner=np.array([different[tuple(own)] for own in columns], dtype=np.int32), gammas=gammas)
 
     @classmethod
-    def of(cls, X: Any, subsets: Array, gammas: Array) -> SubsetRBFBank:
+    def of(cls, X: Any, subsets: Array, gammas: Array, dtype: Any = np.float64) -> SubsetRBFBank:
         """Every gamma on every subset of X's columns, subset by subset."""
         features = np.unique(subsets[subsets >= 0])
         own = np.where(subsets >= 0, np.searchsorted(features, subsets), -1)
         owner = np.repeat(np.arange(len(subsets), dtype=np.int32), len(gammas))
         Z = _taken(X, features)
-        return cls(Z, Z, features, own, owner, np.tile(gammas, len(subsets)))
+        return cls(Z, Z, features, own, owner, np.tile(gammas, len(subsets)), dtype)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -83,27 +86,32 @@ class SubsetRBFBank(KernelBank):
     def square(self) -> bool:
         return self.X is self.Z
 
+    @property
+    def rounding(self) -> float:
+        return 2.0 * unit_roundoff(np.dtype(np.float32)) if self.dtype == np.float32 else unit_roundoff(np.dtype(float))
+
+    @cached_property
+    def _kind(self) -> Array:
+        """Nothing, in the precision of the kernels."""
+        return np.empty(0, dtype=self.dtype)
+
     # -- pairs of samples ----------------------------------------------------------------------------------------
 
-    def _pairs(self, numbers: Array) -> tuple[Array, Array]:
-        """The rows and columns of numbered pairs: of a packed half, or of a whole rectangle row by row."""
+    def _from(self, pair: int) -> tuple[Array, Array, bool, int, int]:
+        """Samples of rows and of columns, feature by feature, and where the numbered pair stands: row and column.
+
+        Pairs are those of a packed half, or of a whole rectangle row by row.
+        """
+        X, Z = self._transposed
         if self.square:
-            return packed_pairs(numbers)
-        rows, columns = np.divmod(numbers, max(1, len(self.Z)))
-        return rows, columns
+            rows, columns = packed_pairs(np.array([pair]))
+            return X, Z, True, int(rows[0]), int(columns[0])
+        return X, Z, False, *divmod(pair, max(1, len(self.Z)))
 
     @property
     def _n_pairs(self) -> int:
         r, c = self.shape
         return r * (r + 1) // 2 if self.square else r * c
-
-    def _differences(self, rows: Array, columns: Array) -> Array:
-        """Squared differences of every feature, shape (u, pairs)."""
-        from multikernel.banks import _gaussians
-
-        Q = np.empty((len(self.features), len(rows)))
-        _gaussians.differences(self._transposed[0], self._transposed[1], rows, columns, Q)
-        return Q
 
     @cached_property
     def _transposed(self) -> tuple[Array, Array]:
@@ -111,26 +119,17 @@ class SubsetRBFBank(KernelBank):
         Z = np.ascontiguousarray(self.Z.T)
         return (Z if self.square else np.ascontiguousarray(self.X.T)), Z
 
-    @property
-    def _chunk(self) -> int:
-        return max(1, _DIFFERENCES // max(1, len(self.features)))
+    def _over_pairs(self, work: Callable[[slice, slice], None]) -> None:
+        """``work(pairs, kernels)`` for some pairs and kernels at a time."""
+        groups = list(slices(len(self), _GROUP))
+        length = max(_SHORTEST, _PIECE // max(1, min(len(self), _GROUP)))
 
-    def _over_pairs(self, work: Callable[[Array, slice, slice], None]) -> None:
-        """``work(Q, pairs, kernels)`` with the squared differences Q of some pairs, for some kernels at a time.
+        def some(part: slice) -> None:
+            for each in range(part.start, part.stop):
+                pairs, group = divmod(each, len(groups))
+                work(slice(pairs * length, min((pairs + 1) * length, self._n_pairs)), groups[group])
 
-        Threads share out the kernels where these are many, else the pairs.
-        """
-        height = max(1, _PIECE // self._chunk)
-
-        def some(part: slice, threads: bool) -> None:
-            Q = self._differences(*self._pairs(np.arange(part.start, part.stop)))
-            over_rows(partial(work, Q, part), len(self), height if threads else len(self))
-
-        if len(self) > height:
-            for part in slices(self._n_pairs, self._chunk):
-                some(part, True)
-        else:
-            over_rows(partial(some, threads=False), self._n_pairs, self._chunk)
+        over_rows(some, -(-self._n_pairs // length) * len(groups), 1)
 
     def _forms(self, W: Array) -> Array:
         """sum_c W[t, c] K_k[c] over the pairs c: shape (m, t)."""
@@ -138,13 +137,14 @@ class SubsetRBFBank(KernelBank):
 
         out, adding = np.zeros((len(self), len(W))), Lock()
 
-        def kernels(Q: Array, part: slice, r: slice) -> None:
-            own, sums = np.ascontiguousarray(W[:, part]), np.zeros((r.stop - r.start, len(W)))
-            _gaussians.forms(Q, own, self.subsets, self.owner[r], self.gammas[r], sums, 0, len(sums))
+        def some(part: slice, r: slice) -> None:
+            own, totals = np.ascontiguousarray(W[:, part]), np.zeros((r.stop - r.start, len(W)))
+            described = self.subsets, self.owner[r], self.gammas[r], self._kind
+            _gaussians.forms(*self._from(part.start), own, *described, totals)
             with adding:  # other threads may have other pairs of the same kernels
-                out[r] += sums
+                out[r] += totals
 
-        self._over_pairs(kernels)
+        self._over_pairs(some)
         return out
 
     def tiles(self, rows: Index) -> Iterator[Array]:
@@ -180,10 +180,10 @@ class SubsetRBFBank(KernelBank):
         sums = np.empty((len(W), self._n_pairs))
 
         def entries(part: slice) -> None:
-            Q = some._differences(*self._pairs(np.arange(part.start, part.stop)))
-            _gaussians.sums(Q, own, some.subsets, some.owner, some.gammas, sums, part.start)
+            described = some.subsets, some.owner, some.gammas, self._kind
+            _gaussians.sums(*self._from(part.start), own, *described, sums[:, part])
 
-        over_rows(entries, self._n_pairs, min(self._chunk, max(_SHORTEST, _PIECE // max(1, len(active)))))
+        over_rows(entries, self._n_pairs, max(_SHORTEST, _PIECE // max(1, len(active))))
         return [DenseGram(unpack(s, len(self.X)) if self.square else s.reshape(self.shape)) for s in sums]
 
     def apply(self, C: Array) -> Array:
@@ -197,15 +197,15 @@ class SubsetRBFBank(KernelBank):
         Ct = np.ascontiguousarray(C.T, dtype=np.float64)
 
         def some(part: slice) -> None:
-            rows, columns = self._pairs(np.arange(part.start, part.stop))
-            first = 0 if self.square else int(rows[0])
-            sums = np.zeros((m, t, int(rows[-1]) + 1 - first))
-            Q = self._differences(rows, columns)
-            _gaussians.products(Q, rows - first, columns, Ct, self.subsets, self.owner, self.gammas, self.square, sums)
+            (*_, first, _), (*_, last, _) = self._from(part.start), self._from(part.stop - 1)
+            first = 0 if self.square else first
+            totals = np.zeros((m, t, last + 1 - first))
+            described = self.subsets, self.owner, self.gammas, self._kind
+            _gaussians.products(*self._from(part.start), part.stop - part.start, Ct, *described, totals)
             with adding:
-                out[:, :, first : first + sums.shape[2]] += sums
+                out[:, :, first : first + totals.shape[2]] += totals
 
-        over_rows(some, self._n_pairs, self._chunk)
+        over_rows(some, self._n_pairs, max(_SHORTEST, _PIECE // m))
         return out.transpose(0, 2, 1)
 
     def diagonal(self) -> Array:
@@ -217,26 +217,29 @@ class SubsetRBFBank(KernelBank):
 
     # -- stored --------------------------------------------------------------------------------------------------
 
-    def values(self, dtype: Any = np.float64) -> Array:
+    def values(self) -> Array:
         """All entries: of a square bank the packed halves, else the matrices row by row; shape (m, pairs)."""
         from multikernel.banks import _gaussians
 
-        out = np.empty((len(self), self._n_pairs), dtype=dtype)
+        out = np.empty((len(self), self._n_pairs), dtype=self.dtype)
 
-        def kernels(Q: Array, part: slice, r: slice) -> None:
-            _gaussians.values(Q, self.subsets, self.owner, self.gammas, out, part.start, r.start, r.stop)
+        def some(part: slice, r: slice) -> None:
+            _gaussians.values(*self._from(part.start), self.subsets, self.owner[r], self.gammas[r], out[r, part])
 
-        self._over_pairs(kernels)
+        self._over_pairs(some)
         return out
 
-    def stored(self, dtype: Any = np.float64) -> StoredBank:
+    def stored(self) -> StoredBank:
         """The same kernels with their matrices."""
         if self.square:
-            return PackedBank(self, self.values(dtype), len(self.X))
-        return DenseBank(self, self.values(dtype).reshape(len(self), *self.shape))
+            return PackedBank(self, self.values(), len(self.X))
+        return DenseBank(self, self.values().reshape(len(self), *self.shape))
+
+    def unrounded(self) -> SubsetRBFBank:
+        return self if self.dtype == np.float64 or not self.square else replace(self, dtype=np.float64)
 
     def exact(self, index: Index = slice(None)) -> KernelBank:
-        chosen = self.select(index)
+        chosen = self.select(index).unrounded()
         return chosen.stored() if 8 * len(chosen) * self._n_pairs <= MEMORY else chosen
 
     # -- other samples, other kernels ----------------------------------------------------------------------------
@@ -251,7 +254,7 @@ class SubsetRBFBank(KernelBank):
         return replace(self, subsets=self.subsets[used], owner=owner.astype(np.int32), gammas=self.gammas[index])
 
     def cross(self, X: Any) -> SubsetRBFBank:
-        return replace(self, X=_taken(X, self.features))
+        return replace(self, X=_taken(X, self.features), dtype=np.float64)
 
     def self_values(self, X: Any) -> Array:
         return np.broadcast_to(1.0, (len(self), X.shape[0]))
