@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import combinations, product
 from typing import Any
 
 import cvxpy as cp
@@ -88,6 +89,109 @@ def spectrum(length: int) -> Function:
         return Counter(text[i : i + length] for i in range(len(text) - length + 1))
 
     return lambda x, z: float(sum(n * count(z)[u] for u, n in count(x).items()))
+
+
+def gapped(length: int, decay: float) -> Function:
+    """Of two strings: all pairs of places at which both read the same word, each with decay to what it spans."""
+
+    def weights(text: str) -> Counter[str]:
+        found: Counter[str] = Counter()
+        for places in combinations(range(len(text)), length):
+            found["".join(text[i] for i in places)] += decay ** (places[-1] - places[0] + 1)
+        return found
+
+    return lambda x, z: float(sum(w * weights(z)[u] for u, w in weights(x).items()))
+
+
+def mismatches(length: int, most: int, alphabet: str) -> Function:
+    """Of two strings: the sum over all words of how many substrings of each are near the word."""
+
+    def near(text: str, word: tuple[str, ...]) -> int:
+        parts = (text[i : i + length] for i in range(len(text) - length + 1))
+        return sum(sum(a != b for a, b in zip(u, word, strict=True)) <= most for u in parts if set(u) <= set(alphabet))
+
+    return lambda x, z: float(sum(near(x, u) * near(z, u) for u in product(alphabet, repeat=length)))
+
+
+def rational(moves: Sequence[Any], initial: Sequence[float], final: Sequence[float]) -> Function:
+    """Of two strings: the sum over pairs of equal substrings of the square of what the automaton's paths weigh."""
+
+    def weight(word: str) -> float:
+        at = np.array(initial, dtype=float)
+        for character in word:
+            after = np.zeros(len(at))
+            for start, letter, end, factor in moves:
+                if letter in ("", character):
+                    after[end] += at[start] * factor
+            at = after
+        return float(at @ final)
+
+    def substrings(text: str) -> list[str]:
+        return [text[i:j] for i in range(len(text)) for j in range(i + 1, len(text) + 1)]
+
+    return lambda x, z: float(sum(weight(u) ** 2 for u in substrings(x) for v in substrings(z) if u == v))
+
+
+def subtrees(decay: float, partial: bool) -> Function:
+    """Of two trees in brackets: all parts of each are listed, and those of equal form are counted."""
+
+    def read(text: str) -> Any:
+        tokens = text.replace("(", " ( ").replace(")", " ) ").split()
+
+        def node() -> Any:
+            if tokens.pop(0) != "(":
+                raise ValueError(text)
+            label, children = tokens.pop(0), []
+            while tokens[0] != ")":
+                children.append(node() if tokens[0] == "(" else tokens.pop(0))
+            tokens.pop(0)
+            return (label, *children)
+
+        return node() if tokens[:1] == ["("] else None
+
+    def parts(tree: Any) -> list[tuple[Any, int]]:
+        """The parts that begin at the root of a tree, with their numbers of rules."""
+        ways: list[list[tuple[Any, int]]] = [
+            [((child[0], "cut"), 0)] * partial + parts(child) if isinstance(child, tuple) else [(child, 0)]
+            for child in tree[1:]
+        ]
+        return [((tree[0], *(p for p, _ in way)), 1 + sum(n for _, n in way)) for way in product(*ways)]
+
+    def everything(tree: Any) -> list[tuple[Any, int]]:
+        if not isinstance(tree, tuple):
+            return []
+        return parts(tree) + [found for child in tree[1:] for found in everything(child)]
+
+    def k(x: str, z: str) -> float:
+        return sum(decay**n for p, n in everything(read(x)) for q, _ in everything(read(z)) if p == q)
+
+    return k
+
+
+def items(separator: str, jaccard: bool = False) -> Function:
+    """Of two lists of items: how many are in both, or that over how many are in either."""
+
+    def members(text: str) -> set[str]:
+        return {item.strip() for item in text.split(separator)} - {""}
+
+    def k(x: str, z: str) -> float:
+        a, b = members(x), members(z)
+        return len(a & b) / max(len(a | b), 1) if jaccard else float(len(a & b))
+
+    return k
+
+
+def vector_sets(k: Function) -> Function:
+    """Of two sets of vectors: the mean of the kernel over all pairs."""
+
+    def vectors(text: str) -> list[Array]:
+        return [np.array(line.split(), dtype=float) for line in text.split(";") if line.strip()]
+
+    def mean(x: str, z: str) -> float:
+        values = [k(a, b) for a in vectors(x) for b in vectors(z)]
+        return sum(values) / max(len(values), 1)
+
+    return mean
 
 
 def tfidf(texts: Sequence[str], lengths: tuple[int, int]) -> Function:

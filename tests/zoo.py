@@ -575,6 +575,30 @@ def _shares() -> tuple[Array, Array]:
 
 
 _WORDS = (["abba", "baba", "", "ab", "abcabc", "cab", "abab", "bbbb"], ["cabba", "b", "aab"])
+_LETTERS = "abc"
+_AUTOMATON = (  # words a b* c?, their b of any weight, and at half weight all words of length 2
+    [(0, "a", 1, 1.0), (1, "b", 1, 0.5), (1, "c", 2, 2.0), (3, "", 4, 0.5), (4, "", 5, 1.0)],
+    (1.0, 0.0, 0.0, 1.0, 0.0, 0.0),
+    (0.0, 1.0, 1.0, 0.0, 0.0, 1.0),
+)
+_TREES = (
+    [
+        "(S (A x) (B y))",
+        "(S (A x) (B (A x) (B y)))",
+        "",
+        "x",
+        "(S (A x y) (B (C z)))",
+        "(A x)",
+        "(S (A x) (B y) (B y))",
+        "(S (A x) (B y))",
+    ],
+    ["(T (S (A x) (B y)) (S (A z) (B y)))", "(B y)", "(C)"],
+)
+_BASKETS = (["tea, milk", "milk,tea,milk", "", "bread", "tea", "a b, c", "milk, bread, eggs", " , "], ["eggs", "", "x"])
+_BAGS = (
+    ["0 1; 2 0.5", "1 1", "", "0 1", "-1 2e-1; 0 0; 0 0", "3 3;", "1 1; 1 1", "0.5 0.5"],
+    ["0 0", "", "1 0; 0 1; 1 1"],
+)
 _TEXTS = (
     ["a red car", "red red bus", "", "blue sky", "a blue car", "sky", "the bus and the car", "a red car"],
     ["a red sky", "rain", ""],
@@ -637,6 +661,19 @@ KERNELS: dict[str, KernelCase] = {
     "n-grams": KernelCase(kernels.NGrams(), ref.stack(ref.tfidf(_TEXTS[0], (1, 2))), _TEXTS),
     "encoded": _case(kernels.Encoded(RBF(0.4), _STANDARDIZE), _standardized(ref.rbf(0.4))),
     "spectrum": KernelCase(kernels.Spectrum(2), ref.stack(ref.spectrum(2)), _WORDS),
+    "gapped": KernelCase(kernels.GappedSubsequences(2, 0.6), ref.stack(ref.gapped(2, 0.6)), _WORDS),
+    "gapped-normalized": KernelCase(
+        kernels.GappedSubsequences(3, 1.0).normalized(), ref.stack(ref.cosine(ref.gapped(3, 1.0))), _WORDS
+    ),
+    "mismatches": KernelCase(
+        kernels.Mismatches(2, 1, alphabet=_LETTERS), ref.stack(ref.mismatches(2, 1, _LETTERS)), _WORDS
+    ),
+    "rational": KernelCase(kernels.Rational(*_AUTOMATON), ref.stack(ref.rational(*_AUTOMATON)), _WORDS),
+    "subtrees": KernelCase(kernels.Subtrees(0.7), ref.stack(ref.subtrees(0.7, False)), _TREES),
+    "parts-of-trees": KernelCase(kernels.Subtrees(0.7, partial=True), ref.stack(ref.subtrees(0.7, True)), _TREES),
+    "items": KernelCase(kernels.Items(","), ref.stack(ref.items(",")), _BASKETS),
+    "items-jaccard": KernelCase(kernels.Items(",", "jaccard"), ref.stack(ref.items(",", True)), _BASKETS),
+    "vector-sets": KernelCase(kernels.VectorSets(RBF(0.4)), ref.stack(ref.vector_sets(ref.rbf(0.4))), _BAGS),
     "monomials": _case(_MONOMIALS, ref.monomials(*_monomials(4, _MONOMIALS.draw)[2])),
     "sum": _case(_SUM, _SUM_TRUTH),
     "product": _case(RBF(0.4) * Polynomial(2), ref.times(ref.rbf(0.4), ref.polynomial(2))),

@@ -33,7 +33,9 @@ from multikernel.kernels.mahalanobis import Mahalanobis
 from multikernel.kernels.monomials import random_monomials
 from multikernel.kernels.parsed import Parsed
 from multikernel.kernels.radial import ExponentialPower, Matern, RationalQuadratic
+from multikernel.kernels.rational import Rational
 from multikernel.kernels.scores import NormalScores
+from multikernel.kernels.sequences import GappedSubsequences, Mismatches
 from multikernel.kernels.series import (
     PowerSeries,
     highest_polynomial,
@@ -42,10 +44,12 @@ from multikernel.kernels.series import (
     truncated_rbf,
     weighted_polynomials,
 )
+from multikernel.kernels.sets import Items, VectorSets, written
 from multikernel.kernels.standardize import DateParts, Ranks, Standardize
-from multikernel.kernels.strings import Spectrum, spectra
+from multikernel.kernels.strings import Spectrum, gapped_subsequences, spectra
 from multikernel.kernels.subsets import rbf_subsets
 from multikernel.kernels.text import Grams, NGrams
+from multikernel.kernels.trees import Subtrees
 from multikernel.kernels.widths import Width
 
 __all__ = [
@@ -58,9 +62,11 @@ __all__ = [
     "Encoding",
     "ExponentialPower",
     "Features",
+    "GappedSubsequences",
     "Grams",
     "Hamming",
     "HomogeneousPolynomial",
+    "Items",
     "Kernel",
     "KernelFamily",
     "Kernels",
@@ -68,6 +74,7 @@ __all__ = [
     "Linear",
     "Mahalanobis",
     "Matern",
+    "Mismatches",
     "NGrams",
     "NormalScores",
     "OneHot",
@@ -75,11 +82,14 @@ __all__ = [
     "Polynomial",
     "PowerSeries",
     "Ranks",
+    "Rational",
     "RationalQuadratic",
     "Spectrum",
     "Standardize",
+    "Subtrees",
     "Tanimoto",
     "Together",
+    "VectorSets",
     "Width",
     "anova",
     "as_family",
@@ -88,6 +98,7 @@ __all__ = [
     "column_groups",
     "column_types",
     "for_columns",
+    "gapped_subsequences",
     "grid",
     "highest_polynomial",
     "homogeneous_polynomials",
@@ -107,4 +118,5 @@ __all__ = [
     "spectra",
     "truncated_rbf",
     "weighted_polynomials",
+    "written",
 ]

@@ -249,8 +249,9 @@ def as_family(kernels: Any) -> KernelFamily:
     Parameters
     ----------
     kernels : Kernel, KernelFamily, or a list of these, which may be nested; or a dict of them by name. In place of a
-        kernel stands its name ("rbf", "linear", "poly", "laplacian", "cosine", "matern", "hamming", "words" or
-        "characters", with widths from the data), or a kernel of scikit-learn's Gaussian processes.
+        kernel stands its name ("rbf", "linear", "poly", "laplacian", "cosine", "matern", "hamming", "words",
+        "characters", "subsequences", "mismatches", "items" or "subtrees", with widths from the data), or a kernel of
+        scikit-learn's Gaussian processes.
 
     Raises
     ------

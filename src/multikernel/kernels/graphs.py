@@ -27,6 +27,10 @@ def chains(lengths: Iterable[int]) -> Parents:
     ----------
     lengths : how many kernels each chain has
 
+    Raises
+    ------
+    ValueError : where that is no list of integers >= 1, or the nodes are too many
+
     Examples
     --------
     >>> from multikernel import kernels
@@ -49,6 +53,10 @@ def grid(shape: Iterable[int]) -> Parents:
     Parameters
     ----------
     shape : how many nodes there are along each axis
+
+    Raises
+    ------
+    ValueError : where that is no list of integers >= 1, or the nodes are too many
 
     Examples
     --------

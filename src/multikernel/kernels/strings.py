@@ -17,18 +17,16 @@ from scipy import sparse
 
 from multikernel._parameters import POWER, Power
 from multikernel._typing import Array
-from multikernel.kernels.base import Fact, Kernel
-from multikernel.kernels.facts import Costly
 from multikernel.kernels.family import KernelFamily, Kernels
-from multikernel.kernels.features import Features
-from multikernel.kernels.table import as_table
+from multikernel.kernels.of_strings import StringKernel
+from multikernel.kernels.sequences import GappedSubsequences
 
 _DENSE = 0.05  # share of counts that are not zero above which a dense product is faster than a sparse one
 _LARGEST = 1 << 62  # the largest number that may stand for a substring, so that none overflows
 
 
 @dataclass(repr=False)
-class Spectrum(Kernel):
+class Spectrum(StringKernel):
     """k(x, z) = the inner product of the counts of all substrings of one length.
 
     Samples are strings: a list, an array or a Series of them, or one column of a data frame,
@@ -70,29 +68,6 @@ class Spectrum(Kernel):
         F = counts(self._strings(X), int(self.length))
         return F.multiply(F).sum(axis=1)
 
-    def facts(self) -> tuple[Fact, ...]:
-        return (Costly(),)
-
-    def resolve(self, features: Features) -> Spectrum:
-        if features.n != 1 or not features.strings:
-            names = "" if features.names is None else f" ({', '.join(features.names)})"
-            raise ValueError(
-                f"{self!r} compares strings, and X has {len(features.strings)} columns of strings among "
-                f"{features.n}{names}: pass strings, or restrict it to one column of strings by .on(column)"
-            )
-        features.check_complete(self)
-        return self
-
-    def _strings(self, X: Any) -> list[str]:
-        table = as_table(X)
-        if table is None or table.shape[1] != 1:
-            found = "numbers" if table is None else f"a table of {table.shape[1]} columns"
-            raise ValueError(
-                f"{self!r} compares strings, one a sample, and got {found}; restrict it to one column of strings by "
-                ".on(column)"
-            )
-        return table.texts[:, 0].tolist()
-
 
 def spectra(max_length: int, normalize: bool = True) -> KernelFamily:
     """The spectrum kernels of substrings of length 1..max_length, from general to specific.
@@ -116,6 +91,26 @@ def spectra(max_length: int, normalize: bool = True) -> KernelFamily:
     """
     lengths = range(1, POWER.check(max_length, "spectra: max_length") + 1)
     return Kernels(tuple(Spectrum(q).normalized() if normalize else Spectrum(q) for q in lengths))
+
+
+def gapped_subsequences(max_length: int, decay: float = 0.5, normalize: bool = True) -> KernelFamily:
+    """The gapped subsequence kernels of lengths 1..max_length, from general to specific.
+
+    Parameters
+    ----------
+    max_length : int >= 1
+    decay : float in (0, 1]
+    normalize : bool, whether every k(x, x) is made 1; that of a string shorter than the length stays 0
+
+    Examples
+    --------
+    >>> from multikernel import kernels
+    >>> len(kernels.gapped_subsequences(4))
+    4
+    """
+    lengths = range(1, POWER.check(max_length, "gapped_subsequences: max_length") + 1)
+    each = (GappedSubsequences(q, decay) for q in lengths)
+    return Kernels(tuple(kernel.normalized() if normalize else kernel for kernel in each))
 
 
 def counts(strings: list[str], length: int) -> Any:

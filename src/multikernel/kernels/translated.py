@@ -22,7 +22,10 @@ from multikernel.kernels.discrete import Hamming
 from multikernel.kernels.distance import RBF, DistanceKernel, Laplacian
 from multikernel.kernels.dot import HomogeneousPolynomial, Linear, Polynomial
 from multikernel.kernels.radial import Matern, RationalQuadratic
+from multikernel.kernels.sequences import GappedSubsequences, Mismatches
+from multikernel.kernels.sets import Items
 from multikernel.kernels.text import NGrams
+from multikernel.kernels.trees import Subtrees
 
 _GAUSSIAN_PROCESSES = "sklearn.gaussian_process.kernels"
 _NAMED: dict[str, Callable[[], Kernel]] = {
@@ -36,6 +39,10 @@ _NAMED: dict[str, Callable[[], Kernel]] = {
     "hamming": Hamming,
     "words": lambda: NGrams("word"),
     "characters": lambda: NGrams("character", (2, 4)),
+    "subsequences": lambda: GappedSubsequences(3).normalized(),
+    "mismatches": lambda: Mismatches(4).normalized(),
+    "items": lambda: Items(",", "jaccard"),
+    "subtrees": lambda: Subtrees().normalized(),
 }
 _INSTEAD = {
     "WhiteKernel": "it is noise, and no similarity of samples: what it stands for is the ridge alpha of a regressor",

@@ -1,0 +1,169 @@
+"""Compiled kernels of pairs of sequences and of trees: one sample against several; no lock is held.
+
+All samples stand one after the other in one array; sample j is from starts[j] to starts[j + 1].
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(nogil=True, cache=True)
+def subsequences(codes, starts, i, first, length, decay, out):  # type: ignore[no-untyped-def]
+    """Common subsequences of one length, each occurrence with decay to the length that it spans."""
+    x = codes[starts[i] : starts[i + 1]]
+    longest = 0
+    for j in range(first, first + len(out)):
+        longest = max(longest, starts[j + 1] - starts[j])
+    before = np.empty((len(x) + 1, longest + 1))
+    after = np.empty((len(x) + 1, longest + 1))
+    square = decay * decay
+    for place in range(len(out)):
+        z = codes[starts[first + place] : starts[first + place + 1]]
+        p, q = len(x), len(z)
+        before[: p + 1, : q + 1] = 1.0
+        for level in range(1, length):
+            after[: p + 1, : q + 1] = 0.0
+            for a in range(level, p + 1):
+                ending = 0.0
+                for b in range(level, q + 1):
+                    ending *= decay
+                    if x[a - 1] == z[b - 1]:
+                        ending += square * before[a - 1, b - 1]
+                    after[a, b] = decay * after[a - 1, b] + ending
+            before, after = after, before
+        total = 0.0
+        for a in range(length, p + 1):
+            for b in range(length, q + 1):
+                if x[a - 1] == z[b - 1]:
+                    total += square * before[a - 1, b - 1]
+        out[place] = total
+
+
+@njit(nogil=True, cache=True)
+def mismatches(codes, starts, i, first, length, shared, out):  # type: ignore[no-untyped-def]
+    """The sum over pairs of substrings of one length of shared[the number of places in which they differ].
+
+    Along each diagonal the number of differing places is kept up to date. Substrings with a code below 0 do not count.
+    """
+    x = codes[starts[i] : starts[i + 1]]
+    for place in range(len(out)):
+        z = codes[starts[first + place] : starts[first + place + 1]]
+        total = 0.0
+        for offset in range(length - len(x), len(z) - length + 1):
+            a, b = max(0, -offset), max(0, offset)
+            differ, unknown = 0, 0
+            for t in range(min(len(x) - a, len(z) - b)):
+                differ += x[a + t] != z[b + t]
+                unknown += (x[a + t] < 0) | (z[b + t] < 0)
+                if t >= length:
+                    s = t - length
+                    differ -= x[a + s] != z[b + s]
+                    unknown -= (x[a + s] < 0) | (z[b + s] < 0)
+                if t >= length - 1 and unknown == 0 and differ < len(shared):
+                    total += shared[differ]
+        out[place] = total
+
+
+@njit(nogil=True, cache=True)
+def rational(codes, kinds, starts, i, first, moves, begun, alone, final, out):  # type: ignore[no-untyped-def]
+    """The sum over pairs of equal substrings of the square of the weight that an automaton gives them.
+
+    Along each diagonal V holds the sum of v v' over the equal substrings that end here, v their forward weights; with
+    the next equal character, whose moves are M, it becomes M'V M, and ``begun``, that of the character on its own, is
+    added. ``alone`` is what a character on its own adds to the sum: most pairs need no V.
+    """
+    x, of_x = codes[starts[i] : starts[i + 1]], kinds[starts[i] : starts[i + 1]]
+    states = len(final)
+    V, W = np.empty((states, states)), np.empty((states, states))
+    for place in range(len(out)):
+        z = codes[starts[first + place] : starts[first + place + 1]]
+        total = 0.0
+        for offset in range(1 - len(x), len(z)):
+            a, b = max(0, -offset), max(0, offset)
+            run = 0
+            for t in range(min(len(x) - a, len(z) - b)):
+                if x[a + t] != z[b + t]:
+                    run = 0
+                    continue
+                run += 1
+                kind = of_x[a + t]
+                if run == 1:
+                    total += alone[kind]
+                    continue
+                if run == 2:
+                    V[:] = begun[of_x[a + t - 1]]
+                M = moves[kind]
+                for r in range(states):
+                    for s in range(states):
+                        value = 0.0
+                        for u in range(states):
+                            value += M[u, r] * V[u, s]
+                        W[r, s] = value
+                for r in range(states):
+                    for s in range(states):
+                        value = begun[kind, r, s]
+                        for u in range(states):
+                            value += W[r, u] * M[u, s]
+                        V[r, s] = value
+                        total += final[r] * final[s] * value
+        out[place] = total
+
+
+@njit(nogil=True, cache=True)
+def shared_items(rows, starts, ends, holders, first, K):  # type: ignore[no-untyped-def]
+    """K[i, j - first] becomes the number of items that sets i and j share, for the sets j from ``first`` on.
+
+    Item k is in the sets holders[ends[k]] to holders[ends[k + 1]], in their order; without other sets (``first`` = 0)
+    one triangle is counted and copied.
+    """
+    n = len(K)
+    for i in range(n):
+        for item in rows[starts[i] : starts[i + 1]]:
+            for h in range(ends[item + 1] - 1, ends[item] - 1, -1):
+                j = holders[h]
+                if j < first or (first == 0 and j < i):
+                    break
+                K[i, j - first] += 1.0
+    if first == 0:
+        for i in range(n):
+            for j in range(i):
+                K[i, j] = K[j, i]
+
+
+@njit(nogil=True, cache=True)
+def trees(rules, firsts, children, order, starts, i, first, decay, cut, out):  # type: ignore[no-untyped-def]
+    """Common parts of ordered trees: the sum over pairs of nodes of the parts that both have from there down.
+
+    A node's children come before it and are children[firsts[node]] to children[firsts[node + 1]], those with children
+    of their own; ``cut`` is 1 where a part may end at such a child, else 0. ``order`` has the nodes of each tree by
+    their rules: only pairs of the same rule are met.
+    """
+    low, high = starts[i], starts[i + 1]
+    longest = 0
+    for j in range(first, first + len(out)):
+        longest = max(longest, starts[j + 1] - starts[j])
+    table = np.empty((high - low, longest))
+    for place in range(len(out)):
+        left, right = starts[first + place], starts[first + place + 1]
+        total = 0.0
+        for a in range(low, high):
+            rule = rules[a]
+            s, t = left, right  # the first node of this rule by bisection
+            while s < t:
+                middle = (s + t) // 2
+                if rules[order[middle]] < rule:
+                    s = middle + 1
+                else:
+                    t = middle
+            while s < right and rules[order[s]] == rule:
+                b = order[s]
+                value = decay
+                for c in range(firsts[a + 1] - firsts[a]):
+                    p, q = children[firsts[a] + c], children[firsts[b] + c]
+                    value *= cut + (table[p - low, q - left] if rules[p] == rules[q] else 0.0)
+                table[a - low, b - left] = value
+                total += value
+                s += 1
+        out[place] = total

@@ -1,0 +1,96 @@
+"""What all kernels of strings share: they read one column of strings, and refuse all else in a sentence."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import Any, Self
+
+import numpy as np
+
+from multikernel._typing import Array
+from multikernel.kernels.base import Fact, Kernel
+from multikernel.kernels.facts import Costly
+from multikernel.kernels.features import Features
+from multikernel.kernels.table import as_table
+
+
+class StringKernel(Kernel):
+    """A kernel whose samples are strings: a list, an array or a Series of them, or one column of a data frame."""
+
+    def facts(self) -> tuple[Fact, ...]:
+        return (Costly(),)
+
+    def resolve(self, features: Features) -> Self:
+        if features.n != 1 or not features.strings:
+            names = "" if features.names is None else f" ({', '.join(features.names)})"
+            raise ValueError(
+                f"{self!r} compares strings, and X has {len(features.strings)} columns of strings among "
+                f"{features.n}{names}: pass strings, or restrict it to one column of strings by .on(column)"
+            )
+        features.check_complete(self)
+        return self
+
+    def _strings(self, X: Any) -> list[str]:
+        table = as_table(X)
+        if table is None or table.shape[1] != 1:
+            found = "numbers" if table is None else f"a table of {table.shape[1]} columns"
+            raise ValueError(
+                f"{self!r} compares strings, one a sample, and got {found}; restrict it to one column of strings by "
+                ".on(column)"
+            )
+        return table.texts[:, 0].tolist()
+
+
+@dataclass(frozen=True, eq=False)
+class Packed:
+    """Samples one after the other.
+
+    Parameters
+    ----------
+    starts : int array (n + 1,), where each sample begins, and where the last ends
+    parts : arrays over all samples, or over what the kernel needs besides
+    """
+
+    starts: Array
+    parts: tuple[Array, ...]
+
+
+class PairKernel(StringKernel):
+    """A string kernel that is computed pair by pair, in compiled code, one row of the matrix at a time."""
+
+    @abstractmethod
+    def _packed(self, strings: list[str]) -> Packed:
+        """The strings as arrays; those that are compared are packed together."""
+
+    @abstractmethod
+    def _row(self, packed: Packed, i: int, first: int, out: Array) -> None:
+        """k of sample i with the samples from ``first`` on, as many as ``out`` has entries."""
+
+    def __call__(self, X: Any, Z: Any = None) -> Array:
+        rows = self._strings(X)
+        if Z is not None:
+            packed, n = self._packed(rows + self._strings(Z)), len(rows)
+            K = np.zeros((n, len(packed.starts) - 1 - n))
+            for i in range(n):
+                self._row(packed, i, n, K[i])
+            return K
+        packed, K = self._packed(rows), np.zeros((len(rows), len(rows)))
+        for i in range(len(rows)):
+            self._row(packed, i, i, K[i, i:])
+            K[i:, i] = K[i, i:]
+        return K
+
+    def diagonal(self, X: Any) -> Array:
+        strings = self._strings(X)
+        packed, values = self._packed(strings), np.zeros(len(strings))
+        for i in range(len(strings)):
+            self._row(packed, i, i, values[i : i + 1])
+        return values
+
+
+def characters(strings: list[str]) -> Packed:
+    """The characters of all strings as numbers."""
+    lengths = np.fromiter(map(len, strings), dtype=np.int64, count=len(strings))
+    codes = np.frombuffer("".join(strings).encode("utf-32-le", "surrogatepass"), dtype=np.uint32).astype(np.int64)
+    return Packed(np.concatenate([[0], np.cumsum(lengths)]), (codes,))

@@ -1,0 +1,167 @@
+"""Strings compared by what they share when some of it may be missing, other, or weighed.
+
+    GappedSubsequences   sum over u of length q of  phi_u(x) phi_u(z),  phi_u(x) = sum over places i_1 < ... < i_q at
+                         which x reads u of decay^(i_q - i_1 + 1)                          (Lodhi and others 2002)
+    Mismatches           sum over u of length q of  n_u(x) n_u(z),  n_u(x) the substrings of x that differ from u in at
+                         most m places                                                     (Leslie and others 2004)
+
+Subsequences are counted by a recursion over prefixes, O(q |x| |z|) steps. Two substrings that differ in d of q places
+share a number of neighbours u that depends on d alone,
+
+    sum over i, p, r of  C(q - d, i) (s - 1)^i  d! / (p! r! (d - p - r)!)  (s - 2)^(d - p - r),
+    i + d - p <= m,  i + d - r <= m
+
+with s letters: i of the equal places changed; of the others p as in the one, r as in the other, the rest as in neither.
+So the words u are never listed; the differences of all pairs of substrings take O(|x| |z|) steps, whatever q is.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from math import comb, factorial
+from typing import Annotated, Any
+
+import numpy as np
+
+from multikernel._parameters import WHOLE, Power
+from multikernel._rules import AnyOf, Nothing, Number, Rule
+from multikernel._typing import Array
+from multikernel.kernels.base import Kernel
+from multikernel.kernels.of_strings import Packed, PairKernel, characters
+
+
+@dataclass(repr=False)
+class GappedSubsequences(PairKernel):
+    """k(x, z) = what subsequences of one length two strings share, with gaps, which cost decay for each place.
+
+    Samples are strings: a list, an array or a Series of them, or one column of a data frame,
+    ``GappedSubsequences(3).on("sequence")``. A string shorter than the length has none, and k = 0 with every string.
+    Long strings have many more: make it ``.normalized()``.
+
+    Parameters
+    ----------
+    length : int >= 1
+    decay : float in (0, 1], the factor for each place from the first to the last character of an occurrence
+
+    References
+    ----------
+    Lodhi, Saunders, Shawe-Taylor, Cristianini and Watkins (2002), Text classification using string kernels, JMLR 2.
+
+    Examples
+    --------
+    >>> from multikernel import kernels
+    >>> kernels.GappedSubsequences(2, decay=0.5)(["cat", "car", "bat"])  # c-a, c-t, a-t: 1/16, 1/64, 1/16
+    array([[0.140625, 0.0625  , 0.0625  ],
+           [0.0625  , 0.140625, 0.      ],
+           [0.0625  , 0.      , 0.140625]])
+    """
+
+    length: Power = 3
+    decay: Annotated[float, Number(above=0, most=1)] = 0.5
+
+    def _packed(self, strings: list[str]) -> Packed:
+        return characters(strings)
+
+    def _row(self, packed: Packed, i: int, first: int, out: Array) -> None:
+        from multikernel.kernels import _pairs
+
+        _pairs.subsequences(packed.parts[0], packed.starts, i, first, int(self.length), float(self.decay), out)
+
+
+@dataclass(frozen=True)
+class Letters(Rule):
+    """Two or more different characters."""
+
+    words = "a string of two or more different characters, such as 'ACGT'"
+
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, str) and len(value) > 1 and len(set(value)) == len(value)
+
+
+@dataclass(repr=False)
+class Mismatches(PairKernel):
+    """k(x, z) = the inner product of how many substrings are within so many mismatches of each word of one length.
+
+    Samples are strings: a list, an array or a Series of them, or one column of a data frame. A string shorter than the
+    length has no substrings, and k = 0 with every string.
+
+    Parameters
+    ----------
+    length : int >= 1
+    mismatches : int >= 0, places in which a substring may differ from a word; with 0 it is the spectrum kernel
+    alphabet : str or None, the letters of which words are made; None takes those of the training sample. Substrings
+        with other letters do not count
+
+    References
+    ----------
+    Leslie, Eskin, Cohen, Weston and Noble (2004), Mismatch string kernels for discriminative protein classification,
+    Bioinformatics 20.
+
+    Examples
+    --------
+    >>> from multikernel import kernels
+    >>> kernels.Mismatches(2, 1, alphabet="ab")(["ab", "bb"])  # near ab: ab, bb, aa; near bb: bb, ab, ba
+    array([[3., 2.],
+           [2., 3.]])
+    """
+
+    length: Power = 3
+    mismatches: Annotated[int, WHOLE] = 1
+    alphabet: Annotated[Any, AnyOf((Letters(), Nothing()))] = None
+
+    @property
+    def learns(self) -> bool:
+        return self.alphabet is None
+
+    def learned(self, X: Any) -> Kernel:
+        return self._with_letters(self._strings(X)) if self.alphabet is None else self
+
+    def __call__(self, X: Any, Z: Any = None) -> Array:
+        known = self if self.alphabet else self._with_letters(self._strings(X if Z is None else Z))
+        return PairKernel.__call__(known, X, Z)
+
+    def diagonal(self, X: Any) -> Array:
+        return PairKernel.diagonal(self if self.alphabet else self._with_letters(self._strings(X)), X)
+
+    def self_values(self, X: Any, Z: Any) -> Array:
+        return (self if self.alphabet else self._with_letters(self._strings(Z))).diagonal(X)
+
+    def _with_letters(self, strings: list[str]) -> Mismatches:
+        """With the letters of these strings; with two that hold none of them where they are fewer."""
+        letters = sorted(set("".join(strings)))
+        spare = (chr(c) for c in range(97, 200) if chr(c) not in letters)
+        while len(letters) < 2:
+            letters.append(next(spare))
+        return replace(self, alphabet="".join(letters))
+
+    def _packed(self, strings: list[str]) -> Packed:
+        packed = characters(strings)
+        letters = np.sort(np.array([ord(letter) for letter in self.alphabet], dtype=np.int64))
+        place = np.minimum(np.searchsorted(letters, packed.parts[0]), len(letters) - 1)
+        known = letters[place] == packed.parts[0]
+        return Packed(packed.starts, (np.where(known, place, -1), self._shared()))
+
+    def _shared(self) -> Array:
+        """How many words two substrings are both near, by the number of places in which they differ."""
+        q, m, s = int(self.length), int(self.mismatches), len(self.alphabet)
+        most = min(2 * min(m, q), q)
+        return np.array([float(shared_words(q, m, s, d)) for d in range(most + 1)])
+
+    def _row(self, packed: Packed, i: int, first: int, out: Array) -> None:
+        from multikernel.kernels import _pairs
+
+        codes, shared = packed.parts
+        _pairs.mismatches(codes, packed.starts, i, first, int(self.length), shared, out)
+
+
+def shared_words(q: int, m: int, s: int, d: int) -> int:
+    """How many words of length q over s letters differ in at most m places from each of two that differ in d."""
+    total = 0
+    for changed in range(min(q - d, m) + 1):
+        for p in range(d + 1):
+            for r in range(d - p + 1):
+                if changed + d - min(p, r) <= m:
+                    neither = d - p - r
+                    ways = factorial(d) // (factorial(p) * factorial(r) * factorial(neither))
+                    total += comb(q - d, changed) * (s - 1) ** changed * ways * (s - 2) ** neither
+    return total

@@ -1,0 +1,250 @@
+"""Samples that are sets: of items, or of vectors, as many of them as there are.
+
+    Items        k(x, z) = |x and z|, the number of common items, or their share of all items of both
+    VectorSets   k(x, z) = 1 / (|x| |z|) sum over a in x, b in z of kernel(a, b): the inner product of the means in the
+                 feature space of a kernel of vectors (Gaertner, Flach, Kowalczyk and Smola 2002)
+
+A set is written as a string, so that it may stand in a column of any table: items with a separator between them,
+vectors with spaces between numbers and semicolons between vectors, as ``"1.5 2; 0 -1"``. ``written`` does so with
+arrays.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from itertools import chain, pairwise
+from typing import Annotated, Any, Literal
+
+import numpy as np
+
+from multikernel._rules import AnyOf, Nothing, Rule
+from multikernel._typing import Array
+from multikernel.kernels.base import Inner, Kernel
+from multikernel.kernels.features import Features
+from multikernel.kernels.of_strings import StringKernel
+
+_PAIRS = 1 << 22  # values of the kernel of vectors in memory at a time
+
+
+@dataclass(frozen=True)
+class Separator(Rule):
+    """What stands between items."""
+
+    words = "a string that is not empty, such as ','"
+
+    def accepts(self, value: Any) -> bool:
+        return isinstance(value, str) and value != ""
+
+
+@dataclass(repr=False)
+class Items(StringKernel):
+    """k(x, z) = the number of items that two sets share.
+
+    Samples are strings, ``"bread, milk"``: a list, an array or a Series of them, or one column of a data frame. An item
+    that is there twice counts once, spaces around an item do not count, and an empty string is an empty set, with
+    k = 0.
+
+    Parameters
+    ----------
+    separator : str or None, what stands between items; None is any white space
+    measure : "common", the number of common items, or "jaccard", their share of the items of either
+
+    Examples
+    --------
+    >>> from multikernel import kernels
+    >>> baskets = ["bread, milk", "milk, eggs, bread", "tea"]
+    >>> kernels.Items(",")(baskets)
+    array([[2., 2., 0.],
+           [2., 3., 0.],
+           [0., 0., 1.]])
+    """
+
+    separator: Annotated[Any, AnyOf((Separator(), Nothing()))] = None
+    measure: Literal["common", "jaccard"] = "common"
+
+    def __call__(self, X: Any, Z: Any = None) -> Array:
+        from multikernel.kernels import _pairs
+
+        rows = self._strings(X)
+        n = len(rows)
+        items, starts = self._members(rows + ([] if Z is None else self._strings(Z)))
+        sizes = np.diff(starts)
+        order = np.argsort(items, kind="stable")  # so the sets of each item stay in their order
+        holders = np.repeat(np.arange(len(sizes)), sizes)[order]
+        ends = np.concatenate([[0], np.cumsum(np.bincount(items, minlength=1))])
+        common = np.zeros((n, n if Z is None else len(sizes) - n))
+        _pairs.shared_items(items, starts, ends, holders, 0 if Z is None else n, common)
+        if self.measure == "common":
+            return common
+        union = sizes[:n, None] + (sizes[:n] if Z is None else sizes[n:])[None, :] - common
+        return np.divide(common, union, out=np.zeros_like(common), where=union > 0)
+
+    def diagonal(self, X: Any) -> Array:
+        sizes = np.diff(self._members(self._strings(X))[1]).astype(float)
+        return sizes if self.measure == "common" else (sizes > 0).astype(float)
+
+    def _members(self, strings: list[str]) -> tuple[Array, Array]:
+        """The items of all sets by number, each once a set, and where each set begins and the last ends."""
+        sets = [text.split(self.separator) for text in strings]
+        words = list(map(str.strip, chain.from_iterable(sets)))
+        place = {word: k for k, word in enumerate(dict.fromkeys(words))}
+        numbers = np.fromiter(map(place.__getitem__, words), dtype=np.int64, count=len(words))
+        owner = np.repeat(np.arange(len(sets)), [len(each) for each in sets])
+        named = numbers != place.get("", -1)
+        keys = np.sort(owner[named] * len(place) + numbers[named])
+        keys = keys[np.diff(keys, prepend=-1) > 0]
+        counts = np.bincount(keys // max(len(place), 1), minlength=len(sets))
+        return keys % max(len(place), 1), np.concatenate([[0], np.cumsum(counts)])
+
+
+@dataclass(repr=False)
+class VectorSets(StringKernel):
+    """k(x, z) = the mean of a kernel of vectors over all pairs of a vector of x and one of z.
+
+    Samples are strings, ``"1.5 2; 0 -1"`` for the vectors (1.5, 2) and (0, -1), which ``kernels.written`` makes of
+    arrays: a list, an array or a Series of them, or one column of a data frame. All vectors have the same length. An
+    empty string is an empty set, with k = 0.
+
+    Parameters
+    ----------
+    kernel : Kernel of vectors, such as RBF(1.0); one that takes its width from data takes it from all vectors of the
+        training sample
+
+    References
+    ----------
+    Gaertner, Flach, Kowalczyk and Smola (2002), Multi-instance kernels, ICML 19.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import kernels
+    >>> bags = kernels.written([np.array([[0.0], [1.0]]), np.array([[1.0]])])
+    >>> bags.tolist()
+    ['0.0; 1.0', '1.0']
+    >>> kernels.VectorSets(kernels.Linear())(bags)  # of the means
+    array([[0.25, 0.5 ],
+           [0.5 , 1.  ]])
+    """
+
+    kernel: Inner
+
+    @property
+    def learns(self) -> bool:
+        return self.kernel.learns
+
+    def learned(self, X: Any) -> Kernel:
+        vectors, _ = self._vectors(self._strings(X))
+        if not len(vectors):
+            raise ValueError(f"{self!r}: the training sample has no vector to learn from")
+        return replace(self, kernel=self.kernel.resolve(Features.of(vectors)).learned(vectors))
+
+    def __call__(self, X: Any, Z: Any = None) -> Array:
+        rows, columns = self._strings(X), self._strings(X if Z is None else Z)
+        own = self if not self.learns else replace(self, kernel=self._learned_on(columns))
+        vectors, ends = self._vectors(rows + ([] if Z is None else columns))
+        cut = int(ends[len(rows)])
+        left, of_left = vectors[:cut], ends[: len(rows) + 1]
+        right, of_right = (left, of_left) if Z is None else (vectors[cut:], ends[len(rows) :] - cut)
+        return own._means(left, of_left, right, of_right)
+
+    def diagonal(self, X: Any) -> Array:
+        strings = self._strings(X)
+        own = self if not self.learns else replace(self, kernel=self._learned_on(strings))
+        vectors, ends = self._vectors(strings)
+        values = np.zeros(len(strings))
+        for i, (start, end) in enumerate(pairwise(ends)):
+            if end > start:
+                values[i] = own.kernel(vectors[start:end]).mean()
+        return values
+
+    def self_values(self, X: Any, Z: Any) -> Array:
+        own = self if not self.learns else replace(self, kernel=self._learned_on(self._strings(Z)))
+        return own.diagonal(X)
+
+    def _learned_on(self, strings: list[str]) -> Kernel:
+        vectors, _ = self._vectors(strings)
+        return self.kernel.resolve(Features.of(vectors)).learned(vectors)
+
+    def _means(self, A: Array, of_a: Array, B: Array, of_b: Array) -> Array:
+        """The means over blocks of kernel(A, B), some sets of A at a time."""
+        K = np.zeros((len(of_a) - 1, len(of_b) - 1))
+        filled_b = np.flatnonzero(np.diff(of_b))
+        step = max(1, _PAIRS // max(len(B), 1))
+        i = 0
+        while i < len(K) and len(filled_b):
+            last = max(i + 1, int(np.searchsorted(of_a, of_a[i] + step, side="right")) - 1)
+            part = np.asarray(self.kernel(A[of_a[i] : of_a[last]], B), dtype=float) if of_a[last] > of_a[i] else None
+            if part is not None:
+                filled_a = i + np.flatnonzero(np.diff(of_a[i : last + 1]))
+                sums = np.add.reduceat(part, of_b[filled_b], axis=1)
+                K[np.ix_(filled_a, filled_b)] = np.add.reduceat(sums, of_a[filled_a] - of_a[i], axis=0)
+            i = last
+        sizes_a, sizes_b = np.maximum(np.diff(of_a), 1), np.maximum(np.diff(of_b), 1)
+        return np.asarray(K / sizes_a[:, None] / sizes_b)
+
+    def _vectors(self, strings: list[str]) -> tuple[Array, Array]:
+        """All vectors under one another, and where each set begins and the last ends."""
+        lines: list[str] = []
+        counts = np.zeros(len(strings), dtype=np.int64)
+        for i, text in enumerate(strings):
+            own = [line for line in text.split(";") if line.strip()]
+            counts[i] = len(own)
+            lines += own
+        ends = np.concatenate([[0], np.cumsum(counts)])
+        if not lines:
+            return np.zeros((0, 1)), ends
+        cells = [line.split() for line in lines]
+        width = len(cells[0])
+        odd = next((k for k, row in enumerate(cells) if len(row) != width), None)
+        if odd is not None:
+            raise ValueError(
+                f"VectorSets: the vectors have {width} numbers, and {lines[odd].strip()!r} has another count"
+            )
+        try:
+            vectors = np.array(cells, dtype=float)
+        except ValueError:
+            raise ValueError(
+                "VectorSets: a set of vectors is written as numbers with spaces and semicolons, '1.5 2; 0 -1', and "
+                f"{_first_odd(lines)!r} is not"
+            ) from None
+        if not np.isfinite(vectors).all():
+            raise ValueError("VectorSets: the vectors have numbers that are NaN or infinite")
+        return vectors, ends
+
+
+def written(sets: Iterable[Any]) -> Array:
+    """Sets of vectors as strings, one for each set, for ``VectorSets``; numbers are written to their last digit.
+
+    Parameters
+    ----------
+    sets : arrays (number of vectors, p), one for each sample; the numbers of vectors may differ
+
+    Raises
+    ------
+    ValueError : where a set is no such array
+
+    Examples
+    --------
+    >>> from multikernel import kernels
+    >>> kernels.written([[[1.0, 2.0]], [[0.5, 0.0], [3.0, 4.0]]]).tolist()
+    ['1.0 2.0', '0.5 0.0; 3.0 4.0']
+    """
+    texts = []
+    for k, each in enumerate(sets):
+        array = np.asarray(each, dtype=float)
+        if array.size and array.ndim != 2:
+            raise ValueError(f"written: set {k} must be an array (number of vectors, p), got shape {array.shape}")
+        rows = array.tolist() if array.size else []
+        texts.append("; ".join(" ".join(map(repr, row)) for row in rows))
+    return np.array(texts, dtype=object)
+
+
+def _first_odd(lines: list[str]) -> str:
+    """The first line that holds anything but numbers."""
+    for line in lines:
+        try:
+            [float(cell) for cell in line.split()]
+        except ValueError:
+            return line.strip()
+    return lines[0]

@@ -1,0 +1,128 @@
+"""Ordered trees compared by the parts that they share.
+
+    k(x, z) = sum over pairs of nodes of C(a, b),     C(a, b) = 0 where the rules of a and b differ, else
+    C(a, b) = decay prod over children with children of their own of (cut + C(a_c, b_c))
+
+The rule of a node is its label with the labels of its children, in order. With cut = 0 the parts are whole subtrees
+down to the words (Vishwanathan and Smola 2003), with cut = 1 a part may end at any node (Collins and Duffy 2002); a
+part with s rules counts decay^s.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import Annotated
+
+import numpy as np
+
+from multikernel._rules import Number
+from multikernel._typing import Array
+from multikernel.kernels.of_strings import Packed, PairKernel
+
+_TOKEN = re.compile(r"[()]|[^()\s]+")
+
+
+@dataclass(repr=False)
+class Subtrees(PairKernel):
+    """k(x, z) = how many subtrees two ordered trees share; or with ``partial``, how many parts that may end anywhere.
+
+    Samples are strings in brackets, ``"(S (NP Mary) (VP (V saw) (NP John)))"``: a list, an array or a Series of them,
+    or one column of a data frame. A label stands after its bracket, words stand for leaves. A tree without brackets has
+    no rule, and k = 0 with every tree. Large trees share many more parts: make it ``.normalized()``.
+
+    Parameters
+    ----------
+    decay : float in (0, 1], the factor of each rule of a part
+    partial : bool, whether a part may end at any node, in place of at leaves only
+
+    References
+    ----------
+    Vishwanathan and Smola (2003), Fast kernels for string and tree matching, NIPS 15.
+    Collins and Duffy (2002), Convolution kernels for natural language, NIPS 14.
+
+    Examples
+    --------
+    >>> from multikernel import kernels
+    >>> trees = ["(S (A x) (B y))", "(S (A x) (B z))"]
+    >>> kernels.Subtrees()(trees)  # they share (A x)
+    array([[3., 1.],
+           [1., 3.]])
+    >>> kernels.Subtrees(partial=True)(trees)  # and (S A B), (S (A x) B)
+    array([[6., 3.],
+           [3., 6.]])
+    """
+
+    decay: Annotated[float, Number(above=0, most=1)] = 1.0
+    partial: bool = False
+
+    def _packed(self, strings: list[str]) -> Packed:
+        forest = _Forest()
+        for text in strings:
+            forest.read(text)
+        lists = (forest.rules, forest.firsts, forest.children)
+        rules, firsts, children = (np.array(each, dtype=np.int64) for each in lists)
+        starts = np.array(forest.starts, dtype=np.int64)
+        order = np.lexsort((rules, np.repeat(np.arange(len(strings)), np.diff(starts))))
+        return Packed(starts, (rules, firsts, children, order))
+
+    def _row(self, packed: Packed, i: int, first: int, out: Array) -> None:
+        from multikernel.kernels import _pairs
+
+        cut = 1.0 if self.partial else 0.0
+        _pairs.trees(*packed.parts, packed.starts, i, first, float(self.decay), cut, out)
+
+
+@dataclass
+class _Node:
+    """A bracket that is being read."""
+
+    label: str | None = None
+    children: list[str] = field(default_factory=list)  # their labels, with a bracket where they have children
+    inner: list[int] = field(default_factory=list)  # the places of those with children
+
+
+@dataclass
+class _Forest:
+    """The nodes of all trees that were read, children before their parents; grows with each tree."""
+
+    starts: list[int] = field(default_factory=lambda: [0])
+    rules: list[int] = field(default_factory=list)
+    firsts: list[int] = field(default_factory=lambda: [0])
+    children: list[int] = field(default_factory=list)
+    _known: dict[tuple[str, ...], int] = field(default_factory=dict)
+
+    def read(self, text: str) -> None:
+        """Add a tree; ValueError where brackets do not match."""
+        above = [_Node("")]
+        for token in _TOKEN.findall(text):
+            if token == ")":
+                if len(above) == 1:
+                    raise ValueError(f"Subtrees: {_shown(text)} closes a bracket that is not open")
+                self._close(above.pop(), above[-1])
+            elif above[-1].label is None and token != "(":
+                above[-1].label = token
+            elif token == "(":
+                above[-1].label = above[-1].label or ""
+                above.append(_Node())
+            else:
+                above[-1].children.append(token)
+        if len(above) > 1:
+            raise ValueError(f"Subtrees: {_shown(text)} leaves {len(above) - 1} brackets open")
+        self.starts.append(len(self.rules))
+
+    def _close(self, node: _Node, parent: _Node) -> None:
+        """Add a node that has children; one without is a leaf of its parent."""
+        label = node.label or ""
+        if not node.children:
+            parent.children.append(label)
+            return
+        self.rules.append(self._known.setdefault((label, *node.children), len(self._known)))
+        self.children += node.inner
+        self.firsts.append(len(self.children))
+        parent.children.append("(" + label)
+        parent.inner.append(len(self.rules) - 1)
+
+
+def _shown(text: str) -> str:
+    return repr(text if len(text) <= 40 else text[:37] + "...")
