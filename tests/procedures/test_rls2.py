@@ -13,7 +13,7 @@ import reference as ref
 import rls2_reference as slow
 from multikernel import bind, kernels, simplex_least_squares
 from multikernel.banks import precomputed
-from multikernel.procedures.rls2 import ScaledWeights, rls2, scaling_factors
+from multikernel.procedures.rls2 import ScaledWeights, point, rls2, scaling_factors
 
 Array = Any
 RNG = np.random.default_rng(5)
@@ -279,3 +279,30 @@ def test_many_samples_begin_where_a_part_of_them_ends():
         assert far.converged
         assert near.objective == pytest.approx(far.objective, rel=1e-6)
         assert near.n_iter < 0.7 * far.n_iter
+
+
+@pytest.mark.parametrize("target", TARGETS)
+@pytest.mark.parametrize(("alpha", "unit"), [(1e-9, 1.0), (1e-6, 1.0), (1e-3, 1.0), (1e3, 1.0), (1e-3, 1e-60)])
+def test_a_factor_in_single_precision_gives_the_same_solution(target, alpha, unit, monkeypatch):
+    """Where it is too rough, or the numbers are beyond single precision, one in double takes its place."""
+    scaling, tries = unit * TRACES, []
+    Y = TARGETS[target]
+    weights, solution = rls2(BANK, Y, unit * alpha, scaling, tol=1e-5)
+    single = point.Ridge._roughly_factored
+
+    def told(*args):
+        tries.append(single(*args))
+        return tries[-1]
+
+    monkeypatch.setattr(point, "_LARGE", 10)
+    monkeypatch.setattr(point.Ridge, "_roughly_factored", told)
+    rough_weights, rough = rls2(BANK, Y, unit * alpha, scaling, tol=1e-5)
+    assert rough_weights.converged == weights.converged
+    assert rough_weights.objective == pytest.approx(weights.objective, rel=2e-5)
+    np.testing.assert_allclose(
+        BANK.scaled(scaling).combine(rough_weights.values).multiply(rough.coef),
+        BANK.scaled(scaling).combine(weights.values).multiply(solution.coef),
+        atol=1e-3 * np.abs(Y).max(),
+    )
+    if alpha >= 1e-3:
+        assert {found is not None for found in tries} == {unit == 1.0}

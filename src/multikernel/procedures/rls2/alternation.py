@@ -27,7 +27,7 @@ def alternation(
     bank: KernelBank, ridge: Ridge, size: float, max_iter: int, start: Array, observe: Observer = silent
 ) -> tuple[ScaledWeights, RidgePoint]:
     """From ``start`` on, to the paper's stopping rule for targets of this size; kernels are scaled already."""
-    d, work, alpha = start, np.empty(bank.shape, order="F"), ridge.alpha
+    d, work, alpha = start, ridge.space(), ridge.alpha
     y, stopped = ridge.Y.T.ravel(), False
     history: list[float] = []
     point = ridge.at(bank, d, work)

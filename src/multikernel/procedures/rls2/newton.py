@@ -52,7 +52,7 @@ def newton(
     """
     likely = np.zeros(len(bank), dtype=bool) if scores is None else scores >= _LIKELY * scores.max()
     working = _WorkingSet.of(bank, start, likely)
-    work = np.empty(bank.shape, order="F"), np.empty(bank.shape, order="F")
+    work = ridge.space(tol), ridge.space(tol)
     point = ridge.at(working.bank, working.d, work[0])
     history: list[float] = []
     n_iter, solved, last = 0, False, (_FIRST, np.inf)

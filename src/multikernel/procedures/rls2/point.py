@@ -17,6 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import blas, lapack
+from scipy.sparse.linalg import LinearOperator, cg
 
 from multikernel._linalg import product
 from multikernel._typing import Array
@@ -28,6 +29,9 @@ from multikernel.machines.ridge.spectrum import RidgeSpectrum
 
 Whiten = Callable[[Array], Array]
 _SMALL = 500  # samples up to which a factorisation of the matrix costs little
+_LARGE = 8000  # samples from which on matrices are factored in single precision, in half the time and memory
+_ROUGH = 1e-5  # the least gap for which a factor in single precision tells steps well enough
+_REFINED = 30  # steps that correct a factor in single precision, at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,13 +47,25 @@ class Ridge:
         """|Y|^2 / alpha, the value without a kernel."""
         return float(np.vdot(self.Y, self.Y)) / self.alpha
 
+    def space(self, tol: float = 0.0) -> Array:
+        """Where a solution keeps its factor, (n, n) in Fortran order.
+
+        Of many samples in single precision, with which weights reach a gap of ``tol`` unless that is very small.
+        """
+        n = len(self.Y)
+        return np.empty((n, n), dtype=np.float32 if n >= _LARGE and tol >= _ROUGH else np.float64, order="F")
+
     def at(self, bank: KernelBank, d: Array, work: Array) -> RidgePoint:
-        """The solution at the weights d of all kernels of the bank; ``work``, (n, n) in Fortran order, is written to.
+        """The solution at the weights d of all kernels of the bank; ``work``, from ``space``, is written to.
 
         By the Cholesky factor L of R + alpha I; by the spectrum of R where rounding spoils the factor.
         """
         gram = bank.combine(d)
-        factored = self._in_features(gram) or self._factored(gram, work)
+        factored = self._in_features(gram)
+        if factored is None and work.dtype == np.float32:
+            factored, work = self._roughly_factored(gram, work), np.empty((0, 0))
+        if factored is None:
+            factored = self._factored(gram, work if work.size else np.empty(gram.shape, order="F"))
         if factored is None:
             factored = self._decomposed(gram)
         solved, whiten = factored
@@ -64,6 +80,34 @@ class Ridge:
             return None
         solved = Solved.at(gram, self.Y, self.alpha, factor.solve(self.Y))
         return None if solved.gap > ACCURATE else (solved, factor.half)
+
+    def _roughly_factored(self, gram: Gram, work: Array) -> tuple[Solved, Whiten] | None:
+        """The same with a factor in single precision: conjugate gradients make its solution accurate."""
+        n = len(self.Y)
+        with np.errstate(over="ignore"):  # then no solution comes of it
+            work.T[:] = gram.dense()
+            work.T.flat[:: n + 1] += np.float32(self.alpha)
+        L, failed = lapack.spotrf(work, lower=1, overwrite_a=1, clean=0)
+        if failed:
+            return None
+
+        def rough(b: Array) -> Array:
+            return np.asarray(lapack.spotrs(L, b.astype(np.float32), lower=1)[0], dtype=np.float64)
+
+        system = LinearOperator((n, n), lambda b: gram.multiply(b.ravel()) + self.alpha * b.ravel(), dtype=np.float64)
+        near, C = LinearOperator((n, n), rough, dtype=np.float64), np.empty_like(self.Y)
+        for c, y in zip(C.T, self.Y.T, strict=True):
+            start = rough(y)
+            least = 0.5 * np.sqrt(ACCURATE * self.alpha * max(float(y @ start), 0.0))  # a residual that is accurate
+            c[:] = cg(system, y, x0=start, rtol=0.0, atol=float(least), maxiter=_REFINED, M=near)[0]
+        solved = Solved.at(gram, self.Y, self.alpha, C)
+        if solved.gap > ACCURATE:
+            return None
+
+        def whiten(M: Array) -> Array:
+            return np.asarray(blas.strsm(1.0, L, np.asarray(M, dtype=np.float32, order="F"), lower=1), dtype=np.float64)
+
+        return solved, whiten
 
     def _in_features(self, gram: Gram) -> tuple[Solved, Whiten] | None:
         """The solution from features that are fewer than the samples; None where they are not, or it is not accurate.
