@@ -19,6 +19,7 @@ from multikernel.auto.base import MultiKernelEstimator
 from multikernel.auto.goal import Labels
 from multikernel.estimators.given import check_labels
 from multikernel.estimators.parameters import ClassWeight, checked_weights
+from multikernel.estimators.unchanged import unchanged_unless_done
 from multikernel.kernels.declared import ColumnTypes
 
 
@@ -81,6 +82,7 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
     n_jobs: Threads = None
     verbose: Verbosity = 0
 
+    @unchanged_unless_done
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose everything, and train on all samples.
 

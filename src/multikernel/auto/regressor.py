@@ -16,6 +16,7 @@ from multikernel.auto.base import MultiKernelEstimator
 from multikernel.auto.goal import Values
 from multikernel.estimators.given import check_target
 from multikernel.estimators.parameters import checked_weights
+from multikernel.estimators.unchanged import unchanged_unless_done
 from multikernel.kernels.declared import ColumnTypes
 
 
@@ -79,6 +80,7 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
         tags.target_tags.multi_output = True
         return tags
 
+    @unchanged_unless_done
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Choose everything, and train on all samples.
 

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from multikernel._rules import listed
+from multikernel._rules import listed, shown
 from multikernel._typing import Array
 from multikernel.banks.base import KernelBank
 from multikernel.banks.forms import register_form
@@ -48,6 +48,9 @@ class Views:
             return X
         items = dict(X) if isinstance(X, Mapping) else {f"view {k}": part for k, part in enumerate(X)}
         parts = tuple(part if hasattr(part, "shape") else np.asarray(part) for part in items.values())
+        for name, part in zip(items, parts, strict=True):
+            if not part.shape:
+                raise ValueError(f"a view has a row for each sample; {str(name)!r} is {shown(items[name])}")
         sizes = {str(name): int(part.shape[0]) for name, part in zip(items, parts, strict=True)}
         if len(set(sizes.values())) > 1:
             found = listed([f"{n} in {name!r}" for name, n in sizes.items()]).replace(" or ", " and ")

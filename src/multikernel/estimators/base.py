@@ -38,6 +38,7 @@ from multikernel.estimators.parameters import checked_weights
 from multikernel.estimators.predictor import Predictor
 from multikernel.estimators.progress import Reporter
 from multikernel.estimators.protocol import Fitted, Learned, Learner, Task
+from multikernel.estimators.unchanged import unchanged_unless_done
 from multikernel.observer import Observer
 from multikernel.persistence.checkpoint import UNKEPT, Checkpoint
 from multikernel.streams import Source
@@ -130,6 +131,7 @@ class KernelEstimator(FittedModel):
 
     # -- fitting -------------------------------------------------------------------------------------------------------
 
+    @unchanged_unless_done
     def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """What every ``fit`` does."""
         self.check_parameters()

@@ -30,6 +30,8 @@ def check_samples(X: Any) -> None:
     _refuse(getattr(dtype, "kind", ""), "X")
     if getattr(dtype, "kind", "") == "O" and isinstance(X, np.ndarray):
         _check_objects(X, "X")
+    elif isinstance(X, int) and abs(X) > int(np.finfo(float).max):
+        raise ValueError("X is a single number; give a row of numbers for each sample")
 
 
 def check_labels(y: Any) -> None:

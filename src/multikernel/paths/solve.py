@@ -81,6 +81,8 @@ def path(
     (True, True)
     """
     steps = Steps.of(estimator, "path follows")
+    if not isinstance(parameter, str):
+        raise ValueError(f"path: parameter must be the name of one, got {shown(parameter)}")
     head, _, own = parameter.partition("__")
     parameter = own if steps.name and head == steps.name else parameter
     numbers = _checked(steps.last, parameter, values)

@@ -22,6 +22,7 @@ from typing import Any, TypeVar
 from sklearn.exceptions import ConvergenceWarning
 
 from multikernel._files import replacing, write_whole
+from multikernel._rules import shown
 from multikernel._warnings import PredictionWarning, keeping, warn_once
 from multikernel._workers import time_is_up
 from multikernel.persistence.archive import Archive, write
@@ -137,6 +138,10 @@ def checkpoints(directory: str | os.PathLike[str]) -> list[Work]:
     ----------
     directory : as ``checkpoint`` named it
 
+    Raises
+    ------
+    OSError : where there is no such directory
+
     Examples
     --------
     >>> import tempfile
@@ -148,6 +153,8 @@ def checkpoints(directory: str | os.PathLike[str]) -> list[Work]:
     ...     print(*checkpoints(folder))
     fit of EasyMKLClassifier: 3 of 3 parts are finished
     """
+    if not isinstance(directory, str | os.PathLike) or not Path(directory).is_dir():
+        raise NotADirectoryError(f"checkpoints: there is no directory {shown(directory)}")
     found = []
     for folder in sorted(Path(directory).iterdir()):
         if (folder / _PLAN).is_file():

@@ -27,6 +27,7 @@ from multikernel._typing import Array
 from multikernel.estimators.parameters import CrossValidation
 from multikernel.estimators.simplicity import complexity
 from multikernel.estimators.steps import Steps
+from multikernel.estimators.unchanged import unchanged_unless_done
 from multikernel.selection.groups import Group, Searched, groups_of
 from multikernel.selection.table import best, check_simplicity, results
 from multikernel.selection.trials import Trials, blas_threads
@@ -102,6 +103,7 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         tags.input_tags.pairwise, tags.input_tags.sparse = inner.input_tags.pairwise, inner.input_tags.sparse
         return tags
 
+    @unchanged_unless_done
     def fit(self, X: Any, y: Any) -> Self:
         """Search, then fit the best candidate on all samples.
 
@@ -152,6 +154,8 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         if several is None or callable(several) or isinstance(several, str):
             return {"score": check_scoring(self.estimator, several)}
         named = dict(several) if isinstance(several, Mapping) else {name: name for name in several}
+        if not named:
+            raise ValueError("BankSearchCV: scoring is empty: name a metric, or leave it out for the estimator's score")
         return {name: check_scoring(self.estimator, scorer) for name, scorer in named.items()}
 
     def _deciding(self) -> str:

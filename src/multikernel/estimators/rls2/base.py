@@ -19,6 +19,7 @@ from multikernel.estimators.parameters import PositiveOrAuto, checked_weights
 from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.estimators.ridge_model import RidgeModel
 from multikernel.estimators.streamed.base import StreamedEstimator
+from multikernel.estimators.unchanged import unchanged_unless_done
 from multikernel.kernels import KernelFamily, rls2_basis
 from multikernel.observer import Observer
 from multikernel.procedures.rls2 import ScaledWeights, rls2, scaling_factors
@@ -49,6 +50,7 @@ class ScaledEstimator(RidgeModel):
         scaling = np.stack([_scaling(f) for f in fitted])
         self.scaling_ = scaling[0] if single else scaling
 
+    @unchanged_unless_done
     def _fit_with(self, X: Any, y: Any, sample_weight: Any, unlabeled: Any) -> Self:
         """Fit, where ``unlabeled`` are further inputs."""
         self.check_parameters()
