@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import wraps
-from typing import Concatenate, ParamSpec, TypeVar
+from typing import Any, TypeVar, cast
 
-S = TypeVar("S")
-P = ParamSpec("P")
-T = TypeVar("T")
+Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 
-def unchanged_unless_done(fit: Callable[Concatenate[S, P], T]) -> Callable[Concatenate[S, P], T]:
+def unchanged_unless_done(fit: Fit) -> Fit:
     """A method that takes back what it set where it does not come to its end.
 
     Parameters
@@ -20,7 +18,7 @@ def unchanged_unless_done(fit: Callable[Concatenate[S, P], T]) -> Callable[Conca
     """
 
     @wraps(fit)
-    def whole(self: S, *args: P.args, **kwargs: P.kwargs) -> T:
+    def whole(self: Any, *args: Any, **kwargs: Any) -> Any:
         before = dict(vars(self))
         try:
             return fit(self, *args, **kwargs)
@@ -29,4 +27,4 @@ def unchanged_unless_done(fit: Callable[Concatenate[S, P], T]) -> Callable[Conca
             vars(self).update(before)
             raise
 
-    return whole
+    return cast(Fit, whole)
