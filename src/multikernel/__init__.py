@@ -75,6 +75,7 @@ _ROOMS = {
         "RLS2Regressor",
         "SMKLClassifier",
         "SMKLRegressor",
+        "TwoLayerClassifier",
         "TwoLayerRegressor",
     ),
     "inspection": ("KernelImportance", "WeightStability", "kernel_importance", "weight_stability"),

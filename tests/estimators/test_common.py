@@ -27,6 +27,8 @@ from multikernel import (
     OneClassMKL,
     ProportionalMKLClassifier,
     ProportionalMKLRegressor,
+    TwoLayerClassifier,
+    TwoLayerRegressor,
     kernels,
 )
 
@@ -48,12 +50,17 @@ DEFAULTS = [cls() for cls in PUBLIC if issubclass(cls, BaseEstimator) and cls no
 
 def searched(model: BaseEstimator) -> list[str]:
     """The parameters whose default is searched for in ten fits and more."""
-    return [name for name, value in model.get_params(deep=False).items() if value == "auto" and name != "solver"]
+    return [
+        name
+        for name, value in model.get_params(deep=False).items()
+        if value == "auto" and name not in ("solver", "second")
+    ]
 
 
 def numbered(model: BaseEstimator) -> BaseEstimator:
     """The model with numbers for those."""
-    return clone(model).set_params(**{name: 10.0 if name == "alpha" else 1.0 for name in searched(model)})
+    values = {"alpha": 10.0, "second": "linear"}
+    return clone(model).set_params(**{name: values.get(name, 1.0) for name in searched(model)})
 
 
 ESTIMATORS = OTHERS + [numbered(model) for model in DEFAULTS]
@@ -73,6 +80,8 @@ ROUGH = {  # which predict alike within their tolerance, where scikit-learn asks
     LocalizedMKLRegressor: "clusters are those of the samples, whatever their weights",
     MultiKernelClassifier: FOLDS,
     MultiKernelRegressor: FOLDS,
+    TwoLayerClassifier: "stops at a stationarity of 1e-3",
+    TwoLayerRegressor: "stops at a stationarity of 1e-3",
     OneClassMKL: "samples on the boundary of the region have decision value 0 but for rounding, which decides the sign",
     AlignmentMKLClassifier: "stops at a duality gap of 1e-6, and decision values agree to its square root",
     ProportionalMKLClassifier: FOLDS,

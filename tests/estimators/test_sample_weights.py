@@ -47,6 +47,8 @@ SHARP = [
     mk.LinearRLS2Regressor(alpha=0.01),
     mk.LinearRLS2Classifier(alpha=0.01, scaling="fisher"),
     mk.AverageMKLRegressor(FAMILY),
+    mk.TwoLayerRegressor(FAMILY, second="polynomial", alpha=0.1, tol=1e-9),
+    mk.TwoLayerClassifier(FAMILY, second="gaussian", alpha=0.1, tol=1e-9),
     mk.AlignmentMKLRegressor(FAMILY),
 ]
 

@@ -72,6 +72,35 @@ def test_a_product_of_functions_is_learned(second: Any) -> None:
         model.contributions(X)
 
 
+def test_the_second_layer_is_chosen_by_held_out_error() -> None:
+    """A product asks for another layer than the linear one, a sum does not."""
+    product, total = np.sin(X[:, 0]) * X[:, 1], X[:, 0] ** 2 + X[:, 1] + 0.3 * RNG.normal(size=120)
+    family = [kernels.RBF(0.3).on([j]) for j in range(2)]
+    model = mk.TwoLayerRegressor(family, alpha=0.01).fit(X[:60], product[:60])
+    assert model.second_ != "linear"
+    assert model.score(X[60:], product[60:]) > 0.8
+    model.fit(X[:60], total[:60])
+    assert (model.second_, model.alpha_) == ("linear", 0.01)
+
+
+def test_a_classifier_has_two_layers_for_each_class(tmp_path: Any) -> None:
+    """Each problem is that of the regressor on labels -1 and +1."""
+    y = np.digitize(Y, [-0.3, 0.3])
+    model = mk.TwoLayerClassifier(FAMILY, second="gaussian", alpha=0.1, probability="platt").fit(X[:60], y[:60])
+    assert model.first_layer(X[:5]).shape == (5, 3, 3)
+    assert model.degrees_of_freedom_.shape == (3,)
+    one = mk.TwoLayerRegressor(FAMILY, second="gaussian", alpha=0.1).fit(X[:60], np.where(y[:60] == 1, 1.0, -1.0))
+    np.testing.assert_allclose(model.decision_function(X)[:, 1], one.predict(X), atol=1e-6)
+    np.testing.assert_allclose(model.first_layer(X)[:, :, 1], one.first_layer(X), atol=1e-6)
+    kernels_of = [each.second for each in model.predictor_.functions]
+    Z = model.first_layer(X[:9])
+    expected = np.mean([k(Z[:, :, p], Z[:, :, p]) for p, k in enumerate(kernels_of)], axis=0)
+    np.testing.assert_allclose(model.kernel(X[:9]), expected)
+    mk.save(model, tmp_path / "model.mk")
+    np.testing.assert_array_equal(mk.load(tmp_path / "model.mk").predict_proba(X), model.predict_proba(X))
+    assert (tmp_path / "model.mk").stat().st_size < 100_000
+
+
 @pytest.mark.parametrize("scaling", ["trace", "none"])
 def test_both_layers_of_rls2(scaling: Any) -> None:
     """The published theorem: f2(z) = sum_k (s_k d_k)^(1/2) z_k, and |f1|^2 = c'K c."""

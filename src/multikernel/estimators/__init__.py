@@ -19,7 +19,7 @@ from multikernel.estimators.support.l1 import L1MKLClassifier, L1MKLRegressor
 from multikernel.estimators.support.lp import LpMKLClassifier, LpMKLRegressor
 from multikernel.estimators.support.one_class import OneClassMKL
 from multikernel.estimators.support.smoothed import SMKLClassifier, SMKLRegressor
-from multikernel.estimators.two_layers.two_layers import TwoLayerRegressor
+from multikernel.estimators.two_layers.two_layers import TwoLayerClassifier, TwoLayerRegressor
 
 __all__ = [
     "AlignmentMKLClassifier",
@@ -56,5 +56,6 @@ __all__ = [
     "RLS2Regressor",
     "SMKLClassifier",
     "SMKLRegressor",
+    "TwoLayerClassifier",
     "TwoLayerRegressor",
 ]

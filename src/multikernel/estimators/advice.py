@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -115,7 +115,7 @@ def advise_on_sizes(name: str, bank: KernelBank, weights: Array, kernel_names: S
         )
 
 
-def advise_on_constant(name: str, coef: Array, target: Array, numbers: dict[str, float]) -> None:
+def advise_on_constant(name: str, coef: Array, target: Array, numbers: Mapping[str, Any]) -> None:
     """Say where all coefficients of the predictor are zero, though the target is not constant.
 
     Parameters
@@ -127,7 +127,7 @@ def advise_on_constant(name: str, coef: Array, target: Array, numbers: dict[str,
     """
     if coef.any() or (target == target[:1]).all():
         return
-    given = ", ".join(f"{key}={value:.3g}" for key, value in numbers.items())
+    given = ", ".join(f"{key}={value:.3g}" for key, value in numbers.items() if not isinstance(value, str))
     cause = "every residual is smaller than epsilon" if "epsilon" in numbers else "the kernels explain nothing of it"
     warn_user(
         f"{name}: the predictor is constant: at {given or 'these parameters'} {cause}; give smaller values, or 'auto'",

@@ -81,8 +81,12 @@ class Samples:
 
     def error(self, model: Any, values: Array) -> float:
         """The weighted sum of the losses of function values of shape (r, problems)."""
+        return float(self.losses(model, values).sum())
+
+    def losses(self, model: Any, values: Array) -> Array:
+        """The weighted losses of function values of shape (r, problems), shape (r,)."""
         target = self.target if self.unit == 1.0 else self.target / self.unit
-        return float(self.share @ model._losses(values / self.unit, target))
+        return np.asarray(self.share * model._losses(values / self.unit, target))
 
     @property
     def share(self) -> Array:
@@ -153,7 +157,7 @@ def numbers_found(model: Any, learn: Any, bank: KernelBank, target: Array, weigh
 def best_place(model: Any, name: str, learn: Any, whole: Samples) -> int:
     """Which candidate has the least held-out error; the one in the middle where nothing tells."""
     count, model = len(model._candidates(name, whole)), with_numbers(model, class_weight=None)  # which ``whole`` has
-    folds = [model._fold(name, learn, *parts) for parts in _folds(whole, is_classifier(model))]
+    folds = [model._fold(name, learn, *parts) for parts in folds_of(whole, is_classifier(model))]
     middle, errors = count // 2, np.full(count, np.inf)
 
     def improves(place: int, least: float = 0.0) -> bool:
@@ -223,10 +227,13 @@ class WholeFit(Fold):
 
 def whole_fit(model: Any, name: str, learn: Any, train: Samples, test: Samples) -> Fold:
     """The fold of an estimator that has no shorter way."""
-    rough = with_numbers(
-        model, tol=max(_ROUGH, getattr(model, "tol", 0.0)), verbose=0, probability=None, time_budget=None
-    )
-    return WholeFit(rough, name, learn, train, test)
+    return WholeFit(roughly(model), name, learn, train, test)
+
+
+def roughly(model: Any) -> Any:
+    """The model with a tolerance to compare with."""
+    tol = max(_ROUGH, getattr(model, "tol", 0.0))
+    return with_numbers(model, tol=tol, verbose=0, probability=None, time_budget=None)
 
 
 def at_candidate(model: Any, name: str, samples: Samples, place: int) -> Any:
@@ -237,7 +244,7 @@ def at_candidate(model: Any, name: str, samples: Samples, place: int) -> Any:
 # -- folds -------------------------------------------------------------------------------------------------------------
 
 
-def _folds(whole: Samples, classes: bool) -> Iterator[tuple[Samples, Samples]]:
+def folds_of(whole: Samples, classes: bool) -> Iterator[tuple[Samples, Samples]]:
     """Training and test samples of folds that share out each class, or the range of the target; none of few samples."""
     given = np.flatnonzero(whole.share > 0)
     targets = np.unique(whole.target, return_inverse=True)[1].reshape(len(whole.target), -1)

@@ -48,6 +48,7 @@ METHODS = {
     "smkl": Method("SMKLClassifier", "SMKLRegressor", ("C",), ("C",)),
     # Its kernels are scaled to trace 1, for which alpha is smaller.
     "rls2": Method("RLS2Classifier", "RLS2Regressor", ("alpha",), grids={"alpha": (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1)}),
+    "twolayers": Method("TwoLayerClassifier", "TwoLayerRegressor", numbers=()),
     "polynomial": Method("PolynomialMKLClassifier", "PolynomialMKLRegressor", ("alpha",)),
     # A feature spread evenly over [0, 1] has variance 1/12; the width is gamma = 1 / (2 variance).
     "hkl": Method("HKLClassifier", "HKLRegressor", ("C",), ("C",), kernels=per_feature(RBF(6.0))),

@@ -1,4 +1,4 @@
-"""The function of two layers, and what it knows of its errors."""
+"""The functions of two layers, and what they know of their errors."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class TwoLayerPredictor(Predictor):
     support : int array (n,), all training samples
     n_train : int, how many there are
     first : array (n, m), coefficients of the first layer
-    outputs : array (n, m), the first layer at the training samples
+    outputs : array (r, m), the first layer at the samples that took part
     second : SecondLayer
-    coef : array (1, n)
+    coef : array (1, r)
     intercept : array (1,)
     """
 
@@ -55,18 +55,74 @@ class TwoLayerPredictor(Predictor):
             Z[:, k] = product(bank.matrix(int(k)), self.first[:, k])
         return Z
 
+    def kernel(self, Z: Array, W: Array) -> Array:
+        """The learned kernel on outputs of the first layer."""
+        return self.second(Z, W)
+
     def values(self, bank: KernelBank) -> Array:
         return product(self.second(self.first_layer(bank), self.outputs), self.coef.T) + self.intercept
 
     def contributions(self, bank: KernelBank) -> Array:
         raise ValueError("the second layer is no sum of what kernels add: first_layer(X) tells what each of them says")
 
+    @property
+    def functions(self) -> tuple[TwoLayerPredictor, ...]:
+        """The function of each problem."""
+        return (self,)
+
+
+@dataclass(frozen=True, eq=False)
+class TwoLayerPredictors(Predictor):
+    """The functions of several problems, each with two layers of its own.
+
+    Parameters
+    ----------
+    functions : tuple of TwoLayerPredictor, all of the same reference
+    """
+
+    functions: tuple[TwoLayerPredictor, ...]
+
+    @property
+    def reference(self) -> KernelBank:
+        """The bank with the training samples as columns."""
+        return self.functions[0].reference
+
+    @property
+    def support(self) -> Array:
+        """All training samples."""
+        return self.functions[0].support
+
+    @property
+    def n_train(self) -> int:
+        """How many there are."""
+        return self.functions[0].n_train
+
+    @property
+    def n_kernels(self) -> int:
+        """How many kernels a bank of new samples has."""
+        return self.functions[0].n_kernels
+
+    def first_layer(self, bank: KernelBank) -> Array:
+        """f1 of every problem at the rows of a bank, shape (rows, m, problems)."""
+        return np.stack([function.first_layer(bank) for function in self.functions], axis=2)
+
+    def kernel(self, Z: Array, W: Array) -> Array:
+        """The mean of the problems' learned kernels on outputs of their first layers."""
+        every = [each.second(Z[:, :, p], W[:, :, p]) for p, each in enumerate(self.functions)]
+        return np.asarray(np.mean(every, axis=0))
+
+    def values(self, bank: KernelBank) -> Array:
+        return np.concatenate([function.values(bank) for function in self.functions], axis=1)
+
+    def contributions(self, bank: KernelBank) -> Array:
+        return self.functions[0].contributions(bank)
+
 
 @dataclass(frozen=True, eq=False)
 class TwoLayerPosterior(Posterior):
     """Of the second layer, the first taken as known."""
 
-    predictor: TwoLayerPredictor
+    predictor: TwoLayerPredictor | TwoLayerPredictors
 
     @property
     def needs_self_values(self) -> bool:
@@ -74,10 +130,16 @@ class TwoLayerPosterior(Posterior):
 
     @cached_property
     def smoothers(self) -> Sequence[Smoother]:
-        posed, Z = self.posed[0], self.predictor.outputs
-        precision = DensePrecision(posed.alpha, posed.weight, self.predictor.second(Z, Z))
-        return [Smoother(precision, posed.coef, self.fit_intercept)]
+        return [
+            Smoother(
+                DensePrecision(posed.alpha, posed.weight, function.second(function.outputs, function.outputs)),
+                posed.coef,
+                self.fit_intercept,
+            )
+            for posed, function in zip(self.posed, self.predictor.functions, strict=True)
+        ]
 
     def deviations(self, bank: KernelBank, values: Array) -> Array:
-        Z, second = self.predictor.first_layer(bank), self.predictor.second
-        return self.smoothers[0].deviations(second(Z, self.predictor.outputs), second.diagonal(Z))
+        function = self.predictor.functions[0]
+        Z = function.first_layer(bank)
+        return self.smoothers[0].deviations(function.second(Z, function.outputs), function.second.diagonal(Z))

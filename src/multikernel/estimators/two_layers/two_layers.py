@@ -1,35 +1,18 @@
-"""A kernel machine with two layers, the second one linear, polynomial or Gaussian."""
+"""Kernel machines with two layers, the second one linear, polynomial or Gaussian."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
-from typing import Any, Literal, cast
+from dataclasses import dataclass
+from typing import ClassVar
 
-import numpy as np
-from sklearn.utils import check_random_state
-from sklearn.utils.validation import check_is_fitted
-
-from multikernel._parameters import Count, Part, Positive, Power, Seed, Starts, Verbosity
-from multikernel._typing import Array
-from multikernel.banks import KernelBank
-from multikernel.banks.threads import one_blas_thread
-from multikernel.estimators.chosen import Samples
-from multikernel.estimators.parameters import PositiveOrAuto
-from multikernel.estimators.posterior import Posterior
-from multikernel.estimators.protocol import Fitted, Learned, Task
+from multikernel.estimators.classifier import WeightedClassifier
+from multikernel.estimators.regressor import WeightedRegressor
 from multikernel.estimators.ridge_model import RidgeRegressor
-from multikernel.estimators.two_layers.predictor import TwoLayerPosterior, TwoLayerPredictor
-from multikernel.kernels import KernelFamily, polynomials, rbf_grid
-from multikernel.observer import Observer
-from multikernel.procedures.two_layers import LayerWeights, SecondLayer, two_layers
-from multikernel.procedures.units import kernel_size, spread
-
-_RIDGES = np.geomspace(10.0, 1e-4, 11)
+from multikernel.estimators.two_layers.base import TwoLayers
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class TwoLayerRegressor(RidgeRegressor):
+class TwoLayerRegressor(TwoLayers, RidgeRegressor, WeightedRegressor):
     """A function of functions: one in the space of each kernel, and a second layer on their values.
 
     Solves, for a target y with mean 0 and standard deviation 1 and kernels of mean self-value 1,
@@ -45,8 +28,9 @@ class TwoLayerRegressor(RidgeRegressor):
     ----------
     kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"
         By default Gaussians of five widths and the linear kernel, on all features, which should be standardised.
-    second : {"gaussian", "polynomial", "linear"}, default "gaussian"
-        k2(z, w) = exp(-|z - w|^2 / 2), (1 + z'w)^degree or z'w.
+    second : {"auto", "linear", "polynomial", "gaussian"}, default "auto"
+        k2(z, w) = z'w, (1 + z'w)^degree or exp(-|z - w|^2 / 2); "auto" takes the one of least held-out error, the
+        linear one unless another is better by more than a standard error, and ``second_`` tells which.
     degree : int, default 2
         Of the polynomial.
     alpha : float > 0 or "auto", default "auto"
@@ -72,6 +56,7 @@ class TwoLayerRegressor(RidgeRegressor):
     ----------
     weights_ : array (m,), the part of each kernel in sum_k |g_k|^2
     alpha_ : float, as given or chosen
+    second_ : str, likewise
     kernel_names_ : array (m,)
     dual_coef_ : array (n,); f(x) = sum_i dual_coef_i k2(f1(x_i), f1(x)) + intercept_
     intercept_ : float
@@ -97,88 +82,40 @@ class TwoLayerRegressor(RidgeRegressor):
     (True, (200, 3))
     """
 
-    kernels: Any = field(default=None, kw_only=False)
-    second: Literal["gaussian", "polynomial", "linear"] = "gaussian"
-    degree: Power = 2
-    alpha: PositiveOrAuto = "auto"
-    beta: Positive = 0.1
-    fit_intercept: bool = True
-    tol: Part = 1e-3
-    max_iter: Count = 2000
-    n_init: Starts = 1
-    random_state: Seed = None
-    verbose: Verbosity = 0
 
-    def _default_kernels(self) -> KernelFamily:
-        return rbf_grid(np.logspace(-2, 0, 5)) + polynomials((1,))
+@dataclass(eq=False, repr=False, kw_only=True)
+class TwoLayerClassifier(TwoLayers, WeightedClassifier):
+    """Classification by a function of functions: one in the space of each kernel, and a second layer on their values.
 
-    def _regularises(self) -> tuple[str, ...]:
-        return ("alpha",)
+    The labels are -1 and +1, the problem of ``TwoLayerRegressor`` is solved for them, and the sign decides. Of more
+    than two classes each problem has two layers of its own.
 
-    def _candidates(self, name: str, whole: Samples) -> Array:
-        return _RIDGES
+    Parameters
+    ----------
+    kernels, second, degree, alpha, beta, tol, max_iter, n_init, random_state : as in TwoLayerRegressor
+    fit_intercept : bool, default True
+        Whether the labels lose their mean first, which is the intercept.
+    class_weight, multiclass, probability, n_jobs, checkpoint, time_budget, verbose : as in L1MKLClassifier; weights
+        multiply the squared residuals
 
-    def _precision(self, m: int, n: int) -> Any:
-        """Double: the roots of the kernels are taken."""
-        return np.float64
+    Attributes
+    ----------
+    weights_ : array (m,), or (problems, m) with more than two classes
+    dual_coef_ : array (n,) or (problems, n)
+    intercept_ : float or array (problems,)
+    classes_ : array
+    objective_ : float or array (problems,)
+    alpha_, second_, kernel_names_, stationarity_, converged_, n_iter_, history_ : as in TwoLayerRegressor
 
-    def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
-        mean = float(task.target.mean()) if self.fit_intercept else 0.0
-        unit, size = spread(task.target), kernel_size(bank)
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        scaled = bank.scaled(np.full(len(bank), 1.0 / size))
-        second = SecondLayer(self.second, int(self.degree))
-        y, limits = (task.target - mean) / unit, (self.tol, self.max_iter, self.n_init, seed)
-        with one_blas_thread(len(y)):
-            weights, dual = two_layers(scaled, y, second, self.alpha, self.beta, *limits, observe)
-        return replace(weights, first=weights.first / size), replace(dual, coef=unit * dual.coef, intercept=mean)
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import TwoLayerClassifier, kernels
+    >>> X = np.random.default_rng(0).normal(size=(200, 2))
+    >>> y = X[:, 0] * X[:, 1] > 0
+    >>> model = TwoLayerClassifier([kernels.Linear().on([0]), kernels.Linear().on([1])]).fit(X[:100], y[:100])
+    >>> model.second_ != "linear", bool(model.score(X[100:], y[100:]) > 0.9)
+    (True, True)
+    """
 
-    def _predictor_of(self, bank: KernelBank, fitted: Sequence[Fitted]) -> TwoLayerPredictor:
-        found, n = cast(LayerWeights, fitted[0].weights), bank.shape[1]
-        return TwoLayerPredictor(
-            bank.reference(),
-            np.arange(n),
-            n,
-            found.first,
-            found.outputs,
-            SecondLayer(self.second, int(self.degree)),
-            np.atleast_2d(self.dual_coef_),
-            np.atleast_1d(self.intercept_),
-        )
-
-    def _posterior_of(self, bank: KernelBank, fitted: Sequence[Fitted]) -> Posterior:
-        predictor = self.predictor_ = self._predictor_of(bank, fitted)
-        return TwoLayerPosterior((self._posed(fitted[0]),), self.fit_intercept, bank.shape[0], predictor)
-
-    # -- both layers ---------------------------------------------------------------------------------------------------
-
-    def first_layer(self, X: Any) -> Array:
-        """f1(x) = (g_1(x), .., g_m(x)) of every sample, shape (len(X), m).
-
-        Parameters
-        ----------
-        X : samples like those of ``fit``; with ``kernels="precomputed"`` matrices (m, len(X), n_train)
-        """
-        check_is_fitted(self)
-        predictor = cast(TwoLayerPredictor, self.predictor_)
-        return np.concatenate([predictor.first_layer(bank) for bank in self.banks(X)])
-
-    def kernel(self, X: Any, Z: Any = None) -> Array:
-        """The learned kernel k2(f1(x), f1(z)), shape (len(X), len(Z)).
-
-        Parameters
-        ----------
-        X, Z : as for ``first_layer``; Z is X by default
-        """
-        one = self.first_layer(X)
-        other = one if Z is None else self.first_layer(Z)
-        return cast(TwoLayerPredictor, self.predictor_).second(one, other)
-
-    def kernel_matrix(self, X: Any, Z: Any = None) -> Array:
-        """The learned kernel, as ``kernel`` tells it.
-
-        Parameters
-        ----------
-        X, Z : as for ``first_layer``; Z is X by default
-        """
-        return self.kernel(X, Z)
+    _squared_losses: ClassVar[bool] = True

@@ -62,19 +62,22 @@ class _Outputs:
     second: SecondLayer
     alpha: float
     beta: float
+    weight: Array | None
 
     @classmethod
-    def of(cls, bank: KernelBank, y: Array, second: SecondLayer, alpha: float, beta: float) -> _Outputs:
+    def of(
+        cls, bank: KernelBank, y: Array, second: SecondLayer, alpha: float, beta: float, weight: Array | None = None
+    ) -> _Outputs:
         n, m = bank.shape[0], len(bank)
         check_memory(2.0 * m * n * n, f"the roots of {m} kernels of {n} samples", "take fewer kernels or samples")
         roots, duals = [], []
         for k in range(m):
-            values, vectors = eigh(bank.matrix(k).astype(np.float64, copy=False))
+            values, vectors = eigh(bank.matrix(k).astype(np.float64, copy=False), driver="evd")
             kept = values > _RANK * max(float(values[-1]), 0.0)
             root = np.sqrt(values[kept])
             roots.append(np.ascontiguousarray(vectors[:, kept] * root))
             duals.append(np.ascontiguousarray(vectors[:, kept] / root))
-        return cls(tuple(roots), tuple(duals), y, second, alpha, beta)
+        return cls(tuple(roots), tuple(duals), y, second, alpha, beta, weight)
 
     def split(self, b: Array) -> list[Array]:
         return np.split(b, np.cumsum([root.shape[1] for root in self.roots])[:-1])
@@ -91,16 +94,23 @@ class _Outputs:
         """F and its gradient."""
         Z = self.outputs(b)
         K = self.second(Z, Z)
-        c = DenseGram(K).solve_shifted(self.alpha, self.y)
+        c = self._coefficients(DenseGram(K))
         slope = self.second.slope(-self.alpha * np.outer(c, c), Z, K)
         gradient = np.concatenate([product(root.T, g) for root, g in zip(self.roots, slope.T, strict=True)])
         return float(self.alpha * (self.y @ c) + self.beta * (b @ b)), gradient + 2.0 * self.beta * b
 
+    def _coefficients(self, gram: DenseGram) -> Array:
+        """(K + alpha S^{-1})^{-1} y, S the weights of the samples."""
+        if self.weight is None:
+            return gram.solve_shifted(self.alpha, self.y)
+        root = np.sqrt(self.weight)
+        return root * gram.congruent(root).solve_shifted(self.alpha, root * self.y)
+
     def start(self, rng: np.random.Generator | None) -> Array:
         """Outputs of spread one: those of ridge regression with each kernel; random ones from a generator."""
-        parts = []
+        parts, y = [], self.y if self.weight is None else self.weight * self.y
         for root in self.roots:
-            towards = np.asarray(product(root.T, self.y) if rng is None else rng.normal(size=root.shape[1]))
+            towards = np.asarray(product(root.T, y) if rng is None else rng.normal(size=root.shape[1]))
             spread = float(np.std(product(root, towards)))
             parts.append(towards / (spread or 1.0))
         return np.concatenate(parts) / np.sqrt(max(len(self.roots), 1))
@@ -117,6 +127,7 @@ def two_layers(
     n_init: int = 1,
     seed: int = 0,
     observe: Observer = silent,
+    weight: Array | None = None,
 ) -> tuple[LayerWeights, DualSolution]:
     """The first layer with its stationarity, and the second layer at its outputs.
 
@@ -131,8 +142,9 @@ def two_layers(
     n_init : int, starts; all but the first are random
     seed : of these
     observe : told of each step
+    weight : array (n,) > 0, what the squared residuals are multiplied with
     """
-    problem, rng = _Outputs.of(bank, y, second, alpha, beta), np.random.default_rng(seed)
+    problem, rng = _Outputs.of(bank, y, second, alpha, beta, weight), np.random.default_rng(seed)
     starts = [problem.start(None), *(problem.start(rng) for _ in range(n_init - 1))]
     runs = [descent(problem.value, beta, start, tol, max_iter, observe) for start in starts]
     b, value, history = min(runs, key=lambda run: run[1])
@@ -150,4 +162,4 @@ def two_layers(
         first=problem.first(b),
         outputs=Z,
     )
-    return weights, RidgeMachine(alpha, False).solve(DenseGram(second(Z, Z)), y)
+    return weights, RidgeMachine(alpha, False).solve(DenseGram(second(Z, Z)), y, None, weight)

@@ -1,0 +1,59 @@
+"""Which second layer predicts samples that are held out best; the linear one where the others are not plainly better.
+
+A model without products is the simpler one: another layer has to lower the mean held-out loss by more than the standard
+error of the mean of the differences, sample by sample.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+
+from multikernel._typing import Array
+from multikernel._warnings import keeping
+from multikernel._workers import time_is_up
+from multikernel.estimators.chosen import Samples, at_candidate, best_place, folds_of, roughly, with_numbers
+from multikernel.estimators.parameters import AUTO
+
+LAYERS = ("linear", "polynomial", "gaussian")
+
+
+def chosen_layer(model: Any, whole: Samples) -> dict[str, Any]:
+    """The second layer and its ridge, by name.
+
+    Parameters
+    ----------
+    model : an estimator whose ``second`` is "auto"
+    whole : the training samples
+    """
+    learn, losses, ridges = type(model)._learn, dict[str, Array](), dict[str, float]()
+    for name in LAYERS:
+        if losses and time_is_up():
+            break
+        each = with_numbers(model, second=name)
+        if AUTO.accepts(each.alpha):
+            each = at_candidate(each, "alpha", whole, best_place(each, "alpha", learn, whole))
+        ridges[name], losses[name] = each.alpha, _losses(each, learn, whole)
+    best = _plainly_best(losses)
+    return {"second": best, "alpha": ridges[best]}
+
+
+def _plainly_best(losses: dict[str, Array]) -> str:
+    simplest = LAYERS[0]
+    best = min(losses, key=lambda name: losses[name].mean())
+    better = losses[simplest] - losses[best]
+    return best if better.mean() > better.std() / np.sqrt(len(better)) else simplest
+
+
+def _losses(model: Any, learn: Any, whole: Samples) -> Array:
+    """The weighted losses of the samples, each by the model of a fold that it is not in; infinite where a fit fails."""
+    rough, found = roughly(with_numbers(model, class_weight=None)), [np.zeros(1)]
+    for train, test in folds_of(whole, is_classifier(model)):
+        try:
+            keeping(lambda train=train: rough.fit_bank(train.bank, train.target, (), train.weight, learn, exact=False))  # type: ignore[misc]
+        except (ValueError, ArithmeticError):
+            return np.full(1, np.finfo(float).max)
+        found.append(test.losses(rough, rough.predictor_.values(test.bank)))
+    return np.concatenate(found)
