@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from sklearn.datasets import load_breast_cancer, load_diabetes
+from sklearn.metrics import f1_score
 from sklearn.model_selection import (
     GridSearchCV,
     LeaveOneOut,
@@ -26,6 +27,7 @@ from multikernel import (
     bind,
     kernels,
 )
+from multikernel.estimators.scores import quick_scorer
 
 GRID = {"lam": [0.05, 0.2, 0.6]}
 
@@ -200,3 +202,20 @@ def test_one_sample_folds_with_a_score_that_is_defined():
     X = np.random.default_rng(0).normal(size=(12, 2))
     model = BankSearchCV(AverageMKLRegressor(), {"alpha": [0.1, 1.0]}, LeaveOneOut(), scoring="neg_mean_squared_error")
     assert np.isfinite(model.fit(X, X[:, 0]).best_score_)
+
+
+@pytest.mark.parametrize("several", [False, True])
+def test_quick_scores_are_those_of_scikit_learn(several):
+    """Where the function values are known already the scores are computed without scikit-learn's checks."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 3))
+    Y = X[:, :2] + 0.1 * rng.normal(size=(30, 2)) if several else X[:, 0] ** 2
+    model = AverageMKLRegressor(alpha=1.0).fit(X, Y)
+    constant = Y.copy()
+    constant[..., -1 if several else slice(None)] = 2.0
+    for truth in (Y, constant, 1e8 + Y, Y.astype(int)):
+        assert quick_scorer(model, None)(model, X, truth) == pytest.approx(model.score(X, truth), rel=1e-12)
+    labels = np.array(["a", "b", "c"])[rng.integers(0, 3, 30)]
+    told = EasyMKLClassifier(lam=0.1).fit(X, labels)
+    assert quick_scorer(told, None)(told, X, labels) == told.score(X, labels)
+    assert quick_scorer(told, "f1_macro")(told, X, labels) == f1_score(labels, told.predict(X), average="macro")

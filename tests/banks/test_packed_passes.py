@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from multikernel import bind, kernels, precomputed
+from multikernel.banks import _packed
 from multikernel.banks.concatenated import ConcatenatedBank
 from multikernel.banks.dense import PackedBank
 from multikernel.banks.lazy import LazyBank
@@ -84,6 +85,30 @@ def test_sums_of_rounded_matrices_are_exact() -> None:
     for gram, w in zip(single.combine_all(W), W, strict=True):
         np.testing.assert_allclose(gram.dense(), np.tensordot(w, K, 1), rtol=1e-13, atol=1e-13)
         np.testing.assert_array_equal(gram.dense(), gram.dense().T)
+
+
+@pytest.mark.parametrize("bank", [single, double], ids=["single", "double"])
+def test_the_stack_is_read_once_for_equal_weights(bank: PackedBank, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As every candidate of a search over lam asks for them; the sum that is kept is not handed out."""
+    bank, halves = bank.select(np.arange(len(bank))), dense(bank.packed.astype(np.float64))
+    read, once, sums = [], 0, _packed.sums
+    monkeypatch.setattr(_packed, "sums", lambda *given: (read.append(given), sums(*given)))
+    for weight in (1.0, 0.25, 3.0):
+        total = bank.combine(np.full(len(bank), weight)).dense()
+        np.testing.assert_allclose(total, weight * halves.sum(axis=0), rtol=1e-13, atol=1e-13)
+        total[:] = 0.0
+        once = len(read) if weight == 1.0 else once
+    assert len(read) == once > 0
+    two = bank.select([0, 1])  # of which the sum is no small part, and is not kept
+    for _ in range(2):
+        two.combine(np.ones(2))
+    assert len(read) == 3 * once
+
+
+@pytest.mark.parametrize("rows", [[3, 1, 100], [5, 5, 2], list(range(40)), []], ids=["mixed", "twice", "first", "none"])
+def test_some_samples_in_any_order(rows: list[int]) -> None:
+    part = single.principal(np.array(rows, dtype=int))
+    np.testing.assert_array_equal(part.matrices(), K[:, rows][:, :, rows])
 
 
 def test_products_and_pairs_of_rounded_matrices_are_exact() -> None:

@@ -19,7 +19,7 @@ from multikernel.machines import HingeMachine, SupportMachine
 from multikernel.observer import Event
 from multikernel.problem import Problem
 from multikernel.procedures import Weights
-from multikernel.procedures.interior import working
+from multikernel.procedures.interior import Saddle, interior_point, working
 from saddle_cases import (
     DOMAINS,
     MACHINES,
@@ -208,6 +208,31 @@ def test_solution_of_rounded_kernels_is_tried_first(monkeypatch: pytest.MonkeyPa
         assert weights.converged
         assert found.distance <= weights.gap + 1e-13
         assert tol < 1e-6 or weights.n_iter == 0
+
+
+@pytest.mark.parametrize("domain", [Simplex(), Orthant(0.7, 1)], ids=["simplex", "orthant-1"])
+def test_a_neighbour_tells_which_samples_and_kernels_take_part(monkeypatch: pytest.MonkeyPatch, domain: Domain) -> None:
+    """At another C its solution is far from one: steps are on its support vectors and kernels, the proof is of all."""
+    rng = np.random.default_rng(8)
+    X = rng.normal(size=(200, 60))
+    y = np.sign(X[:, 0] + X[:, 1])
+    bank, seen = bind(kernels.per_feature(kernels.RBF(0.2)), X), []
+
+    def watched(part: Saddle, tol: float, max_iter: int, first: Array | None, observe: Any) -> Any:
+        seen.append((part.program.n, len(part.bank) if first is None else np.count_nonzero(first)))
+        return interior_point(part, tol, max_iter, first, observe)
+
+    monkeypatch.setattr(procedure, "interior_point", watched)
+    monkeypatch.setattr(procedure, "_most_turns", lambda *given: 0)
+    start, _ = procedure.support_mkl(Problem(bank, Linear(), HingeMachine(0.2, tol=1e-6), domain, y), 1e-6)
+    problem = Problem(bank, Linear(), HingeMachine(1.0, tol=1e-6), domain, y)
+    weights, dual = procedure.support_mkl(problem, 1e-6, start=start.values, warm=start.warm)
+    assert seen[0] == (200, 60)
+    assert max(n for n, _ in seen[1:]) < 0.7 * 200
+    assert max(m for _, m in seen[1:]) < 60
+    truth = saddle.simplex() if isinstance(domain, Simplex) else saddle.orthant(0.7, 1)
+    assert weights.converged
+    assert judged(bank.matrices(), saddle.hinge(y, 1.0), truth, weights, dual).distance <= 1e-6
 
 
 # -- symmetries --------------------------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ explain     what was done, in sentences and a table
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -38,7 +39,7 @@ from multikernel.kernels.frames import check_names, is_frame
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class MultiKernelEstimator(BaseEstimator):  # type: ignore[misc]
+class MultiKernelEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     """What the classifier and the regressor share."""
 
     types: ColumnTypes = None
@@ -115,6 +116,32 @@ class MultiKernelEstimator(BaseEstimator):  # type: ignore[misc]
         """What was tried, what was chosen and why, in sentences and a table."""
         check_is_fitted(self)
         return str(self.explanation_)
+
+    def contributions(self, X: Any) -> Array:
+        """What each kernel of ``kernel_names_`` adds to each decision value or prediction, which is the sum with
+        ``intercept_``.
+
+        Parameters
+        ----------
+        X : samples like those of ``fit``
+
+        Returns
+        -------
+        array (len(X), m) for two classes or one target, else (len(X), m, classes or targets)
+        """
+        check_is_fitted(self)
+        return self._told(self.answer_.parts(self.preparation_.samples(self._table(X, reset=False))))
+
+    @property
+    def kernel_names_(self) -> Array:
+        """The candidates with a weight in the answer, array (m,)."""
+        check_is_fitted(self)
+        known = [row["candidate"] for row in self.candidates_]
+        return np.array([known[m] for m in self.answer_.blend.used], dtype=object)
+
+    @abstractmethod
+    def _told(self, parts: Array) -> Array:
+        """Parts of the blend, shape (..., k), as parts of what the user is told."""
 
     # -- samples, of training and new ----------------------------------------------------------------------------------
 

@@ -11,7 +11,7 @@ from sklearn.base import ClassifierMixin
 from sklearn.utils import check_array
 from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
-from sklearn.utils.validation import check_consistent_length, column_or_1d
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from multikernel._parameters import Positive, Seed, Threads, Verbosity, check_parameters
 from multikernel._typing import Array
@@ -60,6 +60,8 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
     explanation_ : the sentences and the table of ``explain()``
     preparation_ : how tables become samples
     answer_ : the trained machines and their blend
+    kernel_names_ : array (m,), the candidates with a weight in the answer
+    intercept_ : float or array, what is added to their ``contributions``
     n_features_in_ : int
     feature_names_in_ : array, where the names of columns are strings
 
@@ -124,8 +126,16 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
         ----------
         X : samples like those of ``fit``; views that are kernel matrices have a column for each training sample
         """
-        scores = self._values(X)
-        return scores[:, 1] - scores[:, 0] if len(self.classes_) == 2 else scores
+        return self._told(self._values(X))
+
+    @property
+    def intercept_(self) -> Any:
+        """What is added to the contributions: a float for two classes, else array (n_classes,)."""
+        check_is_fitted(self)
+        return self._told(self.answer_.intercept)
+
+    def _told(self, parts: Array) -> Array:
+        return parts[..., 1] - parts[..., 0] if len(self.classes_) == 2 else parts
 
     def predict(self, X: Any) -> Array:
         """The most probable labels, shape (len(X),), for X as in ``decision_function``."""

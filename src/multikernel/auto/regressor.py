@@ -8,7 +8,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.base import RegressorMixin
 from sklearn.utils import check_array
-from sklearn.utils.validation import check_consistent_length, column_or_1d
+from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
 from multikernel._parameters import Positive, Seed, Threads, Verbosity, check_parameters
 from multikernel._typing import Array
@@ -55,6 +55,8 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
     explanation_ : the sentences and the table of ``explain()``
     preparation_ : how tables become samples
     answer_ : the trained machines and their blend
+    kernel_names_ : array (m,), the candidates with a weight in the answer
+    intercept_ : float or array, what is added to their ``contributions``
     n_features_in_ : int
     feature_names_in_ : array, where the names of columns are strings
 
@@ -122,5 +124,18 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
         ----------
         X : samples like those of ``fit``; views that are kernel matrices have a column for each training sample
         """
-        values = self._values(X) * self._spread + self._mean
-        return values[:, 0] if self._single else values
+        return self._told(self._values(X)) + self._told_mean
+
+    @property
+    def intercept_(self) -> Any:
+        """What is added to the contributions: a float for one target, else array (t,)."""
+        check_is_fitted(self)
+        return self._told(self.answer_.intercept) + self._told_mean
+
+    @property
+    def _told_mean(self) -> Any:
+        return self._mean[0] if self._single else self._mean
+
+    def _told(self, parts: Array) -> Array:
+        values = parts * self._spread
+        return values[..., 0] if self._single else values

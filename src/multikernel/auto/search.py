@@ -90,12 +90,26 @@ class Answer:
 
     def __call__(self, new: Samples) -> Array:
         """The blend: shape (len(new), k)."""
+        return self.parts(new).sum(axis=1) + self.intercept
+
+    def parts(self, new: Samples) -> Array:
+        """What each member adds: shape (len(new), members, k)."""
         height = max(1, _VALUES // max(1, len(self.samples)))
         starts = range(0, len(new), height)
         return np.concatenate([self._of(new.of(np.arange(len(new))[start : start + height])) for start in starts])
 
+    @property
+    def intercept(self) -> Array:
+        """What is added to the members' parts, shape (k,)."""
+        own = [weight * member.intercept for member, weight in self._weighted]
+        return np.sum([self.blend.bias, *own], axis=0)
+
+    @property
+    def _weighted(self) -> list[tuple[Member, float]]:
+        return list(zip(self.members, self.blend.weights[self.blend.used].tolist(), strict=True))
+
     def _of(self, new: Samples) -> Array:
-        total = np.tile(self.blend.bias, (len(new), 1))
-        for member, weight in zip(self.members, self.blend.weights[self.blend.used].tolist(), strict=True):
-            total += weight * (member.similarity(new, self.samples) @ member.coef + member.intercept)
-        return total
+        parts = np.empty((len(new), len(self.members), len(self.blend.bias)))
+        for number, (member, weight) in enumerate(self._weighted):
+            parts[:, number] = weight * (member.similarity(new, self.samples) @ member.coef)
+        return parts

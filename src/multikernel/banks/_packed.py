@@ -152,3 +152,17 @@ def rows(packed, chosen, K):  # type: ignore[no-untyped-def]
                 start = i * (i + 1) // 2
                 for j in range(left, min(left + _TILE, n)):
                     K[a, j] = packed[start + j] if j <= i else packed[j * (j + 1) // 2 + i]
+
+
+@njit(nogil=True, cache=True)
+def principal(packed, chosen, rows, out, first, last):  # type: ignore[no-untyped-def]
+    """out[k] = the packed half of some rows and columns, in this order, of packed[chosen[k]], k = first..last."""
+    for k in range(first, last):
+        K, at = packed[chosen[k]], 0
+        for a in range(len(rows)):
+            i = rows[a]
+            start = i * (i + 1) // 2
+            for b in range(a + 1):
+                j = rows[b]
+                out[k, at] = K[start + j] if j <= i else K[j * (j + 1) // 2 + i]
+                at += 1

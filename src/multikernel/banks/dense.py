@@ -23,13 +23,14 @@ from multikernel.banks.base import KernelBank
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indexed import IndexedBank
 from multikernel.banks.indices import positions, unit_roundoff
-from multikernel.banks.packing import pack, packed_positions, unpack, weights_of_pairs
+from multikernel.banks.packing import pack, unpack, weights_of_pairs
 from multikernel.banks.threads import over_rows, slices
 
 _PIECE = 1 << 21  # entries that a thread reads at a time: half a millisecond
 _SHORTEST = 1 << 13  # the least number of entries of a sum that a thread works on, however many matrices are added
 _DENSE = 0.3  # share of the rows in a quadratic form above which reading all rows is faster than skipping some
 _FEW_COLUMNS = 2  # up to so many columns of A, one form for each is faster than the inner product with A A'
+_KEPT = 8  # times the bytes of a sum: a stack of so many, or more, keeps the sum of all its matrices
 _VALUES = 1 << 22  # entries that are copied to double precision, or multiplied by weights, at a time
 
 
@@ -115,9 +116,25 @@ class PackedBank(StoredBank):
             yield tile
 
     def combine_all(self, W: Array) -> list[Gram]:
+        self._check("weights", W.shape[1], len(self), "kernels")
+        if self._keeps_total and len(W) == 1 and W[0].all() and (W[0, 0] == W).all():
+            return [DenseGram(unpack(W[0, 0] * self._total, self.n))]
+        return [DenseGram(unpack(total, self.n)) for total in self._sums(W)]
+
+    @property
+    def _keeps_total(self) -> bool:
+        """Whether the sum of all matrices takes little beside the stack."""
+        return 8 * self.stack.shape[1] * _KEPT <= len(self) * self.stack.itemsize * self.stack.shape[1]
+
+    @cached_property
+    def _total(self) -> Array:
+        """The half of the sum of all matrices; it is kept, as every candidate of a search asks for equal weights."""
+        return self._sums(np.ones((1, len(self))))[0]
+
+    def _sums(self, W: Array) -> Array:
+        """The halves of weighted sums, shape (t, n (n + 1) / 2)."""
         from multikernel.banks import _packed
 
-        self._check("weights", W.shape[1], len(self), "kernels")
         used = np.flatnonzero(W.any(axis=0))  # matrices without weight are not read
         own, length = np.ascontiguousarray(W[:, used], dtype=np.float64), self.stack.shape[1]
         sums, chosen = np.empty((len(W), length)), self.places[used]
@@ -126,7 +143,7 @@ class PackedBank(StoredBank):
             length,
             max(_SHORTEST, _PIECE // max(1, own.size)),
         )
-        return [DenseGram(unpack(total, self.n)) for total in sums]
+        return sums
 
     def apply(self, C: Array) -> Array:
         from multikernel.banks import _packed
@@ -214,15 +231,14 @@ class PackedBank(StoredBank):
         return replace(self, kept=self.places[index], origin=self.origin.select(index))
 
     def principal(self, rows: Array) -> PackedBank:
-        i, j = np.tril_indices(len(rows))
-        entries = packed_positions(rows[i], rows[j])
-        packed = np.empty((len(self), len(entries)), dtype=self.stack.dtype)
+        from multikernel.banks import _packed
+
+        packed = np.empty((len(self), len(rows) * (len(rows) + 1) // 2), dtype=self.stack.dtype)
 
         def gather(part: slice) -> None:
-            for k in range(part.start, part.stop):
-                np.take(self.stack[self.places[k]], entries, out=packed[k])
+            _packed.principal(self.stack, self.places, rows, packed, part.start, part.stop)
 
-        over_rows(gather, len(self), max(1, _PIECE // max(1, len(entries))))
+        over_rows(gather, len(self), max(1, _PIECE // max(1, packed.shape[1])))
         return PackedBank(self.origin.block(rows, rows), packed, len(rows))
 
     def unrounded(self) -> KernelBank:

@@ -32,6 +32,9 @@ def _tells_probabilities(model: Any) -> bool:
     return True
 
 
+_LABELS = "biuUS"  # kinds of arrays whose values are labels for sure: whole numbers, strings
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
 class LabelsEstimator(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
     """A classifier; subclasses say which problems its labels are."""
@@ -52,7 +55,8 @@ class LabelsEstimator(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
 
     def _numbered(self, target: Array) -> Array:
         """The labels as positions in ``classes_``, which is set; ValueError for fewer than two classes."""
-        check_classification_targets(target)
+        if target.dtype.kind not in _LABELS or target.ndim > 1:  # the check costs more than a small problem
+            check_classification_targets(target)
         classes, labels = np.unique(target, return_inverse=True)
         self.classes_: Array = classes
         if len(self.classes_) < 2:

@@ -10,19 +10,18 @@ so that all shuffles follow from one evaluation of the contributions. The shuffl
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_classifier
-from sklearn.metrics import check_scoring
 from sklearn.utils import check_random_state
 
 from multikernel._typing import Array
 from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.names import short_names
 from multikernel.estimators.predictor import KernelPredictor, knowing
+from multikernel.estimators.scores import quick_scorer
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +122,7 @@ def kernel_importance(
     parts = parts if parts.ndim == 3 else parts[:, :, None]
     chosen = _checked(groups, [str(name) for name in model.kernel_names_], parts.shape[1])
     values = parts.sum(axis=1) + np.atleast_1d(model.intercept_)
-    scorer, truth = _scorer(model, scoring), np.asarray(y)
+    scorer, truth = quick_scorer(model, scoring), np.asarray(y)
     whole = scorer(knowing(model, values), X, truth)
     seed = check_random_state(random_state).randint(np.iinfo(np.int32).max + 1)
     importances = np.empty((len(chosen), n_repeats))
@@ -135,14 +134,6 @@ def kernel_importance(
             own = own[order]  # shuffled further each time
             importances[g, repeat] = whole - scorer(knowing(model, rest + own), X, truth)
     return KernelImportance(tuple(chosen), importances, whole)
-
-
-def _scorer(model: Any, scoring: Any) -> Callable[[Any, Any, Array], float]:
-    """The scorer; that of classifiers by default without scikit-learn's checks, which cost more than all shuffles."""
-    if scoring is None and is_classifier(model):
-        return lambda known, X, truth: float((known.predict(X) == truth).mean())
-    scorer = check_scoring(model, scoring)
-    return lambda known, X, truth: float(scorer(known, X, truth))
 
 
 def _checked(groups: Mapping[str, Sequence[int]] | None, names: Sequence[str], m: int) -> dict[str, Sequence[int]]:

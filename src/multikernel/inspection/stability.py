@@ -124,14 +124,14 @@ def weight_stability(
     seed = check_random_state(random_state).randint(np.iinfo(np.int32).max)
     splits = kind(n_resamples, train_size=part, random_state=seed).split(np.empty((len(target), 1)), target)
 
-    def on_part(rows: Array) -> Any:
+    def on_part(rows: Array) -> tuple[list[Any], Array, Sequence[str]]:
         own = clone(estimator)
-        own.fit_bank(bank.block(rows, rows).compact(), target[rows])
-        return own
+        own.fit_bank(bank.block(rows, rows).compact(), target[rows], exact=False)
+        return list(own.kernel_keys()), np.atleast_2d(own.weights_), own.problem_names()
 
-    models = on_threads([partial(on_part, np.sort(rows)) for rows, _ in splits], n_jobs)
-    keys = [list(own.kernel_keys()) for own in models]
+    keys, weights, names = zip(
+        *on_threads([partial(on_part, np.sort(rows)) for rows, _ in splits], n_jobs), strict=True
+    )
     if any(each != keys[0] for each in keys):
         raise ValueError(f"weight_stability: {type(estimator).__name__} selects other products on each part")
-    weights = np.stack([np.atleast_2d(own.weights_) for own in models])
-    return WeightStability(tuple(map(str, model.kernel_names_)), weights, models[0].problem_names())
+    return WeightStability(tuple(map(str, model.kernel_names_)), np.stack(weights), names[0])

@@ -13,7 +13,8 @@ all samples take part the interior point itself is the answer, if it proves more
 kernels have few features steps cost little: all samples take part from the beginning, however many they are.
 
 A solution of nearly the same problem, as that of the same kernels after rounding, is tried first: the pair as it is,
-then with the machine solved at its weights. It also tells which samples matter.
+then with the machine solved at its weights. Where that is not enough, as for a neighbour on a path or for other
+samples, it tells which samples and which kernels take part: steps on these cost a part of those on all.
 """
 
 from __future__ import annotations
@@ -46,10 +47,14 @@ _PRODUCTS = 1 << 26  # the largest number of products of kernels that turns may 
 _SYSTEM = 4e9  # n q^2: where it is more, forming systems of q features costs more than machines, which make passes
 _SOME, _SOME_STEPS = 1000, 40  # samples that say where to begin there, and steps on them
 _FEW_SAMPLES = 1000  # up to so many samples all take part from the beginning
+_MARGIN = 0.5  # samples nearest to being support vectors that take part, too, as a part of these
+_KNOWN = 0.3  # likewise where the support vectors are a neighbour's
+_RESERVE = 0.1  # of the samples, of 1000 at most: so many more of the nearest take part
 _MOST = 0.7  # where more than this part of the samples would take part, all do
+_SPARE = 0.05  # of the samples: so many kernels of the largest scores take part beside a neighbour's; they cost little
 _ROUGH = 1e-2  # gap of the machine that chooses the first samples, and of the first round
 _COARSE = 0.05  # gap that an optimizer reaches from a neighbour's weights with fewer passes than from within
-_NEARLY = 0.05  # gap of a pair that is nearly a solution: a machine at its weights may make one of it
+_NEARLY = 0.05  # gap of a pair that is nearly a solution: a machine at its weights may make one of it, if polished
 
 
 def support_mkl(
@@ -83,12 +88,12 @@ def support_mkl(
         if near is not None and (near.certificate.reached(tol) or time_is_up()):
             return near.answer(tol, [])
         if tol >= _COARSE and start is not None and start.any():
-            return _by_machines(problem, tol, max_iter, start, warm, observe)
+            return _by_machines(problem, tol, max_iter, start, warm if near is None else near.dual.warm, observe)
         return _solved(problem, support, max_iter, start, near, observe)
 
 
 def _near_solution(support: SupportSaddle, start: Array | None, warm: Array | None) -> SupportPair | None:
-    """The pair of a solution that is given, if it is nearly one here; with the machine at its weights if need be.
+    """The pair of a solution that is given; with the machine at its weights where it is no solution here.
 
     Where the time is up it is the answer, whatever its certificate.
     """
@@ -98,9 +103,8 @@ def _near_solution(support: SupportSaddle, start: Array | None, warm: Array | No
     pair = support.at(start, points[0], witness=points[1] if len(points) > 1 else None)
     if pair.certificate.reached(support.tol) or time_is_up():
         return pair
-    if not pair.certificate.reached(_NEARLY):
-        return None
-    return support.of_machine(pair.weights, pair.dual.warm).better(pair)
+    rough = None if pair.certificate.reached(_NEARLY) else _ROUGH
+    return support.of_machine(pair.weights, pair.dual.warm, rough).better(pair)
 
 
 def _solved(
@@ -132,7 +136,8 @@ def _solved(
     while True:
         if len(rows) > _LARGE and not few:
             return _by_machines(problem, tol, max_iter, start, None if near is None else near.dual.warm, observe)
-        found = _on_samples(support, rows, _ROUGH if trial else inner, max_iter - len(history), start, observe)
+        gap, kernels = _ROUGH if trial else inner, _first_kernels(support, start, best)
+        found = _on_samples(support, rows, gap, max_iter - len(history), kernels, observe)
         history += found.history
         pair = support.of_machine(np.where(found.active, found.weights, 0.0), found.a)
         best = pair.better(best)
@@ -183,7 +188,7 @@ def _first_samples(support: SupportSaddle, start: Array | None, near: SupportPai
     if not bank.local or (near is None and n <= _FEW_SAMPLES):
         return np.arange(n)
     if near is not None:
-        return _near(support, near.dual, near.f)
+        return _near(support, near.dual, near.f, _KNOWN)
     weights = start if start is not None and start.any() else support.saddle.domain.start(len(bank))
     gram = bank.combine(weights)
     rough = replace(support.machine, tol=_ROUGH).solve_program(gram, support.saddle.program)
@@ -209,25 +214,35 @@ def _further_samples(support: SupportSaddle, rows: Array, pair: SupportPair) -> 
     return np.union1d(rows, near) if len(near) < support.saddle.program.n else near
 
 
-def _near(support: SupportSaddle, dual: DualSolution, f: Array) -> Array:
-    """The support vectors and half as many samples whose losses are nearest to being positive; else all samples."""
+def _first_kernels(support: SupportSaddle, start: Array | None, near: SupportPair | None) -> Array | None:
+    """Positive for kernels that take part first: those of a neighbour, and some of the largest scores."""
+    if near is None or start is None:
+        return start
+    first = (near.weights > 0.0) | (start > 0.0)
+    count = np.count_nonzero(first) + int(_SPARE * support.saddle.program.n)
+    first[np.argsort(-near.scores, kind="stable")[:count]] = True
+    return first.astype(float)
+
+
+def _near(support: SupportSaddle, dual: DualSolution, f: Array, part: float = _MARGIN) -> Array:
+    """The support vectors, and samples whose losses are nearest to being positive; all samples if these are many."""
     program = support.saddle.program
     n = program.n
     margin = (program.linear - program.sign * (f + dual.intercept)[program.sample]).reshape(-1, n).max(axis=0)
     margin[dual.coef != 0] = np.inf
-    most = int(1.5 * np.count_nonzero(dual.coef)) + _FEW_SAMPLES // 10
+    most = int((1.0 + part) * np.count_nonzero(dual.coef)) + int(_RESERVE * min(n, _FEW_SAMPLES))
     return np.arange(n) if most > _MOST * n else np.sort(np.argsort(-margin, kind="stable")[:most])
 
 
 def _on_samples(
-    support: SupportSaddle, rows: Array, tol: float, max_iter: int, start: Array | None, observe: Observer
+    support: SupportSaddle, rows: Array, tol: float, max_iter: int, kernels: Array | None, observe: Observer
 ) -> InteriorPoint:
     """The interior point method on some samples; the variables of all others are zero."""
     program = support.saddle.program
     if len(rows) == program.n:
-        return interior_point(support.saddle, tol, max_iter, start, observe)
+        return interior_point(support.saddle, tol, max_iter, kernels, observe)
     few = Saddle(support.saddle.bank.principal(rows), program.restricted(rows), support.saddle.domain)
-    found = interior_point(few, tol, max_iter, start, observe)
+    found = interior_point(few, tol, max_iter, kernels, observe)
     a = np.zeros(len(program.sign))
     a[program.variables(rows)] = found.a
     return replace(found, a=a)

@@ -33,6 +33,7 @@ class SupportPair:
     value : float, the machine's with the penalty
     upper, bound : float, values that enclose the optimum
     witness : array (N,), the variables that prove the bound
+    scores : array (m,), b'K_k b of all kernels at the solution
     floor : float, a value that counts as zero
     """
 
@@ -43,6 +44,7 @@ class SupportPair:
     upper: float
     bound: float
     witness: Array
+    scores: Array
     floor: float
 
     @property
@@ -92,11 +94,14 @@ class SupportSaddle:
         program = machine.program(problem.target, problem.sample_weight)
         return cls(Saddle(problem.bank, program, domain), machine, tol)
 
-    def of_machine(self, weights: Array, a: Array) -> SupportPair:
-        """The machine's solution at these weights, from these variables on."""
+    def of_machine(self, weights: Array, a: Array, rough: float | None = None) -> SupportPair:
+        """The machine's solution at these weights, from these variables on: polished, or only to a ``rough`` gap."""
         weights = self.saddle.domain.feasible(weights)
         gram = self.saddle.bank.combine(weights)
-        dual = self.machine.polished(gram, self.saddle.program, a, self.tol)
+        if rough is None:
+            dual = self.machine.polished(gram, self.saddle.program, a, self.tol)
+        else:
+            dual = replace(self.machine, tol=rough).solve_program(gram, self.saddle.program, a)
         f, scores = gram.multiply(dual.coef), self.saddle.bank.quad(dual.coef)
         return self.pair(weights, roots(gram.diagonal()), dual, f, scores)
 
@@ -138,6 +143,7 @@ class SupportSaddle:
             upper=primal + penalty,
             bound=min(bound, value),
             witness=dual.warm,
+            scores=scores,
             floor=self.saddle.floor,
         )
 

@@ -38,10 +38,15 @@ class Group:
     def models(self) -> list[Any]:
         """An estimator for each candidate."""
         shared, found = clone(self.steps.last), []
+        known = shared.get_params(deep=False).keys()
         for params in self.own:
-            nested = any("__" in name for name in params)  # in a value that copies share
-            found.append((clone(shared) if nested else copy(shared)).set_params(**params))
-            found[-1].check_parameters()
+            if params.keys() <= known:
+                model = copy(shared)
+                vars(model).update(params)  # as set_params does, which looks at all parameters first
+            else:  # a parameter in a value that copies share, or one that does not exist
+                model = clone(shared).set_params(**params)
+            model.check_parameters()
+            found.append(model)
         return found
 
     @property

@@ -21,6 +21,7 @@ from multikernel.banks import KernelBank
 from multikernel.banks.dense import DenseBank
 from multikernel.estimators.predictor import knowing
 from multikernel.estimators.protocol import Fitted
+from multikernel.estimators.scores import quick_scorer
 from multikernel.estimators.several import in_one_pass, informed, share_reference
 from multikernel.persistence.checkpoint import Checkpoint
 from multikernel.selection.folds import Fold, folds_of
@@ -115,9 +116,9 @@ class Trials:
         models, seconds = zip(*group.fitted(inner, y, kept), strict=True)
         share_reference(models, inner)
         outer = outer if in_one_pass(models) else _stored(outer)
-        scorers, found = self.scorers.items(), []
+        scorers, found = {"score": quick_scorer(models[0], None)} if self.scoring is None else self.scorers, []
         for model, spent in zip(informed(models, outer), seconds, strict=True):
-            scores = {name: float(scorer(model, outer, truth)) for name, scorer in scorers}
+            scores = {name: float(scorer(model, outer, truth)) for name, scorer in scorers.items()}
             found.append(Scored(scores, spent, model.weights_))
         return found
 
