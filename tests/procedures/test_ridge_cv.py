@@ -9,6 +9,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 from sklearn.model_selection import KFold, LeaveOneOut, PredefinedSplit, RepeatedKFold, ShuffleSplit
 
 from multikernel import KernelBank, bind, kernels, precomputed
+from multikernel._workers import limited
 from multikernel.procedures.ridge_cv import Folds, HeldOutError, Point, ridge_cv
 from multikernel.procedures.ridge_cv.gauss_newton import descend
 
@@ -236,3 +237,16 @@ class TestFolds:
     def test_refusals(self, cv, message):
         with pytest.raises(ValueError, match=message):
             Folds.of(cv, 9, np.zeros(9))
+
+
+def test_with_the_time_up_one_error_for_each_direction_is_all(monkeypatch):
+    """Not one for each decade of the ridge, of which each is a factorisation of the kernel matrix."""
+    K, bank, Y = problem()
+    asked, at_point = [], HeldOutError.at
+    monkeypatch.setattr(HeldOutError, "at", lambda self, v: asked.append(v) or at_point(self, v))
+    with limited(0.0):
+        found = ridge_cv(bank, Y, Folds.of(5, len(Y), Y))
+    assert len(asked) <= 2
+    want = (residuals(K, Y, found.values / found.alpha, Folds.of(5, len(Y), Y), True) ** 2).mean()
+    assert found.objective == pytest.approx(want, rel=1e-9)
+    assert not found.converged

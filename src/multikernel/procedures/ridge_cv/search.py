@@ -152,7 +152,10 @@ def _first(error: Criterion) -> Point:
         tried = [point for point in near if point is not None]
         if tried:
             return min(tried, key=lambda point: point.value)
-    found: list[Point | None] = [_along(error, direction) for direction in _directions(error.diagonals)]
+    found: list[Point | None] = []
+    for direction in _directions(error.diagonals):
+        if not (found and time_is_up()):
+            found.append(_along(error, direction))
     if all(error.constant() < point.value for point in found if point is not None):
         found.append(error.at(np.zeros(len(error.bank))))
     return min((point for point in found if point is not None), key=lambda point: point.value)
@@ -184,7 +187,9 @@ def _along(error: Criterion, direction: Array) -> Point:
 
     def value(decade: int) -> float:
         if decade not in values:
-            values[decade] = tried(10.0**decade * direction) if 10.0 ** abs(decade) <= error.largest else np.inf
+            late = lowest is not None and time_is_up()
+            known = not late and 10.0 ** abs(decade) <= error.largest
+            values[decade] = tried(10.0**decade * direction) if known else np.inf
         return values[decade]
 
     def lower(decade: int) -> int:
