@@ -12,11 +12,14 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
+from functools import partial
+from math import isinf
 from threading import Event
 from time import perf_counter
 from typing import Any, TypeVar
 
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, parallel_config
+from joblib.parallel import get_active_backend
 
 from multikernel._warnings import Message, keeping, warn_once
 
@@ -94,11 +97,52 @@ def run_for_user(
 def on_threads(works: Sequence[Work[T]], n_jobs: int | None, **options: Any) -> list[T]:
     """What every work returns, run on ``n_jobs`` threads as joblib understands the number, with its other options.
 
-    Threads, whatever backend joblib is told to use: they share the kernels' matrices, and hear of an interruption.
+    Threads, whatever backend joblib is told to use: they share the kernels' matrices, and hear of an interruption. Only
+    on joblib's Dask backend every work is a task of the cluster.
     """
     if len(works) == 1:  # which needs no thread beside the one that waits
         result, messages = keeping(works[0])
         warn_once(messages)
         return [result]
+    if on_cluster():
+        return _as_tasks(works, **options)
     parallel = Parallel(n_jobs=n_jobs, require="sharedmem", **options)
     return run_for_user(works, lambda led: parallel(delayed(work)() for work in led))
+
+
+def on_cluster() -> bool:
+    """Whether joblib is told to work on a cluster of Dask, and this is not a task there already."""
+    backend, _ = get_active_backend()
+    return type(backend).__name__ == "DaskDistributedBackend"
+
+
+def _as_tasks(works: Sequence[Work[T]], **options: Any) -> list[T]:
+    """What every work returns, each a task of the cluster; what several of them are given goes there once."""
+    shared: dict[int, _Shared] = {}
+
+    def given(value: Any) -> _Shared:
+        return shared.setdefault(id(value), _Shared(value))
+
+    calls = [(work.func, work.args, work.keywords) if isinstance(work, partial) else (work, (), {}) for work in works]
+    found = Parallel(**options)(
+        delayed(_elsewhere)(seconds_left(), function, *map(given, args), **named) for function, args, named in calls
+    )
+    warn_once(message for _, messages in found for message in messages)
+    return [result for result, _ in found]
+
+
+class _Shared:
+    """A value that joblib's Dask backend sends to a worker once, as it does with what is large."""
+
+    def __init__(self, value: Any) -> None:
+        self.value = value
+
+    def __sizeof__(self) -> int:
+        return 1 << 20
+
+
+def _elsewhere(seconds: float, function: Callable[..., T], *args: Any, **named: Any) -> tuple[T, list[Message]]:
+    """On a worker: in the time that is left, and without further tasks."""
+    given = [each.value if isinstance(each, _Shared) else each for each in args]
+    with parallel_config(backend="threading", n_jobs=1), limited(None if isinf(seconds) else seconds):
+        return keeping(lambda: function(*given, **named))

@@ -42,6 +42,7 @@ from multikernel.estimators.unchanged import unchanged_unless_done
 from multikernel.observer import Observer
 from multikernel.persistence.checkpoint import UNKEPT, Checkpoint
 from multikernel.streams import Source
+from multikernel.streams.dask import as_source
 
 _CHOICE = 0.3  # of the time at most, for parameters given as "auto"
 _FIRST_PART = 0.5  # of the time, for kernels as they are stored, where passes over the kernels themselves follow
@@ -135,6 +136,7 @@ class KernelEstimator(FittedModel):
     def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """What every ``fit`` does."""
         self.check_parameters()
+        X, y = as_source(X, y, sample_weight)
         if isinstance(X, Source):
             return self._fit_source(X, y)
         self._begin(y)

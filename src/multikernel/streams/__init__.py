@@ -4,6 +4,7 @@ source.py        what a source is: chunks of rows, with their place
 arrays.py        arrays, data frames and .npy files
 parquet.py       Parquet files, their types of columns kept
 csv.py           CSV files
+dask.py          arrays, data frames and pieces of Dask, which workers of a cluster read
 pieces.py        chunks that another program makes
 survey.py        one look at all rows: how many, which classes, a sample of them
 predictions.py   what a model says of a source, chunk by chunk, and in a file
@@ -11,6 +12,7 @@ predictions.py   what a model says of a source, chunk by chunk, and in a file
 
 from multikernel.streams.arrays import ArraySource, arrays
 from multikernel.streams.csv import CSVSource, csv
+from multikernel.streams.dask import DaskSource, dask
 from multikernel.streams.parquet import ParquetSource, parquet
 from multikernel.streams.pieces import PieceSource, pieces
 from multikernel.streams.predictions import predict, write_predictions
@@ -21,12 +23,14 @@ __all__ = [
     "ArraySource",
     "CSVSource",
     "Chunk",
+    "DaskSource",
     "ParquetSource",
     "PieceSource",
     "Source",
     "Survey",
     "arrays",
     "csv",
+    "dask",
     "parquet",
     "pieces",
     "predict",

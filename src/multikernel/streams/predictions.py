@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from typing import Any, Literal
 
@@ -10,7 +11,7 @@ import numpy as np
 
 from multikernel._files import replacing
 from multikernel._typing import Array
-from multikernel.streams.source import Source
+from multikernel.streams.source import Chunk, Source
 
 Method = Literal["predict", "decision_function", "predict_proba"]
 
@@ -33,14 +34,15 @@ def predict(model: Any, source: Source, method: Method = "predict") -> Iterator[
     >>> sum(len(part) for part in streams.predict(model, streams.arrays(X)))
     50
     """
-    ask = getattr(model, method)
-    for chunk in source.chunks():
-        try:
-            found = ask(chunk.X)
-        except ValueError as error:
-            bad = chunk.first_absent()
-            raise ValueError(f"{bad}: the cell is empty or infinite ({error})" if bad else str(error)) from None
-        yield np.asarray(found)
+    yield from source.mapped(partial(_told, model, method))
+
+
+def _told(model: Any, method: Method, chunk: Chunk) -> Array:
+    try:
+        return np.asarray(getattr(model, method)(chunk.X))
+    except ValueError as error:
+        bad = chunk.first_absent()
+        raise ValueError(f"{bad}: the cell is empty or infinite ({error})" if bad else str(error)) from None
 
 
 def write_predictions(model: Any, source: Source, path: str | Path, method: Method = "predict") -> int:

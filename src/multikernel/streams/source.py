@@ -7,10 +7,10 @@ numbers, counted from 0 over all files, so that a pass can begin where another o
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from multikernel._memory import total_memory
 from multikernel._typing import Array
 from multikernel.kernels.frames import is_frame
 
+T = TypeVar("T")
 _UNITS = {
     "": 1.0,
     "b": 1.0,
@@ -152,6 +153,25 @@ class Source(ABC):
             if len(chunk):
                 chunk.check_target()
                 yield chunk
+
+    def over(self, work: Callable[[Iterator[Chunk]], T], merge: Callable[[T, T], T]) -> T:
+        """What ``work`` returns for all rows.
+
+        Parameters
+        ----------
+        work : function of chunks; a source on several machines calls it for parts of the rows
+        merge : function that makes one of what it returned for two parts
+        """
+        return work(self.chunks())
+
+    def mapped(self, work: Callable[[Chunk], T]) -> Iterator[T]:
+        """What ``work`` returns for each chunk, in order."""
+        return map(work, self.chunks())
+
+    @property
+    def together(self) -> bool:
+        """Whether a pass is made by several machines, which know how far it is."""
+        return False
 
     @property
     def budget(self) -> float:

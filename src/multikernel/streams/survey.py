@@ -1,11 +1,12 @@
 """One look at all rows of a source: how many there are, which classes, and a uniform sample of them.
 
 Every row draws a number, in the order of the rows; those of the smallest numbers are the sample. It follows from the
-seed and the rows alone, and not from the chunks.
+seed and the rows alone, and not from the chunks, or from who looks at which of them.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -45,27 +46,67 @@ def survey(source: Source, count: int, seed: int = 0, most: int = 10_000) -> Sur
     ------
     ValueError : where there is no row
     """
-    rng, rows = np.random.default_rng(seed), 0
-    kept: list[tuple[Array, Chunk]] = []
-    size, largest = 0, np.inf
-    classes: set[Any] | None = set()
-    for chunk in source.chunks():
-        keys = rng.random(len(chunk))
-        rows += len(chunk)
-        if classes is not None and chunk.y is not None and chunk.y.ndim == 1:
-            classes.update(np.unique(chunk.y).tolist())
-            classes = classes if len(classes) <= most else None
-        near = np.flatnonzero(keys < largest)
-        if len(near):
-            kept.append((keys[near], taken(chunk, near)))
-            size += len(near)
-        if size > 2 * count:
-            kept = [_smallest(kept, count)]
-            size, largest = count, float(kept[0][0].max())
-    if not kept:
+    found = source.over(_Look(count, seed, most), _both)
+    if found.sample is None:
         raise ValueError("the source has no row")
-    known = None if not classes else np.array(sorted(classes))
-    return Survey(rows, _smallest(kept, count)[1], known)
+    known = None if not found.classes else np.array(sorted(found.classes))
+    return Survey(found.rows, found.sample[1], known)
+
+
+Kept = tuple[Array, Chunk]  # rows and the numbers that they drew
+
+
+@dataclass(frozen=True, eq=False)
+class _Seen:
+    """What some of the rows tell: how many, those of the smallest numbers, and the values of the target."""
+
+    rows: int
+    sample: Kept | None
+    classes: frozenset[Any] | None
+    count: int
+    most: int
+
+
+@dataclass(frozen=True)
+class _Look:
+    """A look at some of the rows."""
+
+    count: int
+    seed: int
+    most: int
+
+    def __call__(self, chunks: Iterator[Chunk]) -> _Seen:
+        rows, kept, size, largest = 0, list[Kept](), 0, np.inf
+        classes: set[Any] | None = set()
+        for chunk in chunks:
+            # a row draws one number; as many as there are rows before are left out
+            keys = np.random.Generator(np.random.PCG64(self.seed).advance(chunk.first)).random(len(chunk))
+            rows += len(chunk)
+            if classes is not None and chunk.y is not None and chunk.y.ndim == 1:
+                classes.update(np.unique(chunk.y).tolist())
+                classes = classes if len(classes) <= self.most else None
+            near = np.flatnonzero(keys < largest)
+            if len(near):
+                kept.append((keys[near], taken(chunk, near)))
+                size += len(near)
+            if size > 2 * self.count:
+                kept = [_smallest(kept, self.count)]
+                size, largest = self.count, float(kept[0][0].max())
+        sample = _smallest(kept, self.count) if kept else None
+        return _Seen(rows, sample, None if classes is None else frozenset(classes), self.count, self.most)
+
+
+def _both(one: _Seen, other: _Seen) -> _Seen:
+    """What the rows of both tell."""
+    kept = [each.sample for each in (one, other) if each.sample is not None]
+    known = None if one.classes is None or other.classes is None else one.classes | other.classes
+    return _Seen(
+        one.rows + other.rows,
+        _smallest(kept, one.count) if kept else None,
+        known if known is not None and len(known) <= one.most else None,
+        one.count,
+        one.most,
+    )
 
 
 def _smallest(kept: list[tuple[Array, Chunk]], count: int) -> tuple[Array, Chunk]:

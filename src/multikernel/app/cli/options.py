@@ -58,6 +58,10 @@ Seed = Annotated[int, typer.Option(min=0, help="Shuffles the folds.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace the file to write where it exists.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON, and nothing else on stdout.")]
 DataDir = Annotated[Path | None, typer.Option(help="Directory of data files [default: $MULTIKERNEL_DATA].")]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(metavar="ADDRESS", help="Work on the cluster of this Dask scheduler, such as tcp://10.0.0.1:8786."),
+]
 CheckpointDir = Annotated[
     Path | None,
     typer.Option(

@@ -25,6 +25,7 @@ from multikernel.observer import Observer
 from multikernel.procedures.rls2 import ScaledWeights, rls2, scaling_factors
 from multikernel.statistics import Moments
 from multikernel.streams import Source
+from multikernel.streams.dask import as_source
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -59,6 +60,7 @@ class ScaledEstimator(RidgeModel):
                 f"{type(self).__name__}: unlabeled inputs are used with scaling='transductive' only, "
                 f"and scaling is {self.scaling!r}"
             )
+        X, y = as_source(X, y, sample_weight)
         if isinstance(X, Source):
             return self._fit_source(X, y)
         self._begin(y)

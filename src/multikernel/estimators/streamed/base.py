@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any, Self, cast
 
@@ -28,10 +29,10 @@ from multikernel.estimators.ridge_model import RidgeModel
 from multikernel.estimators.streamed import checkpoint, solving
 from multikernel.estimators.streamed.parts import parts
 from multikernel.estimators.streamed.progress import pace
-from multikernel.estimators.streamed.rows import Pass, less, merged
+from multikernel.estimators.streamed.rows import Pass, absent_cell, earlier, first_absent, less, merged, over
 from multikernel.estimators.streamed.state import Sample, State
 from multikernel.observer import Observer
-from multikernel.statistics import Moments, Summing
+from multikernel.statistics import Moments
 from multikernel.streams import Chunk, Source, survey
 from multikernel.streams.survey import taken
 
@@ -166,7 +167,12 @@ class StreamedEstimator(ApproximateEstimator, RidgeModel):
             raise ValueError(f"{type(self).__name__}: the target has more than 10,000 values, which are no classes")
         if seen.sample.y is None:
             raise ValueError(f"{type(self).__name__}: the source has no target; name it where the source is made")
-        state = self._begun(seen.sample, seen.classes)
+        try:
+            state = self._begun(seen.sample, seen.classes)
+        except ValueError as error:
+            if seen.sample.first_absent() is None:
+                raise
+            raise absent_cell(source.over(first_absent, earlier)) from error
         self._check_budget(state, source.budget)
         with limited(self.time_budget):
             sums = self._summed(self._pass(state), source, seen.rows, seen.sample)
@@ -177,6 +183,8 @@ class StreamedEstimator(ApproximateEstimator, RidgeModel):
 
     def _summed(self, rows: Pass, source: Source, known: int, sample: Chunk) -> tuple[Moments, ...]:
         """The sums over all rows, from a checkpoint on where there is one."""
+        if source.together:
+            return source.over(partial(over, rows), merged)
         done, sums, path = 0, rows.nothing(), None
         key, probe = "", np.zeros(0)
         if source.checkpoint is not None:
@@ -190,7 +198,7 @@ class StreamedEstimator(ApproximateEstimator, RidgeModel):
             if path is not None and done - written >= source.every:
                 checkpoint.write(path, key, probe, done, sums)
                 written = done
-        return _moments(sums)
+        return tuple(each.moments() for each in sums)
 
     def _check_budget(self, state: State, budget: float) -> None:
         """MemoryError where the sums alone would take more than the budget."""
@@ -289,7 +297,3 @@ def _sampled(chunk: Chunk, count: int) -> Chunk:
     if len(chunk) <= count:
         return chunk
     return taken(chunk, np.sort(np.random.default_rng(0).choice(len(chunk), count, replace=False)))
-
-
-def _moments(sums: list[Summing]) -> tuple[Moments, ...]:
-    return tuple(each.moments() for each in sums)

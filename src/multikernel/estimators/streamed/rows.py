@@ -78,10 +78,7 @@ class Pass:
             bad = chunk.first_absent()
             if bad is None:
                 raise
-            raise ValueError(
-                f"{bad}: the cell is missing or infinite, which the kernels do not take; fill it in, or leave the row "
-                "out"
-            ) from error
+            raise absent_cell(bad) from error
 
     def weight(self, chunk: Chunk) -> Array | None:
         """What the loss of each row is multiplied with."""
@@ -110,8 +107,8 @@ class Pass:
         if new.any():
             i = int(np.argmax(new))
             raise ValueError(
-                f"{chunk.place(i)}: the label {y[i:].tolist()[0]!r} is none of those known before; give all of them to the "
-                "first partial_fit, classes=[...]"
+                f"{chunk.place(i)}: the label {y[i:].tolist()[0]!r} is none of those known before; give all of them "
+                "to the first partial_fit, classes=[...]"
             )
         first = [1] if len(self.classes) == 2 else range(len(self.classes))
         return np.stack([np.where(label == c, 1.0, -1.0) for c in first], axis=1)
@@ -133,3 +130,20 @@ def over(rows: Pass, chunks: Iterator[Chunk]) -> tuple[Moments, ...]:
     for chunk in chunks:
         rows.add(sums, chunk)
     return tuple(each.moments() for each in sums)
+
+
+def absent_cell(place: str | None) -> ValueError:
+    """That a cell is missing, and where."""
+    return ValueError(
+        f"{place}: the cell is missing or infinite, which the kernels do not take; fill it in, or leave the row out"
+    )
+
+
+def first_absent(chunks: Iterator[Chunk]) -> str | None:
+    """The place of the first cell that is missing; None where there is none."""
+    return next((place for chunk in chunks if (place := chunk.first_absent())), None)
+
+
+def earlier(one: str | None, other: str | None) -> str | None:
+    """The first place of two parts, of which the first one comes before."""
+    return one if one is not None else other

@@ -12,6 +12,7 @@ import numpy as np
 from multikernel._parameters import Count, Part, Verbosity
 from multikernel._rules import Choice
 from multikernel._typing import Array
+from multikernel._workers import on_cluster
 from multikernel.banks import KernelBank
 from multikernel.banks.shared import together
 from multikernel.combinations import Linear
@@ -115,8 +116,11 @@ class SupportClassifier(SupportEstimator, WeightedClassifier):
         return self.multiclass == "ovr" or super()._at_once(count)
 
     def _solve_all(self, bank: KernelBank, tasks: Sequence[Callable[[KernelBank], Fitted]]) -> list[Fitted]:
-        """One-vs-rest problems make their passes together, as many as memory allows; pairs have banks of their own."""
-        if len(tasks) == 1 or self.multiclass != "ovr":
+        """One-vs-rest problems make their passes together, as many as memory allows; pairs have banks of their own.
+
+        On a cluster each is a task.
+        """
+        if len(tasks) == 1 or self.multiclass != "ovr" or on_cluster():
             return super()._solve_all(bank, tasks)
         most = max(1, _TOGETHER // (_MATRICES * 8 * bank.shape[0] ** 2))
         groups = [tasks[first : first + most] for first in range(0, len(tasks), most)]

@@ -41,6 +41,7 @@ def fit(
     seed: options.Seed = 0,
     out: Annotated[Path, typer.Option(help="The model file to write.")] = Path("model.mk"),
     force: options.Force = False,
+    scheduler: options.Scheduler = None,
     as_json: options.Json = False,
     config: options.Config = None,
     save_config_to: options.SaveConfig = None,
@@ -55,13 +56,18 @@ def fit(
     that the method has; ridgecv and scales choose by themselves. --kernels, --lam, --C or --alpha without --method
     stand for easymkl where the target holds classes, and for average where it holds numbers.
 
+    With --scheduler, problems, folds and candidates are tasks of a cluster of Dask.
+
     Columns whose name begins with an underscore are left out. Delimiters and decimal commas are told from the file.
     """
+    from multikernel.app.jobs.cluster import working_on
+
     with one_line_failures():
         wish = wish_of(target, method, task, kernels, (lam, C, alpha), given, seed, proba)
         check_new(out, force=force, inputs=(data,))
         check_config(save_config_to, force=force)
-        found, tell = _learned(read(data), wish, out)
+        with working_on(scheduler):
+            found, tell = _learned(read(data), wish, out)
         save_config(ctx, save_config_to)
         if as_json:
             show_json("fit", found | {"model": str(out)})

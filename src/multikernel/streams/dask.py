@@ -1,0 +1,279 @@
+"""Rows on a cluster of Dask: arrays, data frames or delayed pieces, which workers read and sum up where these are.
+
+Dask's scheduler runs everything: a part is a task, results are merged as a tree, and the parts of a worker that is lost
+are made again by another. What makes features of samples goes to each worker once; what comes back is as large as the
+sums, whatever the number of rows.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property, reduce
+from typing import Any, TypeVar
+
+import numpy as np
+
+from multikernel.streams.source import Chunk, Source
+
+T = TypeVar("T")
+_BRANCHES = 4  # results that are merged by a task
+_WARNED = "1GB"  # Dask warns where a task is larger; features of many kernels take some ten megabytes
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class DaskSource(Source):
+    """Rows in parts, each of which a task makes.
+
+    Parameters
+    ----------
+    parts : delayed objects of Dask, each the X of some rows, or a piece (X, y) or (X, y, weight)
+    targets, weights : delayed objects of the same rows; None where pieces hold these, or there are none
+    target : name of the column, or names of the columns, that are the target of data frames; None for none
+    known : how many rows each part has; None where that has to be counted
+    width : how many features a row has; None where the first part tells
+    client : dask.distributed.Client; by default the one that is connected, and threads of this process without any
+    memory : as in ``Source``, for each task
+    """
+
+    parts: tuple[Any, ...]
+    targets: tuple[Any, ...] | None = None
+    weights: tuple[Any, ...] | None = None
+    target: Any = None
+    known: tuple[int, ...] | None = None
+    width: int | None = None
+    client: Any = None
+
+    # -- what a source says --------------------------------------------------------------------------------------------
+
+    @cached_property
+    def _pieces(self) -> list[Any]:
+        """A delayed Chunk for each part."""
+        from dask import delayed
+
+        none = (None,) * len(self.parts)
+        with_all = zip(self.parts, self.targets or none, self.weights or none, strict=True)
+        made = delayed(_piece, pure=False)
+        return [made(part, y, weight, self.target, f"part {k}") for k, (part, y, weight) in enumerate(with_all)]
+
+    @cached_property
+    def _sizes(self) -> tuple[int, ...]:
+        if self.known is not None:
+            return self.known
+        from dask import delayed
+
+        return tuple(self._computed([delayed(len, pure=False)(piece) for piece in self._pieces]))
+
+    @property
+    def rows(self) -> int:
+        return sum(self._sizes)
+
+    @cached_property
+    def columns(self) -> int:
+        if self.width is not None:
+            return self.width
+        from dask import delayed
+
+        return int(self._computed([delayed(_width, pure=False)(self._pieces[0])])[0])
+
+    @property
+    def identity(self) -> str:
+        from dask.base import tokenize
+
+        return str(tokenize(self.parts, self.targets, self.weights))
+
+    def _chunks(self, start: int, height: int) -> Iterator[Chunk]:
+        """Part after part, each brought to this process."""
+        first = 0
+        for piece, size in zip(self._pieces, self._sizes, strict=True):
+            if first + size > start:
+                whole = replace(self._computed([piece])[0], first=first)
+                yield from _cut(whole.after(max(0, start - first)), height)
+            first += size
+
+    @property
+    def together(self) -> bool:
+        return True
+
+    # -- work on the cluster -------------------------------------------------------------------------------------------
+
+    def over(self, work: Callable[[Iterator[Chunk]], T], merge: Callable[[T, T], T]) -> T:
+        """What ``work`` returns for all rows, made for each part where it is, and merged as a tree."""
+        from dask import delayed
+
+        shared = delayed(work, traverse=False, pure=False)  # one object of the graph, which goes to each worker once
+        made, both = delayed(_worked, pure=False), delayed(_merged, pure=False)
+        firsts, height = np.cumsum([0, *self._sizes]).tolist(), self.height
+        if not self.parts:
+            raise ValueError("streams.dask: there is no part of rows")
+        left = [made(shared, piece, first, height) for piece, first in zip(self._pieces, firsts, strict=False)]
+        while len(left) > 1:
+            left = [both(merge, left[k : k + _BRANCHES]) for k in range(0, len(left), _BRANCHES)]
+        found: T = self._computed(left)[0]
+        return found
+
+    def mapped(self, work: Callable[[Chunk], T]) -> Iterator[T]:
+        """What ``work`` returns for each chunk, in order; only this comes to this process."""
+        from dask import delayed
+
+        shared, made = delayed(work, traverse=False, pure=False), delayed(_each, pure=False)
+        firsts, height = np.cumsum([0, *self._sizes]).tolist(), self.height
+        for found in self._computed(
+            [made(shared, piece, first, height) for piece, first in zip(self._pieces, firsts, strict=False)]
+        ):
+            yield from found
+
+    def _computed(self, tasks: list[Any]) -> list[Any]:
+        import dask
+
+        client = self.client or _connected()
+        with dask.config.set({"distributed.admin.large-graph-warning-threshold": _WARNED}):
+            if client is None:
+                return list(dask.compute(*tasks, scheduler="threads"))
+            return list(client.gather(client.compute(tasks)))
+
+
+def dask(X: Any, y: Any = None, weight: Any = None, **options: Any) -> DaskSource:
+    """Rows of Dask as a source for ``fit`` and ``streams.predict``.
+
+    Parameters
+    ----------
+    X : Dask array (n, p) in blocks of rows; Dask data frame; or a list of delayed objects, each (X, y), (X, y, weight)
+        or a data frame
+    y : Dask array (n,) or (n, t), or an array; for data frames the name of the target's column, names of several, or a
+        Dask series of the same partitions
+    weight : Dask array (n,), or an array, of weights >= 0; for data frames a Dask series; 1 by default
+    **options : ``client``, the dask.distributed.Client that works, by default the one that is connected; and
+        ``memory``, as in ``Source``, for each task
+
+    Raises
+    ------
+    TypeError : where X is none of these
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> import numpy as np
+    >>> from multikernel import RLS2Regressor, streams
+    >>> X = da.random.default_rng(0).normal(size=(1000, 3), chunks=(300, 3))
+    >>> source = streams.dask(X, X[:, 0] ** 2)
+    >>> source.rows, source.columns
+    (1000, 3)
+    """
+    if hasattr(X, "npartitions") and hasattr(X, "columns"):
+        named = y is None or isinstance(y, str) or (isinstance(y, list) and all(isinstance(each, str) for each in y))
+        targets, weights = (
+            None if each is None else tuple(each.to_delayed()) for each in (None if named else y, weight)
+        )
+        if any(each is not None and len(each) != X.npartitions for each in (targets, weights)):
+            raise ValueError("streams.dask: the target and the weights must have the partitions of the data frame")
+        target = y if named else None
+        return DaskSource(parts=tuple(X.to_delayed()), targets=targets, weights=weights, target=target, **options)
+    if hasattr(X, "chunks") and hasattr(X, "to_delayed"):
+        if X.ndim != 2:
+            raise ValueError(f"streams.dask: X must have the shape (n, p), got {X.ndim} axes; use X.reshape(-1, 1)")
+        X = X.rechunk({1: -1}) if len(X.chunks[1]) > 1 else X
+        sizes = X.chunks[0]
+        known = None if any(np.isnan(size) for size in sizes) else tuple(map(int, sizes))
+        parts = tuple(X.to_delayed()[:, 0])
+        targets, weights = (
+            None if each is None else _beside(each, X, name) for each, name in ((y, "y"), (weight, "weight"))
+        )
+        return DaskSource(parts=parts, targets=targets, weights=weights, known=known, width=int(X.shape[1]), **options)
+    if isinstance(X, list | tuple) and X and all(hasattr(part, "dask") and hasattr(part, "key") for part in X):
+        if weight is not None:
+            raise ValueError("streams.dask: delayed pieces hold their weights themselves, (X, y, weight)")
+        return DaskSource(parts=tuple(X), target=y, **options)
+    raise TypeError(
+        f"streams.dask takes a Dask array, a Dask data frame or a list of delayed pieces, got {type(X).__name__}: "
+        "streams.arrays takes arrays, streams.parquet and streams.csv files"
+    )
+
+
+def as_source(X: Any, y: Any = None, weight: Any = None) -> tuple[Any, Any]:
+    """X and y as a fit takes them: an array or a data frame of Dask is a source, which holds its target."""
+    known = type(X).__module__.startswith(("dask.", "dask_expr.")) and hasattr(X, "to_delayed")
+    return (dask(X, y, weight), None) if known else (X, y)
+
+
+def _beside(values: Any, X: Any, name: str) -> tuple[Any, ...]:
+    """Blocks of a vector, or of a matrix of targets, that are of the same rows as those of X."""
+    import dask.array as da
+
+    values = da.asarray(values)
+    sizes = X.chunks[0]
+    unknown = any(np.isnan(size) for size in (*sizes, *values.chunks[0]))
+    if unknown and len(values.chunks[0]) != len(sizes):
+        raise ValueError(
+            f"streams.dask: X and {name} have blocks of unknown sizes, {len(sizes)} and {len(values.chunks[0])}"
+        )
+    if not unknown and values.shape[0] != X.shape[0]:
+        raise ValueError(f"streams.dask: X has {X.shape[0]} rows, and {name} has {values.shape[0]}")
+    if not unknown:
+        values = values.rechunk({0: sizes, **({1: -1} if values.ndim == 2 else {})})
+    return tuple(values.to_delayed().reshape(len(sizes), -1)[:, 0])
+
+
+def _connected() -> Any:
+    """The client that this process is connected by; None where there is none."""
+    try:
+        from distributed import get_client
+    except ImportError:
+        return None
+    try:
+        return get_client()
+    except ValueError:
+        return None
+
+
+# -- what workers do ---------------------------------------------------------------------------------------------------
+
+
+def _piece(part: Any, y: Any, weight: Any, target: Any, name: str) -> Chunk:
+    """A part as a chunk."""
+    if isinstance(part, Chunk):
+        return part
+    if isinstance(part, tuple):
+        part, y, *more = part
+        weight = more[0] if more else None
+    if hasattr(part, "columns") and target is not None:
+        names = [target] if isinstance(target, str) else list(target)
+        missing = [each for each in names if each not in part.columns]
+        if missing:
+            raise ValueError(f"streams.dask: the data frame has no column {missing[0]!r}")
+        y = part[target] if isinstance(target, str) else part[names]
+        part = part.drop(columns=names)
+    part = part.reset_index(drop=True) if hasattr(part, "reset_index") else part
+    own = None if weight is None else np.asarray(weight, dtype=float)
+    return Chunk(part, None if y is None else np.asarray(y), own, file=name)
+
+
+def _width(chunk: Chunk) -> int:
+    return int(chunk.X.shape[1])
+
+
+def _cut(chunk: Chunk, height: int) -> Iterator[Chunk]:
+    """Some rows of a chunk at a time."""
+    for start in range(0, len(chunk), height):
+        some = chunk.after(start)
+        kept: Any = slice(height)
+        X = some.X.iloc[kept] if hasattr(some.X, "iloc") else some.X[kept]
+        y, weight = (None if each is None else each[kept] for each in (some.y, some.weight))
+        own = replace(some, X=X, y=y, weight=weight)
+        own.check_target()
+        yield own
+
+
+def _worked(work: Callable[[Iterator[Chunk]], T], chunk: Chunk, first: int, height: int) -> T:
+    return work(_cut(replace(chunk, first=first), height))
+
+
+def _each(work: Callable[[Chunk], T], chunk: Chunk, first: int, height: int) -> list[T]:
+    return [work(each) for each in _cut(replace(chunk, first=first), height)]
+
+
+def _merged(merge: Callable[[T, T], T], found: list[T]) -> T:
+    return reduce(merge, found)
+
+
+__all__ = ["DaskSource", "as_source", "dask"]

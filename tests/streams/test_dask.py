@@ -1,0 +1,135 @@
+"""A cluster of two worker processes gives what one process gives, also where a worker is lost."""
+
+import os
+import signal
+
+import joblib
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+import multikernel as mk
+from multikernel import BankSearchCV, kernels, streams
+
+dask = pytest.importorskip("dask", reason="dask is not installed")
+distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
+da = pytest.importorskip("dask.array", reason="dask.array is not installed")
+
+pytestmark = pytest.mark.filterwarnings("ignore")  # of the cluster's own libraries
+RNG = np.random.default_rng(0)
+X = RNG.normal(size=(600, 4))
+Y = np.sin(X[:, 0]) + 0.1 * RNG.normal(size=600)
+LABELS = np.array(["low", "middle", "high"])[np.digitize(Y, [-0.4, 0.4])]
+WEIGHT = RNG.integers(1, 3, size=600).astype(float)
+FAMILY = [kernels.RBF("median"), kernels.RBF(0.3), kernels.Linear()]
+RIDGE = {"kernels": FAMILY, "approximation": "nystroem", "rank": 30}
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Two workers that this computer alone can reach."""
+    with (
+        dask.config.set({"distributed.comm.timeouts.connect": "20s", "distributed.scheduler.allowed-failures": 5}),
+        distributed.LocalCluster(
+            2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, memory_limit="1GiB"
+        ) as cluster,
+        distributed.Client(cluster, timeout=20) as connected,
+    ):
+        yield connected
+
+
+def same_sums(found, truth):
+    for one, other in zip(found._state.sums, truth._state.sums, strict=True):
+        for name, value in vars(other).items():
+            np.testing.assert_allclose(getattr(one, name), value, rtol=1e-10, atol=1e-10 * np.abs(value).max())
+
+
+def same(found, truth):
+    same_sums(found, truth)
+    np.testing.assert_allclose(found.weights_, truth.weights_, rtol=1e-8, atol=1e-8)
+    np.testing.assert_allclose(found._values(X[:50]), truth._values(X[:50]), rtol=1e-8, atol=1e-8)
+
+
+def test_arrays_frames_and_pieces_give_what_one_process_gives(client):
+    import dask.dataframe as dd
+    import pandas as pd
+
+    rows = streams.arrays(X, Y, WEIGHT)
+    model = mk.RLS2Regressor(alpha=1e-3, tol=1e-10, **RIDGE)
+    truth = clone(model).fit(rows)
+    on_dask = da.from_array(X, chunks=(170, 2)), da.from_array(Y, chunks=200), da.from_array(WEIGHT, chunks=600)
+    same(clone(model).fit(*on_dask), truth)
+    pieces = [dask.delayed((X[part], Y[part], WEIGHT[part])) for part in (slice(0, 7), slice(7, 400), slice(400, 600))]
+    same(clone(model).fit(streams.dask(pieces, client=client)), truth)
+    folds = mk.MultipleKernelRidgeCV(tol=1e-6, **RIDGE)
+    found, truth = clone(folds).fit(streams.dask(*on_dask)), clone(folds).fit(rows)
+    same_sums(found, truth)
+    np.testing.assert_allclose(found.cv_loss_, truth.cv_loss_, rtol=1e-8)
+    frame = pd.DataFrame(X, columns=list("abcd")).assign(label=LABELS)
+    classifier = mk.RLS2Classifier(alpha=1e-3, **RIDGE)
+    found = classifier.fit(streams.dask(dd.from_pandas(frame, npartitions=3), "label"))
+    truth = mk.RLS2Classifier(alpha=1e-3, **RIDGE).fit(streams.arrays(frame.drop(columns="label"), LABELS))
+    np.testing.assert_allclose(found.weights_, truth.weights_, atol=1e-8)
+    told = streams.predict(found, streams.dask(dd.from_pandas(frame.drop(columns="label"), npartitions=4)))
+    np.testing.assert_array_equal(np.concatenate(list(told)), truth.predict(frame.drop(columns="label")))
+
+
+def test_a_worker_that_is_lost_loses_no_result(client, tmp_path):
+    once = tmp_path / "killed"
+
+    def piece(first):
+        if first == 300 and not once.exists():
+            once.touch()
+            os.kill(os.getpid(), signal.SIGKILL)
+        return X[first : first + 150], Y[first : first + 150]
+
+    pieces = [dask.delayed(piece)(first) for first in range(0, 600, 150)]
+    found = mk.RLS2Regressor(alpha=1e-3, **RIDGE).fit(streams.dask(pieces, client=client))
+    assert once.exists()
+    same(found, mk.RLS2Regressor(alpha=1e-3, **RIDGE).fit(streams.arrays(X, Y)))
+
+
+def test_problems_folds_and_paths_are_tasks(client):
+    some = slice(0, 120)
+    pairs = mk.EasyMKLClassifier(FAMILY, lam=0.1, multiclass="ovo")
+    squares = mk.RLS2Regressor(FAMILY, alpha=0.1)
+    search = {"alpha": [0.1, 1.0]}, 3
+    truth = pairs.fit(X[some], LABELS[some]).weights_.copy(), BankSearchCV(squares, *search).fit(X[some], Y[some])
+    with joblib.parallel_config(backend="dask", client=client):
+        np.testing.assert_allclose(pairs.fit(X[some], LABELS[some]).weights_, truth[0], atol=1e-12)
+        found = BankSearchCV(squares, *search).fit(X[some], Y[some])
+    assert found.best_params_ == truth[1].best_params_
+    np.testing.assert_allclose(found.cv_results_["mean_test_score"], truth[1].cv_results_["mean_test_score"])
+
+
+def test_what_is_wrong_is_said_in_a_sentence(client):
+    holes = X.copy()
+    holes[410, 2] = np.nan
+    with pytest.raises(ValueError, match=r"part 2, row 10, column 2"):
+        mk.RLS2Regressor(alpha=1e-3, **RIDGE).fit(da.from_array(holes, chunks=(200, 4)), Y)
+    with pytest.raises(TypeError, match="takes a Dask array"):
+        streams.dask(X, Y)
+    with pytest.raises(ValueError, match="X has 600 rows, and y has 599"):
+        streams.dask(da.from_array(X, chunks=(200, 4)), Y[1:])
+    with pytest.raises(ValueError, match="does not learn from a source"):
+        mk.L1MKLClassifier().fit(da.from_array(X, chunks=(200, 4)), LABELS)
+
+
+def test_the_command_line_works_on_a_cluster(client, tmp_path, monkeypatch):
+    from typer.testing import CliRunner
+
+    from multikernel.app.cli.program import app
+
+    monkeypatch.chdir(tmp_path)
+    rows = [",".join(map(str, [*x, label])) for x, label in zip(X[:60].round(3), LABELS[:60], strict=True)]
+    (tmp_path / "data.csv").write_text("a,b,c,d,label\n" + "\n".join(rows) + "\n")
+    words = ["fit", "data.csv", "--target", "label", "--method", "easymkl", "--lam", "0.2", "--kernels", "hpk:3"]
+    done = CliRunner().invoke(app, [*words, "--scheduler", client.scheduler.address])
+    assert done.exit_code == 0, done.output
+    before = mk.load("model.mk").weights_
+    assert CliRunner().invoke(app, [*words, "--force"]).exit_code == 0
+    np.testing.assert_allclose(before, mk.load("model.mk").weights_, atol=1e-12)
+    monkeypatch.setattr("multikernel.app.jobs.cluster._PATIENCE", 0.3)
+    lost = CliRunner().invoke(app, [*words, "--force", "--scheduler", "tcp://127.0.0.1:9"])
+    assert lost.exit_code == 1
+    assert "no scheduler of Dask answers at 'tcp://127.0.0.1:9'" in lost.output + str(lost.stderr)
