@@ -27,6 +27,7 @@ from multikernel import (
     bind,
     kernels,
 )
+from multikernel.estimators import scores
 from multikernel.estimators.scores import quick_scorer
 
 GRID = {"lam": [0.05, 0.2, 0.6]}
@@ -205,7 +206,7 @@ def test_one_sample_folds_with_a_score_that_is_defined():
 
 
 @pytest.mark.parametrize("several", [False, True])
-def test_quick_scores_are_those_of_scikit_learn(several):
+def test_quick_scores_are_those_of_scikit_learn(several, monkeypatch):
     """Where the function values are known already the scores are computed without scikit-learn's checks."""
     rng = np.random.default_rng(0)
     X = rng.normal(size=(30, 3))
@@ -218,4 +219,7 @@ def test_quick_scores_are_those_of_scikit_learn(several):
     labels = np.array(["a", "b", "c"])[rng.integers(0, 3, 30)]
     told = EasyMKLClassifier(lam=0.1).fit(X, labels)
     assert quick_scorer(told, None)(told, X, labels) == told.score(X, labels)
+    with monkeypatch.context() as without:
+        without.setattr(scores, "check_scoring", None)
+        quick_scorer(told, None), quick_scorer(model, None)
     assert quick_scorer(told, "f1_macro")(told, X, labels) == f1_score(labels, told.predict(X), average="macro")

@@ -6,17 +6,19 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
 from sklearn.metrics import check_scoring, r2_score
 
+from multikernel._arrays import host
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
+from multikernel.estimators.labels import LabelsEstimator
+from multikernel.estimators.regressor import KernelRegressor
 
 Scorer = Callable[[Any, Any, Array], float]
 
 
 def quick_scorer(model: Any, scoring: Any) -> Scorer:
-    """The scorer of a model; the estimator's own ``score``, where that is scikit-learn's, without further checks.
+    """The scorer of a model; the estimator's own ``score`` without further checks.
 
     Parameters
     ----------
@@ -24,10 +26,10 @@ def quick_scorer(model: Any, scoring: Any) -> Scorer:
     scoring : str, callable or None, as in scikit-learn
     """
     own = getattr(type(model), "score", None) if scoring is None else None
-    if own is ClassifierMixin.score:
-        return lambda known, X, truth: float((known.predict(X) == truth).mean())
-    if own is RegressorMixin.score:
-        return lambda known, X, truth: _r2(truth, known.predict(X))
+    if own is LabelsEstimator.score:
+        return lambda known, X, truth: float((host(known.predict(X)) == truth).mean())
+    if own is KernelRegressor.score:
+        return lambda known, X, truth: _r2(truth, host(known.predict(X)))
     scorer = check_scoring(model, scoring)
     return lambda known, X, truth: float(scorer(known, X, truth))
 
