@@ -6,6 +6,7 @@ import inspect
 import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
@@ -39,7 +40,10 @@ def named(error: Exception, owner: str, parameter: str) -> bool:
 
 
 @pytest.mark.parametrize("name", ESTIMATORS)
-def test_an_estimator_fits_or_says_which_parameter_is_wrong(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_estimator_fits_or_says_which_parameter_is_wrong(
+    name: str, capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)  # where a directory that a parameter names is made
     cls = ESTIMATORS[name]
     unnamed: list[str] = []
     signature = inspect.signature(cls).parameters
