@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from domain_reference import DOMAINS, centre, nearest, support
+from domain_reference import BALLS, DOMAINS, centre, nearest, support
 from multikernel.domains import Domain, NormBall, Product
 from multikernel.testing.domains import check_domain
 from zoo_problems import missing
@@ -51,6 +51,16 @@ def test_support_is_that_of_a_conic_solver(name: str, seed: int) -> None:
     q = np.random.default_rng(seed).exponential(size=5)
     q = np.minimum(q, 0.7) if name == "orthant-1" else q  # larger scores have an infinite support there
     assert made(name, 5).support(q) == pytest.approx(support(DOMAINS[name], q), rel=1e-6, abs=1e-6)
+
+
+@pytest.mark.parametrize("name", BALLS)
+def test_support_of_negative_scores_is_that_of_a_conic_solver(name: str) -> None:
+    for seed in range(3):
+        q = np.random.default_rng(seed).normal(size=5) - seed
+        ball, best = made(name, 5), support(DOMAINS[name], q)
+        assert ball.support(q) == pytest.approx(best, rel=1e-6, abs=1e-6)
+        assert ball.maximiser(q) @ q == pytest.approx(ball.support(q), rel=1e-9, abs=1e-9)
+        assert ball.contains(ball.maximiser(q), 1e-12)
 
 
 # -- what the domains of the package keep besides ----------------------------------------------------------------------

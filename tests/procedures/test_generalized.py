@@ -40,6 +40,7 @@ DOMAINS: dict[str, Domain] = {
     "penalty 2": Orthant(0.7, 2),
     "ball 1": NormBall(1.0, 1.5),
     "ball 2": NormBall(2.0, 0.8),
+    "ball 2 around 0.3": NormBall(2.0, 0.5, 0.3),
 }
 COMBINATIONS: dict[str, Combination] = {
     "power-2": HadamardPower(2),
@@ -116,7 +117,9 @@ def test_the_point_found_is_stationary(machine, domain, name):
     g = slopes(lambda t: slow_value(combination, machine, where, t), np.maximum(theta, 1e-4), 5e-5)
     total = 2.0 * theta.sum() + 0.1
     if isinstance(where, NormBall):
-        gain = float(g @ theta) + where.radius * np.linalg.norm(np.maximum(-g, 0.0), np.inf if where.norm == 1 else 2)
+        d = cp.Variable(len(g), nonneg=True)
+        inside = [cp.pnorm(d - where.center, where.norm) <= where.radius]
+        gain = float(g @ theta) + float(cp.Problem(cp.Maximize(-g @ d), inside).solve(solver=cp.CLARABEL))
     else:
         gain = float(g @ theta) + total * max(0.0, float((-g).max()))
     assert gain <= 1e-2 * value
@@ -178,7 +181,7 @@ def test_a_sum_of_kernels_has_the_value_of_the_conic_program(machine, domain):
         conditions += [cp.multiply(y, b) >= 0, cp.sum(b) == 0]
     support: Any = 0.0
     if isinstance(where, NormBall):
-        support = where.radius * (cp.max(t) if where.norm == 1 else cp.norm(t, 2))
+        support = where.radius * (cp.max(t) if where.norm == 1 else cp.norm(t, 2)) + where.offset(m) @ t
     elif where.norm == 1:
         conditions.append(t <= where.strength)
     else:

@@ -19,6 +19,7 @@ from multikernel._typing import Array
 from multikernel.domains.norms import dual_exponent, norm_of
 from multikernel.domains.projection import project_ball
 from multikernel.domains.separable import Jet, Separable
+from multikernel.domains.signed import best_in_ball
 
 _NORM = Number(least=1, why="in the limit of large norms the best weights are all equal to center + radius")
 
@@ -27,8 +28,7 @@ _NORM = Number(least=1, why="in the limit of large norms the best weights are al
 class NormBall(Separable):
     """d >= 0, |d - center|_norm <= radius.
 
-    Scores may be negative (for kernels that are not linear in the weights). With centre 0 or radius 0 the support is
-    exact then, too; with another centre it is an upper bound.
+    Scores may be negative, those of kernels that are not linear in the weights (``signed``).
 
     Parameters
     ----------
@@ -89,13 +89,17 @@ class NormBall(Separable):
     def support(self, q: Array) -> float:
         if self.single_point:
             return float(self.offset(len(q)) @ q)
-        q = np.maximum(q, 0.0)
-        return float(self.offset(len(q)) @ q) + self.radius * norm_of(q, dual_exponent(self.norm))
+        if (q < 0.0).any():
+            q = best_in_ball(q, self.norm, self.offset(len(q)) / self.radius)[1]
+        return float(self.offset(len(q)) @ q) + self.radius * norm_of(np.abs(q), dual_exponent(self.norm))
 
     def maximiser(self, q: Array) -> Array:
         if not q.any():
             return self.start(len(q))
-        return self.offset(len(q)) + self.radius * self._direction(np.maximum(q, 0.0))
+        center = self.offset(len(q))
+        if (q < 0.0).any() and not self.single_point:
+            return np.maximum(center + self.radius * best_in_ball(q, self.norm, center / self.radius)[0], 0.0)
+        return center + self.radius * self._direction(np.maximum(q, 0.0))
 
     def _direction(self, q: Array) -> Array:
         """The maximiser of delta'q over |delta|_p <= 1, for q >= 0; 0 for q = 0."""
