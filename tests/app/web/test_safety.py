@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import io
 import re
+import sqlite3
 import sys
+import time
 import zipfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -17,6 +19,7 @@ import pytest
 from app_server import Person, people, said, serving, token_of
 
 from multikernel.app.web import reading
+from multikernel.app.web.store import Store
 from multikernel.app.web.views import Part, joined
 
 
@@ -48,6 +51,7 @@ def test_bodies_over_the_limit_are_refused_also_where_their_length_is_not_told(p
     told = person.post("/data", content=head + b"x" * (3 << 20), headers=kind)
     assert told.status_code == 413
     assert "larger than 2 MB" in said(told)
+    assert "To the data" in said(told)  # a page like any other
     with suppress(httpx.WriteError):  # the server may have answered and hung up before all was sent
         assert person.post("/data", content=chunks(), headers=kind).status_code == 413
     assert person.get("/").status_code == 200
@@ -131,6 +135,29 @@ def test_a_file_that_needs_too_much_memory_is_given_up(tmp_path: Path) -> None:
         answer = person.upload(("a.csv", "a,b\n" + "1,2\n" * 500_000))
         assert answer.status_code == 400
         assert "Reading needs more than 60 MB" in said(answer)
+
+
+def test_a_full_disk_is_told_and_the_queue_goes_on(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object, **__: object) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    with serving(tmp_path) as address, Person(address) as person:
+        data = person.upload(("people.csv", people())).url.path
+        with monkeypatch.context() as patch:
+            patch.setattr(Store, "set_detail", full)
+            answer = person.submit(f"{data}/choose", target="bought")
+            assert answer.status_code == 507
+            assert "database or disk is full" in said(answer)
+        with monkeypatch.context() as patch:
+            patch.setattr(Store, "set_run", full)
+            run = person.submit(f"{data}/learn", target="bought").url.path
+            for _ in range(500):
+                if "did not come to an end" in person.get(run).text:
+                    break
+                time.sleep(0.02)
+            assert "database or disk is full" in said(person.get(run))
+        second = person.submit(f"{data}/learn", target="bought").url.path
+        assert "was stopped" in said(person.learned(person.submit(f"{second}/stop")))
 
 
 def test_hostile_names_are_text(person: Person, address: str) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -37,6 +38,13 @@ def test_files_of_two_formats_are_views_of_one_model(person: Person, tmp_path: P
     assert "30 rows, 6 columns, 2 views" in text
     assert "matched by &#39;nr&#39;: 30 rows are in all 2 files" in text
     assert "Date: learned from as the day" in text
+    person.submit(f"{page.url.path}/choose", target="form: bought")
+    form = {"method": "EasyMKLClassifier", "kernels-0": "types", "kernels-1": "linear"}
+    by_view = said(person.learned(person.submit(f"{page.url.path}/method", **form))).partition("Weights of each view")[
+        2
+    ]
+    parts = [float(part) for part in re.findall(r"(?:lab|form) ([\d.]+)%", by_view)[:2]]
+    assert sum(parts) == pytest.approx(100, abs=0.2)
     result = person.learned(person.submit(f"{page.url.path}/learn", target="form: bought"))
     assert "How good is it?" in result.text, said(result)
     for name in ("run.py", "table.csv", "model.mk", "predictions.csv"):

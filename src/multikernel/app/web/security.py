@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hmac
 import secrets
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from hashlib import sha256
 from http.cookies import SimpleCookie
@@ -59,8 +60,8 @@ class Tokens:
 class Guard:
     """Refuses requests of other sites and too large ones, names the session, and sets the headers of every answer."""
 
-    def __init__(self, app: ASGIApp, settings: Settings) -> None:
-        self.app, self.settings = app, settings
+    def __init__(self, app: ASGIApp, settings: Settings, page: Callable[[Scope, int, str], ASGIApp]) -> None:
+        self.app, self.settings, self.page = app, settings, page
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
@@ -82,7 +83,7 @@ class Guard:
                     own.append("Set-Cookie", f"{_COOKIE}={session}; Path={path}; HttpOnly; SameSite=Strict")
             await send(message)
 
-        refusal = self._refusal(headers)
+        refusal = self._refusal(headers, scope)
         if refusal is not None:
             await refusal(scope, receive, answer)
             return
@@ -91,7 +92,7 @@ class Guard:
             scope = {**scope, "path": scope["path"][len(root) :] or "/"}
         await self.app(scope, _limited(receive, self.settings.upload_limit), answer)
 
-    def _refusal(self, headers: Headers) -> PlainTextResponse | None:
+    def _refusal(self, headers: Headers, scope: Scope) -> ASGIApp | None:
         host = headers.get("host", "")
         if _name(host) not in self.settings.hosts:
             return PlainTextResponse(
@@ -102,7 +103,7 @@ class Guard:
             return PlainTextResponse("This request comes from a page of another site, and is refused.", 403)
         length = headers.get("content-length", "0")
         if not length.isdecimal() or int(length) > self.settings.upload_limit:
-            return PlainTextResponse(_too_large(self.settings.upload_limit), 413)
+            return self.page(scope, 413, _too_large(self.settings.upload_limit))
         return None
 
 
@@ -138,4 +139,7 @@ def _limited(receive: Receive, limit: int) -> Receive:
 
 
 def _too_large(limit: int) -> str:
-    return f"The file is larger than {limit >> 20} MB, the most that is taken; give fewer rows, or start with --limit."
+    return (
+        f"The file is larger than {limit >> 20} MB, the most that is taken; give fewer rows, or start the server with "
+        "a larger --limit."
+    )

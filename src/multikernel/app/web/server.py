@@ -18,6 +18,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
+from starlette.types import Scope
 
 from multikernel.app.web.jobs import Jobs
 from multikernel.app.web.pages import data, learn, predict, result, run, runs, take_home
@@ -54,7 +55,7 @@ def create_app(settings: Settings) -> Starlette:
 
     app = Starlette(
         routes=_routes(),
-        middleware=[Middleware(Guard, settings=settings)],
+        middleware=[Middleware(Guard, settings=settings, page=_refusal)],
         exception_handlers={
             HTTPException: _refused,
             ValueError: _wrong,
@@ -109,6 +110,11 @@ async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     said = _TAKES_FORMS if error.status_code == 405 else str(error.detail)
     return _page(request, error.status_code, said, dict(error.headers or {}))
+
+
+def _refusal(scope: Scope, status: int, said: str) -> Response:
+    """A page that refuses a request before anything of it is read."""
+    return _page(Request(scope), status, said, {"Connection": "close"})
 
 
 async def _wrong(request: Request, error: Exception) -> Response:

@@ -24,7 +24,7 @@ def bars(title: str, rows: Sequence[tuple[str, float, float, str]], axis: str) -
     drawing.bottom(scale, height + 4, axis, 0)
     for k, (name, value, spread, tip) in enumerate(rows):
         y = _ROW * k + 5
-        drawing.text(_NAMES - 8, y + 13, shortened(name, 20), "end")
+        drawing.text(_NAMES - 8, y + 13, shortened(name, 19), "end")
         start, end = sorted((scale(0.0), scale(value)))
         drawing.bar(start, y, end - start, _ROW - 10, "c0" if value >= 0 else "c1", tip)
         if spread > 0:
@@ -73,7 +73,7 @@ def folds(title: str, rows: Sequence[tuple[str, Sequence[float]]], measure: str)
     drawing.bottom(scale, height + 4, f"{measure} on held-out rows", 0, percent=measure == "accuracy")
     for k, (name, scores) in enumerate(rows):
         y, mean = 34.0 * k + 17, sum(scores) / len(scores)
-        drawing.text(_NAMES - 8, y + 4, shortened(name, 20), "end", "t strong" if k == 0 else "t")
+        drawing.text(_NAMES - 8, y + 4, shortened(name, 19), "end", "t strong" if k == 0 else "t")
         for fold, value in enumerate(scores):
             level = y + 3.2 * (fold - (len(scores) - 1) / 2)  # equal scores do not hide each other
             tip = f"{name}, fold {fold + 1}: {_said(value, measure)}"

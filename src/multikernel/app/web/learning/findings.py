@@ -60,7 +60,7 @@ def found(stored: Mapping[str, Any], table: Path, folder: Path, tell: Tell) -> d
         "seconds": perf_counter() - start,
         "unknown": len(cells.columns[recipe.target].cells) - len(y),
     }
-    result |= {"typical": typical(X), "target_dtype": {"i": "int", "f": "float"}.get(y.dtype.kind, "str")}
+    result |= {"typical": typical(X, recipe), "target_dtype": {"i": "int", "f": "float"}.get(y.dtype.kind, "str")}
     write_whole(folder / "result.json", json.dumps(result).encode())
     return {"measure": result["measure"], "n": len(y), "seconds": result["seconds"], **_headline(result)}
 
@@ -97,7 +97,7 @@ def _learned(recipe: Recipe, X: pd.DataFrame, y: Any, folder: Path, tell: Tell) 
             "trivial": [trivial(recipe.task, y[train], y[test]) for train, test in splits],
         },
         "train_score": float(own.score(given, y)),
-        "weights": weights_of(own, [part.model for part in parts], recipe.automatic),
+        "weights": weights_of(own, [part.model for part in parts], recipe),
         "importance": importance_of(parts),
         "path": path_of(model, recipe, given, y),
         "freedom": freedom_of(own),

@@ -15,6 +15,8 @@ from multikernel.app.web.learning.recipe import Kind, Recipe
 from multikernel.datasets.column import Column, decide
 from multikernel.datasets.dataset import Task
 
+_LARGEST = 1e100  # of a target, whose errors are squared and summed
+
 
 def frame(table: Table, recipe: Recipe) -> pd.DataFrame:
     """The samples of a table; ValueError where a column is missing."""
@@ -59,6 +61,11 @@ def target_of(table: Table, target: str, task: Task | None) -> tuple[Array, Task
     y, decided = decide(part, task)
     if len(np.unique(y)) < 2:
         raise ValueError(f"The column {target!r} has one value only, {y[0]}; choose another to predict.")
+    if decided == "regression" and np.abs(y).max() > _LARGEST:
+        raise ValueError(
+            f"The column {target!r} holds numbers up to {np.abs(y).max():.0e}, whose squares are more than a computer "
+            "can hold; give it in other units."
+        )
     return y, decided, rows
 
 

@@ -18,11 +18,15 @@ _POINTS, _CURVES, _LEVELS = 400, 6, 60
 _COVERED = 0.9  # of the intervals
 
 
-def weights_of(model: Any, folds: Sequence[Any], automatic: bool) -> dict[str, Any]:
-    """Names, the weights in each problem, and mean, deviation and frequency of their means over the folds."""
+def weights_of(model: Any, folds: Sequence[Any], recipe: Recipe) -> dict[str, Any]:
+    """Names, the weights in each problem, and mean, deviation and frequency of their means over the folds; and the sums
+    over the kernels of each view.
+    """
+    automatic = recipe.automatic
     whole = _weights(model, automatic)
     problems = list(next(iter(whole.values()), {}))
     each = [{name: float(np.mean(list(own.values()))) for name, own in _weights(m, automatic).items()} for m in folds]
+    views = [] if automatic or len(recipe.by_view) < 2 else list(recipe.by_view)
     rows = []
     for name, own in whole.items():
         values = [fold.get(name, 0.0) for fold in each]
@@ -40,8 +44,20 @@ def weights_of(model: Any, folds: Sequence[Any], automatic: bool) -> dict[str, A
     return {
         "rows": sorted(rows, key=lambda row: -row["weight"]),
         "problems": problems,
+        "views": [_of_view(view, rows, each) for view in views],
         "what": "candidate" if automatic else "kernel",
     }
+
+
+def _of_view(view: str, rows: Sequence[dict[str, Any]], folds: Sequence[dict[str, float]]) -> dict[str, Any]:
+    """The part of a view in the sum of the weights, and its deviation over the folds."""
+    start, total = f"{view}: ", sum(row["weight"] for row in rows) or 1.0
+    own = sum(row["weight"] for row in rows if row["name"].startswith(start))
+    parts = [
+        sum(value for name, value in fold.items() if name.startswith(start)) / (sum(fold.values()) or 1.0)
+        for fold in folds
+    ]
+    return {"name": view, "part": own / total, "spread": float(np.std(parts, ddof=1))}
 
 
 def _weights(model: Any, automatic: bool) -> dict[str, dict[str, float]]:
@@ -183,21 +199,18 @@ def certificate_of(model: Any) -> dict[str, Any]:
     return {"kind": "", "value": None, "said": said, "reached": True}
 
 
-def typical(X: pd.DataFrame) -> list[dict[str, Any]]:
+def typical(X: pd.DataFrame, recipe: Recipe) -> list[dict[str, Any]]:
     """For each column what a form for one sample needs: its kind, a typical cell, and the levels of a category."""
     found = []
     for name in X.columns:
         cells = X[name].dropna()
-        kind = "number" if cells.dtype.kind == "f" else "date" if cells.dtype.kind == "M" else "category"
+        kind: str = recipe.columns[str(name)]
         levels: list[str] = []
         if kind == "number":
             usual = f"{cells.median():.6g}" if len(cells) else ""
-        elif kind == "date":
-            usual = str(cells.iloc[len(cells) // 2].date()) if len(cells) else ""
         else:
             counts = cells.astype(str).value_counts()
             usual = str(counts.index[0]) if len(counts) else ""
-            levels = sorted(map(str, counts.index)) if len(counts) <= _LEVELS else []
-            kind = "category" if levels else "text"
+            levels = sorted(map(str, counts.index)) if kind == "category" and len(counts) <= _LEVELS else []
         found.append({"name": str(name), "kind": kind, "usual": usual, "levels": levels})
     return found

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from statistics import mean, stdev
 from typing import Any
 
 from starlette.requests import Request
@@ -26,6 +27,8 @@ def look(site: Site, request: Request) -> Response:
         kept = site.store.dataset(run.dataset) is not None
         return site.page(request, "ended.html", run=run, kept=kept)
     result = run.result()
+    for row in result.get("comparison", []):
+        row |= {"mean": mean(row["scores"]), "deviation": stdev(row["scores"])}
     template = "comparison.html" if "comparison" in result else "result.html"
     return site.page(
         request, template, run=run, result=result, charts=charts(result), said=sentences(run.recipe, result)
@@ -36,7 +39,7 @@ def charts(result: dict[str, Any]) -> dict[str, Any]:
     """The charts of a result by name; those that it has."""
     measure = result["measure"]
     if "comparison" in result:
-        ordered = sorted(result["comparison"], key=lambda row: -sum(row["scores"]) / len(row["scores"]))
+        ordered = sorted(result["comparison"], key=lambda row: -mean(row["scores"]))
         return {"scores": folds("Scores by method", [(row["method"], row["scores"]) for row in ordered], measure)}
     scores = result["scores"]
     rows = [

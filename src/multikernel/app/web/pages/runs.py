@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from statistics import mean
+from typing import Any
+
 from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response
@@ -27,12 +30,11 @@ def compare(site: Site, request: Request) -> Response:
     charts = []
     for measure in dict.fromkeys(result["measure"] for result in results):
         rows = [
-            (run.name, result["scores"]["own"])
+            (run.name, _scores(result))
             for run, result in zip(done, results, strict=True)
-            if result["measure"] == measure and "scores" in result
+            if result["measure"] == measure
         ]
-        if rows:
-            charts.append(folds(f"Scores by {measure}", rows, measure))
+        charts.append(folds(f"Scores by {measure}", rows, measure))
     return site.page(
         request,
         "compare.html",
@@ -42,9 +44,19 @@ def compare(site: Site, request: Request) -> Response:
     )
 
 
+def _scores(result: dict[str, Any]) -> list[float]:
+    """The folds of a run; of a comparison those of its best method."""
+    if "scores" in result:
+        own: list[float] = result["scores"]["own"]
+        return own
+    return max((row["scores"] for row in result["comparison"]), key=mean)
+
+
 def rename(site: Site, request: Request, form: FormData) -> Response:
     """A name of the person's own."""
-    run, name = site.run(request), " ".join(text_of(form, "name").split())[:_NAME]
+    run = site.run(request)
+    name = " ".join(text_of(form, "name").split())
+    name = "".join(sign for sign in name if sign.isprintable())[:_NAME]
     if not name:
         raise ValueError("A run needs a name; write one.")
     site.store.set_run(run.id, name=name)
