@@ -16,6 +16,7 @@ from multikernel.banks.products import ColumnProductsBank
 from multikernel.combinations import Profiles
 from multikernel.observer import Event
 from multikernel.procedures.learned_scales import LearnedScales, learned_scales
+from multikernel.procedures.learned_scales.curvature import can_curve, curved
 from multikernel.procedures.learned_scales.error import ScalesError, half_distance, mean_distances
 from multikernel.procedures.learned_scales.forms import Form, Separate
 from multikernel.procedures.learned_scales.gradients import gradients
@@ -109,6 +110,35 @@ def test_a_diagonal_metric_is_separate_scales() -> None:
     assert other is not None
     assert one.value == pytest.approx(other.value, rel=1e-10)
     np.testing.assert_allclose(one.gradient[:5], other.gradient, rtol=1e-7, atol=1e-10)
+
+
+@families
+@pytest.mark.parametrize("weighed", [False, True])
+def test_gauss_newton_matrix_is_that_of_differences(name: str, weighed: bool) -> None:
+    """2 J'J / (n L) with J of held-out residuals by differences, and the second derivatives of the prior."""
+    error = problem(name, t=2)
+    if error.columns is None:
+        assert not can_curve(error)
+        return
+    if weighed:
+        error = replace(error, held_out=error.held_out.weighed(np.random.default_rng(3).uniform(0.5, 2.0, 40)))
+    u = error.equal(10.0, 1.0) + 0.5 * np.random.default_rng(1).normal(size=len(error.equal(10.0, 1.0)))
+    found, trial = curved(error, u), error.at(u)
+    assert found is not None
+    assert trial is not None
+    assert found[0].value == trial.value
+    np.testing.assert_allclose(found[0].gradient, trial.gradient, rtol=1e-9, atol=1e-12)
+
+    def residuals(u: Array) -> Array:
+        left = error.held_out.residuals(error.weighed(error.combination.gram(error.bank, error.theta(u)).dense()))
+        assert left is not None
+        return left.values.ravel()
+
+    steps = 1e-5 * np.eye(len(u))
+    J = np.stack([(residuals(u + e) - residuals(u - e)) / 2e-5 for e in steps], axis=1)
+    expected = 2.0 * J.T @ J / (error.held_out.count * trial.loss)
+    bend = np.array([(error.prior(u + e)[1] - error.prior(u - e)[1]) / 2e-5 for e in steps])
+    np.testing.assert_allclose(found[1], expected + bend, rtol=1e-5, atol=1e-6 * np.abs(expected).max())
 
 
 def test_value_is_that_of_refitted_folds() -> None:

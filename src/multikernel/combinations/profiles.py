@@ -134,6 +134,21 @@ class Evaluated:
             inside.append(self.bank.inner(product))
         return np.concatenate([outside, *inside])
 
+    def kernels(self) -> Iterator[Array]:
+        """w_r f_r(D) of each kernel r."""
+        owner = {r: d for d, users in enumerate(self.combination.users) for r in users}
+        for r, (kernel, weight) in enumerate(zip(self.combination.kernels, self.weights, strict=True)):
+            D = self.distances[owner[r]]
+            K = np.empty_like(D)
+
+            def part(
+                rows: slice, kernel: DistanceKernel = kernel, w: float = weight, D: Array = D, out: Array = K
+            ) -> None:
+                np.multiply(kernel.profile(_clipped(D[rows])), w, out=out[rows])
+
+            over_tiles(part, D.shape)
+            yield K
+
     def slopes(self) -> Iterator[Array]:
         """sum_r w_r f_r'(D) of each distance D, over the kernels r that have it."""
         for users, D in zip(self.combination.users, self.distances, strict=True):

@@ -1,46 +1,41 @@
-"""Descent from one point.
+"""Descent from one point: Gauss-Newton steps where these are cheap, else limited-memory quasi-Newton steps.
 
-Limited-memory quasi-Newton steps (SciPy's L-BFGS-B) in logarithms, within bounds. Steps never go uphill.
+Both are in logarithms and within bounds, and never go uphill. Steps with the Gauss-Newton matrix (gauss_newton.py) are
+a fifth to a half as many; those without are SciPy's L-BFGS-B.
 """
 
 from __future__ import annotations
-
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
 from multikernel._typing import Array
-from multikernel._workers import time_is_up
+from multikernel._workers import check_interrupted, time_is_up
 from multikernel.certificate import Certificate
 from multikernel.observer import Event, Observer, silent
+from multikernel.procedures.learned_scales.bounds import Bounds, Run
+from multikernel.procedures.learned_scales.curvature import can_curve
 from multikernel.procedures.learned_scales.error import ScalesError, Trial
+from multikernel.procedures.learned_scales.gauss_newton import damped_steps
+from multikernel.procedures.learned_scales.starts import at_point
 
-_LARGEST = 1e7  # the largest weight relative to the ridge: the inverse of the matrix loses as many digits
-_SMALLEST = 1e-8
-_REACH = 14.0  # by how much a parameter of the scales may differ from the first one
 _PAIRS = 20  # steps that a quasi-Newton matrix is made of
 
 
-@dataclass(frozen=True, eq=False)
-class Run:
-    """The lowest point of a descent and its stationarity, and the stationarity along the way."""
-
-    best: Trial
-    certificate: Certificate
-    history: tuple[float, ...]
-
-
-def descended(error: ScalesError, start: Trial, tol: float, max_iter: int, observe: Observer = silent) -> Run:
+def descended(error: ScalesError, u: Array, tol: float, max_iter: int, observe: Observer = silent) -> Run:
     """The end of the descent from a point, where the stationarity is tol or steps do not get further."""
-    R, best = len(error.combination.kernels), start
-    lower, upper = start.u - _REACH, start.u + _REACH
-    lower[:R], upper[:R] = np.log(_SMALLEST), np.log(_LARGEST)
+    run = damped_steps(error, u, Bounds.around(error, u), tol, max_iter, observe) if can_curve(error) else None
+    return _quasi_newton(error, at_point(error, u), tol, max_iter, observe) if run is None else run
+
+
+def _quasi_newton(error: ScalesError, start: Trial, tol: float, max_iter: int, observe: Observer) -> Run:
+    best, bounds = start, Bounds.around(error, start.u)
     last: dict[bytes, Trial] = {}
-    history = [_stationarity(start, lower, upper)]
+    history = [bounds.stationarity(start)]
 
     def value(u: Array) -> tuple[float, Array]:
         nonlocal best
+        check_interrupted()
         trial = start if np.array_equal(u, start.u) else error.at(u)
         if trial is None:  # a step too far: the line search shortens it
             return start.value + 1.0 + abs(start.value), np.zeros(len(u))
@@ -51,7 +46,7 @@ def descended(error: ScalesError, start: Trial, tol: float, max_iter: int, obser
     def told(intermediate_result: OptimizeResult) -> None:
         step = last.get(np.asarray(intermediate_result.x).tobytes(), best)
         last.clear()
-        history.append(_stationarity(step, lower, upper))
+        history.append(bounds.stationarity(step))
         observe(Event(len(history), Certificate("stationarity", history[-1])))
         if time_is_up():
             raise StopIteration  # by which SciPy is told to end
@@ -59,12 +54,6 @@ def descended(error: ScalesError, start: Trial, tol: float, max_iter: int, obser
     observe(Event(1, Certificate("stationarity", history[0])))
     options = {"maxiter": max_iter, "maxcor": _PAIRS, "gtol": tol, "ftol": 0.0}
     if len(start.u) and history[0] > tol:
-        bounds = np.column_stack([lower, upper])
-        minimize(value, start.u, (), "L-BFGS-B", True, bounds=bounds, callback=told, options=options)  # type: ignore[call-overload]
-    return Run(best, Certificate("stationarity", _stationarity(best, lower, upper)), tuple(history))
-
-
-def _stationarity(trial: Trial, lower: Array, upper: Array) -> float:
-    """The largest entry of the projected gradient: E is a logarithm, so it is relative to the error."""
-    step = np.clip(trial.u - trial.gradient, lower, upper) - trial.u
-    return float(np.abs(step).max(initial=0.0))
+        limits = np.column_stack([bounds.lower, bounds.upper])
+        minimize(value, start.u, (), "L-BFGS-B", True, bounds=limits, callback=told, options=options)  # type: ignore[call-overload]
+    return Run(best, Certificate("stationarity", bounds.stationarity(best)), tuple(history))

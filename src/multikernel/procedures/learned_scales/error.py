@@ -67,31 +67,38 @@ class ScalesError:
 
     def at(self, u: Array) -> Trial | None:
         """E at u; None where the kernel matrix is singular in floating point."""
-        R = len(self.combination.kernels)
-        theta, rows = self.theta(u), self.parameters(u)
+        R, theta = len(self.combination.kernels), self.theta(u)
         evaluated = self.combination.at(self.bank, theta)
-        left = self.held_out.residuals(self._weighed(evaluated.K))
+        left = self.held_out.residuals(self.weighed(evaluated.K))
         if left is None:
             return None
-        errors, M = left.errors, self._weighed(self.held_out.slope(left))
+        errors, M = left.errors, self.weighed(self.held_out.slope(left))
         del left  # which frees a matrix before the next one is made
-        loss = float(errors.sum()) + max(_NOTHING * self.held_out.constant(), _TINY)  # a logarithm needs a floor
-        slope, prior = evaluated.inner(M) / loss, self.penalty / self.held_out.count
-        value, parts = float(np.log(loss)), [slope[:R] * theta[:R]]
-        for v, half, own in zip(rows, self.halves, self.rows(slope), strict=True):
-            unequal, direction = self.form.prior(v)
-            value += prior * unequal
-            parts.append(half * self.form.pulled(v, own) + prior * direction)
-        return Trial(u, value, np.concatenate(parts), errors)
+        slope, parts = evaluated.inner(M) / self.floored(errors), zip(self.parameters(u), self.halves, strict=True)
+        pulled = [half * self.form.pulled(v, own) for (v, half), own in zip(parts, self.rows(slope), strict=True)]
+        value, direction = self.prior(u)
+        gradient = np.concatenate([slope[:R] * theta[:R], *pulled]) + direction
+        return Trial(u, float(np.log(self.floored(errors))) + value, gradient, errors)
+
+    def floored(self, errors: Array) -> float:
+        """The held-out error, which a logarithm is taken of: with a floor far below that of constants."""
+        return float(errors.sum()) + max(_NOTHING * self.held_out.constant(), _TINY)
+
+    def prior(self, u: Array) -> tuple[float, Array]:
+        """penalty / n times the prior of the rows of parameters, and its gradient."""
+        each = [self.form.prior(v) for v in self.parameters(u)]
+        direction = np.concatenate([np.zeros(len(self.combination.kernels)), *(slope for _, slope in each)])
+        factor = self.penalty / self.held_out.count
+        return factor * sum(value for value, _ in each), factor * direction
 
     def squares(self, u: Array) -> Array:
         """The squared residual of each held-out sample, the sum over the targets; infinite where there is no matrix."""
-        left = self.held_out.residuals(self._weighed(self.combination.at(self.bank, self.theta(u)).K))
+        left = self.held_out.residuals(self.weighed(self.combination.at(self.bank, self.theta(u)).K))
         return np.full(len(self.held_out.Y), np.inf) if left is None else (left.values**2).sum(axis=1)
 
     def losses(self, theta: Array, factors: Sequence[float] = (1.0,)) -> Iterator[tuple[float, float]]:
         """The held-out errors with several factors of the weights, those that are to be had."""
-        K = self._weighed(self.combination.at(self.bank, theta).K)
+        K = self.weighed(self.combination.at(self.bank, theta).K)
         for factor in factors:
             left = self.held_out.residuals(factor * K)
             if left is not None:
@@ -126,7 +133,7 @@ class ScalesError:
         """The same error on some of the samples."""
         return replace(self, bank=self.bank.block(rows, rows), held_out=self.held_out.on(rows))
 
-    def _weighed(self, K: Array) -> Array:
+    def weighed(self, K: Array) -> Array:
         """v v' o K in the place of K."""
         if self.held_out.one is not None:
             K *= self.held_out.one[:, None]

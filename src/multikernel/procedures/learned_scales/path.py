@@ -21,13 +21,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel._workers import on_threads
+from multikernel.banks.threads import n_threads
 from multikernel.procedures.learned_scales.descent import descended
 from multikernel.procedures.learned_scales.error import ScalesError, Trial
-from multikernel.procedures.learned_scales.starts import Equal, at_point, beginning, proposed
+from multikernel.procedures.learned_scales.starts import Equal, beginning, proposed
 
 PENALTIES = (30.0, 10.0, 3.0, 1.0)
 _JOINED = 3.0  # the penalty at which the second start joins; a larger one, where the path ends there
@@ -52,7 +55,7 @@ def along(error: ScalesError, equal: Equal, penalties: Sequence[float], tol: flo
     for penalty in penalties:
         other = replace(error, penalty=penalty)
         starts = _joining(other, trial, equal) if penalty == joined else [trial.u]
-        ends = [descended(other, at_point(other, u), max(tol, _ROUGH), max_iter).best for u in starts]
+        ends = [descended(other, u, max(tol, _ROUGH), max_iter).best for u in starts]
         trial = min(ends, key=lambda end: end.value)
         found.append(trial)
     return found
@@ -74,13 +77,13 @@ def given(error: ScalesError, equal: Equal, tol: float, max_iter: int) -> Chosen
 
 
 def chosen(error: ScalesError, equal: Equal, tol: float, max_iter: int) -> Chosen:
-    """The penalty of least outer error."""
-    trials, left = along(error, equal, PENALTIES, tol, max_iter), []
+    """The penalty of least outer error. The paths on all samples and without each fold run at the same time."""
     folds = error.held_out.folds.merged(_FOLDS).tests()[:_OUT]
-    for rows in folds:
-        rest = error.on(np.setdiff1d(np.arange(len(error.held_out.Y)), rows))
-        ends = along(rest, equal, PENALTIES, tol, max_iter)
-        left.append([float(error.squares(trial.u)[rows].sum()) for trial in ends])
+    rests = [error.on(np.setdiff1d(np.arange(len(error.held_out.Y)), rows)) for rows in folds]
+    paths = [partial(along, each, equal, PENALTIES, tol, max_iter) for each in (error, *rests)]
+    trials, *others = on_threads(paths, n_threads())
+    ends = zip(folds, others, strict=True)
+    left = [[float(error.squares(trial.u)[rows].sum()) for trial in path] for rows, path in ends]
     outer = np.sum(left, axis=0)
     first = int(np.argmin(outer))
     count = float((error.held_out.ones[np.concatenate(folds)] ** 2).sum())

@@ -22,12 +22,13 @@ from multikernel.banks.threads import one_blas_thread
 from multikernel.combinations import Profiles
 from multikernel.observer import Observer, silent
 from multikernel.procedures.base import Weights
-from multikernel.procedures.learned_scales.descent import Run, descended
+from multikernel.procedures.learned_scales.bounds import Run
+from multikernel.procedures.learned_scales.descent import descended
 from multikernel.procedures.learned_scales.error import ScalesError, mean_distances
 from multikernel.procedures.learned_scales.forms import Form, Separate
 from multikernel.procedures.learned_scales.metrics import FullMetric, LowRankMetric
 from multikernel.procedures.learned_scales.path import can_choose, chosen, given
-from multikernel.procedures.learned_scales.starts import at_point, beginning, equal_scales
+from multikernel.procedures.learned_scales.starts import equal_scales
 from multikernel.procedures.ridge_cv.residuals import HeldOut
 from multikernel.procedures.units import spread
 
@@ -111,10 +112,10 @@ def learned_scales(
         found = (chosen if penalty is None and can_choose(few) else given)(few, equal, tol, max_iter)
         u, error = found.trial.u, replace(error, penalty=found.penalty)
     with one_blas_thread(n, MANY):
-        loss, begin = equal.loss(error), at_point(error, u)
-        if begin.loss > loss and error.widened is error:
-            begin = min(begin, beginning(error, equal), key=lambda trial: trial.value)
-        run = descended(error, begin, tol, max_iter, observe)
+        loss, begin = equal.loss(error), next(error.losses(error.theta(u)), (1.0, np.inf))[1]
+        if begin > loss and error.widened is error:  # up to the prior, which is 0 for equal scales
+            u = error.equal(equal.weight, equal.width)
+        run = descended(error, u, tol, max_iter, observe)
     return _result(error, run, loss, found.outer, tol, unit)
 
 
