@@ -24,7 +24,7 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.combinations import Combination, HadamardPower, TiedAndFree
 from multikernel.combinations.tied_and_free import Products
-from multikernel.domains import Domain, NormBall, Orthant
+from multikernel.domains import Domain, NormBall, Orthant, Product
 from multikernel.estimators.chosen import Samples, ridges
 from multikernel.estimators.parameters import PositiveOrAuto
 from multikernel.estimators.protocol import Fitted, Learned, Task
@@ -48,8 +48,10 @@ class PolynomialMKL(StreamedEstimator):
     radius: NonNegative = 1.0
     offset: NonNegative | NonNegativeVector = 1.0
     penalty: Positive | None = None
-    solver: Literal["auto", "projected_gradient", "interpolated", "trust_region"] = "auto"
+    solver: Literal["auto", "projected_gradient", "interpolated", "trust_region", "branch_and_bound"] = "auto"
+    tied: Products | None = None
     free: Products = ()
+    free_radius: NonNegative | None = None
     fit_intercept: bool = True
     n_init: Starts = 1
     tol: Part = 1e-4
@@ -59,17 +61,30 @@ class PolynomialMKL(StreamedEstimator):
 
     def _combination(self) -> Combination:
         free = tuple(tuple(product) for product in self.free)
+        if self.tied is not None:
+            return TiedAndFree(tuple(tuple(product) for product in self.tied), free)
         return TiedAndFree(self.degree, free) if free else HadamardPower(self.degree)
 
-    def _domain(self) -> Domain:
+    def _domain(self, size: int) -> Domain:
+        """Where so many weights live; those of free products may have a ball of their own."""
         if self.penalty is not None:
             return Orthant(self.penalty, 2)
-        return NormBall(self.norm, self.radius, self.offset)
+        m = size - len(self.free)
+        if self.free_radius is None or not self.free or m < 1:
+            return NormBall(self.norm, self.radius, self.offset)
+        first, last = (
+            (self.offset, self.offset) if np.ndim(self.offset) == 0 else np.split(np.asarray(self.offset), [m])
+        )
+        balls = NormBall(self.norm, self.radius, first), NormBall(self.norm, self.free_radius, last)
+        return Product(balls, (m, len(self.free)))
 
     def check_parameters(self) -> None:
         super().check_parameters()
-        self._combination()
-        self._domain()
+        try:
+            self._combination()
+        except ValueError as error:
+            raise ValueError(f"{type(self).__name__}: {error}") from None
+        self._domain(0)
 
     def _regularises(self) -> tuple[str, ...]:
         return ("alpha",)
@@ -77,17 +92,20 @@ class PolynomialMKL(StreamedEstimator):
     def _candidates(self, name: str, whole: Samples) -> Array:
         """In units of the combined kernel's mean self-value where a search begins."""
         combination = self._combination()
-        start = self._domain().start(combination.n_parameters(whole.bank))
+        size = combination.n_parameters(whole.bank)
+        start = self._domain(size).start(size)
         with np.errstate(over="ignore"):  # powers beyond the range of numbers are refused where the problem is solved
-            size = float(np.average(combination.gram(whole.bank, start).diagonal(), weights=whole.share))
-        return ridges(size if 0.0 < size < np.inf else 1.0)
+            mean = float(np.average(combination.gram(whole.bank, start).diagonal(), weights=whole.share))
+        return ridges(mean if 0.0 < mean < np.inf else 1.0)
 
     def _default_kernels(self) -> KernelFamily:
         return homogeneous_polynomials(0, normalize=False) + linear_features()
 
     def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
         machine = RidgeMachine(self.alpha, self.fit_intercept)
-        problem = Problem(bank, self._combination(), machine, self._domain(), task.target, task.sample_weight)
+        combination = self._combination()
+        domain = self._domain(combination.n_parameters(bank))
+        problem = Problem(bank, combination, machine, domain, task.target, task.sample_weight)
         start, variables = (warm.weights.values, warm.solution.warm) if warm else (None, None)
         return solved_in_own_units(problem, self._solve, start, variables, observe)
 

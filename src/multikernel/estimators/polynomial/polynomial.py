@@ -26,7 +26,8 @@ class PolynomialMKLRegressor(PolynomialMKL, RidgeRegressor, WeightedRegressor):
 
     The problem is not convex in theta for degrees above 1, yet it is in theta^degree for a norm of at least the degree,
     and for degree 2 with the penalty: the solution is then optimal up to ``duality_gap_``. So are the solutions for
-    degree 1. Otherwise the solution is stationary, and other starts (``n_init``) may lead to a better one.
+    degree 1. Otherwise the solution is stationary, and other starts (``n_init``) may lead to a better one;
+    ``solver="branch_and_bound"`` proves the optimum of few weights.
 
     Parameters
     ----------
@@ -46,13 +47,20 @@ class PolynomialMKLRegressor(PolynomialMKL, RidgeRegressor, WeightedRegressor):
     penalty : float > 0 or None, default None
         Takes the place of the ball; norm, radius and offset have no meaning then. From some strength on all weights of
         degree 2 are zero, and a warning says from which.
-    solver : {"auto", "projected_gradient", "interpolated", "trust_region"}, default "auto"
+    solver : {"auto", "projected_gradient", "interpolated", "trust_region", "branch_and_bound"}, default "auto"
         "auto" is what is fastest: for degree 1 an interior point method or, of few features, one of those below; else a
         trust region method on the sphere for the 2-norm and up to 50 kernels, and quasi-Newton otherwise. Those by name
         are the published ones: "interpolated" for degree 1 and a norm above 1, "trust_region" for the 2-norm.
+        "branch_and_bound" proves the optimum of up to 8 weights in a ball where the problem is not convex, which takes
+        tens to hundreds of ridge regressions for 2 to 4 weights.
+    tied : tuples of kernel numbers or None, default None
+        Takes the place of ``degree``: K(theta) is the sum of the products of these kernels, each with the product of
+        their weights, so that ((0,), (0, 1), (2, 2)) is theta_0 K_0 + theta_0 theta_1 K_0 o K_1 + theta_2^2 K_2 o K_2.
     free : tuples of kernel numbers, default ()
         Entrywise products of kernels with a weight of their own: ((0, 1), (2, 2, 3)) adds theta_m K_0 o K_1 and
         theta_{m+1} K_2 o K_2 o K_3 to the power. Their weights follow those of the m kernels, in the same ball.
+    free_radius : float >= 0 or None, default None
+        The weights of the free products are in a ball of their own, of this radius and of the same norm and offset.
     fit_intercept : bool, default True
         Whether the mean of the targets is taken off first and is the intercept.
     n_init : int, default 1
@@ -114,8 +122,8 @@ class PolynomialMKLClassifier(PolynomialMKL, WeightedClassifier):
 
     Parameters
     ----------
-    kernels, alpha, degree, norm, radius, offset, penalty, solver, free, n_init, tol, max_iter, random_state : as in
-        PolynomialMKLRegressor
+    kernels, alpha, degree, norm, radius, offset, penalty, solver, tied, free, free_radius, n_init, tol, max_iter,
+    random_state : as in PolynomialMKLRegressor
     fit_intercept : bool, default True
         Whether the labels lose their mean first, which is the intercept.
     class_weight, multiclass, probability, n_jobs, checkpoint, time_budget, verbose : as in L1MKLClassifier; weights

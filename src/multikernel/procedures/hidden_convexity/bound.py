@@ -33,7 +33,7 @@ import numpy as np
 
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
-from multikernel.domains import NormBall, Orthant
+from multikernel.domains import Domain, NormBall, Orthant, Product
 from multikernel.machines import Machine, RidgeMachine, SupportMachine
 from multikernel.problem import Evaluation, Problem
 from multikernel.procedures.hidden_convexity.separable import PowerSum
@@ -49,13 +49,27 @@ def hidden_convex(problem: Problem) -> bool:
     1           >= 1              yes
     2           >= 2              yes
     d > 2       >= d              no
+
+    In a product of balls, each is to have such a norm for its own weights.
     """
-    domain, machine = problem.domain, problem.machine
-    if not (isinstance(domain, NormBall) and isinstance(machine, RidgeMachine | SupportMachine)) and not (
-        isinstance(domain, Orthant) and isinstance(machine, RidgeMachine)
-    ):
+    domain, machine, powers = problem.domain, problem.machine, problem.combination.powers(problem.bank)
+    if isinstance(domain, Orthant):
+        return bool(isinstance(machine, RidgeMachine) and domain.norm >= powers.max())
+    if not isinstance(machine, RidgeMachine | SupportMachine):
         return False
-    return bool(domain.norm >= problem.combination.powers(problem.bank).max())
+    parts = _balls(domain, powers)
+    return bool(parts) and all(ball.norm >= own.max() for ball, own in parts)
+
+
+def _balls(domain: Domain, values: Array) -> list[tuple[NormBall, Array]]:
+    """The balls of a domain, each with what belongs to its weights of an array over all; none of another domain."""
+    if isinstance(domain, NormBall):
+        return [(domain, values)]
+    if isinstance(domain, Product):
+        groups = zip(domain.domains, domain.split(values), strict=True)
+        found = [(part, own) for part, own in groups if isinstance(part, NormBall)]
+        return found if len(found) == len(domain.domains) else []
+    return []
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,9 +129,9 @@ class HiddenConvexProblem(Problem):
         A itself where the machine tells reduced values, which are negative, and where it is no ridge regression.
         """
         match self.domain:
-            case NormBall() as ball if value <= 0.0 or not isinstance(self.machine, RidgeMachine):
+            case NormBall() | Product() as ball if value <= 0.0 or not isinstance(self.machine, RidgeMachine):
                 return value - max(rest + _largest(ball, c, powers), 0.0)
-            case NormBall() as ball:
+            case NormBall() | Product() as ball:
                 return value**2 / (value + max(rest + _largest(ball, c, powers), 0.0))
             case Orthant() as orthant if value > 0.0:
                 best = value / max(value + rest, 0.5 * value)  # without the penalty; alpha |A|^2 = value + rest
@@ -125,8 +139,13 @@ class HiddenConvexProblem(Problem):
         return min(value, 0.0)
 
 
-def _largest(ball: NormBall, c: Array, powers: Array) -> float:
-    """max c'theta^p over the ball."""
+def _largest(domain: Domain, c: Array, powers: Array) -> float:
+    """max c'theta^p over a ball, or over several, each for some of the weights."""
+    each = zip(_balls(domain, c), _balls(domain, powers), strict=True)
+    return sum(_largest_in(ball, own, degrees) for (ball, own), (_, degrees) in each)
+
+
+def _largest_in(ball: NormBall, c: Array, powers: Array) -> float:
     center, radius = ball.offset(len(c)), ball.radius
     if radius == 0.0:
         return float(c @ center**powers)

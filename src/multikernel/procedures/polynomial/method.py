@@ -34,11 +34,13 @@ from multikernel.problem import Problem
 from multikernel.procedures.base import Weights, outcome
 from multikernel.procedures.generalized import interpolates, is_program, sum_of_kernels
 from multikernel.procedures.hidden_convexity import HiddenConvexProblem, hidden_convex, proved
+from multikernel.procedures.polynomial.branch_and_bound import branch_and_bound
 from multikernel.procedures.polynomial.collapse import collapsed, warn_of_collapse
 from multikernel.procedures.polynomial.starts import central, further_starts, inside
 from multikernel.procedures.ridge_terms import solved_by_terms, unexplained
 
-SOLVERS = ("auto", "projected_gradient", "interpolated", "trust_region")
+SOLVERS = ("auto", "projected_gradient", "interpolated", "trust_region", "branch_and_bound")
+_PROVED = 8  # weights up to which boxes are few enough to be cut
 _FEW = 50  # weights up to which second derivatives cost less than the steps that they save
 
 
@@ -58,8 +60,8 @@ def polynomial_mkl(
     Parameters
     ----------
     problem : Problem of a RidgeMachine over a NormBall, or an Orthant of norm 2
-    solver : "auto", "trust_region" (2-norm ball), "interpolated" (degree 1, norm > 1) or "projected_gradient" (as
-        published, there to be compared with)
+    solver : "auto", "trust_region" (2-norm ball), "interpolated" (degree 1, norm > 1), "projected_gradient" (as
+        published, there to be compared with) or "branch_and_bound" (few weights: global optima that are not convex)
     tol : float, the relative duality gap to reach where the problem is convex in powers of its weights, else the
         relative stationarity
     max_iter : int, machines at most from each start
@@ -114,7 +116,11 @@ def _solved(
         answer = outcome(proved(known, optimizer, first, observe))
         return answer if found is None else _closer(found, answer)
     starts = islice(chain([first], _lower(problem, optimizer, middle), further_starts(problem, middle, rng)), n_init)
-    return _best([optimizer.minimise(problem, begin, None, observe) for begin in starts])
+    results = [optimizer.minimise(problem, begin, None, observe) for begin in starts]
+    if solver == "branch_and_bound":
+        best = min(results, key=lambda result: result.evaluation.upper)
+        return _best([branch_and_bound(problem, best, tol, max_iter, observe)])
+    return _best(results)
 
 
 def _closer(one: tuple[Weights, DualSolution], other: tuple[Weights, DualSolution]) -> tuple[Weights, DualSolution]:
@@ -144,7 +150,14 @@ def _optimizer(problem: Problem, middle: Array, solver: str, tol: float, max_ite
     ball, power = problem.domain, isinstance(problem.combination, Linear | HadamardPower)
     sphere = isinstance(ball, NormBall) and ball.norm == 2 and ball.radius > 0 and power
     ridge = isinstance(problem.machine, RidgeMachine)
-    match solver:
+    if solver == "branch_and_bound" and not (
+        isinstance(ball, NormBall) and ball.radius > 0 and problem.size <= _PROVED
+    ):
+        raise ValueError(
+            f"solver='branch_and_bound' proves optima over a ball with a radius > 0, of up to {_PROVED} weights: for "
+            "more, n_init of solver='auto' tries several starts"
+        )
+    match solver.replace("branch_and_bound", "auto"):
         case "auto" if ridge and sphere and problem.size <= _FEW:
             return SphereTrustRegion(tol, max_iter)
         case "auto" if interpolates(problem):

@@ -1,0 +1,206 @@
+"""The global optimum of few weights where the problem is not convex: branch and bound.
+
+In nu = theta^p (``hidden_convexity``) the value F is convex; a point x > 0 and the machine's solution there give
+
+    F(nu) >= F(x) - c'(nu - x^p),      c_k = q_k / (p_k x_k^(p_k - 1)),
+
+a plane below F everywhere. What is not convex in nu is the ball sum_k h_k(nu_k) <= 1, with
+h_k = ((nu_k^(1/p_k) - o_k) / r)^s, s its norm. On a box of weights every h_k is above a line with the slope of its
+secant: with these lines in place of the h_k, and all planes in place of F, the least value is a linear program, and a
+bound for that box. Its solution, moved into the ball, is where the next plane touches. Lines and planes err by the
+square of the box's size, so that few boxes are needed; the one of the lowest bound is halved until the lowest bound is
+near the best value.
+"""
+
+from __future__ import annotations
+
+import heapq
+from dataclasses import dataclass, field, replace
+from itertools import count
+from typing import Any
+
+import numpy as np
+from scipy.optimize import linprog
+
+from multikernel._typing import Array
+from multikernel._workers import check_interrupted, time_is_up
+from multikernel.certificate import Certificate
+from multikernel.domains import NormBall
+from multikernel.observer import Event, Observer
+from multikernel.optimizers import Result
+from multikernel.problem import Evaluation, Problem
+
+_INSIDE = 1e-4  # of the radius: a plane touches at weights at least this far from zero
+_PLANES = 80  # that take part in a linear program: those that are highest at its box
+_BISECTIONS = 60
+
+
+def branch_and_bound(problem: Problem, result: Result, tol: float, max_iter: int, observe: Observer) -> Result:
+    """A result with the bound of the whole problem, and with a better point where there is one.
+
+    Parameters
+    ----------
+    problem : Problem over a NormBall with a radius > 0, whose combination states its ``powers``
+    result : of an optimizer
+    tol : float, the relative gap to reach
+    max_iter : int, machines at most
+    observe : told of each machine
+    """
+    ball = problem.domain
+    assert isinstance(ball, NormBall)
+    search = _Search(problem, ball, problem.combination.powers(problem.bank), result.evaluation)
+    search.touch(search._onto(result.theta))
+    number, low = count(), ball.offset(problem.size)
+    boxes: list[tuple[float, int, Array, Array]] = [(-np.inf, next(number), low, low + ball.radius)]
+    history = list(result.history)
+    while True:
+        check_interrupted()
+        bound = min(boxes[0][0], search.best.value) if boxes else search.best.value
+        certificate = Certificate.gap(search.best.upper, bound)
+        history.append(certificate.value)
+        observe(Event(len(history), certificate, search.best.theta, search.best.value, search.best.upper, bound))
+        if certificate.reached(tol) or search.machines >= max_iter or time_is_up() or not boxes:
+            break
+        _, _, lower, upper = heapq.heappop(boxes)
+        for part in _halves(lower, upper):
+            below = search.bound(*part)
+            if below < search.best.value:
+                heapq.heappush(boxes, (below, next(number), *part))
+    return replace(
+        result,
+        theta=search.best.theta,
+        evaluation=search.best,
+        certificate=certificate,
+        bound=bound,
+        converged=certificate.reached(tol),
+        n_iter=result.n_iter + search.machines,
+        history=tuple(history),
+    )
+
+
+def _halves(lower: Array, upper: Array) -> list[tuple[Array, Array]]:
+    """The box, cut across its longest side."""
+    k = int(np.argmax(upper - lower))
+    middle = 0.5 * (lower[k] + upper[k])
+    first, second = upper.copy(), lower.copy()
+    first[k] = second[k] = middle
+    return [(lower, first), (second, upper)]
+
+
+@dataclass(eq=False)
+class _Search:
+    """The planes found so far, and the best point."""
+
+    problem: Problem
+    ball: NormBall
+    powers: Array
+    best: Evaluation
+    planes: list[Array] = field(default_factory=list)  # (F(x) + c'x^p, -c)
+    machines: int = 0
+    warm: Array | None = None
+
+    def touch(self, theta: Array) -> None:
+        """A plane that touches F at these weights of the ball, or near them where one of them is zero."""
+        x = theta
+        bare = (self.powers > 1.0) & (theta < _INSIDE * self.ball.radius)
+        if bare.any():
+            self._look(theta)
+            x = self._onto(np.where(bare, _INSIDE * self.ball.radius, theta))
+        found = self._look(x)
+        c = np.maximum(found.scores, 0.0) / (self.powers * x ** (self.powers - 1.0))
+        self.planes.append(np.concatenate([[found.value + float(c @ x**self.powers)], -c]))
+
+    def _look(self, theta: Array) -> Evaluation:
+        """The problem at weights of the ball."""
+        found = self.problem.evaluate(theta, self.warm)
+        self.machines, self.warm = self.machines + 1, found.dual.warm
+        if found.upper < self.best.upper:
+            self.best = found
+        return found
+
+    def bound(self, lower: Array, upper: Array) -> float:
+        """A value below F in the part of the ball within a box; infinite where there is none."""
+        offset = self.ball.offset(len(lower))
+        inner = (lower - offset) / self.ball.radius
+        if float((inner**self.ball.norm).sum()) > 1.0 + 1e-12:
+            return np.inf
+        solved = self._program(lower, upper)
+        if solved is None:
+            return np.inf
+        below, nu = solved
+        if below < self.best.value:
+            self.touch(self._onto(np.clip(nu, lower**self.powers, upper**self.powers) ** (1.0 / self.powers)))
+            again = self._program(lower, upper)
+            below = np.inf if again is None else max(below, again[0])
+        return below
+
+    def _onto(self, theta: Array) -> Array:
+        """The weights on the surface of the ball, along the ray from its centre."""
+        offset = self.ball.offset(len(theta))
+        delta = np.maximum(theta - offset, 0.0) / self.ball.radius
+        size = float((delta**self.ball.norm).sum()) ** (1.0 / self.ball.norm)
+        return offset + self.ball.radius * delta / size if size > 0.0 else self.ball.start(len(theta))
+
+    def _program(self, lower: Array, upper: Array) -> tuple[float, Array] | None:
+        """The least value of the planes over the box and the half space; None where they do not meet."""
+        ends = lower**self.powers, upper**self.powers
+        slope, level = self._lines(lower, upper)
+        planes = np.array(self.planes)
+        if len(planes) > _PLANES:
+            heights = planes[:, 0] + planes[:, 1:] @ (0.5 * (ends[0] + ends[1]))
+            planes = planes[np.argsort(-heights, kind="stable")[:_PLANES]]
+        unit = ends[1] - ends[0]
+        unit = np.where(unit > 0.0, unit, 1.0)  # variables from 0 to 1, t relative to the best value
+        size = max(abs(self.best.value), 1e-300)
+        rows = np.column_stack([planes[:, 1:] * unit / size, -np.ones(len(planes))])
+        right = -(planes[:, 0] + planes[:, 1:] @ ends[0]) / size
+        rows = np.vstack([rows, np.append(slope * unit, 0.0)])
+        right = np.append(right, 1.0 - level - float(slope @ ends[0]))
+        limits: list[Any] = [*((0.0, float(b)) for b in (ends[1] - ends[0]) / unit), (None, None)]
+        found: Any = linprog(np.append(np.zeros(len(lower)), 1.0), rows, right, bounds=limits, method="highs")
+        if found.status == 2:
+            return None
+        if found.status != 0:
+            return -np.inf, ends[1]
+        duals = np.maximum(-found.ineqlin.marginals, 0.0)
+        return size * _proved(duals, rows, right, (ends[1] - ends[0]) / unit), ends[0] + unit * found.x[:-1]
+
+    def _lines(self, lower: Array, upper: Array) -> tuple[Array, float]:
+        """Slopes of lines below the h_k on a box, and the sum of their levels."""
+        low, high = self._h(lower), self._h(upper)
+        a, b = lower**self.powers, upper**self.powers
+        slope = (high - low) / np.where(b > a, b - a, 1.0)
+        left, right = lower.copy(), upper.copy()
+        for _ in range(_BISECTIONS):  # h - slope nu is least at an end, or where it stops falling in its convex part
+            middle = 0.5 * (left + right)
+            falls = self._falls(middle, slope)
+            left, right = np.where(falls, middle, left), np.where(falls, right, middle)
+        candidates = [low - slope * a, high - slope * b]
+        candidates += [self._h(point) - slope * point**self.powers for point in (left, right)]
+        level = np.min(candidates, axis=0)
+        return slope, float(level.sum()) - 1e-12
+
+    def _h(self, theta: Array) -> Array:
+        delta = np.maximum(theta - self.ball.offset(len(theta)), 0.0) / self.ball.radius
+        return np.asarray(delta**self.ball.norm)
+
+    def _falls(self, theta: Array, slope: Array) -> Array:
+        """Whether h - slope nu falls at these weights, which are in the convex part of h."""
+        offset, s, p = self.ball.offset(len(theta)), self.ball.norm, self.powers
+        delta = np.maximum(theta - offset, 0.0) / self.ball.radius
+        with np.errstate(divide="ignore", invalid="ignore"):
+            h1 = s * delta ** (s - 1.0) / (self.ball.radius * p * theta ** (p - 1.0))
+        convex = (s - 1.0) * theta >= (p - 1.0) * (theta - offset)
+        return np.asarray(convex & (h1 < slope))
+
+
+def _proved(duals: Array, rows: Array, right: Array, top: Array) -> float:
+    """What multipliers prove, whatever the solver's accuracy: their sum over the planes is made one.
+
+    min t over rows (z, t) <= right, 0 <= z <= top is at least -right'y + sum_k top_k min(0, (rows'y)_k).
+    """
+    total = float(duals[:-1].sum())
+    if not total > 0.0:
+        return -np.inf
+    y = duals / total
+    return float(-(right @ y) + (top * np.minimum(rows[:, :-1].T @ y, 0.0)).sum())
