@@ -54,6 +54,9 @@ Set = Annotated[
         autocompletion=parameter_names,
     ),
 ]
+Memory = Annotated[
+    str | None, typer.Option(help="Bytes for a file that is read in chunks, such as 2GB; a larger one is read so.")
+]
 Seed = Annotated[int, typer.Option(min=0, help="Shuffles the folds.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace the file to write where it exists.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON, and nothing else on stdout.")]

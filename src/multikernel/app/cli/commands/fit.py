@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -15,6 +16,7 @@ from multikernel.app.cli.console import ConsoleWatch, one_line_failures, read, s
 from multikernel.app.cli.options import MethodName, TaskName, wish_of
 
 if TYPE_CHECKING:
+    from multikernel.app.jobs.fit_stream import Streaming
     from multikernel.app.jobs.methods import Wish
     from multikernel.app.tables.table import Table
 
@@ -38,6 +40,14 @@ def fit(
     proba: Annotated[
         bool, typer.Option("--proba", help="Learn probabilities of the classes, too; the automatic estimator does so.")
     ] = False,
+    approximation: Annotated[
+        str | None, typer.Option(help="Kernels by few features each: nystroem, fourier or auto.")
+    ] = None,
+    rank: Annotated[int | None, typer.Option(min=1, help="How many features a kernel has then.")] = None,
+    memory: options.Memory = None,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="File that keeps a fit in chunks, so that one that was killed goes on.")
+    ] = None,
     seed: options.Seed = 0,
     out: Annotated[Path, typer.Option(help="The model file to write.")] = Path("model.mk"),
     force: options.Force = False,
@@ -56,6 +66,9 @@ def fit(
     that the method has; ridgecv and scales choose by themselves. --kernels, --lam, --C or --alpha without --method
     stand for easymkl where the target holds classes, and for average where it holds numbers.
 
+    A Parquet file, and one larger than --memory, is read in chunks and learned on approximate kernels: by rls2,
+    ridgecv, average, or polynomial with --set degree=1.
+
     With --scheduler, problems, folds and candidates are tasks of a cluster of Dask.
 
     Columns whose name begins with an underscore are left out. Delimiters and decimal commas are told from the file.
@@ -63,11 +76,17 @@ def fit(
     from multikernel.app.jobs.cluster import working_on
 
     with one_line_failures():
+        from multikernel.app.jobs.fit_stream import Streaming
+
         wish = wish_of(target, method, task, kernels, (lam, C, alpha), given, seed, proba)
         check_new(out, force=force, inputs=(data,))
         check_config(save_config_to, force=force)
+        more = {"approximation": approximation, "rank": rank}
+        wish = replace(wish, parameters={k: v for k, v in more.items() if v is not None} | dict(wish.parameters))
+        streaming = Streaming(memory, checkpoint)
         with working_on(scheduler):
-            found, tell = _learned(read(data), wish, out)
+            chunks = streaming.applies(data)
+            found, tell = _streamed(data, wish, streaming, out) if chunks else _learned(read(data), wish, out)
         save_config(ctx, save_config_to)
         if as_json:
             show_json("fit", found | {"model": str(out)})
@@ -91,6 +110,16 @@ def _learned(table: Table, wish: Wish, out: Path) -> tuple[dict[str, Any], Calla
     trained = fit_method.train(table, wish, ConsoleWatch())
     save(trained.model, out, metadata={"table": trained.encoding.to_json()})
     return fit_method.summary(trained), lambda: _tables(fit_method.describe(trained))
+
+
+def _streamed(path: Path, wish: Wish, streaming: Streaming, out: Path) -> tuple[dict[str, Any], Callable[[], None]]:
+    """The same from a file that is read in chunks."""
+    from multikernel.app.jobs import fit_stream
+    from multikernel.persistence import save
+
+    model, metadata, found = fit_stream.train(path, wish, streaming, ConsoleWatch())
+    save(model, out, metadata=metadata)
+    return found, lambda: _tables(fit_stream.describe(found))
 
 
 def _tables(shown: Any) -> None:

@@ -19,6 +19,7 @@ def predict(
     new: Annotated[Path, typer.Argument(metavar="NEW.CSV", help="CSV file with the columns of the training file.")],
     proba: Annotated[bool, typer.Option("--proba", help="Probabilities of the classes, not decision values.")] = False,
     out: Annotated[Path | None, typer.Option(help="CSV file to write [default: standard output].")] = None,
+    memory: options.Memory = None,
     force: options.Force = False,
     as_json: options.Json = False,
     config: options.Config = None,
@@ -27,12 +28,16 @@ def predict(
     """Predict the rows of a CSV file.
 
     Writes a CSV file with a column "prediction" and, for classes, decision values, in the order of the rows. A label
-    that a spreadsheet would run as a formula gets an apostrophe in front.
+    that a spreadsheet would run as a formula gets an apostrophe in front. A model that was learned in chunks predicts
+    in chunks, also from and to Parquet files.
     """
     with one_line_failures():
         if out is not None:
             check_new(out, force=force, inputs=(model, new))
         check_config(save_config_to, force=force)
+        if _in_chunks(model, new, proba, memory, out):
+            save_config(ctx, save_config_to)
+            return
         from multikernel.app.jobs.predict import predictions
 
         found = predictions(model, read(new), proba)
@@ -45,3 +50,25 @@ def predict(
             typer.echo(found.to_csv(), nl=False)
         else:
             typer.echo(f"{len(found.labels)} predictions written to {out}")
+
+
+def _in_chunks(model: Path, new: Path, proba: bool, memory: str | None, out: Path | None) -> bool:
+    """Whether the model was learned in chunks; then its predictions are written, chunk by chunk."""
+    from multikernel import streams
+    from multikernel.app.jobs.fit_stream import Streaming, source_of
+    from multikernel.app.jobs.predict import harmless
+    from multikernel.persistence import read as read_model
+
+    fitted, metadata = read_model(model)
+    if "stream" not in metadata:
+        return False
+    source = source_of(new, metadata, Streaming(memory))
+    if proba:
+        raise ValueError(f"{model} was learned in chunks and gives no probabilities; leave --proba out")
+    if out is not None:
+        typer.echo(f"{streams.write_predictions(fitted, source, out)} predictions written to {out}")
+        return True
+    typer.echo("prediction")
+    for part in streams.predict(fitted, source):
+        typer.echo("\n".join(str(harmless(value)) for value in part.tolist()))
+    return True

@@ -1,0 +1,122 @@
+"""``fit`` and ``predict`` for files that are read in chunks: Parquet, and CSV files larger than the memory given."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from multikernel import streams
+from multikernel._typing import Array
+from multikernel.app.jobs.fit_method import certificate
+from multikernel.app.jobs.methods import Wish, make_model
+from multikernel.app.jobs.watch import Watch
+from multikernel.datasets.dataset import Task
+from multikernel.kernels import for_columns
+from multikernel.streams import Source
+from multikernel.streams.source import bytes_of
+
+_METHOD = "rls2"  # without --method: weights of few kernels, from sums
+_CLASSES = 20  # distinct integers at most that are taken for classes
+_SHOWN = 10  # how many of the largest weights are told
+_CELLS = 4.0  # times its size that a CSV file takes where it is read at once
+
+
+@dataclass(frozen=True)
+class Streaming:
+    """How a file is read in chunks; None for what was not given.
+
+    Parameters
+    ----------
+    memory : text such as "2GB"
+    checkpoint : file of the state
+    """
+
+    memory: str | None = None
+    checkpoint: Path | None = None
+
+    def applies(self, path: Path) -> bool:
+        """Whether the file is read in chunks: Parquet, a directory, or more than fits the memory."""
+        if path.is_dir() or path.suffix.lower() == ".parquet":
+            return True
+        return path.is_file() and _CELLS * path.stat().st_size > bytes_of(self.memory)
+
+    def source(self, path: Path, target: str | None, features: tuple[str, ...] | None = None) -> Any:
+        """The rows of the file."""
+        parquet = path.suffix.lower() == ".parquet" or (path.is_dir() and any(path.glob("*.parquet")))
+        make: Any = streams.parquet if parquet else streams.csv
+        more = {} if features is None else {"features": features}
+        return make(path, target, memory=self.memory, checkpoint=self.checkpoint, **more)
+
+
+def train(path: Path, wish: Wish, streaming: Streaming, watch: Watch) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+    """The model, the metadata of its file, and what was learned, by names."""
+    source = streaming.source(path, wish.target)
+    head = next(islice(source.chunks(), 1), None)
+    if head is None:
+        raise ValueError(f"{path} has no row")
+    task = wish.task or _task(np.asarray(head.y))
+    given = {"approximation": "nystroem"} | dict(wish.parameters)
+    asked = replace(wish, method=wish.method or _METHOD, parameters=given, task=task)
+    family = for_columns(head.X) if wish.kernels is None else wish.kernels.standardized()
+    model = make_model(replace(asked, kernels=family), task)
+    with watch.fitting("fit"):
+        model.fit(source)
+    model._state, model._solved_last = None, ()  # the sums, which a file of the model need not hold
+    kind, value = certificate(model)
+    weights = np.atleast_2d(model.weights_).mean(axis=0).tolist()
+    metadata = {"stream": {"features": list(source.taken), "target": wish.target}}
+    return (
+        model,
+        metadata,
+        {
+            "method": type(model).__name__,
+            "task": task,
+            "target": wish.target,
+            "features": list(source.taken),
+            "score_first_rows": float(model.score(head.X, head.y)),
+            "measure": "accuracy" if task == "classification" else "R2",
+            "certificate": {"kind": kind, "value": value},
+            "kernels": len(weights),
+            "approximation_error": float(np.max(model.approximation_error_)),
+            "weights": [
+                {"kernel": str(name), "weight": weight}
+                for name, weight in zip(model.kernel_names_, weights, strict=True)
+            ],
+        },
+    )
+
+
+def describe(found: Mapping[str, Any]) -> list[tuple[str, list[str], list[list[str]]]]:
+    """What ``fit`` prints: tables, each as its title, its header and its rows."""
+    facts = [
+        ["method", found["method"]],
+        ["task", found["task"]],
+        ["features", str(len(found["features"]))],
+        ["kernels", str(found["kernels"])],
+        [f"{found['measure']}, on the first rows", f"{found['score_first_rows']:.4f}"],
+        ["error of the approximate kernels, at most", f"{found['approximation_error']:.2g}"],
+        [f"relative {found['certificate']['kind']}", f"{found['certificate']['value']:.1e}"],
+    ]
+    largest = sorted(found["weights"], key=lambda each: -each["weight"])[:_SHOWN]
+    rows = [[each["kernel"], f"{each['weight']:.4f}"] for each in largest]
+    title = f"Largest weights ({len(rows)} of {found['kernels']})"
+    return [("Model", ["", ""], facts), (title, ["kernel", "weight"], rows)]
+
+
+def source_of(path: Path, metadata: Mapping[str, Any], streaming: Streaming) -> Source:
+    """The rows that a model learned from a stream is to predict."""
+    found: Source = streaming.source(path, None, tuple(metadata["stream"]["features"]))
+    return found
+
+
+def _task(y: Array) -> Task:
+    """Words, truth values and few distinct integers are classes, all else is a quantity."""
+    if y.dtype.kind not in "iuf":
+        return "classification"
+    few = len(np.unique(y)) <= _CLASSES and len(y) > 2 * _CLASSES
+    return "classification" if few and bool((y == np.round(y)).all()) else "regression"

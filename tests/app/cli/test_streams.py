@@ -1,0 +1,49 @@
+"""Files in chunks, from the command line."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from multikernel.app.cli.program import app
+
+
+@pytest.fixture
+def folder(tmp_path, monkeypatch):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"a": rng.normal(size=900), "b": rng.normal(size=900)})
+    frame["word"] = pd.Categorical(np.where(rng.random(900) > 0.5, "up", "down"))
+    frame["y"] = np.sin(frame["a"]) + (frame["word"] == "up")
+    frame.to_parquet(tmp_path / "big.parquet")
+    frame.drop(columns="y")[:50].to_csv(tmp_path / "new.csv", index=False)
+    monkeypatch.chdir(tmp_path)
+    return frame
+
+
+def run(words, code=0):
+    found = CliRunner().invoke(app, words.split())
+    assert found.exit_code == code, found.output
+    return found.output
+
+
+def test_fit_and_predict_in_chunks(folder):
+    told = run("fit big.parquet --target y --approximation nystroem --rank 20 --set alpha=1e-5 --out m.mk")
+    assert "RLS2Regressor" in told
+    assert "model written to m.mk" in told
+    assert "50 predictions written to said.csv" in run("predict m.mk new.csv --out said.csv")
+    said = pd.read_csv("said.csv")["prediction"]
+    assert np.corrcoef(said, folder["y"][:50])[0, 1] > 0.95
+    assert run("predict m.mk new.csv").splitlines()[1] == str(said[0])
+    found = json.loads(run("fit big.parquet --target word --method rls2 --rank 20 --out c.mk --json"))
+    assert found["task"] == "classification"
+    assert found["weights"]
+    assert run("predict c.mk big.parquet --out said.parquet").startswith("900 predictions")
+    assert set(pd.read_parquet("said.parquet")["prediction"]) <= {"up", "down"}
+
+
+def test_what_is_refused_in_chunks(folder):
+    assert "has no column 'z'" in run("fit big.parquet --target z", 1)
+    assert "does not learn from a source" in run("fit big.parquet --target y --method l1mkl --C 1", 1)
+    assert "memory must be" in run("fit big.parquet --target y --memory lots", 1)
