@@ -16,7 +16,7 @@ from multikernel.estimators.streamed.parts import parts
 from multikernel.statistics import Moments, Summing
 from multikernel.streams import Chunk
 
-_BYTES = 1 << 26  # of features that are made at a time
+_BYTES, _ROWS = 1 << 26, 4096  # of features, and of rows, at a time: kernel values of these stand beside them
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ class Pass:
         X, Y = self.samples(chunk), self.numbers(chunk)
         weight = self.weight(chunk)
         fold = parts(X, Y, self.folds)
-        for rows in slices(len(Y), max(1, _BYTES // (8 * max(1, self.q)))):
+        for rows in slices(len(Y), max(1, min(_ROWS, _BYTES // (8 * max(1, self.q))))):
             F = self.bank.cross(X[rows]).bank.F
             for f, sum in enumerate(sums):
                 own = slice(None) if self.folds == 1 else np.flatnonzero(fold[rows] == f)

@@ -1,0 +1,54 @@
+"""A fit from files keeps within the memory that it is given, whatever the number of rows."""
+
+import subprocess
+import sys
+
+import numpy as np
+import pandas as pd
+import pytest
+
+PROGRAM = """
+import resource, sys
+import multikernel as mk
+from multikernel import kernels, streams
+kind, path, rank = sys.argv[1], sys.argv[2], int(sys.argv[3])
+make = {"parquet": streams.parquet, "csv": streams.csv}
+family = kernels.rbf_grid([0.3, 1.0, 3.0, 10.0])
+models = {"rls2": mk.RLS2Regressor(family, alpha=1e-4, approximation="nystroem", rank=rank)}
+models["cv"] = mk.MultipleKernelRidgeCV(family, approximation="nystroem", rank=rank, max_iter=3)
+models["average"] = mk.AverageMKLRegressor(family, alpha=1e-2, approximation="nystroem", rank=rank)
+import warnings; warnings.simplefilter("ignore")
+import pandas, pyarrow.parquet
+import numpy as np
+X = np.random.default_rng(0).normal(size=(300, 30))
+models[sys.argv[4]].fit(streams.arrays(X, X[:, 0]))  # loads what is compiled
+def peak(): return 1024 * resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+before = peak()
+source = make[kind](path, target="y", memory=float(sys.argv[5]))
+model = models[sys.argv[4]].fit(source)
+rows = streams.write_predictions(model, source, path + ".said.csv")
+print(rows, peak() - before)
+"""
+
+
+def peak_of(folder, kind, model, rank, n, budget):
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.normal(size=(n, 30)), columns=[f"x{j}" for j in range(30)])
+    frame["y"] = np.sin(frame["x0"])
+    path = str(folder / f"a.{kind}")
+    frame.to_parquet(path, row_group_size=n // 2) if kind == "parquet" else frame.to_csv(path, index=False)
+    words = [sys.executable, "-c", PROGRAM, kind, path, str(rank), model, str(budget)]
+    rows, peak = map(float, subprocess.run(words, check=True, capture_output=True, text=True).stdout.split())
+    assert rows == n
+    return peak
+
+
+def test_peak_memory(tmp_path):
+    assert peak_of(tmp_path, "parquet", "average", 50, 20_000, 150e6) <= 1.1 * 150e6
+
+
+@pytest.mark.study
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+@pytest.mark.parametrize("model", ["rls2", "cv", "average"])
+def test_peak_memory_of_every_way(tmp_path, kind, model):
+    assert peak_of(tmp_path, kind, model, 150, 100_000, 250e6) <= 1.1 * 250e6
