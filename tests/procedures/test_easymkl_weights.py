@@ -209,3 +209,12 @@ def test_the_estimator_has_both_problems_and_both_norms() -> None:
             np.testing.assert_allclose(model.weights_, weights / np.linalg.norm(weights, norm), rtol=1e-9)
     alike = EasyMKLClassifier(method="max_min", lam=1.0).fit(problem.K, problem.y).weights_
     np.testing.assert_allclose(alike, EasyMKLClassifier(lam=1.0).fit(problem.K, problem.y).weights_, rtol=1e-9)
+
+
+@pytest.mark.filterwarnings("ignore:EasyMKL")
+def test_hulls_that_meet_have_the_margin_zero() -> None:
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(40, 3)), np.where(rng.random(40) > 0.5, 1.0, -1.0)
+    found = max_min(bind([kernels.Linear(), kernels.Linear().on([0])], X), y, MarginMachine(0.0))
+    assert found.converged
+    np.testing.assert_array_equal(found.values, [0.5, 0.5])

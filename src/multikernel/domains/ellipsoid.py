@@ -23,7 +23,7 @@ from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
-from scipy.linalg import cho_solve, cholesky
+from scipy.linalg import cho_solve, lapack
 from scipy.optimize import brentq, nnls
 
 from multikernel._parameters import NonNegative, NonNegativeVector
@@ -33,13 +33,17 @@ from multikernel.domains.base import Domain
 
 _WIDEST = 1e-13  # the least multiplier of the ellipsoid, relative to its size: with less it is not active
 _ASYMMETRIC = 1e-12
+_FLATTEST = 1e-12  # of the largest eigenvalue: with a smaller one the inverse has no digits left
 
 
 @dataclass(frozen=True)
 class DefiniteMatrix(Rule):
     """A matrix that describes an ellipsoid, or its diagonal."""
 
-    words = "a symmetric, positive definite matrix of finite numbers, or a vector of numbers > 0, its diagonal"
+    words = (
+        "a symmetric, positive definite matrix of finite numbers, or a vector of numbers > 0, its diagonal (the "
+        "ellipsoid may be 1e6 times as long as it is wide)"
+    )
 
     def accepts(self, value: Any) -> bool:
         if not isinstance(value, np.ndarray | list | tuple):
@@ -51,14 +55,12 @@ class DefiniteMatrix(Rule):
         if S.size == 0 or not np.isfinite(S).all():
             return False
         if S.ndim == 1:
-            return bool((S > 0).all())
+            return bool(S.min() > _FLATTEST * S.max())
         if S.ndim != 2 or S.shape[0] != S.shape[1] or np.abs(S - S.T).max() > _ASYMMETRIC * np.abs(S).max():
             return False
-        try:
-            np.linalg.cholesky(S)
-        except np.linalg.LinAlgError:
-            return False
-        return True
+        with np.errstate(all="ignore"):
+            values = np.linalg.eigvalsh(S / max(float(np.abs(S).max()), np.finfo(float).tiny))
+        return bool(values[0] > _FLATTEST * values[-1])
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,10 +194,10 @@ class Ellipsoid(Domain):
 
 def _least(H: Array, b: Array) -> Array:
     """argmin over d >= 0 of 1/2 d'H d - b'd, for a positive definite H."""
-    R = cholesky(H)
-    d = cho_solve((R, False), b)
+    R, _ = lapack.dpotrf(H)  # H = R'R
+    half = lapack.dtrtrs(R, b, trans=1)[0]
+    d = np.asarray(lapack.dtrtrs(R, half)[0])
     if (d >= 0.0).all():
-        return np.asarray(d)
-    half = np.linalg.solve(R.T, b)
+        return d
     size = float(np.linalg.norm(half))
     return np.asarray(nnls(R, half / size)[0] * size)

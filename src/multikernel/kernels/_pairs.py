@@ -11,33 +11,35 @@ from numba import njit
 
 @njit(nogil=True, cache=True)
 def subsequences(codes, starts, i, first, length, decay, out):  # type: ignore[no-untyped-def]
-    """Common subsequences of one length, each occurrence with decay to the length that it spans."""
+    """Common subsequences of one length, each occurrence with decay to the length that it spans.
+
+    Row l of the tables has the sums over subsequences of length l of the prefixes of x up to here and of z up to each
+    place, with decay up to the ends of both prefixes.
+    """
     x = codes[starts[i] : starts[i + 1]]
     longest = 0
     for j in range(first, first + len(out)):
         longest = max(longest, starts[j + 1] - starts[j])
-    before = np.empty((len(x) + 1, longest + 1))
-    after = np.empty((len(x) + 1, longest + 1))
+    before, after = np.zeros((length, longest + 1)), np.zeros((length, longest + 1))
+    before[0], after[0] = 1.0, 1.0
     square = decay * decay
     for place in range(len(out)):
         z = codes[starts[first + place] : starts[first + place + 1]]
-        p, q = len(x), len(z)
-        before[: p + 1, : q + 1] = 1.0
-        for level in range(1, length):
-            after[: p + 1, : q + 1] = 0.0
-            for a in range(level, p + 1):
-                ending = 0.0
-                for b in range(level, q + 1):
-                    ending *= decay
-                    if x[a - 1] == z[b - 1]:
-                        ending += square * before[a - 1, b - 1]
-                    after[a, b] = decay * after[a - 1, b] + ending
-            before, after = after, before
+        before[1:, : len(z) + 1] = 0.0
+        after[1:, : len(z) + 1] = 0.0
         total = 0.0
-        for a in range(length, p + 1):
-            for b in range(length, q + 1):
-                if x[a - 1] == z[b - 1]:
-                    total += square * before[a - 1, b - 1]
+        for a in range(len(x)):
+            for b in range(len(z)):
+                if x[a] == z[b]:
+                    total += square * before[length - 1, b]
+            for level in range(1, length):
+                ending = 0.0
+                for b in range(len(z)):
+                    ending *= decay
+                    if x[a] == z[b]:
+                        ending += square * before[level - 1, b]
+                    after[level, b + 1] = decay * before[level, b + 1] + ending
+            before, after = after, before
         out[place] = total
 
 

@@ -82,21 +82,31 @@ def max_min(
     warm : array (n,), the hull vector g of an earlier run
     observe : told of each margin problem
     """
+    quick = easymkl(bank, y, machine, warm)
+    if machine.lam == 0.0 and _meet(bank, bank.quad(y * quick.warm)):
+        return quick  # the largest margin is 0, whatever the weights
     problem = Problem(bank, Linear(), machine, NormBall(2.0), y)
-    found, dual = outcome(QuasiNewton(tol=machine.tol, max_iter=_MACHINES).minimise(problem, None, warm, observe))
-    shares = _shares(bank, dual.coef) if machine.lam == 1.0 else found.values / float(found.values.sum())
+    start = quick.values / float(np.linalg.norm(quick.values))
+    found, dual = outcome(
+        QuasiNewton(tol=machine.tol, max_iter=_MACHINES).minimise(problem, start, quick.warm, observe)
+    )
+    shares = quick.values if machine.lam == 1.0 else found.values / float(found.values.sum())
     return replace(found, values=shares, objective=-float(found.objective or 0.0), warm=dual.warm)
 
 
 def _shares(bank: KernelBank, coef: Array) -> Array:
     """d / sum(d) for the hull points that the coefficients Y g say; equal weights, and a warning, where they meet."""
     distances = np.maximum(bank.quad(coef), 0.0)
-    total = distances.sum()
-    # as in the margin machine: hulls this close, in units of the self-values, meet
-    if not total > 1e-12 * max(float(bank.diagonal().mean(axis=1).sum()), np.finfo(float).tiny):
+    if _meet(bank, distances):
         warn_user(
             "EasyMKL: the hulls of the two classes meet in every kernel, so the margin tells nothing of the weights; "
             "uniform weights are used. A larger lam keeps the hulls apart."
         )
-        distances, total = np.ones(len(bank)), float(len(bank))
-    return np.asarray(distances / total)
+        distances = np.ones(len(bank))
+    return np.asarray(distances / distances.sum())
+
+
+def _meet(bank: KernelBank, distances: Array) -> bool:
+    """As in the margin machine: hulls this close, in units of the self-values, meet."""
+    size = max(float(bank.diagonal().mean(axis=1).sum()), np.finfo(float).tiny)
+    return not float(distances.sum()) > 1e-12 * size
