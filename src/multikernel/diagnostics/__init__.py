@@ -3,6 +3,7 @@
 from multikernel.diagnostics.ball import MEB, meb_radius
 from multikernel.diagnostics.complexity import rademacher_bound, spectral_rademacher_bound
 from multikernel.diagnostics.curvature import Convexity, convexity
+from multikernel.diagnostics.fisher import fisher_scores
 from multikernel.diagnostics.margins import margin_bound
 from multikernel.diagnostics.mass import center_of_mass, effective_number
 from multikernel.diagnostics.montecarlo import Estimate, empirical_rademacher
@@ -22,6 +23,7 @@ __all__ = [
     "convexity",
     "effective_number",
     "empirical_rademacher",
+    "fisher_scores",
     "margin_bound",
     "meb_radius",
     "rademacher_bound",

@@ -17,8 +17,7 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
-
-_VARIANCE = 1e-13  # a variance below this part of the mean self-value is rounding
+from multikernel.diagnostics.fisher import class_variances
 
 
 def scaling_factors(
@@ -41,10 +40,10 @@ def scaling_factors(
         case "transductive" if further is not None:
             sizes = _traces(bank, sample_weight) + further
         case "fisher":
-            sizes = _variance(bank, s * (target > 0)) + _variance(bank, s * (target <= 0))
+            sizes = class_variances(bank, s * (target > 0)) + class_variances(bank, s * (target <= 0))
         case "fisher_root":
             members = (s * (target > 0), s * (target <= 0))
-            sizes = np.sqrt(sum(_variance(bank, each) * _unbiased(each) for each in members))
+            sizes = np.sqrt(sum(class_variances(bank, each) * _unbiased(each) for each in members))
         case _:
             return np.ones(len(bank))
     return np.divide(1.0, sizes, out=np.zeros(len(bank)), where=sizes > 0)
@@ -58,11 +57,3 @@ def _unbiased(s: Array) -> float:
 
 def _traces(bank: KernelBank, s: Array | None) -> Array:
     return bank.traces() if s is None else bank.diagonal() @ s
-
-
-def _variance(bank: KernelBank, s: Array) -> Array:
-    """The variance of a class in every feature space, s the weights of its members; 0 for a single member."""
-    share = s / s.sum()
-    own = bank.diagonal() @ share
-    variance = own - bank.quad(share)
-    return np.where(variance > _VARIANCE * own, variance, 0.0)
