@@ -124,6 +124,32 @@ SECTIONS = (
         data="--data-dir",
     ),
     Section(
+        name="arrays",
+        title="On an accelerator, beside himalaya on the same device",
+        about=(
+            "Multiple-kernel ridge regression on tensors, kernels included; himalaya gets the matrices. Skipped, and "
+            "said so, where there is no accelerator."
+        ),
+        program="arrays.py",
+        full="",
+        quick_ones="--rounds 1",
+        packages=(*_OURS, "himalaya", "torch"),
+        pattern=r"^\s*(?P<label>himalaya, there)\s+[\d.]+ s\s+\(\s*(?P<ratio>[\d.]+) x ours\)",
+    ),
+    Section(
+        name="groups",
+        title="Groups of features of single cells, beside scMKL",
+        about=(
+            "4000 cells, 50 groups of 200 genes, a Gaussian for each: processor time "
+            "and the area under the curve of test cells. scMKL is left out where it is not installed."
+        ),
+        program="groups.py",
+        full="",
+        quick_ones="--rounds 1 --cells 1000",
+        packages=(*_OURS, "scikit-learn"),
+        pattern=r"^\s*(?P<label>scmkl)\s+[\d.]+ processor s \(\s*(?P<ratio>[\d.]+) x ours\)",
+    ),
+    Section(
         name="slopes",
         title="How time grows with the samples",
         about="Fits over the number of samples, each in a process of its own.",

@@ -28,6 +28,8 @@ PRINTED = {
         "  himalaya, gradient      4.817 s (   8.7 x ours)  held-out error 0.08525",
         {"himalaya, gradient": 8.7},
     ),
+    "arrays": ("  himalaya, there     8.163 s   (  10.2 x ours)", {"himalaya, there": 10.2}),
+    "groups": ("  scmkl      17.20 processor s (  4.3 x ours)    17.90 s  area", {"scmkl": 4.3}),
     "rls2": ("Sonar       125  793    0.639   0.549   1.59    2.5      9.42   14.7      3e-05", {"Sonar": 2.5}),
 }
 
