@@ -18,6 +18,8 @@ import pytest
 from app_server import Person, people, said, serving
 
 import multikernel
+from multikernel.app.jobs.predict import predictions
+from multikernel.app.tables.table import read_table
 from multikernel.app.web.repeat import repeated
 from multikernel.app.web.settings import Settings
 from multikernel.app.web.store import Store
@@ -76,8 +78,10 @@ def test_every_type_can_be_chosen_by_hand_and_goes_along(person: Person, tmp_pat
     form = {"method": "AverageMKLClassifier", "kernels-0": "types", "p-C": "1"}
     result = person.learned(person.submit(f"{page.url.path}/method", **form))
     assert "100.0%" in said(result), said(result)
-    for name in ("run.py", "run.toml", "table.csv", "predictions.csv"):
+    for name in ("run.py", "run.toml", "table.csv", "predictions.csv", "model.mk"):
         (tmp_path / name).write_bytes(person.get(f"{result.url.path}/files/{name}").content)
+    by_command = predictions(tmp_path / "model.mk", read_table(tmp_path / "table.csv"), proba=False)
+    assert by_command.labels == [str(k % 4 in (0, 2)) for k in range(40)]
     recipe = tomllib.loads((tmp_path / "run.toml").read_text())
     assert recipe["columns"] == kinds
     assert recipe["parameters"] == {"C": 1}

@@ -10,6 +10,7 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.app.tables.table import Table, is_missing
 from multikernel.datasets.column import Column
+from multikernel.kernels.parsed import numbers_in
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -17,9 +18,16 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Columns:
-    """What the columns of the training file hold: whether each is one of numbers. Stored with the model."""
+    """What the columns of the training file hold. Stored with the model.
 
-    numeric: dict[str, bool]  # by name
+    Parameters
+    ----------
+    numeric : dict from names to whether the column is one of numbers
+    words_missing : bool, whether a word among numbers counts as a missing cell; else it is refused
+    """
+
+    numeric: dict[str, bool]
+    words_missing: bool = False
 
     @classmethod
     def learn(cls, columns: list[Column]) -> Self:
@@ -34,7 +42,9 @@ class Columns:
         import pandas as pd
 
         table.check_has(list(self.numeric))
-        cells = {name: _values(table.columns[name], numeric) for name, numeric in self.numeric.items()}
+        cells = {
+            name: _values(table.columns[name], numeric, self.words_missing) for name, numeric in self.numeric.items()
+        }
         return pd.DataFrame(cells)
 
 
@@ -45,8 +55,10 @@ def known(column: Column) -> tuple[Array, Column]:
     return np.array(kept, dtype=int), part
 
 
-def _values(column: Column, numeric: bool) -> Array:
+def _values(column: Column, numeric: bool, words_missing: bool) -> Array:
     kept, part = known(column)
+    if numeric and words_missing and part.numbers is None:
+        return numbers_in(None if is_missing(cell) else cell for cell in column.cells)
     values: Array = np.full(len(column.cells), np.nan if numeric else None, dtype=float if numeric else object)
     if not len(kept):
         return values

@@ -73,7 +73,7 @@ def folds(title: str, rows: Sequence[tuple[str, Sequence[float]]], measure: str)
     drawing.bottom(scale, height + 4, f"{measure} on held-out rows", 0, percent=measure == "accuracy")
     for k, (name, scores) in enumerate(rows):
         y, mean = 34.0 * k + 17, sum(scores) / len(scores)
-        drawing.text(_NAMES - 8, y + 4, shortened(name, 19), "end", "t strong" if k == 0 else "t")
+        drawing.text(_NAMES - 8, y + 4, shortened(name, 17), "end", "t strong" if k == 0 else "t")
         for fold, value in enumerate(scores):
             level = y + 3.2 * (fold - (len(scores) - 1) / 2)  # equal scores do not hide each other
             tip = f"{name}, fold {fold + 1}: {_said(value, measure)}"

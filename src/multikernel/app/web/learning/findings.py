@@ -112,6 +112,7 @@ def _metadata(recipe: Recipe) -> dict[str, Any]:
     """What the command line needs to know of the columns, beside the recipe."""
     known: dict[str, Any] = {
         "columns": {name: kind == "number" for name, kind in recipe.columns.items()},
+        "words_missing": True,
         "target": recipe.target,
         "recipe": recipe.to_json(),
     }
