@@ -249,9 +249,8 @@ def as_family(kernels: Any) -> KernelFamily:
     Parameters
     ----------
     kernels : Kernel, KernelFamily, or a list of these, which may be nested; or a dict of them by name. In place of a
-        kernel stands its name ("rbf", "linear", "poly", "laplacian", "cosine", "matern", "hamming", "words",
-        "characters", "subsequences", "mismatches", "items" or "subtrees", with widths from the data), or a kernel of
-        scikit-learn's Gaussian processes.
+        kernel stands its name ("rbf", "linear", "poly", "words", "subtrees" ..., with widths from the data; an unknown
+        one is answered by a list of all), or a kernel of scikit-learn's Gaussian processes.
 
     Raises
     ------

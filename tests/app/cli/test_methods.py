@@ -55,7 +55,10 @@ def test_the_automatic_estimator_takes_its_own(invoke: Invoke) -> None:
             ("--method", "easymkl", "--set", "lam=2"),
             "EasyMKLClassifier: lam must be a number in [0, 1] or 'auto', got 2",
         ),
-        (("--method", "easymkl", "--set", "lamm=1"), "no parameter 'lamm'; did you mean 'lam'? It has lam, learner, C"),
+        (
+            ("--method", "easymkl", "--set", "lamm=1"),
+            "no parameter 'lamm'; did you mean 'lam'? It has lam, method, norm",
+        ),
         (("--method", "lpmkl", "--set", "p=inf"), "p must be a finite number >= 1"),
         (("--method", "l1mkl", "--set", "solver=magic"), "solver"),
         (("--method", "l1mkl", "--set", "kernels=rbf"), "'kernels' cannot be set here; use --kernels"),
