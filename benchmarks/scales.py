@@ -85,7 +85,7 @@ def kept(path: Path) -> list[dict[str, Any]]:
 def report(rows: list[dict[str, Any]]) -> None:
     """The table in Markdown, and the figure."""
     print(
-        "| samples | features | processor time | memory | R^2 of new samples (equal scales: held-out) | largest scale |"
+        "| samples | features | processor time | memory | R^2 of new samples (equal scales: held-out) | largest other scale |"
     )
     print("|---|---|---|---|---|---|")
     for row in rows:
@@ -100,6 +100,7 @@ def draw(rows: list[dict[str, Any]]) -> None:
 
     mpl.use("Agg")
     import matplotlib.pyplot as plt
+    from matplotlib.ticker import NullLocator
 
     figure, (left, right) = plt.subplots(1, 2, figsize=(8.0, 3.2), layout="constrained", sharey=True)
     for ax, grows, fixed, label in (
@@ -108,15 +109,14 @@ def draw(rows: list[dict[str, Any]]) -> None:
     ):
         own = [row for row in rows if row[fixed[0]] == fixed[1]]
         ax.loglog([row[grows] for row in own], [row["seconds"] for row in own], "o-")
+        many = np.array([row["n"] for row in own if row["n"] >= 1000], dtype=float)
+        if grows == "n" and len(many):
+            ax.loglog(many, own[-1]["seconds"] * (many / many[-1]) ** 3, "k:", label="the cube of the samples")
+            ax.legend(frameon=False, fontsize="small")
         ax.set_xticks([row[grows] for row in own], [str(row[grows]) for row in own])
-        ax.minorticks_off()
+        ax.xaxis.set_minor_locator(NullLocator())
         ax.set_xlabel(label)
         ax.grid(alpha=0.3)
-    many = np.array([row["n"] for row in rows if row["p"] == 20 and row["n"] >= 1000], dtype=float)
-    if len(many):
-        at = next(row["seconds"] for row in rows if row["p"] == 20 and row["n"] == many[0])
-        left.loglog(many, at * (many / many[0]) ** 3, "k:", label="as the cube of the samples")
-        left.legend(frameon=False, fontsize="small")
     left.set_ylabel("seconds of one thread")
     figure.savefig(FIGURE, dpi=110)
 

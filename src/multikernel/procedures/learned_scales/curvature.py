@@ -67,8 +67,9 @@ def _jacobian(error: ScalesError, u: Array, evaluated: Evaluated, left: Residual
     if held_out.one is not None:
         Q *= held_out.one[:, None]
     J = np.zeros((len(Q), len(u)))
-    for r, K in enumerate(evaluated.kernels()):
-        J[:, r] = _held(error, left, product(K, Q)[:, :, None])[:, 0]
+    applied = [product(K, Q) for K in evaluated.kernels()]  # none of the matrices is kept
+    for r, column in enumerate(applied):
+        J[:, r] = _held(error, left, column[:, :, None])[:, 0]
     factors = error.rows(error.theta(u))
     for d, slope in enumerate(evaluated.slopes()):
         size = error.form.size
