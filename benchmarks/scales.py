@@ -84,9 +84,8 @@ def kept(path: Path) -> list[dict[str, Any]]:
 
 def report(rows: list[dict[str, Any]]) -> None:
     """The table in Markdown, and the figure."""
-    print(
-        "| samples | features | processor time | memory | R^2 of new samples (equal scales: held-out) | largest other scale |"
-    )
+    told = "R^2 of new samples (equal scales: held-out)"
+    print(f"| samples | features | processor time | memory | {told} | largest other scale |")
     print("|---|---|---|---|---|---|")
     for row in rows:
         time_, memory = f"{row['seconds']:.2g} s", f"{row['memory']:.1f} n^2"
