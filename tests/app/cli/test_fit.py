@@ -182,7 +182,7 @@ def test_a_table_that_cannot_be_used_leaves_one_line_and_no_model(invoke: Invoke
         (
             "real",
             ("--method", "easymkl"),
-            "easymkl separates classes, and 'target' holds numbers; use --method l1mkl, lpmkl, smkl,",
+            "easymkl separates classes, and 'target' holds numbers; use --method l1mkl, lpmkl,",
         ),
         ("word", ("--method", "ridgecv"), "ridgecv predicts numbers, and 'target' holds classes; use --method easymkl"),
         ("word", ("--method", "smkl", "--lam", "0.1"), "--lam does not apply to --method smkl where the target holds"),
