@@ -169,3 +169,17 @@ def test_arrays_are_refused_where_their_common_interface_is_missing(monkeypatch)
     monkeypatch.setitem(sys.modules, "array_api_compat", None)
     with pytest.raises(ImportError, match=r"pip install multikernel\[gpu\]"):
         RLS2Regressor(FAMILY[:1]).fit(given, Y)
+
+
+@pytest.mark.parametrize("conv", [on_torch, on_device])
+def test_chunks_of_other_libraries_add_up_where_they_are(conv):
+    models = {
+        made: MultipleKernelRidgeCV(approximation="nystroem", **LOW_RANK).partial_fit(made(X[:60]), made(Y[:60]))
+        for made in (np.asarray, conv)
+    }
+    for made, model in models.items():
+        model.partial_fit(made(X[60:]), made(Y[60:]))
+    found, truth = models[conv], models[np.asarray]
+    for one, other in zip(found._state.sums, truth._state.sums, strict=True):
+        np.testing.assert_allclose(one.squares, other.squares, atol=1e-10)
+    np.testing.assert_allclose(host(found.predict(conv(NEW))), truth.predict(NEW), atol=1e-8)

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.linalg import blas
 
-from multikernel._linalg import as_columns, mirror, product
+from multikernel._arrays import foreign
+from multikernel._linalg import as_columns, mirror, product, squared
 from multikernel._typing import Array
 from multikernel.statistics.moments import Moments
 
@@ -48,9 +49,12 @@ class Summing:
     def add(self, F: Array, Y: Array, weight: Array | None = None) -> None:
         """Add samples: features (n, q), targets (n, t) and weights (n,) >= 0."""
         Y = as_columns(Y)
-        s = np.ones(len(F)) if weight is None else weight
-        root = np.ascontiguousarray(F if weight is None else np.sqrt(s)[:, None] * F, dtype=np.float64)
-        self.squares = blas.dsyrk(1.0, root.T, beta=1.0, c=self.squares, lower=1, overwrite_c=1)
+        s = np.ones(F.shape[0]) if weight is None else weight
+        if foreign(F):
+            self.squares += squared(F, weight=weight)
+        else:
+            root = np.ascontiguousarray(F if weight is None else np.sqrt(s)[:, None] * F, dtype=np.float64)
+            self.squares = blas.dsyrk(1.0, root.T, beta=1.0, c=self.squares, lower=1, overwrite_c=1)
         weighed = s[:, None] * Y
         self.products += product(F.T, weighed)
         self.sums += product(F.T, s)

@@ -18,6 +18,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from multikernel._arrays import host
 from multikernel._typing import Array
 from multikernel._workers import limited
 from multikernel.banks import KernelBank
@@ -247,7 +248,7 @@ class StreamedEstimator(ApproximateEstimator, RidgeModel):
         few = slice(_SAMPLE)
         weight = own.weight(sample)
         fold = parts(own.samples(sample), Y, own.folds)[few]
-        rows = Sample(bank.bank.F[few], Y[few], y[few], None if weight is None else weight[few], fold)
+        rows = Sample(host(bank.bank.F)[few], Y[few], y[few], None if weight is None else weight[few], fold)
         return State(reference, classes, flat, rows, numbers=solving.numbers(self, reference, rows))
 
     def _pass(self, state: State) -> Pass:
@@ -281,10 +282,10 @@ def _chunk(X: Any, y: Any, sample_weight: Any) -> Chunk:
     X = X if hasattr(X, "shape") else np.asarray(X)
     X = X.reshape(-1, 1) if getattr(X, "ndim", 2) == 1 else X
     n = int(X.shape[0])
-    y = np.asarray(y)
+    y = np.asarray(host(y))
     if len(y) != n:
         raise ValueError(f"partial_fit: {n} samples and {len(y)} targets")
-    weight = None if sample_weight is None else np.asarray(sample_weight, dtype=float)
+    weight = None if sample_weight is None else np.asarray(host(sample_weight), dtype=float)
     if weight is not None and weight.shape != (n,):
         raise ValueError(f"partial_fit: sample_weight must be {n} numbers >= 0, got shape {weight.shape}")
     chunk = Chunk(X, y, weight)

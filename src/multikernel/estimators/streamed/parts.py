@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._arrays import host
 from multikernel._typing import Array
 from multikernel.kernels.table import Table
 
@@ -29,7 +30,7 @@ def parts(X: Any, Y: Array, count: int) -> Array:
     """
     if count == 1:
         return np.zeros(len(Y), dtype=np.intp)
-    code = _of_numbers(Y, np.uint64(0))
+    code, X = _of_numbers(Y, np.uint64(0)), host(X)
     if isinstance(X, Table):
         code = _of_numbers(np.where(np.isnan(X.numbers), 0.0, X.numbers), code)
         for column in X.texts.T:

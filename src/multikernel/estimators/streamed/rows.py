@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._arrays import taken
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.banks.low_rank import LowRankBank
@@ -58,11 +59,11 @@ class Pass:
         weight = self.weight(chunk)
         fold = parts(X, Y, self.folds)
         for rows in slices(len(Y), max(1, min(_ROWS, _BYTES // (8 * max(1, self.q))))):
-            F = self.bank.cross(X[rows]).bank.F
+            F = self.bank.cross(taken(X, rows)).bank.F
             for f, sum in enumerate(sums):
                 own = slice(None) if self.folds == 1 else np.flatnonzero(fold[rows] == f)
                 if self.folds == 1 or len(own):  # type: ignore[arg-type]
-                    sum.add(F[own], Y[rows][own], None if weight is None else weight[rows][own])
+                    sum.add(taken(F, own), Y[rows][own], None if weight is None else weight[rows][own])
 
     def of(self, chunk: Chunk) -> tuple[Moments, ...]:
         """The sums over the rows of a chunk, one for each fold."""
