@@ -101,3 +101,14 @@ def test_refusals() -> None:
         mk.RLS2Regressor(rank=2.5).fit(X, F)
     with pytest.raises(ValueError, match="combination='rbf_product' is learned on distances"):
         mk.GMKLRegressor(combination="rbf_product", approximation="nystroem").fit(X, F)
+
+
+def test_a_search_over_ranks_makes_a_bank_for_each() -> None:
+    rng = np.random.default_rng(0)
+    samples = rng.normal(size=(60, 3))
+    target = np.sin(3.0 * samples[:, 0])
+    search = mk.BankSearchCV(
+        mk.RLS2Regressor([kernels.RBF(1.0)], alpha=1e-4, approximation="nystroem"), {"rank": [2, 50]}, cv=3
+    ).fit(samples, target)
+    scores = search.cv_results_["mean_test_score"]
+    assert scores[1] > scores[0] + 0.1

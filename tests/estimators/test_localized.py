@@ -14,7 +14,17 @@ from sklearn.model_selection import cross_val_score
 
 import mkl_reference as mkl
 import reference as ref
-from multikernel import LocalizedMKLClassifier, LocalizedMKLRegressor, LpMKLClassifier, bind, kernels, load, path, save
+from multikernel import (
+    BankSearchCV,
+    LocalizedMKLClassifier,
+    LocalizedMKLRegressor,
+    LpMKLClassifier,
+    bind,
+    kernels,
+    load,
+    path,
+    save,
+)
 from multikernel.procedures.kernel_k_means import kernel_k_means
 
 RNG = np.random.default_rng(3)
@@ -121,6 +131,9 @@ def test_a_model_is_saved_sliced_and_cross_validated(tmp_path: Path) -> None:
     assert cross_val_score(model, X, LABELS, cv=3).mean() > 0.6
     by_bank = cross_val_score(model, bind(FAMILY, X), LABELS, cv=3)
     assert by_bank.mean() > 0.6
+    search = BankSearchCV(model, {"n_clusters": [1, 3], "C": [0.1, 1.0]}, cv=3).fit(X, LABELS)
+    assert search.best_estimator_.cluster_weights_.shape == (search.best_params_["n_clusters"], len(FAMILY))
+    assert len(np.unique(search.cv_results_["mean_test_score"])) > 1
     found = path(model, X, LABELS, "C", [0.1, 1.0])
     assert found.duality_gap.max() <= 1e-4
     assert np.isfinite(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -35,6 +35,7 @@ class ApproximateEstimator(KernelEstimator):
 
     approximation: Literal["nystroem", "fourier", "auto"] | None = None
     rank: Rank = 256
+    _shapes_bank: ClassVar[tuple[str, ...]] = ("kernels", "approximation", "rank")
 
     def _bank_of(self, family: KernelFamily, X: Any) -> KernelBank:
         linear = all(any(isinstance(fact, ExplicitFeatures) for fact in kernel.facts()) for kernel in family)

@@ -53,6 +53,7 @@ class KernelEstimator(FittedModel):
     """An estimator that learns weights of kernels and a predictor on their combination."""
 
     time_budget: Positive | None = None
+    _shapes_bank: ClassVar[tuple[str, ...]] = ("kernels",)  # the parameters that the training bank depends on
     _prefers_large: ClassVar[bool] = False  # whether weights follow the kernels' sizes beside their use
 
     # -- what an estimator says ----------------------------------------------------------------------------------------

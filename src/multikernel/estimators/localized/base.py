@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
@@ -16,11 +16,13 @@ from multikernel._parameters import Count, NonNegative, Seed
 from multikernel._rules import Number
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
+from multikernel.banks.indexed import IndexedBank
 from multikernel.banks.localized import LocalizedBank
 from multikernel.banks.memberships import Memberships, NearestCentre, OfFunction, as_memberships, evaluated
 from multikernel.banks.views import BankRows
 from multikernel.domains import Domain, NormBall, Product
-from multikernel.estimators.protocol import Learned
+from multikernel.estimators.chosen import Samples, with_numbers
+from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.estimators.support.base import SupportEstimator
 from multikernel.observer import Observer
 from multikernel.optimizers import BlockNorm, Optimizer, ProjectedGradient
@@ -38,6 +40,11 @@ class LocalizedMKL(SupportEstimator):
     temperature: NonNegative = 0.0
     p: Annotated[float, Number(least=1, why="below 1 the problem is not convex")] = 2.0
     random_state: Seed = None
+    _shapes_bank: ClassVar[tuple[str, ...]] = (
+        *SupportEstimator._shapes_bank,
+        *("n_clusters", "memberships", "temperature", "random_state"),
+    )
+    _sizes: ClassVar[tuple[int, int]] = (1, 1)  # groups and kernels of the bank at hand, where a copy knows them
 
     def check_parameters(self) -> None:
         super().check_parameters()
@@ -125,8 +132,18 @@ class LocalizedMKL(SupportEstimator):
     # -- the problem ---------------------------------------------------------------------------------------------------
 
     def _domain(self) -> Domain:
-        groups = self.n_clusters_
-        return Product.copies(NormBall(norm=self.p), groups, len(self.kernel_names_) // groups)
+        return Product.copies(NormBall(norm=self.p), *self._sizes)
+
+    def _on(self, bank: KernelBank) -> Any:
+        """A copy that knows how many groups and kernels a bank has."""
+        groups = _groups(bank)
+        return with_numbers(self, _sizes=(groups, len(bank) // groups))
+
+    def _candidates(self, name: str, whole: Samples) -> Array:
+        return super(LocalizedMKL, self._on(whole.bank))._candidates(name, whole)
+
+    def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
+        return super(LocalizedMKL, self._on(bank))._learn(bank, task, warm, observe)
 
     def _optimizers(self) -> Mapping[str, type[Optimizer]]:
         return {"block_norm": BlockNorm, "projected_gradient": ProjectedGradient}
@@ -143,7 +160,8 @@ class LocalizedMKL(SupportEstimator):
     def cluster_weights_(self) -> Array:
         """The weights by group: shape (groups, m), or (problems, groups, m)."""
         check_is_fitted(self)
-        return self.weights_.reshape(*self.weights_.shape[:-1], self.n_clusters_, -1)
+        predictor: Any = self.predictor_
+        return self.weights_.reshape(*self.weights_.shape[:-1], _groups(predictor.reference), -1)
 
     def membership(self, X: Any) -> Array:
         """How much samples belong to each group, shape (len(X), groups).
@@ -154,6 +172,13 @@ class LocalizedMKL(SupportEstimator):
         """
         check_is_fitted(self)
         return self._rule.of(X if self._is_given(X) else self._samples(X))
+
+
+def _groups(bank: Any) -> int:
+    """How many groups the kernels of a bank are of, which others may be around."""
+    while not isinstance(bank, LocalizedBank):
+        bank = bank.parent if isinstance(bank, IndexedBank) else bank.bank
+    return len(bank.left)
 
 
 def _is_rule(given: Any) -> bool:
