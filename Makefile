@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test study lint format types contract check bench docs clean
+.PHONY: demo test study lint format types contract check oldest newest release-check bench docs clean
 
 demo: $(VENV)/.ready
 	$(BIN)/multikernel demo --force
@@ -31,6 +31,14 @@ contract: $(VENV)/.ready
 	$(BIN)/lint-imports
 
 check: lint types contract test
+
+# The core of the tests with the oldest dependencies that are allowed, or the newest, in an environment of its own.
+oldest newest:
+	$(PYTHON) .ci/release.py --only $@
+
+# The checklist of a release, line by line.
+release-check:
+	$(PYTHON) .ci/release.py
 
 # Everything beside its peers in one run, under half an hour; the page is docs/results/benchmarks.md.
 bench: $(VENV)/.bench

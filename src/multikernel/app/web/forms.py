@@ -17,7 +17,7 @@ from multikernel.app.web.learning.estimators import REGULARISES
 from multikernel.datasets.dataset import Task
 from multikernel.estimators.base import KernelEstimator
 
-_NOT_ASKED = {"random_state", "n_jobs", "class_weight"}
+_NOT_ASKED = {"random_state", "n_jobs", "class_weight", "checkpoint"}
 _OWN_KERNELS = ("LinearRLS2", "LearnedScales")  # one for each feature, or of one distance: no families
 
 

@@ -1,0 +1,183 @@
+"""Files, words and forms that somebody altered: what comes of them is a value, or a sentence of the error told.
+
+Each reader begins with things that it takes, of which bytes are changed, cut, doubled and swapped. A few hundred run
+with the other tests; ``make study`` runs many, others in every run. What was found once is an example of its reader.
+"""
+
+from __future__ import annotations
+
+import gzip
+import io
+import json
+import os
+import random
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import HealthCheck, example, given, seed, settings
+from hypothesis import strategies as st
+
+from multikernel import datasets
+from multikernel.app.cli.kernel_words import parse
+from multikernel.app.cli.words import assigned
+from multikernel.app.tables.table import read_table
+from multikernel.app.web.forms import methods, parameters
+
+FEW, MANY = 30, int(os.environ.get("MULTIKERNEL_FUZZ_CASES", "3000"))
+SEED = int(os.environ.get("MULTIKERNEL_FUZZ_SEED", random.randrange(10**6)))
+SENTENCE = 10  # characters of the shortest
+
+
+def runs(check: Callable[..., None], number: int, chosen: int | None) -> None:
+    quiet = settings(
+        max_examples=number,
+        derandomize=chosen is None,
+        database=None,
+        deadline=None,
+        suppress_health_check=list(HealthCheck),
+    )(check)
+    (quiet if chosen is None else seed(chosen)(quiet))()
+
+
+def tells(read: Callable[[], object]) -> None:
+    """Call a reader; an error that is not a sentence about a value or a file goes on."""
+    try:
+        read()
+    except (ValueError, OSError, KeyError) as error:
+        if len(str(error)) < SENTENCE:
+            raise AssertionError(f"{type(error).__name__} says {error!s}") from error
+
+
+@st.composite
+def altered(draw: st.DrawFn, whole: bytes) -> bytes:
+    """Some bytes of a file changed, cut out, doubled, or swapped for those that mean something."""
+    content = bytearray(whole)
+    for _ in range(draw(st.integers(1, 4))):
+        place = draw(st.integers(0, max(len(content) - 1, 0)))
+        length = draw(st.integers(0, 6))
+        some = draw(
+            st.sampled_from(
+                [b"", b"\x00", b"\xff\xfe", b",", b'"', b"\n", b"\r", b"nan", b"1e999", b"-", b"{", b"\xe9"]
+            )
+        )
+        other = draw(st.one_of(st.just(some), st.binary(max_size=4)))
+        content[place : place + length] = other
+    return bytes(content)
+
+
+def array_file(**arrays: object) -> bytes:
+    file = io.BytesIO()
+    np.savez(file, **arrays)  # type: ignore[arg-type]
+    return file.getvalue()
+
+
+TABLE = b"age,name,score,day\n31,ann,1.5,2024-01-02\n,bob,2.5,2024-01-03\n7,'c',\"3,5\",\n" * 3
+LINES = b"".join(json.dumps({"text": word, "label": k % 2}).encode() + b"\n" for k, word in enumerate("abcdef"))
+SPARSE = array_file(
+    data=np.ones(4),
+    indices=np.array([0, 1, 0, 1]),
+    indptr=np.array([0, 1, 2, 3, 4]),
+    shape=np.array([4, 2]),
+    y=np.arange(4),
+)
+IMAGES = b"\x00\x00\x08\x03\x00\x00\x00\x02\x00\x00\x00\x02\x00\x00\x00\x02" + bytes(8)
+FILES = {
+    "t.csv": TABLE,
+    "t.csv.gz": gzip.compress(TABLE, mtime=0),
+    "t.jsonl": LINES,
+    "t.npz": SPARSE,
+    "t-images-idx3-ubyte": IMAGES,
+}
+WORDS = [
+    "hpk:10",
+    "rbf:0.1,1",
+    "linear",
+    "poly:1,2,3",
+    "per-feature:rbf:1",
+    "laplacian:0.5",
+    "rbf",
+    "hpk:-1",
+    "rbf:nan",
+]
+
+
+def tables(folder: Path) -> Callable[..., None]:
+    @given(altered(TABLE))
+    @example(b"")
+    @example(b"\xff\xfe")
+    @example(b"a,a\n1,2\n")
+    @example(b'"')
+    def check(content: bytes) -> None:
+        file = folder / "t.csv"
+        file.write_bytes(content)
+        tells(lambda: read_table(file))
+
+    return check
+
+
+def data_files(folder: Path) -> Callable[..., None]:
+    @given(st.sampled_from(sorted(FILES)).flatmap(lambda name: st.tuples(st.just(name), altered(FILES[name]))))
+    def check(drawn: tuple[str, bytes]) -> None:
+        name, content = drawn
+        (folder / name).write_bytes(content)
+        try:
+            tells(lambda: datasets.load("t", folder))
+        finally:
+            (folder / name).unlink()
+
+    return check
+
+
+def manifests(folder: Path) -> Callable[..., None]:
+    whole = b"name,file,task,n,d,sha256\nt,t.csv,regression,9,3,\nu,u.csv,classification,2,1,00\n"
+    (folder / "t.csv").write_bytes(TABLE)
+
+    @given(altered(whole))
+    def check(content: bytes) -> None:
+        (folder / "manifest.csv").write_bytes(content)
+        tells(lambda: datasets.available(folder))
+        tells(lambda: datasets.load("t", folder))
+
+    return check
+
+
+def kernel_words(folder: Path) -> Callable[..., None]:
+    near = st.sampled_from(WORDS).flatmap(lambda word: altered(word.encode())).map(lambda b: b.decode(errors="replace"))
+
+    @given(st.lists(st.one_of(st.text(max_size=12), near), max_size=3))
+    def check(words: list[str]) -> None:
+        tells(lambda: parse(words))
+        tells(lambda: assigned(words))
+
+    return check
+
+
+def forms(folder: Path) -> Callable[..., None]:
+    every = [method for task in ("classification", "regression") for method in methods(task).values()]  # type: ignore[arg-type]
+    values = st.one_of(
+        st.text(max_size=10), st.sampled_from(["auto", "", "1e999", "nan", "-0", "[1,", "(" * 50, "0x10", "None"])
+    )
+
+    @given(st.sampled_from(every), st.data())
+    def check(method: object, data: st.DataObject) -> None:
+        given = {field.name: data.draw(values) for field in method.fields}  # type: ignore[attr-defined]
+        tells(lambda: parameters(method, given))  # type: ignore[arg-type]
+
+    return check
+
+
+READERS = [tables, data_files, manifests, kernel_words, forms]
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_few_alterations(tmp_path: Path, reader: Callable[[Path], Callable[..., None]]) -> None:
+    runs(reader(tmp_path), FEW, None)
+
+
+@pytest.mark.study
+@pytest.mark.parametrize("reader", READERS)
+def test_many_alterations(tmp_path: Path, reader: Callable[[Path], Callable[..., None]]) -> None:
+    print(f"seed {SEED}, {MANY} examples")
+    runs(reader(tmp_path), MANY, SEED)
