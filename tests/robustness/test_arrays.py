@@ -26,7 +26,7 @@ from multikernel.machines import MarginMachine, RidgeMachine
 from zoo_problems import DOMAINS, MACHINES
 
 _SENTENCE = 20  # characters of the shortest
-FEW, MANY = 15, int(os.environ.get("MULTIKERNEL_FUZZ_CASES", "3000"))
+FEW, MANY = 10, int(os.environ.get("MULTIKERNEL_FUZZ_CASES", "3000"))
 SEED = int(os.environ.get("MULTIKERNEL_FUZZ_SEED", random.randrange(10**6)))
 
 

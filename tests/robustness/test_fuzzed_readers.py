@@ -25,7 +25,7 @@ from multikernel.app.cli.words import assigned
 from multikernel.app.tables.table import read_table
 from multikernel.app.web.forms import methods, parameters
 
-FEW, MANY = 30, int(os.environ.get("MULTIKERNEL_FUZZ_CASES", "3000"))
+FEW, MANY = 12, int(os.environ.get("MULTIKERNEL_FUZZ_CASES", "3000"))
 SEED = int(os.environ.get("MULTIKERNEL_FUZZ_SEED", random.randrange(10**6)))
 SENTENCE = 10  # characters of the shortest
 

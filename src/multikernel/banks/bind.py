@@ -97,7 +97,11 @@ def bind(
     if foreign(X):
         samples = checked(X)
     else:
-        samples = check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32]) if table is None else table
+        samples = (
+            check_array(X, accept_sparse="csr", dtype=[np.float64, np.float32], input_name="X")
+            if table is None
+            else table
+        )
     features = Features.of(samples)
     if hasattr(X, "columns"):
         features = replace(features, names=Features.of(X).names)

@@ -36,6 +36,14 @@ def real(K: Any, name: str) -> Array:
     return array
 
 
+def numbers(values: Any, name: str) -> Array:
+    """An array of doubles; ValueError where the values are anything else."""
+    try:
+        return np.asarray(real(values, name), dtype=float)
+    except (TypeError, OverflowError) as error:
+        raise ValueError(f"{name} must hold numbers that fit double precision ({error})") from None
+
+
 def check_numbers(array: Array, name: str) -> None:
     """ValueError for dates, and for strings, also those that could be read as numbers."""
     if array.dtype.kind in "USmM" or _holds(array, str | bytes):

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel.banks.checks import numbers
 
 
 def center_of_mass(weights: Any, degrees: Any = None) -> float:
@@ -83,7 +84,7 @@ def effective_number(weights: Any) -> float:
 
 
 def _non_negative(values: Any, name: str) -> Array:
-    array = np.asarray(values, dtype=float)
+    array = numbers(values, name)
     if array.ndim != 1 or len(array) == 0:
         raise ValueError(f"{name} must be a vector with at least one value, got shape {array.shape}")
     wrong = np.flatnonzero(~((array >= 0) & np.isfinite(array)))

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
+from sklearn.utils import check_array, check_random_state
 
 from multikernel._typing import Array
 from multikernel.estimators.base import KernelEstimator
@@ -122,7 +122,7 @@ def kernel_importance(
     parts = parts if parts.ndim == 3 else parts[:, :, None]
     chosen = _checked(groups, [str(name) for name in model.kernel_names_], parts.shape[1])
     values = parts.sum(axis=1) + np.atleast_1d(model.intercept_)
-    scorer, truth = quick_scorer(model, scoring), np.asarray(y)
+    scorer, truth = quick_scorer(model, scoring), check_array(y, ensure_2d=False, dtype=None, input_name="y")
     whole = scorer(knowing(model, values), X, truth)
     seed = check_random_state(random_state).randint(np.iinfo(np.int32).max + 1)
     importances = np.empty((len(chosen), n_repeats))

@@ -21,6 +21,7 @@ from scipy import linalg
 from scipy.linalg import blas, lapack
 
 from multikernel._typing import Array
+from multikernel.banks.checks import numbers
 
 _ROUNDING = 4e-15  # slopes that differ by less than this part of |z_k| times the length of Z d are equal
 _CONDITION = 1e-4  # pivots of columns of unit length below this need the columns themselves: products lose their digits
@@ -59,7 +60,7 @@ def simplex_least_squares(V: Array, u: Array, start: Array | None = None) -> Arr
     >>> simplex_least_squares(V, np.array([0.5, 0.3])).round(2)
     array([0.5, 0.3, 0.2])
     """
-    V, u = np.asarray(V, dtype=float), np.asarray(u, dtype=float)
+    V, u = numbers(V, "simplex_least_squares: V"), numbers(u, "simplex_least_squares: u")
     if V.ndim != 2 or V.shape[1] == 0 or u.shape != V.shape[:1]:
         raise ValueError(
             f"simplex_least_squares: V must have shape (n, m) with m > 0 and u shape (n,), got {V.shape} and {u.shape}"
