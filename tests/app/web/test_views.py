@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import gzip
 import io
-import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ from multikernel.app.jobs.predict import predictions
 from multikernel.app.tables.table import read_table
 from multikernel.app.web.learning import comparison
 from multikernel.app.web.learning.recipe import Recipe
+from multikernel.app.web.learning.shown import weights_of
 from multikernel.app.web.sentences import sentences
 
 
@@ -38,13 +39,6 @@ def test_files_of_two_formats_are_views_of_one_model(person: Person, tmp_path: P
     assert "30 rows, 6 columns, 2 views" in text
     assert "matched by &#39;nr&#39;: 30 rows are in all 2 files" in text
     assert "Date: learned from as the day" in text
-    person.submit(f"{page.url.path}/choose", target="form: bought")
-    form = {"method": "EasyMKLClassifier", "kernels-0": "types", "kernels-1": "linear"}
-    by_view = said(person.learned(person.submit(f"{page.url.path}/method", **form))).partition("Weights of each view")[
-        2
-    ]
-    parts = [float(part) for part in re.findall(r"(?:lab|form) ([\d.]+)%", by_view)[:2]]
-    assert sum(parts) == pytest.approx(100, abs=0.2)
     result = person.learned(person.submit(f"{page.url.path}/learn", target="form: bought"))
     assert "How good is it?" in result.text, said(result)
     for name in ("run.py", "table.csv", "model.mk", "predictions.csv"):
@@ -53,6 +47,15 @@ def test_files_of_two_formats_are_views_of_one_model(person: Person, tmp_path: P
     assert predictions(tmp_path / "model.mk", read_table(tmp_path / "table.csv"), proba=False).labels == told
     subprocess.run([sys.executable, "run.py"], cwd=tmp_path, check=True, capture_output=True)
     assert pd.read_csv(tmp_path / "predictions.csv")["prediction"].tolist() == told
+
+
+def test_the_weights_of_a_view_are_told_as_a_part_of_all() -> None:
+    columns = dict.fromkeys(("lab: x", "form: z"), "number")
+    recipe = Recipe("d", "y", "regression", columns, {"lab": ["lab: x"], "form": ["form: z"]}, method="any")  # type: ignore[arg-type]
+    names = ("lab: x", "lab: all", "form: z")
+    models = [SimpleNamespace(weights_=np.array(w), kernel_names_=names) for w in ([1, 2, 1], [1, 1, 2], [2, 2, 4])]
+    views = weights_of(models[0], models[1:], recipe)["views"]
+    assert [(row["name"], row["part"], row["spread"]) for row in views] == [("lab", 0.75, 0.0), ("form", 0.25, 0.0)]
 
 
 def test_a_comparison_of_methods_gives_each_view_kernels_of_its_own(monkeypatch: pytest.MonkeyPatch) -> None:
