@@ -182,6 +182,16 @@ def test_what_is_refused():
         learned.partial_fit(X[:1], ["huge"])
     with pytest.raises(ValueError, match="cannot be taken off"):
         learned.forget(X, LABELS)
+    with pytest.raises(ValueError, match="not among those"):
+        chunked(MODELS["rls2"], [np.arange(400)]).forget(X[:9], 1e3 * SCORE[:9])
+    with pytest.raises(ValueError, match="every sample has weight 0"):
+        clone(MODELS["rls2"]).partial_fit(X, SCORE, np.zeros(N))
+    with pytest.raises(ValueError, match="take a target y"):
+        clone(MODELS["rls2"]).partial_fit(X, None)
+    with pytest.raises(TypeError, match="takes a function"):
+        streams.pieces((X, SCORE))
+    with pytest.raises(ValueError, match="learned from sums over rows"):
+        chunked(MODELS["rls2"], [np.arange(300)]).predict(X, return_std=True)
     with pytest.raises(ValueError, match="keeps no sums"):
         clone(MODELS["average"]).fit(X, SCORE).forget(X, SCORE)
 

@@ -80,8 +80,8 @@ class RidgeModel(KernelEstimator):
         check_is_fitted(self)
         if self._posterior is None:
             raise ValueError(
-                f"{type(self).__name__}: this model was fitted on a part of a bank that others cut out, so that its "
-                "training samples are not known; fit one on samples, on a bank or on matrices"
+                f"{type(self).__name__}: this model learned from sums over rows, or on a part of a bank that others "
+                "cut out, so that its training samples are not known; fit one on samples, on a bank or on matrices"
             )
         return self._posterior
 

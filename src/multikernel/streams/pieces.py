@@ -32,6 +32,13 @@ class PieceSource(Source):
             return chunk
         raise ValueError("streams.pieces: the function yields nothing")
 
+    def __post_init__(self) -> None:
+        if not callable(self.make):
+            raise TypeError(
+                f"streams.pieces takes a function that yields the chunks afresh in every call, got a "
+                f"{type(self.make).__name__}: give lambda: chunks, or streams.arrays(X, y)"
+            )
+
     def _pieces(self) -> Iterator[Chunk]:
         first = 0
         for k, piece in enumerate(self.make()):

@@ -48,7 +48,7 @@ def survey(source: Source, count: int, seed: int = 0, most: int = 10_000) -> Sur
     """
     found = source.over(_Look(count, seed, most), _both)
     if found.sample is None:
-        raise ValueError("the source has no row")
+        raise ValueError("the source has no row; chunks that a function yields must come afresh in every call")
     known = None if not found.classes else np.array(sorted(found.classes))
     return Survey(found.rows, found.sample[1], known)
 

@@ -28,6 +28,7 @@ from multikernel.estimators.posterior import Posterior
 from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.estimators.ridge_model import RidgeModel
 from multikernel.estimators.streamed import checkpoint, solving
+from multikernel.estimators.streamed.given import beyond, given, sampled
 from multikernel.estimators.streamed.parts import parts
 from multikernel.estimators.streamed.progress import pace
 from multikernel.estimators.streamed.rows import Pass, absent_cell, earlier, first_absent, less, merged, over
@@ -35,7 +36,6 @@ from multikernel.estimators.streamed.state import Sample, State
 from multikernel.observer import Observer
 from multikernel.statistics import Moments
 from multikernel.streams import Chunk, Source, survey
-from multikernel.streams.survey import taken
 
 _SAMPLE = 2000  # rows that settle the features, at least
 _TIMES = 4  # or so many times the rank
@@ -120,11 +120,13 @@ class StreamedEstimator(ApproximateEstimator, RidgeModel):
         """
         self.check_parameters()
         self._check_sums()
-        chunk = _chunk(X, y, sample_weight)
+        chunk = given(X, y, sample_weight)
         with limited(self.time_budget):
-            state = self._state if self._state is not None else self._begun(_sampled(chunk, self._sample_size), classes)
+            state = self._state if self._state is not None else self._begun(sampled(chunk, self._sample_size), classes)
             sums = self._pass(state).of(chunk)
             known = merged(state.sums, sums) if state.sums else sums
+            if sum(each.count for each in known) <= 0.0:
+                raise ValueError(f"{type(self).__name__}: every sample has weight 0; give some of them a weight")
             self._learn_state(replace(state, sums=known, rows=state.rows + len(chunk)))
         return self
 
@@ -146,11 +148,13 @@ class StreamedEstimator(ApproximateEstimator, RidgeModel):
                 f"{type(self).__name__}: samples are taken off a model that learned by partial_fit or from a source; "
                 "this one keeps no sums"
             )
-        chunk = _chunk(X, y, sample_weight)
+        chunk = given(X, y, sample_weight)
         left = self._state.rows - len(chunk)
         sums = less(self._state.sums, self._pass(self._state).of(chunk))
         if left < 2 or sum(each.count for each in sums) <= 0.0:
             raise ValueError(f"{type(self).__name__}: {len(chunk)} of {self._state.rows} samples cannot be taken off")
+        if any(beyond(each, before) for each, before in zip(sums, self._state.sums, strict=True)):
+            raise ValueError(f"{type(self).__name__}: these {len(chunk)} samples are not among those that were given")
         with limited(self.time_budget):
             self._learn_state(replace(self._state, sums=sums, rows=left))
         return self
@@ -276,25 +280,3 @@ class StreamedEstimator(ApproximateEstimator, RidgeModel):
 def _without_variables(warm: Fitted | None) -> Fitted | None:
     """The weights of an earlier solution alone: its variables are of other coordinates."""
     return None if warm is None else replace(warm, solution=replace(warm.solution, warm=cast(Array, None)))
-
-
-def _chunk(X: Any, y: Any, sample_weight: Any) -> Chunk:
-    X = X if hasattr(X, "shape") else np.asarray(X)
-    X = X.reshape(-1, 1) if getattr(X, "ndim", 2) == 1 else X
-    n = int(X.shape[0])
-    y = np.asarray(host(y))
-    if len(y) != n:
-        raise ValueError(f"partial_fit: {n} samples and {len(y)} targets")
-    weight = None if sample_weight is None else np.asarray(host(sample_weight), dtype=float)
-    if weight is not None and weight.shape != (n,):
-        raise ValueError(f"partial_fit: sample_weight must be {n} numbers >= 0, got shape {weight.shape}")
-    chunk = Chunk(X, y, weight)
-    chunk.check_target()
-    return chunk
-
-
-def _sampled(chunk: Chunk, count: int) -> Chunk:
-    """Some of the rows, where they are many."""
-    if len(chunk) <= count:
-        return chunk
-    return taken(chunk, np.sort(np.random.default_rng(0).choice(len(chunk), count, replace=False)))
