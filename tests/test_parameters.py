@@ -82,6 +82,7 @@ NEEDED = {
     "degree": 2,
     "coefficients": (1, 2),
     "scales": (1,),
+    "factor": ((1.0,),),
     "shape": np.eye(2),
     "moves": [(0, "a", 0, 1.0)],
     "initial": (1.0,),

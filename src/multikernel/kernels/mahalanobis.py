@@ -56,7 +56,7 @@ class Mahalanobis(Kernel):
         super().__post_init__()
         try:
             given = np.array(self.factor, dtype=np.float64)
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, OverflowError):
             given = np.empty(0)
         if given.ndim != 2 or not given.size or not np.isfinite(given).all():
             raise ValueError(
