@@ -61,12 +61,12 @@ def timed(work: Callable[[], Any]) -> tuple[float, Any]:
 
 
 def alternating(rounds: int, *works: Callable[[], Any]) -> tuple[list[float], list[Any]]:
-    """The median seconds of each, and what each found last; a first round is not counted."""
+    """The median seconds of each, and what each found last; a first round is not counted, unless it is the only one."""
     seconds: list[list[float]] = []
     for _ in range(rounds + 1):
         each, found = zip(*map(timed, works), strict=True)
         seconds.append(list(each))
-    return [statistics.median(column) for column in zip(*seconds[1:], strict=True)], list(found)
+    return [statistics.median(column) for column in zip(*(seconds[1:] or seconds), strict=True)], list(found)
 
 
 def sample(model: Any) -> tuple[Any, Any]:

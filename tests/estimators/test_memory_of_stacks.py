@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 
 import multikernel as mk
+from multikernel import _memory
 from multikernel.banks import precomputed
 
 N, M = 200, 250
@@ -49,3 +50,15 @@ def test_a_fit_takes_a_fifth_of_the_stack(name: str, bank: Any) -> None:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 0.2 * STACK, f"{peak / STACK:.2f} of the stack"
+
+
+@pytest.mark.parametrize("name", ["RLS2Regressor", "L1MKLRegressor", "MultipleKernelRidgeCV", "PolynomialMKLRegressor"])
+def test_a_matrix_beyond_the_memory_is_refused_in_a_sentence(name, monkeypatch):
+    """Also by the bank that evaluates Gaussians on each feature, which makes halves of the sums first."""
+    monkeypatch.setattr(_memory, "total_memory", lambda: 1e9)
+    samples = np.random.default_rng(0).normal(size=(12_000, 2))
+    model = getattr(mk, name)()
+    for parameter in {"alpha", "C"} & model.get_params().keys():
+        model.set_params(**{parameter: 1.0})
+    with pytest.raises(MemoryError, match="of 12000 and 12000 samples takes 1.15 GB, and there are 1 GB in all"):
+        model.fit(samples, samples[:, 0])

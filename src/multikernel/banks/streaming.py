@@ -43,10 +43,7 @@ class Stream:
     def sums(self, W: Array) -> Array:
         """sum_k W_sk K_k for every row s of W: shape (s, r, c)."""
         r, c = self.shape
-        instead = (
-            f"at most {int(np.sqrt(total_memory() / 8 / len(W)))} samples fit; take a part of them, or {_FEATURES}"
-        )
-        check_memory(float(len(W)) * r * c, f"the weighted sum of {self.m} kernels of {r} and {c} samples", instead)
+        check_sums(len(W), self.m, self.shape)
         totals = np.zeros((len(W), r, c))
 
         def rows(r: slice) -> None:
@@ -116,3 +113,10 @@ class Stream:
         height = max(_LEAST_ROWS, self.values // max(1, self.shape[1]))
         with one_blas_thread(0) if height < self.shape[0] else nullcontext():
             return over_rows(work, self.shape[0], height)
+
+
+def check_sums(count: int, m: int, shape: tuple[int, int]) -> None:
+    """MemoryError where so many weighted sums of m kernels, dense matrices of this shape, are more than fits."""
+    r, c = shape
+    instead = f"at most {int(np.sqrt(total_memory() / 8 / count))} samples fit; take a part of them, or {_FEATURES}"
+    check_memory(float(count) * r * c, f"the weighted sum of {m} kernels of {r} and {c} samples", instead)

@@ -24,6 +24,7 @@ from multikernel.banks.dense import DenseBank, PackedBank, StoredBank
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indices import positions, same_samples, unit_roundoff
 from multikernel.banks.packing import packed_pairs, unpack, weights_of_pairs
+from multikernel.banks.streaming import check_sums
 from multikernel.banks.threads import over_rows, slices
 from multikernel.kernels.samples import dense
 
@@ -175,6 +176,7 @@ class SubsetRBFBank(KernelBank):
     def combine_all(self, W: Array) -> list[Gram]:
         from multikernel.banks import _gaussians
 
+        check_sums(len(W), len(self), self.shape)
         active = np.flatnonzero(W.any(axis=0))  # a kernel of weight 0 is not evaluated
         some, own = self.select(active), np.ascontiguousarray(W[:, active], dtype=np.float64)
         sums = np.empty((len(W), self._n_pairs))

@@ -53,7 +53,7 @@ _RESERVE = 0.1  # of the samples, of 1000 at most: so many more of the nearest t
 _MOST = 0.7  # where more than this part of the samples would take part, all do
 _SPARE = 0.05  # of the samples: so many kernels of the largest scores take part beside a neighbour's; they cost little
 _ROUGH = 1e-2  # gap of the machine that chooses the first samples, and of the first round
-_COARSE = 0.05  # gap that an optimizer reaches from a neighbour's weights with fewer passes than from within
+_COARSE = 0.05  # gap that an optimizer reaches from a neighbour's weights with fewer passes, if all kernels take part
 _NEARLY = 0.05  # gap of a pair that is nearly a solution: a machine at its weights may make one of it, if polished
 
 
@@ -87,7 +87,8 @@ def support_mkl(
         near = _near_solution(support, start, warm)
         if near is not None and (near.certificate.reached(tol) or time_is_up()):
             return near.answer(tol, [])
-        if tol >= _COARSE and start is not None and start.any():
+        few = near is not None and support.saddle.domain.lets_vanish(len(problem.bank))  # kernels take part in steps
+        if tol >= _COARSE and start is not None and start.any() and not few:
             return _by_machines(problem, tol, max_iter, start, warm if near is None else near.dual.warm, observe)
         return _solved(problem, support, max_iter, start, near, observe)
 
