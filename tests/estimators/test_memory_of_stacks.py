@@ -60,5 +60,5 @@ def test_a_matrix_beyond_the_memory_is_refused_in_a_sentence(name, monkeypatch):
     model = getattr(mk, name)()
     for parameter in {"alpha", "C"} & model.get_params().keys():
         model.set_params(**{parameter: 1.0})
-    with pytest.raises(MemoryError, match="of 12000 and 12000 samples takes 1.15 GB, and there are 1 GB in all"):
+    with pytest.raises(MemoryError, match=r"of 12000 and 12000 samples takes 1\.15 GB, and there are 1 GB in all"):
         model.fit(samples, samples[:, 0])
