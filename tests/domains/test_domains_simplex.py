@@ -118,3 +118,8 @@ def test_sizes_have_to_be_positive(value: float) -> None:
 def test_penalty_is_linear_or_quadratic() -> None:
     with pytest.raises(ValueError, match="must be 1 or 2, got 3"):
         Orthant(1.0, 3)  # type: ignore[arg-type]
+
+
+def test_shares_in_other_units_have_another_total() -> None:
+    for weight in (0.5, 1.0, 2.0):
+        assert Simplex(3.0).in_units(weight, 1.0).total == 3.0 / weight
