@@ -35,6 +35,7 @@ VALUES = {  # in no order, on purpose
 }
 
 
+BY_START = (mk.GatedMKLClassifier, mk.GatedMKLRegressor)  # which of several stationary points is found
 WITH_SCALES = (mk.LearnedScalesClassifier, mk.LearnedScalesRegressor)  # they take kernels of a distance
 
 
@@ -84,10 +85,11 @@ def test_every_estimator_as_in_separate_fits(cls, parameter, cancer, diabetes):
     for s, value in enumerate(VALUES[parameter]):
         assert getattr(found.models[s], parameter) == value
         alone = clone(estimator).set_params(**{parameter: value}).fit(X, y)
-        if alone.objective_ is not None:
+        if alone.objective_ is not None and cls not in BY_START:
             own = 1e-12 + getattr(alone, "duality_gap_", getattr(alone, "stationarity_", 0.0))
             assert found.objective[s] == pytest.approx(alone.objective_, rel=4.0 * max(gaps[s], own))
-        np.testing.assert_allclose(found.weights[s], by_name(alone, found.kernel_names), atol=0.02)
+        if cls not in BY_START:
+            np.testing.assert_allclose(found.weights[s], by_name(alone, found.kernel_names), atol=0.02)
         same = np.testing.assert_array_equal if is_classifier(alone) else np.testing.assert_allclose
         same(found.predict(new)[s], found.models[s].predict(new))
         if hasattr(alone, "decision_function"):

@@ -20,7 +20,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from multikernel._linalg import as_columns
 from multikernel._parameters import Positive, check_parameters
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
@@ -30,7 +29,7 @@ from multikernel.banks.checks import check_values
 from multikernel.certificate import Certificate, worst
 from multikernel.combinations import Combination, Linear
 from multikernel.estimators.advice import advise_on_constant, advise_on_sizes
-from multikernel.estimators.chosen import Fold, Samples, chosen, whole_fit
+from multikernel.estimators.chosen import chosen
 from multikernel.estimators.convergence import not_converged
 from multikernel.estimators.feature_predictor import predictor_of
 from multikernel.estimators.fitted_model import FittedModel
@@ -38,6 +37,7 @@ from multikernel.estimators.parameters import checked_weights
 from multikernel.estimators.predictor import Predictor
 from multikernel.estimators.progress import Reporter
 from multikernel.estimators.protocol import Fitted, Learned, Learner, Task
+from multikernel.estimators.regularised import Regularised
 from multikernel.estimators.unchanged import unchanged_unless_done
 from multikernel.observer import Observer
 from multikernel.persistence.checkpoint import UNKEPT, Checkpoint
@@ -49,7 +49,7 @@ _FIRST_PART = 0.5  # of the time, for kernels as they are stored, where passes o
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class KernelEstimator(FittedModel):
+class KernelEstimator(Regularised, FittedModel):
     """An estimator that learns weights of kernels and a predictor on their combination."""
 
     time_budget: Positive | None = None
@@ -100,36 +100,6 @@ class KernelEstimator(FittedModel):
     def _kernel_weights(self, fitted: Fitted) -> Array:
         """The weights of the kernels in the predictor: those learned, unless the estimator scales the kernels first."""
         return fitted.weights.values
-
-    # -- parameters that may be "auto" ---------------------------------------------------------------------------------
-
-    def _regularises(self) -> tuple[str, ...]:
-        """The parameters that regularise, and may be "auto"."""
-        return ()
-
-    def _by_rule(self, whole: Samples) -> dict[str, float]:
-        """The values of those that are "auto" and are not searched by held-out error."""
-        return {}
-
-    def _candidates(self, name: str, whole: Samples) -> Array:
-        """The values to search, the simplest model first; as many whatever the bank."""
-        raise NotImplementedError(f"{type(self).__name__} has no candidates for {name}")
-
-    def _fold(self, name: str, learn: Learner, train: Samples, test: Samples) -> Fold:
-        """How candidates are tried on one fold; ``test`` holds its samples against those of ``train``."""
-        return whole_fit(self, name, learn, train, test)
-
-    def _loss_weight(self, target: Array, sample_weight: Array | None) -> Array | None:
-        """What the loss of each sample is multiplied with."""
-        return sample_weight
-
-    def _losses(self, values: Array, truth: Array) -> Array:
-        """The held-out loss of each sample, shape (n,), for function values of shape (n, problems)."""
-        return ((values - as_columns(truth)) ** 2).sum(axis=1)
-
-    def _numbers(self) -> dict[str, float]:
-        """The regularisation, where numbers are in the place of "auto"."""
-        return {name: getattr(self, name) for name in self._regularises()}
 
     # -- fitting -------------------------------------------------------------------------------------------------------
 
@@ -236,9 +206,11 @@ class KernelEstimator(FittedModel):
             start = start if start is not None and np.array_equal(start.rows, task.rows) else None
             later = 0.0 if alike else whole_time * (count - number - 1) / count
             with limited(seconds_left() - later):
-                found = checkpoint.part(
-                    names[number], lambda: learn(task.bank(whole), task, start, reporter.observer(number))
-                )
+                own, observe = task.bank(whole), reporter.observer(number)
+                if checkpoint.folder is None:
+                    found = learn(own, task, start, observe)
+                else:
+                    found = checkpoint.part(names[number], partial(learn, own, task, start, observe))
                 return Fitted(task.rows, *found, sample_weight=task.sample_weight)
 
         return self._solve_all(bank, [partial(solved, number) for number in range(count)])

@@ -140,7 +140,7 @@ def checkpoints(directory: str | os.PathLike[str]) -> list[Work]:
 
     Raises
     ------
-    OSError : where there is no such directory
+    NotADirectoryError : where there is no such directory
 
     Examples
     --------

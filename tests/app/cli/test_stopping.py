@@ -67,7 +67,12 @@ def _completed(folder: Path, line: str) -> list[str]:
 def test_the_shell_completes_commands_methods_columns_and_parameters(tmp_path: Path) -> None:
     write_table(tmp_path / "train.csv", "number", 20)
     assert _completed(tmp_path, "multikernel me") == ["methods"]
-    assert _completed(tmp_path, "multikernel fit train.csv --method l") == ["l1mkl", "lpmkl", "linearrls2"]
+    assert _completed(tmp_path, "multikernel fit train.csv --method l") == [
+        "l1mkl",
+        "lpmkl",
+        "localized",
+        "linearrls2",
+    ]
     assert _completed(tmp_path, "multikernel fit train.csv --target ") == ["age", "colour", "height", "target"]
     assert "smoothing=" in _completed(tmp_path, "multikernel fit train.csv --method smkl --set s")
     assert _completed(tmp_path, "multikernel fit train.csv --kernels r") == ["rbf:0.01,0.1,1", "rls2"]

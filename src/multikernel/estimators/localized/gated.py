@@ -44,6 +44,11 @@ class GatedPredictor(KernelPredictor):
 
     gates: Gates
 
+    @property
+    def linear(self) -> bool:
+        """Gates differ from sample to sample, so that no weighted sum of the kernels is the kernel."""
+        return False
+
     def values(self, bank: KernelBank) -> Array:
         return super().values(self._gated(bank))
 

@@ -139,8 +139,8 @@ class LearnedScalesClassifier(LearnedScalesEstimator, LabelsEstimator):
     class_weight : None, "balanced" or dict from labels to weights, default None
         What the squared errors of each class are multiplied with.
     probability : as in L1MKLClassifier; the models of fifths learn scales of their own
-    kernels, metric, shared_scales, groups, penalty, fit_intercept, tol, max_iter, random_state, time_budget, verbose :
-        as in LearnedScalesRegressor
+    kernels, metric, shared_scales, groups, penalty, fit_intercept : as in LearnedScalesRegressor
+    tol, max_iter, random_state, time_budget, verbose : as in LearnedScalesRegressor
 
     Attributes
     ----------

@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,7 +13,7 @@ import numpy as np
 from multikernel._parameters import Count, Part, Verbosity
 from multikernel._rules import Choice
 from multikernel._typing import Array
-from multikernel._workers import on_cluster
+from multikernel._workers import on_cluster, on_threads
 from multikernel.banks import KernelBank
 from multikernel.banks.shared import together
 from multikernel.combinations import Linear
@@ -121,7 +122,7 @@ class SupportClassifier(SupportEstimator, WeightedClassifier):
         On a cluster each is a task.
         """
         if len(tasks) == 1 or self.multiclass != "ovr" or on_cluster():
-            return super()._solve_all(bank, tasks)
+            return on_threads([partial(task, bank) for task in tasks], self.n_jobs)
         most = max(1, _TOGETHER // (_MATRICES * 8 * bank.shape[0] ** 2))
         groups = [tasks[first : first + most] for first in range(0, len(tasks), most)]
         return [fitted for group in groups for fitted in together(bank, group)]

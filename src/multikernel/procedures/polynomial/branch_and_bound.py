@@ -48,7 +48,7 @@ def branch_and_bound(problem: Problem, result: Result, tol: float, max_iter: int
     """
     ball = problem.domain
     assert isinstance(ball, NormBall)
-    search = _Search(problem, ball, problem.combination.powers(problem.bank), result.evaluation)
+    search = _Planes(problem, ball, problem.combination.powers(problem.bank), result.evaluation)
     search.touch(search._onto(result.theta))
     number, low = count(), ball.offset(problem.size)
     boxes: list[tuple[float, int, Array, Array]] = [(-np.inf, next(number), low, low + ball.radius)]
@@ -88,7 +88,7 @@ def _halves(lower: Array, upper: Array) -> list[tuple[Array, Array]]:
 
 
 @dataclass(eq=False)
-class _Search:
+class _Planes:
     """The planes found so far, and the best point."""
 
     problem: Problem
