@@ -7,9 +7,9 @@ Simulated counts of cells in two classes: three groups of 200 genes tell the cla
 learn weights of the groups with squared losses, for one regularisation that is given: scMKL 0.5.1 by a group lasso
 (celer) on 254 random Fourier features a group, ours by RLS2 to a certified gap, on exact kernels, or on as many random
 features as --rank says. Everything from the counts to scores of the test cells is timed, each run in a process of its
-own with one thread; the packages alternate, and medians are compared. Our ridge was chosen on such cells with test scores in
-view and scMKL's alpha was not chosen at all, so the times are a comparison and the scores are none. scMKL is measured
-where it can be imported, or in --peer-path.
+own with one thread; the packages alternate, and medians are compared. Our ridge was chosen on such cells with test
+scores in view and scMKL's alpha was not chosen at all, so the times are a comparison and the scores are none. scMKL is
+measured where it can be imported, or in --peer-path.
 """
 
 from __future__ import annotations

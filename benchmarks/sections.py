@@ -141,8 +141,9 @@ SECTIONS = (
         title="Groups of features of single cells, beside scMKL",
         about=(
             "4000 cells, 50 groups of 200 genes, a Gaussian for each: processor time "
-            "and the area under the curve of test cells. Our ridge was chosen with test scores in view and scMKL's alpha "
-            "was not chosen, so the times are a comparison and the areas are none. scMKL is left out where it is absent."
+            "and the area under the curve of test cells. Our ridge was chosen with test scores in view and scMKL's "
+            "alpha was not chosen, so the times are a comparison and the areas are none. scMKL is left out where it is "
+            "absent."
         ),
         program="groups.py",
         full="",
