@@ -33,6 +33,7 @@ def objects(place: tuple[int, ...], value: Any, values: Any = X) -> Any:
 SAMPLES = {
     "complex": (X + 1j, "X holds complex numbers"),
     "sparse complex": (sparse.csr_array(X + 1j), "X holds complex numbers"),
+    "sets": ([{"bread", "milk"}, {"tea"}] * 10, "X contains a set, first at row 0: write items as a string"),
     "one complex": (objects((3, 1), 1j), "X holds complex numbers"),
     "dates": (np.arange(40).reshape(20, 2).astype("M8[D]"), "X holds dates"),
     "a date column": (

@@ -30,6 +30,8 @@ def check_samples(X: Any) -> None:
     _refuse(getattr(dtype, "kind", ""), "X")
     if getattr(dtype, "kind", "") == "O" and isinstance(X, np.ndarray):
         _check_objects(X, "X")
+    elif isinstance(X, list | tuple) and len(X) and isinstance(X[0], set | frozenset):
+        _check_objects(_as_array(X), "X")
     elif isinstance(X, int) and abs(X) > int(np.finfo(float).max):
         raise ValueError("X is a single number; give a row of numbers for each sample")
 
@@ -62,13 +64,18 @@ def _refuse(kind: str, what: str) -> None:
 
 
 def _check_objects(values: Any, what: str) -> None:
-    """ValueError with the place of a None or of a complex number in an array of objects."""
+    """ValueError with the place of a None, of a complex number or of a set in an array of objects."""
     for place, value in np.ndenumerate(values):
         where = f"row {place[0]}" + (f", column {place[1]}" if len(place) > 1 else "") if place else "its only entry"
         if value is None:
             raise ValueError(f"{what} contains NaN or None, first at {where}: fill it in, or leave the sample out")
         if isinstance(value, complex | np.complexfloating):
             _refuse("c", what)
+        if isinstance(value, set | frozenset):
+            raise ValueError(
+                f"{what} contains a set, first at {where}: write items as a string, ', '.join(sorted(items)), for "
+                "kernels.Items(','), and sets of vectors by kernels.written for kernels.VectorSets"
+            )
 
 
 def _as_array(values: Any) -> Any:
