@@ -3,8 +3,8 @@
     K_k = exp(-gamma_k D_s),   D_s = sum over the features j of subset s of (x_j - z_j)^2
 
 A pass forms the squared differences of every feature for some pairs of samples, and from them every kernel, tile by
-tile in the first-level cache (``_gaussians``), in single precision faster than in double. A quadratic form needs only
-the pairs of samples that take part in it.
+tile in the first-level cache (``_gaussians``): in double precision, or in single, which takes three to four fifths of
+the time. A quadratic form needs only the pairs of samples that take part in it.
 """
 
 from __future__ import annotations

@@ -57,6 +57,14 @@ Set = Annotated[
 Memory = Annotated[
     str | None, typer.Option(help="Bytes for a file that is read in chunks, such as 2GB; a larger one is read so.")
 ]
+LearnProba = Annotated[
+    bool, typer.Option("--proba", help="Learn probabilities of the classes, too; the automatic estimator does so.")
+]
+Approximation = Annotated[str | None, typer.Option(help="Kernels by few features each: nystroem, fourier or auto.")]
+Rank = Annotated[int | None, typer.Option(min=1, help="How many features a kernel has then.")]
+CheckpointFile = Annotated[
+    Path | None, typer.Option(help="File that keeps a fit in chunks, so that one that was killed goes on.")
+]
 Seed = Annotated[int, typer.Option(min=0, help="Shuffles the folds.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace the file to write where it exists.")]
 Json = Annotated[bool, typer.Option("--json", help="Print the results as JSON, and nothing else on stdout.")]

@@ -29,7 +29,7 @@ from multikernel.machines.ridge.spectrum import RidgeSpectrum
 
 Whiten = Callable[[Array], Array]
 _SMALL = 500  # samples up to which a factorisation of the matrix costs little
-_LARGE = 8000  # samples from which on matrices are factored in single precision, in half the time and memory
+_LARGE = 8000  # samples from which on matrices are factored in single precision, in half the memory
 _ROUGH = 1e-5  # the least gap for which a factor in single precision tells steps well enough
 _REFINED = 30  # steps that correct a factor in single precision, at most
 

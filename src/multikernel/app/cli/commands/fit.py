@@ -37,17 +37,11 @@ def fit(
     C: options.LossWeight = None,
     alpha: options.Alpha = None,
     given: options.Set = None,
-    proba: Annotated[
-        bool, typer.Option("--proba", help="Learn probabilities of the classes, too; the automatic estimator does so.")
-    ] = False,
-    approximation: Annotated[
-        str | None, typer.Option(help="Kernels by few features each: nystroem, fourier or auto.")
-    ] = None,
-    rank: Annotated[int | None, typer.Option(min=1, help="How many features a kernel has then.")] = None,
+    proba: options.LearnProba = False,
+    approximation: options.Approximation = None,
+    rank: options.Rank = None,
     memory: options.Memory = None,
-    checkpoint: Annotated[
-        Path | None, typer.Option(help="File that keeps a fit in chunks, so that one that was killed goes on.")
-    ] = None,
+    checkpoint: options.CheckpointFile = None,
     seed: options.Seed = 0,
     out: Annotated[Path, typer.Option(help="The model file to write.")] = Path("model.mk"),
     force: options.Force = False,
