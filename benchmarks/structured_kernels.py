@@ -155,7 +155,7 @@ def cases(n: int, length: int) -> dict[str, tuple[Any, list[str], Callable[[str]
     rng = np.random.default_rng(0)
     strings = ["".join(rng.choice(list("acgt"), length)) for _ in range(n)]
     forest = [tree(rng, 4) for _ in range(n)]
-    baskets = [",".join(map(str, rng.choice(1000, size=length, replace=False))) for _ in range(5 * n)]
+    baskets = [",".join(map(str, rng.choice(1000, size=length, replace=False))) for _ in range(n)]
     bags = kernels.written([rng.normal(size=(length // 2, 5)) for _ in range(n)]).tolist()
     return {
         "gapped subsequences": (kernels.GappedSubsequences(3, 0.5), strings, str, gapped(3, 0.5)),

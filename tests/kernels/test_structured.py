@@ -38,6 +38,26 @@ def test_shared_neighbours_are_those_that_are_counted() -> None:
             assert shared_words(q, m, s, d) == near.sum()
 
 
+@pytest.mark.parametrize("separator", [",", None, " ", ", ", "aa", "\n"])
+def test_items_are_read_as_python_reads_them(separator: str | None) -> None:
+    """Blanks of any script around items, separators that overlap, items twice, characters beyond 16 bits."""
+    letters = list("aab,, \n\u2003\u00e9\U0001f600")
+    texts = ["".join(RNG.choice(letters, RNG.integers(0, 30))) for _ in range(40)] + ["", " \t", "\ud800,a"]
+    sets = [{item.strip() for item in text.split(separator)} - {""} for text in texts]
+    truth = np.array([[len(one & other) for other in sets] for one in sets])
+    kernel = kernels.Items(separator)
+    np.testing.assert_array_equal(kernel(texts), truth)
+    np.testing.assert_array_equal(kernel(texts[:9], texts[9:]), truth[:9, 9:])
+    np.testing.assert_array_equal(kernel.diagonal(texts), np.diag(truth))
+
+
+def test_every_blank_of_unicode_is_known() -> None:
+    from multikernel.kernels import _items
+
+    known = {chr(code) for code in np.flatnonzero(_items.BLANK)}
+    assert known == {chr(code) for code in range(0x110000) if chr(code).isspace()}
+
+
 def test_long_runs_of_an_automaton_with_a_circle() -> None:
     """Strings that are nearly equal, where products of many moves meet."""
     moves = [(0, "a", 0, 0.9), (0, "b", 1, 0.5), (1, "", 0, -0.7), (1, "b", 1, 1.1)]

@@ -114,27 +114,6 @@ def rational(codes, kinds, starts, i, first, moves, begun, alone, final, out):  
 
 
 @njit(nogil=True, cache=True)
-def shared_items(rows, starts, ends, holders, first, K):  # type: ignore[no-untyped-def]
-    """K[i, j - first] becomes the number of items that sets i and j share, for the sets j from ``first`` on.
-
-    Item k is in the sets holders[ends[k]] to holders[ends[k + 1]], in their order; without other sets (``first`` = 0)
-    one triangle is counted and copied.
-    """
-    n = len(K)
-    for i in range(n):
-        for item in rows[starts[i] : starts[i + 1]]:
-            for h in range(ends[item + 1] - 1, ends[item] - 1, -1):
-                j = holders[h]
-                if j < first or (first == 0 and j < i):
-                    break
-                K[i, j - first] += 1.0
-    if first == 0:
-        for i in range(n):
-            for j in range(i):
-                K[i, j] = K[j, i]
-
-
-@njit(nogil=True, cache=True)
 def trees(rules, firsts, children, order, starts, i, first, decay, cut, out):  # type: ignore[no-untyped-def]
     """Common parts of ordered trees: the sum over pairs of nodes of the parts that both have from there down.
 

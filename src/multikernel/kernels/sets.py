@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from itertools import chain, pairwise
+from itertools import pairwise
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -22,7 +22,7 @@ from multikernel._rules import AnyOf, Nothing, Rule
 from multikernel._typing import Array
 from multikernel.kernels.base import Inner, Kernel
 from multikernel.kernels.features import Features
-from multikernel.kernels.of_strings import StringKernel
+from multikernel.kernels.of_strings import StringKernel, characters
 
 _PAIRS = 1 << 22  # values of the kernel of vectors in memory at a time
 
@@ -64,19 +64,16 @@ class Items(StringKernel):
     measure: Literal["common", "jaccard"] = "common"
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
-        from multikernel.kernels import _pairs
+        from multikernel.kernels import _items
 
         rows = self._strings(X)
         n = len(rows)
-        items, starts = self._members(rows + ([] if Z is None else self._strings(Z)))
-        sizes = np.diff(starts)
-        order = np.argsort(items, kind="stable")  # so the sets of each item stay in their order
-        holders = np.repeat(np.arange(len(sizes)), sizes)[order]
-        ends = np.concatenate([[0], np.cumsum(np.bincount(items, minlength=1))])
-        common = np.zeros((n, n if Z is None else len(sizes) - n))
-        _pairs.shared_items(items, starts, ends, holders, 0 if Z is None else n, common)
+        items, starts, known = self._members(rows + ([] if Z is None else self._strings(Z)))
+        common = np.zeros((n, n if Z is None else len(starts) - 1 - n))
+        _items.shared(items, starts, known, 0 if Z is None else n, common)
         if self.measure == "common":
             return common
+        sizes = np.diff(starts)
         union = sizes[:n, None] + (sizes[:n] if Z is None else sizes[n:])[None, :] - common
         return np.divide(common, union, out=np.zeros_like(common), where=union > 0)
 
@@ -84,18 +81,14 @@ class Items(StringKernel):
         sizes = np.diff(self._members(self._strings(X))[1]).astype(float)
         return sizes if self.measure == "common" else (sizes > 0).astype(float)
 
-    def _members(self, strings: list[str]) -> tuple[Array, Array]:
-        """The items of all sets by number, each once a set, and where each set begins and the last ends."""
-        sets = [text.split(self.separator) for text in strings]
-        words = list(map(str.strip, chain.from_iterable(sets)))
-        place = {word: k for k, word in enumerate(dict.fromkeys(words))}
-        numbers = np.fromiter(map(place.__getitem__, words), dtype=np.int64, count=len(words))
-        owner = np.repeat(np.arange(len(sets)), [len(each) for each in sets])
-        named = numbers != place.get("", -1)
-        keys = np.sort(owner[named] * len(place) + numbers[named])
-        keys = keys[np.diff(keys, prepend=-1) > 0]
-        counts = np.bincount(keys // max(len(place), 1), minlength=len(sets))
-        return keys % max(len(place), 1), np.concatenate([[0], np.cumsum(counts)])
+    def _members(self, strings: list[str]) -> tuple[Array, Array, int]:
+        """The items of all sets by number, each once a set; where each set begins and the last ends; how many items."""
+        from multikernel.kernels import _items
+
+        texts, separator = characters(strings), characters([self.separator or ""])
+        bounds, sets = _items.cut(texts.parts[0], texts.starts, separator.parts[0], _items.BLANK)
+        items, starts, known = _items.numbered(texts.parts[0], bounds, sets)
+        return items, starts, int(known)
 
 
 @dataclass(repr=False)
