@@ -205,6 +205,10 @@ def test_kernels_by_name() -> None:
     one_sentence(told)
     with pytest.raises(TypeError, match=r"kernels\[0\] is of type int; a family is made of kernels such as RBF\(0.1\)"):
         L1MKLClassifier([3]).fit(X, Y)
+    with pytest.raises(TypeError, match=r"kernels\[0\] is a function: give the matrices .* kernels='precomputed'"):
+        L1MKLClassifier([lambda x, z: x @ z.T]).fit(X, Y)
+    with pytest.raises(TypeError, match=r"kernels\[0\] is the class Laplacian, not a kernel .* \(Laplacian\(...\)\)"):
+        L1MKLClassifier([Laplacian]).fit(X, Y)
 
 
 def test_widths_from_the_data_whatever_the_units() -> None:

@@ -9,7 +9,7 @@ explain     what was done, in sentences and a table
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from functools import partial
@@ -21,6 +21,7 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from multikernel._memory import check_memory
 from multikernel._parameters import Positive, Seed, Threads, Verbosity
 from multikernel._typing import Array
 from multikernel._workers import on_threads
@@ -34,12 +35,15 @@ from multikernel.auto.search import Answer, Member, Tried, tried
 from multikernel.auto.table import Table, as_table, is_table, is_views, read
 from multikernel.auto.task import Task
 from multikernel.banks.threads import one_blas_thread
+from multikernel.estimators.learned_kernel import LearnedKernel
 from multikernel.kernels.declared import ColumnTypes
 from multikernel.kernels.frames import check_names, is_frame
 
+_GAP = 1e-4
+
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class MultiKernelEstimator(BaseEstimator, ABC):  # type: ignore[misc]
+class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
     """What the classifier and the regressor share."""
 
     types: ColumnTypes = None
@@ -90,7 +94,7 @@ class MultiKernelEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         self.candidates_ = [asdict(row) for row in table_rows]
         self.explanation_ = Explanation(
             (f"{table.n} samples.", *self.preparation_.sentences()),
-            tuple(sentences_about(table_rows, len(rows), len(choice), len(training))),
+            tuple(sentences_about(table_rows, blend.gap, len(rows), len(choice), len(training))),
             tuple(warnings_about(samples, goal.targets)),
             goal.measure,
             table_rows,
@@ -132,12 +136,74 @@ class MultiKernelEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         check_is_fitted(self)
         return self._told(self.answer_.parts(self.preparation_.samples(self._table(X, reset=False))))
 
+    def kernel_matrix(self, X: Any, Z: Any = None) -> Array:
+        """The learned kernel between samples: the kernels of ``kernel_names_``, each divided by its mean self-value on
+        the training sample, added by ``weights_``.
+
+        Parameters
+        ----------
+        X : samples like those of ``fit``
+        Z : samples like X; X itself by default
+
+        Returns
+        -------
+        array (len(X), len(Z))
+
+        Raises
+        ------
+        ValueError : for a model of views that are kernel matrices, which tell of training samples only
+        MemoryError : where the matrix is larger than the memory
+        """
+        check_is_fitted(self)
+        if self.preparation_.given:
+            raise ValueError(
+                f"{type(self).__name__}: view {self.preparation_.given[0]!r} is a kernel matrix, which says nothing of "
+                "other pairs of samples: weights_ tells the shares, with which such matrices can be added"
+            )
+        rows = self.preparation_.samples(self._table(X, reset=False))
+        against = rows if Z is None else self.preparation_.samples(self._table(Z, reset=False))
+        n, c = len(rows), len(against)
+        check_memory(float(n) * c, f"the learned kernel of {n} and {c} samples", "take fewer of them at a time")
+        K = self.answer_.kernel(rows, against)
+        return 0.5 * (K + K.T) if Z is None else K
+
     @property
     def kernel_names_(self) -> Array:
         """The candidates with a weight in the answer, array (m,)."""
         check_is_fitted(self)
         known = [row["candidate"] for row in self.candidates_]
         return np.array([known[m] for m in self.answer_.blend.used], dtype=object)
+
+    @property
+    def weights_(self) -> Array:
+        """The share of each of them in the answer, array (m,) of sum 1."""
+        check_is_fitted(self)
+        return self.answer_.blend.shares
+
+    @property
+    def objective_(self) -> float:
+        """The value of the blend's problem."""
+        check_is_fitted(self)
+        return self.answer_.blend.objective
+
+    @property
+    def duality_gap_(self) -> float:
+        """No other blend of the candidates has an objective that is smaller by more than this part of it."""
+        check_is_fitted(self)
+        return self.answer_.blend.gap
+
+    @property
+    def converged_(self) -> bool:
+        """Whether that gap is at most 1e-4."""
+        return bool(self.duality_gap_ <= _GAP)
+
+    def problem_names(self) -> list[str]:
+        """The name of the one problem that has weights."""
+        return ["blend"]
+
+    def _is_given(self, X: Any) -> bool:
+        """Whether X holds the kernels of samples, in place of samples: never where ``kernel_matrix`` takes it."""
+        return False
 
     @abstractmethod
     def _told(self, parts: Array) -> Array:

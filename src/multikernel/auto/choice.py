@@ -7,7 +7,10 @@ Classes:   min over w >= 0, b of the mean logistic loss of the scores sum_m w_m 
 The pull towards equal weights keeps the choice from following the chance of few samples; candidates that differ little
 then share the weight, which predicts better than the best of them alone. For classes the same problem calibrates the
 probabilities: the scores are their logarithms, and the last term is a normal prior that keeps them finite where
-candidates make no error. Both are convex.
+candidates make no error. Both are convex, and what a solver finds, x, bounds what any other z can reach:
+
+Numbers:   F(z) >= F(x) - grad F(x)'x + min_m grad F(x)_m
+Classes:   F(z) >= F(x) + sum_i min_{z_i} [ grad F(x)_i (z_i - x_i) + (z_i - x_i)^2 / n ], z_i >= 0 for weights
 """
 
 from __future__ import annotations
@@ -22,7 +25,6 @@ from multikernel._typing import Array
 from multikernel.procedures import simplex_least_squares
 
 _PULL, _PULL_OF_CLASSES = 0.8, 0.03
-_NONE = 0.01  # a share of the weight that is none
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,15 +35,25 @@ class Blend:
     ----------
     weights : array (M,) >= 0
     bias : array (k,), or (t,) zeros for numbers
+    objective : float, the value of the problem
+    gap : float, no other weights and biases have a value smaller by more than this part of it; NaN where unknown
     """
 
     weights: Array
     bias: Array
+    objective: float = float("nan")
+    gap: float = float("nan")
 
     @property
     def used(self) -> Array:
         """Candidates with a weight."""
         return np.flatnonzero(self.weights > 0)
+
+    @property
+    def shares(self) -> Array:
+        """The weights of those as parts of their sum."""
+        positive = self.weights[self.used]
+        return positive / positive.sum()
 
 
 def blend_numbers(predicted: Array, Y: Array, weight: Array | None) -> Blend:
@@ -52,9 +64,12 @@ def blend_numbers(predicted: Array, Y: Array, weight: Array | None) -> Blend:
     target = np.ravel(Y * root[:, None]) / np.sqrt(len(Y))
     best = float(((design - target[:, None]) ** 2).sum(axis=0).min())
     pull = np.sqrt(_PULL * max(best, np.finfo(float).tiny))
-    w = simplex_least_squares(np.vstack([design, pull * np.eye(M)]), np.append(target, np.full(M, pull / M)))
-    w = np.where(w < _NONE, 0.0, w)
-    return Blend(w / w.sum(), np.zeros(Y.shape[1]))
+    columns, aim = np.vstack([design, pull * np.eye(M)]), np.append(target, np.full(M, pull / M))
+
+    w = simplex_least_squares(columns, aim)
+    left = columns @ w - aim
+    value, slope = float(left @ left), 2.0 * (columns.T @ left)
+    return Blend(w, np.zeros(Y.shape[1]), value, _part(float(slope @ w - slope.min()), value))
 
 
 def blend_classes(predicted: Array, labels: Array, weight: Array | None) -> Blend:
@@ -64,7 +79,7 @@ def blend_classes(predicted: Array, labels: Array, weight: Array | None) -> Blen
     share = np.full(n, 1.0 / n) if weight is None else weight / count
     truth = np.eye(k)[labels]
 
-    def loss(x: Array) -> tuple[float, Array]:
+    def problem(x: Array) -> tuple[float, Array]:
         w, bias = x[:M], x[M:]
         apart = w - w.mean()
         scores = np.tensordot(w, predicted, 1) + bias
@@ -76,6 +91,14 @@ def blend_classes(predicted: Array, labels: Array, weight: Array | None) -> Blen
 
     start = np.append(np.full(M, 2.0 / M), np.zeros(k))
     bounds = [(0.0, None)] * M + [(None, None)] * k
-    found = minimize(loss, start, jac=True, method="L-BFGS-B", bounds=bounds)
-    w, bias = found.x[:M], found.x[M:]
-    return Blend(np.where(w < _NONE * w.max(), 0.0, w), bias)
+    found = minimize(problem, start, jac=True, method="L-BFGS-B", bounds=bounds)
+    value, slope = problem(found.x)
+    lowest = np.append(-found.x[:M], np.full(k, -np.inf))
+    step = np.maximum(-0.5 * count * slope, lowest)  # to the least value of what lies below the problem
+    gain = -float(slope @ step + step @ step / count)
+    return Blend(found.x[:M], found.x[M:], value, _part(gain, value))
+
+
+def _part(gain: float, value: float) -> float:
+    """What can be gained, as a part of the value; rounding makes it no less than zero."""
+    return max(gain, 0.0) / value if value > 0.0 else 0.0

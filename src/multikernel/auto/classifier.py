@@ -61,6 +61,10 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
     preparation_ : how tables become samples
     answer_ : the trained machines and their blend
     kernel_names_ : array (m,), the candidates with a weight in the answer
+    weights_ : array (m,), their shares, of sum 1
+    objective_ : float, the value of the blend's problem
+    duality_gap_ : float, no other blend of the candidates is better by more than this part of ``objective_``
+    converged_ : bool, whether that gap is at most 1e-4
     intercept_ : float or array, what is added to their ``contributions``
     n_features_in_ : int
     feature_names_in_ : array, where the names of columns are strings

@@ -88,8 +88,15 @@ def rows_of(found: Sequence[Tried], scores: Array, blend: Blend, goal: Goal, cho
     return (*rows, row_of("their blend", together, 1.0, sum(each.seconds for each in found), "what predicts"))
 
 
-def sentences_about(rows: Sequence[Row], n: int, choice: int, training: int) -> list[str]:
-    """Why the answer is what it is, and what it was made of."""
+def sentences_about(rows: Sequence[Row], gap: float, n: int, choice: int, training: int) -> list[str]:
+    """Why the answer is what it is, and what it was made of.
+
+    Parameters
+    ----------
+    rows : the table
+    gap : float, of the blend's problem
+    n, choice, training : the number of samples, of those that kernels were chosen on, and of those trained on
+    """
     if not rows:
         return ["There is nothing to learn from, or only one value to learn: the answer is a constant."]
     single, used = min(rows[:-1], key=lambda row: row.error), sum(row.weight > 0 for row in rows[:-1])
@@ -97,6 +104,7 @@ def sentences_about(rows: Sequence[Row], n: int, choice: int, training: int) -> 
         "Candidates learned their kernels and ridges on five folds; the errors above are those on five others.",
         f"The best of them alone is {single.candidate!r} ({single.error:.4g}); the blend of {used} has "
         f"{rows[-1].error:.4g}, and its weights were chosen on the same folds.",
+        f"The weights solve a convex problem: no others make its value smaller by more than {gap:.1g} of it.",
     ]
     if choice < n:
         said.append(f"Kernels were chosen on {choice} of {n} samples, to save time.")

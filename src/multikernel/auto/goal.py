@@ -75,7 +75,7 @@ class Labels(Goal):
         return blend_classes(scores, self.index[rows], weight)
 
     def constant(self, weight: Array | None) -> Blend:
-        return Blend(np.empty(0), np.log(np.bincount(self.index, weight)))
+        return Blend(np.empty(0), np.log(np.bincount(self.index, weight)), 0.0, 0.0)
 
     def losses(self, scores: Array, rows: Array) -> Array:
         return (scores.argmax(axis=1) != self.index[rows]).astype(float)
@@ -109,7 +109,7 @@ class Values(Goal):
         return blend_numbers(scores, self.columns[rows], weight)
 
     def constant(self, weight: Array | None) -> Blend:
-        return Blend(np.empty(0), np.zeros(self.columns.shape[1]))
+        return Blend(np.empty(0), np.zeros(self.columns.shape[1]), 0.0, 0.0)
 
     def losses(self, scores: Array, rows: Array) -> Array:
         return ((scores - self.columns[rows]) ** 2).mean(axis=1)

@@ -60,17 +60,20 @@ class Member:
     similarity : k
     coef : array (n, k)
     intercept : array (k,)
+    size : float > 0, the mean of k(x_i, x_i)
     """
 
     similarity: Similarity
     coef: Array
     intercept: Array
+    size: float = 1.0
 
     @classmethod
     def of(cls, each: Tried, samples: Samples, task: Task, goal: Goal) -> Member:
         """Trained on these samples."""
-        coef, intercept = task.solve(each.similarity(samples, samples), each.alpha)
-        return cls(each.similarity, goal.scores(coef), goal.scores(intercept))
+        K = each.similarity(samples, samples)
+        coef, intercept = task.solve(K, each.alpha)
+        return cls(each.similarity, goal.scores(coef), goal.scores(intercept), float(np.trace(K)) / len(K) or 1.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -97,6 +100,13 @@ class Answer:
         height = max(1, _VALUES // max(1, len(self.samples)))
         starts = range(0, len(new), height)
         return np.concatenate([self._of(new.of(np.arange(len(new))[start : start + height])) for start in starts])
+
+    def kernel(self, new: Samples, old: Samples) -> Array:
+        """The members' kernels, each of size 1, added by their shares: shape (len(new), len(old))."""
+        total = np.zeros((len(new), len(old)))
+        for member, share in zip(self.members, self.blend.shares, strict=True):
+            total += share / member.size * member.similarity(new, old)
+        return total
 
     @property
     def intercept(self) -> Array:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
@@ -12,12 +12,11 @@ from multikernel._memory import check_memory
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.estimators.binding import TakesKernels
-from multikernel.estimators.names import short_names
+from multikernel.estimators.learned_kernel import LearnedKernel
 from multikernel.estimators.predictor import Predictor
-from multikernel.estimators.transformer import KernelTransformer
 
 
-class FittedModel(TakesKernels):
+class FittedModel(LearnedKernel, TakesKernels):
     """An estimator whose fit leaves weights and a predictor."""
 
     def _values(self, X: Any) -> Array:
@@ -37,33 +36,6 @@ class FittedModel(TakesKernels):
     def problem_names(self) -> list[str]:
         """A name for each problem that has weights of its own: the class, the pair of classes, or the target."""
         return [f"target {p}" for p in range(len(np.atleast_2d(self.weights_)))]
-
-    # -- weights -------------------------------------------------------------------------------------------------------
-
-    def weights_frame(self) -> Any:
-        """Kernel names and weights as a pandas data frame, a column for each class, pair or target; needs pandas."""
-        import pandas as pd
-
-        check_is_fitted(self)
-        weights = np.atleast_2d(self.weights_)
-        columns = ["weight"] if len(weights) == 1 else self.problem_names()
-        return pd.DataFrame(weights.T, index=pd.Index(self.kernel_names_, name="kernel"), columns=columns)
-
-    def plot_weights(self, ax: Any = None) -> Any:
-        """Bars of the kernel weights, a group for each class, pair or target; needs matplotlib. Returns the axes.
-
-        With more than five problems the bars are the mean weights over them.
-
-        Parameters
-        ----------
-        ax : axes of matplotlib; new ones by default
-        """
-        from multikernel.estimators.bars import draw_bars
-
-        check_is_fitted(self)
-        weights = np.atleast_2d(self.weights_)
-        names = short_names([str(name) for name in self.kernel_names_])
-        return draw_bars(names, weights, self.problem_names(), "weight", ax)
 
     # -- the learned kernel --------------------------------------------------------------------------------------------
 
@@ -101,31 +73,6 @@ class FittedModel(TakesKernels):
         """The learned kernel of a bank."""
         predictor: Any = self.predictor_
         return predictor.gram(bank)
-
-    def as_transformer(self, output: Literal["kernel", "features"] = "kernel") -> KernelTransformer:
-        """The learned kernel as a step of a pipeline, for methods that take a kernel or features.
-
-        Parameters
-        ----------
-        output : "kernel" gives the matrix of new samples against those that the step is fitted to, for
-            SpectralClustering(affinity="precomputed"), KernelPCA(kernel="precomputed") and their like; "features" gives
-            features whose inner products are that kernel, for linear methods and GaussianProcessRegressor with the
-            kernel DotProduct(0)
-
-        Examples
-        --------
-        >>> from sklearn.cluster import SpectralClustering
-        >>> from sklearn.datasets import load_iris
-        >>> from sklearn.pipeline import make_pipeline
-        >>> from multikernel import EasyMKLClassifier, kernels
-        >>> X, y = load_iris(return_X_y=True)
-        >>> learned = EasyMKLClassifier(kernels.rbf_grid([0.1, 1.0])).fit(X[::2], y[::2])
-        >>> clustering = SpectralClustering(3, affinity="precomputed", random_state=0)
-        >>> make_pipeline(learned.as_transformer(), clustering).fit_predict(X).shape
-        (150,)
-        """
-        check_is_fitted(self)
-        return KernelTransformer(self, output)
 
     # -- a prediction --------------------------------------------------------------------------------------------------
 

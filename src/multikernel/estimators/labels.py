@@ -61,7 +61,7 @@ class LabelsEstimator(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         self.classes_: Array = classes
         if len(self.classes_) < 2:
             raise ValueError(
-                f"{type(self).__name__} needs samples of at least two classes, got one class: {self.classes_[0]!r}"
+                f"{type(self).__name__} needs samples of at least two classes, got one class: {self.classes_[0]}"
             )
         return labels
 

@@ -295,5 +295,17 @@ def _part(given: Any, where: str) -> KernelFamily:
         return as_family(given)
     kernel = as_kernel(given)
     if kernel is None:
-        raise TypeError(f"{where} is of type {type(given).__name__}; a family is made of kernels such as RBF(0.1)")
+        raise TypeError(f"{where} is {_said(given)}; a family is made of kernels such as RBF(0.1)")
     return Kernels((kernel,))
+
+
+def _said(given: Any) -> str:
+    """What is no kernel, in words, and what may be meant by it."""
+    if isinstance(given, type):
+        return f"the class {given.__name__}, not a kernel of that class ({given.__name__}(...))"
+    if callable(given):
+        return (
+            "a function: give the matrices that it makes with kernels='precomputed', or write it as a subclass of "
+            "multikernel.kernels.Kernel"
+        )
+    return f"of type {type(given).__name__}"
