@@ -31,6 +31,7 @@ def test_the_page_of_an_automatic_model_has_its_table_of_candidates(invoke: Any,
     lines = re.findall(r"<tr><td>[012]</td>(.*)", page)  # one for each true class
     counts = [int(count) for line in lines for count in re.findall(r"<td>(\d+)</td>", line)]
     assert sum(counts) == len(flowers)
+    assert f"<strong>{load('m.mk').duality_gap_:.1e}</strong>" in page
 
 
 def test_the_page_of_a_method_has_its_weights_and_its_certificate(invoke: Any, flowers: pd.DataFrame) -> None:

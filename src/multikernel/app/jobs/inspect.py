@@ -53,7 +53,7 @@ class Inspected:
     classes : list, None of a regressor
     names, weights : the kernels and their weights (mean over problems), the largest first; of the automatic estimator
         its candidates and their shares
-    certificate : its kind and value; None of the automatic estimator
+    certificate : its kind and value; of the automatic estimator that of its blend
     explanation : Explanation or None, what the automatic estimator tells
     tested : on rows whose target is known, where they were given
     """
@@ -64,7 +64,7 @@ class Inspected:
     classes: list[Any] | None
     names: tuple[str, ...]
     weights: Array
-    certificate: tuple[str, float] | None
+    certificate: tuple[str, float]
     explanation: Explanation | None
     tested: Tested | None
 
@@ -76,7 +76,7 @@ class Inspected:
 
     def to_json(self) -> dict[str, Any]:
         """The model by names."""
-        known, tested = self.certificate, self.tested
+        (kind, value), tested = self.certificate, self.tested
         return {
             "file": self.file,
             "method": self.method,
@@ -86,7 +86,7 @@ class Inspected:
                 {"kernel": name, "weight": weight} for name, weight in zip(self.names, self.weights, strict=True)
             ]
             or None,
-            "certificate": None if known is None else {"kind": known[0], "value": known[1]},
+            "certificate": {"kind": kind, "value": value},
             "sentences": list(self.sentences) or None,
             "test": None
             if tested is None
@@ -107,7 +107,7 @@ def inspect(path: Path, table: Table | None) -> Inspected:
     if not {"columns", "table"} & metadata.keys():
         raise ValueError(f"{path} holds a model without a table's columns; it has to be one that fit has written")
     target = metadata.get("target") or metadata.get("table", {}).get("target")
-    told = None if hasattr(model, "weights_") else model.explanation_
+    told = getattr(model, "explanation_", None)
     names, weights = _mixed(model) if told is None else _blended(told)
     order = np.argsort(-weights, kind="stable")
     return Inspected(
@@ -117,7 +117,7 @@ def inspect(path: Path, table: Table | None) -> Inspected:
         classes=model.classes_.tolist() if is_classifier(model) else None,
         names=tuple(names[k] for k in order),
         weights=weights[order],
-        certificate=certificate(model) if told is None else None,
+        certificate=certificate(model),
         explanation=told,
         tested=None if table is None else _tested(path, model, metadata, target, table),
     )

@@ -171,6 +171,14 @@ def path_of(search: Any, recipe: Recipe, X: Any, y: Array) -> dict[str, Any] | N
 
 def certificate_of(model: Any) -> dict[str, Any]:
     """What is proved of the answer, in plain words."""
+    if hasattr(model, "explanation_"):
+        gap = float(model.duality_gap_)
+        said = (
+            "The answer is a blend. Each of its machines is the exact solution of one linear system, and the weights "
+            "of the blend minimise a convex loss on held-out rows: no other weights make it smaller by more than "
+            f"{gap:.1e} of it. What speaks for the choice of kernels is the score on rows that none of this has seen."
+        )
+        return {"kind": "duality gap", "value": gap, "said": said, "reached": bool(model.converged_)}
     if hasattr(model, "duality_gap_"):
         gap = float(model.duality_gap_)
         said = (
@@ -179,24 +187,12 @@ def certificate_of(model: Any) -> dict[str, Any]:
             "the answer was found."
         )
         return {"kind": "duality gap", "value": gap, "said": said, "reached": bool(getattr(model, "converged_", True))}
-    if hasattr(model, "stationarity_"):
-        value = float(model.stationarity_)
-        said = (
-            f"The problem is not convex. At the answer no small change of the weights helps (relative slope "
-            f"{value:.1e}); whether another answer far away is better, nobody can prove."
-        )
-        return {
-            "kind": "stationarity",
-            "value": value,
-            "said": said,
-            "reached": bool(getattr(model, "converged_", True)),
-        }
+    value = float(model.stationarity_)
     said = (
-        "The answer is a blend. Each of its machines is the exact solution of one linear system, and the weights of "
-        "the blend minimise a convex loss on held-out rows, so there is one best blend. What speaks for the choice of "
-        "kernels is the score on rows that none of this has seen."
+        f"The problem is not convex. At the answer no small change of the weights helps (relative slope {value:.1e}); "
+        "whether another answer far away is better, nobody can prove."
     )
-    return {"kind": "", "value": None, "said": said, "reached": True}
+    return {"kind": "stationarity", "value": value, "said": said, "reached": bool(getattr(model, "converged_", True))}
 
 
 def typical(X: pd.DataFrame, recipe: Recipe) -> list[dict[str, Any]]:
