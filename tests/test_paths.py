@@ -77,7 +77,9 @@ def by_name(model, names):
 def test_every_estimator_as_in_separate_fits(cls, parameter, cancer, diabetes):
     X, y, new, truth = samples(cls, cancer, diabetes)
     family = kernels.RBF() if cls in WITH_SCALES else FEW
-    estimator = cls(family, random_state=0) if "random_state" in inspect.signature(cls).parameters else cls(family)
+    known = inspect.signature(cls).parameters
+    given = {name: value for name, value in (("random_state", 0), ("second", "linear")) if name in known}
+    estimator = cls(family, **given)
     found = path(estimator, X, y, parameter, VALUES[parameter])
     assert list(found.values) == VALUES[parameter]
     assert found.converged.all()

@@ -1,5 +1,7 @@
 """Models of sums over samples are those of one fit to all samples, on the same features."""
 
+from copy import copy
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -156,6 +158,55 @@ def test_a_missing_cell_is_told_with_its_place():
         model.partial_fit(X[:4], [1.0, 2.0, 3.0, np.nan])
 
 
+HALF_A_FIT = {  # chunks that cannot be learned from, and where Ctrl-C may come
+    "a cell is missing": lambda: {"X": np.where(np.arange(4) == 2, np.nan, X[:9])},
+    "too few columns": lambda: {"X": X[:9, :3]},
+    "too many columns": lambda: {"X": np.hstack([X, X])[:9]},
+    "words": lambda: {"X": np.full((9, 4), "word")},
+    "no row": lambda: {"X": X[:0], "y": SCORE[:0]},
+    "too few targets": lambda: {"y": SCORE[:8]},
+    "too many targets": lambda: {"y": np.column_stack([SCORE, SCORE])[:9]},
+    "an infinite target": lambda: {"y": np.full(9, np.inf)},
+    "sums beyond all numbers": lambda: {"y": np.full(9, 1e300)},
+    "weights below zero": lambda: {"sample_weight": -np.ones(9)},
+    "weights that are missing": lambda: {"sample_weight": np.full(9, np.nan)},
+    "interrupted while sums are made": Summing,
+    "interrupted while weights are learned": mk.RLS2Regressor,
+    "interrupted while the model is told": mk.RLS2Regressor,
+}
+WHERE = {"sums are made": "add", "weights are learned": "_learn_sums", "the model is told": "publish"}
+
+
+@pytest.fixture(scope="module")
+def learned():
+    return clone(MODELS["rls2"]).partial_fit(X[:400], SCORE[:400])
+
+
+@pytest.mark.parametrize("call", ["partial_fit", "forget"])
+@pytest.mark.parametrize("case", HALF_A_FIT)
+def test_a_chunk_is_learned_whole_or_not_at_all(monkeypatch, learned, case, call):
+    model = copy(learned)
+    before, sums = dict(vars(model)), {name: np.copy(value) for name, value in vars(model._state.total).items()}
+    given, error = {"X": X[:9], "y": SCORE[:9]}, ValueError
+    if isinstance(HALF_A_FIT[case], type):
+        method, error = WHERE[case.removeprefix("interrupted while ")], KeyboardInterrupt
+        original = getattr(HALF_A_FIT[case], method)
+
+        def interrupted(*values, **named):
+            original(*values, **named)
+            raise KeyboardInterrupt
+
+        monkeypatch.setattr(HALF_A_FIT[case], method, interrupted)
+    else:
+        given |= HALF_A_FIT[case]()
+    with pytest.raises(error):
+        getattr(model, call)(**given)
+    monkeypatch.undo()
+    assert vars(model).keys() == before.keys()
+    assert all(value is before[name] for name, value in vars(model).items())
+    assert all(np.array_equal(value, sums[name]) for name, value in vars(model._state.total).items())
+
+
 def test_what_is_refused():
     assert not hasattr(mk.RLS2Regressor(FAMILY), "partial_fit")
     source = streams.arrays(X, SCORE)
@@ -238,9 +289,11 @@ def test_a_pass_that_was_killed_goes_on(tmp_path, monkeypatch):
     assert not path.exists()
     whole = clone(model).fit(streams.pieces(make, name="rows"))
     assert np.allclose(again.predict(X), whole.predict(X), rtol=0, atol=1e-10)
-    path.write_bytes(b"no state")
-    with pytest.raises(ValueError, match="is no checkpoint"):
-        clone(model).fit(source())
+    middle = len(kept) // 2
+    for content in (b"no state", kept[:middle], kept[:-30], kept[:middle] + b"other" + kept[middle + 5 :]):
+        path.write_bytes(content)
+        with pytest.raises(ValueError, match="is no checkpoint"):
+            clone(model).fit(source())
 
 
 def full_disk(file, **arrays):

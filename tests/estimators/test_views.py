@@ -12,7 +12,7 @@ import pandas as pd
 import polars as pl
 import pytest
 from scipy import sparse
-from sklearn.base import is_regressor
+from sklearn.base import clone, is_regressor
 from sklearn.model_selection import GridSearchCV, cross_val_predict, cross_val_score, train_test_split
 
 import multikernel as mk
@@ -34,6 +34,7 @@ from multikernel.estimators.localized.gated import GatedMKL
 from multikernel.estimators.rls2.linear import LinearRLS2Estimator
 from multikernel.estimators.scales.base import LearnedScalesEstimator
 from multikernel.kernels import RBF, Hamming, Linear
+from zoo_estimators import numbered
 
 Array = Any
 N, TRAIN, TEST = 80, np.arange(60), np.arange(60, 80)
@@ -292,7 +293,8 @@ KINDS = [
 @pytest.mark.filterwarnings("ignore")
 def test_every_estimator_takes_matrices_views_and_parts_of_a_bank(cls: Any) -> None:
     seeded = {"random_state": 0} if "random_state" in inspect.signature(cls).parameters else {}
-    new = partial(cls, **seeded)
+    auto = cls(**seeded, **({"second": "linear"} if "second" in inspect.signature(cls).parameters else {}))
+    new = partial(clone, numbered(auto))
     y = NUMBERS if is_regressor(new()) else Y
     matrices = {"genes": K1, "proteins": K2}
     first = new().fit(matrices, y)
@@ -300,7 +302,7 @@ def test_every_estimator_takes_matrices_views_and_parts_of_a_bank(cls: Any) -> N
     values = first.predict(matrices)
     np.testing.assert_array_equal(new().fit(precomputed(matrices), y).predict(np.stack([K1, K2])), values)
     seen = {"age": FRAME[["age"]], "proteins": K2}
-    assert new().fit(seen, y).predict(seen).shape == (N,)
+    assert auto.fit(seen, y).predict(seen).shape == (N,)
     whole = views(matrices)
     part, y_part = whole[TRAIN], y[TRAIN]
     assert new().fit(part, y_part).predict(whole[TEST]).shape == (20,)

@@ -33,6 +33,7 @@ from multikernel.estimators.streamed.parts import parts
 from multikernel.estimators.streamed.progress import pace
 from multikernel.estimators.streamed.rows import Pass, absent_cell, earlier, first_absent, less, merged, over
 from multikernel.estimators.streamed.state import Sample, State
+from multikernel.estimators.unchanged import unchanged_unless_done
 from multikernel.observer import Observer
 from multikernel.statistics import Moments
 from multikernel.streams import Chunk, Source, survey
@@ -105,6 +106,7 @@ class StreamedEstimator(ApproximateEstimator, RidgeModel):
     # -- chunk after chunk ---------------------------------------------------------------------------------------------
 
     @available_if(_approximates)  # type: ignore[untyped-decorator]
+    @unchanged_unless_done
     def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, *, classes: Any = None) -> Self:
         """Learn from further samples, beside all that were given before.
 
@@ -131,6 +133,7 @@ class StreamedEstimator(ApproximateEstimator, RidgeModel):
         return self
 
     @available_if(_approximates)  # type: ignore[untyped-decorator]
+    @unchanged_unless_done
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take samples off again, which ``fit`` from a source or ``partial_fit`` was given with the same weights.
 

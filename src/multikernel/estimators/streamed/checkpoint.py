@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +12,7 @@ import numpy as np
 from multikernel._files import replacing
 from multikernel._typing import Array
 from multikernel.estimators.streamed.rows import Pass
+from multikernel.persistence.archive import Archive
 from multikernel.statistics import Moments, Summing
 from multikernel.streams import Chunk, Source
 
@@ -52,12 +54,13 @@ def read(path: Path, key: str, probe: Array, rows: Pass) -> tuple[int, list[Summ
     if not path.exists():
         return 0, rows.nothing()
     try:
-        with np.load(path, allow_pickle=False) as found:
-            same = str(found["key"]) == key and found["probe"].shape == probe.shape
-            if same and np.allclose(found["probe"], probe, rtol=_ALIKE, atol=_ALIKE):
-                sums = [_summing({part: found[f"{part}{k}"] for part in _PARTS}) for k in range(rows.folds)]
-                return int(found["rows"]), sums
-    except (KeyError, ValueError, OSError, EOFError) as error:
+        with zipfile.ZipFile(path) as unpacked:
+            found = Archive(unpacked, path.stat().st_size)
+            kept = found.array("probe")
+            same = found.array("key").item() == key and kept.shape == probe.shape
+            if same and np.allclose(kept, probe, rtol=_ALIKE, atol=_ALIKE):
+                return int(found.array("rows")), [_summing(found, k, empty) for k, empty in enumerate(rows.nothing())]
+    except Exception as error:  # whatever a damaged file leads to
         raise ValueError(f"{path} is no checkpoint of a fit, or is damaged ({error}): remove it") from None
     raise ValueError(
         f"the checkpoint {path} belongs to other rows, to a file that has changed since, or to other parameters: "
@@ -70,6 +73,11 @@ def probe(rows: Pass, sample: Chunk) -> Array:
     return rows.bank.cross(rows.samples(sample.head(4))).bank.F
 
 
-def _summing(parts: dict[str, Array]) -> Summing:
-    squares, products, sums, target_sums, target_squares, count = (parts[part] for part in _PARTS)
-    return Summing.of(Moments(squares, products, sums, target_sums, target_squares, float(count)))
+def _summing(found: Archive, fold: int, empty: Summing) -> Summing:
+    """The sums of a fold; ValueError where they are of other shapes than sums of none."""
+    parts = {part: found.array(f"{part}{fold}") for part in _PARTS}
+    for part, values in parts.items():
+        if values.shape != np.shape(getattr(empty, part)) or values.dtype != np.float64:
+            raise ValueError(f"its {part} have the shape {values.shape}")
+    count = float(parts.pop("count"))
+    return Summing.of(Moments(count=count, **parts))

@@ -18,6 +18,7 @@ from multikernel.statistics import Moments, Summing
 from multikernel.streams import Chunk
 
 _BYTES, _ROWS = 1 << 26, 4096  # of features, and of rows, at a time: kernel values of these stand beside them
+_LARGEST = 1e140  # target: sums of squares of larger ones may be beyond all numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,6 +102,12 @@ class Pass:
                 raise ValueError(f"{chunk.place(0)}: the target holds {y[0]!r}, which is no number") from None
             if Y.shape[1] != self.targets:
                 raise ValueError(f"{chunk.place(0)}: {Y.shape[1]} targets, and there were {self.targets} before")
+            large = np.abs(Y).max(axis=1, initial=0.0) > _LARGEST
+            if large.any():
+                raise ValueError(
+                    f"{chunk.place(int(np.argmax(large)))}: the target is beyond {_LARGEST:g}, and sums of such "
+                    "squares are no numbers; give targets in another unit"
+                )
             return Y
         label = np.searchsorted(self.classes, y)
         label = np.minimum(label, len(self.classes) - 1)
