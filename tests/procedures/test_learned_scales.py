@@ -16,7 +16,7 @@ from multikernel.banks.products import ColumnProductsBank
 from multikernel.combinations import Profiles
 from multikernel.observer import Event
 from multikernel.procedures.learned_scales import LearnedScales, learned_scales
-from multikernel.procedures.learned_scales.curvature import can_curve, curved
+from multikernel.procedures.learned_scales.curvature import begun, can_curve
 from multikernel.procedures.learned_scales.error import ScalesError, half_distance, mean_distances
 from multikernel.procedures.learned_scales.forms import Form, Separate
 from multikernel.procedures.learned_scales.gradients import gradients
@@ -123,11 +123,12 @@ def test_gauss_newton_matrix_is_that_of_differences(name: str, weighed: bool) ->
     if weighed:
         error = replace(error, held_out=error.held_out.weighed(np.random.default_rng(3).uniform(0.5, 2.0, 40)))
     u = error.equal(10.0, 1.0) + 0.5 * np.random.default_rng(1).normal(size=len(error.equal(10.0, 1.0)))
-    found, trial = curved(error, u), error.at(u)
-    assert found is not None
+    start, trial = begun(error, u), error.at(u)
+    assert start is not None
     assert trial is not None
-    assert found[0].value == trial.value
-    np.testing.assert_allclose(found[0].gradient, trial.gradient, rtol=1e-9, atol=1e-12)
+    found = start.trial()
+    assert found.value == trial.value
+    np.testing.assert_allclose(found.gradient, trial.gradient, rtol=1e-9, atol=1e-12)
 
     def residuals(u: Array) -> Array:
         left = error.held_out.residuals(error.weighed(error.combination.gram(error.bank, error.theta(u)).dense()))
@@ -138,7 +139,7 @@ def test_gauss_newton_matrix_is_that_of_differences(name: str, weighed: bool) ->
     J = np.stack([(residuals(u + e) - residuals(u - e)) / 2e-5 for e in steps], axis=1)
     expected = 2.0 * J.T @ J / (error.held_out.count * trial.loss)
     bend = np.array([(error.prior(u + e)[1] - error.prior(u - e)[1]) / 2e-5 for e in steps])
-    np.testing.assert_allclose(found[1], expected + bend, rtol=1e-5, atol=1e-6 * np.abs(expected).max())
+    np.testing.assert_allclose(found.curvature, expected + bend, rtol=1e-5, atol=1e-6 * np.abs(expected).max())
 
 
 def test_value_is_that_of_refitted_folds() -> None:

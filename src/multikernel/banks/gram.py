@@ -181,16 +181,26 @@ class DenseGram(Gram):
         return self.K
 
     def solve_shifted(self, shift: float, B: Array, on: Array | None = None, work: Array | None = None) -> Array:
-        from multikernel.banks import _dense
-
-        S = np.arange(len(self.K)) if on is None else on
-        n = len(S)
+        n = len(self.K) if on is None else len(on)
         shifted = (np.empty(n * n) if work is None else work[: n * n]).reshape(n, n)
-        over_rows(lambda r: _dense.lower_triangle(self.K, S, shifted, r.start, r.stop), n, 64)
+        self._lower_triangle(shifted, on)
         shifted.flat[:: n + 1] += shift
         # the transpose is Fortran-ordered: LAPACK factors it where it stands, and reads our lower triangle only
         factor = linalg.cho_factor(shifted.T, overwrite_a=True, check_finite=False)
         return linalg.cho_solve(factor, B.astype(shifted.dtype, copy=False), check_finite=False)
+
+    def _lower_triangle(self, out: Array, on: Array | None) -> None:
+        """What a factorisation reads, of these samples; compiled code, which takes long to load, for some of them."""
+
+        def every(rows: slice) -> None:
+            out[rows, : rows.stop] = self.K[rows, : rows.stop]
+
+        def some(rows: slice) -> None:
+            from multikernel.banks import _dense
+
+            _dense.lower_triangle(self.K, on, out, rows.start, rows.stop)
+
+        over_rows(every if on is None else some, len(out), 64)
 
     def congruent(self, scale: Array) -> Gram:
         return DenseGram(scale[:, None] * self.K * scale)

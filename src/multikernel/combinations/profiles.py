@@ -12,7 +12,6 @@ Kernels may share the scales: there is one D then, theta = (w_1, ..., w_R, s), a
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 
 import numpy as np
@@ -80,7 +79,20 @@ class Profiles(Combination):
         return (tuple(numbers),) if self.shared else tuple((r,) for r in numbers)
 
     def gram(self, bank: KernelBank, theta: Array) -> DenseGram:
-        return DenseGram(self.at(bank, theta).K)
+        weights, distances = self._distances(bank, theta)
+        K = distances[0]
+
+        def fill(rows: slice) -> None:
+            near = [_clipped(D[rows]) for D in distances]
+            K[rows] = 0.0
+            for users, own in zip(self.users, near, strict=True):
+                for r in users:
+                    profile = self.kernels[r].profile(own)
+                    profile *= weights[r]
+                    K[rows] += profile
+
+        over_tiles(fill, K.shape)
+        return DenseGram(K)
 
     def shares(self, bank: KernelBank, theta: Array, C: Array) -> Array:
         """One for each kernel: its scales have none of their own."""
@@ -93,94 +105,85 @@ class Profiles(Combination):
 
     def pullback(self, bank: KernelBank, theta: Array, A: Array) -> Array:
         A = as_columns(A)
-        return self.at(bank, theta).inner(A @ A.T)
+        (weights, distances), outside, inside = self._distances(bank, theta), np.zeros(len(self.kernels)), []
+        for users, D in zip(self.users, distances, strict=True):
+            outside[list(users)] = self._multiplied(users, weights, A, D)
+            inside.append(bank.inner(D))
+        return np.concatenate([outside, *inside])
 
     def at(self, bank: KernelBank, theta: Array) -> Evaluated:
         """K(theta) with what its derivatives are made of."""
-        R = len(self.kernels)
-        weights, scales = np.asarray(theta)[:R], np.asarray(theta)[R:].reshape(len(self.users), -1)
-        distances = tuple(bank.combine(s).dense() for s in scales)
-        K = np.zeros(bank.shape)
+        weights, distances = self._distances(bank, theta)
+        K, others = np.empty(bank.shape), tuple(np.empty(bank.shape) for _ in self.kernels[1:])
 
         def fill(rows: slice) -> None:
+            K[rows] = 0.0
             for users, D in zip(self.users, distances, strict=True):
                 near = _clipped(D[rows])
+                D[rows] = 0.0  # its slopes take its place
                 for r in users:
-                    profile = self.kernels[r].profile(near)
-                    profile *= weights[r]
-                    K[rows] += profile
+                    for value, out in zip(self.kernels[r].profile_and_slope(near), (K, D), strict=True):
+                        value *= weights[r]
+                        out[rows] += value
+                        if r and out is K:
+                            others[r - 1][rows] = value
 
         over_tiles(fill, K.shape)
-        return Evaluated(self, bank, weights, distances, K)
+        return Evaluated(self, bank, K, distances, others)
+
+    def _distances(self, bank: KernelBank, theta: Array) -> tuple[Array, tuple[Array, ...]]:
+        """The weights, and the matrices D_r, which are the caller's own."""
+        R = len(self.kernels)
+        weights, scales = np.asarray(theta)[:R], np.asarray(theta)[R:].reshape(len(self.users), -1)
+        return weights, tuple(bank.combine(s).dense() for s in scales)
+
+    def _multiplied(self, users: tuple[int, ...], weights: Array, A: Array, D: Array) -> Array:
+        """<A A', f_r(D)> for the kernels r of a distance D, with A A' o sum_r w_r f_r'(D) in the place of D."""
+
+        def part(rows: slice) -> Array:
+            near, M, values = _clipped(D[rows]), A[rows] @ A.T, np.zeros(len(users))
+            D[rows] = 0.0
+            for k, r in enumerate(users):
+                profile, slope = self.kernels[r].profile_and_slope(near)
+                values[k] = np.einsum("ij,ij->", M, profile)
+                slope *= weights[r]
+                D[rows] += slope
+            D[rows] *= M
+            return values
+
+        parts = over_tiles(part, D.shape)
+        return np.sum(parts, axis=0) if parts else np.zeros(len(users))
 
 
 @dataclass(frozen=True, eq=False)
 class Evaluated:
-    """K(theta) at weights w, with the distances D_r."""
+    """K(theta), sum_r w_r f_r'(D) of each distance D over its kernels r, and w_r f_r(D_r) of all r but the first.
+
+    The first follows from the sum K, which callers may overwrite once they know what they need of it.
+    """
 
     combination: Profiles
     bank: KernelBank
-    weights: Array
-    distances: tuple[Array, ...]
     K: Array
+    slopes: tuple[Array, ...]
+    others: tuple[Array, ...]
 
-    def inner(self, M: Array) -> Array:
-        """d<M, K(theta)> / dtheta for M of the shape of K, which is overwritten: shape (d,)."""
-        outside, inside = np.zeros(len(self.weights)), []
-        last = len(self.distances) - 1
-        for d, users in enumerate(self.combination.users):
+    def inner(self, M: Array, total: float) -> Array:
+        """d<M, K(theta)> in the logarithms of the weights and in the scales, for M that is overwritten.
+
+        Parameters
+        ----------
+        M : array of the shape of K
+        total : float, <M, K>
+        """
+        outside = np.array([0.0, *(float(np.einsum("ij,ij->", M, own)) for own in self.others)])
+        outside[0] = total - outside.sum()
+        inside, last = [], len(self.slopes) - 1
+        for d, slope in enumerate(self.slopes):
             product = M if d == last else np.empty_like(M)
-            outside[list(users)] = self._multiplied(d, users, M, product)
+            np.multiply(M, slope, out=product)
             inside.append(self.bank.inner(product))
         return np.concatenate([outside, *inside])
-
-    def kernels(self) -> Iterator[Array]:
-        """w_r f_r(D) of each kernel r."""
-        owner = {r: d for d, users in enumerate(self.combination.users) for r in users}
-        for r, (kernel, weight) in enumerate(zip(self.combination.kernels, self.weights, strict=True)):
-            D = self.distances[owner[r]]
-            K = np.empty_like(D)
-
-            def part(
-                rows: slice, kernel: DistanceKernel = kernel, w: float = weight, D: Array = D, out: Array = K
-            ) -> None:
-                np.multiply(kernel.profile(_clipped(D[rows])), w, out=out[rows])
-
-            over_tiles(part, D.shape)
-            yield K
-
-    def slopes(self) -> Iterator[Array]:
-        """sum_r w_r f_r'(D) of each distance D, over the kernels r that have it."""
-        for users, D in zip(self.combination.users, self.distances, strict=True):
-            slopes = np.empty_like(D)
-
-            def part(rows: slice, users: tuple[int, ...] = users, D: Array = D, out: Array = slopes) -> None:
-                out[rows] = self._slope(users, _clipped(D[rows]))
-
-            over_tiles(part, D.shape)
-            yield slopes
-
-    def _multiplied(self, d: int, users: tuple[int, ...], M: Array, out: Array) -> Array:
-        """<M, f_r(D)> for the kernels r of a distance D, with M o sum_r w_r f_r'(D) in ``out``, which may be M."""
-
-        def part(rows: slice) -> Array:
-            near = _clipped(self.distances[d][rows])
-            kernels = [self.combination.kernels[r] for r in users]
-            values = np.array([np.einsum("ij,ij->", M[rows], kernel.profile(near)) for kernel in kernels])
-            np.multiply(M[rows], self._slope(users, near), out=out[rows])
-            return values
-
-        parts = over_tiles(part, M.shape)
-        return np.sum(parts, axis=0) if parts else np.zeros(len(users))
-
-    def _slope(self, users: tuple[int, ...], near: Array) -> Array:
-        """sum_r w_r f_r' over these kernels r, at distances."""
-        total = np.zeros_like(near)
-        for r in users:
-            slope = self.combination.kernels[r].slope(near)
-            slope *= self.weights[r]
-            total += slope
-        return total
 
 
 def _clipped(D: Array) -> Array:

@@ -100,6 +100,10 @@ class DistanceKernel(Kernel):
         """
         raise NotImplementedError(f"{type(self).__name__} has no slope written out: scales inside it cannot be learned")
 
+    def profile_and_slope(self, D: Array) -> tuple[Array, Array]:
+        """f(D) and f'(D), arrays of the caller's own: for less than both where they share a transcendental function."""
+        return self.profile(D), self.slope(D)
+
     def __call__(self, X: Any, Z: Any = None) -> Array:
         return self.learned(X if Z is None else Z).profile(self.distance(X, Z))
 
@@ -162,7 +166,11 @@ class ExponentialKernel(DistanceKernel):
         return self._exponential(D, D if foreign(D) else np.empty_like(D))
 
     def slope(self, D: Array) -> Array:
-        return -self.gamma * self.profile(D)
+        return self.profile_and_slope(D)[1]
+
+    def profile_and_slope(self, D: Array) -> tuple[Array, Array]:
+        value = self.profile(D)
+        return value, -self.gamma * value
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         D = self.distance(X, Z)

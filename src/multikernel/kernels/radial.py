@@ -55,11 +55,15 @@ class Matern(DistanceKernel):
         return namespace(t).exp(-t) * self._polynomial(t)
 
     def slope(self, D: Array) -> Array:
+        return self.profile_and_slope(D)[1]
+
+    def profile_and_slope(self, D: Array) -> tuple[Array, Array]:
         t = self._argument(D)
+        falls = np.exp(-t)
         if self.nu == 0.5:
-            return -0.5 * self.gamma * np.divide(np.exp(-t), t, out=np.zeros_like(t), where=t > 0)
+            return falls, -0.5 * self.gamma * np.divide(falls, t, out=np.zeros_like(t), where=t > 0)
         factor = 1.5 if self.nu == 1.5 else 5.0 / 6.0 * (1.0 + t)
-        return -self.gamma * factor * np.exp(-t)
+        return falls * self._polynomial(t), -self.gamma * factor * falls
 
     def _argument(self, D: Array) -> Array:
         return namespace(D).sqrt(D * float(2.0 * self.nu * self.gamma))
@@ -102,7 +106,12 @@ class RationalQuadratic(DistanceKernel):
         return self._base(D) ** -self.alpha
 
     def slope(self, D: Array) -> Array:
-        return -self.gamma * self._base(D) ** (-self.alpha - 1.0)
+        return self.profile_and_slope(D)[1]
+
+    def profile_and_slope(self, D: Array) -> tuple[Array, Array]:
+        base = self._base(D)
+        value = base**-self.alpha
+        return value, -self.gamma * (value / base)
 
     def _base(self, D: Array) -> Array:
         return 1.0 + D * float(self.gamma / self.alpha)
@@ -137,9 +146,12 @@ class ExponentialPower(DistanceKernel):
         return namespace(D).exp(-self._exponent(D))
 
     def slope(self, D: Array) -> Array:
+        return self.profile_and_slope(D)[1]
+
+    def profile_and_slope(self, D: Array) -> tuple[Array, Array]:
         t = self._exponent(D)
-        falls = np.divide(t, D, out=np.zeros_like(D), where=D > 0)
-        return -0.5 * self.power * falls * np.exp(-t)
+        value = np.exp(-t)
+        return value, -0.5 * self.power * np.divide(t, D, out=np.zeros_like(D), where=D > 0) * value
 
     def _exponent(self, D: Array) -> Array:
         return (D * float(self.gamma)) ** float(0.5 * self.power)

@@ -12,9 +12,12 @@ than another inverse where the features are few.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel.banks.threads import slices
 from multikernel.combinations.profiles import Evaluated
 from multikernel.procedures.learned_scales.error import ScalesError, Trial
 from multikernel.procedures.learned_scales.forms import Separate
@@ -32,75 +35,86 @@ def can_curve(error: ScalesError) -> bool:
     return 2.0 * t * len(error.halves) * error.held_out.folds.count * X.shape[1] <= _DEAR * n
 
 
-def curved(error: ScalesError, u: Array) -> tuple[Trial, Array] | None:
-    """E with its gradient, and its Gauss-Newton matrix; None where the kernel matrix is singular in floating point."""
+def tried(error: ScalesError, u: Array) -> Trial | None:
+    """E at u, with its Gauss-Newton matrix where that is cheap; None where there is no kernel matrix."""
+    if not can_curve(error):
+        return error.at(u)
+    found = begun(error, u)
+    return None if found is None else found.trial()
+
+
+@dataclass(frozen=True, eq=False)
+class Begun:
+    """The value of E at u, with what its derivatives are made of."""
+
+    error: ScalesError
+    u: Array
+    value: float
+    evaluated: Evaluated
+    left: Residuals
+
+    def trial(self) -> Trial:
+        """E with its gradient and its Gauss-Newton matrix."""
+        error, left, P = self.error, self.left, len(self.u)
+        curvature, slope = np.zeros((P, P)), np.zeros(P)
+        for t in range(error.held_out.Y.shape[1]):
+            J = _jacobian(error, self.u, self.evaluated, left, t)
+            curvature += J.T @ J
+            slope += J.T @ left.values[:, t]
+        factor = 2.0 / (error.held_out.count * error.floored(left.errors))
+        gradient = factor * slope + error.prior(self.u)[1]
+        return Trial(self.u, self.value, gradient, left.errors, factor * curvature + error.bend(self.u))
+
+
+def begun(error: ScalesError, u: Array) -> Begun | None:
+    """E at u; None where the kernel matrix is singular in floating point."""
     evaluated = error.combination.at(error.bank, error.theta(u))
     left = error.held_out.residuals(error.weighed(evaluated.K))
     if left is None:
         return None
-    P = len(u)
-    curvature, slope = np.zeros((P, P)), np.zeros(P)
-    for t in range(error.held_out.Y.shape[1]):
-        J = _jacobian(error, u, evaluated, left, t)
-        curvature += J.T @ J
-        slope += J.T @ left.values[:, t]
-    factor = 2.0 / (error.held_out.count * error.floored(left.errors))
-    prior, direction = error.prior(u)
-    trial = Trial(u, float(np.log(error.floored(left.errors))) + prior, factor * slope + direction, left.errors)
-    return trial, factor * curvature + _bend(error, u)
-
-
-def _bend(error: ScalesError, u: Array) -> Array:
-    """The second derivatives of the prior of separate scales, in blocks for the rows of parameters."""
-    R, size = len(error.combination.kernels), error.form.size
-    block = 2.0 * error.penalty / error.held_out.count * (np.eye(size) - 1.0 / max(size, 1))
-    bend = np.zeros((len(u), len(u)))
-    for first in range(R, len(u), max(size, 1)):
-        bend[first : first + size, first : first + size] = block
-    return bend
+    return Begun(error, u, float(np.log(error.floored(left.errors))) + error.prior(u)[0], evaluated, left)
 
 
 def _jacobian(error: ScalesError, u: Array, evaluated: Evaluated, left: Residuals, t: int) -> Array:
     """The derivatives of the residuals of a target: shape (n, P)."""
     held_out, R = error.held_out, len(error.combination.kernels)
     Q = held_out.directions(left, held_out.folds, left.values[:, t], t)
-    if held_out.one is not None:
-        Q *= held_out.one[:, None]
     J = np.zeros((len(Q), len(u)))
-    applied = [product(K, Q) for K in evaluated.kernels()]  # none of the matrices is kept
-    for r, column in enumerate(applied):
-        J[:, r] = _held(error, left, column[:, :, None])[:, 0]
-    factors = error.rows(error.theta(u))
-    for d, slope in enumerate(evaluated.slopes()):
-        size = error.form.size
+    J[:, 0] = -_held(left, Q[:, :, None])[:, 0]  # of all weights: H_V: K q = q_V - H_V: q, and q_V is 0
+    v = None if held_out.one is None else held_out.one[:, None]
+    Q = Q if v is None else v * Q
+    for r, K in enumerate(evaluated.others, start=1):
+        J[:, r] = _held(left, (product(K, Q) if v is None else v * product(K, Q))[:, :, None])[:, 0]
+        J[:, 0] -= J[:, r]
+    factors, size = error.rows(error.theta(u)), error.form.size
+    for d, slope in enumerate(evaluated.slopes):
         J[:, R + d * size : R + (d + 1) * size] = _in_scales(error, left, slope, Q) * factors[d][error.form.varied]
     return np.asarray(left.blocks.solve(J))
 
 
 def _in_scales(error: ScalesError, left: Residuals, S: Array, Q: Array) -> Array:
     """H_V: dK/ds q of every scale that varies: shape (n, m)."""
-    X, form = error.columns, error.form
+    X, form, v = error.columns, error.form, error.held_out.one
     assert X is not None
     assert isinstance(form, Separate)
-    X = X - X.mean(axis=0)
-    n, F = Q.shape
-    found, first = np.zeros((n, len(form.means))), product(S, Q)
-    height = max(1, int(_PART * n / F))
-    used = np.flatnonzero(form.owner >= 0)
-    for start in range(0, len(used), height):
-        columns = used[start : start + height]
-        x = X[:, None, columns]
-        once = product(S, (Q[:, :, None] * x).reshape(n, -1)).reshape(n, F, -1)
-        twice = product(S, (Q[:, :, None] * x**2).reshape(n, -1)).reshape(n, F, -1)
-        np.add.at(found.T, form.owner[columns], _held(error, left, x**2 * first[:, :, None] - 2.0 * x * once + twice).T)
-    return np.asarray(found[:, form.varied])
+    used, first = np.flatnonzero(form.owner >= 0), product(S, Q)
+    X = X[:, used] - X[:, used].mean(axis=0)
+    found, height = np.zeros((len(form.means), len(X))), max(1, int(_PART * len(X)))
+    for f, V in enumerate(left.blocks.folds.tests()):
+        H = left.H[V] if v is None else left.H[V] * v
+        for part in slices(len(used), height):
+            x = X[:, part]
+            applied = np.hstack([Q[:, f, None] * x, Q[:, f, None] * x**2])
+            once, twice = np.hsplit(product(S, applied), 2)
+            twice += x * (x * first[:, f, None] - 2.0 * once)
+            for k, column in zip(form.owner[used[part]], product(H, twice).T, strict=True):
+                found[k, V] += column
+    return found[form.varied].T
 
 
-def _held(error: ScalesError, left: Residuals, applied: Array) -> Array:
+def _held(left: Residuals, applied: Array) -> Array:
     """H_V: times the columns of fold V, in the rows of V: shape (n, k) for (n, F, k)."""
-    if error.held_out.one is not None:
-        applied = error.held_out.one[:, None, None] * applied
     found = np.empty((len(applied), applied.shape[2]))
     for f, V in enumerate(left.blocks.folds.tests()):
-        found[V] = product(left.H[V], np.ascontiguousarray(applied[:, f]))
+        found[V] = product(left.H[V], applied[:, f])
     return found

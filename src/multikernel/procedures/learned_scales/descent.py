@@ -14,22 +14,24 @@ from multikernel._workers import check_interrupted, time_is_up
 from multikernel.certificate import Certificate
 from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.learned_scales.bounds import Bounds, Run
-from multikernel.procedures.learned_scales.curvature import can_curve
 from multikernel.procedures.learned_scales.error import ScalesError, Trial
 from multikernel.procedures.learned_scales.gauss_newton import damped_steps
-from multikernel.procedures.learned_scales.starts import at_point
 
 _PAIRS = 20  # steps that a quasi-Newton matrix is made of
 
 
-def descended(error: ScalesError, u: Array, tol: float, max_iter: int, observe: Observer = silent) -> Run:
-    """The end of the descent from a point, where the stationarity is tol or steps do not get further."""
-    run = damped_steps(error, u, Bounds.around(error, u), tol, max_iter, observe) if can_curve(error) else None
-    return _quasi_newton(error, at_point(error, u), tol, max_iter, observe) if run is None else run
+def descended(error: ScalesError, start: Trial, tol: float, max_iter: int, observe: Observer = silent) -> Run:
+    """The end of the descent from a trial, where the stationarity is tol or steps do not get further."""
+    bounds = Bounds.around(error, start.u)
+    if start.curvature is None:
+        return _quasi_newton(error, start, bounds, tol, max_iter, observe)
+    return damped_steps(error, start, bounds, tol, max_iter, observe)
 
 
-def _quasi_newton(error: ScalesError, start: Trial, tol: float, max_iter: int, observe: Observer) -> Run:
-    best, bounds = start, Bounds.around(error, start.u)
+def _quasi_newton(
+    error: ScalesError, start: Trial, bounds: Bounds, tol: float, max_iter: int, observe: Observer
+) -> Run:
+    best = start
     last: dict[bytes, Trial] = {}
     history = [bounds.stationarity(start)]
 

@@ -38,12 +38,13 @@ _UNUSED = 1e-20  # a mean distance of less than so much of the largest one is th
 
 @dataclass(frozen=True, eq=False)
 class Trial:
-    """E at u, its gradient, and the mean squared held-out error of each target. No matrix."""
+    """E at u, its gradient, and the mean squared held-out error of each target; its Gauss-Newton matrix, or None."""
 
     u: Array
     value: float
     gradient: Array
     errors: Array
+    curvature: Array | None = None
 
     @property
     def loss(self) -> float:
@@ -67,17 +68,20 @@ class ScalesError:
 
     def at(self, u: Array) -> Trial | None:
         """E at u; None where the kernel matrix is singular in floating point."""
-        R, theta = len(self.combination.kernels), self.theta(u)
-        evaluated = self.combination.at(self.bank, theta)
+        R, evaluated = len(self.combination.kernels), self.combination.at(self.bank, self.theta(u))
         left = self.held_out.residuals(self.weighed(evaluated.K))
         if left is None:
             return None
-        errors, M = left.errors, self.weighed(self.held_out.slope(left))
-        del left  # which frees a matrix before the next one is made
-        slope, parts = evaluated.inner(M) / self.floored(errors), zip(self.parameters(u), self.halves, strict=True)
+        errors, M = left.errors, self.held_out.slope(left)
+        along = -float(np.trace(M))  # <M, K> by H K = I - H: q is 0 on the samples held out, where the I is
+        M = self.weighed(M)
+        slope, parts = (
+            evaluated.inner(M, along) / self.floored(errors),
+            zip(self.parameters(u), self.halves, strict=True),
+        )
         pulled = [half * self.form.pulled(v, own) for (v, half), own in zip(parts, self.rows(slope), strict=True)]
         value, direction = self.prior(u)
-        gradient = np.concatenate([slope[:R] * theta[:R], *pulled]) + direction
+        gradient = np.concatenate([slope[:R], *pulled]) + direction
         return Trial(u, float(np.log(self.floored(errors))) + value, gradient, errors)
 
     def floored(self, errors: Array) -> float:
@@ -91,14 +95,30 @@ class ScalesError:
         factor = self.penalty / self.held_out.count
         return factor * sum(value for value, _ in each), factor * direction
 
+    def bend(self, u: Array) -> Array:
+        """The second derivatives of the prior of separate scales, in blocks for the rows of parameters."""
+        R, size = len(self.combination.kernels), self.form.size
+        block = 2.0 * self.penalty / self.held_out.count * (np.eye(size) - 1.0 / max(size, 1))
+        bend = np.zeros((len(u), len(u)))
+        for first in range(R, len(u), max(size, 1)):
+            bend[first : first + size, first : first + size] = block
+        return bend
+
+    def repriced(self, trial: Trial, penalty: float) -> Trial:
+        """A trial of this error with another penalty, as one of this error: only the prior differs."""
+        more = replace(self, penalty=self.penalty - penalty)
+        value, direction = more.prior(trial.u)
+        curvature = None if trial.curvature is None else trial.curvature + more.bend(trial.u)
+        return replace(trial, value=trial.value + value, gradient=trial.gradient + direction, curvature=curvature)
+
     def squares(self, u: Array) -> Array:
         """The squared residual of each held-out sample, the sum over the targets; infinite where there is no matrix."""
-        left = self.held_out.residuals(self.weighed(self.combination.at(self.bank, self.theta(u)).K))
+        left = self.held_out.residuals(self.matrix(self.theta(u)))
         return np.full(len(self.held_out.Y), np.inf) if left is None else (left.values**2).sum(axis=1)
 
     def losses(self, theta: Array, factors: Sequence[float] = (1.0,)) -> Iterator[tuple[float, float]]:
         """The held-out errors with several factors of the weights, those that are to be had."""
-        K = self.weighed(self.combination.at(self.bank, theta).K)
+        K = self.matrix(theta)
         for factor in factors:
             left = self.held_out.residuals(factor * K)
             if left is not None:
@@ -132,6 +152,10 @@ class ScalesError:
     def on(self, rows: Array) -> ScalesError:
         """The same error on some of the samples."""
         return replace(self, bank=self.bank.block(rows, rows), held_out=self.held_out.on(rows))
+
+    def matrix(self, theta: Array) -> Array:
+        """v v' o K(theta), which may be overwritten."""
+        return self.weighed(self.combination.gram(self.bank, theta).dense())
 
     def weighed(self, K: Array) -> Array:
         """v v' o K in the place of K."""

@@ -35,7 +35,7 @@ def gradients(error: ScalesError, theta: Array) -> Array | None:
         return None
     X = X - X.mean(axis=0)
     found = np.zeros((coef.shape[1], *X.shape))
-    for s, slope in zip(error.rows(theta), evaluated.slopes(), strict=True):
+    for s, slope in zip(error.rows(theta), evaluated.slopes, strict=True):
         for gradient, a in zip(found, coef.T, strict=True):
             gradient += 2.0 * error.form.applied(s, X * (slope @ a)[:, None] - slope @ (a[:, None] * X))
     return found

@@ -25,9 +25,9 @@ from functools import partial
 
 import numpy as np
 
-from multikernel._typing import Array
 from multikernel._workers import on_threads
 from multikernel.banks.threads import n_threads
+from multikernel.procedures.learned_scales.curvature import tried
 from multikernel.procedures.learned_scales.descent import descended
 from multikernel.procedures.learned_scales.error import ScalesError, Trial
 from multikernel.procedures.learned_scales.starts import Equal, beginning, proposed
@@ -51,23 +51,25 @@ class Chosen:
 def along(error: ScalesError, equal: Equal, penalties: Sequence[float], tol: float, max_iter: int) -> list[Trial]:
     """E at the minima for penalties that fall, each from the one before."""
     found: list[Trial] = []
+    error = replace(error, penalty=penalties[0])
     trial, joined = beginning(error, equal), min(each for each in penalties if each >= _JOINED)
     for penalty in penalties:
-        other = replace(error, penalty=penalty)
-        starts = _joining(other, trial, equal) if penalty == joined else [trial.u]
-        ends = [descended(other, u, max(tol, _ROUGH), max_iter).best for u in starts]
+        before, error = error.penalty, replace(error, penalty=penalty)
+        trial = error.repriced(trial, before)
+        starts = _joining(error, trial, equal) if penalty == joined else [trial]
+        ends = [descended(error, start, max(tol, _ROUGH), max_iter).best for start in starts]
         trial = min(ends, key=lambda end: end.value)
         found.append(trial)
     return found
 
 
-def _joining(error: ScalesError, trial: Trial, equal: Equal) -> list[Array]:
+def _joining(error: ScalesError, trial: Trial, equal: Equal) -> list[Trial]:
     """The starts of a descent: the path so far, what is proposed, or both."""
     u = proposed(error, equal)
-    other = None if u is None else error.at(u)
+    other = None if u is None else tried(error, u)
     if other is None or other.loss > trial.loss:
-        return [trial.u]
-    return [other.u] if other.loss < _LOWER * trial.loss else [trial.u, other.u]
+        return [trial]
+    return [other] if other.loss < _LOWER * trial.loss else [trial, other]
 
 
 def given(error: ScalesError, equal: Equal, tol: float, max_iter: int) -> Chosen:

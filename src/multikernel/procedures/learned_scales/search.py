@@ -28,7 +28,7 @@ from multikernel.procedures.learned_scales.error import ScalesError, mean_distan
 from multikernel.procedures.learned_scales.forms import Form, Separate
 from multikernel.procedures.learned_scales.metrics import FullMetric, LowRankMetric
 from multikernel.procedures.learned_scales.path import can_choose, chosen, given
-from multikernel.procedures.learned_scales.starts import equal_scales
+from multikernel.procedures.learned_scales.starts import at_point, equal_scales
 from multikernel.procedures.ridge_cv.residuals import HeldOut
 from multikernel.procedures.units import spread
 
@@ -110,12 +110,12 @@ def learned_scales(
     with one_blas_thread(0):
         equal = equal_scales(few, _some(error, _FEWEST, seed))
         found = (chosen if penalty is None and can_choose(few) else given)(few, equal, tol, max_iter)
-        u, error = found.trial.u, replace(error, penalty=found.penalty)
+        error = replace(error, penalty=found.penalty)
     with one_blas_thread(n, MANY):
-        loss, begin = equal.loss(error), next(error.losses(error.theta(u)), (1.0, np.inf))[1]
-        if begin > loss and error.widened is error:  # up to the prior, which is 0 for equal scales
-            u = error.equal(equal.weight, equal.width)
-        run = descended(error, u, tol, max_iter, observe)
+        loss, start = equal.loss(error), at_point(error, found.trial.u)
+        if start.loss > loss and error.widened is error:  # up to the prior, which is 0 for equal scales
+            start = at_point(error, error.equal(equal.weight, equal.width))
+        run = descended(error, start, tol, max_iter, observe)
     return _result(error, run, loss, found.outer, tol, unit)
 
 

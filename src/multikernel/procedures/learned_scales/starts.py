@@ -13,6 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel.procedures.learned_scales.curvature import tried
 from multikernel.procedures.learned_scales.error import ScalesError, Trial
 from multikernel.procedures.learned_scales.gradients import outer_product
 from multikernel.procedures.learned_scales.screening import evidence
@@ -56,14 +57,14 @@ def equal_scales(error: ScalesError, few: ScalesError) -> Equal:
 
 def at_point(error: ScalesError, u: Array) -> Trial:
     """E at a point where the matrix of some of the samples was definite."""
-    found = error.at(u)
+    found = tried(error, u)
     return beginning(error, equal_scales(error, error)) if found is None else found
 
 
 def beginning(error: ScalesError, equal: Equal) -> Trial:
     """E at equal scales; for a metric of low rank, which has none, at what gradients make of them."""
     u = error.equal(equal.weight, equal.width) if error.widened is error else from_gradients(error, equal.theta(error))
-    found = None if u is None else error.at(u)
+    found = None if u is None else tried(error, u)
     if found is None:
         raise ValueError("learned scales: no kernel matrix to begin with is positive definite with a ridge")
     return found

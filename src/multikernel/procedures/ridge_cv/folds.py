@@ -10,6 +10,7 @@ import numpy as np
 from scipy.linalg import lapack
 from sklearn.model_selection import check_cv
 
+from multikernel import _lapack
 from multikernel._arrays import foreign, host, namespace, taken
 from multikernel._typing import Array
 
@@ -116,10 +117,10 @@ class Blocks:
             return cls(folds, (_diagonal(H),))
         factors = []
         for V in folds.tests():
-            factor, failed = lapack.dpotrf(_block(H, V).T, lower=1, overwrite_a=1)
-            if failed:
+            block = _block(H, V)
+            if not _lapack.factored(block):
                 raise np.linalg.LinAlgError(f"a block of {len(V)} held-out samples is not positive definite")
-            factors.append(factor)
+            factors.append(block.T)
         return cls(folds, tuple(factors))
 
     def solve(self, B: Array) -> Array:

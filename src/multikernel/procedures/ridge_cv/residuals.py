@@ -25,9 +25,8 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.linalg import blas, lapack
 
-from multikernel import _arrays, _linalg
+from multikernel import _arrays, _lapack, _linalg
 from multikernel._arrays import foreign, host, like
 from multikernel._typing import Array
 from multikernel.banks.threads import slices
@@ -119,10 +118,9 @@ class HeldOut:
             P = _columns(at.H, self.folds, U[:, t])
             Q = self.directions(at, self.folds, at.values[:, t], t)
             if foreign(M):
-                M += like(M, P) @ like(M, Q).T
+                M += 2.0 / self.count * (like(M, P) @ like(M, Q).T)
             else:
-                blas.dgemm(1.0, Q.T, P.T, 1.0, M.T, trans_a=True, overwrite_c=True)  # M += P Q', in place
-        M *= 2.0 / self.count
+                _lapack.product(P, Q.T, M, 2.0 / self.count)
         return M
 
     def centred(self, targets: Array, ones: Array, folds: Folds) -> Array:
@@ -160,10 +158,7 @@ def _inverse(K: Any) -> Any:
     if foreign(K):
         return _arrays.Cholesky.of(K, 1.0).inverse()
     K.flat[:: len(K) + 1] += 1.0
-    factor, failed = lapack.dpotrf(K.T, lower=1, overwrite_a=1, clean=0)  # the transpose is Fortran-ordered: in place
-    if not failed:
-        _, failed = lapack.dpotri(factor, lower=1, overwrite_c=1)
-    if failed:
+    if not (_lapack.factored(K) and _lapack.inverted(K)):
         raise np.linalg.LinAlgError("the kernel matrix with its ridge is not positive definite")
     for part in slices(len(K), _TILE):
         below, tile = slice(part.stop, None), K[part, part]
@@ -176,4 +171,4 @@ def product(A: Any, B: Array) -> Array:
     """A B by SciPy's BLAS, beside whose factorisations the threads of NumPy's own would spin."""
     if foreign(A):
         return _linalg.product(A, B)
-    return blas.dgemm(1.0, B.T, A.T).T
+    return _lapack.product(A, B)
