@@ -187,6 +187,15 @@ def test_a_list_of_texts():
     assert list(model.predict(["a good table", "a bad lamp"])) == [True, False]
 
 
+def test_few_texts_that_repeat_are_texts_where_they_are_all_there_is():
+    notes = ["good movie", "bad film", "nice evening", "awful evening"] * 10
+    model = MultiKernelClassifier().fit(notes, [1, 0, 1, 0] * 10)
+    assert "1 text" in model.explain()
+    assert list(model.predict(["good evening", "bad evening"])) == [1, 0]
+    model = MultiKernelClassifier(types={"x0": "category"}).fit(notes, [1, 0, 1, 0] * 10)
+    assert "1 category" in model.explain()
+
+
 def test_a_frame_of_polars(frame, survived):
     polars = pytest.importorskip("polars")
     cells = {name: [None if value is None or value != value else value for value in frame[name]] for name in frame}

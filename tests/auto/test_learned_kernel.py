@@ -130,3 +130,15 @@ def test_a_model_that_is_not_fitted_has_none_of_it(name):
     assert not hasattr(MultiKernelClassifier(), name)
     with pytest.raises(NotFittedError):
         getattr(MultiKernelClassifier(), name)
+
+
+def test_what_needs_kernels_that_are_given_says_so(model, table):
+    truth, why = table["a"] > 0, "got MultiKernelClassifier, which chooses kernels and their regularisation itself"
+    with pytest.raises(TypeError, match=why + ": scikit-learn's permutation_importance shuffles columns"):
+        mk.kernel_importance(model, table, truth)
+    with pytest.raises(TypeError, match=why):
+        mk.weight_stability(model, table, truth)
+    with pytest.raises(TypeError, match=why):
+        mk.path(model, table, truth, "C", [1.0, 2.0])
+    with pytest.raises(TypeError, match=why):
+        mk.BankSearchCV(model, {"C": [1.0]}).fit(table, truth)

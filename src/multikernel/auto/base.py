@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 from time import perf_counter
 from typing import Any
@@ -32,7 +32,7 @@ from multikernel.auto.limits import Limits, some
 from multikernel.auto.preparation import Preparation
 from multikernel.auto.samples import Samples
 from multikernel.auto.search import Answer, Member, Tried, tried
-from multikernel.auto.table import Table, as_table, is_table, is_views, read
+from multikernel.auto.table import Table, as_table, is_of_texts, is_table, is_views, read
 from multikernel.auto.task import Task
 from multikernel.banks.threads import one_blas_thread
 from multikernel.estimators.learned_kernel import LearnedKernel
@@ -213,7 +213,7 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
 
     def _table(self, X: Any, reset: bool) -> Table:
         """Samples as a table, checked."""
-        X = as_table(X)
+        texts, X = is_of_texts(X), as_table(X)
         if not is_views(X):
             if is_frame(X):
                 check_names(X)
@@ -226,7 +226,7 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         least = 2 if reset else 1
         if table.n < least:
             raise ValueError(f"{type(self).__name__} needs samples, at least {least}, got n_samples = {table.n}")
-        return table
+        return replace(table, types=dict.fromkeys(table.columns, "text")) if texts else table
 
     def _values(self, X: Any) -> Array:
         """The blend at samples: shape (len(X), k)."""

@@ -61,7 +61,7 @@ class Preparation:
     @classmethod
     def of(cls, table: Table, types: Mapping[str, Declared] | None = None) -> Preparation:
         """What a training table tells, and what its columns are declared to be."""
-        declared = checked_types(types, list(table.columns))
+        declared = table.types | dict(checked_types(types, list(table.columns)))
         columns = tuple(type_of(name, cells, declared.get(name)) for name, cells in table.columns.items())
         for column in columns:
             if column.said:

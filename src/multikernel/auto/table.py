@@ -18,6 +18,7 @@ from multikernel._arrays import host
 from multikernel._memory import check_memory
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
+from multikernel.kernels.declared import Declared
 from multikernel.kernels.frames import FrameColumn, check_names, columns_of, is_frame
 
 _FEW = 200  # columns up to which a sparse matrix is read as numbers
@@ -35,6 +36,7 @@ class Table:
     sparse : dict of CSR matrices (n, p)
     given : dict of kernel matrices (n, training samples)
     views : dict, the view of each column where views were given
+    types : dict, what columns hold where the form of X says it
     """
 
     n: int
@@ -42,6 +44,7 @@ class Table:
     sparse: dict[str, Any] = field(default_factory=dict)
     given: dict[str, Array] = field(default_factory=dict)
     views: dict[str, str] = field(default_factory=dict)
+    types: dict[str, Declared] = field(default_factory=dict)
 
 
 def read(X: Any, given: Sequence[str] | None = None) -> Table:
@@ -82,15 +85,22 @@ def as_table(X: Any) -> Any:
         return {f"view {k}": view for k, view in enumerate(X)}
     if is_views(X) or is_frame(X) or sparse.issparse(X):
         return X
+    if is_of_texts(X):
+        return np.asarray(X, dtype=object).reshape(-1, 1)
     X = np.asarray(X)
-    X = X.astype(object) if X.dtype.kind in "US" else X
-    texts = X.ndim == 1 and X.dtype.kind == "O" and len(X) and all(isinstance(cell, str) for cell in X)
-    return X.reshape(-1, 1) if texts else X
+    return X.astype(object) if X.dtype.kind in "US" else X
 
 
 def is_views(X: Any) -> bool:
     """Whether X holds views by name; a sparse matrix by keys is a mapping, too."""
     return isinstance(X, Mapping) and not sparse.issparse(X)
+
+
+def is_of_texts(X: Any) -> bool:
+    """Whether X is a list or a column of strings, with a text for each sample."""
+    if isinstance(X, KernelBank | Mapping) or is_frame(X) or not hasattr(X, "__len__") or getattr(X, "ndim", 1) != 1:
+        return False
+    return len(X) > 0 and all(isinstance(cell, str) for cell in X)
 
 
 def is_table(X: Any) -> bool:

@@ -75,6 +75,14 @@ class LearnedKernel(ABC):
         return KernelTransformer(self, output)
 
 
+def called(model: Any) -> str:
+    """The name of an estimator that is refused where a bank of kernels is needed, and why it has none."""
+    name = type(model).__name__
+    return (
+        f"{name}, which chooses kernels and their regularisation itself" if isinstance(model, LearnedKernel) else name
+    )
+
+
 def _fitted(model: Any) -> Any:
     """A model whose attributes are set by a fit, or are properties, checked to be fitted."""
     check_is_fitted(model)

@@ -14,6 +14,7 @@ from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 
 from multikernel.estimators.base import KernelEstimator
+from multikernel.estimators.learned_kernel import called
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,9 +43,8 @@ class Steps:
         last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
         if not isinstance(last, KernelEstimator):
             raise TypeError(
-                f"{asks} estimators of multikernel, alone or at the end of a Pipeline, got "
-                f"{type(estimator).__name__}"
-                + (f" that ends in {type(last).__name__}" if last is not estimator else "")
+                f"{asks} estimators of multikernel with kernels that are given, alone or at the end of a Pipeline, got "
+                f"{called(last)}" + (f", at the end of a {type(estimator).__name__}" if last is not estimator else "")
             )
         if last is estimator:
             return cls(None, last, "")

@@ -19,6 +19,7 @@ from sklearn.utils import check_array, check_random_state
 
 from multikernel._typing import Array
 from multikernel.estimators.base import KernelEstimator
+from multikernel.estimators.learned_kernel import called
 from multikernel.estimators.names import short_names
 from multikernel.estimators.predictor import KernelPredictor, knowing
 from multikernel.estimators.scores import quick_scorer
@@ -111,7 +112,10 @@ def kernel_importance(
     ((4, 5), True)
     """
     if not isinstance(model, KernelEstimator):
-        raise TypeError(f"kernel_importance takes a fitted estimator of multikernel, got {type(model).__name__}")
+        raise TypeError(
+            "kernel_importance takes a fitted estimator of multikernel with kernels that are given, got "
+            f"{called(model)}: scikit-learn's permutation_importance shuffles columns"
+        )
     parts = model.contributions(X)
     predictor = model.predictor_
     if isinstance(predictor, KernelPredictor) and not predictor.linear:

@@ -16,6 +16,7 @@ from multikernel._rules import Number, Whole
 from multikernel._typing import Array
 from multikernel._workers import on_threads
 from multikernel.estimators.base import KernelEstimator
+from multikernel.estimators.learned_kernel import called
 from multikernel.estimators.names import short_names
 
 _POSITIVE = 1e-6  # of the largest weight: what counts as a positive weight
@@ -114,7 +115,9 @@ def weight_stability(
     (5, 3, 4)
     """
     if not isinstance(estimator, KernelEstimator):
-        raise TypeError(f"weight_stability takes an estimator of multikernel, got {type(estimator).__name__}")
+        raise TypeError(
+            f"weight_stability takes an estimator of multikernel with kernels that are given, got {called(estimator)}"
+        )
     Whole(1).check(n_resamples, "weight_stability: n_resamples")
     Number(above=0, below=1).check(part, "weight_stability: part")
     model = clone(estimator)
