@@ -133,7 +133,7 @@ def test_a_model_that_is_not_fitted_has_none_of_it(name):
 
 
 def test_what_needs_kernels_that_are_given_says_so(model, table):
-    truth, why = table["a"] > 0, "got MultiKernelClassifier, which chooses kernels and their regularisation itself"
+    truth, why = table["a"] > 0, "got MultiKernelClassifier, which takes no kernels but chooses them itself"
     with pytest.raises(TypeError, match=why + ": scikit-learn's permutation_importance shuffles columns"):
         mk.kernel_importance(model, table, truth)
     with pytest.raises(TypeError, match=why):

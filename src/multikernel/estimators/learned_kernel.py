@@ -78,9 +78,7 @@ class LearnedKernel(ABC):
 def called(model: Any) -> str:
     """The name of an estimator that is refused where a bank of kernels is needed, and why it has none."""
     name = type(model).__name__
-    return (
-        f"{name}, which chooses kernels and their regularisation itself" if isinstance(model, LearnedKernel) else name
-    )
+    return f"{name}, which takes no kernels but chooses them itself" if isinstance(model, LearnedKernel) else name
 
 
 def _fitted(model: Any) -> Any:

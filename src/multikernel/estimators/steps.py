@@ -43,8 +43,9 @@ class Steps:
         last = estimator.steps[-1][1] if isinstance(estimator, Pipeline) else estimator
         if not isinstance(last, KernelEstimator):
             raise TypeError(
-                f"{asks} estimators of multikernel with kernels that are given, alone or at the end of a Pipeline, got "
-                f"{called(last)}" + (f", at the end of a {type(estimator).__name__}" if last is not estimator else "")
+                f"{asks} estimators of multikernel, alone or at the end of a Pipeline, got "
+                + (f"{type(estimator).__name__} that ends in " if last is not estimator else "")
+                + called(last)
             )
         if last is estimator:
             return cls(None, last, "")

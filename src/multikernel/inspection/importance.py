@@ -113,7 +113,7 @@ def kernel_importance(
     """
     if not isinstance(model, KernelEstimator):
         raise TypeError(
-            "kernel_importance takes a fitted estimator of multikernel with kernels that are given, got "
+            "kernel_importance takes a fitted estimator of multikernel, got "
             f"{called(model)}: scikit-learn's permutation_importance shuffles columns"
         )
     parts = model.contributions(X)

@@ -115,9 +115,7 @@ def weight_stability(
     (5, 3, 4)
     """
     if not isinstance(estimator, KernelEstimator):
-        raise TypeError(
-            f"weight_stability takes an estimator of multikernel with kernels that are given, got {called(estimator)}"
-        )
+        raise TypeError(f"weight_stability takes an estimator of multikernel, got {called(estimator)}")
     Whole(1).check(n_resamples, "weight_stability: n_resamples")
     Number(above=0, below=1).check(part, "weight_stability: part")
     model = clone(estimator)
