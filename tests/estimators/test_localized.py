@@ -108,6 +108,30 @@ def test_clusters_are_those_of_the_feature_space_and_new_samples_join_the_neares
     assert inertia == pytest.approx(KMeans(2, n_init=10, random_state=0).fit(X).inertia_, rel=1e-9)
 
 
+def test_clusters_follow_the_weights_of_samples() -> None:
+    """Against k-means with weights; a sample of weight zero moves no centre."""
+    weight = RNG.integers(0, 6, size=60).astype(float)
+    model = LocalizedMKLClassifier([kernels.Linear()], n_clusters=2, random_state=0).fit(
+        X, LABELS, sample_weight=weight
+    )
+    found = KMeans(2, n_init=20, random_state=0).fit(X, sample_weight=weight)
+    labels = model.membership(X).argmax(axis=1)
+    pairs = {(a, b) for a, b in zip(labels, found.predict(X), strict=True)}
+    assert len(pairs) == 2
+    means = [np.average(X[labels == j], axis=0, weights=weight[labels == j]) for j in range(2)]
+    new = 3.0 * RNG.normal(size=(30, 3))
+    nearest = np.linalg.norm(new[:, None] - means, axis=2).argmin(axis=1)
+    np.testing.assert_array_equal(model.membership(new).argmax(axis=1), nearest)
+    given = LocalizedMKLClassifier([kernels.Linear()], memberships=labels).fit(X, LABELS, sample_weight=weight)
+    np.testing.assert_array_equal(given.membership(new), model.membership(new))
+    few = LocalizedMKLClassifier([kernels.Linear()], n_clusters=5, random_state=0)
+    few.fit(
+        X, LABELS, sample_weight=np.isin(np.arange(60), [*np.flatnonzero(LABELS)[:2], *np.flatnonzero(~LABELS)[:2]])
+    )
+    assert few.n_clusters_ == 4
+    assert few.kernel_names_.tolist() == [f"group {j}: Linear()" for j in range(4)]
+
+
 def test_memberships_may_be_labels_shares_a_function_or_a_clustering() -> None:
     fits = {
         name: LocalizedMKLClassifier(FAMILY, memberships=given, C=2.0).fit(X, LABELS)

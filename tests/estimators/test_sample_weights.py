@@ -50,6 +50,8 @@ SHARP = [
     mk.TwoLayerRegressor(FAMILY, second="polynomial", alpha=0.1, tol=1e-9),
     mk.TwoLayerClassifier(FAMILY, second="gaussian", alpha=0.1, tol=1e-9),
     mk.AlignmentMKLRegressor(FAMILY),
+    mk.LocalizedMKLClassifier(FAMILY, random_state=0, tol=1e-10),
+    mk.LocalizedMKLRegressor(FAMILY, C=1.0, epsilon=0.1, n_clusters=3, random_state=0, temperature=0.3, tol=1e-10),
 ]
 
 

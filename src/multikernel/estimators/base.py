@@ -115,12 +115,17 @@ class KernelEstimator(Regularised, FittedModel):
         with limited(self.time_budget):
             bank, target = self.bind(X, y)
             weight = checked_weights(sample_weight, bank.shape[0])
+            bank = bank if weight is None else self._weighed(bank, weight)
             self.fit_bank(bank, target, sample_weight=weight, checkpoint=kept)
         return self
 
     def _checkpoint(self, *given: Any) -> Checkpoint:
         """Where the problems of a fit to what was given are kept, for an estimator that has several."""
         return UNKEPT
+
+    def _weighed(self, bank: KernelBank, sample_weight: Array) -> KernelBank:
+        """The training bank, which may follow the weights of the samples."""
+        return bank
 
     def _begin(self, y: Any) -> None:
         """Forget what an earlier fit left; ValueError where a target that is needed is not there."""

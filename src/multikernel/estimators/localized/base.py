@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
@@ -59,16 +59,26 @@ class LocalizedMKL(SupportEstimator):
 
     def _bind(self, X: Any, y: Any, **checks: Any) -> tuple[KernelBank, Array]:
         bank, target = super()._bind(X, y, **checks)
+        return self._grouped(bank, self.kernel_names_), target
+
+    def _weighed(self, bank: KernelBank, sample_weight: Array) -> KernelBank:
+        """The groups that the weights of the samples make: a sample of weight 2 is like two samples."""
+        assert isinstance(bank, LocalizedBank)
+        names = [str(name).removeprefix(_name_of(0, "")) for name in self.kernel_names_[: len(bank.whole)]]
+        return self._grouped(bank.whole, names, sample_weight)
+
+    def _grouped(self, bank: KernelBank, names: Sequence[Any], weight: Array | None = None) -> LocalizedBank:
+        """The kernels of all groups; what is told of them is published."""
         try:
-            h, rule = self._groups_of(bank)
+            h, rule = self._groups_of(bank, np.ones(bank.shape[0]) if weight is None else weight)
         except ValueError as error:
             raise ValueError(f"{type(self).__name__}: {error}") from None
-        self.n_clusters_, names = h.shape[1], self.kernel_names_
+        self.n_clusters_ = h.shape[1]
         self.memberships_ = h
-        self.kernel_names_ = np.array([f"group {j}: {name}" for j in range(h.shape[1]) for name in names], dtype=object)
-        return LocalizedBank.of(bank, h, rule), target
+        self.kernel_names_ = np.array([_name_of(j, name) for j in range(h.shape[1]) for name in names], dtype=object)
+        return LocalizedBank.of(bank, h, rule)
 
-    def _groups_of(self, bank: KernelBank) -> tuple[Array, Memberships]:
+    def _groups_of(self, bank: KernelBank, weight: Array) -> tuple[Array, Memberships]:
         """Memberships of the training samples, and the rule for others."""
         given, n = self.memberships, bank.shape[0]
         if given is not None and _is_rule(given):
@@ -81,14 +91,15 @@ class LocalizedMKL(SupportEstimator):
             rule = clone(given).fit(samples) if hasattr(given, "predict") else given
             h = as_memberships(evaluated(rule, samples), n)
             return h, OfFunction(rule, h.shape[1])
-        sizes = bank.traces() / n
+        sizes = np.average(bank.diagonal(), axis=1, weights=weight)
         weights = np.divide(1.0, sizes, out=np.zeros(len(sizes)), where=sizes > 0.0) / len(sizes)
         if given is not None:
-            return (h := as_memberships(given, n)), self._nearest(bank, weights, h)
+            return (h := as_memberships(given, n)), self._nearest(bank, weights, h * weight[:, None])
         check_memory(float(n) * n, f"the matrix that {n} samples are clustered by", "give memberships as a function")
         generator = np.random.default_rng(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        labels = kernel_k_means(bank.combine(weights).dense(), min(self.n_clusters, n), generator)
-        nearest = self._nearest(bank, weights, np.eye(labels.max() + 1)[labels])
+        count = min(int(self.n_clusters), int(np.count_nonzero(weight)))
+        labels = kernel_k_means(bank.combine(weights).dense(), count, generator, weight=weight)
+        nearest = self._nearest(bank, weights, np.eye(count)[labels] * weight[:, None])
         return nearest.near(bank), nearest
 
     def _nearest(self, bank: KernelBank, weights: Array, h: Array) -> NearestCentre:
@@ -172,6 +183,11 @@ class LocalizedMKL(SupportEstimator):
         """
         check_is_fitted(self)
         return self._rule.of(X if self._is_given(X) else self._samples(X))
+
+
+def _name_of(group: int, kernel: Any) -> str:
+    """What a kernel of a group is called."""
+    return f"group {group}: {kernel}"
 
 
 def _groups(bank: Any) -> int:

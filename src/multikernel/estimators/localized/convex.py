@@ -20,7 +20,8 @@ class LocalizedMKLClassifier(LocalizedMKL, SupportClassifier):
 
     max over a of sum a - 1/2 a'Y K Y a, 0 <= a <= C, y'a = 0. It is convex, and ``objective_`` is its value. The
     groups are clusters in the feature space of the mean of the kernels, each divided by its mean self-value, unless
-    ``memberships`` tells others; a new sample belongs to the group whose centre is nearest there.
+    ``memberships`` tells others; a new sample belongs to the group whose centre is nearest there. Centres and clusters
+    follow ``sample_weight``: a sample of weight 2 is like two samples.
 
     Parameters
     ----------
