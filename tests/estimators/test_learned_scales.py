@@ -220,6 +220,40 @@ def test_features_beyond_double_precision_are_refused_in_a_sentence() -> None:
         assert np.isfinite(model.predict(A)).all()
 
 
+@pytest.mark.parametrize(("metric", "units"), [("diagonal", (1e-150, 1e150, 1.0)), ("full", (1e-11, 1e11, 1e-150))])
+def test_features_in_units_far_apart(metric: Any, units: tuple[float, ...]) -> None:
+    """None is taken for a constant beside another, whose squares are 1e600 times its own."""
+    A = X.copy()
+    A[:, :3] *= units
+    one, other = (LearnedScalesRegressor(metric=metric).fit(B[TRAIN], y[TRAIN]) for B in (X, A))
+    np.testing.assert_allclose(other.predict(A[TEST]), one.predict(X[TEST]), rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(other.relative_scales_, one.relative_scales_, rtol=1e-6)
+
+
+def test_columns_that_are_constant_but_for_rounding() -> None:
+    A = np.column_stack([X, np.nextafter(1e9, np.where(np.arange(len(X)) % 2, 2e9, 0.0))])
+    model = LearnedScalesRegressor(max_iter=1, tol=10.0).fit(A[TRAIN], y[TRAIN])
+    assert model.scales_[-1] == 0.0
+    assert (model.scales_[:-1] > 0.0).all()
+
+
+@pytest.mark.parametrize("count", [2, 3, 6])
+def test_weight_on_a_few_samples(count: int) -> None:
+    """Folds without weight tell nothing: the penalty is chosen only where enough others are left."""
+    weight = np.zeros(160)
+    weight[:count] = 1.0
+    folds = np.arange(160) % 5
+    pairs = [(np.flatnonzero(folds != f), np.flatnonzero(folds == f)) for f in range(5)]
+    model = LearnedScalesRegressor(cv=pairs, tol=10.0).fit(X[TRAIN], y[TRAIN], sample_weight=weight)
+    assert np.isfinite(model.predict(X[TEST])).all()
+
+
+@pytest.mark.parametrize("groups", [[[0.5]], [[True]], [[None]], [["a"], 1]])
+def test_groups_are_lists_of_numbers_and_names(groups: Any) -> None:
+    with pytest.raises(ValueError, match=r"groups must be None or a list of lists of features, each a whole number or"):
+        LearnedScalesRegressor(groups=groups).fit(X, y)
+
+
 def test_targets_whose_squares_are_no_numbers() -> None:
     one, other = (LearnedScalesRegressor().fit(X[TRAIN], c * y[TRAIN]) for c in (1.0, 1e300))
     np.testing.assert_allclose(other.predict(X[TEST]) / 1e300, one.predict(X[TEST]), rtol=1e-6)

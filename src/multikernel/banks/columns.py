@@ -24,6 +24,7 @@ from multikernel.banks.indices import positions, same_samples
 from multikernel.banks.squares import weighted_squares
 from multikernel.banks.threads import one_blas_thread, over_rows, over_tiles
 
+_ULPS = 16.0  # units in the last place of the largest value: what varies by less is constant but for rounding
 _PIECE = 1 << 20  # differences of columns that a thread forms at a time
 
 
@@ -86,6 +87,13 @@ class ColumnDistancesBank(KernelBank):
         spread = np.zeros((*values.shape[:-1], self.columns.p))
         spread[..., features[owner >= 0]] = values[..., owner[owner >= 0]]
         return spread
+
+    @property
+    def rounded(self) -> Array:
+        """What rounding may make of each group's distance where its columns are constant; units differ by column."""
+        errors = _ULPS * np.finfo(float).eps * np.abs(self.Z).max(axis=0, initial=0.0)
+        used = self.owner >= 0
+        return np.bincount(self.owner[used], errors[used] ** self.degree, minlength=self.groups)
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -237,7 +245,7 @@ def _absolute(s: Array, X: Array, Z: Array) -> Array:
 def _check_range(numbers: Array, columns: Columns) -> None:
     with np.errstate(over="ignore"):
         widths = np.ptp(numbers, axis=0) if len(numbers) else np.zeros(numbers.shape[1])
-    least, most = 1e-300 ** (1.0 / columns.degree), 1e300 ** (1.0 / columns.degree)
+    least, most = 1e-301 ** (1.0 / columns.degree), 1e302 ** (1.0 / columns.degree)
     beyond = np.flatnonzero((widths > most) | ((widths > 0.0) & (widths < least)))
     if len(beyond):
         raise ValueError(

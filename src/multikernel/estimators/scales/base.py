@@ -73,9 +73,10 @@ class LearnedScalesEstimator(RidgeModel):
                 f"{type(self).__name__}: metric={self.metric!r} needs kernels of squared differences, RBF() or "
                 f"Matern() say, and groups=None; got {list(combination.kernels)!r} and groups={shown(self.groups)}"
             )
-        if self.groups is not None and not all(_is_list(each) for each in (self.groups, *_as_list(self.groups))):
+        if self.groups is not None and not _names_groups(self.groups):
             raise ValueError(
-                f"{type(self).__name__}: groups must be None or a list of lists of features, got {shown(self.groups)}"
+                f"{type(self).__name__}: groups must be None or a list of lists of features, each a whole number or a "
+                f"name, got {shown(self.groups)}"
             )
 
     @property
@@ -246,9 +247,14 @@ class LearnedScalesEstimator(RidgeModel):
         return ax
 
 
+def _names_groups(groups: Any) -> bool:
+    """Whether these are lists of lists of whole numbers and names."""
+    return _is_list(groups) and all(_is_list(each) and all(map(_is_feature, each)) for each in groups)
+
+
 def _is_list(value: Any) -> bool:
     return isinstance(value, list | tuple | np.ndarray)
 
 
-def _as_list(value: Any) -> list[Any]:
-    return list(value) if _is_list(value) else [value]
+def _is_feature(value: Any) -> bool:
+    return isinstance(value, str | int | np.integer) and not isinstance(value, bool)

@@ -33,7 +33,7 @@ _NOTHING = 1e-12  # of the error of the constant predictor: this is added to err
 _TINY = float(np.finfo(float).tiny)
 _SOME = 128  # samples of which distances are looked at one by one
 _FAR = 100.0  # times the median: distances beyond it count as this
-_UNUSED = 1e-20  # a mean distance of less than so much of the largest one is that of a constant feature
+_UNUSED = 1e-20  # a mean distance of less than so much of the largest kernel's is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -192,7 +192,8 @@ def mean_distances(bank: KernelBank, seed: int = 0, weight: Array | None = None)
     """
     n = bank.shape[0]
     means = bank.quad(np.full(n, 1.0 / n) if weight is None else weight / weight.sum())
-    means = np.where(means > _UNUSED * means.max(initial=0.0), means, 0.0)
+    rounded = bank.rounded if isinstance(bank, ColumnDistancesBank) else _UNUSED * means.max(initial=0.0)
+    means = np.where(means > rounded, means, 0.0)
     rows = np.sort(np.random.default_rng(seed).permutation(n)[:_SOME])
     for k, D in enumerate(bank.block(rows, rows).tiles(slice(None))):
         apart = D[D > 0.0]

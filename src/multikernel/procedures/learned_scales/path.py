@@ -93,5 +93,6 @@ def chosen(error: ScalesError, equal: Equal, tol: float, max_iter: int) -> Chose
 
 
 def can_choose(error: ScalesError) -> bool:
-    """Whether two folds are left where one is left out."""
-    return error.held_out.folds.merged(_FOLDS).count > 2 and bool(len(error.form.varied) > 1)
+    """Whether two folds with weight are left where one is left out."""
+    folds = error.held_out.folds.merged(_FOLDS)
+    return replace(error.held_out, folds=folds).used > 2 and bool(len(error.form.varied) > 1)

@@ -131,7 +131,7 @@ def _some(error: ScalesError, count: int, seed: int) -> ScalesError:
     """The error on so many of the samples; on all, where there are no more or folds would be gone."""
     n = len(error.held_out.Y)
     few = error.on(np.sort(np.random.default_rng(seed).permutation(n)[:count])) if n > count else error
-    return few if few.held_out.folds.count > 1 else error
+    return few if few.held_out.used > 1 else error
 
 
 def _result(error: ScalesError, run: Run, equal: float, outer: float, tol: float, unit: float) -> LearnedScales:

@@ -76,6 +76,11 @@ class HeldOut:
         """How many samples there are."""
         return float(self.ones @ self.ones)
 
+    @property
+    def used(self) -> int:
+        """How many folds have a sample with weight."""
+        return int(np.count_nonzero(np.bincount(self.folds.labels, self.ones**2, self.folds.count)))
+
     def on(self, rows: Array) -> HeldOut:
         """Some of the samples, in the folds that they are in."""
         one = None if self.one is None else self.one[rows]
