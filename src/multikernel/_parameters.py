@@ -67,9 +67,18 @@ def rules(cls: Any) -> dict[str, Rule]:
     """The rules of the fields that state one; annotations that cannot be evaluated, such as local names, state none."""
     found: dict[str, Rule | None] = {}
     for base in reversed(cls.__mro__):
-        scope = vars(sys.modules[base.__module__]) if base.__module__ in sys.modules else {}
-        found |= {name: _rule(_evaluated(hint, scope)) for name, hint in inspect.get_annotations(base).items()}
+        found |= _stated(base)
     return {f.name: rule for f in fields(cls) if (rule := found.get(f.name)) is not None}
+
+
+def rules_of_arguments(function: Any) -> dict[str, Rule]:
+    """The rules of the arguments of a function whose annotations state one."""
+    return {name: rule for name, rule in _stated(function).items() if rule is not None}
+
+
+def _stated(owner: Any) -> dict[str, Rule | None]:
+    scope = vars(sys.modules[owner.__module__]) if owner.__module__ in sys.modules else {}
+    return {name: _rule(_evaluated(hint, scope)) for name, hint in inspect.get_annotations(owner).items()}
 
 
 def _evaluated(hint: Any, scope: dict[str, Any]) -> Any:

@@ -16,7 +16,18 @@ from multikernel.persistence import load
 
 _FIT = {
     *("command", "version", "method", "task", "target", "samples", "features", "left_out", "measure", "score_training"),
-    *("score_folds", "chosen", "certificate", "kernels", "weights", "candidates", "sentences", "model"),
+    *(
+        "score_folds",
+        "chosen",
+        "certificate",
+        "kernels",
+        "weights",
+        "weights_of_classes",
+        "degrees_of_freedom",
+        "candidates",
+        "sentences",
+        "model",
+    ),
 }
 
 

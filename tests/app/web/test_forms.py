@@ -1,10 +1,18 @@
-"""Forms of estimators, made from their signatures and docstrings."""
+"""Forms of estimators and families of kernels, made from their signatures and docstrings."""
 
 from __future__ import annotations
 
+import tomllib
+from typing import Any
+
+import numpy as np
+import pandas as pd
 import pytest
 
-from multikernel.app.web.forms import Method, methods, parameters
+from multikernel.app.web.exports import code, toml
+from multikernel.app.web.forms import Method, family_fields, family_parameters, methods, parameters
+from multikernel.app.web.learning.families import FAMILIES, family
+from multikernel.app.web.learning.recipe import Recipe
 from multikernel.datasets.dataset import Task
 
 _ALL = [(task, method) for task in ("classification", "regression") for method in methods(task).values()]  # type: ignore[arg-type]
@@ -35,3 +43,66 @@ def test_fields_become_values_and_wrong_ones_are_refused() -> None:
     flag = next(field for field in methods("classification")["L1MKLClassifier"].fields if field.kind == "flag")
     unticked = {f.name: f.value for f in methods("classification")["L1MKLClassifier"].fields if f.kind != "flag"}
     assert parameters(methods("classification")["L1MKLClassifier"], unticked)[flag.name] is False
+
+
+def test_every_family_asks_for_what_its_function_takes() -> None:
+    asked = {word: {field.name: field for field in family_fields(word)} for word in FAMILIES}
+    assert {word: set(fields) for word, fields in asked.items()} == {
+        "types": {"single"},
+        "gaussians": {"gammas"},
+        "polynomials": {"degrees", "coef0"},
+        "degrees": {"max_degree", "normalize"},
+        "anova": {"max_degree", "normalize"},
+        "linear": set(),
+    }
+    assert "by default up to 100 columns" in asked["types"]["single"].form
+    for word, fields in asked.items():
+        assert family_parameters(word, {}) == family_parameters(word, {f.name: f.value for f in fields.values()}) == {}
+
+
+@pytest.mark.parametrize(
+    ("word", "typed", "found"),
+    [
+        ("types", {"single": "False"}, {"single": False}),
+        ("gaussians", {"gammas": "[0.1, 1]"}, {"gammas": [0.1, 1]}),
+        ("polynomials", {"degrees": "2", "coef0": "0"}, {"degrees": [2], "coef0": 0}),
+        ("degrees", {"max_degree": "4"}, {"max_degree": 4, "normalize": False}),  # a box without its tick is not sent
+        ("gaussians", {"gammas": "0.1, -1"}, "finite number > 0, got -1"),
+        ("polynomials", {"degrees": ""}, "degrees must be a list"),
+        ("polynomials", {"degrees": "two"}, "got 'two'"),
+        ("degrees", {"max_degree": "9000"}, "9001 kernels; ask for 500 at most"),
+        ("types", {"single": "perhaps"}, "single must be one of True, False"),
+    ],
+)
+def test_what_is_typed_for_a_family_is_taken_or_refused(word: str, typed: dict[str, str], found: Any) -> None:
+    if isinstance(found, dict):
+        assert family_parameters(word, typed) == found
+        return
+    with pytest.raises(ValueError, match=found):
+        family_parameters(word, typed)
+
+
+def test_exported_code_and_toml_have_the_kernels_of_each_view() -> None:
+    X = pd.DataFrame(np.random.default_rng(0).normal(size=(9, 4)), columns=["a: x", "a: z", "b: x", "b: z"])
+    recipe = Recipe(
+        "d",
+        "y",
+        "regression",
+        dict.fromkeys(X, "number"),
+        {"a": ["a: x", "a: z"], "b": ["b: x", "b: z"]},
+        method="AverageMKLRegressor",
+        kernels={"a": ["polynomials", "gaussians"], "b": ["anova", "types", "linear"]},
+        kernel_parameters={
+            "a": {"polynomials": {"degrees": [2], "coef0": 0.5}, "gaussians": {"gammas": [0.25]}},
+            "b": {"anova": {"max_degree": 2, "normalize": False}, "types": {"single": False}},
+        },
+    )
+    own = family(X, recipe)
+    assert own.names[1:3] == ("a: RBF(gamma=0.25)", "b: ANOVA(degree=1, kernel=None)")
+    assert len(own.names) == 1 + 1 + 2 + 6 + 1  # by type, those of both columns alone
+    assert Recipe.from_json(tomllib.loads(toml(recipe.to_json()))) == recipe
+    script: dict[str, Any] = {}
+    exec(code(recipe, "float").partition("table = pd.read_csv")[0], script)
+    again = script["family"](X)
+    assert again.names == own.names
+    assert list(map(repr, again)) == list(map(repr, own))

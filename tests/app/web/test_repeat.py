@@ -5,12 +5,19 @@ from __future__ import annotations
 import json
 import socket
 from pathlib import Path
+from typing import Any
 
+import numpy as np
+import pandas as pd
 import pytest
 from app_server import people
 from csv_tables import Invoke
+from sklearn.pipeline import make_pipeline
+from sklearn.tree import DecisionTreeClassifier
 
+from multikernel.app.jobs.compare import Prepared
 from multikernel.app.web.exports import toml
+from multikernel.app.web.learning import comparison
 from multikernel.app.web.learning.recipe import Recipe
 
 
@@ -26,12 +33,53 @@ def test_an_exported_run_is_repeated(invoke: Invoke, tmp_path: Path) -> None:
     assert "it exists" in invoke("repeat", "run.toml").stderr
 
 
+def _of(**changed: Any) -> str:
+    plain = {"columns": {"a": "number"}, "method": "AverageMKLRegressor"}
+    return toml(Recipe("p", "y", "regression", **plain | changed).to_json())
+
+
+def test_a_run_of_views_tells_their_weights_and_its_path(invoke: Invoke, tmp_path: Path) -> None:
+    rng = np.random.default_rng(0)
+    X = pd.DataFrame(rng.normal(size=(24, 2)), columns=["lab: x", "form: z"])
+    X.assign(y=X["lab: x"] + 0.1 * rng.normal(size=24)).to_csv(tmp_path / "table.csv", index=False)
+    views = {"lab": ["lab: x"], "form": ["form: z"]}
+    columns = dict.fromkeys(X, "number")
+    text = _of(columns=columns, views=views, path="alpha", kernels={"lab": ["linear"], "form": ["types"]})
+    (tmp_path / "run.toml").write_text(text.replace('"data" = "p"\n', ""))
+    found = invoke("repeat", "run.toml")
+    assert found.exit_code == 0, found.output
+    for words in ("Weights of each view", "form", "The path", "degrees of freedom", "chosen", "Degrees of freedom"):
+        assert words in found.stdout
+
+
+def test_a_comparison_is_repeated_and_leaves_no_model(
+    invoke: Invoke, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "table.csv").write_text(people(30))
+    recipe = Recipe("p", "bought", "classification", {"age": "number"}, method="comparison")
+    (tmp_path / "run.toml").write_text(toml(recipe.to_json()))
+    tree = {"tree": make_pipeline(Prepared(), DecisionTreeClassifier(random_state=0))}
+    monkeypatch.setattr(comparison, "contestants", lambda *_: tree)
+    found = json.loads(invoke("repeat", "run.toml", "--json").stdout)
+    assert [row["method"] for row in found["comparison"]] == ["no column at all", "tree"]
+    assert found["model"] is None
+    assert not (tmp_path / "model.mk").exists()
+    assert "no column at all" in invoke("repeat", "run.toml").stdout
+
+
 @pytest.mark.parametrize(
     ("text", "sentence"),
     [
         ("no toml", "is no run that the application has exported"),
         ('target = "y"', "is no run that the application has exported"),
-        (toml(Recipe("p", "y", "classification", {"a": "number"}, method="comparison").to_json()), "is a comparison"),
+        (toml(Recipe("p", "y", "ranking", {"a": "number"}).to_json()), "task must be one of"),  # type: ignore[arg-type]
+        (toml(Recipe("p", "y", "regression", {"a": "word"}).to_json()), "columns: a must be one of"),  # type: ignore[dict-item]
+        (_of(method="Method"), "method must be one of"),
+        (_of(parameters={"tool": 1}), "has no parameter 'tool'"),
+        (_of(path="tol"), "path must be one of 'alpha'"),
+        (_of(kernels={"": ["kernels"]}), "kernels: '' must be one of 'types'"),
+        (_of(kernels={"lab": ["types"]}), "kernels: view must be one of ''"),
+        (_of(kernels={"": ["linear"]}, kernel_parameters={"": {"linear": {"slope": 1}}}), "linear has no parameter"),
     ],
 )
 def test_what_is_no_run_is_refused(invoke: Invoke, tmp_path: Path, text: str, sentence: str) -> None:

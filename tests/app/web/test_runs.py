@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import runpy
 import signal
 import subprocess
 import sys
@@ -63,7 +64,9 @@ def _by_hand(n: int) -> str:
     return "\n".join(["code,note,day,size,y", *rows])
 
 
-def test_every_type_can_be_chosen_by_hand_and_goes_along(person: Person, tmp_path: Path) -> None:
+def test_every_type_can_be_chosen_by_hand_and_goes_along(
+    person: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     page = person.upload(("t.csv", _by_hand(40)))
     kinds = {"code": "category", "note": "text", "day": "date", "size": "number"}
     assert all(f"<option>{kind}</option>" in page.text for kind in kinds.values())
@@ -86,8 +89,9 @@ def test_every_type_can_be_chosen_by_hand_and_goes_along(person: Person, tmp_pat
     assert recipe["columns"] == kinds
     assert recipe["parameters"] == {"C": 1}
     assert {"note: characters", "day: days"} <= set(re.findall(r"[\w: ]+", result.text.replace("</td>", ";")))
-    subprocess.run([sys.executable, "run.py"], cwd=tmp_path, check=True, capture_output=True)
-    told = pd.read_csv(tmp_path / "predictions.csv")["prediction"]
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path("run.py")
+    told = pd.read_csv("predictions.csv")["prediction"]
     assert told.tolist() == [k % 4 in (0, 2) for k in range(40)]
     answers = person.submit(f"{result.url.path}/predict", files=[("files", ("n.csv", _by_hand(8)))]).text
     assert pd.read_csv(io.StringIO(answers))["prediction"].tolist() == [k % 4 in (0, 2) for k in range(8)]
@@ -123,7 +127,9 @@ def test_exported_code_and_command_give_the_same_numbers(person: Person, automat
     assert np.array_equal(twin.predict_proba(table[_OWN]), model.predict_proba(table[_OWN]))
 
 
-def test_a_method_with_kernels_and_a_path_exports_the_same_numbers(person: Person, tmp_path: Path) -> None:
+def test_a_method_with_kernels_and_a_path_exports_the_same_numbers(
+    person: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     data = person.upload(("few.csv", people(30))).url.path
     person.submit(f"{data}/choose", target="bought")
     form = person.get(f"{data}/method", params={"method": "AverageMKLClassifier"})
@@ -131,13 +137,23 @@ def test_a_method_with_kernels_and_a_path_exports_the_same_numbers(person: Perso
     wrong = person.submit(f"{data}/method", method="AverageMKLClassifier", **{"p-C": "-1"})
     assert wrong.status_code == 400
     assert "C must be" in said(wrong)
-    fields = {"method": "AverageMKLClassifier", "path": "C", "kernels-0": ["types", "linear"]}
+    assert re.search(r'name="k0-polynomials-degrees" value="1, 2, 3"', form.text)
+    wrong_kernel = {"kernels-0": "degrees", "k0-degrees-max_degree": "x"}
+    refused = person.submit(f"{data}/method", method="AverageMKLClassifier", **wrong_kernel)
+    assert refused.status_code == 400
+    assert "max_degree must be" in said(refused)
+    fields = {"method": "AverageMKLClassifier", "path": "C", "kernels-0": ["types", "polynomials"]}
+    fields |= {"k0-polynomials-degrees": "2", "k0-gaussians-gammas": "not ticked"}
     page = person.learned(person.submit(f"{data}/method", **fields))
     assert "How closely to follow the rows?" in page.text, said(page)
-    for name in ("run.py", "table.csv", "model.mk"):
+    for name in ("run.py", "run.toml", "table.csv", "model.mk"):
         (tmp_path / name).write_bytes(person.get(f"{page.url.path}/files/{name}").content)
     model = multikernel.load(tmp_path / "model.mk")
-    subprocess.run([sys.executable, "run.py"], cwd=tmp_path, capture_output=True, check=True)
+    assert [name.partition(",")[0] for name in model.kernel_names_ if "Poly" in name] == ["Polynomial(degree=2"]
+    repeated(tmp_path / "run.toml", tmp_path / "table.csv", tmp_path / "again.mk", lambda line: None)
+    assert np.array_equal(multikernel.load(tmp_path / "again.mk").dual_coef_, model.dual_coef_)
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path("run.py")
     twin = multikernel.load(tmp_path / "model.mk")
     assert np.array_equal(twin.weights_, model.weights_)
     assert np.array_equal(twin.dual_coef_, model.dual_coef_)

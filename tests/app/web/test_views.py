@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import gzip
 import io
-import subprocess
-import sys
+import runpy
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -27,7 +26,9 @@ from multikernel.app.web.learning.shown import weights_of
 from multikernel.app.web.sentences import sentences
 
 
-def test_files_of_two_formats_are_views_of_one_model(person: Person, tmp_path: Path) -> None:
+def test_files_of_two_formats_are_views_of_one_model(
+    person: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     table = pd.read_csv(io.StringIO(people(30)))
     table.insert(0, "nr", [f"p{k}" for k in range(len(table))])
     table["joined"] = pd.to_datetime(table["joined"])
@@ -45,7 +46,8 @@ def test_files_of_two_formats_are_views_of_one_model(person: Person, tmp_path: P
         (tmp_path / name).write_bytes(person.get(f"{result.url.path}/files/{name}").content)
     told = pd.read_csv(tmp_path / "predictions.csv")["prediction"].tolist()
     assert predictions(tmp_path / "model.mk", read_table(tmp_path / "table.csv"), proba=False).labels == told
-    subprocess.run([sys.executable, "run.py"], cwd=tmp_path, check=True, capture_output=True)
+    monkeypatch.chdir(tmp_path)
+    runpy.run_path("run.py")
     assert pd.read_csv(tmp_path / "predictions.csv")["prediction"].tolist() == told
 
 

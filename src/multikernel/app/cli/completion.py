@@ -8,6 +8,7 @@ from pathlib import Path
 import typer
 
 from multikernel.app.cli.kernel_words import WORDS
+from multikernel.app.cli.words import KINDS
 
 _LARGEST = 5_000_000  # bytes of a file that is read while somebody waits for its columns
 
@@ -27,6 +28,13 @@ def columns_of(ctx: typer.Context, incomplete: str) -> Iterator[str]:
             yield from (name for name in rows_of(path)[0][0] if name.startswith(incomplete))
     except (OSError, ValueError):
         return
+
+
+def typed_columns(ctx: typer.Context, incomplete: str) -> Iterator[str]:
+    """The columns with each type that --type may declare."""
+    column, sign, _ = incomplete.rpartition("=")
+    names = [column] if sign else columns_of(ctx, incomplete)
+    yield from (word for name in names for kind in KINDS if (word := f"{name}={kind}").startswith(incomplete))
 
 
 def parameter_names(ctx: typer.Context, incomplete: str) -> Iterator[tuple[str, str]]:

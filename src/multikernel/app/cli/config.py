@@ -57,11 +57,11 @@ def _defaults(path: Path, command: str, names: Mapping[str, str]) -> dict[str, A
             close = get_close_matches(key, names, 1)
             guess = f"did you mean {close[0]!r}? " if close else ""
             raise ValueError(f"{path}: {command} has no option {key!r}; {guess}It has {', '.join(names)}")
-    return {names[key]: _as_words(value) if key == "set" else value for key, value in options.items()}
+    return {names[key]: _as_words(value) if key in ("set", "type") else value for key, value in options.items()}
 
 
 def _as_words(value: Any) -> Any:
-    """The table of --set as its words: a text is what stands behind the equals sign, another value is itself."""
+    """The table of --set or --type as its words: a text stands behind the equals sign, another value is itself."""
     if not isinstance(value, dict):
         return value
     return [f"{name}={each if isinstance(each, str) else repr(each)}" for name, each in value.items()]

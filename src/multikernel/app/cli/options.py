@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from multikernel.app.cli.completion import columns_of, kernel_words, parameter_names
+from multikernel.app.cli.completion import columns_of, kernel_words, parameter_names, typed_columns
 from multikernel.app.cli.config import take_config
 from multikernel.app.cli.kernel_words import WORDS, parse
-from multikernel.app.cli.words import assigned
+from multikernel.app.cli.words import assigned, declared
 
 if TYPE_CHECKING:
     from multikernel.app.jobs.methods import Wish
@@ -53,6 +53,19 @@ Set = Annotated[
         help="A parameter of the estimator, repeatable; `multikernel methods METHOD` lists them.",
         autocompletion=parameter_names,
     ),
+]
+Types = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--type",
+        metavar="COLUMN=KIND",
+        help="What a column holds, repeatable: number, category, date or text [default: its cells tell].",
+        autocompletion=typed_columns,
+    ),
+]
+LeaveOut = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="A column not to learn from, repeatable.", autocompletion=columns_of),
 ]
 Memory = Annotated[
     str | None, typer.Option(help="Bytes for a file that is read in chunks, such as 2GB; a larger one is read so.")
@@ -118,8 +131,9 @@ def wish_of(
     given: list[str] | None,
     seed: int,
     proba: bool = False,
+    types: list[str] | None = None,
 ) -> Wish:
-    """The options of a fit as one value; usage errors where a word of --kernels or --set is wrong."""
+    """The options of a fit as one value; usage errors where a word of --kernels, --set or --type is wrong."""
     family = family_of(kernels)
     from multikernel.app.jobs.methods import Wish
 
@@ -127,4 +141,12 @@ def wish_of(
         parameters = assigned(given or [])
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--set") from None
-    return Wish(target, method, task_of(task), family, *numbers, seed, parameters, proba)
+    return Wish(target, method, task_of(task), family, *numbers, seed, parameters, proba, types_of(types))
+
+
+def types_of(words: list[str] | None) -> dict[str, str]:
+    """What the words of --type declare; a usage error where one is wrong."""
+    try:
+        return declared(words or [])
+    except ValueError as error:
+        raise typer.BadParameter(str(error), param_hint="--type") from None

@@ -1,4 +1,4 @@
-"""The words of ``--set``: parameters and their values, written as text."""
+"""The words of ``--set`` and ``--type``: parameters and their values, columns and what they hold, written as text."""
 
 from __future__ import annotations
 
@@ -6,6 +6,8 @@ import ast
 from collections.abc import Sequence
 from typing import Any
 
+KINDS = ("number", "category", "date", "text")  # repeated because their own module imports the library
+_LISTED = ", ".join(KINDS)
 _WORDS = {"none": None, "true": True, "false": False}
 
 
@@ -31,3 +33,19 @@ def assigned(texts: Sequence[str]) -> dict[str, Any]:
             raise ValueError(f"{name!r} is set twice; set it once")
         values[name] = value_of(value.strip())
     return values
+
+
+def declared(texts: Sequence[str]) -> dict[str, str]:
+    """What texts such as "code=category" declare; ValueError where one is written otherwise or a column comes twice.
+
+    The last equals sign counts, for a name of a column may have one.
+    """
+    types: dict[str, str] = {}
+    for text in texts:
+        column, _, kind = text.rpartition("=")
+        if not column or kind.strip() not in KINDS:
+            raise ValueError(f"{text!r} is written like code=category: a column, an equals sign and one of {_LISTED}")
+        if column in types:
+            raise ValueError(f"{column!r} is declared twice; declare it once")
+        types[column] = kind.strip()
+    return types

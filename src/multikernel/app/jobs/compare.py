@@ -147,6 +147,7 @@ def contest(
     watch: Watch,
     only: Sequence[str] | None = None,
     checkpoint: Path | None = None,
+    types: Mapping[str, str] | None = None,
 ) -> Comparison:
     """What each method reached; with a directory ``checkpoint``, each fold of each method is kept there.
 
@@ -158,8 +159,9 @@ def contest(
             f"{table.file}: column {target!r} allows {most_folds(y, decided)} folds, and {folds} outer and "
             f"{INNER_FOLDS} inner ones need {max(folds, 2 * INNER_FOLDS)}; give more rows, or fewer --folds"
         )
-    X = Columns.learn(found).frame(table)
-    models = contestants(decided, X.shape[1], seed)
+    table.check_types(types or {}, target)
+    X = Columns.learn(found, types).frame(table)
+    models = contestants(decided, X.shape[1], seed, types)
     unknown = [name for name in only or () if name not in models]
     if unknown:
         raise ValueError(f"--only {unknown[0]!r} is none of the methods; they are {', '.join(models)}")
@@ -230,7 +232,7 @@ def contestants(task: Task, columns: int, seed: int, types: Mapping[str, str] | 
         ),
         "random forest": make_pipeline(Prepared(types), RandomForestRegressor(**trees)),
         "gradient boosting": make_pipeline(
-            Prepared(), GridSearchCV(HistGradientBoostingRegressor(random_state=seed), _BOOSTING, cv=inner)
+            Prepared(types), GridSearchCV(HistGradientBoostingRegressor(random_state=seed), _BOOSTING, cv=inner)
         ),
     }
 

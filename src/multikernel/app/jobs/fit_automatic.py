@@ -18,12 +18,16 @@ from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor
 def learn(table: Table, wish: Wish, watch: Watch) -> tuple[Any, Columns]:
     """The automatic estimator, fitted, and what it was fitted to; ValueError where the table does not allow it."""
     y, decided, found = read_target(table, wish.target, wish.task)
-    columns = Columns.learn(found)
+    table.check_types(wish.types, wish.target)
+    if wish.types and "types" in wish.parameters:
+        raise ValueError("types of columns are given twice, by --type and by --set; give them once")
+    columns = Columns.learn(found, wish.types)
     X = columns.frame(table)
     estimator = MultiKernelClassifier if decided == "classification" else MultiKernelRegressor
     check(estimator, dict(wish.parameters))
+    given = {"random_state": wish.seed, "types": dict(wish.types) or None, **wish.parameters}
     with watch.fitting("fit"):
-        return estimator(**{"random_state": wish.seed, **wish.parameters}).fit(X, y), columns
+        return estimator(**given).fit(X, y), columns
 
 
 def summary(model: Any, columns: Columns, table: Table, wish: Wish) -> dict[str, Any]:
@@ -43,6 +47,8 @@ def summary(model: Any, columns: Columns, table: Table, wish: Wish) -> dict[str,
         "certificate": {"kind": "duality gap", "value": float(model.duality_gap_)},
         "kernels": None,
         "weights": None,
+        "weights_of_classes": None,
+        "degrees_of_freedom": None,
         "candidates": [asdict(row) for row in told.rows],
         "sentences": [*told.data, *told.choice, *told.warnings],
     }

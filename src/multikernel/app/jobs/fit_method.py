@@ -37,7 +37,7 @@ class Trained:
 
 def train(table: Table, wish: Wish, watch: Watch) -> Trained:
     """Fit and cross-validate the model that was asked for; ValueError where the file or an option does not allow it."""
-    encoding, raw, y = Encoding.learn(table, wish.target, wish.task)
+    encoding, raw, y = Encoding.learn(table, wish.target, wish.task, wish.types)
     if wish.proba and encoding.task != "classification":
         raise ValueError(f"{wish.target!r} holds numbers, which have no probabilities; leave --proba out")
     model = with_search(make_model(wish, encoding.task), wish, encoding.task, y)
@@ -101,9 +101,20 @@ def summary(trained: Trained) -> dict[str, Any]:
             {"kernel": str(name), "weight": weight}
             for name, weight in zip(model.kernel_names_, weights.tolist(), strict=True)
         ],
+        "weights_of_classes": _of_classes(model),
+        "degrees_of_freedom": np.atleast_1d(model.degrees_of_freedom_)
+        if hasattr(model, "degrees_of_freedom_")
+        else None,
         "candidates": None,
         "sentences": None,
     }
+
+
+def _of_classes(model: Any) -> dict[str, Any] | None:
+    """The weights of each problem of several, in the order of the kernels."""
+    if model.weights_.ndim < 2 or len(model.weights_) < 2:
+        return None
+    return dict(zip(map(str, model.problem_names()), model.weights_.tolist(), strict=True))
 
 
 def certificate(model: Any) -> tuple[str, float]:

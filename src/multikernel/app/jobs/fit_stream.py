@@ -55,6 +55,8 @@ class Streaming:
 
 def train(path: Path, wish: Wish, streaming: Streaming, watch: Watch) -> tuple[Any, dict[str, Any], dict[str, Any]]:
     """The model, the metadata of its file, and what was learned, by names."""
+    if wish.types:
+        raise ValueError(f"{path} is read in chunks, which --type does not reach; declare the types in the file")
     source = streaming.source(path, wish.target)
     head = next(islice(source.chunks(), 1), None)
     if head is None:

@@ -100,7 +100,7 @@ def follow(
 
     With a directory ``checkpoint``, each step is kept there.
     """
-    encoding, raw, y = Encoding.learn(table, wish.target, wish.task)
+    encoding, raw, y = Encoding.learn(table, wish.target, wish.task, wish.types)
     task = encoding.task
     if most_folds(y, task) < folds:
         raise ValueError(

@@ -77,6 +77,7 @@ class Wish:
     seed: int
     parameters: Mapping[str, Any] = field(default_factory=dict)  # further ones of the estimator, by name
     proba: bool = False  # whether the model is to tell probabilities
+    types: Mapping[str, str] = field(default_factory=dict)  # what columns are declared to hold, by name
 
     def chosen(self, task: Task) -> str:
         """The method that was named, or the default method of the task."""

@@ -1,15 +1,16 @@
-"""The parameters of an estimator, told by its signature, its docstring and its rules."""
+"""The parameters of an estimator or a function, told by its signature, its docstring and its rules."""
 
 from __future__ import annotations
 
 import inspect
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import Any
 
 import multikernel
-from multikernel._parameters import rules
+from multikernel._parameters import rules, rules_of_arguments
 from multikernel._rules import Rule
 
 # Kernels have a language of their own, and how far a fit is, each application shows in its own way.
@@ -36,12 +37,13 @@ class Parameter:
     rule: Rule | None
 
 
-def parameters_of(estimator: type) -> tuple[Parameter, ...]:
-    """The parameters of an estimator's class, but for its kernels, in the order of its docstring."""
+def parameters_of(estimator: Callable[..., Any]) -> tuple[Parameter, ...]:
+    """The parameters of an estimator's class, but for its kernels, or of a function; in the order of its docstring."""
     defaults = {
         name: given.default for name, given in inspect.signature(estimator).parameters.items() if name not in _ELSEWHERE
     }
-    words, known = _described(estimator), rules(estimator)
+    words = _described(estimator)
+    known = rules(estimator) if isinstance(estimator, type) else rules_of_arguments(estimator)
     ordered = [*(name for name in words if name in defaults), *(name for name in defaults if name not in words)]
     return tuple(Parameter(name, defaults[name], *words.get(name, ("", "")), known.get(name)) for name in ordered)
 
@@ -51,7 +53,7 @@ def summary(estimator: type) -> str:
     return " ".join((inspect.getdoc(estimator) or "").split("\n\n")[0].split())
 
 
-def check(estimator: type, values: dict[str, Any]) -> None:
+def check(estimator: Callable[..., Any], values: dict[str, Any]) -> None:
     """ValueError where the estimator has no such parameter, or its rule does not accept the value."""
     known = {parameter.name: parameter for parameter in parameters_of(estimator)}
     for name, value in values.items():
@@ -67,7 +69,7 @@ def check(estimator: type, values: dict[str, Any]) -> None:
             rule.check(value, f"{estimator.__name__}: {name}")
 
 
-def _described(estimator: type, names: frozenset[str] | None = None) -> dict[str, tuple[str, str]]:
+def _described(estimator: Any, names: frozenset[str] | None = None) -> dict[str, tuple[str, str]]:
     """For each parameter of the docstring what it may be and what it does; "as in X" is looked up there."""
     found: dict[str, tuple[str, str]] = {}
     for heads, kind, about in _entries(estimator):
@@ -82,7 +84,7 @@ def _described(estimator: type, names: frozenset[str] | None = None) -> dict[str
     return found
 
 
-def _entries(estimator: type) -> list[tuple[list[str], str, str]]:
+def _entries(estimator: Any) -> list[tuple[list[str], str, str]]:
     """The entries under "Parameters": their names, what stands after the colon, and the text below."""
     parts = re.split(r"^(\w[\w ]*)\n-{3,}\n", inspect.getdoc(estimator) or "", flags=re.MULTILINE)
     section = dict(zip(parts[1::2], parts[2::2], strict=True)).get("Parameters", "")

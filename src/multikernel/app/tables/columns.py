@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
@@ -30,9 +31,9 @@ class Columns:
     words_missing: bool = False
 
     @classmethod
-    def learn(cls, columns: list[Column]) -> Self:
-        """Numbers are where all known cells are numbers; ValueError where some cells are words and most are numbers."""
-        return cls({column.name: known(column)[1].numbers is not None for column in columns})
+    def learn(cls, columns: list[Column], types: Mapping[str, str] | None = None) -> Self:
+        """Numbers are where all known cells are numbers, and nobody declares the column to hold anything else."""
+        return cls({column.name: _numeric(column, (types or {}).get(column.name)) for column in columns})
 
     def frame(self, table: Table) -> pd.DataFrame:
         """The samples of a file, whose further columns are ignored; a missing cell is NaN or None.
@@ -46,6 +47,13 @@ class Columns:
             name: _values(table.columns[name], numeric, self.words_missing) for name, numeric in self.numeric.items()
         }
         return pd.DataFrame(cells)
+
+
+def _numeric(column: Column, declared: str | None) -> bool:
+    part = known(column)[1]
+    if declared == "number":  # words among numbers go to the estimator as strings, which counts them as missing
+        return not np.isnan(numbers_in(part.cells)).any()
+    return declared is None and part.numbers is not None
 
 
 def known(column: Column) -> tuple[Array, Column]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
@@ -29,14 +29,19 @@ class Encoding:
     high: tuple[float, ...]  # the largest
 
     @classmethod
-    def learn(cls, table: Table, target: str, task: Task | None) -> tuple[Self, pd.DataFrame, Array]:
+    def learn(
+        cls, table: Table, target: str, task: Task | None, types: Mapping[str, str] | None = None
+    ) -> tuple[Self, pd.DataFrame, Array]:
         """The encoding of a training file, its samples before they are scaled, and its target.
 
-        ValueError where there is no such target or no feature, a cell is missing, or the target does not fit the task.
+        ValueError where there is no such target or no feature, a cell is missing, or the target does not fit the task;
+        and where a column is declared to hold what it does not, or what only kernels by type can take.
         """
         y, decided, found = read_target(table, target, task)
+        declared = types or {}
+        table.check_types(declared, target)
         columns = [table.column(column.name) for column in found]
-        features = tuple(map(Feature.learn, columns))
+        features = tuple(_feature(column, declared.get(column.name)) for column in columns)
         raw = _frame(features, columns)
         low, high = raw.min().tolist(), raw.max().tolist()
         return cls(target, decided, features, tuple(low), tuple(high)), raw, y
@@ -65,6 +70,21 @@ class Encoding:
             Feature(f["name"], None if f["levels"] is None else tuple(f["levels"])) for f in stored["features"]
         )
         return cls(stored["target"], stored["task"], features, tuple(stored["low"]), tuple(stored["high"]))
+
+
+def _feature(column: Column, declared: str | None) -> Feature:
+    if declared is None:
+        return Feature.learn(column)
+    if declared == "category":
+        return Feature(column.name, tuple(sorted(set(column.cells))))
+    if declared != "number":
+        raise ValueError(
+            f"{column.file}: a method takes numbers and categories, and column {column.name!r} is to be a {declared}; "
+            "leave --method and the options of its machine out, or leave the column out"
+        )
+    if column.numbers is None:
+        raise column.error(column.first_word, "is not a number, and the column is to hold numbers by --type")
+    return Feature(column.name, None)
 
 
 def _frame(features: Sequence[Feature], columns: Sequence[Column]) -> pd.DataFrame:

@@ -5,8 +5,8 @@ A row is counted as a spreadsheet shows it: the header is row 1.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -30,20 +30,33 @@ class Table:
     file: str
     columns: dict[str, Column]  # by name, in the order of the file
     note: str = ""  # how cells and numbers were told apart, where that is not by commas and points
+    unused: frozenset[str] = frozenset()  # columns that a person leaves out
 
     def column(self, name: str) -> Column:
         """A column by name; ValueError where there is none, or where one of its cells is missing."""
+        self._check_there(name)
+        column = self.columns[name]
+        for i, cell in enumerate(column.cells):
+            if is_missing(cell):
+                raise column.error(i, "is a missing value; fill it in, or leave the row out")
+        return column
+
+    def _check_there(self, name: str) -> None:
         if name not in self.columns:
             close = get_close_matches(name.lower(), {each.lower(): None for each in self.columns}, 1, 0.75)
             guess = next(
                 (f"did you mean {each!r}? It has " for each in self.columns if each.lower() in close), "it has "
             )
             raise ValueError(f"{self.file} has no column {name!r}; {guess}{listed(list(self.columns))}")
-        column = self.columns[name]
-        for i, cell in enumerate(column.cells):
-            if is_missing(cell):
-                raise column.error(i, "is a missing value; fill it in, or leave the row out")
-        return column
+
+    def check_types(self, types: Mapping[str, str], target: str) -> None:
+        """ValueError where a type is declared of a column that is not learned from."""
+        for name in types:
+            self._check_there(name)
+            if name == target:
+                raise ValueError(f"--type {name!r} is the target, whose kind --task says")
+            if name not in self.features:
+                raise ValueError(f"--type {name!r} is a column that is left out")
 
     def check_has(self, names: Sequence[str]) -> None:
         """ValueError where a column that a model needs is missing."""
@@ -55,8 +68,14 @@ class Table:
 
     @property
     def features(self) -> tuple[str, ...]:
-        """The names of the columns that may be features: those that do not begin with an underscore."""
-        return tuple(name for name in self.columns if not name.startswith("_"))
+        """The columns that may be features: nobody leaves them out, and no underscore begins their names."""
+        return tuple(name for name in self.columns if not name.startswith("_") and name not in self.unused)
+
+    def without(self, names: Sequence[str]) -> Table:
+        """The table with these columns left out of what is learned from; ValueError where there is no such column."""
+        for name in names:
+            self._check_there(name)
+        return replace(self, unused=self.unused | frozenset(names))
 
 
 def listed(names: Sequence[str]) -> str:

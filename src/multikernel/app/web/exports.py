@@ -37,7 +37,7 @@ def code(recipe: Recipe, dtype: str) -> str:
             folds=FOLDS,
             estimator=automatic if recipe.automatic else recipe.method,
             arguments=_arguments(recipe),
-            families=[_family(recipe, view, word) for view in views for word in recipe.kernels.get(view) or ["types"]],
+            families=[_family(recipe, *each) for each in recipe.families],
             values=path_values(recipe.path) if recipe.path else [],
         )
     )
@@ -50,15 +50,11 @@ def _environment() -> Environment:
     return made
 
 
-def _family(recipe: Recipe, view: str, word: str) -> tuple[str, str, str]:
+def _family(recipe: Recipe, view: str, word: str, changed: Mapping[str, Any]) -> tuple[str, str, str]:
     """How the names of its kernels begin, the expression of its columns, and that of the family."""
     own = f"X[VIEWS[{view!r}]]" if len(recipe.by_view) > 1 else "X"
-    made = FAMILIES[word].code
-    return (
-        f"{view}: " if view else "",
-        own,
-        f"encoded(part, {made})" if made else "kernels.for_columns(part, types=own)",
-    )
+    made, by_type = FAMILIES[word].code(changed), FAMILIES[word].by_type
+    return f"{view}: " if view else "", own, made if by_type else f"encoded(part, {made})"
 
 
 def _arguments(recipe: Recipe) -> str:

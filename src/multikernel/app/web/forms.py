@@ -1,23 +1,29 @@
-"""Forms of estimators, made from their own fields, rules and docstrings: nothing is listed a second time."""
+"""Forms of estimators and families of kernels, made from their own signatures, rules and docstrings.
+
+Nothing is listed a second time.
+"""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, fields
 from functools import cache
-from typing import Any
+from typing import Any, get_args, get_origin, get_type_hints
 
 from sklearn.base import is_classifier, is_regressor
 
 import multikernel as mk
-from multikernel._rules import AnyOf, Choice, Flag, Number, Rule, Whole
-from multikernel.app.jobs.parameters import parameters_of, summary
+from multikernel._rules import AnyOf, Choice, Flag, Nothing, Number, Rule, Whole
+from multikernel.app.jobs.parameters import check, parameters_of, summary
 from multikernel.app.web.learning.estimators import REGULARISES
+from multikernel.app.web.learning.families import FAMILIES
 from multikernel.datasets.dataset import Task
 from multikernel.estimators.base import KernelEstimator
 
 _NOT_ASKED = {"random_state", "n_jobs", "class_weight", "checkpoint"}
+_NOT_ASKED_OF_KERNELS = {"X", "types", "kernel"}  # what the columns tell, and what is a kernel itself
+_MOST_KERNELS = 500  # of one family
 _OWN_KERNELS = ("LinearRLS2", "LearnedScales")  # one for each feature, or of one distance: no families
 
 
@@ -27,7 +33,7 @@ class Field:
 
     Parameters
     ----------
-    name, kind, value : its name, "number", "choice", "flag" or "text", and its default as text
+    name, kind, value : its name, "number", "numbers", "choice", "flag" or "text", and its default as text
     form : str, what it may be, as the docstring says
     about : str, what it means
     choices : tuple of str
@@ -48,12 +54,14 @@ class Method:
     Parameters
     ----------
     name, about : str, the class, and the first sentence of its docstring
+    kind : the class itself
     fields : tuple of Field
     paths : tuple of str, the parameters that a path can follow
     """
 
     name: str
     about: str
+    kind: type
     fields: tuple[Field, ...]
     paths: tuple[str, ...]
 
@@ -71,8 +79,34 @@ def methods(task: Task) -> dict[str, Method]:
         if "kernels" in names and fits(kind()):
             own = _fields(kind)
             paths = tuple(each.name for each in own if each.name in REGULARISES)
-            found[name] = Method(name, summary(kind), own, paths)
+            found[name] = Method(name, summary(kind), kind, own, paths)
     return found
+
+
+@cache
+def family_fields(word: str) -> tuple[Field, ...]:
+    """The parameters of a family of kernels."""
+    family = FAMILIES[word]
+    hints = get_type_hints(family.maker) if inspect.isfunction(family.maker) else {}
+    found = []
+    for each in parameters_of(family.maker):
+        if each.name in _NOT_ASKED_OF_KERNELS:
+            continue
+        value = family.preset.get(each.name, each.default)
+        if _several(hints.get(each.name)):
+            found.append(Field(each.name, "numbers", _listed(value), each.kind, each.about))
+        else:
+            found.append(_field(each.name, value, each.rule, each.kind, each.about))
+    return tuple(found)
+
+
+def _several(hint: Any) -> bool:
+    """Whether an annotation is one of several values, or of these and others."""
+    return any(get_origin(each) in (Iterable, Sequence) for each in (hint, *get_args(hint)))
+
+
+def _listed(values: Sequence[Any] | None) -> str:
+    return "" if values is None else ", ".join(map(str, values))
 
 
 def _fields(kind: Any) -> tuple[Field, ...]:
@@ -83,19 +117,23 @@ def _fields(kind: Any) -> tuple[Field, ...]:
     )
 
 
-def _field(name: str, default: Any, rule: Rule, form: str, about: str) -> Field:
+def _field(name: str, default: Any, rule: Rule | None, form: str, about: str) -> Field:
     options = rule.rules if isinstance(rule, AnyOf) else (rule,)
     value = "" if default is None else f"{default}"
     if isinstance(rule, Flag):
         return Field(name, "flag", value, form, about)
-    if all(isinstance(option, Choice) or option.words == "None" for option in options):
-        choices = [str(v) for option in options if isinstance(option, Choice) for v in option.values if v is not None]
-        none = any(
-            option.words == "None" or (isinstance(option, Choice) and None in option.values) for option in options
-        )
+    if all(isinstance(option, Choice | Flag | Nothing) for option in options):
+        choices = [str(v) for option in options for v in _choices(option) if v is not None]
+        none = any(None in _choices(option) for option in options)
         return Field(name, "choice", value, form, about, ("", *choices) if none else tuple(choices))
     kind = "number" if isinstance(rule, Number | Whole) else "text"
     return Field(name, kind, value, form, about)
+
+
+def _choices(rule: Rule | None) -> tuple[Any, ...]:
+    if isinstance(rule, Choice):
+        return rule.values
+    return (True, False) if isinstance(rule, Flag) else (None,)
 
 
 def parameters(method: Method, given: Mapping[str, str]) -> dict[str, Any]:
@@ -106,14 +144,55 @@ def parameters(method: Method, given: Mapping[str, str]) -> dict[str, Any]:
     method : the estimator
     given : the fields of the form as text
     """
+    found = _changed(method.fields, given)
+    method.kind(**found).check_parameters()
+    return found
+
+
+def family_parameters(word: str, given: Mapping[str, str]) -> dict[str, Any]:
+    """The same of a family of kernels.
+
+    Parameters
+    ----------
+    word : of ``FAMILIES``
+    given : the fields of the form as text
+    """
+    found = _changed(family_fields(word), given)
+    check_family(word, found)
+    return found
+
+
+def check_family(word: str, changed: Mapping[str, Any]) -> None:
+    """ValueError where the family has no such parameters, or these are not what they may be, or make many kernels."""
+    family, known = FAMILIES[word], {each.name for each in family_fields(word)}
+    for name in changed:
+        if name not in known:
+            raise ValueError(f"{word} has no parameter {name!r}; it has {', '.join(sorted(known)) or 'none'}")
+    if family.by_type:
+        check(family.maker, dict(changed))
+        return
+    count = len(family.made(changed))
+    if count > _MOST_KERNELS:
+        raise ValueError(f"{family.label}: these would be {count} kernels; ask for {_MOST_KERNELS} at most.")
+
+
+def _changed(fields: Sequence[Field], given: Mapping[str, str]) -> dict[str, Any]:
+    """The values of those fields whose text is not that of their default."""
     found = {}
-    for each in method.fields:
+    for each in fields:
         text = given.get(each.name, "false" if each.kind == "flag" and given else each.value).strip()
         if text.lower() == each.value.lower():
             continue
-        found[each.name] = _value(text)
-    getattr(mk, method.name)(**found).check_parameters()
+        if each.choices and text not in each.choices:
+            raise ValueError(f"{each.name} must be one of {', '.join(filter(None, each.choices))}, got {text[:60]!r}")
+        found[each.name] = _values(text) if each.kind == "numbers" else _value(text)
     return found
+
+
+def _values(text: str) -> Any:
+    """Numbers with commas between them; None for none."""
+    parts = text.strip("[]() ").split(",")
+    return [_value(part.strip()) for part in parts if part.strip()] or None
 
 
 def _value(text: str) -> Any:

@@ -1,4 +1,4 @@
-"""An exported run, once more."""
+"""An exported run, or one that a person wrote, once more: all that the application finds, without its pages."""
 
 from __future__ import annotations
 
@@ -7,15 +7,19 @@ import tempfile
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from multikernel._files import write_whole
+from multikernel.app.jobs.parameters import check
+from multikernel.app.web.forms import check_family, methods
+from multikernel.app.web.learning.families import FAMILIES
 from multikernel.app.web.learning.findings import found
-from multikernel.app.web.learning.recipe import COMPARISON, Recipe
+from multikernel.app.web.learning.recipe import AUTOMATIC, COMPARISON, KINDS, Recipe
+from multikernel.datasets.dataset import Task
 
 
 def repeated(run: Path, table: Path, out: Path, tell: Callable[[str], None]) -> dict[str, Any]:
-    """The scores of the run on held-out folds; its model is written to ``out``.
+    """What the run finds: scores on held-out folds, weights, the path. Its model, if it has one, is written to ``out``.
 
     Parameters
     ----------
@@ -30,10 +34,9 @@ def repeated(run: Path, table: Path, out: Path, tell: Callable[[str], None]) -> 
     """
     try:
         recipe = Recipe.from_json(tomllib.loads(run.read_text(encoding="utf-8")))
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, TypeError) as error:
+        _check(recipe)
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, TypeError, AttributeError, ValueError) as error:
         raise ValueError(f"{run} is no run that the application has exported: {error}") from None
-    if recipe.method == COMPARISON:
-        raise ValueError(f"{run} is a comparison, which leaves no model; use multikernel compare")
     stages: list[str] = []
 
     def heard(stage: str, part: float, said: str = "") -> None:
@@ -43,6 +46,30 @@ def repeated(run: Path, table: Path, out: Path, tell: Callable[[str], None]) -> 
 
     with tempfile.TemporaryDirectory() as folder:
         found(recipe.to_json(), table, Path(folder), heard)
-        result = json.loads((Path(folder) / "result.json").read_text())
-        write_whole(out, (Path(folder) / "model.mk").read_bytes())
-    return {"measure": result["measure"], "scores": result["scores"], "n": result["n"]}
+        result: dict[str, Any] = json.loads((Path(folder) / "result.json").read_text())
+        if recipe.method != COMPARISON:
+            write_whole(out, (Path(folder) / "model.mk").read_bytes())
+    return result
+
+
+def _check(recipe: Recipe) -> None:
+    """ValueError where a part is none that a form of the application could have given."""
+    _one_of("task", recipe.task, get_args(Task))
+    for name, kind in recipe.columns.items():
+        _one_of(f"columns: {name}", kind, KINDS)
+    if recipe.method not in (AUTOMATIC, COMPARISON):
+        known = methods(recipe.task)
+        _one_of("method", recipe.method, [*known, AUTOMATIC, COMPARISON])
+        check(known[recipe.method].kind, recipe.parameters)
+        if recipe.path:
+            _one_of("path", recipe.path, known[recipe.method].paths)
+    for view, words in recipe.kernels.items():
+        _one_of("kernels: view", view, list(recipe.by_view))
+        for word in words:
+            _one_of(f"kernels: {view!r}", word, list(FAMILIES))
+            check_family(word, recipe.kernel_parameters.get(view, {}).get(word, {}))
+
+
+def _one_of(what: str, given: object, known: Any) -> None:
+    if given not in known:
+        raise ValueError(f"{what} must be one of {', '.join(map(repr, known))}, got {given!r}")

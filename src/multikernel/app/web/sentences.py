@@ -112,10 +112,11 @@ def _of_path(path: Mapping[str, Any], measure: str) -> str:
     own = path["freedom"][path["chosen"]] if path["freedom"] else None
     freedom = f" It has {own:.3g} degrees of freedom; with more, it follows single rows more closely." if own else ""
     count = path["kernels"][path["chosen"]] if path["kernels"] else 0
-    kernels = f" There {count:.3g} kernel{'s have' if count != 1 else ' has'} weight." if count else ""
+    kernels = f" {count:.3g} kernel{'s have' if count != 1 else ' has'} weight there." if count else ""
+    what = "The accuracy" if measure == "accuracy" else measure
     return (
-        f"{measure} is highest at {parameter} = {values[path['best']]:g}. The simplest model within one standard error "
-        f"of it, at {values[path['chosen']]:g}, was chosen: it is as good as the folds can tell.{kernels}{freedom}"
+        f"{what} is highest at {parameter} = {values[path['best']]:g}. The simplest model within one standard error of "
+        f"it, at {values[path['chosen']]:g}, was chosen: it is as good as the folds can tell.{kernels}{freedom}"
     )
 
 

@@ -140,7 +140,8 @@ def number(value: float | None, digits: int = 3) -> str:
     if value is None:
         return "–"
     plain = 1e-3 <= abs(value) < 1e5 or abs(value) < 1e-12
-    return (f"{value:.{digits}f}" if plain else f"{value:.2g}").replace("-", "−").replace("−0.000", "0.000")
+    text = f"{value:.{digits}f}" if plain else f"{value:.2g}"
+    return (text.removeprefix("-") if float(text) == 0 else text).replace("-", "−")
 
 
 def coded(words: str) -> Markup:

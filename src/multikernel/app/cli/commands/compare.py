@@ -18,7 +18,7 @@ from multikernel.app.cli.console import (
     show_table,
     telling_what_is_left,
 )
-from multikernel.app.cli.options import TaskName, task_of
+from multikernel.app.cli.options import TaskName, task_of, types_of
 
 
 def compare(
@@ -26,6 +26,8 @@ def compare(
     data: options.Data,
     target: options.Target,
     task: options.TaskOption = TaskName.auto,
+    types: options.Types = None,
+    leave_out: options.LeaveOut = None,
     only: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="A method to compare, repeatable [default: all of them]."),
@@ -48,10 +50,13 @@ def compare(
         if report is not None:
             check_new(report, force=force, inputs=(data,), option="--report")
         check_config(save_config_to, force=force)
+        declared = types_of(types)
         from multikernel.app.jobs.compare import contest, rows_of
 
-        table = read(data)
-        comparison = contest(table, target, task_of(task), folds, seed, ConsoleWatch(), only or None, checkpoint)
+        table = read(data, leave_out)
+        comparison = contest(
+            table, target, task_of(task), folds, seed, ConsoleWatch(), only or None, checkpoint, declared
+        )
         if report is not None:
             from multikernel.app.report.comparison_page import render
 

@@ -32,6 +32,8 @@ def fit(
         ),
     ] = None,
     task: options.TaskOption = TaskName.auto,
+    types: options.Types = None,
+    leave_out: options.LeaveOut = None,
     kernels: options.Kernels = None,
     lam: options.Lam = None,
     C: options.LossWeight = None,
@@ -65,14 +67,16 @@ def fit(
 
     With --scheduler, problems, folds and candidates are tasks of a cluster of Dask.
 
-    Columns whose name begins with an underscore are left out. Delimiters and decimal commas are told from the file.
+    Columns whose name begins with an underscore are left out, and those of --leave-out. --type says what a column holds
+    where its cells do not tell it, such as a code that is a category. Delimiters and decimal commas are told from the
+    file.
     """
     from multikernel.app.jobs.cluster import working_on
 
     with one_line_failures():
         from multikernel.app.jobs.fit_stream import Streaming
 
-        wish = wish_of(target, method, task, kernels, (lam, C, alpha), given, seed, proba)
+        wish = wish_of(target, method, task, kernels, (lam, C, alpha), given, seed, proba, types)
         check_new(out, force=force, inputs=(data,))
         check_config(save_config_to, force=force)
         more = {"approximation": approximation, "rank": rank}
@@ -80,7 +84,13 @@ def fit(
         streaming = Streaming(memory, checkpoint)
         with working_on(scheduler):
             chunks = streaming.applies(data)
-            found, tell = _streamed(data, wish, streaming, out) if chunks else _learned(read(data), wish, out)
+            if chunks and leave_out:
+                raise ValueError(
+                    f"{data} is read in chunks, which --leave-out does not reach; leave it out of the file"
+                )
+            found, tell = (
+                _streamed(data, wish, streaming, out) if chunks else _learned(read(data, leave_out), wish, out)
+            )
         save_config(ctx, save_config_to)
         if as_json:
             show_json("fit", found | {"model": str(out)})

@@ -35,6 +35,8 @@ def path(
         str | None, typer.Option(metavar="V1,V2,...", help="Its values [default: some that suit the parameter].")
     ] = None,
     task: options.TaskOption = TaskName.auto,
+    types: options.Types = None,
+    leave_out: options.LeaveOut = None,
     kernels: options.Kernels = None,
     given: options.Set = None,
     folds: Annotated[int, typer.Option(min=2, help="Folds that test each value.")] = 5,
@@ -52,14 +54,14 @@ def path(
     certificate. Two values are marked: the best, and the simplest model within one standard error of it.
     """
     with one_line_failures(), telling_what_is_left(checkpoint):
-        wish = wish_of(target, method, task, kernels, (None, None, None), given, seed)
+        wish = wish_of(target, method, task, kernels, (None, None, None), given, seed, types=types)
         if report is not None:
             check_new(report, force=force, inputs=(data,), option="--report")
         check_config(save_config_to, force=force)
         from multikernel.app.jobs.follow_path import follow, numbers_of, rows_of
 
         numbers = None if values is None else numbers_of(values)
-        found = follow(read(data), wish, parameter, numbers, folds, ConsoleWatch(), checkpoint)
+        found = follow(read(data, leave_out), wish, parameter, numbers, folds, ConsoleWatch(), checkpoint)
         if report is not None:
             from multikernel.app.report.path_page import render
 

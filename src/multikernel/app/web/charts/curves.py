@@ -31,7 +31,7 @@ def path(found: Mapping[str, Any], measure: str) -> Markup:
     drawing.area([*upper, *lower[::-1]], "c0")
     drawing.curve([(across(v), up(m)) for v, m in zip(values, held, strict=True)], "c0")
     drawing.line(_LEFT, up(found["line"]), width - 14, up(found["line"]), "rule")
-    drawing.text(width - 16, up(found["line"]) - 5, "best − one standard error", "end", "t small")
+    drawing.text(_LEFT + 4, up(found["line"]) - 5, "best − one standard error", "start", "t small")
     for k, (v, m, e) in enumerate(zip(values, held, error, strict=True)):
         what = " (chosen)" if k == found["chosen"] else " (highest)" if k == found["best"] else ""
         used = f", {found['kernels'][k]:.3g} kernels with weight" if found["kernels"] else ""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from multikernel import kernels
@@ -20,12 +20,37 @@ class Family:
     Parameters
     ----------
     label, about : str, its name and a sentence
-    code : str, the Python expression of its kernels of numbers; "" where they follow the types of the columns
+    name : str, what makes it in ``multikernel.kernels``
+    preset : dict of arguments that differ from the defaults there
+    normalized : bool, whether every kernel is scaled to self-values 1
     """
 
     label: str
     about: str
-    code: str = ""
+    name: str
+    preset: Mapping[str, Any] = field(default_factory=dict)
+    normalized: bool = False
+
+    @property
+    def by_type(self) -> bool:
+        """Whether its kernels follow the types of the columns, else they are those of numbers."""
+        return self.name == "for_columns"
+
+    @property
+    def maker(self) -> Any:
+        """The function or the class that makes it."""
+        return getattr(kernels, self.name)
+
+    def made(self, changed: Mapping[str, Any], *given: Any, **more: Any) -> KernelFamily:
+        """The kernels; ValueError where an argument is not what it may be."""
+        found = kernels.as_family(self.maker(*given, **{**more, **self.preset, **changed}))
+        return found.normalized() if self.normalized else found
+
+    def code(self, changed: Mapping[str, Any]) -> str:
+        """The expression of its kernels, of the columns ``part`` of the types ``own`` where it follows types."""
+        arguments = ["part", "types=own"] if self.by_type else []
+        arguments += [f"{name}={value!r}" for name, value in {**self.preset, **changed}.items()]
+        return f"kernels.{self.name}({', '.join(arguments)}){'.normalized()' if self.normalized else ''}"
 
 
 FAMILIES = {
@@ -33,31 +58,32 @@ FAMILIES = {
         "By the type of each column",
         "Gaussians for numbers, equality for categories, days and seasons for dates, words for texts: each column "
         "alone, and all together.",
+        "for_columns",
     ),
     "gaussians": Family(
         "Gaussians of several widths",
         "On all columns together, from fine to coarse: smooth relations of any shape.",
-        "kernels.rbf_grid()",
+        "rbf_grid",
     ),
     "polynomials": Family(
-        "Polynomials of degrees 1 to 3",
-        "On all columns together: products of up to three columns.",
-        "kernels.polynomials([1, 2, 3]).normalized()",
+        "Polynomials",
+        "On all columns together: products of as many columns as the degree says.",
+        "polynomials",
+        {"degrees": [1, 2, 3]},
+        normalized=True,
     ),
     "degrees": Family(
-        "Homogeneous polynomials of degrees 0 to 10",
+        "Homogeneous polynomials",
         "On all columns together, as in the papers on deep kernels: how high the interactions go.",
-        "kernels.homogeneous_polynomials(10)",
+        "homogeneous_polynomials",
     ),
-    "linear": Family(
-        "Linear", "On all columns together: each column has one slope.", "kernels.as_family(kernels.Linear())"
+    "anova": Family(
+        "Products of different columns",
+        "ANOVA kernels on all columns together: interactions of two columns, of three, and so on.",
+        "anova",
+        {"max_degree": 3},
     ),
-}
-_MADE: Mapping[str, Any] = {
-    "gaussians": lambda: kernels.rbf_grid(),
-    "polynomials": lambda: kernels.polynomials([1, 2, 3]).normalized(),
-    "degrees": lambda: kernels.homogeneous_polynomials(10),
-    "linear": lambda: kernels.as_family(kernels.Linear()),
+    "linear": Family("Linear", "On all columns together: each column has one slope.", "Linear"),
 }
 
 
@@ -74,23 +100,21 @@ def family(X: Any, recipe: Recipe) -> KernelFamily:
     ValueError : where a view has no column that could help
     """
     found: list[tuple[str, Any]] = []
-    for view, columns in recipe.by_view.items():
+    for view, word, changed in recipe.families:
+        columns = recipe.by_view[view]
         types = {name: recipe.columns[name] for name in columns}
-        for word in recipe.kernels.get(view) or ["types"]:
-            own = _family(X[columns], word, types)
-            found += [
-                (f"{view}: {name}" if view else name, kernel) for name, kernel in zip(own.names, own, strict=True)
-            ]
+        own = _family(X[columns], FAMILIES[word], changed, types)
+        found += [(f"{view}: {name}" if view else name, kernel) for name, kernel in zip(own.names, own, strict=True)]
     names = [name for name, _ in found]
     if len(set(names)) < len(names):  # families of one view may use a name twice
         names = [name if names.count(name) == 1 else f"{name} ({k + 1})" for k, name in enumerate(names)]
     return Kernels(tuple(kernel for _, kernel in found), tuple(names))
 
 
-def _family(X: Any, word: str, types: Mapping[str, Kind]) -> KernelFamily:
-    if word == "types":
-        return kernels.for_columns(X, types=types)
-    together, plain = encoding(X, types), _MADE[word]()
+def _family(X: Any, chosen: Family, changed: Mapping[str, Any], types: Mapping[str, Kind]) -> KernelFamily:
+    if chosen.by_type:
+        return chosen.made(changed, X, types=types)
+    together, plain = encoding(X, types), chosen.made(changed)
     return Kernels(tuple(Encoded(kernel, together) for kernel in plain), tuple(map(str, plain.names)))
 
 

@@ -18,6 +18,7 @@ import multikernel
 from multikernel._typing import Array
 from multikernel.app.jobs.predict import harmless
 from multikernel.app.tables.table import Table
+from multikernel.app.web.learning.names import in_short
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.learning.samples import as_given, frame
 from multikernel.datasets.column import Column
@@ -154,5 +155,5 @@ def _parts(model: Any, X: Any, place: int) -> list[tuple[str, float]]:
             return []
         own = parts if parts.ndim == 1 else parts[:, place]
         sign = -1.0 if parts.ndim == 1 and place == 0 else 1.0
-        found = [(str(name), sign * float(v)) for name, v in zip(model.kernel_names_, own, strict=True)]
+        found = [(name, sign * float(v)) for name, v in zip(in_short(model.kernel_names_), own, strict=True)]
     return sorted((pair for pair in found if pair[1] != 0.0), key=lambda pair: -abs(pair[1]))

@@ -27,6 +27,7 @@ class Recipe:
     method : str, "automatic", "comparison" or the name of an estimator
     parameters : dict of its parameters
     kernels : dict from the views, "" for all columns, to words of kernel families
+    kernel_parameters : dict from the views to those parameters of each word that were changed
     path : str, the parameter that is chosen along a path; "" for none
     seed : int
     """
@@ -39,6 +40,7 @@ class Recipe:
     method: str = AUTOMATIC
     parameters: dict[str, Any] = field(default_factory=dict)
     kernels: dict[str, list[str]] = field(default_factory=dict)
+    kernel_parameters: dict[str, dict[str, dict[str, Any]]] = field(default_factory=dict)
     path: str = ""
     seed: int = 0
 
@@ -48,13 +50,22 @@ class Recipe:
 
     @classmethod
     def from_json(cls, stored: Mapping[str, Any]) -> Self:
-        """From what ``to_json`` gave."""
-        return cls(**stored)
+        """From what ``to_json`` gave, or a person has written, who need not name the data set."""
+        return cls(**{"data": "", **stored})
 
     @property
     def automatic(self) -> bool:
         """Whether nothing was asked for but an answer."""
         return self.method == AUTOMATIC
+
+    @property
+    def families(self) -> list[tuple[str, str, dict[str, Any]]]:
+        """The view, the word and the changed parameters of each family; by type where a view has none."""
+        return [
+            (view, word, self.kernel_parameters.get(view, {}).get(word, {}))
+            for view in self.by_view
+            for word in self.kernels.get(view) or ["types"]
+        ]
 
     @property
     def by_view(self) -> dict[str, list[str]]:

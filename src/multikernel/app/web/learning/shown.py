@@ -11,6 +11,7 @@ from sklearn.metrics import auc, confusion_matrix, roc_curve
 
 from multikernel._typing import Array
 from multikernel.app.web.learning.held_out import HeldOut
+from multikernel.app.web.learning.names import in_short
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.paths import path
 
@@ -67,8 +68,8 @@ def _weights(model: Any, automatic: bool) -> dict[str, dict[str, float]]:
     values = np.atleast_2d(model.weights_)
     problems = [str(name) for name in model.problem_names()] if len(values) > 1 else [""]
     return {
-        str(name): dict(zip(problems, column.tolist(), strict=True))
-        for name, column in zip(model.kernel_names_, values.T, strict=True)
+        name: dict(zip(problems, column.tolist(), strict=True))
+        for name, column in zip(in_short(model.kernel_names_), values.T, strict=True)
     }
 
 
@@ -91,9 +92,9 @@ def quality(recipe: Recipe, y: Array, parts: Sequence[HeldOut], rows: Sequence[A
 def _residuals(truth: Array, predicted: Array) -> dict[str, Any]:
     away = np.abs(truth - predicted)
     rank = min(int(np.ceil((len(away) + 1) * _COVERED)), len(away))
-    shown = np.random.default_rng(0).permutation(len(truth))[:_POINTS]
+    some = np.random.default_rng(0).permutation(len(truth))[:_POINTS]
     return {
-        "points": np.column_stack([predicted, truth])[shown].round(6).tolist(),
+        "points": np.column_stack([predicted, truth])[some].round(6).tolist(),
         "width": float(np.sort(away)[rank - 1]),
         "covered": _COVERED,
         "rmse": float(np.sqrt(np.mean(away**2))),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response
@@ -31,7 +33,7 @@ def start(site: Site, request: Request, form: FormData) -> Response:
 def choose(site: Site, request: Request) -> Response:
     """Methods, kernels and parameters as forms."""
     from multikernel.app.web.choices import Choice, target
-    from multikernel.app.web.forms import methods
+    from multikernel.app.web.forms import family_fields, methods
     from multikernel.app.web.learning.families import FAMILIES
 
     data = site.dataset(request)
@@ -51,6 +53,7 @@ def choose(site: Site, request: Request) -> Response:
         methods=known,
         method=method,
         families=FAMILIES,
+        family_fields={word: family_fields(word) for word in FAMILIES},
         views=list(recipe.by_view),
     )
 
@@ -59,7 +62,6 @@ def by_method(site: Site, request: Request, form: FormData) -> Response:
     """Learn by the method, the kernels and the parameters of the form."""
     from multikernel.app.web.choices import Choice, target
     from multikernel.app.web.forms import methods, parameters
-    from multikernel.app.web.learning.families import FAMILIES
 
     data = site.dataset(request)
     choice = Choice.of(data)
@@ -69,24 +71,37 @@ def by_method(site: Site, request: Request, form: FormData) -> Response:
     if name not in known:
         raise ValueError(f"There is no method {name!r} for this target; choose one of the list.")
     method = known[name]
-    fields = {
-        key.removeprefix("p-"): value for key, value in form.items() if key.startswith("p-") and isinstance(value, str)
-    }
     path = text_of(form, "path")
-    recipe = choice.recipe(data, found.task)
-    words = {
-        view: [word for word in form.getlist(f"kernels-{k}") if isinstance(word, str) and word in FAMILIES]
-        for k, view in enumerate(recipe.by_view)
-    }
+    views = list(choice.recipe(data, found.task).by_view)
+    chosen = {view: _families(form, k) for k, view in enumerate(views)}
     recipe = choice.recipe(
         data,
         found.task,
         method=name,
-        parameters=parameters(method, fields),
-        kernels=words,
+        parameters=parameters(method, _fields(form, "p-")),
+        kernels={view: list(words) for view, words in chosen.items()},
+        kernel_parameters={view: {w: p for w, p in words.items() if p} for view, words in chosen.items()},
         path=path if path in method.paths else "",
     )
     return _begin(site, data.id, f"{data.name}: {choice.target}, {name}", recipe.to_json())
+
+
+def _families(form: FormData, k: int) -> dict[str, dict[str, Any]]:
+    """The ticked families of a view, each with those of its parameters that were changed."""
+    from multikernel.app.web.forms import family_parameters
+    from multikernel.app.web.learning.families import FAMILIES
+
+    ticked = [word for word in form.getlist(f"kernels-{k}") if word in FAMILIES]
+    return {str(word): family_parameters(str(word), _fields(form, f"k{k}-{word}-")) for word in ticked}
+
+
+def _fields(form: FormData, prefix: str) -> dict[str, str]:
+    """The texts of the fields whose names begin so."""
+    return {
+        key.removeprefix(prefix): value
+        for key, value in form.items()
+        if key.startswith(prefix) and isinstance(value, str)
+    }
 
 
 def _begin(site: Site, dataset: str, name: str, recipe: dict[str, object]) -> Response:

@@ -44,7 +44,7 @@ def charts(result: dict[str, Any]) -> dict[str, Any]:
     scores = result["scores"]
     rows = [
         ("this run", scores["own"]),
-        ("one tuned Gaussian", scores["single"]),
+        ("tuned Gaussian", scores["single"]),
         ("no column at all", scores["trivial"]),
     ]
     found: dict[str, Any] = dict.fromkeys(_CHARTS)

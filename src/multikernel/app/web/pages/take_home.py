@@ -27,7 +27,7 @@ def file(site: Site, request: Request) -> Response:
         raise HTTPException(404, "There is no such file.")
     if name == "report.html":
         return _report(site, request)
-    if name != "run.toml" and "comparison" in run.result():
+    if name not in ("run.toml", "table.csv") and "comparison" in run.result():
         raise HTTPException(404, "A comparison leaves no model behind, and so no such file.")
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     if name == "model.mk":
