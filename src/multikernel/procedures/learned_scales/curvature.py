@@ -17,13 +17,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.banks.threads import slices
+from multikernel.banks.threads import one_blas_thread, over_rows, slices
 from multikernel.combinations.profiles import Evaluated
 from multikernel.procedures.learned_scales.error import ScalesError, Trial
 from multikernel.procedures.learned_scales.forms import Separate
 from multikernel.procedures.ridge_cv.residuals import Residuals, product
 
 _DEAR = 2.0  # columns in products with one matrix, in multiples of the samples: more cost more than they save
+_LARGE = 512  # samples from which a fold is worth a thread; smaller problems run beside each other
 _PART = 0.05  # of the samples: so many columns at a time
 
 
@@ -99,16 +100,21 @@ def _in_scales(error: ScalesError, left: Residuals, S: Array, Q: Array) -> Array
     assert isinstance(form, Separate)
     used, first = np.flatnonzero(form.owner >= 0), product(S, Q)
     X = X[:, used] - X[:, used].mean(axis=0)
-    found, height = np.zeros((len(form.means), len(X))), max(1, int(_PART * len(X)))
-    for f, V in enumerate(left.blocks.folds.tests()):
-        H = left.H[V] if v is None else left.H[V] * v
-        for part in slices(len(used), height):
-            x = X[:, part]
-            applied = np.hstack([Q[:, f, None] * x, Q[:, f, None] * x**2])
-            once, twice = np.hsplit(product(S, applied), 2)
-            twice += x * (x * first[:, f, None] - 2.0 * once)
-            for k, column in zip(form.owner[used[part]], product(H, twice).T, strict=True):
-                found[k, V] += column
+    found, height, tests = np.zeros((len(form.means), len(X))), max(1, int(_PART * len(X))), left.blocks.folds.tests()
+
+    def fold(numbers: slice) -> None:
+        for f in range(numbers.start, numbers.stop):
+            V, q = tests[f], Q[:, f, None]
+            H = left.H[V] if v is None else left.H[V] * v
+            for part in slices(len(used), height):
+                x = X[:, part]
+                once, twice = np.hsplit(product(S, np.hstack([q * x, q * x**2])), 2)
+                twice += x * (x * first[:, f, None] - 2.0 * once)
+                for k, column in zip(form.owner[used[part]], product(H, twice).T, strict=True):
+                    found[k, V] += column
+
+    with one_blas_thread(0):  # large folds are shared out among threads
+        over_rows(fold, len(tests), 1 if len(X) > _LARGE else len(tests))
     return found[form.varied].T
 
 

@@ -19,12 +19,14 @@ samples are few.)
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import numpy as np
 
+from multikernel._typing import Array
 from multikernel._workers import on_threads
 from multikernel.banks.threads import n_threads
 from multikernel.procedures.learned_scales.curvature import tried
@@ -81,15 +83,21 @@ def given(error: ScalesError, equal: Equal, tol: float, max_iter: int) -> Chosen
 def chosen(error: ScalesError, equal: Equal, tol: float, max_iter: int) -> Chosen:
     """The penalty of least outer error. The paths on all samples and without each fold run at the same time."""
     folds = error.held_out.folds.merged(_FOLDS).tests()[:_OUT]
-    rests = [error.on(np.setdiff1d(np.arange(len(error.held_out.Y)), rows)) for rows in folds]
-    paths = [partial(along, each, equal, PENALTIES, tol, max_iter) for each in (error, *rests)]
-    trials, *others = on_threads(paths, n_threads())
-    ends = zip(folds, others, strict=True)
-    left = [[float(error.squares(trial.u)[rows].sum()) for trial in path] for rows, path in ends]
+    whole = partial(along, error, equal, PENALTIES, tol, max_iter)
+    rests = [partial(_outer, error, rows, equal, tol, max_iter) for rows in folds]
+    works: list[Callable[[], Any]] = [whole, *rests]
+    trials, *left = on_threads(works, n_threads())
     outer = np.sum(left, axis=0)
     first = int(np.argmin(outer))
     count = float((error.held_out.ones[np.concatenate(folds)] ** 2).sum())
     return Chosen(PENALTIES[first], trials[first], float(outer[first]) / count)
+
+
+def _outer(error: ScalesError, rows: Array, equal: Equal, tol: float, max_iter: int) -> list[float]:
+    """The squared residuals of these samples for each penalty, the scales from the path on the others."""
+    rest = error.on(np.setdiff1d(np.arange(len(error.held_out.Y)), rows))
+    path = along(rest, equal, PENALTIES, tol, max_iter)
+    return [float(error.squares(trial.u)[rows].sum()) for trial in path]
 
 
 def can_choose(error: ScalesError) -> bool:
