@@ -209,13 +209,21 @@ def test_killed_and_impossible_runs_say_their_last_words(tmp_path: Path) -> None
         assert "not enough memory" in said(page) or "last words" in said(page)
     with serving(tmp_path) as address, Person(address) as person:
         one = person.upload(("one.csv", "a,b\n1,x\n2,y\n3,x\n")).url.path
-        assert "too few" in said(person.learned(person.submit(f"{one}/learn", target="b")))
+        for address, form in (("learn", {"target": "b"}), ("method", {"method": "AverageMKLClassifier"})):
+            told = person.submit(f"{one}/{address}", **form)
+            assert told.status_code == 400  # before anything is learned
+            assert "the class &#39;y&#39; has one row only" in said(told)
+        assert "3 rows are too few" in said(person.submit(f"{one}/learn", target="a"))
         page = person.submit(f"{data}/learn", target="bought")
         for _ in range(500):
             working = _children(os.getpid())
             if working and "Fold" in person.get(page.url).text:
                 break
             time.sleep(0.02)
+        for child in working:
+            os.kill(child, signal.SIGINT)  # of Ctrl-C on a terminal, which means the server
+        time.sleep(0.3)
+        assert "Fold" in person.get(page.url).text
         for child in working:
             os.kill(child, signal.SIGKILL)
         assert "was killed by signal 9" in said(person.learned(page))
@@ -239,10 +247,14 @@ def test_runs_are_renamed_compared_deleted_and_survive_a_restart(tmp_path: Path)
         assert "1 of the ticked runs" in said(person.get("/runs/compare", params={"run": done.rpartition("/")[2]}))
         page = person.get("/runs")
         assert "my &lt;b&gt;first&lt;/b&gt;" in page.text
+        goes_on = person.submit(f"{data}/learn", target="bought").url.path
+        while "Waiting" in said(person.get(goes_on)):
+            time.sleep(0.02)
     store = Store(Settings(tmp_path))
     store.set_run(store.add_run("gone", "cut off", store.runs()[0].recipe).id, status="running")
     with serving(tmp_path) as address, Person(address) as person:
         assert "my &lt;b&gt;first" in person.get(done).text
+        assert "The server was ended before this run was" in said(person.get(goes_on))
         assert "The server was ended before this run was" in said(person.get(f"/runs/{_id_of(person, 'cut off')}"))
         assert person.submit(f"{done}/delete").status_code == 200
         assert person.get(done).status_code == 404

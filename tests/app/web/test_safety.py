@@ -65,6 +65,12 @@ def test_paths_lead_nowhere_else(person: Person, path: str) -> None:
     assert person.get(person.base_url.copy_with(raw_path=path.encode())).status_code == 404
 
 
+def test_an_address_without_a_page_says_where_to_begin(person: Person) -> None:
+    assert "There is no page at this address; begin at the data." in said(person.get("/data/x/y"))
+    back = {"Referer": str(person.base_url.copy_with(path="//elsewhere.example/x"))}
+    assert "elsewhere" not in person.post("/data", data={"token": person.token}, headers=back).text
+
+
 def test_pages_may_not_run_scripts_of_their_own_nor_load_from_elsewhere(person: Person) -> None:
     page = person.get("/")
     policy = page.headers["content-security-policy"]

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from multikernel.app.web.settings import Settings
-from multikernel.app.web.store import Run, Store
+from multikernel.app.web.store import CUT_OFF, Run, Store
 
 _WORDS = 1500  # characters of a log that are shown
 _LOOK = 0.1  # seconds between looks at a run's limits
@@ -137,11 +137,12 @@ class Jobs:
         lines.start()
         with suppress(OSError):  # it broke before it began; its log says why
             print(json.dumps(order), file=process.stdin, flush=True)
-        late = False
+        late = closing = False
         while process.poll() is None:
             late = time.monotonic() - start > self.settings.run_seconds
             with self._changed:
-                if late or name in self._stopped or not self._open:
+                closing = not self._open
+                if late or closing or name in self._stopped:
                     break
                 self._changed.wait(_LOOK)
         stopped = name in self._stopped
@@ -154,6 +155,8 @@ class Jobs:
         elif late:
             limit = self.settings.run_seconds
             self._end(name, "failed", f"Ended after {limit:g} s, the most that a run may take; learn from fewer rows.")
+        elif closing:
+            self._end(name, "failed", CUT_OFF)
         else:
             self._conclude(run, process.returncode)
 

@@ -109,6 +109,8 @@ def _load_libraries() -> None:
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     said = _TAKES_FORMS if error.status_code == 405 else str(error.detail)
+    if said == "Not Found":  # nobody has written a sentence
+        said = "There is no page at this address; begin at the data."
     return _page(request, error.status_code, said, dict(error.headers or {}))
 
 
@@ -135,7 +137,7 @@ def _page(request: Request, status: int, said: str, headers: dict[str, str] | No
     title = _TITLES.get(status, "That did not work")
     before = urlsplit(request.headers.get("referer", ""))
     ours = status in (400, 413) and before.netloc == request.headers.get("host", "")
-    back = f"{before.path}?{before.query}".rstrip("?") if ours and before.path.startswith("/") else ""
+    back = f"{before.path}?{before.query}".rstrip("?") if ours and before.path[:2] not in ("", "//") else ""
     answer = site.page(request, "error.html", status, title=title, said=said, back=back)
     answer.headers.update(headers or {})
     return answer

@@ -28,6 +28,8 @@ create table if not exists runs (
 _NEWEST = "order by created desc, rowid desc"
 ENDED = ("done", "stopped", "failed")
 
+CUT_OFF = "The server was ended before this run was; start it again."
+
 
 @dataclass(frozen=True)
 class DataSet:
@@ -110,7 +112,7 @@ class Store:
             if not settings.read_only:
                 db.execute(
                     "update runs set status = 'failed', finished = ?, words = ? where status in ('queued', 'running')",
-                    (time.time(), "The server was ended before this run was; start it again."),
+                    (time.time(), CUT_OFF),
                 )
 
     @contextmanager

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 import warnings
 from pathlib import Path
@@ -18,6 +19,7 @@ from multikernel.app.web.limits import limit_memory
 
 def main() -> int:
     """Learn by one order; exit status 0, or 1 where a sentence says why not."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C on the terminal is for the server, which ends its runs
     channel = os.fdopen(os.dup(sys.stdout.fileno()), "w", buffering=1)
     sys.stdout = sys.stderr  # whatever else is printed is no progress
     from multikernel.app.web.learning import findings  # takes seconds: done before an order comes

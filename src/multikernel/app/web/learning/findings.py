@@ -22,7 +22,7 @@ from multikernel.app.web.learning.comparison import compared
 from multikernel.app.web.learning.estimators import made
 from multikernel.app.web.learning.held_out import HeldOut, held_out, importance_of
 from multikernel.app.web.learning.recipe import COMPARISON, Recipe
-from multikernel.app.web.learning.samples import bare, frame, target_of
+from multikernel.app.web.learning.samples import bare, check_enough, frame, target_of
 from multikernel.app.web.learning.shown import certificate_of, freedom_of, path_of, quality, typical, weights_of
 from multikernel.app.web.learning.telling import Tell, fitting
 
@@ -66,12 +66,8 @@ def found(stored: Mapping[str, Any], table: Path, folder: Path, tell: Tell) -> d
 
 
 def _learned(recipe: Recipe, X: pd.DataFrame, y: Any, folder: Path, tell: Tell) -> dict[str, Any]:
+    check_enough(recipe.target, y, recipe.task)
     folds = min(FOLDS, most_folds(y, recipe.task))
-    if folds < 2:
-        raise ValueError(
-            f"{len(y)} rows are too few to hold some out"
-            + (": each class needs two rows or more." if recipe.task == "classification" else "; give four or more.")
-        )
     total = folds * (1.0 + _BASELINE) + 1.0
     splits = list(shuffled_folds(recipe.task, folds, recipe.seed).split(X, y))
     parts: list[HeldOut] = []

@@ -10,11 +10,12 @@ import pandas as pd
 
 from multikernel._typing import Array
 from multikernel.app.tables.columns import known
-from multikernel.app.tables.table import Table, is_missing
+from multikernel.app.tables.table import Table, is_missing, listed
 from multikernel.app.web.learning.recipe import Kind, Recipe
 from multikernel.datasets.column import Column, decide
 from multikernel.datasets.dataset import Task
 
+_FEWEST = 4  # rows, two to learn from and two to hold out
 _LARGEST = 1e100  # of a target, whose errors are squared and summed
 
 
@@ -67,6 +68,22 @@ def target_of(table: Table, target: str, task: Task | None) -> tuple[Array, Task
             "can hold; give it in other units."
         )
     return y, decided, rows
+
+
+def check_enough(target: str, y: Array, task: Task) -> None:
+    """ValueError where there are too few rows to hold some out."""
+    if task == "regression":
+        if len(y) < _FEWEST:
+            raise ValueError(f"{len(y)} rows are too few to hold some out; give {_FEWEST} or more.")
+        return
+    labels, counts = np.unique(y, return_counts=True)
+    rare = [repr(str(label)) for label in labels[counts < 2]]
+    if rare:
+        which = f"the class {rare[0]}" if len(rare) == 1 else f"each of the classes {listed(rare)}"
+        raise ValueError(
+            f"In the column {target!r} {which} has one row only, which cannot be both learned from and held out; give "
+            "more rows, or empty the target in those that are too few, and they are left out."
+        )
 
 
 def as_given(X: pd.DataFrame, recipe: Recipe) -> Any:

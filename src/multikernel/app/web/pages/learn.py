@@ -16,6 +16,7 @@ def start(site: Site, request: Request, form: FormData) -> Response:
     """Learn without further questions, compare, or go on to choose a method."""
     from multikernel.app.web.choices import Choice, target
     from multikernel.app.web.learning.recipe import AUTOMATIC, COMPARISON
+    from multikernel.app.web.learning.samples import check_enough
 
     data = keep(site, site.dataset(request), form)
     how = text_of(form, "how", AUTOMATIC)
@@ -25,6 +26,8 @@ def start(site: Site, request: Request, form: FormData) -> Response:
     found = target(data, choice)
     if how == "method":
         return site.go(f"/data/{data.id}/method")
+    if how != COMPARISON:  # which needs more, and says so
+        check_enough(choice.target, found.values, found.task)
     method = COMPARISON if how == COMPARISON else AUTOMATIC
     recipe = choice.recipe(data, found.task, method=method)
     return _begin(site, data.id, f"{data.name}: {choice.target}, {method}", recipe.to_json())
@@ -62,10 +65,12 @@ def by_method(site: Site, request: Request, form: FormData) -> Response:
     """Learn by the method, the kernels and the parameters of the form."""
     from multikernel.app.web.choices import Choice, target
     from multikernel.app.web.forms import methods, parameters
+    from multikernel.app.web.learning.samples import check_enough
 
     data = site.dataset(request)
     choice = Choice.of(data)
     found = target(data, choice)
+    check_enough(choice.target, found.values, found.task)
     known = methods(found.task)
     name = text_of(form, "method")
     if name not in known:
