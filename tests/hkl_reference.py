@@ -192,3 +192,25 @@ def _solve(problem: cp.Problem) -> None:
         ref.conic(problem)
     except cp.SolverError:
         problem.solve(solver=cp.CLARABEL)
+
+
+# -- graphs that are listed
+
+
+def under(parents: Any) -> Array:
+    """Whether w is v or below it, at [v, w], by walks along the edges."""
+    m = len(parents)
+    edges = np.array([[v in parents[w] for w in range(m)] for v in range(m)], dtype=float)
+    return np.linalg.matrix_power(np.eye(m) + edges, m) > 0
+
+
+def optimum(K: Array, y: Array, C: float, rho: float, d: Array, below: Array, regression: bool = False) -> float:
+    """min 1/2 (sum_v d_v (sum_{w in D(v)} |f_w|^rho)^{1/rho})^2 + losses, by Clarabel."""
+    factors = [ref.root(each) for each in K]
+    u = [cp.Variable(len(F)) for F in factors]
+    size, g, c = cp.Variable(len(K), nonneg=True), cp.Variable(len(K)), cp.Variable()
+    cones = [cp.norm(each) <= size[k] for k, each in enumerate(u)]
+    cones += [cp.pnorm(size[np.flatnonzero(row)], rho) <= g[k] for k, row in enumerate(below)]
+    f = sum(F.T @ each for F, each in zip(factors, u, strict=True))
+    loss = cp.sum_squares(y - y.mean() - f) if regression else cp.sum(cp.pos(1.0 - cp.multiply(y, f + c)))
+    return ref.conic(cp.Problem(cp.Minimize(0.5 * cp.square(d @ g) + C * loss), cones))

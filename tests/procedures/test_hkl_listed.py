@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 import reference as ref
+from hkl_reference import optimum, under
 from multikernel import HKLClassifier, HKLRegressor, bind, kernels
 from multikernel.procedures.hkl import Listed
 from multikernel.procedures.hkl.node_kernels import halves
@@ -20,25 +21,6 @@ Y = np.where(X[:, 0] * X[:, 1] + 0.3 * RNG.normal(size=25) > 0, 1.0, -1.0)
 FAMILY = [kernels.HomogeneousPolynomial(degree).on([j]) for j in range(4) for degree in (1, 2)]
 PARENTS = ([], [0], [], [2, 0], [1, 3], [], [5], [4, 6])  # two ways to 4, and 7 below both parts
 COSTS = np.array([1.0, 2.0, 0.5, 1.5, 3.0, 1.0, 0.7, 4.0])
-
-
-def under(parents: Any) -> Array:
-    """Whether w is v or below it, at [v, w], by walks along the edges."""
-    m = len(parents)
-    edges = np.array([[v in parents[w] for w in range(m)] for v in range(m)], dtype=float)
-    return np.linalg.matrix_power(np.eye(m) + edges, m) > 0
-
-
-def optimum(K: Array, y: Array, C: float, rho: float, d: Array, below: Array, regression: bool = False) -> float:
-    """min 1/2 (sum_v d_v (sum_{w in D(v)} |f_w|^rho)^{1/rho})^2 + losses, by Clarabel."""
-    factors = [ref.root(each) for each in K]
-    u = [cp.Variable(len(F)) for F in factors]
-    size, g, c = cp.Variable(len(K), nonneg=True), cp.Variable(len(K)), cp.Variable()
-    cones = [cp.norm(each) <= size[k] for k, each in enumerate(u)]
-    cones += [cp.pnorm(size[np.flatnonzero(row)], rho) <= g[k] for k, row in enumerate(below)]
-    f = sum(F.T @ each for F, each in zip(factors, u, strict=True))
-    loss = cp.sum_squares(y - y.mean() - f) if regression else cp.sum(cp.pos(1.0 - cp.multiply(y, f + c)))
-    return ref.conic(cp.Problem(cp.Minimize(0.5 * cp.square(d @ g) + C * loss), cones))
 
 
 @pytest.mark.parametrize("rho", [2.0, 1.5])

@@ -10,7 +10,7 @@ from multikernel.banks import precomputed
 from multikernel.procedures.hkl import sums
 from multikernel.procedures.hkl.lattice import sources
 from multikernel.procedures.hkl.node_kernels import halves
-from multikernel.procedures.hkl.outside import outside, uneven_shares
+from multikernel.procedures.hkl.outside import OfSubsets, outside, uneven_shares
 from multikernel.procedures.hkl.partition import partitioned
 
 RHOS = (2.0, 1.5, 1.1)
@@ -57,7 +57,9 @@ def test_partitions_rule_out_candidates_near_rho_1():
     base = halves(precomputed(np.stack([np.exp(-0.1 * (x[:, None] - x) ** 2) for x in X.T])))
     b -= b.mean()
     candidates = sources([(), *((i,) for i in range(20))], 20)
-    alone = uneven_shares(base, b, candidates, 2.0, 1.1, 0.0)
+    alone = uneven_shares(
+        OfSubsets(base, b, 2.0), 4.0 ** -np.array([len(t) for t in candidates]), candidates, 2.0, 1.1, 0.0
+    )
     allowed = 0.5 * alone.max()
     found = outside(base, b, candidates, 2.0, 1.1, allowed).norms
     assert (found > allowed).sum() < 0.5 * (alone > allowed).sum()

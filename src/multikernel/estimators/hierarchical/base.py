@@ -27,7 +27,7 @@ from multikernel.kernels import RBF, KernelFamily, per_feature
 from multikernel.machines import SupportMachine
 from multikernel.observer import Observer
 from multikernel.procedures import Weights
-from multikernel.procedures.hkl import Listed, Node, NodeWeights, depths, hierarchical_mkl
+from multikernel.procedures.hkl import Grid, Listed, Node, NodeWeights, depths, hierarchical_mkl
 from multikernel.procedures.hkl.lattice import in_order, names
 
 _TINY = 1e-100  # the least cost of a node
@@ -45,6 +45,20 @@ class Lists(Rule):
         return all(isinstance(own, list | tuple) and all(map(Whole(0).accepts, own)) for own in value)
 
 
+@dataclass(frozen=True)
+class Lengths(Rule):
+    """How many kernels each chain has."""
+
+    words = "a whole number >= 1, for chains that are equally long, or a list of such numbers"
+
+    def accepts(self, value: Any) -> bool:
+        return (
+            all(map(Whole(1).accepts, value)) and len(value) > 0
+            if isinstance(value, list | tuple)
+            else Whole(1).accepts(value)
+        )
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
 class HierarchicalKernelLearning(KernelEstimator):
     """Nodes of the lattice and a predictor on their products."""
@@ -55,6 +69,7 @@ class HierarchicalKernelLearning(KernelEstimator):
     C: PositiveOrAuto = 1.0
     rho: Annotated[float, Number(above=1, most=2, why="2 is hierarchical kernel learning")] = 2.0
     beta: Positive = 2.0
+    chains: Annotated[Any, AnyOf((Lengths(), Nothing()))] = None
     parents: Annotated[Any, AnyOf((Lists(), Nothing()))] = None
     node_weights: Annotated[Any, AnyOf((Vector(least=_TINY), Nothing()))] = None
     tol: Part = 1e-3
@@ -89,6 +104,11 @@ class HierarchicalKernelLearning(KernelEstimator):
 
     def check_parameters(self) -> None:
         super().check_parameters()
+        if self.parents is not None and self.chains is not None:
+            raise ValueError(
+                f"{type(self).__name__}: parents list a graph of single kernels, and chains make one of products: give "
+                "one of the two"
+            )
         if self.parents is not None:
             try:
                 depths(self.parents)
@@ -117,8 +137,10 @@ class HierarchicalKernelLearning(KernelEstimator):
             self._graph(len(bank)),
         )
 
-    def _graph(self, m: int) -> Listed | None:
-        """The graph of the m kernels that the user listed; None for that of their products."""
+    def _graph(self, m: int) -> Listed | Grid | None:
+        """The graph of the m kernels that the user listed, or of chains; None for that of all their products."""
+        if self.chains is not None:
+            return Grid(self._lengths(m), self.beta)
         if self.parents is None:
             return None
         for name, given in (("parents", self.parents), ("node_weights", self.node_weights)):
@@ -129,6 +151,19 @@ class HierarchicalKernelLearning(KernelEstimator):
         listed = tuple(tuple(int(parent) for parent in own) for own in self.parents)
         costs = self.beta ** depths(listed) if self.node_weights is None else np.asarray(self.node_weights, dtype=float)
         return Listed(listed, costs)
+
+    def _lengths(self, m: int) -> tuple[int, ...]:
+        """How many of the m kernels are on each chain."""
+        if np.ndim(self.chains):
+            lengths = tuple(map(int, self.chains))
+        else:
+            lengths = (int(self.chains),) * (m // int(self.chains))
+        if sum(lengths) != m:
+            raise ValueError(
+                f"{type(self).__name__}: chains={self.chains!r} does not part {m} kernels: the lengths of the chains "
+                "have to sum to the number of kernels"
+            )
+        return lengths
 
     def publish(self, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
         """Every problem has nodes of its own: the weights are over the nodes of any."""

@@ -43,6 +43,11 @@ class HKLClassifier(HierarchicalKernelLearning, WeightedClassifier):
     beta : float > 0, default 2.0
         How much more a product costs for each further factor. With many kernels (p beyond 20) a larger value keeps
         the search short.
+    chains : None, int or list of int, default None
+        How many of the kernels, in their order, are on each variable's chain, from simple to complex; a number where
+        all chains are equally long. The products then have at most one kernel of each chain, and one can be selected
+        only where those with a simpler kernel on any chain, or none, are. A product costs beta for each step of its
+        kernels along their chains. All prod_i (length_i + 1) products are searched, and never listed.
     parents : None or list of lists, default None
         A graph of your own in place of the products: for each kernel the numbers of those that have to be selected
         before it may be; none for a kernel that may come first. ``kernels.chains`` and ``kernels.grid`` make some. What
@@ -106,7 +111,7 @@ class HKLRegressor(HierarchicalKernelLearning, RidgeRegressor, WeightedRegressor
         The p kernels whose products are searched; by default a Gaussian on each feature.
     C : float > 0 or "auto", default 1.0
         Weight of the squared errors.
-    rho, beta, parents, node_weights, tol, max_iter, max_nodes, time_budget, verbose : as in HKLClassifier
+    rho, beta, chains, parents, node_weights, tol, max_iter, max_nodes, time_budget, verbose : as in HKLClassifier
 
     Attributes
     ----------

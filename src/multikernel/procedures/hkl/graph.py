@@ -19,7 +19,7 @@ from multikernel.banks.dense import PackedBank
 from multikernel.procedures.hkl.lattice import ClosedSet, Hull, Node, closed, in_order, sources
 from multikernel.procedures.hkl.outside import Outside, outside
 
-_SINGLES = 100  # nodes with no parents but the root that the first hull has at most
+SINGLES = 100  # nodes with no parents but the root that the first hull has at most
 
 
 class Graph(ABC):
@@ -65,7 +65,7 @@ class Subsets(Graph):
 
     def first(self, base: PackedBank, b: Array, start: Iterable[Node]) -> Hull:
         """The root and base kernels; of very many, those with the largest scores."""
-        singles: list[Node] = [(int(i),) for i in np.argsort(-base.quad(b), kind="stable")[:_SINGLES]]
+        singles: list[Node] = [(int(i),) for i in np.argsort(-base.quad(b), kind="stable")[:SINGLES]]
         return Hull(tuple(in_order({(), *singles, *closed(start)})), self.beta)
 
     def sources(self, hull: ClosedSet) -> list[Node]:

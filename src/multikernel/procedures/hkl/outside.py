@@ -21,11 +21,15 @@ cut off with the rest of the a_k, which sum to 1, on the last z; and for each z_
 term, and what lies below it is one term, or one term for each child. Near rho = 1 this is loose, and partitions into
 more terms are tried as well (``partition``).
 
+The same holds for every graph whose sums over descendants factorise: (1 + beta)^j is the sum S of the costs d_u / d_t
+of all nodes u from t to w, and f(j) = sum_k a_k S^{-(k + 2)} (``Descendants``).
+
 With many kernels that are alike the bound is several times smaller than that of equal shares, and so is the hull.
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -40,7 +44,7 @@ from multikernel.procedures.hkl.partition import partitioned
 from multikernel.procedures.hkl.sums import Sums
 
 _LAMBDAS = np.geomspace(1.0, 4.5, 11)
-_TERMS = 4  # powers that f is cut off to
+TERMS = 4  # powers that f is cut off to
 _MOST = (
     1e11  # multiplications for the tables of children: a hull that would take more has far to grow, whatever they say
 )
@@ -61,6 +65,48 @@ class Outside:
     norms: Array
 
 
+class Descendants(ABC):
+    """Sums over what is below nodes, S(w) the sum of d_u / d_t over all u from t to w.
+
+    Attributes
+    ----------
+    size : int, the numbers that a table of children is made of
+    """
+
+    size: int
+
+    @abstractmethod
+    def own(self, nodes: Sequence[Node]) -> Array:
+        """b'K_t b of every node, shape (len(nodes),)."""
+
+    @abstractmethod
+    def wholes(self, nodes: Sequence[Node]) -> Array:
+        """sum_{w in D(t)} S(w)^{-(k + 2)} b'K_w b, shape (TERMS, len(nodes))."""
+
+    @abstractmethod
+    def below(self, nodes: Sequence[Node]) -> tuple[Array, Array]:
+        """Of every child b'K b, (len(nodes), children), and the sums over its descendants, (TERMS, ..); else 0."""
+
+
+class OfSubsets(Descendants):
+    """Among all subsets: S(w) = (1 + beta)^|w - t|."""
+
+    def __init__(self, base: PackedBank, b: Array, beta: float) -> None:
+        self._z = (1.0 + beta) ** -np.arange(2.0, 2.0 + TERMS)
+        self._scores, *self._sums = [Sums.of(base, b, c) for c in (0.0, *self._z)]
+        self.size = self._scores.K.size
+
+    def own(self, nodes: Sequence[Node]) -> Array:
+        return self._scores.wholes(nodes)
+
+    def wholes(self, nodes: Sequence[Node]) -> Array:
+        return np.array([each.wholes(nodes) for each in self._sums])
+
+    def below(self, nodes: Sequence[Node]) -> tuple[Array, Array]:
+        sums = [z * each.below(nodes) for z, each in zip(self._z, self._sums, strict=True)]
+        return self._scores.below(nodes), np.array(sums)
+
+
 def outside(base: PackedBank, b: Array, candidates: Sequence[Node], beta: float, rho: float, allowed: float) -> Outside:
     """Bound the dual norm over the complement of a hull.
 
@@ -75,7 +121,8 @@ def outside(base: PackedBank, b: Array, candidates: Sequence[Node], beta: float,
     """
     if not candidates:
         return Outside(0.0, np.zeros(0))
-    norms = uneven_shares(base, b, candidates, beta, rho, allowed)
+    scale = float(beta) ** (-2.0 * np.array([len(t) for t in candidates]))
+    norms = uneven_shares(OfSubsets(base, b, beta), scale, candidates, beta, rho, allowed)
     bound = float(norms.max())
     if rho <= _NEAR_ONE and bound > allowed:
         equal = partitioned(base, b, candidates, beta, rho, allowed)
@@ -85,42 +132,40 @@ def outside(base: PackedBank, b: Array, candidates: Sequence[Node], beta: float,
 
 
 def uneven_shares(
-    base: PackedBank, b: Array, candidates: Sequence[Node], beta: float, rho: float, allowed: float
+    sums: Descendants, scale: Array, candidates: Sequence[Node], beta: float, rho: float, allowed: float
 ) -> Array:
-    """max(A_t, max_i B_ti) of every candidate t, for the lambda with the smallest bound.
+    """max(A_t, max_i B_ti) of every candidate t, for the lambda with the smallest bound; ``scale`` is d_t^{-2}.
 
     Children are looked at only where the sum over all descendants exceeds what is allowed, and where that takes a few
     seconds; without them the bound is looser.
     """
     r = exponent(rho)
-    z = (1.0 + beta) ** -np.arange(2.0, 2.0 + _TERMS)
-    scale = float(beta) ** (-2.0 * np.array([len(t) for t in candidates]))
-    sums = [Sums.of(base, b, c) for c in (0.0, *z)]
-    own, *wholes = (scale * each.wholes(candidates) for each in sums)
+    own, wholes = scale * sums.own(candidates), scale * sums.wholes(candidates)
     powers = [_powers(factor) for factor in _LAMBDAS]
     rest = [np.maximum(np.tensordot(a, wholes, 1) - own, 0.0) for a in powers]
     exceeds = np.max([lam**2 * left for lam, left in zip(_LAMBDAS, rest, strict=True)], axis=0) > allowed
-    if time_is_up() or np.count_nonzero(exceeds) * sums[0].K.size > _MOST:
+    if time_is_up() or np.count_nonzero(exceeds) * sums.size > _MOST:
         exceeds[:] = False
     few = [candidates[int(k)] for k in np.flatnonzero(exceeds)]
-    tables = [scale[exceeds, None] * each.below(few) for each in sums] if few else []
+    children = tables = np.zeros(0)
+    if few:
+        children, tables = (scale[exceeds, None] * each for each in sums.below(few))
     largest: list[Array] = []
     for lam, a, left in zip(_LAMBDAS, powers, rest, strict=True):
         below = lam**2 * left
         if few:
-            B = np.tensordot(a * z, tables[1:], 1)
+            B = np.tensordot(a, tables, 1)
             left[exceeds] = np.minimum(left[exceeds], powered_norm(B, r))
-            first = (lam * (1.0 + beta) - lam + 1.0) ** -2 * tables[0]
-            below[exceeds] = lam**2 * powered_norm(np.stack([first, np.maximum(B - first, 0.0)], axis=-1), r).max(
-                axis=1
-            )
+            first = (lam * (1.0 + beta) - lam + 1.0) ** -2 * children
+            parts = np.stack([first, np.maximum(B - first, 0.0)], axis=-1)
+            below[exceeds] = lam**2 * powered_norm(parts, r).max(axis=1)
         largest.append(np.maximum(powered_norm(np.stack([own, left], axis=-1), r), below))
     return min(largest, key=lambda norms: float(norms.max()))
 
 
 def _powers(lam: float) -> Array:
     """a_k, the last with what is left."""
-    a = np.arange(1, _TERMS + 1) * (1.0 - 1.0 / lam) ** np.arange(_TERMS) / lam**2
+    a = np.arange(1, TERMS + 1) * (1.0 - 1.0 / lam) ** np.arange(TERMS) / lam**2
     a[-1] = 1.0 - a[:-1].sum()
     return a
 

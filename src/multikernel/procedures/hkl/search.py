@@ -7,7 +7,7 @@
 of its factors have one. So the search grows a hull, a set of nodes that holds all subsets of its nodes: it solves the
 problem on the hull, bounds what the nodes outside could add (``outside``), and adds the sources of the complement whose
 bound is more than the gap allows. A graph of the user's, whose nodes are kernels that he lists, takes the place of the
-products where one is given (``listed``).
+products where one is given (``listed``), or the product of chains of kernels (``grid``).
 
 Certificate: any coefficients a in their box bound the optimum over all nodes from below,
 

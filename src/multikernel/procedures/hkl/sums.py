@@ -7,11 +7,12 @@ The sums of many nodes at once are one product of matrices: with R_i = k_i / (1 
     K_t o prod_{i not in t} (1 + c k_i) = prod_i (1 + c k_i) o prod_{i in t} R_i,
 
 whose factors are shared by many nodes. A quotient is multiplied by its divisor again, so that a small divisor costs no
-digits.
+digits. Other graphs whose kernels are products have sums of the same form, with factors of their own (``chain_sums``).
 """
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -31,36 +32,29 @@ _TOGETHER = 32  # pieces that a thread splits in one call
 
 
 @dataclass(frozen=True, eq=False)
-class Sums:
-    """Sums over descendants for given coefficients, from packed halves of the kernels on the support of b."""
+class ProductSums(ABC):
+    """Sums over the entries of products of factors, for given coefficients, on the support of b.
 
-    K: Array  # (p, N), the halves
-    M: Array  # (N,), the products b_i b_j with which the entries of a half are summed
-    c: float
+    Parameters
+    ----------
+    K : array (p, N), packed halves of the kernels
+    M : array (N,), the products b_i b_j with which the entries of a half are summed
+    """
 
-    @classmethod
-    def of(cls, base: PackedBank, b: Array, c: float) -> Sums:
-        support = np.flatnonzero(b)
-        own = base if len(support) == base.n else base.principal(support)
-        return cls(own.packed, weights_of_pairs(np.outer(b[support], b[support])), c)
+    K: Array
+    M: Array
 
-    def wholes(self, nodes: Sequence[Node]) -> Array:
-        """The sums over D(t), for every node t: shape (len(nodes),)."""
-        p = len(self.K)
-        table, place = self._table([t[:-1] for t in nodes])
-        totals: Array = np.array([table[t[-1] if t else p, place[t[:-1]]] for t in nodes])
-        return totals.clip(min=0.0)
+    @property
+    @abstractmethod
+    def rows(self) -> int:
+        """How many factors there are."""
 
-    def below(self, nodes: Sequence[Node]) -> Array:
-        """The sums over D(t + {i}) for every node t and base kernel i, shape (len(nodes), p); 0 for i in t."""
-        table, place = self._table(nodes)
-        sums: Array = table[:-1, [place[t] for t in nodes]].T.clip(min=0.0)
-        for row, t in zip(sums, nodes, strict=True):
-            row[list(t)] = 0.0
-        return sums
+    @abstractmethod
+    def factors(self, r: slice) -> tuple[Array, Array]:
+        """At some entries the product that all sums have, (N_r,), and the factors R, (rows, N_r)."""
 
-    def _table(self, lefts: Sequence[Node]) -> tuple[Array, dict[Node, int]]:
-        """The sums over D(u + {i}), i not in u, and over D(u) in the last row; a column for each u."""
+    def table(self, lefts: Sequence[Node], used: slice = slice(None)) -> tuple[Array, dict[Node, int]]:
+        """<M, product o prod_{i in u} R_i o R_row>, at [row, place of u]; a column for each u and its prefixes."""
         from multikernel.procedures.hkl import _pieces
 
         place = _with_prefixes(lefts)
@@ -68,19 +62,17 @@ class Sums:
         last = np.array([w[-1] if w else 0 for w in place], dtype=np.intp)
 
         def part(r: slice) -> Array:
-            U = 1.0 + self.c * self.K[:, r]
-            U[U == 0.0] = np.finfo(float).eps  # any small divisor
-            R = np.concatenate([self.K[:, r] / U, np.ones((1, U.shape[1]))])  # the last row leaves the sum over D(u)
-            L = np.empty((len(place), U.shape[1]))
-            L[0] = self.M[r] * U.prod(axis=0)
+            whole, R = self.factors(r)
+            L = np.empty((len(place), R.shape[1]))
+            L[0] = self.M[r] * whole
             _pieces.products(parent, last, R, L)
-            return blas.dgemm(1.0, R.T, L.T, trans_a=True)
+            return blas.dgemm(1.0, R[used].T, L.T, trans_a=True)
 
-        size, n = max(1, _BUFFER // len(place)), len(self.M)
+        size, n, kept = max(1, _BUFFER // len(place)), len(self.M), len(range(self.rows)[used])
 
         def share(rows: slice) -> Array:
             """The sum over some of the entries: a table for each piece would be as many tables as there are pieces."""
-            total = np.zeros((len(self.K) + 1, len(place)))
+            total = np.zeros((kept, len(place)))
             for first in range(rows.start, rows.stop, size):
                 check_interrupted()
                 total += part(slice(first, min(first + size, rows.stop)))
@@ -88,7 +80,48 @@ class Sums:
 
         with one_blas_thread(0):
             shares = over_rows(share, n, max(size, -(-n // _SHARES)))
-        return sum(shares, np.zeros((len(self.K) + 1, len(place)))), place
+        return sum(shares, np.zeros((kept, len(place)))), place
+
+
+@dataclass(frozen=True, eq=False)
+class Sums(ProductSums):
+    """Sums over descendants among all subsets.
+
+    Parameters
+    ----------
+    c : float, the factor of each generation
+    """
+
+    c: float
+
+    @classmethod
+    def of(cls, base: PackedBank, b: Array, c: float) -> Sums:
+        return cls(*on_support(base, b), c)
+
+    @property
+    def rows(self) -> int:
+        return len(self.K) + 1
+
+    def factors(self, r: slice) -> tuple[Array, Array]:
+        """The last row, of ones, leaves the sum over D(u) itself."""
+        U = 1.0 + self.c * self.K[:, r]
+        U[U == 0.0] = np.finfo(float).eps  # any small divisor
+        return U.prod(axis=0), np.concatenate([self.K[:, r] / U, np.ones((1, U.shape[1]))])
+
+    def wholes(self, nodes: Sequence[Node]) -> Array:
+        """The sums over D(t), for every node t: shape (len(nodes),)."""
+        p = len(self.K)
+        table, place = self.table([t[:-1] for t in nodes])
+        totals: Array = np.array([table[t[-1] if t else p, place[t[:-1]]] for t in nodes])
+        return totals.clip(min=0.0)
+
+    def below(self, nodes: Sequence[Node]) -> Array:
+        """The sums over D(t + {i}) for every node t and base kernel i, shape (len(nodes), p); 0 for i in t."""
+        table, place = self.table(nodes)
+        sums: Array = table[:-1, [place[t] for t in nodes]].T.clip(min=0.0)
+        for row, t in zip(sums, nodes, strict=True):
+            row[list(t)] = 0.0
+        return sums
 
     def split(self, pieces: Sequence[tuple[Node, int]]) -> list[tuple[float, list[tuple[int, float]]]]:
         """For each piece (u, j): the score of u, and the sums over the pieces (u + {i}, i + 1), i >= j outside u."""
@@ -105,6 +138,13 @@ class Sums:
             (float(row[p]), [(int(i), float(row[i])) for i in np.flatnonzero(role == _pieces.FREE)])
             for role, row in zip(roles, sums, strict=True)
         ]
+
+
+def on_support(base: PackedBank, b: Array) -> tuple[Array, Array]:
+    """K and M of the samples with a coefficient."""
+    support = np.flatnonzero(b)
+    own = base if len(support) == base.n else base.principal(support)
+    return own.packed, weights_of_pairs(np.outer(b[support], b[support]))
 
 
 def _with_prefixes(nodes: Sequence[Node]) -> dict[Node, int]:

@@ -1,0 +1,107 @@
+"""Sums over all descendants of nodes of a product of chains, without visiting them.
+
+With kernels k_i1, .., k_iq on chain i, k_i0 = 1, node t has level t_i on it. The costs beta^(w_1 + .. + w_p) of all
+nodes from t to w sum to d_t S(w), S(w) = prod_i g(w_i - t_i), g(j) = 1 + beta + .. + beta^j, and
+
+    sum_{w in D(t)} S(w)^{-e} b'K_w b = <bb', prod_i F_i(t_i)>,     F_i(s) = sum_{l >= s} g(l - s)^{-e} k_il.
+
+A node is written by the kernels of its levels above 0, as a product of F_i(0) with the quotients F_i(s) / F_i(0). What
+is below the child of t on chain i has l > s in place of l >= s.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from multikernel._typing import Array
+from multikernel.banks.dense import PackedBank
+from multikernel.procedures.hkl.lattice import Node
+from multikernel.procedures.hkl.outside import TERMS, Descendants
+from multikernel.procedures.hkl.sums import ProductSums, Sums, on_support
+
+
+@dataclass(frozen=True, eq=False)
+class ChainSums(ProductSums):
+    """Of one e. The factors are those of levels, those of children by the kernel that the child has, and one.
+
+    Parameters
+    ----------
+    lengths : how many kernels each chain has
+    weights : array (longest + 1,), g(j)^{-e}
+    """
+
+    lengths: tuple[int, ...]
+    weights: Array
+
+    @property
+    def rows(self) -> int:
+        return 2 * len(self.K) + 1
+
+    def factors(self, r: slice) -> tuple[Array, Array]:
+        K, m = self.K[:, r], len(self.K)
+        R, whole, first = np.ones((2 * m + 1, K.shape[1])), np.ones(K.shape[1]), 0
+        for q in self.lengths:
+            own = slice(first, first + q)
+            later = np.arange(q) - np.arange(q)[:, None]
+            levels = np.where(later >= 0, self.weights[np.maximum(later, 0)], 0.0)
+            children = np.where(later >= 0, self.weights[np.maximum(later, 0) + 1], 0.0)
+            R[own], R[m + first : m + first + q] = levels @ K[own], children @ K[own]
+            U = 1.0 + R[m + first]
+            U[U == 0.0] = np.finfo(float).eps  # any small divisor
+            R[own] /= U
+            R[m + first : m + first + q] /= U
+            whole *= U
+            first += q
+        return whole, R
+
+
+class OfChains(Descendants):
+    """Among the nodes of a product of chains of these lengths."""
+
+    def __init__(self, base: PackedBank, b: Array, lengths: tuple[int, ...], beta: float) -> None:
+        with np.errstate(over="ignore"):  # what costs more than the range of numbers adds nothing
+            g = np.cumsum(float(beta) ** np.arange(max(lengths) + 1.0))
+        K, M = on_support(base, b)
+        self._scores = Sums(K, M, 0.0)
+        self._sums = [ChainSums(K, M, lengths, g ** -(2.0 + k)) for k in range(TERMS)]
+        self._firsts = np.concatenate([[0], np.cumsum(lengths)[:-1]])
+        self._lengths, self.size, self._m = lengths, K.size, len(K)
+
+    def own(self, nodes: Sequence[Node]) -> Array:
+        return self._scores.wholes(nodes)
+
+    def wholes(self, nodes: Sequence[Node]) -> Array:
+        found = []
+        for sums in self._sums:
+            table, place = sums.table([t[:-1] for t in nodes])
+            found.append([table[t[-1] if t else -1, place[t[:-1]]] for t in nodes])
+        return np.array(found).clip(min=0.0)
+
+    def below(self, nodes: Sequence[Node]) -> tuple[Array, Array]:
+        steps = [
+            (k, i, *step) for k, t in enumerate(nodes) for i, step in enumerate(self._steps(t)) if step is not None
+        ]
+        node, chain = np.array([step[0] for step in steps]), np.array([step[1] for step in steps])
+        lefts, kernel = [step[2] for step in steps], np.array([step[3] for step in steps])
+        first = np.zeros((len(nodes), len(self._lengths)))
+        sums = np.zeros((TERMS, *first.shape))
+        if steps:
+            own, *rest = (
+                each.table(lefts, used)
+                for each, used in [(self._scores, slice(None))] + [(s, slice(self._m, None)) for s in self._sums]
+            )
+            for out, (table, place) in zip([first, *sums], [own, *rest], strict=True):
+                out[node, chain] = table[kernel, [place[u] for u in lefts]].clip(min=0.0)
+        return first, sums
+
+    def _steps(self, t: Node) -> list[tuple[Node, int] | None]:
+        """The child on every chain: t without its kernel there, and the kernel that the child has; None at the end."""
+        found: list[tuple[Node, int] | None] = []
+        for first, q in zip(self._firsts, self._lengths, strict=True):
+            own = [k for k in t if first <= k < first + q]
+            kernel = own[0] + 1 if own else int(first)
+            found.append((tuple(k for k in t if k not in own), kernel) if kernel < first + q else None)
+        return found
