@@ -111,8 +111,8 @@ class Profiles(Combination):
             inside.append(bank.inner(D))
         return np.concatenate([outside, *inside])
 
-    def at(self, bank: KernelBank, theta: Array) -> Evaluated:
-        """K(theta) with what its derivatives are made of."""
+    def at(self, bank: KernelBank, theta: Array) -> tuple[Array, Slopes]:
+        """K(theta), an array of the caller's own, and what its derivatives are made of."""
         weights, distances = self._distances(bank, theta)
         K, others = np.empty(bank.shape), tuple(np.empty(bank.shape) for _ in self.kernels[1:])
 
@@ -129,7 +129,7 @@ class Profiles(Combination):
                             others[r - 1][rows] = value
 
         over_tiles(fill, K.shape)
-        return Evaluated(self, bank, K, distances, others)
+        return K, Slopes(bank, distances, others)
 
     def _distances(self, bank: KernelBank, theta: Array) -> tuple[Array, tuple[Array, ...]]:
         """The weights, and the matrices D_r, which are the caller's own."""
@@ -156,15 +156,13 @@ class Profiles(Combination):
 
 
 @dataclass(frozen=True, eq=False)
-class Evaluated:
-    """K(theta), sum_r w_r f_r'(D) of each distance D over its kernels r, and w_r f_r(D_r) of all r but the first.
+class Slopes:
+    """sum_r w_r f_r'(D) of each distance D over its kernels r, and w_r f_r(D_r) of all r but the first.
 
-    The first follows from the sum K, which callers may overwrite once they know what they need of it.
+    What is to be known of the first follows from K, their sum.
     """
 
-    combination: Profiles
     bank: KernelBank
-    K: Array
     slopes: tuple[Array, ...]
     others: tuple[Array, ...]
 

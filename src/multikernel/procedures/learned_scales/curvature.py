@@ -18,14 +18,14 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.banks.threads import one_blas_thread, over_rows, slices
-from multikernel.combinations.profiles import Evaluated
+from multikernel.combinations.profiles import Slopes
 from multikernel.procedures.learned_scales.error import ScalesError, Trial
 from multikernel.procedures.learned_scales.forms import Separate
 from multikernel.procedures.ridge_cv.residuals import Residuals, product
 
 _DEAR = 2.0  # columns in products with one matrix, in multiples of the samples: more cost more than they save
 _LARGE = 512  # samples from which a fold is worth a thread; smaller problems run beside each other
-_PART = 0.05  # of the samples: so many columns at a time
+_PART = 0.02  # of the samples: so many columns at a time
 
 
 def can_curve(error: ScalesError) -> bool:
@@ -51,7 +51,7 @@ class Begun:
     error: ScalesError
     u: Array
     value: float
-    evaluated: Evaluated
+    slopes: Slopes
     left: Residuals
 
     def trial(self) -> Trial:
@@ -59,7 +59,7 @@ class Begun:
         error, left, P = self.error, self.left, len(self.u)
         curvature, slope = np.zeros((P, P)), np.zeros(P)
         for t in range(error.held_out.Y.shape[1]):
-            J = _jacobian(error, self.u, self.evaluated, left, t)
+            J = _jacobian(error, self.u, self.slopes, left, t)
             curvature += J.T @ J
             slope += J.T @ left.values[:, t]
         factor = 2.0 / (error.held_out.count * error.floored(left.errors))
@@ -69,14 +69,14 @@ class Begun:
 
 def begun(error: ScalesError, u: Array) -> Begun | None:
     """E at u; None where the kernel matrix is singular in floating point."""
-    evaluated = error.combination.at(error.bank, error.theta(u))
-    left = error.held_out.residuals(error.weighed(evaluated.K))
+    K, slopes = error.combination.at(error.bank, error.theta(u))
+    left = error.held_out.residuals(error.weighed(K))
     if left is None:
         return None
-    return Begun(error, u, float(np.log(error.floored(left.errors))) + error.prior(u)[0], evaluated, left)
+    return Begun(error, u, float(np.log(error.floored(left.errors))) + error.prior(u)[0], slopes, left)
 
 
-def _jacobian(error: ScalesError, u: Array, evaluated: Evaluated, left: Residuals, t: int) -> Array:
+def _jacobian(error: ScalesError, u: Array, slopes: Slopes, left: Residuals, t: int) -> Array:
     """The derivatives of the residuals of a target: shape (n, P)."""
     held_out, R = error.held_out, len(error.combination.kernels)
     Q = held_out.directions(left, held_out.folds, left.values[:, t], t)
@@ -84,11 +84,11 @@ def _jacobian(error: ScalesError, u: Array, evaluated: Evaluated, left: Residual
     J[:, 0] = -_held(left, Q[:, :, None])[:, 0]  # of all weights: H_V: K q = q_V - H_V: q, and q_V is 0
     v = None if held_out.one is None else held_out.one[:, None]
     Q = Q if v is None else v * Q
-    for r, K in enumerate(evaluated.others, start=1):
+    for r, K in enumerate(slopes.others, start=1):
         J[:, r] = _held(left, (product(K, Q) if v is None else v * product(K, Q))[:, :, None])[:, 0]
         J[:, 0] -= J[:, r]
     factors, size = error.rows(error.theta(u)), error.form.size
-    for d, slope in enumerate(evaluated.slopes):
+    for d, slope in enumerate(slopes.slopes):
         J[:, R + d * size : R + (d + 1) * size] = _in_scales(error, left, slope, Q) * factors[d][error.form.varied]
     return np.asarray(left.blocks.solve(J))
 

@@ -68,15 +68,17 @@ class ScalesError:
 
     def at(self, u: Array) -> Trial | None:
         """E at u; None where the kernel matrix is singular in floating point."""
-        R, evaluated = len(self.combination.kernels), self.combination.at(self.bank, self.theta(u))
-        left = self.held_out.residuals(self.weighed(evaluated.K))
+        R = len(self.combination.kernels)
+        K, slopes = self.combination.at(self.bank, self.theta(u))
+        left = self.held_out.residuals(self.weighed(K))
         if left is None:
             return None
         errors, M = left.errors, self.held_out.slope(left)
+        del left, K  # the same memory, which the next matrix needs
         along = -float(np.trace(M))  # <M, K> by H K = I - H: q is 0 on the samples held out, where the I is
         M = self.weighed(M)
         slope, parts = (
-            evaluated.inner(M, along) / self.floored(errors),
+            slopes.inner(M, along) / self.floored(errors),
             zip(self.parameters(u), self.halves, strict=True),
         )
         pulled = [half * self.form.pulled(v, own) for (v, half), own in zip(parts, self.rows(slope), strict=True)]

@@ -30,6 +30,7 @@ def damped_steps(error: ScalesError, trial: Trial, bounds: Bounds, tol: float, m
     while history[-1] > tol and len(history) <= max_iter and damping < _MOST and not time_is_up():
         check_interrupted()
         step, predicted = _step(trial, damping, bounds)
+        other = None  # whose matrices are gone before there are new ones
         other = begun(error, trial.u + step) if predicted > 0.0 else None
         ratio = (trial.value - other.value) / predicted if other is not None else -1.0
         if other is None or ratio <= _ACCEPTED:

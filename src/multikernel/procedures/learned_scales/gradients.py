@@ -29,13 +29,13 @@ def outer_product(error: ScalesError, theta: Array) -> Array | None:
 
 def gradients(error: ScalesError, theta: Array) -> Array | None:
     """The gradient of the predictor of each target at the samples, in the columns of the bank: shape (t, n, c)."""
-    evaluated = error.combination.at(error.bank, theta)
-    coef, X = _coefficients(error, evaluated.K), error.columns
+    K, matrices = error.combination.at(error.bank, theta)
+    coef, X = _coefficients(error, K), error.columns
     if coef is None or X is None:
         return None
     X = X - X.mean(axis=0)
     found = np.zeros((coef.shape[1], *X.shape))
-    for s, slope in zip(error.rows(theta), evaluated.slopes, strict=True):
+    for s, slope in zip(error.rows(theta), matrices.slopes, strict=True):
         for gradient, a in zip(found, coef.T, strict=True):
             gradient += 2.0 * error.form.applied(s, X * (slope @ a)[:, None] - slope @ (a[:, None] * X))
     return found
