@@ -22,6 +22,7 @@ from multikernel.app.web.store import CUT_OFF, Run, Store
 
 _WORDS = 1500  # characters of a log that are shown
 _LOOK = 0.1  # seconds between looks at a run's limits
+_PATIENCE = 2.0  # seconds that who stops a run waits for its end
 _FIRST = 0.5  # seconds that are left to the first page before libraries are loaded
 
 
@@ -74,13 +75,14 @@ class Jobs:
             self._changed.notify_all()
 
     def stop(self, run: Run) -> None:
-        """End a run at once, or take it out of the queue."""
+        """End a run at once, or take it out of the queue; back when it has ended, so that the next page says so."""
         with self._changed:
             self._stopped.add(run.id)
             if run.id in self._queue:
                 self._queue.remove(run.id)
                 self._end(run.id, "stopped", "Stopped before it began.")
             self._changed.notify_all()
+            self._changed.wait_for(lambda: run.id not in self._stopped, _PATIENCE)
 
     def progress(self, run: Run) -> Progress:
         """Where a run is."""
