@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from collections.abc import Callable
@@ -12,11 +13,16 @@ from typing import Any
 import everyone
 import numpy as np
 import pytest
+from busy_threads import counted
 from everyone import NAMES, answer
-from joblib import Parallel, delayed
-from threadpoolctl import threadpool_info
+from joblib import Parallel, cpu_count, delayed
+from threadpoolctl import ThreadpoolController, threadpool_info
+
+from multikernel.banks.threads import one_blas_thread
 
 SOME = ["EasyMKLClassifier", "RLS2Regressor", "LpMKLClassifier", "MultipleKernelRidgeCV"]
+SIX = [*SOME, "GMKLSupportRegressor", "HKLClassifier"]
+Way = Callable[[list[str], int], list[Any]]
 TOLERANCE = 1e-10  # of the largest value
 
 
@@ -34,6 +40,39 @@ def test_many_fits_at_once_on_threads_are_the_fits_one_by_one() -> None:
     assert [(library["filepath"], library["num_threads"]) for library in threadpool_info()] == before
 
 
+def test_any_thread_limits_linear_algebra_and_any_other_ends_it() -> None:
+    """As where problems are solved on threads, which begin and end in no order, after others of the main thread."""
+    libraries = ThreadpoolController()
+
+    def threads() -> set[int]:
+        return {library.num_threads for library in libraries.lib_controllers if library.user_api == "blas"}
+
+    with libraries.limit(limits=2, user_api="blas"):
+        pass  # so that the main thread has set a limit before
+    entered, leave = [one_blas_thread(10) for _ in range(3)], ThreadPoolExecutor(3)
+    original = threads()
+    try:
+        libraries.limit(limits=2, user_api="blas")
+        with libraries.limit():
+            pass
+        with one_blas_thread(10):
+            assert threads() == {1}
+        assert threads() == {2}
+        for each in entered:
+            leave.submit(each.__enter__).result()
+            assert threads() == {1}
+        entered[0].__exit__(None, None, None)
+        leave.submit(entered[1].__exit__, None, None, None).result()
+        assert threads() == {1}
+        leave.submit(entered[2].__exit__, None, None, None).result()
+        assert threads() == {2}
+    finally:
+        leave.shutdown()
+        libraries.limit(limits=max(original), user_api="blas")
+        with libraries.limit():
+            pass
+
+
 @pytest.mark.study
 @pytest.mark.parametrize("n", [120, 600])
 def test_one_thread_and_two_give_the_same_result(tmp_path: Path, n: int) -> None:
@@ -42,28 +81,24 @@ def test_one_thread_and_two_give_the_same_result(tmp_path: Path, n: int) -> None
     for threads in ("1", "2"):
         file = tmp_path / f"{threads}.npz"
         limits = dict.fromkeys(("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "NUMBA_NUM_THREADS"), threads)
-        subprocess.run([sys.executable, everyone.__file__, str(file), str(n)], check=True, env=_environment() | limits)
+        subprocess.run(
+            [sys.executable, everyone.__file__, str(file), str(n)], check=True, env=dict(os.environ) | limits
+        )
         told.append(np.load(file))
     different = {name for name in NAMES if not agree(told[1][name], told[0][name])}
     assert different == set()
 
 
-def _environment() -> dict[str, str]:
-    import os
-
-    return dict(os.environ)
+def by_joblib(backend: str) -> Way:
+    return lambda names, n: Parallel(n_jobs=2, backend=backend)(delayed(answer)(name, n) for name in names)
 
 
-def by_joblib(backend: str) -> Callable[[list[str]], list[Any]]:
-    return lambda names: Parallel(n_jobs=2, backend=backend)(delayed(answer)(name) for name in names)
-
-
-def by_processes(start: str) -> Callable[[list[str]], list[Any]]:
-    def run(names: list[str]) -> list[Any]:
+def by_processes(start: str) -> Way:
+    def run(names: list[str], n: int) -> list[Any]:
         import multiprocessing
 
         with multiprocessing.get_context(start).Pool(2) as pool:
-            return pool.map(answer, names)
+            return pool.starmap(answer, [(name, n) for name in names])
 
     return run
 
@@ -80,6 +115,21 @@ WAYS = {
 @pytest.mark.filterwarnings("ignore:This process")  # Python's own word about forks of processes with threads
 @pytest.mark.parametrize("way", WAYS)
 def test_every_estimator_on_other_threads_and_processes(way: str) -> None:
-    truth, found = [answer(name) for name in NAMES], WAYS[way](NAMES)
+    truth, found = [answer(name) for name in NAMES], WAYS[way](NAMES, 120)
     different = [name for name, one, other in zip(NAMES, found, truth, strict=True) if not agree(one, other)]
     assert different == []
+
+
+@pytest.mark.study
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="threads are counted where Linux tells of them")
+@pytest.mark.filterwarnings("ignore:This process")
+@pytest.mark.parametrize("way", WAYS)
+def test_many_fits_at_once_leave_no_core_to_several_threads(way: str) -> None:
+    """Joblib leaves each of its processes its part of the cores; processes of Python's own have all of them each."""
+    truth = [answer(name, 200) for name in SIX]
+    found, seen = counted(lambda: WAYS[way](SIX * 2, 200), os.getpid())
+    different = [name for name, one, other in zip(SIX * 2, found, truth * 2, strict=True) if not agree(one, other)]
+    assert different == []
+    cores = cpu_count()
+    print(f"{way}: {np.mean(seen):.2f} threads had work on average, {np.quantile(seen, 0.95):.0f} in 95 of 100 looks")
+    assert np.mean(seen) <= (cores if way in ("threads", "loky") else 2 * cores) + 0.5

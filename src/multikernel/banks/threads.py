@@ -78,6 +78,7 @@ class _OneThread:
         with self.lock:
             if self.users == 0:
                 self.limit = self.libraries.limit(limits=1, user_api="blas")
+                self._heed_every_thread()
             self.users += 1
 
     def leave(self) -> None:
@@ -85,6 +86,15 @@ class _OneThread:
             self.users -= 1
             if self.users == 0:
                 self.limit.restore_original_limits()
+                self._heed_every_thread()
+
+    def _heed_every_thread(self) -> None:
+        """Newer threadpoolctl heeds no thread but the first that set a limit, until one of its limits ends as a block.
+
+        Here the first thread that enters sets the limit, and the last that leaves ends it, which may be another one.
+        """
+        with self.libraries.limit():  # changes nothing
+            pass
 
 
 @cache
