@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from sklearn.base import clone
 
 import multikernel as mk
 from multikernel import bind, kernels
@@ -116,3 +117,30 @@ def test_both_layers_of_rls2(scaling: Any) -> None:
     classes = mk.RLS2Classifier(FAMILY, alpha=0.01).fit(X, np.digitize(Y, [-0.3, 0.3]))
     assert classes.first_layer(X[:5]).shape == (5, 3, 3)
     assert classes.kernel(X[:5], X[:4]).shape == (5, 4, 3)
+
+
+def test_several_targets_share_the_first_layer() -> None:
+    """F by its definition and by finite differences; a target and its negative are predicted alike."""
+    T, second = np.column_stack([CENTRED, X[:60, 0] - X[:60, 0].mean()]), SecondLayer("polynomial")
+    weight = RNG.uniform(0.5, 2.0, 60)
+    problem = _Outputs.of(BANK, T, second, 0.3, 0.2, weight)
+    b = problem.start(np.random.default_rng(1))
+    value, gradient = problem.value(b)
+    Z = problem.outputs(b)
+    G = second(Z, Z)
+    c = np.linalg.solve(G + np.diag(0.3 / weight), T)
+    known = (weight[:, None] * (T - G @ c) ** 2).sum() + 0.3 * np.vdot(c, G @ c) + 0.2 * b @ b
+    assert value == pytest.approx(known, rel=1e-8)
+    step = 1e-6 * RNG.normal(size=len(b))
+    slope = (problem.value(b + step)[0] - problem.value(b - step)[0]) / 2.0
+    assert slope == pytest.approx(gradient @ step, rel=1e-5)
+    model = mk.TwoLayerRegressor(FAMILY, second="gaussian", alpha=0.1)
+    both, one = clone(model).fit(X[:60], np.column_stack([Y[:60], -Y[:60]])), clone(model).fit(X[:60], Y[:60])
+    assert both.predict(X).shape == (120, 2)
+    np.testing.assert_allclose(both.predict(X)[:, 0], -both.predict(X)[:, 1], atol=1e-8)
+    mixed = clone(model).fit(X[:60], np.column_stack([Y[:60], X[:60, 2]]))
+    np.testing.assert_allclose(
+        mixed.kernel(X[60:], X[:60]) @ mixed.dual_coef_.T + mixed.intercept_, mixed.predict(X[60:])
+    )
+    assert mixed.predict(X[60:], return_std=True)[1].shape == (60, 2)
+    assert one.predict(X).shape == (120,)

@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from multikernel._linalg import as_columns
 from multikernel._parameters import Count, Part, Positive, Power, Seed, Starts, Verbosity
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
@@ -62,7 +63,7 @@ class TwoLayers(RidgeModel):
 
     def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
         samples = Samples(bank, task.target, task.sample_weight)
-        mean = float(np.average(task.target, weights=task.sample_weight)) if self.fit_intercept else 0.0
+        mean = np.average(task.target, axis=0, weights=task.sample_weight) if self.fit_intercept else 0.0
         unit, size = samples.spread, samples.size
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         scaled = bank.scaled(np.full(len(bank), 1.0 / size))
@@ -72,7 +73,13 @@ class TwoLayers(RidgeModel):
             weights, dual = two_layers(
                 scaled, y, second, self.alpha, self.beta, *limits, observe, weight=task.sample_weight
             )
-        return replace(weights, first=weights.first / size), replace(dual, coef=unit * dual.coef, intercept=mean)
+        return replace(weights, first=weights.first / size), replace(
+            dual, coef=unit * dual.coef, intercept=self._intercept_of(mean, task)
+        )
+
+    def _intercept_of(self, mean: Any, task: Task) -> Any:
+        """A float, or for several targets an array."""
+        return float(mean) if task.target.ndim == 1 else np.full(task.target.shape[1], mean, dtype=float)
 
     def _predictor_of(self, bank: KernelBank, fitted: Sequence[Fitted]) -> TwoLayerPredictor | TwoLayerPredictors:
         n, reference = bank.shape[1], bank.reference()
@@ -82,7 +89,7 @@ class TwoLayers(RidgeModel):
             first = np.zeros((n, len(bank)))
             first[each.rows] = found.first
             second = SecondLayer(cast(Any, self._known_second(each)), int(self.degree))
-            coef, intercept = np.atleast_2d(each.solution.coef), np.atleast_1d(each.solution.intercept)
+            coef, intercept = as_columns(each.solution.coef).T, np.atleast_1d(each.solution.intercept)
             functions.append(
                 TwoLayerPredictor(reference, np.arange(n), n, first, found.outputs, second, coef, intercept)
             )

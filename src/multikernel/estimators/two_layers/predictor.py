@@ -30,8 +30,8 @@ class TwoLayerPredictor(Predictor):
     first : array (n, m), coefficients of the first layer
     outputs : array (r, m), the first layer at the samples that took part
     second : SecondLayer
-    coef : array (1, r)
-    intercept : array (1,)
+    coef : array (t, r), of every target
+    intercept : array (t,)
     """
 
     reference: KernelBank

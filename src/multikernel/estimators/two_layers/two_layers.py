@@ -22,7 +22,8 @@ class TwoLayerRegressor(TwoLayers, RidgeRegressor, WeightedRegressor):
     g_k in the space of kernel k and f2 in that of a linear, polynomial or Gaussian kernel on m numbers. For a given
     first layer the second is ridge regression, solved exactly at every step; the first layer is brought to a stationary
     point. With a linear second layer the least value is that of a group Lasso, which ``RLS2Regressor`` solves with a
-    duality gap. RLS2 learns a sum of kernels; here their functions can be multiplied, or compared.
+    duality gap. RLS2 learns a sum of kernels; here their functions can be multiplied, or compared. Several targets
+    share the first layer, and the squares of all are added; their common unit is their spread together.
 
     Parameters
     ----------
@@ -58,8 +59,8 @@ class TwoLayerRegressor(TwoLayers, RidgeRegressor, WeightedRegressor):
     alpha_ : float, as given or chosen
     second_ : str, likewise
     kernel_names_ : array (m,)
-    dual_coef_ : array (n,); f(x) = sum_i dual_coef_i k2(f1(x_i), f1(x)) + intercept_
-    intercept_ : float
+    dual_coef_ : array (n,) or (t, n); f(x) = sum_i dual_coef_i k2(f1(x_i), f1(x)) + intercept_
+    intercept_ : float or array (t,)
     objective_ : float, in the units above
     stationarity_ : float, the gain that the slope of the objective promises where only beta curves it, relative to it
     converged_ : bool
@@ -81,6 +82,8 @@ class TwoLayerRegressor(TwoLayers, RidgeRegressor, WeightedRegressor):
     >>> bool(model.score(X[100:], y[100:]) > 0.9), model.first_layer(X).shape
     (True, (200, 3))
     """
+
+    _multi_target: ClassVar[bool] = True
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

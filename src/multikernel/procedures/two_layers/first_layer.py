@@ -7,6 +7,8 @@ outputs Z = f1(X) the second layer is ridge regression, which is eliminated,
 
     J(Z) = alpha y'(K2(Z) + alpha I)^{-1} y,        dJ = -alpha <c c', dK2>,    c = (K2(Z) + alpha I)^{-1} y.
 
+Of several targets Y the second layer has a function each, on the same outputs: J is the sum of theirs.
+
 With K_k = R_k R_k' the outputs are Z_k = R_k b_k and |g_k|^2 = |b_k|^2: what is left,
 
     F(b) = J(R b) + beta |b|^2,
@@ -25,7 +27,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import eigh
 
-from multikernel._linalg import product
+from multikernel._linalg import as_columns, product
 from multikernel._memory import check_memory
 from multikernel._typing import Array
 from multikernel.banks import DenseGram, KernelBank
@@ -95,20 +97,26 @@ class _Outputs:
         Z = self.outputs(b)
         K = self.second(Z, Z)
         c = self._coefficients(DenseGram(K))
-        slope = self.second.slope(-self.alpha * np.outer(c, c), Z, K)
+        C = as_columns(c)
+        slope = self.second.slope(-self.alpha * product(C, np.ascontiguousarray(C.T)), Z, K)
         gradient = np.concatenate([product(root.T, g) for root, g in zip(self.roots, slope.T, strict=True)])
-        return float(self.alpha * (self.y @ c) + self.beta * (b @ b)), gradient + 2.0 * self.beta * b
+        return float(self.alpha * np.vdot(self.y, c) + self.beta * (b @ b)), gradient + 2.0 * self.beta * b
 
     def _coefficients(self, gram: DenseGram) -> Array:
         """(K + alpha S^{-1})^{-1} y, S the weights of the samples."""
         if self.weight is None:
             return gram.solve_shifted(self.alpha, self.y)
         root = np.sqrt(self.weight)
-        return root * gram.congruent(root).solve_shifted(self.alpha, root * self.y)
+        scale = root if self.y.ndim == 1 else root[:, None]
+        return np.asarray(scale * gram.congruent(root).solve_shifted(self.alpha, scale * self.y))
 
     def start(self, rng: np.random.Generator | None) -> Array:
-        """Outputs of spread one: those of ridge regression with each kernel; random ones from a generator."""
-        parts, y = [], self.y if self.weight is None else self.weight * self.y
+        """Outputs of spread one: those of ridge regression with each kernel; random ones from a generator.
+
+        Several targets are told by the combination of them that varies most.
+        """
+        parts, y = [], self.y if self.y.ndim == 1 else self.y @ np.linalg.svd(self.y, full_matrices=False)[2][0]
+        y = y if self.weight is None else self.weight * y
         for root in self.roots:
             towards = np.asarray(product(root.T, y) if rng is None else rng.normal(size=root.shape[1]))
             spread = float(np.std(product(root, towards)))
@@ -134,7 +142,7 @@ def two_layers(
     Parameters
     ----------
     bank : square KernelBank of m kernels
-    y : array (n,), without its mean
+    y : array (n,) or (n, t), without its mean
     second : SecondLayer
     alpha, beta : float > 0, of the second and of the first layer
     tol : float, the relative stationarity to reach
