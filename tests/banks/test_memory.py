@@ -63,3 +63,9 @@ def test_fused_bank_takes_three_matrices_however_many_kernels(family: str) -> No
 def test_features_of_sparse_samples_are_never_a_matrix_of_samples() -> None:
     n, p = 3000, 2000
     assert peak("kernels.linear_features()", n, p, "sparse_samples") <= n * n  # an eighth of one matrix
+
+
+def test_gaussians_that_are_not_stored_take_their_sum_and_no_more() -> None:
+    """Neither a packed sum beside the whole one nor products of coefficients for every pair of samples."""
+    matrix = 1500**2 * 8
+    assert matrix <= peak("kernels.rbf_subsets(2, [0.1, 0.3, 1.0])", 1500, 5) <= 1.5 * matrix

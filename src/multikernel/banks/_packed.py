@@ -62,24 +62,24 @@ def inner(packed, chosen, p, out, first, last):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True, fastmath=_FAST)
 def sums(packed, chosen, W, out, first, last):  # type: ignore[no-untyped-def]
-    """out[t] = sum_k W[t, k] packed[chosen[k]], for the entries first..last; four matrices at a time."""
+    """out[t] = sum_k W[t, k] packed[chosen[k]], of the entries first..last only; four matrices at a time."""
     for start in range(first, last, _STRETCH):
         stop = min(start + _STRETCH, last)
-        out[:, start:stop] = 0.0
+        out[:, start - first : stop - first] = 0.0
         k = 0
         while k + 4 <= len(chosen):
             K0, K1 = packed[chosen[k], start:stop], packed[chosen[k + 1], start:stop]
             K2, K3 = packed[chosen[k + 2], start:stop], packed[chosen[k + 3], start:stop]
             for t in range(len(W)):
                 w0, w1, w2, w3 = W[t, k], W[t, k + 1], W[t, k + 2], W[t, k + 3]
-                total = out[t, start:stop]
+                total = out[t, start - first : stop - first]
                 for j in range(len(total)):
                     total[j] += w0 * K0[j] + w1 * K1[j] + w2 * K2[j] + w3 * K3[j]
             k += 4
         while k < len(chosen):
             K0 = packed[chosen[k], start:stop]
             for t in range(len(W)):
-                w0, total = W[t, k], out[t, start:stop]
+                w0, total = W[t, k], out[t, start - first : stop - first]
                 for j in range(len(total)):
                     total[j] += w0 * K0[j]
             k += 1
@@ -131,11 +131,15 @@ def products(packed, chosen, C, out, first, last):  # type: ignore[no-untyped-de
 
 @njit(nogil=True, cache=True)
 def unpack(packed, K, first, last):  # type: ignore[no-untyped-def]
-    """These rows of the whole matrix up to the diagonal, and their mirror; a tile and its mirror stay in the cache."""
+    """These rows of the whole matrix up to the diagonal, and their mirror; a tile and its mirror stay in the cache.
+
+    ``packed`` begins with the first of the rows.
+    """
+    before = first * (first + 1) // 2
     for top in range(first, last, _TILE):
-        for left in range(0, top + 1, _TILE):
+        for left in range(0, min(top + _TILE, last), _TILE):
             for i in range(top, min(top + _TILE, last)):
-                start = i * (i + 1) // 2
+                start = i * (i + 1) // 2 - before
                 for j in range(left, min(left + _TILE, i + 1)):
                     K[i, j] = packed[start + j]
                     K[j, i] = packed[start + j]

@@ -23,7 +23,7 @@ from multikernel.banks.base import KernelBank
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indexed import IndexedBank
 from multikernel.banks.indices import positions, unit_roundoff
-from multikernel.banks.packing import pack, unpack, weights_of_pairs
+from multikernel.banks.packing import made, pack, unpack, weights_of_pairs
 from multikernel.banks.threads import over_rows, slices
 
 _PIECE = 1 << 21  # entries that a thread reads at a time: half a millisecond
@@ -119,7 +119,8 @@ class PackedBank(StoredBank):
         self._check("weights", W.shape[1], len(self), "kernels")
         if self._keeps_total and len(W) == 1 and W[0].all() and (W[0, 0] == W).all():
             return [DenseGram(unpack(W[0, 0] * self._total, self.n))]
-        return [DenseGram(unpack(total, self.n)) for total in self._sums(W)]
+        entries, pairs = self._sums(W)
+        return [DenseGram(K) for K in made(entries, len(W), self.n, pairs)]
 
     @property
     def _keeps_total(self) -> bool:
@@ -129,21 +130,19 @@ class PackedBank(StoredBank):
     @cached_property
     def _total(self) -> Array:
         """The half of the sum of all matrices; it is kept, as every candidate of a search asks for equal weights."""
-        return self._sums(np.ones((1, len(self))))[0]
+        entries, pairs = self._sums(np.ones((1, len(self))))
+        total = np.empty((1, self.stack.shape[1]))
+        over_rows(lambda r: entries(r, total[:, r]), total.size, pairs)
+        return total[0]
 
-    def _sums(self, W: Array) -> Array:
-        """The halves of weighted sums, shape (t, n (n + 1) / 2)."""
+    def _sums(self, W: Array) -> tuple[Callable[[slice, Array], None], int]:
+        """What fills in some pairs of the weighted sums, shape (t, pairs); and how many pairs are worth a thread."""
         from multikernel.banks import _packed
 
         used = np.flatnonzero(W.any(axis=0))  # matrices without weight are not read
-        own, length = np.ascontiguousarray(W[:, used], dtype=np.float64), self.stack.shape[1]
-        sums, chosen = np.empty((len(W), length)), self.places[used]
-        over_rows(
-            lambda r: _packed.sums(self.stack, chosen, own, sums, r.start, r.stop),
-            length,
-            max(_SHORTEST, _PIECE // max(1, own.size)),
-        )
-        return sums
+        own, chosen = np.ascontiguousarray(W[:, used], dtype=np.float64), self.places[used]
+        pairs = max(_SHORTEST, _PIECE // max(1, own.size))
+        return lambda r, out: _packed.sums(self.stack, chosen, own, out, r.start, r.stop), pairs
 
     def apply(self, C: Array) -> Array:
         from multikernel.banks import _packed

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -11,6 +12,7 @@ from multikernel._typing import Array
 from multikernel.banks.threads import over_rows
 
 _ROWS = 512  # of a matrix that a thread unpacks at a time
+_FEWEST_ROWS = 16  # likewise at least: mirrored they are columns, whose neighbours share two lines of the cache
 
 
 def pack(K: Array) -> Array:
@@ -25,8 +27,38 @@ def unpack(packed: Array, n: int, dtype: Any = None) -> Array:
     from multikernel.banks import _packed
 
     K = np.empty((n, n), dtype=packed.dtype if dtype is None else dtype)
-    over_rows(lambda r: _packed.unpack(packed, K, r.start, r.stop), n, _ROWS)
+    over_rows(lambda r: _packed.unpack(packed[_pairs(r).start :], K, r.start, r.stop), n, _ROWS)
     return K
+
+
+def made(entries: Callable[[slice, Array], None], count: int, n: int, pairs: int) -> list[Array]:
+    """Symmetric matrices of order n, whole and in double precision; only some rows of them are packed at a time.
+
+    Parameters
+    ----------
+    entries : given some pairs of the packed halves and an array (count, pairs), it fills in the entries of every matrix
+    count : int
+    n : int
+    pairs : int, about how many are filled in at a time
+    """
+    from multikernel.banks import _packed
+
+    matrices = [np.empty((n, n)) for _ in range(count)]
+
+    def rows(r: slice) -> None:
+        some = _pairs(r)
+        halves = np.empty((count, some.stop - some.start))
+        entries(some, halves)
+        for K, half in zip(matrices, halves, strict=True):
+            _packed.unpack(half, K, r.start, r.stop)
+
+    over_rows(rows, n, max(_FEWEST_ROWS, pairs // max(1, n)))
+    return matrices
+
+
+def _pairs(rows: slice) -> slice:
+    """Where these rows stand in a packed half."""
+    return slice(rows.start * (rows.start + 1) // 2, rows.stop * (rows.stop + 1) // 2)
 
 
 def weights_of_pairs(M: Array) -> Array:
@@ -35,6 +67,23 @@ def weights_of_pairs(M: Array) -> Array:
     ends = np.cumsum(np.arange(len(M)) + 1) - 1
     p[ends] /= 2.0
     return p
+
+
+def products_of_pairs(B: Array, pairs: slice) -> Array:
+    """The part of ``weights_of_pairs(b b')`` for each row b of B, of some pairs only: shape (rows, pairs).
+
+    Nothing of the size of b b' is made, which many samples have no memory for.
+    """
+    out, at = np.empty((len(B), pairs.stop - pairs.start)), 0
+    i, j = (int(each[0]) for each in packed_pairs(np.array([pairs.start])))
+    while at < out.shape[1]:
+        count = min(i + 1 - j, out.shape[1] - at)
+        np.multiply(2.0 * B[:, i : i + 1], B[:, j : j + count], out=out[:, at : at + count])
+        at, j = at + count, j + count
+        if j > i:
+            out[:, at - 1] /= 2.0  # the sample with itself counts once
+            i, j = i + 1, 0
+    return out
 
 
 def packed_positions(rows: Array, columns: Array) -> Array:

@@ -23,7 +23,7 @@ from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.dense import DenseBank, PackedBank, StoredBank
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indices import positions, same_samples, unit_roundoff
-from multikernel.banks.packing import packed_pairs, unpack, weights_of_pairs
+from multikernel.banks.packing import made, packed_pairs, products_of_pairs, weights_of_pairs
 from multikernel.banks.streaming import check_sums
 from multikernel.banks.threads import over_rows, slices
 from multikernel.kernels.samples import dense
@@ -132,14 +132,14 @@ class SubsetRBFBank(KernelBank):
 
         over_rows(some, -(-self._n_pairs // length) * len(groups), 1)
 
-    def _forms(self, W: Array) -> Array:
-        """sum_c W[t, c] K_k[c] over the pairs c: shape (m, t)."""
+    def _forms(self, W: Callable[[slice], Array], t: int = 1) -> Array:
+        """sum_c W_t(c) K_k[c] over the pairs c, of which W gives some, shape (t, pairs): shape (m, t)."""
         from multikernel.banks import _gaussians
 
-        out, adding = np.zeros((len(self), len(W))), Lock()
+        out, adding = np.zeros((len(self), t)), Lock()
 
         def some(part: slice, r: slice) -> None:
-            own, totals = np.ascontiguousarray(W[:, part]), np.zeros((r.stop - r.start, len(W)))
+            own, totals = np.ascontiguousarray(W(part)), np.zeros((r.stop - r.start, t))
             described = self.subsets, self.owner[r], self.gammas[r], self._kind
             _gaussians.forms(*self._from(part.start), own, *described, totals)
             with adding:  # other threads may have other pairs of the same kernels
@@ -159,19 +159,17 @@ class SubsetRBFBank(KernelBank):
     def quad(self, A: Array) -> Array:
         A = as_columns(A)
         support = np.flatnonzero(A.any(axis=1))
-        B = A[support]
-        return self.block(support, support)._forms(weights_of_pairs(B @ B.T)[None, :])[:, 0]
+        B = np.ascontiguousarray(A[support].T)
+        return self.block(support, support)._forms(lambda part: products_of_pairs(B, part).sum(axis=0)[None])[:, 0]
 
     def quads(self, A: Array) -> Array:
         support = np.flatnonzero(A.any(axis=1))
-        W = np.empty((A.shape[1], len(support) * (len(support) + 1) // 2))
-        for w, b in zip(W, A[support].T, strict=True):
-            w[:] = weights_of_pairs(np.outer(b, b))
-        return self.block(support, support)._forms(W)
+        B = np.ascontiguousarray(A[support].T)
+        return self.block(support, support)._forms(lambda part: products_of_pairs(B, part), len(B))
 
     def inner(self, M: Array) -> Array:
         W = weights_of_pairs(M.astype(np.float64)) if self.square else M.astype(np.float64).ravel()
-        return self._forms(W[None, :])[:, 0]
+        return self._forms(lambda part: W[None, part])[:, 0]
 
     def combine_all(self, W: Array) -> list[Gram]:
         from multikernel.banks import _gaussians
@@ -179,14 +177,17 @@ class SubsetRBFBank(KernelBank):
         check_sums(len(W), len(self), self.shape)
         active = np.flatnonzero(W.any(axis=0))  # a kernel of weight 0 is not evaluated
         some, own = self.select(active), np.ascontiguousarray(W[:, active], dtype=np.float64)
-        sums = np.empty((len(W), self._n_pairs))
+        at_once = max(_SHORTEST, _PIECE // max(1, len(active)))
 
-        def entries(part: slice) -> None:
+        def entries(part: slice, out: Array) -> None:
             described = some.subsets, some.owner, some.gammas, self._kind
-            _gaussians.sums(*self._from(part.start), own, *described, sums[:, part])
+            _gaussians.sums(*self._from(part.start), own, *described, out)
 
-        over_rows(entries, self._n_pairs, max(_SHORTEST, _PIECE // max(1, len(active))))
-        return [DenseGram(unpack(s, len(self.X)) if self.square else s.reshape(self.shape)) for s in sums]
+        if self.square:
+            return [DenseGram(K) for K in made(entries, len(W), len(self.X), at_once)]
+        sums = np.empty((len(W), self._n_pairs))
+        over_rows(lambda part: entries(part, sums[:, part]), self._n_pairs, at_once)
+        return [DenseGram(s.reshape(self.shape)) for s in sums]
 
     def apply(self, C: Array) -> Array:
         from multikernel.banks import _gaussians

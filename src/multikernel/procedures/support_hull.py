@@ -103,6 +103,7 @@ def by_turns(
         inner = min(_INNER * max(gap, tol), _ROUGH)
         gram = bank.combine(weights)
         dual, sizes = replace(support.machine, tol=inner).solve_program(gram, program, warm), roots(gram.diagonal())
+        del gram  # the next one takes as much memory, which many samples do not have twice
         products, warm = bank.apply(dual.coef[:, None])[:, :, 0], dual.warm
         hull = hull.with_point(program, warm, products)
         weights_next, x = hull.solved(domain, program.scale, _MIXED * max(min(gap, 1.0), tol))

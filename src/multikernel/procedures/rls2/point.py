@@ -24,6 +24,8 @@ from multikernel._typing import Array
 from multikernel.banks import Gram, KernelBank
 from multikernel.certificate import relative
 from multikernel.machines import DualSolution
+from multikernel.machines.ridge.half_factor import HalfFactor
+from multikernel.machines.ridge.half_factor import space as half_factor_space
 from multikernel.machines.ridge.solved import ACCURATE, Solved, reduced, spectral
 from multikernel.machines.ridge.spectrum import RidgeSpectrum
 
@@ -50,10 +52,11 @@ class Ridge:
     def space(self, tol: float = 0.0) -> Array:
         """Where a solution keeps its factor, (n, n) in Fortran order.
 
-        Of many samples in single precision, with which weights reach a gap of ``tol`` unless that is very small.
+        Of many samples one half in single precision, with which weights reach a gap of ``tol`` unless that is very
+        small.
         """
         n = len(self.Y)
-        return np.empty((n, n), dtype=np.float32 if n >= _LARGE and tol >= _ROUGH else np.float64, order="F")
+        return half_factor_space(n) if n >= _LARGE and tol >= _ROUGH else np.empty((n, n), order="F")
 
     def at(self, bank: KernelBank, d: Array, work: Array) -> RidgePoint:
         """The solution at the weights d of all kernels of the bank; ``work``, from ``space``, is written to.
@@ -84,30 +87,17 @@ class Ridge:
     def _roughly_factored(self, gram: Gram, work: Array) -> tuple[Solved, Whiten] | None:
         """The same with a factor in single precision: conjugate gradients make its solution accurate."""
         n = len(self.Y)
-        with np.errstate(over="ignore"):  # then no solution comes of it
-            work.T[:] = gram.dense()
-            work.T.flat[:: n + 1] += np.float32(self.alpha)
-        L, failed = lapack.spotrf(work, lower=1, overwrite_a=1, clean=0)
-        if failed:
+        factor = HalfFactor.of(gram.dense(), self.alpha, work)
+        if factor is None:
             return None
-
-        def rough(b: Array) -> Array:
-            return np.asarray(lapack.spotrs(L, b.astype(np.float32), lower=1)[0], dtype=np.float64)
-
         system = LinearOperator((n, n), lambda b: gram.multiply(b.ravel()) + self.alpha * b.ravel(), dtype=np.float64)
-        near, C = LinearOperator((n, n), rough, dtype=np.float64), np.empty_like(self.Y)
+        near, C = LinearOperator((n, n), factor.solve, dtype=np.float64), np.empty_like(self.Y)
         for c, y in zip(C.T, self.Y.T, strict=True):
-            start = rough(y)
+            start = factor.solve(y)
             least = 0.5 * np.sqrt(ACCURATE * self.alpha * max(float(y @ start), 0.0))  # a residual that is accurate
             c[:] = cg(system, y, x0=start, rtol=0.0, atol=float(least), maxiter=_REFINED, M=near)[0]
         solved = Solved.at(gram, self.Y, self.alpha, C)
-        if solved.gap > ACCURATE:
-            return None
-
-        def whiten(M: Array) -> Array:
-            return np.asarray(blas.strsm(1.0, L, np.asarray(M, dtype=np.float32, order="F"), lower=1), dtype=np.float64)
-
-        return solved, whiten
+        return None if solved.gap > ACCURATE else (solved, factor.half)
 
     def _in_features(self, gram: Gram) -> tuple[Solved, Whiten] | None:
         """The solution from features that are fewer than the samples; None where they are not, or it is not accurate.

@@ -1,0 +1,68 @@
+"""A Cholesky factor in single precision of which only one half is stored: a quarter of the memory of the matrix.
+
+LAPACK's rectangular full packed format keeps the lower triangle of order n in a rectangle of n (n + 1) / 2 values, on
+which factorisation and solutions are as fast as on the whole matrix. With k = ceil(n / 2) columns the rectangle holds
+
+    the first k columns of the triangle       and, where these leave room above,       the rest, transposed,
+
+one row further down if n is even, one column further to the right if n is odd.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import lapack
+
+from multikernel._typing import Array
+
+
+def space(n: int) -> Array:
+    """Where a factor of order n is kept."""
+    return np.empty(n * (n + 1) // 2, dtype=np.float32)
+
+
+@dataclass(frozen=True, eq=False)
+class HalfFactor:
+    """L with K + shift I = L L' up to single precision.
+
+    Parameters
+    ----------
+    n : int
+    values : array (n (n + 1) / 2,) of float32, L
+    """
+
+    n: int
+    values: Array
+
+    @classmethod
+    def of(cls, K: Array, shift: float, work: Array) -> HalfFactor | None:
+        """The factor, in ``work``; None where the matrix is not positive definite in single precision."""
+        n = len(K)
+        with np.errstate(over="ignore"):  # then there is no factor
+            _pack(K, np.float32(shift), work.reshape((n + 1 - n % 2, -1), order="F"))
+        values, failed = lapack.spftrf(n, work, uplo="L", overwrite_a=1)
+        return None if failed else cls(n, values)
+
+    def solve(self, b: Array) -> Array:
+        """(L L')^{-1} b in double precision, for b of shape (n,)."""
+        found = lapack.spftrs(self.n, self.values, np.asarray(b, dtype=np.float32)[:, None], uplo="L")[0]
+        return np.asarray(found[:, 0], dtype=np.float64)
+
+    def half(self, M: Array) -> Array:
+        """L^{-1} M in double precision, for M of shape (n, t)."""
+        own = np.asarray(M, dtype=np.float32, order="F")
+        return np.asarray(lapack.stfsm(1.0, self.values, own, uplo="L"), dtype=np.float64)
+
+
+def _pack(K: Array, shift: np.float32, rectangle: Array) -> None:
+    """The lower triangle of K + shift I in the rectangle, some of its columns at a time."""
+    n, k = len(K), rectangle.shape[1]
+    down, right = (1, 0) if n % 2 == 0 else (0, 1)
+    for j in range(k):  # K is symmetric: its rows, which stand together in memory, are its columns
+        rectangle[j + down :, j] = K[j, j:]
+        rectangle[j + down, j] += shift
+    for j in range(n - k):
+        rectangle[: j + 1, j + right] = K[k + j, k : k + j + 1]
+        rectangle[j, j + right] += shift
