@@ -12,6 +12,15 @@ import pytest
 from multikernel import _lapack
 
 
+@pytest.fixture(params=["by address", "by wrapper"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What SciPy publishes, and a build of it that publishes nothing that is understood."""
+    if request.param == "by wrapper":
+        for name in ("_potrf", "_potri", "_gemm"):
+            monkeypatch.setattr(_lapack, name, None)
+
+
+@pytest.mark.usefixtures("way")
 @pytest.mark.parametrize(("m", "k", "n"), [(7, 5, 3), (1, 4, 1), (3, 0, 2), (0, 2, 3), (2, 3, 0)])
 def test_products(m: int, k: int, n: int) -> None:
     rng = np.random.default_rng(0)
@@ -23,6 +32,7 @@ def test_products(m: int, k: int, n: int) -> None:
     np.testing.assert_allclose(C, expected, rtol=1e-13, atol=1e-14)
 
 
+@pytest.mark.usefixtures("way")
 def test_inverse() -> None:
     A = np.random.default_rng(0).normal(size=(9, 6))
     K = A.T @ A
@@ -58,3 +68,8 @@ def test_other_threads_go_on() -> None:
         ended.set()
         thread.join()
     assert most > 5
+
+
+def test_integers_of_another_size_are_not_called() -> None:
+    assert _lapack._routine(object(), "dpotrf") is None
+    assert _lapack._potrf is not None
