@@ -7,7 +7,7 @@ whether the published gap holds for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import SimpleNamespace
 from typing import Any
 
@@ -19,99 +19,18 @@ import hkl_reference
 import multikernel as mk
 from fuzz import machines
 from fuzz import saddle as s
+from fuzz.claims import FEW, Claim, Family, Flatness
 from fuzz.held_out import HeldOutLoss
 from fuzz.hulls import Hulls
 from fuzz.lattice import Lattice
+from fuzz.layers import Layers, learned_kernel
+from fuzz.local import Gated, balls, localised
 from fuzz.powers import Powers
-from fuzz.samples import (
-    Features,
-    Given,
-    Kind,
-    Target,
-    as_numbers,
-    kinds,
-    label_targets,
-    log_uniform,
-    samples,
-    value_targets,
-)
+from fuzz.samples import Features, Given, Matrices, as_numbers, kinds, log_uniform, samples
 from fuzz.stationary import GaussianProduct, Landscape, Power
 from fuzz.wide import Array, Number, combine, wide
 
 TOL = log_uniform(-11, -2)
-_FEW = 30
-
-
-@dataclass(frozen=True)
-class Claim:
-    """What a fitted model says of one of its problems.
-
-    Parameters
-    ----------
-    problem : Saddle, or another with the same methods
-    weights, coef, intercept : as published
-    objective : as published, in units of the problem; None where the model tells none
-    floor : a value that the documentation counts as zero
-    nothing : a value that is rounding of the target
-    point : what is told to be near the optimum beside the objective: the published predictor, the weights with the best
-        coefficients for them, or nothing
-    """
-
-    problem: Any
-    weights: Array
-    coef: Array
-    intercept: Any
-    objective: Number | None
-    floor: float = 0.0
-    nothing: float = 0.0
-    point: str = "predictor"
-
-
-@dataclass(frozen=True)
-class Flatness:
-    """What a fitted model says of a problem that is not convex: that these weights are so far from being stationary."""
-
-    landscape: Landscape
-    weights: Array
-    coef: Array
-
-
-@dataclass(frozen=True)
-class Case:
-    """One fit."""
-
-    family: str
-    kind: Kind
-    target: Target
-    parameters: dict[str, Any]
-    weights: str = "none"  # of samples
-
-
-@dataclass(frozen=True)
-class Family:
-    """How cases of an estimator are drawn and what its models claim."""
-
-    estimator: Callable[..., Any]
-    parameters: st.SearchStrategy[dict[str, Any]]
-    claims: Callable[[Any, Given, Array, Array | None, dict[str, Any]], Iterator[Claim]]
-    kinds: st.SearchStrategy[Kind]
-    labels: bool
-    weighted: bool = False
-    needs_target: bool = True
-    classes: int = 2
-    kernel: Callable[[Any, Array], Array | None] = lambda model, K: combine(  # the learned one, of these kernels
-        K, as_numbers(model.weights_) * as_numbers(getattr(model, "scaling_", 1.0))
-    )
-
-    def cases(self, name: str) -> st.SearchStrategy[Case]:
-        weights = st.sampled_from(["none", "none", "random", "some zero"]) if self.weighted else st.just("none")
-        target = label_targets() if self.labels else value_targets()
-        return st.builds(Case, st.just(name), self.kinds, target, self.parameters.map(_stopped), weights)
-
-
-def _stopped(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Solvers that are there to be compared with take few steps."""
-    return parameters | ({"max_iter": _FEW} if parameters.get("solver", "auto") != "auto" else {})
 
 
 def _signs(y: Array) -> Array:
@@ -327,14 +246,16 @@ def _two_layers(labels: bool, point: str = "predictor") -> Any:
 # -- not convex --------------------------------------------------------------------------------------------------------
 
 
-def _landscape(labels: bool) -> Any:
+def _landscape(target: str) -> Any:
     def claims(
         model: Any, given: Given, y: Array, weight: Array | None, parameters: dict[str, Any]
     ) -> Iterator[Flatness]:
-        if labels:
+        if target == "labels":
             machine: Any = machines.squared_hinge(_signs(y), parameters["C"])
-        else:
+        elif target == "numbers":
             machine = _ridge(y, None, parameters)[0]
+        else:
+            machine = machines.epsilon(wide(y), Number(parameters["C"]), parameters["epsilon"])
         domain = s.ball(parameters["norm"], parameters["radius"])
         if parameters["combination"] == "polynomial":
             combination: Any = Power(given.K, parameters["degree"])
@@ -409,6 +330,88 @@ def _rule_regressor(
     yield from _least_squares(lambda _: s.point(model.weights_), labels=False)(model, given, y, weight, parameters)
 
 
+# -- weights that follow the sample, and functions of functions --------------------------------------------------------
+
+
+def _localised(machine: Callable[..., machines.Machine]) -> Any:
+    def claims(model: Any, given: Given, y: Array, weight: Array | None, parameters: dict[str, Any]) -> Iterator[Claim]:
+        C = Number(parameters["C"]) * (np.ones(len(y)) if weight is None else wide(weight))
+        h = model.memberships_
+        domain = balls(parameters["p"], h.shape[1])
+        yield _published(s.Saddle(localised(given.K, h), machine(y, C, parameters), domain), model)
+
+    return claims
+
+
+def _localised_kernel(model: Any, K: Array) -> Array | None:
+    """Of the training samples, whose memberships are published."""
+    h = model.memberships_
+    return combine(localised(K, h), as_numbers(model.weights_)) if len(h) == K.shape[1] == K.shape[2] else None
+
+
+def _gated(labels: bool) -> Any:
+    def claims(
+        model: Any, given: Given, y: Array, weight: Array | None, parameters: dict[str, Any]
+    ) -> Iterator[Flatness]:
+        gates, X = model.predictor_.gates, np.asarray(given.X, dtype=float)
+        unit = 1 / _kernel_size(given.K)
+        if labels:
+            machine: Any = machines.squared_hinge(_signs(y), parameters["C"])
+        else:
+            machine, unit = _ridge(y, None, parameters)[0], unit * Number(_spread(y)) ** 2
+        x = np.column_stack([gates.slopes[0], gates.levels[0]]).ravel()
+        told, ridge = Number(model.objective_), unit * Number(parameters["ridge"])
+        spreads = X.std(axis=0)
+        features = (X - X.mean(axis=0)) / np.where(spreads > 1e-12 * np.abs(X).max(axis=0), spreads, 1.0)
+        inputs = wide(np.column_stack([features, np.ones(len(y))]))
+        surface = Gated(given.K, inputs, machine, parameters["gates"], ridge, told)
+        yield Flatness(surface, wide(x), as_numbers(model.dual_coef_))
+
+    return claims
+
+
+def _gated_kernel(model: Any, K: Array) -> Array | None:
+    """Of the training samples, where the features of all are kept."""
+    predictor = model.predictor_
+    e = wide(predictor.gates.of(predictor.reference.columns))
+    if not len(e) == K.shape[1] == K.shape[2]:
+        return None
+    return np.einsum("ik,kij,jk->ij", e, K, e)
+
+
+def _layers(labels: bool) -> Any:
+    def claims(
+        model: Any, given: Given, y: Array, weight: Array | None, parameters: dict[str, Any]
+    ) -> Iterator[Flatness]:
+        values = np.where(y > 0, 1.0, -1.0) if labels else y
+        target = wide(values) - (wide(values).mean() if parameters["fit_intercept"] else 0)
+        size, first = _kernel_size(given.K), wide(model.predictor_.first)
+        surface = Layers(
+            given.K / size,
+            target / Number(_spread(values)),
+            parameters["second"],
+            parameters["degree"],
+            Number(parameters["alpha"]),
+            Number(parameters["beta"]),
+            Number(model.objective_),
+        )
+        yield Flatness(surface, (first * size).ravel(), as_numbers(model.dual_coef_))
+
+    return claims
+
+
+def _kernel_size(K: Array) -> Number:
+    """The mean self-value of the kernels that are not zero, of which no kernel learns anything but rounding."""
+    sizes = np.einsum("kii->k", K) / K.shape[1]
+    return sizes[sizes > 0].mean() if (sizes > 0).any() else Number(1)
+
+
+def _spread(y: Array) -> float:
+    """The standard deviation of a target, its size where it is constant."""
+    spread, size = float(np.std(y)), float(np.sqrt(np.mean(np.square(y))))
+    return (spread if spread > 1e-12 * np.abs(y).max() else size) or 1.0
+
+
 # -- several classes ---------------------------------------------------------------------------------------------------
 
 _CLASSES = 3
@@ -456,7 +459,7 @@ def _scales(
 
 
 def _with_learned_scales(kernels: Any, **parameters: Any) -> Any:
-    return mk.LearnedScalesRegressor([mk.kernels.RBF()], max_iter=_FEW, **parameters)
+    return mk.LearnedScalesRegressor([mk.kernels.RBF()], max_iter=FEW, **parameters)
 
 
 # -- the table ---------------------------------------------------------------------------------------------------------
@@ -471,6 +474,28 @@ def _fixed(*groups: dict[str, Any]) -> st.SearchStrategy[dict[str, Any]]:
 
 _SIMPLEX_SOLVERS = _solver("reduced_gradient", "cutting_plane", "level", "subgradient")
 _BALL_SOLVERS = _solver("block_norm", "projected_gradient")
+GROUPS = {
+    "n_clusters": st.integers(1, 3),
+    "temperature": st.sampled_from([0.0, 0.0, 0.3]),
+    "random_state": st.just(0),
+    "solver": st.sampled_from([*AUTO_MOSTLY, "projected_gradient"]),
+}
+GATES = {
+    "gates": st.sampled_from(["softmax", "sigmoid"]),
+    "ridge": log_uniform(-3, 2),
+    "tol": log_uniform(-8, -2),
+    "max_iter": st.just(60),
+}
+LAYERS = {
+    "second": st.sampled_from(["linear", "polynomial", "gaussian"]),
+    "degree": st.sampled_from([2, 3]),
+    "alpha": log_uniform(-4, 3),
+    "beta": log_uniform(-3, 1),
+    "fit_intercept": st.booleans(),
+    "tol": log_uniform(-8, -2),
+    "max_iter": st.just(60),
+}
+OF_SAMPLES = kinds(most=20).filter(lambda kind: not isinstance(kind, Matrices))
 RLS2 = ALPHA | {"scaling": st.sampled_from(["trace", "none"])}
 
 FAMILIES: dict[str, Family] = {
@@ -562,7 +587,7 @@ FAMILIES: dict[str, Family] = {
     "GMKLClassifier, not convex": Family(
         mk.GMKLClassifier,
         _fixed(NOT_CONVEX, {"C": log_uniform(-4, 4)}),
-        _landscape(True),
+        _landscape("labels"),
         FEW_FEATURES,
         True,
         kernel=lambda model, K: None,
@@ -570,7 +595,7 @@ FAMILIES: dict[str, Family] = {
     "GMKLRegressor, not convex": Family(
         mk.GMKLRegressor,
         _fixed(NOT_CONVEX, {"alpha": log_uniform(-4, 6)}),
-        _landscape(False),
+        _landscape("numbers"),
         FEW_FEATURES,
         False,
         kernel=lambda model, K: None,
@@ -592,7 +617,7 @@ FAMILIES: dict[str, Family] = {
         kernel=lambda model, K: combine(_products(K, model.nodes_), as_numbers(model.weights_)),
     ),
     "MultipleKernelRidgeCV": Family(
-        lambda **given: mk.MultipleKernelRidgeCV(max_iter=_FEW, **given),
+        lambda **given: mk.MultipleKernelRidgeCV(max_iter=FEW, **given),
         _fixed(HELD_OUT),
         _held_out,
         kinds(most=20),
@@ -617,6 +642,74 @@ FAMILIES: dict[str, Family] = {
     ),
     "AlignmentMKLRegressor": Family(
         mk.AlignmentMKLRegressor, _fixed({"alpha": log_uniform(-10, 10)}), _rule_regressor, ANY, False, True
+    ),
+    "SMKLRegressor": Family(
+        mk.SMKLRegressor,
+        _fixed(TUBE, {"smoothing": log_uniform(-4, 4)}),
+        _svm(_epsilon, lambda parameters: s.entropy(0.5 * parameters["smoothing"])),
+        ANY,
+        False,
+        True,
+    ),
+    "GMKLSupportRegressor": Family(
+        mk.GMKLSupportRegressor, _with(GENERALISED, **TUBE), _svm(_epsilon, _generalised_domain), ANY, False, True
+    ),
+    "GMKLSupportRegressor, not convex": Family(
+        mk.GMKLSupportRegressor,
+        _fixed(NOT_CONVEX, {"C": log_uniform(-4, 4), "epsilon": st.one_of(st.just(0.0), log_uniform(-4, 1))}),
+        _landscape("numbers in a tube"),
+        FEW_FEATURES,
+        False,
+        kernel=lambda model, K: None,
+    ),
+    "LocalizedMKLClassifier": Family(
+        mk.LocalizedMKLClassifier, _fixed(SVM, P, GROUPS), _localised(_hinge), ANY, True, True, kernel=_localised_kernel
+    ),
+    "LocalizedMKLRegressor": Family(
+        mk.LocalizedMKLRegressor,
+        _fixed(TUBE, P, GROUPS),
+        _localised(_epsilon),
+        ANY,
+        False,
+        True,
+        kernel=_localised_kernel,
+    ),
+    "GatedMKLClassifier": Family(
+        mk.GatedMKLClassifier,
+        _fixed(GATES, {"C": log_uniform(-4, 4)}),
+        _gated(True),
+        OF_SAMPLES,
+        True,
+        kernel=_gated_kernel,
+    ),
+    "GatedMKLRegressor": Family(
+        mk.GatedMKLRegressor,
+        _fixed(GATES, {"alpha": log_uniform(-6, 6), "fit_intercept": st.booleans()}),
+        _gated(False),
+        OF_SAMPLES,
+        False,
+        kernel=_gated_kernel,
+    ),
+    "TwoLayerClassifier": Family(
+        mk.TwoLayerClassifier, _fixed(LAYERS), _layers(True), kinds(most=20), True, kernel=learned_kernel
+    ),
+    "TwoLayerRegressor": Family(
+        mk.TwoLayerRegressor, _fixed(LAYERS), _layers(False), kinds(most=20), False, kernel=learned_kernel
+    ),
+    "ProportionalMKLClassifier": Family(
+        lambda **given: mk.ProportionalMKLClassifier(random_state=0, **given),
+        _fixed({"C": log_uniform(-6, 6), "tol": TOL}),
+        _rule_classifier,
+        ANY,
+        True,
+    ),
+    "ProportionalMKLRegressor": Family(
+        lambda **given: mk.ProportionalMKLRegressor(random_state=0, **given),
+        _fixed({"alpha": log_uniform(-10, 10)}),
+        _rule_regressor,
+        ANY,
+        False,
+        True,
     ),
 }
 SEVERAL = ("L1MKLClassifier", "LpMKLClassifier", "SMKLClassifier", "EasyMKLClassifier", "RLS2Classifier")

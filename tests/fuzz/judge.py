@@ -22,7 +22,8 @@ from typing import Any
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from fuzz.families import FAMILIES, Case, Claim, Flatness
+from fuzz.claims import Case, Claim, Flatness
+from fuzz.families import FAMILIES
 from fuzz.held_out import HeldOutLoss
 from fuzz.samples import Given
 from fuzz.wide import EPS, Array, Number, wide

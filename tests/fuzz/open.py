@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from fuzz.families import Case
+from fuzz.claims import Case
 from fuzz.judge import Verdict
 
 Finding = Verdict | Exception

@@ -8,6 +8,7 @@ kernel values hides of it is seen by rounding them anew.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,6 +20,37 @@ from fuzz.saddle import Domain, Saddle, point
 from fuzz.wide import Array, Number, combine
 
 _TIMES, _MORE = 4, 64  # roundings tried; of the largest difference that is seen, what is allowed for
+
+
+@dataclass(frozen=True)
+class Surface(ABC):
+    """A problem that is not convex, of kernels K (m, n, n)."""
+
+    @abstractmethod
+    def stationarity(self, d: Array, b: Array) -> Any:
+        """Of weights d, relative; b are coefficients near the best ones for them."""
+
+    def hidden(self, d: Array, b: Array) -> Any:
+        """How much of the stationarity rounding of the kernel values hides."""
+        rng, known = np.random.default_rng(0), self.stationarity(d, b)
+        with np.errstate(all="ignore"):
+            others = [self.with_kernels(_rounded(self.kernels(), rng)) for _ in range(_TIMES)]
+            return _MORE * max(abs(each.stationarity(d, b) - known) for each in others)
+
+    def kernels(self) -> Array:
+        found: Any = self
+        return found.K
+
+    def with_kernels(self, K: Array) -> Surface:
+        found: Any = self
+        return replace(found, K=K)
+
+
+def _rounded(K: Array, rng: np.random.Generator) -> Array:
+    """Kernel values that err by the last digit, of those on the diagonal at most."""
+    sizes = np.sqrt(np.maximum(np.einsum("kii->ki", K), 0))
+    errors = rng.uniform(-1.0, 1.0, size=K.shape) * np.finfo(float).eps * sizes[:, :, None] * sizes[:, None, :]
+    return K + np.tril(errors) + np.tril(errors, -1).swapaxes(1, 2)
 
 
 @dataclass(frozen=True)
@@ -56,7 +88,7 @@ class GaussianProduct:
 
 
 @dataclass(frozen=True)
-class Landscape:
+class Landscape(Surface):
     """A machine on a combination of kernels, weights in a ball."""
 
     combination: Power | GaussianProduct
@@ -71,24 +103,25 @@ class Landscape:
         K, machine = self.combination.kernel(d), self.machine
         best = machine.coef(K)[:, 0] if isinstance(machine, Ridge) else polished(machine, K, b)
         fixed, one = Saddle(K[None], machine, point(np.ones(1))), np.ones(1, dtype=Number)
-        found = []
+        found, part = [], Number(1) if isinstance(machine, Ridge) else machine.part
         for each in (b, best):
             upper = fixed.upper(one, each.reshape(-1, 1) if isinstance(machine, Ridge) else each)
             gap = max(upper - fixed.lower(each.reshape(-1, 1) if isinstance(machine, Ridge) else each), Number(0))
-            q = self.combination.scores(d, each)
+            q = part * self.combination.scores(d, each)
             found.append((self.domain.support(q) - (d * q).sum() + gap) / max(abs(upper), Number(1e-300)))
         return np.fmin(*found)
 
     def hidden(self, d: Array, b: Array) -> Any:
-        """How much of the stationarity rounding of the kernel values hides."""
-        rng, known = np.random.default_rng(0), self.stationarity(d, b)
-        with np.errstate(all="ignore"):
-            return _MORE * max(abs(self._rounded(rng).stationarity(d, b) - known) for _ in range(_TIMES))
+        """And of the target, and the intercept, in the value at fixed weights."""
+        one, machine = np.ones(1, dtype=Number), self.machine
+        fixed, shaped = Saddle(self.combination.kernel(d)[None], machine, point(np.ones(1))), b
+        if isinstance(machine, Ridge):
+            shaped = b.reshape(-1, 1)
+        value = max(abs(fixed.upper(one, shaped)), Number(1e-300))
+        return super().hidden(d, b) + fixed.rounding(one, shaped, np.zeros(1, dtype=Number)) / value
 
-    def _rounded(self, rng: np.random.Generator) -> Landscape:
-        """The same of kernel values that err by the last digit, of those on the diagonal at most."""
-        K = self.combination.K
-        sizes = np.sqrt(np.maximum(np.einsum("kii->ki", K), 0))
-        errors = rng.uniform(-1.0, 1.0, size=K.shape) * np.finfo(float).eps * sizes[:, :, None] * sizes[:, None, :]
-        errors = np.tril(errors) + np.tril(errors, -1).swapaxes(1, 2)
-        return replace(self, combination=replace(self.combination, K=K + errors))
+    def kernels(self) -> Array:
+        return self.combination.K
+
+    def with_kernels(self, K: Array) -> Landscape:
+        return replace(self, combination=replace(self.combination, K=K))

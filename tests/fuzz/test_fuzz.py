@@ -15,7 +15,8 @@ import numpy as np
 import pytest
 from hypothesis import HealthCheck, given, seed, settings
 
-from fuzz.families import FAMILIES, Case
+from fuzz.claims import Case
+from fuzz.families import FAMILIES
 from fuzz.judge import Verdict, examine
 from fuzz.open import open_question
 

@@ -4,7 +4,8 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import KFold
 
-from fuzz.families import FAMILIES, Case
+from fuzz.claims import Case
+from fuzz.families import FAMILIES
 from fuzz.judge import examine
 from fuzz.samples import Features, Matrices, Powers, Sample, Samples, Target
 

@@ -144,3 +144,14 @@ def test_several_targets_share_the_first_layer() -> None:
     )
     assert mixed.predict(X[60:], return_std=True)[1].shape == (60, 2)
     assert one.predict(X).shape == (120,)
+
+
+@pytest.mark.parametrize("second", ["linear", "polynomial", "gaussian"])
+def test_a_constant_kernel_does_not_blow_up_the_start(second: Any) -> None:
+    """Its outputs differ by rounding alone, which is no spread to divide by."""
+    X = np.random.default_rng(0).normal(size=(30, 2))
+    family = [kernels.HomogeneousPolynomial(0), kernels.RBF(1.0)]
+    y = 1.0 + X[:, 0]
+    model = mk.TwoLayerRegressor(family, second=second, alpha=0.1, beta=0.01, fit_intercept=False).fit(X, y)
+    assert model.stationarity_ <= 1e-3
+    assert np.abs(model.first_layer(X)).max() < 100.0

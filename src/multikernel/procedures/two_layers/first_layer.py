@@ -36,6 +36,7 @@ from multikernel.observer import Observer, silent
 from multikernel.procedures.base import Weights
 from multikernel.procedures.descent import descent, stationarity
 from multikernel.procedures.two_layers.second_layer import SecondLayer
+from multikernel.procedures.units import spread
 
 _RANK = 1e-12  # of the largest eigenvalue of a kernel: what is smaller is rounding
 
@@ -111,16 +112,16 @@ class _Outputs:
         return np.asarray(scale * gram.congruent(root).solve_shifted(self.alpha, scale * self.y))
 
     def start(self, rng: np.random.Generator | None) -> Array:
-        """Outputs of spread one: those of ridge regression with each kernel; random ones from a generator.
+        """Outputs of spread one, of size one where they are constant.
 
-        Several targets are told by the combination of them that varies most.
+        They are those of ridge regression with each kernel, or random ones from a generator. Several targets are told by
+        the combination of them that varies most.
         """
         parts, y = [], self.y if self.y.ndim == 1 else self.y @ np.linalg.svd(self.y, full_matrices=False)[2][0]
         y = y if self.weight is None else self.weight * y
         for root in self.roots:
             towards = np.asarray(product(root.T, y) if rng is None else rng.normal(size=root.shape[1]))
-            spread = float(np.std(product(root, towards)))
-            parts.append(towards / (spread or 1.0))
+            parts.append(towards / spread(product(root, towards)))
         return np.concatenate(parts) / np.sqrt(max(len(self.roots), 1))
 
 
