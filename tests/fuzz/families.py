@@ -275,6 +275,12 @@ NOT_CONVEX = {
     "tol": log_uniform(-8, -2),
     "max_iter": st.just(60),
 }
+IN_A_TUBE = {
+    "combination": st.just("rbf_product"),  # powers of large kernels take pairs of coefficients minutes
+    "C": log_uniform(-4, 2),
+    "epsilon": st.one_of(st.just(0.0), log_uniform(-4, 1)),
+    "tol": log_uniform(-5, -2),
+}
 FEW_FEATURES = st.builds(Features, samples(most=15, features=3))
 
 
@@ -478,7 +484,8 @@ GROUPS = {
     "n_clusters": st.integers(1, 3),
     "temperature": st.sampled_from([0.0, 0.0, 0.3]),
     "random_state": st.just(0),
-    "solver": st.sampled_from([*AUTO_MOSTLY, "projected_gradient"]),
+    "tol": log_uniform(-5, -2),
+    "C": log_uniform(-4, 2),
 }
 GATES = {
     "gates": st.sampled_from(["softmax", "sigmoid"]),
@@ -656,20 +663,26 @@ FAMILIES: dict[str, Family] = {
     ),
     "GMKLSupportRegressor, not convex": Family(
         mk.GMKLSupportRegressor,
-        _fixed(NOT_CONVEX, {"C": log_uniform(-4, 4), "epsilon": st.one_of(st.just(0.0), log_uniform(-4, 1))}),
+        _fixed(NOT_CONVEX, IN_A_TUBE),
         _landscape("numbers in a tube"),
         FEW_FEATURES,
         False,
         kernel=lambda model, K: None,
     ),
     "LocalizedMKLClassifier": Family(
-        mk.LocalizedMKLClassifier, _fixed(SVM, P, GROUPS), _localised(_hinge), ANY, True, True, kernel=_localised_kernel
+        mk.LocalizedMKLClassifier,
+        _fixed(SVM, P, GROUPS),
+        _localised(_hinge),
+        kinds(most=20),
+        True,
+        True,
+        kernel=_localised_kernel,
     ),
     "LocalizedMKLRegressor": Family(
         mk.LocalizedMKLRegressor,
         _fixed(TUBE, P, GROUPS),
         _localised(_epsilon),
-        ANY,
+        kinds(most=20),
         False,
         True,
         kernel=_localised_kernel,
