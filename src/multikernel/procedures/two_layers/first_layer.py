@@ -114,8 +114,8 @@ class _Outputs:
     def start(self, rng: np.random.Generator | None) -> Array:
         """Outputs of spread one, of size one where they are constant.
 
-        They are those of ridge regression with each kernel, or random ones from a generator. Several targets are told by
-        the combination of them that varies most.
+        They are those of ridge regression with each kernel, or random ones from a generator. Several targets are told
+        by the combination of them that varies most.
         """
         parts, y = [], self.y if self.y.ndim == 1 else self.y @ np.linalg.svd(self.y, full_matrices=False)[2][0]
         y = y if self.weight is None else self.weight * y
