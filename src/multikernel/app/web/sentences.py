@@ -38,7 +38,7 @@ def score(value: float, measure: str) -> str:
 def _of_scores(result: Mapping[str, Any]) -> str:
     measure, scores = result["measure"], result["scores"]
     own, single, trivial = (np.array(scores[key]) for key in ("own", "single", "trivial"))
-    ahead = int((own > single).sum())
+    ahead, behind = int((own > single).sum()), int((own < single).sum())
     what = "of the held-out rows are right" if measure == "accuracy" else "of the held-out variance is explained"
     share = (
         f"{own.mean():.1%} {what}" if measure == "accuracy" or own.mean() > 0 else f"R² is {number(float(own.mean()))}"
@@ -49,6 +49,11 @@ def _of_scores(result: Mapping[str, Any]) -> str:
     elif (gain := own - single).mean() > gain.std(ddof=1):
         verdict = (
             f"It is ahead of one tuned Gaussian kernel in {ahead} of {len(own)} folds, by more than the folds differ."
+        )
+    elif -gain.mean() > gain.std(ddof=1):
+        verdict = (
+            f"One tuned Gaussian kernel is ahead of it in {behind} of {len(own)} folds, by more than the folds "
+            "differ: take that, or another method."
         )
     else:
         verdict = (
@@ -73,10 +78,8 @@ def _of_comparison(result: Mapping[str, Any]) -> str:
         if result.get("by_view")
         else ""
     )
-    return (
-        f"{first['method']} is highest and {second['method']} next, {close}. All methods met the same held-out rows."
-        f"{views}"
-    )
+    best = f"{first['method'][:1].upper()}{first['method'][1:]}"
+    return f"{best} is highest and {second['method']} next, {close}. All methods met the same held-out rows.{views}"
 
 
 def _of_weights(result: Mapping[str, Any], automatic: bool) -> str:
