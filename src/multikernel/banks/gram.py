@@ -21,7 +21,7 @@ from scipy.linalg import blas, lapack
 
 from multikernel._linalg import product
 from multikernel._typing import Array
-from multikernel.banks.threads import over_rows
+from multikernel.banks.threads import over_rows, over_tiles
 
 _HIDDEN = 4.0  # times the unit roundoff and the largest entry: what rounding of the entries adds to a quadratic form
 
@@ -200,7 +200,7 @@ class DenseGram(Gram):
 
             _dense.lower_triangle(self.K, on, out, rows.start, rows.stop)
 
-        over_rows(every if on is None else some, len(out), 64)
+        over_tiles(every if on is None else some, out.shape)
 
     def congruent(self, scale: Array) -> Gram:
         return DenseGram(scale[:, None] * self.K * scale)
