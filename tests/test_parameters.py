@@ -20,6 +20,7 @@ from multikernel._parameters import Count, Part, Positive, Seed, Threads, check_
 from multikernel._rules import Vector
 from multikernel.estimators.base import KernelEstimator
 from multikernel.problem import Problem
+from zoo_estimators import searched
 
 VALUES = (None, "a", np.nan, np.inf, -np.inf, -1, 0, 0.5, True, [], (), {}, 1j, 10**9, 10**400, 1e300)
 HUGE = 1e300  # a size that some parameters may have: what is then learned is another matter
@@ -48,8 +49,7 @@ def test_an_estimator_fits_or_says_which_parameter_is_wrong(
     unnamed: list[str] = []
     signature = inspect.signature(cls).parameters
     given = {"kernels": FAMILY} if "kernels" in signature else {}
-    searched = {name for name in cls()._regularises() if signature[name].default == "auto"}
-    given |= {name: "linear" if name == "second" else 0.1 for name in searched}  # a fit, not a search
+    given |= {name: "linear" if name == "second" else 0.1 for name in searched(cls())}  # a fit, not a search
     given |= {"max_iter": 5} if "max_iter" in signature else {}  # which is all that the parameters' words need
     for parameter, value in cases(cls):
         model = cls(**given | {parameter: value})

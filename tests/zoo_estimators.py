@@ -9,7 +9,10 @@ from sklearn.base import clone
 
 def searched(model: Any) -> list[str]:
     """The parameters whose default is searched for in ten fits and more."""
-    return [name for name, value in model.get_params(deep=False).items() if value == "auto" and name != "solver"]
+    given = model.get_params(deep=False)
+    found = [name for name, value in given.items() if isinstance(value, str) and value == "auto" and name != "solver"]
+    along_a_path = "shared_scales" in given and given["penalty"] is None
+    return [*found, "penalty"] if along_a_path else found
 
 
 def numbered(model: Any) -> Any:
