@@ -15,7 +15,7 @@ from multikernel._typing import Columns
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.features import Features
 from multikernel.kernels.specification import Specification
-from multikernel.kernels.translated import as_kernel
+from multikernel.kernels.translated import as_kernel, no_kernel
 
 _NAMED = 10  # names that a sentence lists at most
 
@@ -295,17 +295,5 @@ def _part(given: Any, where: str) -> KernelFamily:
         return as_family(given)
     kernel = as_kernel(given)
     if kernel is None:
-        raise TypeError(f"{where} is {_said(given)}; a family is made of kernels such as RBF(0.1)")
+        raise TypeError(f"{where} is {no_kernel(given)}; a family is made of kernels such as RBF(0.1)")
     return Kernels((kernel,))
-
-
-def _said(given: Any) -> str:
-    """What is no kernel, in words, and what may be meant by it."""
-    if isinstance(given, type):
-        return f"the class {given.__name__}, not a kernel of that class ({given.__name__}(...))"
-    if callable(given):
-        return (
-            "a function: give the matrices that it makes with kernels='precomputed', or write it as a subclass of "
-            "multikernel.kernels.Kernel"
-        )
-    return f"of type {type(given).__name__}"

@@ -72,6 +72,18 @@ def as_kernel(given: Any) -> Kernel | None:
     return None
 
 
+def no_kernel(given: Any) -> str:
+    """What is no kernel, in words, and what may be meant by it."""
+    if isinstance(given, type):
+        return f"the class {given.__name__}, not a kernel of that class ({given.__name__}(...))"
+    if callable(given):
+        return (
+            "a function: give the matrices that it makes with kernels='precomputed', or write it as a subclass of "
+            "multikernel.kernels.Kernel"
+        )
+    return f"of type {type(given).__name__}"
+
+
 def _named(name: str) -> Kernel:
     if name == "sigmoid":
         raise ValueError("'sigmoid' is not positive semi-definite, and so no kernel here: use 'rbf' or 'poly'")
