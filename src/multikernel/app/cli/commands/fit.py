@@ -81,22 +81,25 @@ def fit(
         check_config(save_config_to, force=force)
         more = {"approximation": approximation, "rank": rank}
         wish = replace(wish, parameters={k: v for k, v in more.items() if v is not None} | dict(wish.parameters))
-        streaming = Streaming(memory, checkpoint)
         with working_on(scheduler):
-            chunks = streaming.applies(data)
-            if chunks and leave_out:
-                raise ValueError(
-                    f"{data} is read in chunks, which --leave-out does not reach; leave it out of the file"
-                )
-            found, tell = (
-                _streamed(data, wish, streaming, out) if chunks else _learned(read(data, leave_out), wish, out)
-            )
+            found, tell = _found(data, leave_out, wish, Streaming(memory, checkpoint), out)
         save_config(ctx, save_config_to)
         if as_json:
             show_json("fit", found | {"model": str(out)})
             return
         tell()
         typer.echo(f"model written to {out}")
+
+
+def _found(
+    data: Path, leave_out: list[str] | None, wish: Wish, streaming: Streaming, out: Path
+) -> tuple[dict[str, Any], Callable[[], None]]:
+    """What was learned, from the whole table or in chunks."""
+    if not streaming.applies(data):
+        return _learned(read(data, leave_out), wish, out)
+    if leave_out:
+        raise ValueError(f"{data} is read in chunks, which --leave-out does not reach; leave it out of the file")
+    return _streamed(data, wish, streaming, out)
 
 
 def _learned(table: Table, wish: Wish, out: Path) -> tuple[dict[str, Any], Callable[[], None]]:
