@@ -173,7 +173,7 @@ def _exp(factor, d, E, spare):  # type: ignore[no-untyped-def]
     """E = exp(factor d) for factor d <= 0, to one unit in the last place of E's precision: 2^k e^r, |r| <= ln 2 / 2.
 
     Written out so that it becomes vector instructions: k from the last bits of a sum with a large constant, shifted to
-    where the exponent is.
+    where the exponent is and added to that of e^r, which is a normal number for every k that occurs.
     """
 
 
@@ -184,7 +184,7 @@ def _exp_of_precision(factor, d, E, spare):  # type: ignore[no-untyped-def]
 
 def _in_double(factor, d, E, spare):  # type: ignore[no-untyped-def]
     """e^r by its Taylor polynomial of degree 13."""
-    bits = spare.view(np.int64)
+    bits, exponents = spare.view(np.int64), E.view(np.int64)
     for t in range(len(d)):
         x = max(factor * d[t], _LEAST)
         shifted = x * _LOG2_E + _TO_INTEGER
@@ -206,14 +206,12 @@ def _in_double(factor, d, E, spare):  # type: ignore[no-untyped-def]
         E[t] = p * r + 1.0
         spare[t] = shifted
     for t in range(len(d)):
-        bits[t] = (bits[t] << 52) + (1023 << 52)
-    for t in range(len(d)):
-        E[t] *= spare[t]
+        exponents[t] += bits[t] << 52
 
 
 def _in_single(factor, d, E, spare):  # type: ignore[no-untyped-def]
     """e^r by its Taylor polynomial of degree 7."""
-    bits = spare.view(np.int32)
+    bits, exponents = spare.view(np.int32), E.view(np.int32)
     for t in range(len(d)):
         x = max(np.float32(factor * d[t]), _SINGLE_LEAST)
         shifted = x * _SINGLE_LOG2_E + _SINGLE_TO_INTEGER
@@ -229,9 +227,7 @@ def _in_single(factor, d, E, spare):  # type: ignore[no-untyped-def]
         E[t] = p * r + _ONE
         spare[t] = shifted
     for t in range(len(d)):
-        bits[t] = (bits[t] << 23) + (127 << 23)
-    for t in range(len(d)):
-        E[t] *= spare[t]
+        exponents[t] += bits[t] << np.int32(23)
 
 
 @njit(nogil=True, cache=True)
