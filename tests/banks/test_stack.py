@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tracemalloc
 from typing import Any
 
 import numpy as np
@@ -82,3 +83,22 @@ def test_kernels_that_share_nothing_are_stored_for_many_samples(monkeypatch: pyt
     monkeypatch.setattr(sys.modules[stack.__module__], "_SMALL_MATRIX", 1)
     chosen = (RBF(0.5), Linear())
     np.testing.assert_allclose(stack(chosen, X).matrices(), np.stack([kernel(X) for kernel in chosen]), atol=1e-12)
+
+
+def test_gaussians_are_stored_without_a_whole_matrix() -> None:
+    """Of samples far from zero too; and the distance of a sample from itself is zero, also where rows are equal."""
+    far = np.random.default_rng(1).normal(size=(1500, 6)) + 1e4
+    far[1200] = far[3]
+    chosen = (RBF(0.3).on([0, 4, 5]), RBF(0.1).on([1, 2]), RBF(0.6).on([0, 4, 5]))
+    stack(chosen, far[:300])  # modules are there from now on
+    tracemalloc.start()
+    found = stack(chosen, far)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak < (3 * 1500 * 1501 // 2 + 1500**2) * 8
+    rows = np.array([3, 77, 1200, 1499])
+    for K, kernel, columns in zip(found.matrices(), chosen, ([0, 4, 5], [1, 2], [0, 4, 5]), strict=True):
+        exact = far.astype(np.longdouble)[:, columns]
+        want = np.exp(-kernel.kernel.gamma * ((exact[rows, None] - exact) ** 2).sum(axis=2))
+        np.testing.assert_allclose(K[rows], want.astype(float), atol=1e-11)
+        np.testing.assert_array_equal(np.diagonal(K), 1.0)

@@ -17,6 +17,7 @@ from multikernel._typing import Array, Index
 from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.checks import real
 from multikernel.banks.dense import PackedBank
+from multikernel.banks.halves import fill, of_squares
 from multikernel.banks.indices import positions, same_samples, unit_roundoff
 from multikernel.banks.packing import pack
 from multikernel.banks.powers import running_powers
@@ -109,15 +110,19 @@ def stack(kernels: tuple[Kernel, ...], X: Any, memory: int = MEMORY, dtype: Any 
     if len(kernels) * length * stored.itemsize > memory:
         return LazyBank(kernels, X, X)
     packed = np.empty((len(kernels), length), dtype=stored)
-    shared = _shared(kernels)
+    groups = _groups(kernels)
+    squares = [group for group in groups if all(of_squares(fact, X) for fact in group.values())]
+    for group in squares:
+        fill([packed[k] for k in group], list(group.values()), X)
+    shared = [group for group in groups if len(group) > 1 and group not in squares]
 
-    def fill(part: slice) -> None:
+    def whole(part: slice) -> None:
         for group in shared[part]:
             for k, K in zip(group, _halves(list(group.values()), X), strict=True):
                 packed[k] = K
 
-    over_rows(fill, len(shared), 1 if n * n <= _SMALL_MATRIX else max(1, len(shared)))
-    for k in set(range(len(kernels))).difference(*shared):
+    over_rows(whole, len(shared), 1 if n * n <= _SMALL_MATRIX else max(1, len(shared)))
+    for k in set(range(len(kernels))).difference(*squares, *shared):
         packed[k] = pack(real(kernels[k](X), repr(kernels[k])))
     return PackedBank(LazyBank(kernels, X, X), packed, n)
 
@@ -155,15 +160,15 @@ def anova_stack(kernels: tuple[Kernel, ...], facts: list[Elementary], X: Any, dt
     return PackedBank(LazyBank(kernels, X, X), packed, n)
 
 
-def _shared(kernels: tuple[Kernel, ...]) -> list[dict[int, Any]]:
-    """Groups of two or more kernels that are made of one matrix, by position, with the facts that say so."""
+def _groups(kernels: tuple[Kernel, ...]) -> list[dict[int, Any]]:
+    """Groups of kernels that are made of one matrix, by position, with the facts that say so."""
     groups: dict[Any, dict[int, Any]] = {}
     for k, kernel in enumerate(kernels):
         fact = next((fact for fact in kernel.facts() if isinstance(fact, OfDistance | PowerOf)), None)
         if fact is not None:
             key = (fact.kernel.distance, fact.columns) if isinstance(fact, OfDistance) else repr(fact.base)
             groups.setdefault(key, {})[k] = fact
-    return [group for group in groups.values() if len(group) > 1]
+    return list(groups.values())
 
 
 def _halves(facts: list[Any], X: Any) -> Iterator[Array]:

@@ -27,7 +27,7 @@ def unpack(packed: Array, n: int, dtype: Any = None) -> Array:
     from multikernel.banks import _packed
 
     K = np.empty((n, n), dtype=packed.dtype if dtype is None else dtype)
-    over_rows(lambda r: _packed.unpack(packed[_pairs(r).start :], K, r.start, r.stop), n, _ROWS)
+    over_rows(lambda r: _packed.unpack(packed[pairs_of_rows(r).start :], K, r.start, r.stop), n, _ROWS)
     return K
 
 
@@ -46,7 +46,7 @@ def made(entries: Callable[[slice, Array], None], count: int, n: int, pairs: int
     matrices = [np.empty((n, n)) for _ in range(count)]
 
     def rows(r: slice) -> None:
-        some = _pairs(r)
+        some = pairs_of_rows(r)
         halves = np.empty((count, some.stop - some.start))
         entries(some, halves)
         for K, half in zip(matrices, halves, strict=True):
@@ -56,7 +56,7 @@ def made(entries: Callable[[slice, Array], None], count: int, n: int, pairs: int
     return matrices
 
 
-def _pairs(rows: slice) -> slice:
+def pairs_of_rows(rows: slice) -> slice:
     """Where these rows stand in a packed half."""
     return slice(rows.start * (rows.start + 1) // 2, rows.stop * (rows.stop + 1) // 2)
 

@@ -41,10 +41,16 @@ def squared_distances(X: Any, Z: Any = None) -> Array:
         return np.zeros((X.shape[0], (X if Z is None else Z).shape[0]))
     reference = X if Z is None else Z
     if isinstance(X, np.ndarray) and isinstance(reference, np.ndarray) and X.dtype == np.float64:
-        middle = reference.mean(axis=0)
-        if float(middle @ middle) > _FAR * float(reference.var(axis=0).sum()):
+        middle = far_middle(reference)
+        if middle is not None:
             X, Z = X - middle, None if reference is X else reference - middle
     return euclidean_distances(X, Z, squared=True)
+
+
+def far_middle(X: Array) -> Array | None:
+    """The middle of samples that lie far from zero; None where they do not."""
+    middle: Array = X.mean(axis=0)
+    return middle if float(middle @ middle) > _FAR * float(X.var(axis=0).sum()) else None
 
 
 def _foreign_squares(X: Any, Z: Any) -> Any:
