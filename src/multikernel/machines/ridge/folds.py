@@ -24,11 +24,11 @@ from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.banks import DenseGram, Gram
 from multikernel.machines.base import DualSolution
-from multikernel.machines.ridge.machine import MANY
 from multikernel.machines.ridge.solved import ACCURATE, Solved
 from multikernel.machines.ridge.spectrum import spectrum
 
-_EIGENVECTORS, _BLOCK = 11.0, 1.6  # measured: costs times n^3 and times w^2 n, half a matrix product being 1
+# Measured costs, half a matrix product being 1: the first three times n^3, of blocks times w^2 n.
+_EIGENVECTORS, _TRIDIAGONAL, _FACTOR, _BLOCK = 11.0, 4.5, 0.9, 1.6
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +75,7 @@ def _worthwhile(n: int, n_alphas: int, rests: Sequence[Array]) -> bool:
     """Whether one decomposition and the blocks cost less than each fold for itself."""
     left = np.array([len(rest) for rest in rests], dtype=float)
     at_once = _EIGENVECTORS * float(n) ** 3 + _BLOCK * n_alphas * (left**2).sum() * n
-    return bool(at_once < _EIGENVECTORS * min(n_alphas / MANY, 1.0) * ((n - left) ** 3).sum())
+    return bool(at_once < min(n_alphas * _FACTOR, _TRIDIAGONAL) * ((n - left) ** 3).sum())
 
 
 def _coefficients(gram: Gram, residuals: Sequence[Array], rests: Sequence[Array], alphas: Sequence[float]) -> Array:

@@ -27,10 +27,11 @@ from multikernel._typing import Array
 from multikernel._workers import check_interrupted
 from multikernel.banks import Gram
 from multikernel.machines.base import DualSolution, Machine, check_gram, checked_target
+from multikernel.machines.ridge.along import along
 from multikernel.machines.ridge.solved import ACCURATE, Solved, best, direct, reduced, spectral
 from multikernel.machines.ridge.spectrum import RidgeSpectrum
 
-MANY = 12  # factorisations take as long as one decomposition into eigenvectors
+SEVERAL = 5  # factorisations take as long as one tridiagonal form
 _EXTREME = 1e100  # targets beyond this, or all below its inverse, have a unit of their own
 _PROVED = 0.05  # with a larger gap rounding of K hides what the problem is, and nothing has converged
 
@@ -88,16 +89,10 @@ class RidgeMachine(Machine):
         self, gram: Gram, target: Array, alphas: Sequence[float], sample_weight: Array | None = None
     ) -> list[DualSolution]:
         """The solutions for other alphas > 0 than the machine's own; for many of them from one decomposition."""
-        if len(alphas) < MANY or self.reduced:
+        if self.reduced or len(alphas) < SEVERAL:
             return [replace(self, alpha=alpha).solve(gram, target, None, sample_weight) for alpha in alphas]
-        posed, found = _Posed.of(self, gram, target, sample_weight), []
-        spectrum = RidgeSpectrum.of(posed.gram, posed.Y)
-        for alpha in alphas:
-            solved = spectral(spectrum, posed.gram, posed.Y, alpha)
-            if solved.gap > ACCURATE:
-                solved = best(solved, direct(posed.gram, posed.Y, alpha))
-            found.append(posed.solution(solved))
-        return found
+        posed = _Posed.of(self, gram, target, sample_weight)
+        return [posed.solution(found) for found in along(posed.gram, posed.Y, alphas)]
 
 
 @dataclass(frozen=True, eq=False)
