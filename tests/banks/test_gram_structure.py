@@ -8,7 +8,8 @@ import numpy as np
 import pytest
 from scipy import sparse
 
-from multikernel.banks import DenseGram, FactorGram, Gram
+from multikernel.banks import DenseGram, FactorGram, Gram, thin_root
+from multikernel.banks.factor import FactorBank
 
 Array = Any
 N = 12
@@ -76,3 +77,27 @@ def test_spectrum(name: str) -> None:
     assert values.dtype == U.dtype == np.float64
     if name.startswith("few"):
         assert U.shape == (N, 5)
+
+
+@pytest.mark.parametrize("precision", [np.float64, np.float32])
+@pytest.mark.parametrize("q", [4, 10, 30])
+def test_a_thin_root_is_a_root(q: int, precision: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of sums with other weights, too, for which no product of features is computed anew where they are few."""
+    F = np.random.default_rng(q).normal(size=(N, q)).astype(precision)
+    bank, computed = FactorBank(F, F, np.full(q // 2, 2), np.arange(q)), []
+    squared = thin_root.squared
+    monkeypatch.setattr(thin_root, "squared", lambda *given: computed.append(len(given)) or squared(*given))
+    M = np.random.default_rng(0).normal(size=(N, 3))
+    for some in (np.array([0]), np.array([0, q // 2 - 1])):
+        w = np.zeros(q // 2)
+        w[some] = 0.3 + some
+        gram = bank.combine(w)
+        root, G = gram.thin(), F[:, np.repeat(w > 0, 2)] * np.sqrt(np.repeat(w[w > 0], 2))
+        np.testing.assert_allclose(root.square(), G.T @ G, rtol=1e-5, atol=1e-5)
+        assert root.square().flags.f_contiguous
+        np.testing.assert_allclose(root.inner(M), G.T @ M, atol=1e-5)
+        np.testing.assert_allclose(root.outer(M[: G.shape[1]]), G @ M[: G.shape[1]], atol=1e-5)
+        K = gram.dense()
+        np.testing.assert_allclose(K, G.astype(float) @ G.T, atol=1e-5)
+        np.testing.assert_array_equal(K, K.T)
+    assert len(computed) == (1 if q <= 2 * N else 4)

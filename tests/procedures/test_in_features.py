@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -46,10 +47,27 @@ def test_held_out_errors(fit_intercept: bool, v: Array, factors: Array) -> None:
     np.testing.assert_allclose(at.errors, known.errors, rtol=1e-10)
     np.testing.assert_allclose(sums.constant(), dense.constant(), rtol=1e-12)
     np.testing.assert_allclose(sums.diagonals, dense.diagonals, rtol=1e-12)
-    mine, theirs = sums.model(at), dense.model(known)
-    np.testing.assert_allclose(mine.slope, theirs.slope, rtol=1e-8, atol=1e-10)
-    for s in np.eye(3):
-        assert mine.curved(s) == pytest.approx(theirs.curved(s), rel=1e-8)
+    theirs = dense.model(known)
+    for left in (at.left, replace(at.left, systems=(None,) * FOLDS.count)):  # factors are kept, or made once more
+        mine = sums.model(replace(at, left=left))
+        np.testing.assert_allclose(mine.slope, theirs.slope, rtol=1e-8, atol=1e-10)
+        for s in np.eye(3):
+            assert mine.curved(s) == pytest.approx(theirs.curved(s), rel=1e-8)
+
+
+@pytest.mark.usefixtures("always")
+def test_a_step_does_not_factor_again_what_the_point_keeps(monkeypatch: pytest.MonkeyPatch) -> None:
+    sums = in_features.ErrorInFeatures.of(BANK, Y, FOLDS, True)
+    assert sums is not None
+    v = np.array([0.3, 2.0, 0.01])
+    made: list[int] = []
+    factor = in_features.lapack.dpotrf
+    monkeypatch.setattr(in_features.lapack, "dpotrf", lambda B, **how: made.append(len(B)) or factor(B, **how))
+    for kept, factored in ((2**20, 4), (0, 8)):
+        monkeypatch.setattr(in_features, "_KEPT", kept)
+        made.clear()
+        sums.model(sums.at(v))
+        assert made == [10] * factored
 
 
 def test_sums_add_up_and_are_taken_off() -> None:

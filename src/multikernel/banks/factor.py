@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -21,6 +22,7 @@ from multikernel.banks.factor_gram import FactorGram
 from multikernel.banks.gram import Gram
 from multikernel.banks.indices import positions, same_samples, unit_roundoff
 from multikernel.banks.rotation import Rotation
+from multikernel.banks.thin_root import Squares
 from multikernel.banks.threads import over_rows
 from multikernel.kernels.samples import as_floats, dense, scaled_rows
 
@@ -77,7 +79,13 @@ class FactorBank(KernelBank):
         return [slice(end - size, end) for size, end in zip(self.sizes, ends, strict=True)]
 
     def combine_all(self, W: Array) -> list[Gram]:
-        return [FactorGram(self.F, np.repeat(np.asarray(w, dtype=float), self.sizes), self.H) for w in W]
+        squares = self._squares if self.square and isinstance(self.F, np.ndarray) else None
+        return [FactorGram(self.F, np.repeat(np.asarray(w, dtype=float), self.sizes), self.H, squares) for w in W]
+
+    @cached_property
+    def _squares(self) -> Squares:
+        """What sums of these kernels share."""
+        return Squares(self.F)
 
     def apply(self, C: Array) -> Array:
         inner = product(self.H.T, C)

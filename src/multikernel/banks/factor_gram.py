@@ -14,6 +14,7 @@ from multikernel._linalg import product, squared
 from multikernel._memory import check_memory
 from multikernel._typing import Array
 from multikernel.banks.gram import DenseGram, Gram
+from multikernel.banks.thin_root import Squares, ThinRoot
 from multikernel.kernels.samples import dense, scaled_columns, scaled_rows
 
 _FEW = 20  # features are few where there are at least so many samples for each: steps on them cost less than rows of K
@@ -36,11 +37,13 @@ class FactorGram(Gram):
     F, H : arrays or CSR matrices (r, q) and (c, q); H is F itself on the training set. Arrays of another library stay
         where they are
     weights : array (q,)
+    squares : Squares of F, which sums of other weights know as well; None where each has its own
     """
 
     F: Any
     weights: Array
     H: Any
+    squares: Squares | None = None
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -68,6 +71,12 @@ class FactorGram(Gram):
             "take fewer samples, or a method that works on the features of linear kernels (all but hierarchical kernel "
             "learning and products of many kernels do)",
         )
+        if isinstance(self.F, np.ndarray) and self.F is self.H and (self.weights >= 0).all():
+            kept = np.flatnonzero(self.weights)
+            some = self.F if len(kept) == self.F.shape[1] else self.F[:, kept]
+            G = some * np.sqrt(self.weights[kept])
+            K: Array = G @ G.T  # a product with its own transpose is symmetric, and half the work
+            return K
         return host(dense(scaled_columns(self.F, self.weights) @ self.H.T))
 
     def solve_shifted(self, shift: float, B: Array, on: Array | None = None, work: Array | None = None) -> Array:
@@ -140,14 +149,12 @@ class FactorGram(Gram):
         G = scaled_columns(taken(self.F, kept, axis=1), np.sqrt(self.weights[kept]))
         return host(dense(G)).astype(np.float64, copy=False)
 
-    def thin(self) -> Array | None:
+    def thin(self) -> ThinRoot | None:
         kept = np.flatnonzero(self.weights)
         sparse, square = hasattr(self.F, "tocsr"), self.F is self.H
         if sparse or not square or len(kept) >= self.shape[0] or (self.weights < 0).any():
             return None
-        G = np.empty((self.shape[0], len(kept)), order="F")
-        np.multiply(host(taken(self.F, kept, axis=1)), np.sqrt(self.weights[kept]), out=G)
-        return G
+        return ThinRoot(self.squares or Squares(host(self.F)), kept, np.sqrt(self.weights[kept]))
 
     @property
     def _factored(self) -> bool:

@@ -21,6 +21,7 @@ from scipy.linalg import blas, lapack
 
 from multikernel._linalg import product
 from multikernel._typing import Array
+from multikernel.banks.thin_root import ThinRoot
 from multikernel.banks.threads import over_rows, over_tiles
 
 _HIDDEN = 4.0  # times the unit roundoff and the largest entry: what rounding of the entries adds to a quadratic form
@@ -134,8 +135,8 @@ class Gram(ABC):
         """G of shape (n, q), K = G G', of a square Gram where it has so few columns that they are the better form."""
         return None
 
-    def thin(self) -> Array | None:
-        """G of shape (n, q), q < n, in Fortran order with K = G G', of a square Gram that has one; None of another."""
+    def thin(self) -> ThinRoot | None:
+        """G of fewer columns than rows with K = G G', of a square Gram of dense features that has one; else None."""
         return None
 
     def principal(self, index: Array) -> Gram:

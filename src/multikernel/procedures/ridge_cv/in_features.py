@@ -31,6 +31,7 @@ from multikernel.statistics import Moments
 
 _LARGEST = 1e11  # the largest trace of the kernel relative to the ridge: systems lose as many digits
 _MOST_FOLDS = 20  # each has sums of its own
+_KEPT = 256 << 20  # bytes of the factors of all folds that a point keeps: a step from it needs them again
 _DENSE = 1500  # coordinates up to which matrices of them cost little
 _FEW = 2000  # samples that tell where to begin
 _MANY = 4 * _FEW  # samples of which these are a part
@@ -38,10 +39,14 @@ _MANY = 4 * _FEW  # samples of which these are a part
 
 @dataclass(frozen=True, eq=False)
 class FeatureErrors:
-    """The coefficients b (q, t) of the model trained without each fold, and the mean squared error of each target."""
+    """The coefficients b (q, t) of the model trained without each fold, and the mean squared error of each target.
+
+    ``systems`` are those of the folds where they are small enough to be kept, else None for each.
+    """
 
     coefs: tuple[Array, ...]
     errors: Array
+    systems: tuple[_System | None, ...]
 
     @property
     def value(self) -> float:
@@ -141,24 +146,28 @@ class ErrorInFeatures(Criterion):
 
     def at(self, v: Array) -> Point | None:
         coefs, errors = [], np.zeros(self.whole.products.shape[1])
+        systems: list[_System | None] = []
         for held, trained in self._folds():
             system = _System.of(self, v, held)
             if system is None:
                 return None
             b = system.solve(self.scale[:, None] * trained.products)
             coefs.append(b)
+            systems.append(system if len(self.held) * system.factor.nbytes <= _KEPT else None)
             raw = self.scale[:, None] * b
             fitted = product(held.squares, raw)
             errors += held.target_squares - np.einsum("qt,qt->t", raw, 2.0 * held.products - fitted)
         errors = np.maximum(errors, 0.0) / self.whole.count
-        return Point(v, FeatureErrors(tuple(coefs), errors)) if np.isfinite(errors).all() else None
+        left = FeatureErrors(tuple(coefs), errors, tuple(systems))
+        return Point(v, left) if np.isfinite(errors).all() else None
 
     def model(self, point: Point) -> Model:
         m = len(self.sizes)
         slope, curvature = np.zeros(m), np.zeros((m, m))
         assert isinstance(point.left, FeatureErrors)
-        for (held, trained), b in zip(self._folds(), point.left.coefs, strict=True):
-            system = _System.of(self, point.v, held)
+        left = point.left
+        for (held, trained), b, kept in zip(self._folds(), left.coefs, left.systems, strict=True):
+            system = _System.of(self, point.v, held) if kept is None else kept
             assert system is not None
             raw = self.scale[:, None] * b
             fitted = product(held.squares, raw)
@@ -194,8 +203,8 @@ class _System:
         active = np.flatnonzero(weights)
         roots, index = np.sqrt(weights[active]), np.ix_(active, active)
         scaled = roots * error.scale[active]
-        B = np.asfortranarray(error.whole.squares[index])
-        B -= held.squares[index]
+        B = error.whole.squares[index].T  # symmetric: its transpose is stored by columns, as LAPACK factors in place
+        B -= held.squares[index].T
         B *= scaled
         B *= scaled[:, None]
         B.flat[:: len(B) + 1] += 1.0

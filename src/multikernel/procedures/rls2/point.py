@@ -16,7 +16,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import blas, lapack
+from scipy.linalg import lapack
 from scipy.sparse.linalg import LinearOperator, cg
 
 from multikernel._linalg import product
@@ -109,23 +109,23 @@ class Ridge:
         G = gram.thin() if len(self.Y) > _SMALL else None
         if G is None:
             return None
-        B = blas.dsyrk(1.0, G, trans=1, lower=1)
+        B = G.square()
         B.flat[:: len(B) + 1] += self.alpha
         L, failed = lapack.dpotrf(B, lower=1, overwrite_a=1, clean=0)
         if failed:
             return None
 
         def inside(M: Array) -> Array:
-            found: Array = lapack.dpotrs(L, product(G.T, M), lower=1)[0]
+            found: Array = lapack.dpotrs(L, G.inner(M), lower=1)[0]
             return found
 
-        solved = Solved.at(gram, self.Y, self.alpha, (self.Y - product(G, inside(self.Y))) / self.alpha)
+        solved = Solved.at(gram, self.Y, self.alpha, (self.Y - G.outer(inside(self.Y))) / self.alpha)
         if solved.gap > ACCURATE:
             return None
 
         def whiten(M: Array) -> Array:
             b = inside(M)
-            return np.vstack([(M - product(G, b)) / np.sqrt(self.alpha), b])
+            return np.vstack([(M - G.outer(b)) / np.sqrt(self.alpha), b])
 
         return solved, whiten
 
