@@ -63,4 +63,5 @@ $(VENV)/.docs: $(VENV)/.ready
 
 $(VENV)/.bench: $(VENV)/.ready
 	$(BIN)/python -m pip install --quiet --group bench
+	$(BIN)/python -m pip install --quiet --target $(VENV)/peers --group peers
 	touch $@

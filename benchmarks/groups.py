@@ -9,7 +9,7 @@ learn weights of the groups with squared losses, for one regularisation that is 
 features as --rank says. Everything from the counts to scores of the test cells is timed, each run in a process of its
 own with one thread; the packages alternate, and medians are compared. Our ridge was chosen on such cells with test
 scores in view and scMKL's alpha was not chosen at all, so the times are a comparison and the scores are none. scMKL is
-measured where it can be imported, or in --peer-path.
+measured where it can be imported, or in --peer-path (where `make bench` puts it, by default).
 """
 
 from __future__ import annotations
@@ -22,8 +22,10 @@ import statistics
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 INFORMATIVE = 3
+PEERS = Path(sys.prefix) / "peers"  # where `make bench` puts it: it asks for older packages than the others do
 
 
 def data(cells, groups, features):
@@ -109,7 +111,7 @@ def main():
         parser.add_argument(f"--{name}", type=int, default=default)
     parser.add_argument("--alpha", type=float, default=0.9, help="of scMKL")
     parser.add_argument("--ridge", type=float, default=10.0, help="of ours")
-    parser.add_argument("--peer-path")
+    parser.add_argument("--peer-path", default=str(PEERS) if PEERS.is_dir() else None)
     parser.add_argument("--measure", help=argparse.SUPPRESS)
     args = parser.parse_args()
     if args.measure:

@@ -152,6 +152,21 @@ SECTIONS = (
         pattern=r"^\s*(?P<label>scmkl)\s+[\d.]+ processor s \(\s*(?P<ratio>[\d.]+) x ours\)",
     ),
     Section(
+        name="tables",
+        title="Tables without tuning, beside xrfm, CatBoost, boosting and a tuned Gaussian",
+        about=(
+            "The automatic estimator and its peers on the same two folds of at most 600 rows: scores, and processor "
+            "seconds. [The whole comparison](tables.md) has 26 sets and five folds. Peers that are absent are left out."
+        ),
+        program="tables.py",
+        full="--folds 2 --limit 600 --sets australian german_raw housing_boston pendigits "
+        "--methods MultiKernel xrfm CatBoost boosting tuned",
+        quick_ones="--folds 2 --limit 200 --sets australian --methods MultiKernel boosting",
+        packages=(*_OURS, "scikit-learn", "xrfm", "catboost"),
+        pattern=r"^(?P<label>no ratios)(?P<ratio>\d)",
+        data="--data",
+    ),
+    Section(
         name="peers",
         title="Thirty Gaussians from 1,000 to 5,000 samples, beside a loop around SVC, and MKLpy",
         about=(

@@ -6,8 +6,8 @@
 ``MultiKernel`` and CatBoost get the tables as they are, with strings and missing cells; the others get numbers
 standardised, with medians where they miss, and categories one-hot encoded. xrfm (ten trials on a held-out fifth) and
 CatBoost take part where they are installed. Scores are R^2 or the part of right labels, on held-out folds. A cell is a
-set, a method and a fold; it is kept in a file of lines and not computed again, and several processes may write to one
-file. The defaults were chosen on the sets of the first half; the second half confirms them.
+set, a method and a fold; with --kept it is kept in a file of lines and not computed again, and several processes may
+write to one file. The defaults were chosen on the sets of the first half; the second half confirms them.
 """
 
 from __future__ import annotations
@@ -17,6 +17,7 @@ import contextlib
 import io
 import json
 import os
+import tempfile
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
@@ -88,9 +89,12 @@ def main() -> None:
     parser.add_argument("--folds", type=int, default=5)
     parser.add_argument("--only", type=int, nargs="+", help="numbers of folds; all by default")
     parser.add_argument("--limit", type=int, default=2000)
-    parser.add_argument("--kept", type=Path, default=Path("tables.jsonl"))
+    parser.add_argument("--kept", type=Path, help="a file of finished cells; none are kept by default")
     parser.add_argument("--report", action="store_true", help="print what is kept, and compute nothing")
     options = parser.parse_args()
+    if options.report and options.kept is None:
+        parser.error("--report prints what is kept: name the file by --kept")
+    options.kept = options.kept or Path(tempfile.mkdtemp()) / "tables.jsonl"
     warnings.simplefilter("ignore")
     halves = {"chosen": CHOSEN_ON, "confirmed": CONFIRMED_ON, "both": (*CHOSEN_ON, *CONFIRMED_ON)}
     sets = options.sets or halves[options.half]
