@@ -5,7 +5,7 @@ import pytest
 from sklearn.base import clone
 from sklearn.datasets import load_diabetes, load_iris
 from sklearn.inspection import permutation_importance
-from sklearn.model_selection import StratifiedShuffleSplit
+from sklearn.model_selection import ShuffleSplit, StratifiedShuffleSplit
 from sklearn.preprocessing import scale
 from sklearn.svm import SVC
 
@@ -21,6 +21,7 @@ from multikernel import (
     kernels,
     weight_stability,
 )
+from multikernel.banks.dense import PackedBank
 from multikernel.diagnostics import effective_number
 
 FEATURES = kernels.per_feature([kernels.RBF(0.3), kernels.RBF(1.0)])
@@ -85,6 +86,21 @@ def test_weights_on_parts_are_those_of_fits_to_them(iris):
     assert found.problems == ["a", "b", "c"]
     again = weight_stability(model, bind(FEATURES, X), y, n_resamples=3, part=0.6, random_state=1, n_jobs=2)
     np.testing.assert_allclose(again.weights, found.weights, atol=2e-3)
+
+
+def test_parts_of_few_passes_are_not_copied(iris, monkeypatch):
+    """A model that reads each kernel a few times reads it where it is."""
+    X, y = iris
+    monkeypatch.setattr(PackedBank, "principal", lambda *given: pytest.fail("a part was copied"))
+    for model in (EasyMKLClassifier(FEATURES, lam=0.1), AverageMKLRegressor(FEATURES, alpha=0.1)):
+        target = y if isinstance(model, EasyMKLClassifier) else X[:, 0]
+        found = weight_stability(model, X, target, n_resamples=2, random_state=0)
+        kind = StratifiedShuffleSplit if isinstance(model, EasyMKLClassifier) else ShuffleSplit
+        seed = np.random.RandomState(0).randint(np.iinfo(np.int32).max)
+        splits = kind(2, train_size=0.5, random_state=seed).split(X, y)
+        for weights, (rows, _) in zip(found.weights, splits, strict=True):
+            rows = np.sort(rows)
+            np.testing.assert_allclose(weights, np.atleast_2d(clone(model).fit(X[rows], target[rows]).weights_))
 
 
 def test_misuse_of_stability_is_said(iris):

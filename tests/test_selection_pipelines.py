@@ -19,7 +19,9 @@ from multikernel import (
     L1MKLClassifier,
     kernels,
 )
+from multikernel.banks.dense import PackedBank
 from multikernel.estimators import several
+from multikernel.estimators.support import base as support
 from multikernel.selection import trials
 
 FAMILY = kernels.rbf_grid([0.01, 0.1, 1.0])
@@ -182,3 +184,23 @@ def test_all_candidates_of_a_fold_are_told_in_one_pass(cancer, monkeypatch):
     pipeline = make_pipeline(StandardScaler(), EasyMKLClassifier(kernels.per_feature(kernels.RBF(0.3))))
     BankSearchCV(pipeline, {"easymklclassifier__lam": [0.1, 0.5, 0.9]}, cv=3).fit(*cancer)
     assert [rows for rows, _ in passes] == [50, 50, 50]
+
+
+@pytest.mark.parametrize("steps", [[StandardScaler()], []], ids=["a scaler", "no step before"])
+def test_candidates_are_compared_on_the_kernels_as_stored_and_the_best_is_certified(steps, cancer, monkeypatch):
+    """Kernels in double precision are evaluated anew in every pass: for the model that is kept, and for no other."""
+    monkeypatch.setattr(support, "_LARGE_STACK", 0)
+    X, y = cancer
+    X = X if steps else StandardScaler().fit_transform(X)
+    pipeline = make_pipeline(*steps, L1MKLClassifier(kernels.per_feature(kernels.rbf_grid([0.1, 1.0])), tol=1e-6))
+    grid = {"l1mklclassifier__C": [0.1, 1.0]}
+    passed = []
+    whole = PackedBank.unrounded
+    monkeypatch.setattr(PackedBank, "unrounded", lambda bank: passed.append(bank) or whole(bank))
+    ours = BankSearchCV(pipeline, grid, cv=3).fit(X, y)
+    assert len(passed) == 1
+    theirs = GridSearchCV(pipeline, grid, cv=3).fit(X, y)
+    same(ours, theirs)
+    kept, exact = ours.best_estimator_[-1], theirs.best_estimator_[-1]
+    assert kept.duality_gap_ <= 1e-6
+    np.testing.assert_allclose(kept.weights_, exact.weights_, atol=1e-3)

@@ -10,6 +10,7 @@ from sklearn.base import clone
 
 import multikernel as mk
 from multikernel import bind, kernels
+from multikernel._workers import limited
 from multikernel.procedures.two_layers import SecondLayer, two_layers
 from multikernel.procedures.two_layers.first_layer import _Outputs
 
@@ -37,6 +38,32 @@ def test_value_and_derivative(second: SecondLayer) -> None:
     step = 1e-6 * RNG.normal(size=len(b))
     numeric = (problem.value(b + step)[0] - problem.value(b - step)[0]) / 2.0
     assert gradient @ step == pytest.approx(numeric, rel=1e-5)
+
+
+@pytest.mark.parametrize("second", SECOND, ids=lambda second: second.kind)
+def test_kernels_that_time_did_not_suffice_for_count_in_the_stationarity(second: SecondLayer) -> None:
+    """Where the time is up one kernel takes part: the gradient in every function, by differences of its outputs."""
+    alpha, beta, K = 0.3, 0.2, BANK.matrices()
+    with limited(1e-9):
+        weights, _ = two_layers(BANK, CENTRED, second, alpha, beta)
+    assert (weights.values > 0.0).tolist() == [True, False, False]
+    Z, step = weights.outputs, 1e-5
+
+    def fit(Z: Any) -> float:
+        G = np.array([second(z[None], Z)[0] for z in Z])
+        return float(alpha * CENTRED @ np.linalg.solve(G + alpha * np.eye(60), CENTRED))
+
+    slope = np.zeros_like(Z)
+    for place in np.ndindex(Z.shape):
+        moved = np.zeros_like(Z)
+        moved[place] = step
+        slope[place] = (fit(Z + moved) - fit(Z - moved)) / (2.0 * step)
+    gradient = slope + 2.0 * beta * weights.first
+    squared = np.einsum("ik,kij,jk->", gradient, K, gradient)
+    value = fit(Z) + beta * np.einsum("ik,kij,jk->", weights.first, K, weights.first)
+    assert weights.certificate is not None
+    assert weights.certificate.value == pytest.approx(squared / (4.0 * beta) / value, rel=1e-4)
+    assert not weights.converged
 
 
 def test_a_linear_second_layer_reaches_the_group_lasso() -> None:

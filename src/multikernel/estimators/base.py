@@ -55,6 +55,7 @@ class KernelEstimator(Regularised, FittedModel):
     time_budget: Positive | None = None
     _shapes_bank: ClassVar[tuple[str, ...]] = ("kernels",)  # the parameters that the training bank depends on
     _prefers_large: ClassVar[bool] = False  # whether weights follow the kernels' sizes beside their use
+    few_passes: ClassVar[bool] = False  # whether a fit reads every kernel a few times only: a copy of a part costs more
 
     # -- what an estimator says ----------------------------------------------------------------------------------------
 

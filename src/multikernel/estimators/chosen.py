@@ -11,7 +11,7 @@ targets and kernel values, choose for all: the same multiple of the unit is then
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
@@ -155,16 +155,18 @@ def numbers_found(model: Any, learn: Any, bank: KernelBank, target: Array, weigh
 
 
 def best_place(model: Any, name: str, learn: Any, whole: Samples) -> int:
-    """Which candidate has the least held-out error; the one in the middle where nothing tells."""
+    """Which candidate has the least held-out error; the one in the middle where nothing tells, or time is short."""
     count, model = len(model._candidates(name, whole)), with_numbers(model, class_weight=None)  # which ``whole`` has
-    folds = [model._fold(name, learn, *parts) for parts in folds_of(whole, is_classifier(model))]
     middle, errors = count // 2, np.full(count, np.inf)
+    if time_is_up():
+        return middle
+    folds = [model._fold(name, learn, *parts) for parts in folds_of(whole, is_classifier(model))]
 
     def improves(place: int, least: float = 0.0) -> bool:
         """Whether a candidate, tried now, is better than all so far by this part of their error; or as good."""
         check_interrupted()
         before = errors.min()
-        errors[place] = np.sum([fold.errors(place) for fold in folds], axis=0).min()
+        errors[place] = _error(folds, place)
         return bool(errors[place] <= (1.0 - least) * before) and not time_is_up()
 
     def best() -> int:
@@ -181,6 +183,16 @@ def best_place(model: Any, name: str, learn: Any, whole: Samples) -> int:
             if 0 <= place < count and not time_is_up():
                 improves(place)
     return best() if np.isfinite(errors).any() else middle
+
+
+def _error(folds: Sequence[Fold], place: int) -> float:
+    """The held-out error of a candidate; infinite where time does not suffice for all folds."""
+    each = []
+    for fold in folds:
+        if time_is_up():
+            return float("inf")
+        each.append(fold.errors(place))
+    return float(np.sum(each, axis=0).min())
 
 
 class Fold(ABC):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, cast
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 
@@ -108,6 +108,7 @@ class EasyMKLClassifier(ApproximateEstimator, KernelClassifier):
     (True, True)
     """
 
+    few_passes: ClassVar[bool] = True
     kernels: Any = field(default=None, kw_only=False)
     lam: WithinOneOrAuto = "auto"
     method: Literal["sum", "max_min"] = "sum"

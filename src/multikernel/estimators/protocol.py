@@ -6,6 +6,7 @@ model.fit_bank(bank, target, warm)        fit on a bank, from the solution of a 
 model.against(bank, X)                    new samples against a training bank
 model.banks(X)                            new samples against the training samples that the predictor uses
 model.predictor_                          the fitted function, a frozen value
+model.few_passes                          whether a fit reads every kernel a few times only
 model.kernel_keys()                       what tells its kernels apart from those of another fit
 """
 

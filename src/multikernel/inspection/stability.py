@@ -127,7 +127,8 @@ def weight_stability(
 
     def on_part(rows: Array) -> tuple[list[Any], Array, Sequence[str]]:
         own = clone(estimator)
-        own.fit_bank(bank.block(rows, rows).compact(), target[rows], exact=False)
+        part = bank.block(rows, rows)
+        own.fit_bank(part if model.few_passes else part.compact(), target[rows], exact=False)
         return list(own.kernel_keys()), np.atleast_2d(own.weights_), own.problem_names()
 
     keys, weights, names = zip(

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 from scipy.optimize import OptimizeResult, minimize
 
 from multikernel._typing import Array
@@ -43,21 +44,28 @@ def descent(
     """
     history: list[float] = []
     latest, known = start, function(start)
+    seen = (latest, known)  # the last point that was evaluated: mostly the one that a step ends at, or begins with
+
+    def value(x: Array) -> tuple[float, Array]:
+        nonlocal seen
+        if not np.array_equal(x, seen[0]):
+            seen = (x.copy(), function(x))
+        return seen[1][0], seen[1][1].copy()
 
     def told(intermediate_result: OptimizeResult) -> None:
         nonlocal latest, known
         check_interrupted()
         latest = intermediate_result.x.copy()
-        known = function(latest)
+        known = value(latest)
         certificate = stationarity(*known, ridge)
         history.append(certificate.value)
         observe(Event(len(history), certificate, latest, known[0], known[0]))
         if certificate.reached(tol) or time_is_up():
             raise StopIteration
 
-    if not stationarity(*known, ridge).reached(tol) or not start.any():
+    if not time_is_up() and (not stationarity(*known, ridge).reached(tol) or not start.any()):
         minimize(
-            function,
+            value,
             start,
             jac=True,
             method="L-BFGS-B",

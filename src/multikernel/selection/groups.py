@@ -57,7 +57,11 @@ class Group:
         return names == {"alpha"} and numbers and len(self.own) > 1 and isinstance(self.steps.last, FitsManyAlphas)
 
     def fitted(self, inner: KernelBank, y: Array, checkpoint: Checkpoint) -> Iterator[tuple[Any, float]]:
-        """Every candidate fitted on one bank, with its seconds."""
+        """Every candidate fitted on one bank, with its seconds.
+
+        On the kernels as they are stored: a candidate is scored and forgotten, and the best one is certified with every
+        entry in double precision when it is fitted to all samples.
+        """
         models, start = self.models(), perf_counter()
         if self.only_alpha:
             fits = models[0].fit_along(inner, y, [model.alpha for model in models])
@@ -68,7 +72,7 @@ class Group:
         warm: list[Fitted] = []
         for number, model in enumerate(models, 1):
             start = perf_counter()
-            warm = model.fit_bank(inner, y, warm, checkpoint=checkpoint.under(f"candidate {number}"))
+            warm = model.fit_bank(inner, y, warm, exact=False, checkpoint=checkpoint.under(f"candidate {number}"))
             yield model, perf_counter() - start
 
 

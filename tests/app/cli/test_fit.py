@@ -145,6 +145,16 @@ def test_what_fit_says(invoke: Invoke) -> None:
     assert read("model.mk")[1]["table"]["target"] == "target"
 
 
+def test_a_method_that_meets_a_missing_cell_names_the_estimator_that_takes_it(invoke: Invoke) -> None:
+    Path("train.csv").write_text("x,target\n1,a\n,b\n3,a\n4,b\n")
+    done = invoke("fit", "train.csv", "--target", "target", "--method", "l1mkl")
+    assert done.exit_code == 1
+    said = " ".join(done.output.split())
+    assert "row 3, column 'x': '' is a missing value; no method takes it, and the automatic estimator does" in said
+    assert "without --method" in said
+    assert "fill it in, or leave the row out" in said
+
+
 def test_a_class_too_small_for_folds_is_fitted_without_a_cross_validated_score(invoke: Invoke) -> None:
     Path("train.csv").write_text("x,target\n1,a\n2,a\n3,b\n")
     done = invoke("fit", "train.csv", "--target", "target", "--method", "easymkl")

@@ -17,6 +17,11 @@ from multikernel.datasets.feature import Feature, encode
 if TYPE_CHECKING:
     import pandas as pd
 
+_GAPS = (
+    "no method takes it, and the automatic estimator does (multikernel fit FILE --target {target!r}, without --method "
+    "and the options of its machine): use that, "
+)
+
 
 @dataclass(frozen=True)
 class Encoding:
@@ -40,7 +45,7 @@ class Encoding:
         y, decided, found = read_target(table, target, task)
         declared = types or {}
         table.check_types(declared, target)
-        columns = [table.column(column.name) for column in found]
+        columns = [table.column(column.name, _GAPS.format(target=target)) for column in found]
         features = tuple(_feature(column, declared.get(column.name)) for column in columns)
         raw = _frame(features, columns)
         low, high = raw.min().tolist(), raw.max().tolist()

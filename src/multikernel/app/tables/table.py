@@ -32,13 +32,16 @@ class Table:
     note: str = ""  # how cells and numbers were told apart, where that is not by commas and points
     unused: frozenset[str] = frozenset()  # columns that a person leaves out
 
-    def column(self, name: str) -> Column:
-        """A column by name; ValueError where there is none, or where one of its cells is missing."""
+    def column(self, name: str, instead: str = "") -> Column:
+        """A column by name; ValueError where there is none, or where one of its cells is missing.
+
+        ``instead`` is what else a person may do then than fill it in.
+        """
         self._check_there(name)
         column = self.columns[name]
         for i, cell in enumerate(column.cells):
             if is_missing(cell):
-                raise column.error(i, "is a missing value; fill it in, or leave the row out")
+                raise column.error(i, f"is a missing value; {instead}fill it in, or leave the row out")
         return column
 
     def _check_there(self, name: str) -> None:

@@ -31,6 +31,8 @@ from multikernel.procedures import Weights
 class RuleEstimator(ApproximateEstimator):
     """Weights by a rule, which does not look at the regularisation, then a machine on the weighted kernel."""
 
+    few_passes: ClassVar[bool] = True
+
     @abstractmethod
     def _weigh(self, bank: KernelBank, task: Task, machine: Machine) -> Weights:
         """The rule."""

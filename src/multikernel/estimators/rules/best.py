@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import ClassVar
 
 import numpy as np
 from sklearn.metrics import r2_score, roc_auc_score
@@ -40,6 +41,7 @@ class BestKernelClassifier(RuleClassifier):
     As those of AverageMKLClassifier.
     """
 
+    few_passes: ClassVar[bool] = False  # each kernel is learned with, alone
     cv: CrossValidation = 5
     random_state: Seed = None
 
@@ -73,6 +75,7 @@ class BestKernelRegressor(RuleRegressor):
     As those of AverageMKLRegressor.
     """
 
+    few_passes: ClassVar[bool] = False  # each kernel is learned with, alone
     cv: CrossValidation = 5
     random_state: Seed = None
 

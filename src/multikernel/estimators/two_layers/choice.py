@@ -30,13 +30,14 @@ def chosen_layer(model: Any, whole: Samples) -> dict[str, Any]:
     """
     learn, losses, ridges = type(model)._learn, dict[str, Array](), dict[str, float]()
     for name in LAYERS:
-        if losses and time_is_up():
-            break
         each = with_numbers(model, second=name)
         if AUTO.accepts(each.alpha):
             each = at_candidate(each, "alpha", whole, best_place(each, "alpha", learn, whole))
-        ridges[name], losses[name] = each.alpha, _losses(each, learn, whole)
-    best = _plainly_best(losses)
+        ridges[name] = each.alpha
+        if time_is_up():  # there is no time to compare this layer with others
+            break
+        losses[name] = _losses(each, learn, whole)
+    best = _plainly_best(losses) if losses else LAYERS[0]
     return {"second": best, "alpha": ridges[best]}
 
 

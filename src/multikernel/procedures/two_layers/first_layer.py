@@ -9,12 +9,16 @@ outputs Z = f1(X) the second layer is ridge regression, which is eliminated,
 
 Of several targets Y the second layer has a function each, on the same outputs: J is the sum of theirs.
 
-With K_k = R_k R_k' the outputs are Z_k = R_k b_k and |g_k|^2 = |b_k|^2: what is left,
+With K_k = R_k R_k', a pivoted Cholesky factor, the outputs are Z_k = R_k b_k and |g_k|^2 = |b_k|^2, and A has entries
+at the pivots only, where R_k is triangular: what is left,
 
     F(b) = J(R b) + beta |b|^2,
 
 is smooth and not convex, and is brought to a stationary point by steps of limited memory (L-BFGS), each with the second
 layer solved exactly. Stationarity is |dF|^2 / (4 beta), the gain were beta |b|^2 all that curves F, relative to F.
+
+Where time does not suffice for all factors, the g_k of the others stay 0. Stationarity counts them: with s_k =
+dF / dZ_k the gradient in g_k has the squared norm s_k'K_k s_k.
 
 With a linear second layer F has the minimum of a convex problem, the group Lasso: for h_k = w_k g_k the least of
 alpha w_k^2 + beta |g_k|^2 is 2 (alpha beta)^{1/2} |h_k|.
@@ -25,12 +29,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import eigh
+from scipy.linalg import lapack, solve_triangular
 
 from multikernel._linalg import as_columns, product
 from multikernel._memory import check_memory
 from multikernel._typing import Array
+from multikernel._workers import limited, seconds_left, time_is_up
 from multikernel.banks import DenseGram, KernelBank
+from multikernel.certificate import Certificate
 from multikernel.machines import DualSolution, RidgeMachine
 from multikernel.observer import Observer, silent
 from multikernel.procedures.base import Weights
@@ -38,7 +44,8 @@ from multikernel.procedures.descent import descent, stationarity
 from multikernel.procedures.two_layers.second_layer import SecondLayer
 from multikernel.procedures.units import spread
 
-_RANK = 1e-12  # of the largest eigenvalue of a kernel: what is smaller is rounding
+_RANK = 1e-12  # of the largest self-value of a kernel: what is left of one is rounding
+_FACTORS = 0.5  # of the time at most, for the factors of the kernels
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -56,11 +63,48 @@ class LayerWeights(Weights):
 
 
 @dataclass(frozen=True, eq=False)
-class _Outputs:
-    """F over b, the b_k one after the other; roots R_k (n, r_k) and their pseudo-inverses' transposes."""
+class _Root:
+    """R (n, r) with K = R R'.
 
-    roots: tuple[Array, ...]
-    duals: tuple[Array, ...]
+    Parameters
+    ----------
+    values : array (n, r)
+    pivots : int array (r,), the samples where R is lower triangular
+    """
+
+    values: Array
+    pivots: Array
+
+    @classmethod
+    def none(cls, n: int) -> _Root:
+        """Of a kernel that takes no part."""
+        return cls(np.empty((n, 0)), np.empty(0, dtype=int))
+
+    @classmethod
+    def of(cls, K: Array) -> _Root:
+        """The factor of a positive semi-definite matrix."""
+        n, size = len(K), float(K.diagonal().max(initial=0.0))
+        if not size > 0.0:
+            return cls.none(n)
+        L, order, rank, _ = lapack.dpstrf(K.T, tol=_RANK * size, lower=1)
+        values = np.empty((n, rank))
+        values[order - 1] = np.tril(L)[:, :rank]
+        return cls(values, order[:rank] - 1)
+
+    def coefficients(self, b: Array) -> Array:
+        """A with K A = R b, shape (n,)."""
+        A = np.zeros(len(self.values))
+        A[self.pivots] = solve_triangular(self.values[self.pivots], b, lower=True, trans="T", check_finite=False)
+        return A
+
+
+@dataclass(frozen=True, eq=False)
+class _Outputs:
+    """F over b, the b_k one after the other; the roots R_k, of which those of ``idle`` kernels are empty."""
+
+    bank: KernelBank
+    roots: tuple[_Root, ...]
+    idle: tuple[int, ...]
     y: Array
     second: SecondLayer
     alpha: float
@@ -72,36 +116,47 @@ class _Outputs:
         cls, bank: KernelBank, y: Array, second: SecondLayer, alpha: float, beta: float, weight: Array | None = None
     ) -> _Outputs:
         n, m = bank.shape[0], len(bank)
-        check_memory(2.0 * m * n * n, f"the roots of {m} kernels of {n} samples", "take fewer kernels or samples")
-        roots, duals = [], []
-        for k in range(m):
-            values, vectors = eigh(bank.matrix(k).astype(np.float64, copy=False), driver="evd")
-            kept = values > _RANK * max(float(values[-1]), 0.0)
-            root = np.sqrt(values[kept])
-            roots.append(np.ascontiguousarray(vectors[:, kept] * root))
-            duals.append(np.ascontiguousarray(vectors[:, kept] / root))
-        return cls(tuple(roots), tuple(duals), y, second, alpha, beta, weight)
+        check_memory(1.0 * m * n * n, f"the roots of {m} kernels of {n} samples", "take fewer kernels or samples")
+        roots, idle = [], []
+        with limited(_FACTORS * seconds_left()):
+            for k in range(m):
+                late = k > 0 and time_is_up()
+                idle += [k] * late
+                roots.append(_Root.none(n) if late else _Root.of(bank.matrix(k).astype(np.float64, copy=False)))
+        return cls(bank, tuple(roots), tuple(idle), y, second, alpha, beta, weight)
 
     def split(self, b: Array) -> list[Array]:
-        return np.split(b, np.cumsum([root.shape[1] for root in self.roots])[:-1])
+        return np.split(b, np.cumsum([len(root.pivots) for root in self.roots])[:-1])
 
     def outputs(self, b: Array) -> Array:
         """Z, shape (n, m)."""
-        return np.column_stack([product(root, each) for root, each in zip(self.roots, self.split(b), strict=True)])
+        pairs = zip(self.roots, self.split(b), strict=True)
+        return np.column_stack([product(root.values, each) for root, each in pairs])
 
     def first(self, b: Array) -> Array:
         """A, shape (n, m)."""
-        return np.column_stack([product(dual, each) for dual, each in zip(self.duals, self.split(b), strict=True)])
+        return np.column_stack([root.coefficients(each) for root, each in zip(self.roots, self.split(b), strict=True)])
 
     def value(self, b: Array) -> tuple[float, Array]:
         """F and its gradient."""
+        value, slope = self._slope(b)
+        gradient = np.concatenate([product(root.values.T, s) for root, s in zip(self.roots, slope.T, strict=True)])
+        return value, gradient + 2.0 * self.beta * b
+
+    def certificate(self, b: Array) -> Certificate:
+        """The stationarity at b over all kernels."""
+        slope = self._slope(b)[1] if self.idle else np.empty((0, 0))
+        further = sum(float(self.bank.select([k]).quad(slope[:, k])[0]) for k in self.idle)
+        return stationarity(*self.value(b), self.beta, further / (4.0 * self.beta))
+
+    def _slope(self, b: Array) -> tuple[float, Array]:
+        """F, and the derivative of J in Z, shape (n, m)."""
         Z = self.outputs(b)
         K = self.second(Z, Z)
         c = self._coefficients(DenseGram(K))
         C = as_columns(c)
         slope = self.second.slope(-self.alpha * product(C, np.ascontiguousarray(C.T)), Z, K)
-        gradient = np.concatenate([product(root.T, g) for root, g in zip(self.roots, slope.T, strict=True)])
-        return float(self.alpha * np.vdot(self.y, c) + self.beta * (b @ b)), gradient + 2.0 * self.beta * b
+        return float(self.alpha * np.vdot(self.y, c) + self.beta * (b @ b)), slope
 
     def _coefficients(self, gram: DenseGram) -> Array:
         """(K + alpha S^{-1})^{-1} y, S the weights of the samples."""
@@ -120,8 +175,9 @@ class _Outputs:
         parts, y = [], self.y if self.y.ndim == 1 else self.y @ np.linalg.svd(self.y, full_matrices=False)[2][0]
         y = y if self.weight is None else self.weight * y
         for root in self.roots:
-            towards = np.asarray(product(root.T, y) if rng is None else rng.normal(size=root.shape[1]))
-            parts.append(towards / spread(product(root, towards)))
+            R = root.values
+            towards = np.asarray(product(R.T, y) if rng is None else rng.normal(size=R.shape[1]))
+            parts.append(towards / spread(product(R, towards)))
         return np.concatenate(parts) / np.sqrt(max(len(self.roots), 1))
 
 
@@ -154,10 +210,12 @@ def two_layers(
     weight : array (n,) > 0, what the squared residuals are multiplied with
     """
     problem, rng = _Outputs.of(bank, y, second, alpha, beta, weight), np.random.default_rng(seed)
-    starts = [problem.start(None), *(problem.start(rng) for _ in range(n_init - 1))]
-    runs = [descent(problem.value, beta, start, tol, max_iter, observe) for start in starts]
+    runs = [descent(problem.value, beta, problem.start(None), tol, max_iter, observe)]
+    for _ in range(n_init - 1):
+        if not time_is_up():
+            runs.append(descent(problem.value, beta, problem.start(rng), tol, max_iter, observe))
     b, value, history = min(runs, key=lambda run: run[1])
-    certificate = stationarity(*problem.value(b), beta)
+    certificate = problem.certificate(b)
     Z = problem.outputs(b)
     shares = np.array([float(each @ each) for each in problem.split(b)])
     total = float(shares.sum())
