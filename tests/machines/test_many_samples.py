@@ -9,7 +9,7 @@ import pytest
 
 from multikernel.banks import FactorGram
 from multikernel.machines import EpsilonMachine, HingeMachine, SquaredHingeMachine, SupportMachine
-from multikernel.machines.support import base
+from multikernel.machines.support import _coordinates, base
 from multikernel.machines.support.factored import FactoredProgram
 from multikernel.machines.support.many import ManySamples
 
@@ -59,3 +59,20 @@ def test_machines_take_it_where_a_system_would_cost_more(monkeypatch: pytest.Mon
     thin = np.asfortranarray(F)
     machine.solve(FactorGram(thin, WEIGHTS, thin), SIGNS)
     assert len(taken) == 1, "features stored by columns are not read sample by sample"
+
+
+def test_passes_leave_out_variables_that_stay_at_a_bound(monkeypatch: pytest.MonkeyPatch) -> None:
+    machine, target = CASES["hinge"]
+    lengths: list[int] = []
+    ascend = _coordinates.ascend
+
+    def counted(*given: Any) -> Any:
+        lengths.append(len(given[4]))
+        return ascend(*given)
+
+    monkeypatch.setattr(_coordinates, "ascend", counted)
+    found = ManySamples(machine.program(target, None), F, WEIGHTS, FactorGram(F, WEIGHTS, F).diagonal(), 1e-2)
+    dual = found.solve(None, 1000)
+    assert dual.converged
+    assert lengths.count(N) < len(lengths) // 2, "few passes are over all variables"
+    assert min(lengths) < N // 4

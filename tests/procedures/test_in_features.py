@@ -64,7 +64,7 @@ def test_a_step_does_not_factor_again_what_the_point_keeps(monkeypatch: pytest.M
     factor = in_features.lapack.dpotrf
     monkeypatch.setattr(in_features.lapack, "dpotrf", lambda B, **how: made.append(len(B)) or factor(B, **how))
     for kept, factored in ((2**20, 4), (0, 8)):
-        monkeypatch.setattr(in_features, "_KEPT", kept)
+        monkeypatch.setattr(in_features, "KEPT", kept)
         made.clear()
         sums.model(sums.at(v))
         assert made == [10] * factored

@@ -31,6 +31,7 @@ from multikernel.procedures.ridge_cv import (
     least_error,
     ridge_cv,
 )
+from multikernel.procedures.ridge_cv.in_features import KEPT
 from multikernel.procedures.units import MachineUnits, kernel_size, spread
 from multikernel.statistics import Moments
 
@@ -188,6 +189,9 @@ class MultipleKernelRidgeCV(StreamedEstimator, RidgeRegressor):
         return weights.in_units(size, unit), MachineUnits(machine, size, unit, coef=unit / size).solution(solution)
 
     # -- from sums over samples ----------------------------------------------------------------------------------------
+
+    def _kept_factors(self, q: int) -> float:
+        return 2.0 * min(KEPT, 8.0 * self._folds_of_rows() * q * q)  # of the point reached, and of the one tried
 
     def _check_sums(self) -> None:
         super()._check_sums()

@@ -86,6 +86,10 @@ class StreamedEstimator(ApproximateEstimator, RidgeModel):
         """How many sums are kept, of rows that are held out together."""
         return 1
 
+    def _kept_factors(self, q: int) -> float:
+        """Bytes of factors of order q that steps keep, at most."""
+        return 0.0
+
     def _check_sums(self) -> None:
         """ValueError where the problem does not follow from sums."""
         name = type(self).__name__
@@ -212,9 +216,10 @@ class StreamedEstimator(ApproximateEstimator, RidgeModel):
         """MemoryError where the sums alone would take more than the budget."""
         q, m = int(state.bank.n_features), len(state.bank)
         matrices = _MATRICES + self._folds_of_rows()
-        needed = 8.0 * q * q * matrices + 8.0 * q * len(state.sample.Y) + _BESIDE
+        beside = _BESIDE + self._kept_factors(q)
+        needed = 8.0 * q * q * matrices + 8.0 * q * len(state.sample.Y) + beside
         if needed > budget:
-            most = int(np.sqrt(max(budget - _BESIDE, 0.0) / (8.0 * matrices)) / m * 0.9)
+            most = int(np.sqrt(max(budget - beside, 0.0) / (8.0 * matrices)) / m * 0.9)
             raise MemoryError(
                 f"{type(self).__name__}: sums over {q} features of {m} kernels, and a fit to them, take up to "
                 f"{needed / 1e9:.3g} GB, and the source is given {budget / 1e9:.3g} GB: give it "

@@ -1,9 +1,10 @@
 """Support vector machines on a matrix of many samples and some features, K = F diag(w) F': F is not copied.
 
 Passes of coordinate ascent (``_coordinates``), with the equality by an augmented Lagrangian, soon tell which variables
-stay at their bounds. The others, and those that are near to leaving a bound, are a program of few samples, which the
-interior point method solves exactly (``factored.py``); the multiplier and the values of all samples then tell which
-variables have to join. Passes and programs take turns until the certificate over all samples is small enough.
+stay at their bounds: further passes leave these out, until the values of all samples are computed again. The variables
+between their bounds, and those that are near to leaving one, are a program of few samples, which the interior point
+method solves exactly (``factored.py``); the multiplier and the values of all samples then tell which variables have to
+join. Passes and programs take turns until the certificate over all samples is small enough.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from multikernel.machines.support.certified import roots, solution
 from multikernel.machines.support.factored import FactoredProgram
 from multikernel.machines.support.program import SupportProgram
 
-_PASSES = 5  # between two certificates
+_PASSES = 10  # between two certificates, of which the first alone is over all variables
 _SLOW = 0.9  # of a gap: passes that leave more of it are followed by a program
 _MOST = 300  # passes before the first program
 _NEAR = (
@@ -96,13 +97,17 @@ class ManySamples:
         v = self.weights * product(self.F.T, program.coef(a))
         state = np.array([float(program.sign @ a) - program.total])
         first, last = self.blocks
+        moving = np.arange(len(a))
         for _ in range(_PASSES):
-            order = rng.permutation(len(a))
+            before = a[moving]
+            order = rng.permutation(moving)
             _coordinates.ascend(
                 self.F, self.weights, first, last, order, program.sample, program.sign, program.linear, program.upper,
                 program.ridge, curvature, a, v, state, c, size,
             )  # fmt: skip
             c += size * state[0]
+            now = a[moving]
+            moving = moving[(now != before) | ((now > 0.0) & (now < program.upper[moving]))]
         return program.sign * program.balanced(program.sign * a) if program.intercept else a
 
     # -- programs ------------------------------------------------------------------------------------------------------

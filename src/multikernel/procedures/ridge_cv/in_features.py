@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.linalg import lapack
@@ -23,15 +24,17 @@ from multikernel._arrays import taken
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
+from multikernel.banks.threads import slices
 from multikernel.procedures.ridge_cv.criterion import Criterion, Point
 from multikernel.procedures.ridge_cv.folds import Folds
 from multikernel.procedures.ridge_cv.held_out import HeldOutError
 from multikernel.procedures.ridge_cv.model import Model, Tall
-from multikernel.statistics import Moments
+from multikernel.statistics import Moments, Summing
 
 _LARGEST = 1e11  # the largest trace of the kernel relative to the ridge: systems lose as many digits
 _MOST_FOLDS = 20  # each has sums of its own
-_KEPT = 256 << 20  # bytes of the factors of all folds that a point keeps: a step from it needs them again
+KEPT = 128 << 20  # bytes of the factors of all folds that a point keeps: a step from it needs them again
+_COPIED = 1 << 23  # features that are copied at a time
 _DENSE = 1500  # coordinates up to which matrices of them cost little
 _FEW = 2000  # samples that tell where to begin
 _MANY = 4 * _FEW  # samples of which these are a part
@@ -83,7 +86,7 @@ class ErrorInFeatures(Criterion):
         coordinates = min(n, folds.count * (q + Y.shape[1] + 1))
         if coordinates <= _DENSE or folds.count * float(q) ** 3 > 2.0 * float(coordinates) ** 3:
             return None
-        held = tuple(Moments.of(taken(known[0].F, V), Y[V]) for V in folds.tests())
+        held = tuple(_sums(known[0].F, Y, V) for V in folds.tests())
         part = None
         if n > _MANY:
             rows = np.sort(np.random.default_rng(0).choice(n, _FEW, replace=False))
@@ -153,7 +156,7 @@ class ErrorInFeatures(Criterion):
                 return None
             b = system.solve(self.scale[:, None] * trained.products)
             coefs.append(b)
-            systems.append(system if len(self.held) * system.factor.nbytes <= _KEPT else None)
+            systems.append(system if len(self.held) * system.factor.nbytes <= KEPT else None)
             raw = self.scale[:, None] * b
             fitted = product(held.squares, raw)
             errors += held.target_squares - np.einsum("qt,qt->t", raw, 2.0 * held.products - fitted)
@@ -185,6 +188,14 @@ class ErrorInFeatures(Criterion):
         raw = self.scale[:, None] * blocks
         image = product(self.whole.squares, raw) - product(held.squares, raw)
         return blocks - system.solve(self.scale[:, None] * image)
+
+
+def _sums(F: Any, Y: Array, rows: Array) -> Moments:
+    """The sums over some samples; features of a part of them are copied at a time."""
+    sums = Summing(F.shape[1], Y.shape[1])
+    for part in slices(len(rows), max(1, _COPIED // max(1, F.shape[1]))):
+        sums.add(taken(F, rows[part]), Y[rows[part]])
+    return sums.moments()
 
 
 @dataclass(frozen=True, eq=False)
