@@ -13,6 +13,8 @@ from multikernel._svg import inline_svg
 from multikernel.app.jobs.compare import Comparison, Result
 from multikernel.app.report.page import BASELINE, LEARNED, page
 
+_WIDE = 10.0  # times the least seconds: beyond it an axis from zero would hide the short ones
+
 
 def render(comparison: Comparison) -> str:
     """The report as HTML text."""
@@ -23,8 +25,8 @@ def render(comparison: Comparison) -> str:
         name=Path(comparison.file).name,
         results=ordered,
         headline=headline(comparison),
-        scores=Markup(inline_svg(lambda ax: _scores(ax, ordered, comparison), "Scores on held-out folds", (4.7, 3.4))),
-        seconds=Markup(inline_svg(lambda ax: _seconds(ax, ordered), "Seconds of choosing and fitting", (4.7, 3.4))),
+        scores=scores(comparison, (4.7, 3.4)),
+        seconds=seconds(comparison, (4.7, 3.4)),
         command=shlex.join(
             [
                 *("multikernel", "compare", comparison.file, "--target", comparison.target),
@@ -32,6 +34,20 @@ def render(comparison: Comparison) -> str:
             ]
         ),
     )
+
+
+def scores(comparison: Comparison, size: tuple[float, float]) -> Markup:
+    """The scores as a drawing, the best method above."""
+    ordered = sorted(comparison.results, key=lambda result: -result.mean)
+    title = f"Scores on held-out folds of {Path(comparison.file).name}"
+    return Markup(inline_svg(lambda ax: _scores(ax, ordered, comparison), title, size))
+
+
+def seconds(comparison: Comparison, size: tuple[float, float]) -> Markup:
+    """What the methods cost as a drawing, in the same order."""
+    ordered = sorted(comparison.results, key=lambda result: -result.mean)
+    title = f"Seconds of choosing and fitting of {Path(comparison.file).name}"
+    return Markup(inline_svg(lambda ax: _seconds(ax, ordered), title, size))
 
 
 def headline(comparison: Comparison) -> str:
@@ -71,10 +87,16 @@ def _seconds(ax: Any, ordered: list[Result]) -> None:
     for row, result in enumerate(ordered):
         ax.plot(result.seconds, row, "s", color=_color(result), markersize=7)
         ax.annotate(f"{result.seconds:.2g} s", (result.seconds, row), (0, 8), textcoords="offset points", ha="center")
-    ax.set_xscale("log")
-    ax.margins(x=0.12)
-    ax.minorticks_off()
-    ax.xaxis.set_major_formatter(lambda value, position: f"{value:g} s")
+    times = [result.seconds for result in ordered]
+    if max(times) > _WIDE * min(times):
+        ax.set_xscale("log")
+        ax.minorticks_off()
+        ax.margins(x=0.12)
+        ax.set_xlabel("seconds, logarithmic")
+    else:
+        ax.set_xlim(0.0, 1.15 * max(times))
+        ax.set_xlabel("seconds")
+    ax.xaxis.set_major_formatter(lambda value, position: f"{value:g}")
     _name_rows(ax, ordered)
 
 

@@ -14,8 +14,13 @@ import numpy as np
 from markupsafe import Markup
 
 from multikernel.app.demo.results import Plan, Score, Study
+from multikernel.app.demo.several import Job
+from multikernel.app.jobs.compare import Comparison
+from multikernel.app.report import comparison_page
 from multikernel.app.report import demo_figures as figures
 from multikernel.app.report.page import page
+
+_SIZE = (4.7, 2.4)  # of a drawing of three methods
 
 
 @dataclass(frozen=True)
@@ -97,22 +102,37 @@ def headline(study: Study) -> str:
     )
 
 
-def command(studies: Sequence[Study], plan: Plan, out: Path, data_dir: Path | None) -> str:
-    """The command that makes this report again."""
+def command(studies: Sequence[Study], plan: Plan, out: Path, data_dir: Path | None, every: bool) -> str:
+    """The command that makes this report again; one of ``every`` job names no data."""
     where = data_dir or os.environ.get("MULTIKERNEL_DATA")
-    words = ["multikernel", "demo", *(word for study in studies for word in ("--data", study.name))]
+    words = ["multikernel", "demo", *(word for study in studies if not every for word in ("--data", study.name))]
     words += ["--data-dir", str(where)] if where else []
     words += ["--folds", str(plan.folds), "--seed", str(plan.seed), "--max-degree", str(plan.max_degree)]
     return shlex.join([*words, "--out", str(out)])
 
 
-def render(studies: Sequence[Study], plan: Plan, out: Path, data_dir: Path | None) -> str:
-    """The report as HTML text."""
+def render(
+    studies: Sequence[Study],
+    plan: Plan,
+    out: Path,
+    data_dir: Path | None,
+    jobs: Sequence[tuple[Job, Comparison]] = (),
+) -> str:
+    """The report as HTML text, of studies and of jobs that need several kernels."""
     return page(
         "demo.html.j2",
-        functions={"rows": rows, "headline": headline, "draw": lambda *which: Markup(figures.draw(*which))},
+        functions={
+            "rows": rows,
+            "headline": headline,
+            "draw": lambda *which: Markup(figures.draw(*which)),
+            "said": comparison_page.headline,
+            "lines": lambda comparison: sorted(comparison.results, key=lambda result: -result.mean),
+            "scores": lambda comparison: comparison_page.scores(comparison, _SIZE),
+            "seconds": lambda comparison: comparison_page.seconds(comparison, _SIZE),
+        },
         studies=studies,
         plan=plan,
-        command=command(studies, plan, out, data_dir),
+        jobs=jobs,
+        command=command(studies, plan, out, data_dir, every=bool(jobs)),
         worst_gap=max(score.worst_gap or 0.0 for study in studies for score in study.scores),
     )

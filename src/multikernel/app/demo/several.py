@@ -1,0 +1,133 @@
+"""The jobs of the demo that need several kernels: a table of different things, and one object seen in several ways.
+
+The data come with scikit-learn. The automatic estimator, which has nothing to tune, meets one Gaussian kernel and
+gradient boosting, which choose their parameters on inner folds, on the same outer folds.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from sklearn.base import clone
+from threadpoolctl import threadpool_limits
+
+from multikernel._typing import Array
+from multikernel.app.jobs.compare import Comparison, Result, contestants
+from multikernel.app.jobs.methods import shuffled_folds
+from multikernel.auto.base import MultiKernelEstimator
+from multikernel.datasets.dataset import Task
+
+_BESIDE = ("automatic", "one Gaussian (SVC)", "one Gaussian (kernel ridge)", "gradient boosting")
+_IMAGES = 500
+_ORIENTATIONS = 4
+
+
+@dataclass(frozen=True)
+class Job:
+    """A job.
+
+    Parameters
+    ----------
+    name, about, target : what it is called, what it is, and what has to be predicted
+    task : "classification" or "regression"
+    views : tables of the same rows, by name
+    y : array (n,)
+    """
+
+    name: str
+    about: str
+    target: str
+    task: Task
+    views: Mapping[str, pd.DataFrame]
+    y: Array
+
+    @property
+    def table(self) -> pd.DataFrame:
+        """All columns side by side."""
+        tables = [view.add_prefix(f"{name}: ") if len(self.views) > 1 else view for name, view in self.views.items()]
+        return pd.concat(tables, axis=1)
+
+    def given(self, model: Any, rows: Array) -> Any:
+        """Some rows as a model takes them: views by name where it knows of views, else one table."""
+        if len(self.views) > 1 and isinstance(model, MultiKernelEstimator):
+            return {name: view.iloc[rows].reset_index(drop=True) for name, view in self.views.items()}
+        return self.table.iloc[rows].reset_index(drop=True)
+
+
+def patients() -> Job:
+    """A table of numbers in different units and a category."""
+    from sklearn.datasets import load_diabetes
+
+    X, y = load_diabetes(return_X_y=True, as_frame=True, scaled=False)
+    X["sex"] = X["sex"].map({1.0: "one", 2.0: "two"})  # the source does not say which is which
+    return Job(
+        "patients",
+        "Patients with diabetes (Efron, Hastie, Johnstone and Tibshirani, 2004) that come with scikit-learn, in the "
+        "units of the source: age in years, sex, body mass index, blood pressure and six measurements of blood serum.",
+        "progression of the disease after one year",
+        "regression",
+        {"table": X},
+        y.to_numpy(dtype=float),
+    )
+
+
+def digits() -> Job:
+    """Images in three views that are computed from them."""
+    from sklearn.datasets import load_digits
+
+    pixels, digit = load_digits(return_X_y=True)
+    images = pixels[:_IMAGES].reshape(-1, 8, 8) / 16.0
+    views = {
+        "pixels": images.reshape(len(images), -1),
+        "strokes": strokes(images),
+        "profiles": np.hstack([images.sum(axis=1), images.sum(axis=2)]),
+    }
+    return Job(
+        "digits",
+        f"The first {_IMAGES} handwritten digits (UCI, 1998) of those that come with scikit-learn, in three views: the "
+        "pixels, how much ink changes in four directions in each quarter, and the sums of rows and of columns.",
+        "whether the digit is odd",
+        "classification",
+        {name: pd.DataFrame(view).add_prefix("v") for name, view in views.items()},
+        digit[:_IMAGES] % 2,
+    )
+
+
+def strokes(images: Array) -> Array:
+    """How much the ink changes in four directions in each quarter of square images: shape (n, 16)."""
+    down, right = np.gradient(images, axis=(1, 2))
+    size = np.hypot(down, right)
+    direction = np.floor(_ORIENTATIONS * np.mod(np.arctan2(down, right), np.pi) / np.pi) % _ORIENTATIONS
+    n, half = len(images), images.shape[1] // 2
+    quarters = [
+        (size * (direction == each)).reshape(n, 2, half, 2, half).sum(axis=(2, 4)) for each in range(_ORIENTATIONS)
+    ]
+    return np.stack(quarters, axis=-1).reshape(n, -1)
+
+
+JOBS: tuple[Callable[[], Job], ...] = (patients, digits)
+
+
+def compared(job: Job, folds: int, seed: int, observe: Callable[[str], None] = lambda what: None) -> Comparison:
+    """The methods on the outer folds; ``observe`` is called with a word after each method."""
+    rows, results = np.arange(len(job.y)), []
+    models = contestants(job.task, job.table.shape[1], seed)
+    for name in (name for name in models if name in _BESIDE):
+        scores, start = [], perf_counter()
+        for train, test in shuffled_folds(job.task, folds, seed).split(rows, job.y):
+            # one thread for all of them, as in the studies: times repeat better
+            with warnings.catch_warnings(), threadpool_limits(1):
+                warnings.simplefilter("ignore")  # of parameters that are tried
+                fitted = clone(models[name]).fit(job.given(models[name], train), job.y[train])
+                scores.append(float(fitted.score(job.given(fitted, test), job.y[test])))
+        results.append(Result(name, tuple(scores), (perf_counter() - start) / folds))
+        observe(f"method {name}")
+    measure = "accuracy" if job.task == "classification" else "R2"
+    shape = len(job.y), job.table.shape[1]
+    return Comparison(job.name, job.target, measure, *shape, folds, seed, tuple(results))
