@@ -48,6 +48,7 @@ _ROOMS = {
         "BestKernelClassifier",
         "BestKernelRegressor",
         "EasyMKLClassifier",
+        "Forecast",
         "GMKLClassifier",
         "GMKLRegressor",
         "GatedMKLClassifier",

@@ -17,6 +17,7 @@ import numpy as np
 
 from multikernel._linalg import as_columns
 from multikernel._typing import Array, Index
+from multikernel.banks.cost import BankCost
 from multikernel.banks.forms import FORMS
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indices import positions
@@ -146,6 +147,16 @@ class KernelBank(ABC):
     def traces(self) -> Array:
         """tr K_k: shape (m,)."""
         return self.diagonal().sum(axis=1)
+
+    def cost(self, memory: float = 0.0, itemsize: int = 8) -> BankCost:
+        """What this square bank takes, and what it would where it stores nothing and may store so many bytes.
+
+        Parameters
+        ----------
+        memory : bytes that the largest stored thing may take
+        itemsize : bytes of a stored number
+        """
+        return BankCost.evaluated(len(self), self.shape[1])
 
     # -- precision, parts and copies: may override ---------------------------------------------------------------
 

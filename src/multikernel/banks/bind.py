@@ -139,6 +139,24 @@ def bind_kernels(
     return _bind(tuple(kernels), samples, storage)
 
 
+def sketched(kernels: KernelFamily | tuple[Kernel, ...], X: Any, dtype: Any = None) -> KernelBank:
+    """What ``bind_kernels`` would bind, with nothing stored and nothing computed from all samples: it tells its cost.
+
+    Kernels that are scaled, normalised or centred are those inside, which take as long.
+    """
+    if isinstance(kernels, Concatenation):
+        banks = tuple(sketched(family, X, dtype) for family in kernels.families)
+        return ConcatenatedBank(banks, np.arange(sum(map(len, banks))))
+    described = isinstance(kernels, RBFSubsets) and not isinstance(kernels.subsets, int)
+    return bind_kernels(kernels if described else tuple(map(_inside, kernels)), X, 0, dtype)
+
+
+def _inside(kernel: Kernel) -> Kernel:
+    """The kernel that is scaled, normalised or centred."""
+    wrapped = next((fact for fact in kernel.facts() if isinstance(fact, Wrapped)), None)
+    return kernel if wrapped is None else _inside(wrapped.kernel)
+
+
 def _on_arrays(kernels: tuple[Kernel, ...], X: Any, memory: int) -> KernelBank:
     """The bank of samples of another library."""
     linear = all(any(isinstance(fact, ExplicitFeatures) for fact in kernel.facts()) for kernel in kernels)

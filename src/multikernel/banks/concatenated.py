@@ -13,6 +13,7 @@ from scipy import linalg
 from multikernel._linalg import as_columns
 from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank
+from multikernel.banks.cost import BankCost
 from multikernel.banks.dense import PackedBank
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indices import positions
@@ -69,6 +70,9 @@ class ConcatenatedBank(KernelBank):
     @property
     def local(self) -> bool:
         return all(bank.local for bank in self.banks)
+
+    def cost(self, memory: float = 0.0, itemsize: int = 8) -> BankCost:
+        return BankCost.together([bank.cost(memory, itemsize) for bank in self.banks])
 
     # -- passes --------------------------------------------------------------------------------------------------
 

@@ -20,6 +20,7 @@ from multikernel._floats import in_precision
 from multikernel._linalg import as_columns
 from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank
+from multikernel.banks.cost import BankCost
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indexed import IndexedBank
 from multikernel.banks.indices import positions, unit_roundoff
@@ -80,6 +81,11 @@ class PackedBank(StoredBank):
     stack: Array
     n: int
     kept: Array | None = None
+
+    def cost(self, memory: float = 0.0, itemsize: int = 8) -> BankCost:
+        known = BankCost.stored(len(self), self.n, float(self.stack.itemsize * len(self) * self.stack.shape[1]))
+        rounded = self.stack.itemsize < np.dtype(float).itemsize and self.origin.square
+        return replace(known, exact=0.5 * self.origin.cost().sweep) if rounded else known
 
     @cached_property
     def places(self) -> Array:

@@ -17,8 +17,10 @@ import numpy as np
 from multikernel._arrays import foreign, host, in_double, like, namespace, taken
 from multikernel._linalg import as_columns, product, squared
 from multikernel._typing import Array, Index
+from multikernel._work import Work
 from multikernel.banks.base import KernelBank
-from multikernel.banks.factor_gram import FactorGram
+from multikernel.banks.cost import OPERATION, STORED, BankCost
+from multikernel.banks.factor_gram import FactorGram, few_features
 from multikernel.banks.gram import Gram
 from multikernel.banks.indices import positions, same_samples, unit_roundoff
 from multikernel.banks.rotation import Rotation
@@ -64,6 +66,13 @@ class FactorBank(KernelBank):
     @property
     def n_features(self) -> int:
         return int(self.F.shape[1])
+
+    def cost(self, memory: float = 0.0, itemsize: int = 8) -> BankCost:
+        n, q = self.F.shape
+        values = float(getattr(self.F, "nnz", n * q))
+        # passes go over the features where they are few, and over a matrix that is made of them elsewhere
+        one = Work(memory=2.0 * STORED * values) if few_features(q, n) else Work(algebra=2.0 * OPERATION * values * n)
+        return BankCost(len(self), n, q, sweep=one)
 
     def by_features(self) -> tuple[FactorBank, Array]:
         return self, np.ones(self.n_features)

@@ -12,6 +12,7 @@ import numpy as np
 from multikernel._linalg import as_columns
 from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank
+from multikernel.banks.cost import BankCost
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indices import positions, same_samples
 
@@ -51,6 +52,9 @@ class IndexedBank(KernelBank):
     @property
     def square(self) -> bool:
         return self.same
+
+    def cost(self, memory: float = 0.0, itemsize: int = 8) -> BankCost:
+        return self.parent.cost(memory, itemsize).block(self.shape[1])
 
     @property
     def names(self) -> tuple[str, ...] | None:

@@ -14,8 +14,10 @@ import numpy as np
 
 from multikernel._linalg import inverse_root
 from multikernel._typing import Array, Index
+from multikernel._work import Work
 from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.checks import real
+from multikernel.banks.cost import OPERATION, BankCost, packed
 from multikernel.banks.dense import PackedBank
 from multikernel.banks.halves import fill, of_squares
 from multikernel.banks.indices import positions, same_samples, unit_roundoff
@@ -25,7 +27,7 @@ from multikernel.banks.profiles import profiles
 from multikernel.banks.threads import over_rows
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import OfDistance
-from multikernel.kernels.facts import Elementary, PowerOf
+from multikernel.kernels.facts import Costly, Elementary, PowerOf
 from multikernel.kernels.interactions import TILE_VALUES, elementary, elementary_diagonals
 from multikernel.kernels.samples import as_floats, dense, in_double
 
@@ -60,6 +62,13 @@ class LazyBank(KernelBank):
     def rounding(self) -> float:
         return unit_roundoff(self.X.dtype)
 
+    def cost(self, memory: float = 0.0, itemsize: int = 8) -> BankCost:
+        m, (n, p) = len(self), self.Z.shape
+        evaluated = BankCost.evaluated(m, n)
+        whole = evaluated.sweep + Work(algebra=OPERATION * 2.0 * m * p * float(n) ** 2)
+        cost = packed(replace(evaluated, sweep=whole), whole, memory, itemsize)
+        return cost if all(map(_known, self.kernels)) else replace(cost, made=None)
+
     def tiles(self, rows: Index) -> Iterator[Array]:
         X = self.X[rows]
         return (real(kernel(X, self.Z), repr(kernel)) for kernel in self.kernels)
@@ -93,6 +102,13 @@ class LazyBank(KernelBank):
 
     def self_values(self, X: Any) -> Array:
         return np.stack([kernel.diagonal(X) for kernel in self.kernels])
+
+
+def _known(kernel: Kernel) -> bool:
+    """Whether it is known what a value of the kernel takes: not of those that are costly, or of another package."""
+    return type(kernel).__module__.startswith("multikernel.") and not any(
+        isinstance(fact, Costly) for fact in kernel.facts()
+    )
 
 
 def stack(kernels: tuple[Kernel, ...], X: Any, memory: int = MEMORY, dtype: Any = None) -> PackedBank | LazyBank:

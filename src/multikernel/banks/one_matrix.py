@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from multikernel._typing import Array, Index
+from multikernel._work import Work
 from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.base_matrix import BaseMatrix
+from multikernel.banks.cost import OPERATION, VALUE, BankCost
 from multikernel.banks.indices import positions, same_samples, unit_roundoff
 from multikernel.kernels.samples import as_floats, in_double
 
@@ -25,6 +27,8 @@ class OneMatrixBank(KernelBank):
 
     B: BaseMatrix
 
+    _value: ClassVar[float] = VALUE  # seconds for each entry
+
     @property
     def shape(self) -> tuple[int, int]:
         return self.B.shape
@@ -36,6 +40,19 @@ class OneMatrixBank(KernelBank):
     @property
     def rounding(self) -> float:
         return unit_roundoff(self.B.dtype)
+
+    def cost(self, memory: float = 0.0, itemsize: int = 8) -> BankCost:
+        """Every entry is a function of one of B's, stored in single precision where double exceeds the memory."""
+        (_, n), stored = self.shape, self.B.stored
+        sizes = [size for size in sorted({itemsize, 4}, reverse=True) if n * n * size <= memory]
+        size = stored.itemsize if stored is not None else sizes[0] if sizes else 0
+        evaluated = BankCost.evaluated(len(self), n, self._value)
+        product = Work(algebra=2.0 * OPERATION * self.B.columns.values.shape[1] * float(n) ** 2)
+        if not size:
+            return replace(evaluated, sweep=evaluated.sweep + product)
+        exact = evaluated.sweep + product if size < np.dtype(float).itemsize else Work()
+        made = product if stored is None else Work()
+        return replace(evaluated, made=made, held=size * float(n) ** 2, beside=size * float(n) ** 2, exact=exact)
 
     def block(self, rows: Index, columns: Index) -> Self:
         r, c = positions(rows, self.shape[0]), positions(columns, self.shape[1])

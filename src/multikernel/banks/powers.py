@@ -40,6 +40,7 @@ class PowersBank(OneMatrixBank):
     degrees : integer array (m,)
     """
 
+    _value = 1e-9  # a multiplication and an addition
     _tile_values = 1 << 16  # B and its running power stay in the second-level cache
 
     degrees: Array

@@ -20,6 +20,7 @@ import numpy as np
 from multikernel._linalg import as_columns
 from multikernel._typing import Array, Columns, Index
 from multikernel.banks.base import MEMORY, KernelBank
+from multikernel.banks.cost import NONE, BankCost, packed
 from multikernel.banks.dense import DenseBank, PackedBank, StoredBank
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indices import positions, same_samples, unit_roundoff
@@ -28,6 +29,7 @@ from multikernel.banks.streaming import check_sums
 from multikernel.banks.threads import over_rows, slices
 from multikernel.kernels.samples import dense
 
+_VALUE = 2e-9  # seconds for each
 _FEW_COLUMNS = 0.5  # share of the columns
 _PIECE = 1 << 22  # kernel values that a thread evaluates at a time
 _GROUP = 1 << 13  # kernels at a time
@@ -90,6 +92,13 @@ class SubsetRBFBank(KernelBank):
     @property
     def rounding(self) -> float:
         return 2.0 * unit_roundoff(np.dtype(np.float32)) if self.dtype == np.float32 else unit_roundoff(np.dtype(float))
+
+    def cost(self, memory: float = 0.0, itemsize: int = 8) -> BankCost:
+        evaluated = BankCost.evaluated(len(self), self.shape[1], _VALUE)
+        evaluated = replace(evaluated, sweep=0.5 * evaluated.sweep)  # of each pair once
+        size = np.dtype(self.dtype).itemsize
+        cost = packed(evaluated, evaluated.sweep, memory, size, matrices=0)
+        return cost if cost.held else replace(cost, exact=evaluated.sweep if size < np.dtype(float).itemsize else NONE)
 
     @cached_property
     def _kind(self) -> Array:

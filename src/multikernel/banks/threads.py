@@ -20,7 +20,7 @@ from threadpoolctl import ThreadpoolController
 T = TypeVar("T")
 _FEW_VALUES = 1 << 18  # it takes as long to wake threads as to fill a matrix of so many
 _TILE_VALUES = 1 << 15
-_SMALL_ORDER = 800  # the largest order of matrices whose products are faster with one thread
+SMALL_ORDER = 800  # the largest order of matrices whose products are faster with one thread
 
 
 def n_threads() -> int:
@@ -103,7 +103,7 @@ def _one_thread(process: int) -> _OneThread:
 
 
 @contextmanager
-def one_blas_thread(n: int, most: int = _SMALL_ORDER) -> Iterator[None]:
+def one_blas_thread(n: int, most: int = SMALL_ORDER) -> Iterator[None]:
     """BLAS with one thread, for matrices of order n <= most: a second would gain little, and spin between the products.
 
     With n = 0 whatever the matrices: for work that is shared out among threads already.

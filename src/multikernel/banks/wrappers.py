@@ -12,6 +12,7 @@ import numpy as np
 from multikernel._linalg import inverse_root
 from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank
+from multikernel.banks.cost import BankCost
 from multikernel.banks.forms import register_form
 from multikernel.banks.gram import Gram
 
@@ -49,6 +50,9 @@ class WrapperBank(KernelBank):
     @property
     def local(self) -> bool:
         return self.bank.local
+
+    def cost(self, memory: float = 0.0, itemsize: int = 8) -> BankCost:
+        return self.bank.cost(memory, itemsize)
 
     def compact(self) -> Self:
         return replace(self, bank=self.bank.compact())

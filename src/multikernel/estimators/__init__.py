@@ -1,6 +1,7 @@
 """Scikit-learn estimators."""
 
 from multikernel.estimators.easymkl import EasyMKLClassifier
+from multikernel.estimators.forecast import Forecast
 from multikernel.estimators.generalized.gmkl import GMKLClassifier
 from multikernel.estimators.generalized.regressors import GMKLRegressor, GMKLSupportRegressor
 from multikernel.estimators.hierarchical.hkl import HKLClassifier, HKLRegressor
@@ -29,6 +30,7 @@ __all__ = [
     "BestKernelClassifier",
     "BestKernelRegressor",
     "EasyMKLClassifier",
+    "Forecast",
     "GMKLClassifier",
     "GMKLRegressor",
     "GMKLSupportRegressor",

@@ -7,7 +7,7 @@ matrices at a time.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
@@ -19,12 +19,16 @@ from multikernel._rules import AnyOf, Number
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
 from multikernel.banks import KernelBank
+from multikernel.banks.cost import BankCost
+from multikernel.banks.factor import FactorBank
 from multikernel.banks.low_rank import Approximation, LowRankBank, approximate_bank, approximate_kernels
 from multikernel.estimators.base import KernelEstimator
 from multikernel.kernels import KernelFamily
 from multikernel.kernels.facts import ExplicitFeatures
 
 Rank = Annotated[float, AnyOf((COUNT, Number(above=0, below=1)))]
+_LARGE = 1 << 30  # bytes of features from which on they are in single precision
+_UNKNOWN = 256  # features of a kernel where an error is given
 _MATRICES = 4  # of all samples in double precision that an exact fit holds at a time
 _BUDGET = 4 << 30  # bytes that these may take
 
@@ -42,6 +46,8 @@ class ApproximateEstimator(KernelEstimator):
         asked = None if self.approximation is None else self._asked(X.shape[0], known=linear)
         if asked is None:
             return super()._bank_of(family, X)
+        if self._sketches:
+            return self._unmade(len(family), X.shape[0])
         return self._told(lambda: approximate_kernels(family, X, asked))
 
     def _given(self, X: Any) -> KernelBank:
@@ -50,7 +56,23 @@ class ApproximateEstimator(KernelEstimator):
         asked = None if self.approximation is None else self._asked(bank.shape[0], known)
         if asked is None or isinstance(bank, LowRankBank):
             return bank
+        if self._sketches:
+            return self._unmade(len(bank), bank.shape[0])
         return self._told(lambda: approximate_bank(bank, asked))
+
+    def _unmade(self, m: int, n: int) -> FactorBank:
+        """A bank of as many features as m approximate kernels of n samples will have, where that is known."""
+        q = m * min(n, int(self.rank) if self.rank >= 1 else _UNKNOWN)
+        F = np.broadcast_to(1.0, (n, q))  # a single 1 seen as an array
+        return FactorBank(F, F, np.full(m, q // m), np.arange(q))
+
+    def _bank_cost(self, bank: KernelBank) -> BankCost:
+        """The features are held, and how long it takes to make them is not known beforehand."""
+        cost = super()._bank_cost(bank)
+        if self.approximation is None or cost.features is None:
+            return cost
+        single = 8.0 * cost.n * cost.features > _LARGE
+        return replace(cost, made=None, held=(4.0 if single else 8.0) * cost.n * cost.features)
 
     def _asked(self, n: int, known: bool) -> Approximation | None:
         """What to approximate by; None for exact kernels. ``known`` is whether these are known by features."""

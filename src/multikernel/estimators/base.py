@@ -32,12 +32,11 @@ from multikernel.estimators.advice import advise_on_constant, advise_on_sizes
 from multikernel.estimators.chosen import chosen
 from multikernel.estimators.convergence import not_converged
 from multikernel.estimators.feature_predictor import predictor_of
-from multikernel.estimators.fitted_model import FittedModel
+from multikernel.estimators.forecasting import Forecasting
 from multikernel.estimators.parameters import checked_weights
 from multikernel.estimators.predictor import Predictor
 from multikernel.estimators.progress import Reporter
 from multikernel.estimators.protocol import Fitted, Learned, Learner, Task
-from multikernel.estimators.regularised import Regularised
 from multikernel.estimators.unchanged import unchanged_unless_done
 from multikernel.observer import Observer
 from multikernel.persistence.checkpoint import UNKEPT, Checkpoint
@@ -49,7 +48,7 @@ _FIRST_PART = 0.5  # of the time, for kernels as they are stored, where passes o
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class KernelEstimator(Regularised, FittedModel):
+class KernelEstimator(Forecasting):
     """An estimator that learns weights of kernels and a predictor on their combination."""
 
     time_budget: Positive | None = None
@@ -114,7 +113,7 @@ class KernelEstimator(Regularised, FittedModel):
         self._begin(y)
         kept = self._checkpoint(X, y, sample_weight)
         with limited(self.time_budget):
-            bank, target = self.bind(X, y)
+            bank, target = self._bound_aloud(X, y)
             weight = checked_weights(sample_weight, bank.shape[0])
             bank = bank if weight is None else self._weighed(bank, weight)
             self.fit_bank(bank, target, sample_weight=weight, checkpoint=kept)
@@ -168,6 +167,7 @@ class KernelEstimator(Regularised, FittedModel):
         list of Fitted, one for each problem
         """
         tasks = self._tasks(target, sample_weight)
+        self._check_fits(bank, tasks)
         starts = warm if len(warm) == len(tasks) else [None] * len(tasks)
         with limited(self.time_budget):
             learn = learn or self._task_learner(bank, target)

@@ -14,6 +14,7 @@ from multikernel._arrays import foreign, host, taken
 from multikernel._typing import Array
 from multikernel._warnings import Message, keeping, warn_once
 from multikernel.banks import KernelBank, bind_kernels, precomputed
+from multikernel.banks.bind import sketched
 from multikernel.banks.checks import check_self_values
 from multikernel.banks.precomputed import Precomputed, rectangular
 from multikernel.banks.threads import slices
@@ -37,6 +38,7 @@ class TakesKernels(TakesSamples):
     kernel_names_: Any
     predictor_: Any
     _reach: ClassVar[float] = 30.0  # factor by which the features' spread may differ from what default kernels expect
+    _sketches: bool = False  # whether the bank only has to tell its cost
     _samples_bound: Any = None  # the training samples; None where there are only kernels of them
     _rows: Any = None  # the samples of a bank that were the training sample, where it was a part of one
 
@@ -132,7 +134,8 @@ class TakesKernels(TakesSamples):
 
     def _bank_of(self, family: KernelFamily, X: Any) -> KernelBank:
         """The bank of a resolved family that has learned, on checked samples."""
-        return bind_kernels(family, X, dtype=self._precision(len(family), X.shape[0]))
+        dtype = self._precision(len(family), X.shape[0])
+        return sketched(family, X, dtype) if self._sketches else bind_kernels(family, X, dtype=dtype)
 
     def _bound_views(self, X: Views) -> KernelBank:
         """The kernels of every view: those of its own, or the same for all."""

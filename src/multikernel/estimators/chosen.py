@@ -33,7 +33,7 @@ _MOST = 500  # samples that choose
 _STRIDE = 2  # candidates are tried in such steps first, and then those beside the best of them
 _LEAST = 0.01  # of the error: what a step towards more complex models has to bring for the next one to be tried
 _EQUAL = 1e-3  # of the error: candidates that differ by less are as good as each other
-_ROUGH = 1e-2  # tolerance of the fits that are compared
+ROUGH = 1e-2  # tolerance of the fits that are compared
 _DIGITS = 9  # to which kernel values tell samples apart
 TUBE = 0.1  # of the spread of the target: residuals that cost nothing where epsilon is "auto"
 RIDGES = np.geomspace(1e4, 1e-6, 16)  # of a kernel whose mean self-value is 1
@@ -244,7 +244,7 @@ def whole_fit(model: Any, name: str, learn: Any, train: Samples, test: Samples) 
 
 def roughly(model: Any) -> Any:
     """The model with a tolerance to compare with."""
-    tol = max(_ROUGH, getattr(model, "tol", 0.0))
+    tol = max(ROUGH, getattr(model, "tol", 0.0))
     return with_numbers(model, tol=tol, verbose=0, probability=None, time_budget=None)
 
 

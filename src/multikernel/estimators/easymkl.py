@@ -11,6 +11,7 @@ import numpy as np
 from multikernel._parameters import Count, Part
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
+from multikernel.banks.cost import BankCost
 from multikernel.certificate import Certificate
 from multikernel.estimators.approximated import ApproximateEstimator
 from multikernel.estimators.chosen import Samples, loss_weights, parts
@@ -20,6 +21,8 @@ from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.machines import Machine, MarginMachine
 from multikernel.observer import Event, Observer
 from multikernel.procedures import easymkl, max_min
+from multikernel.procedures.forecast import Cost, hinge, margin
+from multikernel.procedures.forecast import easymkl as easymkl_cost
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -67,7 +70,7 @@ class EasyMKLClassifier(ApproximateEstimator, KernelClassifier):
         Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap. The step
         under way is ended first.
     verbose : int, default 0
-        1 prints the certificate and the time left twice a second, 2 after every step.
+        1 prints a forecast, and then the certificate and the time left twice a second; 2 after every step.
     approximation, rank : as in L1MKLClassifier
 
     Attributes
@@ -131,6 +134,11 @@ class EasyMKLClassifier(ApproximateEstimator, KernelClassifier):
 
     def _learner(self) -> Machine:
         return classification_machine(self.learner, self.lam, self.C, self.tol, self.max_iter)
+
+    def _cost(self, bank: BankCost, task: Task) -> Cost:
+        if self.method == "max_min":
+            return super()._cost(bank, task)
+        return easymkl_cost(bank) + (margin if self.learner == "margin" else hinge)(bank)
 
     def publish(self, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
         super().publish(bank, fitted, single)

@@ -15,6 +15,10 @@ class Regularised:
         """The parameters that regularise, and may be "auto"."""
         return ()
 
+    def _searched(self) -> tuple[str, ...]:
+        """Those of them that are searched by held-out error where they are "auto"."""
+        return self._regularises()
+
     def _by_rule(self, whole: Samples) -> dict[str, float]:
         """The values of those that are "auto" and are not searched by held-out error."""
         return {}

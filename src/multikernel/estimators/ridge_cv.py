@@ -15,6 +15,7 @@ from multikernel._parameters import Count, Part, Seed, Starts, Threads, Verbosit
 from multikernel._rules import shown
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
+from multikernel.banks.cost import BankCost
 from multikernel.banks.low_rank import LowRankBank
 from multikernel.banks.threads import one_blas_thread
 from multikernel.estimators.parameters import CrossValidation
@@ -23,6 +24,8 @@ from multikernel.estimators.ridge_model import RidgeRegressor
 from multikernel.estimators.streamed.base import StreamedEstimator
 from multikernel.machines import RidgeMachine
 from multikernel.observer import Observer
+from multikernel.procedures.forecast import Cost, ridge
+from multikernel.procedures.forecast import ridge_cv as ridge_cv_cost
 from multikernel.procedures.ridge_cv import (
     ErrorInFeatures,
     Folds,
@@ -82,7 +85,7 @@ class MultipleKernelRidgeCV(StreamedEstimator, RidgeRegressor):
         Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap. The step
         under way is ended first.
     verbose : int, default 0
-        1 prints the certificate and the time left twice a second, 2 after every step.
+        1 prints a forecast, and then the certificate and the time left twice a second; 2 after every step.
     approximation, rank : as in L1MKLClassifier
 
     Attributes
@@ -153,6 +156,10 @@ class MultipleKernelRidgeCV(StreamedEstimator, RidgeRegressor):
 
     def _is_single(self, tasks: Sequence[Task], target: Array) -> bool:
         return target.ndim == 1 or self.shared_weights
+
+    def _cost(self, bank: BankCost, task: Task) -> Cost:
+        folds = int(self.cv) if isinstance(self.cv, int | np.integer) else bank.n
+        return self.n_init * ridge_cv_cost(bank, folds) + ridge(bank)
 
     def _precision(self, m: int, n: int) -> Any:
         """Double: a search is not started again from its own solution."""

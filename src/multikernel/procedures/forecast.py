@@ -1,64 +1,106 @@
-"""How long the two ways to learn weights with a support vector machine will take, from what is known beforehand.
+"""What the procedures take, in time and in memory, from what is known beforehand.
 
-A pass over m stored matrices reads m n^2 / 2 entries, in a factored bank it makes the matrix of n^2 entries of q
-features, and m products of length n. On top of two passes
+A procedure's cost is stated here, of a bank (``BankCost``: kernels, samples, what a pass takes) and of what else
+settles how many steps there will be. ``support_mkl`` chooses by it between the two ways to learn weights with a support
+vector machine; estimators tell it before a fit. On top of two passes over the kernels
 
     a step of the interior point method  factors a matrix of order n to which m kernels have been added; some 17 steps
     a turn of machines                   solves one machine from the last one, and the problem of their mixtures
 
 How many turns there will be follows from the domain: few where weights of the best kernels grow smoothly with their
 scores, and the more kernels, the more where a small change of the scores moves weights from one kernel to another. The
-constants are nanoseconds, measured with one thread; only their ratios matter for the choice.
+constants are seconds of one thread; only their ratios matter for a choice.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from multikernel._work import Work
+from multikernel.banks.base import MEMORY
+from multikernel.banks.cost import OPERATION, STORED, BankCost, half
+from multikernel.banks.factor_gram import few_features
 from multikernel.domains import Separable
-from multikernel.problem import Problem
+from multikernel.procedures.rls2.solve import MANY
 
-_ENTRY = 0.6  # of a stored matrix in a pass
-_OPERATION = 1.0 / 30.0  # of the linear algebra library, a multiplication and an addition counting as two
-_PAIR = 6.0  # of samples in a machine
-_VALUE = 2.0  # of a product of a kernel in numpy's arithmetic
-_MIXTURES, _STEP = 8e6, 1e6  # of the smallest problem of the mixtures, and of the smallest step
-_STEPS = 17
+_PAIR = 6e-9  # of samples in a machine that starts from the last one
+_FRESH = 2.0  # times as long takes a machine that starts from nothing, to a small gap
+_VALUE = 2e-9  # of a product of a kernel in numpy's arithmetic
+_MIXTURES, _STEP = 8e-3, 1e-3  # of the smallest problem of the mixtures, and of the smallest step
+_STEPS = 17  # of the interior point method
 _FIRST, _ROOT = 4.0, 2.0  # turns: the first ones, and those for each root of the number of kernels
 _SMOOTH = 10.0  # how much fewer turns there are where weights follow the scores smoothly
 _USUAL, _DIGIT = 1e-3, 0.12  # for each digit beyond the usual gap a further part of the turns
+_WORKING = 30  # kernels that take part in the steps of RLS2, and as a part of many kernels, of few and of many samples:
+_OF_FEW, _OF_MANY = 0.6, 0.25
+_FEWER = 2.0  # times fewer steps of RLS2 on many samples, after those on a part of them
+_COPIED = 12  # kernels that it stores in double precision where not all are stored, if that fits
+_SUPPORT = 2.5  # factorisations of the support of a margin, which follows the data, as ones of all samples
+_CALL = 2e-3  # of what does not follow the size: checks, certificates, what is published
 
 
 @dataclass(frozen=True)
-class Forecast:
-    """How many steps, and how many seconds each of them takes."""
+class Steps:
+    """How many steps, and what each of them takes."""
 
-    steps: float
-    each: float
+    count: float
+    each: Work
 
     @property
     def seconds(self) -> float:
+        """Of all steps, on the machine that the constants were measured on."""
+        return self.count * self.each.seconds
+
+    @property
+    def work(self) -> Work:
         """Of all steps."""
-        return self.steps * self.each
+        return self.count * self.each
 
 
-def interior_steps(problem: Problem) -> Forecast:
+@dataclass(frozen=True)
+class Cost:
+    """What solving a problem takes beside its bank.
+
+    Parameters
+    ----------
+    work : Work, or None where nobody knows
+    bytes : float, that are held at a time
+    """
+
+    work: Work | None
+    bytes: float = 0.0
+
+    def __add__(self, later: Cost) -> Cost:
+        """One after the other."""
+        known = None if self.work is None or later.work is None else self.work + later.work
+        return Cost(known, max(self.bytes, later.bytes))
+
+    def __rmul__(self, times: float) -> Cost:
+        """The same so many times, one after the other."""
+        return replace(self, work=None if self.work is None else times * self.work)
+
+
+# -- a support vector machine with kernel weights ----------------------------------------------------------------------
+
+
+def interior_steps(bank: BankCost) -> Steps:
     """The interior point method."""
-    m, n = len(problem.bank), problem.bank.shape[0]
+    m, n = bank.m, float(bank.n)
     added = 2.0 * m * n**2 if m > 1 else 0.0
-    each = 2.0 * _pass(problem) + _OPERATION * (n**3 / 3.0 + added) + _VALUE * m * n + _STEP
-    return Forecast(_STEPS, 1e-9 * each)
+    return Steps(
+        _STEPS, 2.0 * bank.sweep + Work(algebra=OPERATION * (n**3 / 3.0 + added), steps=_VALUE * m * n + _STEP)
+    )
 
 
-def turns(problem: Problem, domain: Separable, tol: float) -> Forecast:
+def turns(bank: BankCost, domain: Separable, tol: float) -> Steps:
     """Machines and the problem of their mixtures by turns."""
-    m, n = len(problem.bank), problem.bank.shape[0]
+    m, n = bank.m, float(bank.n)
     count = _FIRST + _ROOT * np.sqrt(m) / (1.0 + _SMOOTH * _smoothness(domain, m))
     count *= 1.0 + _DIGIT * max(0.0, np.log10(_USUAL / tol))
-    each = 2.0 * _pass(problem) + _PAIR * n**2 + _STEPS * _VALUE * m * count**2 + _VALUE * m * n + _MIXTURES
-    return Forecast(float(count), 1e-9 * each)
+    steps = _PAIR * n**2 + _STEPS * _VALUE * m * count**2 + _VALUE * m * n + _MIXTURES
+    return Steps(float(count), 2.0 * bank.sweep + Work(steps=steps))
 
 
 def _smoothness(domain: Separable, m: int) -> float:
@@ -68,8 +110,94 @@ def _smoothness(domain: Separable, m: int) -> float:
     return float(delta[0] * curvature[0] / slope[0])
 
 
-def _pass(problem: Problem) -> float:
-    """Nanoseconds of a pass."""
-    bank = problem.bank
-    m, n = len(bank), bank.shape[0]
-    return _ENTRY * m * n**2 / 2.0 if bank.n_features is None else _OPERATION * bank.n_features * n**2
+def support(bank: BankCost, domain: Separable, tol: float) -> Cost:
+    """The procedure ``support_mkl``, by the way that it chooses."""
+    n, q = float(bank.n), bank.features
+    if q is not None and few_features(q, bank.n):
+        step = Work(algebra=4.0 * OPERATION * n * float(q) ** 2, steps=_STEP + 10.0 * _VALUE * n * q)
+        return Cost(_STEPS * step + Work(steps=_CALL), 12.0 * 8.0 * n * q)
+    inside = interior_steps(bank)
+    found = inside
+    if domain.constrained:
+        by_turns = turns(bank, domain, tol)
+        found = by_turns if by_turns.seconds < inside.seconds else inside
+    # what is stored in single precision is evaluated again, for the certificate
+    certified = 2.0 * bank.exact + (Work(steps=_PAIR * n**2) if bank.exact.seconds else Work())
+    return Cost(found.work + certified + Work(steps=_CALL), (4.0 if found is inside else 1.5) * 8.0 * n**2)
+
+
+# -- machines at given weights -----------------------------------------------------------------------------------------
+
+
+def gram(bank: BankCost) -> Work:
+    """The weighted sum of the kernels."""
+    return bank.sweep
+
+
+def hinge(bank: BankCost) -> Cost:
+    """A support vector machine at given weights."""
+    n, q = float(bank.n), bank.features
+    if q is not None and few_features(q, bank.n):
+        return Cost(Work(algebra=20.0 * OPERATION * n * float(q) ** 2, steps=_CALL), 8.0 * n * q)
+    return Cost(gram(bank) + Work(steps=_FRESH * _PAIR * n**2 + _CALL), 8.0 * n**2)
+
+
+def margin(bank: BankCost) -> Cost:
+    """The margin between two hulls at given weights."""
+    n, q = float(bank.n), bank.features
+    if q is not None and few_features(q, bank.n):
+        return Cost(Work(algebra=20.0 * OPERATION * n * float(q) ** 2, steps=_CALL), 8.0 * n * q)
+    return Cost(
+        gram(bank) + Work(algebra=_SUPPORT * OPERATION * n**3 / 3.0, steps=_PAIR * n**2 + _CALL), 2.0 * 8.0 * n**2
+    )
+
+
+def ridge(bank: BankCost) -> Cost:
+    """Ridge regression at given weights."""
+    n, q = float(bank.n), bank.features
+    if q is not None and q < bank.n:
+        return Cost(Work(algebra=2.0 * OPERATION * n * float(q) ** 2, steps=_CALL), 2.0 * 8.0 * n * q)
+    return Cost(gram(bank) + Work(algebra=OPERATION * n**3 / 3.0, memory=_VALUE * n**2, steps=_CALL), 16.0 * n**2)
+
+
+# -- procedures --------------------------------------------------------------------------------------------------------
+
+
+def easymkl(bank: BankCost) -> Cost:
+    """The margin of the sum of the kernels, and a score of each kernel."""
+    return margin(bank) + Cost(bank.sweep + bank.exact)
+
+
+def rls2(bank: BankCost, targets: int = 1) -> Cost:
+    """Newton steps, most of them on few kernels, from the solution on a part of many samples."""
+    m, n = bank.m, float(bank.n)
+    count = (6.0 + np.log2(m)) / (_FEWER if n >= MANY else 1.0)
+    working = max(min(m, _WORKING), m * (_OF_FEW if n < MANY else _OF_MANY))
+    step = Work(algebra=OPERATION * (n**3 / 3.0 + n**2 * working), memory=_VALUE * n**2, steps=_STEP)
+    some = Work(memory=2.0 * STORED * working * n**2)  # which are stored, whatever the others are
+    copied = half(int(max(min(m, _COPIED), m * _OF_MANY)), bank.n, 8)
+    copied = 0.0 if bank.held or bank.features is not None or copied > MEMORY else copied
+    work = count * (step + some) + 3.0 * bank.sweep + bank.exact + Work(steps=_CALL)
+    return Cost(work, 2.0 * 8.0 * n**2 + copied)
+
+
+def polynomial(bank: BankCost, degree: int) -> Cost:
+    """A power of a sum of kernels with ridge regression: second derivatives in each step."""
+    n = float(bank.n)
+    step = Work(algebra=OPERATION * (n**3 + 2.0 * bank.m * n**2), memory=4.0 * _VALUE * degree * n**2, steps=_STEP)
+    return Cost(6.0 * (step + 2.0 * bank.sweep) + Work(steps=_CALL), 4.0 * 8.0 * n**2)
+
+
+def quasi_newton(bank: BankCost, machine: Cost) -> Cost:
+    """A machine in each step, whose number does not follow the samples."""
+    n = float(bank.n)
+    values = Work(algebra=0.5 * OPERATION * n**3 / 3.0, arithmetic=6.0 * _VALUE * n**2, steps=_STEP)
+    return replace(35.0 * (machine + Cost(2.0 * bank.sweep + values)), bytes=machine.bytes + 3.0 * 8.0 * n**2)
+
+
+def ridge_cv(bank: BankCost, folds: int) -> Cost:
+    """Gauss-Newton steps, each of an inverse and of a pass with a column for each fold."""
+    m, n = bank.m, float(bank.n)
+    columns = min(folds, 10)
+    step = Work(algebra=OPERATION * (2.0 * n**3 + 2.0 * columns * m * n**2 + 4.0 * n * m**2), steps=_STEP)
+    return Cost(18.0 * (step + 2.0 * bank.sweep) + Work(steps=_CALL), 4.0 * 8.0 * n**2)

@@ -166,10 +166,15 @@ def _most_turns(problem: Problem, domain: Separable, tol: float, max_iter: int) 
     n = problem.bank.shape[0]
     if not domain.constrained or n * len(problem.bank) > _PRODUCTS:
         return 0
-    by_turns, interior = turns(problem, domain, tol), interior_steps(problem)
+    cost = problem.bank.cost()
+    by_turns, interior = turns(cost, domain, tol), interior_steps(cost)
     if n > _LARGE:
         return max_iter
-    return min(max_iter, int(_TRIED * interior.seconds / by_turns.each)) if by_turns.seconds < interior.seconds else 0
+    return (
+        min(max_iter, int(_TRIED * interior.seconds / by_turns.each.seconds))
+        if by_turns.seconds < interior.seconds
+        else 0
+    )
 
 
 def _optimizer(domain: Domain) -> type[Optimizer]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Iterator
 from copy import deepcopy
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal, cast
 
 import numpy as np
@@ -31,9 +31,10 @@ from multikernel._rules import Choice, Number, shown
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.columns import ColumnDistancesBank
+from multikernel.banks.cost import BankCost
 from multikernel.banks.views import BankRows
 from multikernel.combinations import Combination, HadamardPower, Linear, ProductOfRBF, ScaledProfile
-from multikernel.domains import Domain, NormBall, Orthant
+from multikernel.domains import Domain, NormBall, Orthant, as_separable
 from multikernel.estimators.approximated import ApproximateEstimator
 from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.kernels import (
@@ -50,6 +51,7 @@ from multikernel.machines import Machine
 from multikernel.observer import Observer
 from multikernel.problem import Problem
 from multikernel.procedures import generalized_mkl, solved_in_own_units
+from multikernel.procedures.forecast import Cost, hinge, quasi_newton, support
 from multikernel.procedures.generalized import central_start
 
 _PENALTIES = Choice((1, 2), why="where no radius is given")
@@ -162,6 +164,13 @@ class GeneralizedMKL(ApproximateEstimator):
     def _against(self, Z: Any) -> KernelBank:
         bank = super()._against(Z)
         return _distances(bank) if self._on_distances else bank
+
+    def _cost(self, bank: BankCost, task: Task) -> Cost:
+        domain = as_separable(self._domain())
+        if self.combination == "linear" and domain is not None and task.target.ndim == 1:
+            return support(bank, domain, self.tol)
+        whole = replace(bank, features=None)  # products of kernels have no few features
+        return self.n_init * quasi_newton(whole, hinge(whole))
 
     # -- learning ------------------------------------------------------------------------------------------------------
 

@@ -29,6 +29,9 @@ class PenaltyOfTarget(GeneralizedMKL):
     def _regularises(self) -> tuple[str, ...]:
         return (*self._of_losses(), "penalty") if self.radius is None else self._of_losses()
 
+    def _searched(self) -> tuple[str, ...]:
+        return self._of_losses()[:1]
+
     def _by_rule(self, whole: Samples) -> dict[str, float]:
         if self.radius is not None or not AUTO.accepts(self.penalty):
             return {}

@@ -22,9 +22,10 @@ from multikernel._parameters import (
 from multikernel._rules import Number
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
+from multikernel.banks.cost import BankCost
 from multikernel.combinations import Combination, HadamardPower, TiedAndFree
 from multikernel.combinations.tied_and_free import Products
-from multikernel.domains import Domain, NormBall, Orthant, Product
+from multikernel.domains import Domain, NormBall, Orthant, Product, as_separable
 from multikernel.estimators.chosen import Samples, ridges
 from multikernel.estimators.parameters import PositiveOrAuto
 from multikernel.estimators.protocol import Fitted, Learned, Task
@@ -34,6 +35,8 @@ from multikernel.machines import RidgeMachine
 from multikernel.observer import Observer
 from multikernel.problem import Problem
 from multikernel.procedures import solved_in_own_units
+from multikernel.procedures.forecast import Cost, support
+from multikernel.procedures.forecast import polynomial as polynomial_cost
 from multikernel.procedures.polynomial import polynomial_mkl
 
 
@@ -100,6 +103,15 @@ class PolynomialMKL(StreamedEstimator):
 
     def _default_kernels(self) -> KernelFamily:
         return homogeneous_polynomials(0, normalize=False) + linear_features()
+
+    def _cost(self, bank: BankCost, task: Task) -> Cost:
+        if self.solver not in ("auto", "trust_region") or self.free or self.tied is not None:
+            return super()._cost(bank, task)
+        ball = as_separable(self._domain(bank.m))
+        few = bank.features is not None and 2 * bank.features <= bank.n
+        if self.degree == 1 and task.target.ndim == 1 and ball is not None and not few:
+            return support(bank, ball, self.tol)
+        return self.n_init * polynomial_cost(bank, self.degree)
 
     def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
         machine = RidgeMachine(self.alpha, self.fit_intercept)

@@ -13,6 +13,7 @@ import numpy as np
 from multikernel._parameters import Count, Part, Verbosity
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
+from multikernel.banks.cost import BankCost
 from multikernel.banks.low_rank import LowRankBank
 from multikernel.estimators.chosen import Samples, ridges
 from multikernel.estimators.parameters import PositiveOrAuto, checked_weights
@@ -22,6 +23,8 @@ from multikernel.estimators.streamed.base import StreamedEstimator
 from multikernel.estimators.unchanged import unchanged_unless_done
 from multikernel.kernels import KernelFamily, rls2_basis
 from multikernel.observer import Observer
+from multikernel.procedures.forecast import Cost
+from multikernel.procedures.forecast import rls2 as rls2_cost
 from multikernel.procedures.rls2 import ScaledWeights, rls2, scaling_factors
 from multikernel.statistics import Moments
 from multikernel.streams import Source
@@ -65,7 +68,7 @@ class ScaledEstimator(RidgeModel):
             return self._fit_source(X, y)
         self._begin(y)
         kept = self._checkpoint(X, y, sample_weight, unlabeled)
-        bank, target = self.bind(X, y)
+        bank, target = self._bound_aloud(X, y)
         further = None if unlabeled is None else self._self_values(bank, X, unlabeled).sum(axis=1)
         weight = checked_weights(sample_weight, bank.shape[0])
         learn = partial(type(self)._learn, further=further)
@@ -160,6 +163,9 @@ class RLS2Estimator(StreamedEstimator, ScaledEstimator):
 
     def _default_kernels(self) -> KernelFamily:
         return rls2_basis()
+
+    def _cost(self, bank: BankCost, task: Task) -> Cost:
+        return rls2_cost(bank)
 
     def _learn(
         self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer, further: Array | None = None

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from multikernel.banks import KernelBank
+from multikernel.banks.cost import BankCost
 from multikernel.estimators.protocol import Task
 from multikernel.estimators.rules.base import AlphaFreeRegressor, RuleClassifier
 from multikernel.estimators.streamed.base import StreamedEstimator
 from multikernel.machines import Machine
 from multikernel.procedures import Weights, average
+from multikernel.procedures.forecast import Cost
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -46,7 +48,7 @@ class AverageMKLClassifier(RuleClassifier):
         Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap. The step
         under way is ended first.
     verbose : int, default 0
-        Not used: a rule takes no steps.
+        1 prints a forecast; a rule takes no steps that could be told.
     approximation, rank : as in L1MKLClassifier
 
     Attributes
@@ -63,6 +65,9 @@ class AverageMKLClassifier(RuleClassifier):
     >>> model.weights_.shape, bool(model.score(X, y) > 0.95)
     ((3, 2), True)
     """
+
+    def _cost(self, bank: BankCost, task: Task) -> Cost:
+        return self._cost_at_weights(bank)
 
     def _weigh(self, bank: KernelBank, task: Task, machine: Machine) -> Weights:
         return average(bank)
@@ -100,6 +105,9 @@ class AverageMKLRegressor(StreamedEstimator, AlphaFreeRegressor):
     >>> bool(model.score(X, y) > 0.4)
     True
     """
+
+    def _cost(self, bank: BankCost, task: Task) -> Cost:
+        return self._cost_at_weights(bank)
 
     def _weigh(self, bank: KernelBank, task: Task, machine: Machine) -> Weights:
         return average(bank)

@@ -14,6 +14,7 @@ from multikernel._linalg import as_columns
 from multikernel._parameters import Count, Part
 from multikernel._typing import Array
 from multikernel.banks import Gram, KernelBank
+from multikernel.banks.cost import BankCost
 from multikernel.estimators.approximated import ApproximateEstimator
 from multikernel.estimators.chosen import Fold, Samples, at_candidate, loss_weights, parts, ridges
 from multikernel.estimators.classifier import WeightedClassifier, classification_machine
@@ -26,6 +27,7 @@ from multikernel.machines import Machine, RidgeMachine
 from multikernel.machines.ridge.folds import solve_folds
 from multikernel.observer import Observer
 from multikernel.procedures import Weights
+from multikernel.procedures.forecast import Cost, hinge, margin, ridge
 
 
 class RuleEstimator(ApproximateEstimator):
@@ -36,6 +38,10 @@ class RuleEstimator(ApproximateEstimator):
     @abstractmethod
     def _weigh(self, bank: KernelBank, task: Task, machine: Machine) -> Weights:
         """The rule."""
+
+    @abstractmethod
+    def _cost_at_weights(self, bank: BankCost) -> Cost:
+        """What the machine takes on the weighted kernel."""
 
     @abstractmethod
     def _machine(self) -> Machine:
@@ -124,6 +130,9 @@ class RuleClassifier(RuleEstimator, WeightedClassifier):
         size = whole.size
         return parts(size) if name == "lam" else loss_weights(size)
 
+    def _cost_at_weights(self, bank: BankCost) -> Cost:
+        return margin(bank) if self.learner == "margin" else hinge(bank)
+
     def _machine(self) -> Machine:
         return classification_machine(self.learner, self.lam, self.C, self.tol, self.max_iter)
 
@@ -146,6 +155,9 @@ class RuleRegressor(RuleEstimator, RidgeRegressor, WeightedRegressor):
 
     def _candidates(self, name: str, whole: Samples) -> Array:
         return ridges(whole.size)
+
+    def _cost_at_weights(self, bank: BankCost) -> Cost:
+        return ridge(bank)
 
     def _machine(self) -> RidgeMachine:
         return RidgeMachine(self.alpha, self.fit_intercept)

@@ -67,7 +67,7 @@ class LearnedScalesRegressor(LearnedScalesEstimator, RidgeRegressor):
         Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap. The step
         under way is ended first.
     verbose : int, default 0
-        1 prints the certificate and the time left twice a second, 2 after every step.
+        1 prints a forecast, and then the certificate and the time left twice a second; 2 after every step.
 
     Attributes
     ----------

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -15,6 +15,7 @@ from multikernel._rules import Choice
 from multikernel._typing import Array
 from multikernel._workers import on_cluster, on_threads
 from multikernel.banks import KernelBank
+from multikernel.banks.cost import BankCost
 from multikernel.banks.shared import together
 from multikernel.combinations import Linear
 from multikernel.domains import Domain, as_separable
@@ -30,9 +31,11 @@ from multikernel.observer import Observer
 from multikernel.optimizers import Optimizer, QuasiNewton
 from multikernel.problem import Problem
 from multikernel.procedures import outcome, solved_in_own_units, support_mkl
+from multikernel.procedures.forecast import Cost, support
 
 _TOGETHER = 2 << 30  # bytes for the matrices of the problems that are solved together
 _MATRICES = 4  # of n x n double-precision values that one problem has at a time
+_SHARED = 0.4  # of a pass is what a further problem adds to it
 _LARGE_STACK = 64 << 20  # bytes of a double-precision stack beyond which passes are made in single precision
 
 
@@ -60,6 +63,11 @@ class SupportEstimator(ApproximateEstimator):
     @abstractmethod
     def _domain(self) -> Domain:
         """Where the weights live."""
+
+    def _cost(self, bank: BankCost, task: Task) -> Cost:
+        """A solver by name takes as many steps as its optimizer pleases."""
+        domain = as_separable(self._domain())
+        return super()._cost(bank, task) if self.solver != "auto" or domain is None else support(bank, domain, self.tol)
 
     @abstractmethod
     def _machine(self) -> SupportMachine:
@@ -113,6 +121,17 @@ class SupportClassifier(SupportEstimator, WeightedClassifier):
     def _machine(self) -> SupportMachine:
         return HingeMachine(C=self.C, fit_intercept=self.fit_intercept, tol=self.tol)
 
+    def _at_a_time(self, count: int, n: int) -> int:
+        shared = min(count, max(1, _TOGETHER // (_MATRICES * 8 * n**2)))
+        return shared if self.multiclass == "ovr" else super()._at_a_time(count, n)
+
+    def _of_tasks(self, bank: BankCost, tasks: Sequence[Task]) -> Cost:
+        """One-vs-rest problems make their passes together."""
+        if len(tasks) == 1 or self.multiclass != "ovr":
+            return super()._of_tasks(bank, tasks)
+        later = replace(bank, sweep=_SHARED * bank.sweep, exact=_SHARED * bank.exact)
+        return self._cost(bank, tasks[0]) + (len(tasks) - 1) * self._cost(later, tasks[1])
+
     def _at_once(self, count: int) -> bool:
         return self.multiclass == "ovr" or super()._at_once(count)
 
@@ -123,7 +142,7 @@ class SupportClassifier(SupportEstimator, WeightedClassifier):
         """
         if len(tasks) == 1 or self.multiclass != "ovr" or on_cluster():
             return on_threads([partial(task, bank) for task in tasks], self.n_jobs)
-        most = max(1, _TOGETHER // (_MATRICES * 8 * bank.shape[0] ** 2))
+        most = self._at_a_time(len(tasks), bank.shape[0])
         groups = [tasks[first : first + most] for first in range(0, len(tasks), most)]
         return [fitted for group in groups for fitted in together(bank, group)]
 
@@ -138,6 +157,9 @@ class SupportRegressor(SupportEstimator, WeightedRegressor):
 
     def _regularises(self) -> tuple[str, ...]:
         return ("C", "epsilon")
+
+    def _searched(self) -> tuple[str, ...]:
+        return ("C",)
 
     def _unit(self, whole: Samples) -> float:
         return whole.spread

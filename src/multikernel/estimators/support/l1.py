@@ -70,7 +70,7 @@ class L1MKLClassifier(WeightsOfSumOne, SupportClassifier):
         Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap. The step
         under way is ended first.
     verbose : int, default 0
-        1 prints the gap and the time left twice a second, 2 after every step.
+        1 prints a forecast, and then the gap and the time left twice a second; 2 after every step.
     approximation : None, "nystroem", "fourier" or "auto", default None
         Kernels by few features each, so that no matrix of all samples is formed: their values against landmarks, or
         random features of Gaussian, Laplacian, Matern and polynomial kernels. "auto" takes landmarks where the exact

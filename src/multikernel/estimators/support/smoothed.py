@@ -9,6 +9,7 @@ from typing import Annotated, cast
 from multikernel._rules import Number
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
+from multikernel.banks.cost import BankCost
 from multikernel.combinations import Linear
 from multikernel.domains import Domain, EntropySimplex
 from multikernel.estimators.chosen import Samples
@@ -20,6 +21,7 @@ from multikernel.observer import Observer
 from multikernel.optimizers import Optimizer
 from multikernel.problem import Problem
 from multikernel.procedures import Weights, smoothed, solved_in_own_units, support_mkl
+from multikernel.procedures.forecast import Cost, hinge
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -73,6 +75,9 @@ class SMKLClassifier(SupportClassifier):
     def _machine(self) -> HingeMachine:
         """The machine of the smoothed problem, which has no intercept."""
         return HingeMachine(C=self.C, fit_intercept=False, tol=self.tol)
+
+    def _cost(self, bank: BankCost, task: Task) -> Cost:
+        return super()._cost(bank, task) + hinge(bank)
 
     def _solvers(self) -> tuple[str, ...]:
         return ("auto", "accelerated")

@@ -51,7 +51,7 @@ class TwoLayerRegressor(TwoLayers, RidgeRegressor, WeightedRegressor):
     time_budget : float > 0 or None, default None
         Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the stationarity.
     verbose : int, default 0
-        1 prints the certificate and the time left twice a second, 2 after every step.
+        1 prints a forecast, and then the certificate and the time left twice a second; 2 after every step.
 
     Attributes
     ----------

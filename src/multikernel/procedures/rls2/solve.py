@@ -23,7 +23,7 @@ from multikernel.procedures.rls2.point import Ridge
 from multikernel.procedures.rls2.weights import ScaledWeights, equal_weights
 from multikernel.procedures.units import spread
 
-_MANY = 1000  # samples from which on a part of them is solved first: as fast at 1,000 to 3,000, twice as fast at 5,000
+MANY = 1000  # samples from which on a part of them is solved first: as fast at 1,000 to 3,000, twice as fast at 5,000
 _PART = 4  # times fewer samples in that part: its matrices cost a sixteenth, its factorisations a sixty-fourth
 
 
@@ -60,7 +60,7 @@ def rls2(
     observe : told of each step
     """
     target = checked_target(target, several=True)
-    if warm is None and mode == "certified" and len(target) >= _MANY:
+    if warm is None and mode == "certified" and len(target) >= MANY:
         warm = _of_a_part(bank, target, alpha, scaling, fit_intercept, tol, max_iter, sample_weight)
     unit, w = spread(target), np.ones(1) if sample_weight is None else np.sqrt(sample_weight)
     Y = as_columns(target) / unit

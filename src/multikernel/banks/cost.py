@@ -1,0 +1,122 @@
+"""What a bank takes: to make it, to pass over its kernels, and in memory.
+
+A bank says it of itself (``KernelBank.cost``): one that stores nothing says what it takes to store its matrices, where
+they fit the memory they may take. So a bank that is bound with no memory tells the cost of the bank that will be.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import reduce
+
+import numpy as np
+
+from multikernel._work import Work
+
+STORED = 3.0e-10  # seconds for each stored entry in a pass over the symmetric halves, counted over whole matrices
+VALUE = 3.0e-9  # for each kernel value that is evaluated from samples
+OPERATION = 1.0 / 30e9  # of the linear algebra library, a multiplication and an addition counting as two
+_WRITTEN = 6.0e-10  # for each byte that is stored for the first time
+_CALL = 2e-5  # for each kernel, whatever the samples
+NONE = Work()
+
+
+@dataclass(frozen=True)
+class BankCost:
+    """What a square bank takes.
+
+    Parameters
+    ----------
+    m, n : int, kernels and samples
+    features : int or None, how many all kernels together have, where sums of them keep these
+    made : Work to make what is stored; None where nobody knows, as of kernels that are not of this package
+    sweep : Work of a pass over all kernels, for their weighted sum or their forms
+    exact : Work of a pass over kernels in double precision, where they are stored in single; else none
+    held : float, bytes that are stored
+    beside : float, bytes that making them takes for a time
+    """
+
+    m: int
+    n: int
+    features: int | None = None
+    made: Work | None = NONE
+    sweep: Work = NONE
+    exact: Work = NONE
+    held: float = 0.0
+    beside: float = 0.0
+
+    @classmethod
+    def evaluated(cls, m: int, n: int, value: float = VALUE) -> BankCost:
+        """Of a bank that stores nothing: each value of every matrix takes so many seconds."""
+        return cls(m, n, sweep=Work(arithmetic=value * m * float(n) ** 2, steps=_CALL * m))
+
+    @classmethod
+    def stored(cls, m: int, n: int, held: float) -> BankCost:
+        """Of matrices that are there."""
+        return cls(m, n, sweep=Work(memory=STORED * m * float(n) ** 2), held=held)
+
+    @classmethod
+    def together(cls, parts: list[BankCost]) -> BankCost:
+        """Of several banks as one."""
+        return reduce(cls._and, parts)
+
+    def _and(self, other: BankCost) -> BankCost:
+        known = self.features is not None and other.features is not None
+        return BankCost(
+            self.m + other.m,
+            self.n,
+            (self.features or 0) + (other.features or 0) if known else None,
+            None if self.made is None or other.made is None else self.made + other.made,
+            self.sweep + other.sweep,
+            self.exact + other.exact,
+            self.held + other.held,
+            max(self.beside, other.beside),
+        )
+
+    def of_matrices(self) -> BankCost:
+        """Of matrices that a user gives, each of which is factored to see that it is a kernel's."""
+        n = float(self.n)
+        factored = Work(algebra=OPERATION * self.m * n**3 / 3.0, memory=_WRITTEN * self.held)
+        return replace(self, made=factored, beside=3.0 * 8.0 * n**2)
+
+    def block(self, rows: int) -> BankCost:
+        """Of so many of the samples: stored matrices are copied."""
+        part = (rows / self.n) ** 2
+        if self.features is not None:
+            part = rows / self.n
+        return replace(
+            self,
+            n=rows,
+            made=None if self.made is None else Work(memory=self.sweep.memory * part),
+            sweep=part * self.sweep,
+            exact=part * self.exact,
+            held=part * self.held,
+            beside=0.0,
+        )
+
+
+def half(m: int, n: int, itemsize: int) -> float:
+    """The bytes of the symmetric halves of m matrices."""
+    return float(m) * n * (n + 1) / 2.0 * itemsize
+
+
+def packed(evaluated: BankCost, pairs: Work, memory: float, itemsize: int, matrices: int = 2) -> BankCost:
+    """Of a stack of symmetric halves; of none where it exceeds the memory.
+
+    Parameters
+    ----------
+    evaluated : of the same kernels with nothing stored
+    pairs : Work to evaluate every kernel at each pair of samples once
+    memory, itemsize : bytes that the stack may take, and those of a number
+    matrices : how many whole matrices it is made of at a time
+    """
+    m, n = evaluated.m, evaluated.n
+    held = half(m, n, itemsize)
+    if held > memory:
+        return evaluated
+    return replace(
+        BankCost.stored(m, n, held),
+        made=pairs + Work(memory=_WRITTEN * held),
+        exact=pairs if itemsize < np.dtype(float).itemsize else NONE,
+        beside=matrices * 8.0 * n * n,
+    )

@@ -1,0 +1,88 @@
+"""How fast this machine is beside the one that the constants of ``Work`` were measured on.
+
+It is measured once in a process, in some milliseconds, and only where somebody asks how long a fit will take: no choice
+follows it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from time import perf_counter
+
+import numpy as np
+
+from multikernel._work import Work
+from multikernel.banks.threads import SMALL_ORDER, n_threads, one_blas_thread
+
+_ORDER = 256  # of the matrices that are multiplied
+_VALUES = 1 << 15  # of which exponentials are taken
+_ENTRIES = 1 << 20  # that are added up: more than caches hold
+_CALLS = 200
+_REPEATED = 4  # times; the fastest counts, since others may use the machine
+_GAINED = 0.8  # the power of the number of threads by which products of matrices are faster
+
+
+@dataclass(frozen=True)
+class Speed:
+    """What one thread takes, in seconds, for a little of each kind of work.
+
+    Parameters
+    ----------
+    algebra : for a product of matrices of order 256
+    memory : for the sum of a million numbers
+    arithmetic : for 32768 exponentials
+    steps : for 200 inner products of a thousand numbers
+    """
+
+    algebra: float
+    memory: float
+    arithmetic: float
+    steps: float
+
+    def seconds(self, work: Work, order: int, threads: int) -> float:
+        """Of work on matrices of this order, what can be shared out among so many threads being so."""
+        in_algebra = threads**_GAINED if order > SMALL_ORDER else 1.0
+        return (
+            work.algebra * self.algebra / _REFERENCE.algebra / in_algebra
+            + work.memory * self.memory / _REFERENCE.memory / threads
+            + work.arithmetic * self.arithmetic / _REFERENCE.arithmetic / threads
+            + work.steps * self.steps / _REFERENCE.steps
+        )
+
+
+_REFERENCE = Speed(algebra=6.6e-4, memory=2.1e-4, arithmetic=3.0e-5, steps=1.6e-4)
+
+
+def seconds_here(work: Work, order: int) -> float:
+    """What work on matrices of this order takes this machine with the threads that it has."""
+    return _measured().seconds(work, order, n_threads())
+
+
+@cache
+def _measured() -> Speed:
+    A = np.ones((_ORDER, _ORDER))
+    values, entries, few = np.linspace(-1.0, 0.0, _VALUES), np.ones(_ENTRIES), np.ones(1000)
+
+    def calls() -> None:
+        for _ in range(_CALLS):
+            few @ few
+
+    with one_blas_thread(0):
+        return Speed(
+            algebra=_seconds(lambda: A @ A),
+            memory=_seconds(entries.sum),
+            arithmetic=_seconds(lambda: np.exp(values)),
+            steps=_seconds(calls),
+        )
+
+
+def _seconds(task: Callable[[], object]) -> float:
+    """The least that it takes."""
+    taken = []
+    for _ in range(_REPEATED):
+        start = perf_counter()
+        task()
+        taken.append(perf_counter() - start)
+    return min(taken)
