@@ -9,6 +9,7 @@ import pytest
 
 from multikernel.banks import DenseGram
 from multikernel.machines.ridge.along import along
+from multikernel.machines.ridge.solved import Solved, reduced
 from multikernel.machines.ridge.tridiagonal import RidgeTridiagonal
 
 Array = Any
@@ -56,3 +57,30 @@ def test_a_matrix_that_is_no_kernel_is_refused() -> None:
 def test_a_system_that_fails_is_no_number() -> None:
     form = RidgeTridiagonal.of(DenseGram(np.zeros((3, 3))), np.ones((3, 1)))
     assert np.isnan(form.solve(-1.0)).all()
+
+
+def values(K: Array, Y: Array, alpha: float, A: Array, C: Array) -> tuple[float, float]:
+    """The dual value of A and the primal value of the predictor K C, in long double."""
+    K, Y, A, C = (np.asarray(each, dtype=np.longdouble) for each in (K, Y, A, C))
+    dual = 2.0 * (A * Y).sum() - (A * (K @ A)).sum() - alpha * (A * A).sum()
+    return float(dual), float((C * (K @ C)).sum() + ((Y - K @ C) ** 2).sum() / alpha)
+
+
+def test_any_coefficients_have_their_own_values() -> None:
+    K, rng = matrix(12, 12), np.random.default_rng(3)
+    Y, alpha = rng.normal(size=(12, 2)), 0.7
+    C = np.linalg.solve(K + alpha * np.eye(12), Y) * (1.0 + 0.1 * rng.random((12, 1)))
+    found = Solved.at(DenseGram(K), Y, alpha, C)
+    assert (found.value, found.upper) == pytest.approx(values(K, Y, alpha, C, C), rel=1e-12)
+    assert found.gap == pytest.approx((found.upper - found.value) / found.upper, rel=1e-9)
+
+
+def test_reduced_values_are_less_that_of_no_kernel() -> None:
+    K, Y = matrix(12, 12), np.random.default_rng(4).normal(size=(12, 2))
+    alpha = 1e3
+    found = reduced(DenseGram(K), Y, alpha, 1.001 * np.linalg.solve(K + alpha * np.eye(12), Y))
+    dual, primal = values(K, Y, alpha, found.factor, found.coef)
+    nothing = float((Y * Y).sum()) / alpha
+    assert found.value == pytest.approx(dual - nothing, rel=1e-9)
+    assert found.upper == pytest.approx(primal - nothing, rel=1e-9)
+    assert found.value <= found.upper < 0.0
