@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, make_friedman1
@@ -41,6 +43,16 @@ def test_much_time_takes_more_samples_than_no_word_of_it(tried):
 def test_less_memory_takes_fewer_samples(tried):
     limits = Limits.of(tried, 5000, 4, None, 8e6)
     assert 8.0 * 8.0 * limits.training**2 <= 8e6
+
+
+def test_a_fit_takes_no_more_memory_than_it_is_given():
+    X, y = make_friedman1(2000, noise=0.5, random_state=0)
+    MultiKernelRegressor(memory=1e6, random_state=0).fit(X[:200], y[:200])  # modules and compiled code are there
+    tracemalloc.start()
+    MultiKernelRegressor(memory=8e6, random_state=0).fit(X, y)
+    peak = tracemalloc.get_traced_memory()[1]
+    tracemalloc.stop()
+    assert peak <= 1.1 * 8e6
 
 
 def test_some_samples_keep_the_shares_of_the_classes():
