@@ -83,6 +83,16 @@ def test_a_sketch_tells_the_cost_of_the_bank_that_is_made() -> None:
         assert told.seconds >= after.seconds  # what is bound needs not be made
 
 
+def test_nothing_of_the_size_of_the_kernels_is_made() -> None:
+    samples = np.tile(X, (3, 1))
+    for given in (samples, {"one": samples[:, :3], "other": samples[:, 3:]}):
+        tracemalloc.start()
+        told = mk.L1MKLClassifier(EACH).forecast(given, np.tile(Y, 3))
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < 0.1 * told.bytes  # what the speed of the machine is measured with
+
+
 def test_it_prints_as_a_sentence() -> None:
     told = mk.L1MKLClassifier(EACH).forecast(X, np.arange(400) % 3)
     assert re.fullmatch(

@@ -112,7 +112,13 @@ class ViewBank(SameKernelsBank):
         return samples[stand_ins(present)], present
 
 
-def bind_view(family: KernelFamily, view: str, part: Any, dtype: Callable[[int, int], Any]) -> ViewBank:
+def bind_view(
+    family: KernelFamily,
+    view: str,
+    part: Any,
+    dtype: Callable[[int, int], Any],
+    bound: Callable[..., KernelBank] = bind_kernels,
+) -> ViewBank:
     """The kernels of a view of samples, on a training sample.
 
     Parameters
@@ -121,6 +127,7 @@ def bind_view(family: KernelFamily, view: str, part: Any, dtype: Callable[[int, 
     view : str, its name
     part : its samples, as the user gave them
     dtype : function of how many kernels there are and how many samples, the precision in which they are stored
+    bound : what makes a bank of kernels and samples
 
     Raises
     ------
@@ -135,7 +142,7 @@ def bind_view(family: KernelFamily, view: str, part: Any, dtype: Callable[[int, 
     own = family.resolve(replace(features, missing=tuple(missing))).learned(some)
     with np.errstate(over="ignore", invalid="ignore"):  # what overflows is named by who asks for the bank
         whole = some if present.all() else samples[stand_ins(present)]
-        bank = bind_kernels(own, whole, dtype=dtype(len(own), len(present)))
+        bank = bound(own, whole, dtype=dtype(len(own), len(present)))
     if not present.all():
         bank = bank.weighed(present.astype(float))
     return ViewBank(bank, view, features=features, example=some[:1], labels=tuple(own.names))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
 from functools import partial
 from typing import Any, ClassVar
@@ -134,8 +134,12 @@ class TakesKernels(TakesSamples):
 
     def _bank_of(self, family: KernelFamily, X: Any) -> KernelBank:
         """The bank of a resolved family that has learned, on checked samples."""
-        dtype = self._precision(len(family), X.shape[0])
-        return sketched(family, X, dtype) if self._sketches else bind_kernels(family, X, dtype=dtype)
+        return self._bind_kernels(family, X, dtype=self._precision(len(family), X.shape[0]))
+
+    @property
+    def _bind_kernels(self) -> Callable[..., KernelBank]:
+        """What makes a bank of kernels and samples."""
+        return sketched if self._sketches else bind_kernels
 
     def _bound_views(self, X: Views) -> KernelBank:
         """The kernels of every view: those of its own, or the same for all."""
@@ -148,7 +152,7 @@ class TakesKernels(TakesSamples):
                 bound.append(ViewBank(bank, view, columns=np.arange(bank.shape[1]) if X.rows is None else X.rows))
             else:
                 family = self._family_of(view, part)
-                bound.append(bind_view(family, view, part, self._precision))
+                bound.append(bind_view(family, view, part, self._precision, self._bind_kernels))
                 own = tuple(bound[-1].names or ())
             names += [view if len(own) == 1 else f"{view}: {name}" for name in own]
         self.kernel_names_ = np.array(names, dtype=object)
