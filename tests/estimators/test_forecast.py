@@ -118,6 +118,7 @@ def test_what_nobody_knows_is_not_invented() -> None:
         mk.HKLClassifier(),
         mk.BestKernelClassifier(EACH),
         mk.L1MKLClassifier([Own(0.1), Own(1.0)]),
+        mk.RLS2Classifier(kernels.linear_features()),
     ]
     for model in several:
         told = model.forecast(X, Y)
@@ -145,7 +146,8 @@ def test_what_does_not_fit_is_refused_with_ways_out(monkeypatch: pytest.MonkeyPa
     ):
         model.fit(X, Y)
     assert not model.forecast(X, Y).fits
-    mk.L1MKLClassifier(kernels.linear_features(), approximation="nystroem", rank=5).fit(X, Y)
+    for way_out in (mk.L1MKLClassifier, mk.RLS2Classifier, mk.EasyMKLClassifier):
+        way_out(WIDTHS, approximation="nystroem", rank=5).fit(X, Y)
 
 
 def test_the_choice_of_a_solver_follows_no_clock(monkeypatch: pytest.MonkeyPatch) -> None:

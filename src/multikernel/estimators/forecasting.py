@@ -184,8 +184,8 @@ class Forecasting(Regularised, FittedModel):
             return
         cost = self._bank_cost(bank)
         needed = self._bytes(cost, tasks)
-        if _SURE * needed <= most:
-            return
+        if _SURE * needed <= most or (cost.features is not None and cost.features < cost.n):
+            return  # what works on features makes no matrix of the samples, or looks at the memory before
         ways = [f"take at most {int(cost.n * np.sqrt(most / needed)):,} samples"]
         if cost.held > 0.5 * needed:
             ways.append("fewer kernels")

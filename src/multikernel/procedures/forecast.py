@@ -126,6 +126,17 @@ def support(bank: BankCost, domain: Separable, tol: float) -> Cost:
     return Cost(found.work + certified + Work(steps=_CALL), (4.0 if found is inside else 1.5) * 8.0 * n**2)
 
 
+def _matrices(bank: BankCost, count: float) -> float:
+    """The bytes of so many matrices of all samples, or of their features where these are fewer."""
+    n = float(bank.n)
+    return count * 8.0 * n * (n if bank.features is None else min(n, float(bank.features)))
+
+
+def _of_samples(bank: BankCost, work: Work) -> Work | None:
+    """Work on matrices of all samples; where steps are taken on few features instead, nobody knows what they take."""
+    return work if bank.features is None or 2 * bank.features > bank.n else None
+
+
 # -- machines at given weights -----------------------------------------------------------------------------------------
 
 
@@ -178,14 +189,15 @@ def rls2(bank: BankCost, targets: int = 1) -> Cost:
     copied = half(int(max(min(m, _COPIED), m * _OF_MANY)), bank.n, 8)
     copied = 0.0 if bank.held or bank.features is not None or copied > MEMORY else copied
     work = count * (step + some) + 3.0 * bank.sweep + bank.exact + Work(steps=_CALL)
-    return Cost(work, 2.0 * 8.0 * n**2 + copied)
+    return Cost(_of_samples(bank, work), _matrices(bank, 2.0) + copied)
 
 
 def polynomial(bank: BankCost, degree: int) -> Cost:
     """A power of a sum of kernels with ridge regression: second derivatives in each step."""
     n = float(bank.n)
     step = Work(algebra=OPERATION * (n**3 + 2.0 * bank.m * n**2), memory=4.0 * _VALUE * degree * n**2, steps=_STEP)
-    return Cost(6.0 * (step + 2.0 * bank.sweep) + Work(steps=_CALL), 4.0 * 8.0 * n**2)
+    work = 6.0 * (step + 2.0 * bank.sweep) + Work(steps=_CALL)
+    return Cost(_of_samples(bank, work), _matrices(bank, 4.0))
 
 
 def quasi_newton(bank: BankCost, machine: Cost) -> Cost:
@@ -200,4 +212,5 @@ def ridge_cv(bank: BankCost, folds: int) -> Cost:
     m, n = bank.m, float(bank.n)
     columns = min(folds, 10)
     step = Work(algebra=OPERATION * (2.0 * n**3 + 2.0 * columns * m * n**2 + 4.0 * n * m**2), steps=_STEP)
-    return Cost(18.0 * (step + 2.0 * bank.sweep) + Work(steps=_CALL), 4.0 * 8.0 * n**2)
+    work = 18.0 * (step + 2.0 * bank.sweep) + Work(steps=_CALL)
+    return Cost(_of_samples(bank, work), _matrices(bank, 4.0))
