@@ -9,6 +9,8 @@ from pathlib import Path
 
 _LIMITS = ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes")  # of a container
 
+_HALF = 0.5  # of the memory, that one thing may take
+
 
 @cache
 def total_memory() -> float:
@@ -20,6 +22,11 @@ def total_memory() -> float:
         with suppress(OSError, ValueError):
             most.append(float(Path(path).read_text()))
     return min(bytes for bytes in most if bytes > 0)
+
+
+def fits(bytes: float) -> bool:
+    """Whether something so large, of which there is one, is kept in memory."""
+    return bytes <= _HALF * total_memory()
 
 
 def check_memory(values: float, what: str, instead: str, itemsize: int = 8) -> None:

@@ -14,7 +14,6 @@ from typing import Any, Literal
 import numpy as np
 
 from multikernel._arrays import taken
-from multikernel._memory import check_memory
 from multikernel._typing import Array, Index
 from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.bind import bind_kernels
@@ -149,12 +148,6 @@ def _approximated(exact: _Exact, asked: Approximation) -> tuple[LowRankBank, Arr
         rank = min(2 * rank, n)
     q = sum(map.sizes)
     dtype = np.dtype(np.float64 if 8 * n * q <= MEMORY // 2 else np.float32)
-    check_memory(
-        float(n) * q,
-        f"the approximation of {len(map.sizes)} kernels of {n} samples by {q} features in all",
-        "ask for a lower rank, or for fewer kernels",
-        itemsize=dtype.itemsize,
-    )
     bank = LowRankBank.of(map, features(slice(None), dtype))
     return (bank.centred(exact.follows) if exact.follows.any() else bank), errors
 

@@ -11,6 +11,7 @@ import numpy as np
 
 from multikernel._arrays import foreign, host, like, namespace, taken, zeros
 from multikernel._typing import Array
+from multikernel.banks.low_rank.space import space
 from multikernel.banks.threads import slices
 from multikernel.kernels.encoding import Encoding
 from multikernel.kernels.table import as_samples
@@ -41,7 +42,7 @@ class FeatureMap(ABC):
         """
         X = X if hasattr(X, "shape") else as_samples(X)
         n, q = X.shape[0], sum(self.sizes)
-        F = zeros(X, (n, q)) if foreign(X) else np.empty((n, q), dtype=dtype)
+        F = zeros(X, (n, q)) if foreign(X) else space(n, q, dtype)
         for rows in slices(n, max(1, TILE_VALUES // max(1, q))):
             F[rows, :] = like(F, self._features(taken(X, rows)))
         return F

@@ -19,6 +19,7 @@ from multikernel._typing import Array
 from multikernel.banks.array_bank import ArrayBank
 from multikernel.banks.base import KernelBank
 from multikernel.banks.low_rank.feature_map import TILE_VALUES, FeatureMap
+from multikernel.banks.low_rank.space import space
 from multikernel.banks.threads import over_rows, slices
 
 _RANK = 1e-12  # of the largest eigenvalue: where it is smaller, rounding of the kernel values is all there is
@@ -64,7 +65,7 @@ class Nystroem(FeatureMap):
                 for C, root, end in zip(bank.matrices_of(rows), self.roots, ends.tolist(), strict=True):
                     F[rows, end - root.shape[1] : end] = C @ like(C, root)
             return F
-        F = np.empty((bank.shape[0], sum(self.sizes)), dtype=dtype)
+        F = space(bank.shape[0], sum(self.sizes), dtype)
 
         def some(rows: slice) -> None:
             for C, root, end in zip(bank.tiles(rows), self.roots, ends, strict=True):

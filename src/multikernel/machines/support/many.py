@@ -15,6 +15,7 @@ from functools import cached_property
 import numpy as np
 
 from multikernel._linalg import product
+from multikernel._memory import fits
 from multikernel._typing import Array
 from multikernel.machines.base import DualSolution, out_of_time
 from multikernel.machines.support.certified import roots, solution
@@ -22,6 +23,7 @@ from multikernel.machines.support.factored import FactoredProgram
 from multikernel.machines.support.program import SupportProgram
 
 _PASSES = 10  # between two certificates, of which the first alone is over all variables
+_READ = 1 << 26  # bytes of a block of features
 _SLOW = 0.9  # of a gap: passes that leave more of it are followed by a program
 _MOST = 300  # passes before the first program
 _NEAR = (
@@ -100,7 +102,7 @@ class ManySamples:
         moving = np.arange(len(a))
         for _ in range(_PASSES):
             before = a[moving]
-            order = rng.permutation(moving)
+            order = self._order(moving, rng)
             _coordinates.ascend(
                 self.F, self.weights, first, last, order, program.sample, program.sign, program.linear, program.upper,
                 program.ridge, curvature, a, v, state, c, size,
@@ -109,6 +111,14 @@ class ManySamples:
             now = a[moving]
             moving = moving[(now != before) | ((now > 0.0) & (now < program.upper[moving]))]
         return program.sign * program.balanced(program.sign * a) if program.intercept else a
+
+    def _order(self, moving: Array, rng: np.random.Generator) -> Array:
+        """These variables in random order; of features on disk, samples that are read at once follow each other."""
+        order: Array = rng.permutation(moving)
+        if fits(self.F.nbytes):
+            return order
+        block = self.program.sample[order] // max(1, _READ // (self.F.itemsize * self.F.shape[1]))
+        return order[np.argsort(rng.permutation(int(block.max(initial=0)) + 1)[block], kind="stable")]
 
     # -- programs ------------------------------------------------------------------------------------------------------
 
