@@ -36,7 +36,7 @@ class Forecast:
     def __str__(self) -> str:
         kernels = f"{self.kernels:,} kernel{'s' * (self.kernels != 1)} of {self.samples:,} samples, {self.form}"
         problems = f", {self.problems} problems" if self.problems > 1 else ""
-        time = "a time that is not known beforehand" if self.seconds is None else f"about {_duration(self.seconds)}"
+        time = "a time that is not known beforehand" if self.seconds is None else _duration(self.seconds)
         more = "" if self.fits else f", and there are {_size(self.memory)} in all"
         return f"{self.estimator}: {time} and {_size(self.bytes)}{more}: {kernels}{problems}"
 
@@ -45,8 +45,8 @@ def _duration(seconds: float) -> str:
     """In the unit that people say it in."""
     for least, unit, name in ((7200.0, 3600.0, "hours"), (120.0, 60.0, "min"), (0.1, 1.0, "s")):
         if seconds >= least:
-            return f"{float(f'{seconds / unit:.2g}'):,g} {name}"
-    return "0.1 s"
+            return f"about {float(f'{seconds / unit:.2g}'):,g} {name}"
+    return "less than 0.1 s"
 
 
 def _size(number: float) -> str:

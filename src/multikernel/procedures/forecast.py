@@ -37,7 +37,7 @@ _WORKING = 30  # kernels that take part in the steps of RLS2, and as a part of m
 _OF_FEW, _OF_MANY = 0.6, 0.25
 _FEWER = 2.0  # times fewer steps of RLS2 on many samples, after those on a part of them
 _COPIED = 12  # kernels that it stores in double precision where not all are stored, if that fits
-_SUPPORT = 2.5  # factorisations of the support of a margin, which follows the data, as ones of all samples
+_SUPPORT = 3.0  # factorisations of the support of a margin, which follows the data, as ones of all samples
 _CALL = 2e-3  # of what does not follow the size: checks, certificates, what is published
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Annotated, Any, Literal
 
 import numpy as np
@@ -22,7 +22,7 @@ from multikernel._parameters import (
 from multikernel._rules import Number
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.banks.cost import BankCost
+from multikernel.banks.cost import NONE, BankCost
 from multikernel.combinations import Combination, HadamardPower, TiedAndFree
 from multikernel.combinations.tied_and_free import Products
 from multikernel.domains import Domain, NormBall, Orthant, Product, as_separable
@@ -35,9 +35,11 @@ from multikernel.machines import RidgeMachine
 from multikernel.observer import Observer
 from multikernel.problem import Problem
 from multikernel.procedures import solved_in_own_units
-from multikernel.procedures.forecast import Cost, support
+from multikernel.procedures.forecast import Cost, ridge, support
 from multikernel.procedures.forecast import polynomial as polynomial_cost
 from multikernel.procedures.polynomial import polynomial_mkl
+
+_MACHINES = 5.0  # that are factored in turns: of squared losses every sample is a support vector
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -110,7 +112,7 @@ class PolynomialMKL(StreamedEstimator):
         ball = as_separable(self._domain(bank.m))
         few = bank.features is not None and 2 * bank.features <= bank.n
         if self.degree == 1 and task.target.ndim == 1 and ball is not None and not few:
-            return support(bank, ball, self.tol)
+            return support(bank, ball, self.tol) + _MACHINES * ridge(replace(bank, sweep=NONE))
         return self.n_init * polynomial_cost(bank, self.degree)
 
     def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
