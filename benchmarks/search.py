@@ -1,11 +1,12 @@
 """Searches, paths, resamples and shuffles on one bank, beside scikit-learn's tools on the same estimators.
 
-    python benchmarks/search.py [--parts pipelines folds stability importance budget] [--rounds 3] [--samples 2000]
+    python benchmarks/search.py [--parts pipelines folds stability costly importance budget] [--rounds 3]
 
 pipelines   BankSearchCV and GridSearchCV of a pipeline with a scaler: ten values, five folds
 folds       BankSearchCV over twenty values and five folds, beside one path along them; and the most memory taken beside
             the bank, as a part of its size
 stability   weights on ten halves of the sample: ``weight_stability`` and fits to each half
+costly      the same where kernels take long to evaluate: Gaussians of 5000 features, and subsequences of strings
 importance  what the score loses by shuffling a feature's kernels: ``kernel_importance`` and ``permutation_importance``
 budget      fits that are stopped after 1, 5 and 20 seconds: seconds used, and the gap reached
 
@@ -130,17 +131,41 @@ def folds(name: str, options: Any) -> None:
 def stability(name: str, options: Any) -> None:
     model = estimator(name, FEATURES)
     X, y = sample(model)
-    X, seed = scale(X), check_random_state(0).randint(np.iinfo(np.int32).max)
+    weighed(name, model, scale(X), y, options.rounds)
+
+
+def costly(name: str, options: Any) -> None:
+    if not is_classifier(estimator(name, WIDTHS)):
+        return
+    rng = np.random.default_rng(0)
+    y = np.arange(300) % 2
+    X = rng.normal(size=(300, 5000)) + 0.05 * y[:, None]
+    words = ["".join(rng.choice(list("acgt"), 60)) for _ in range(120)]
+    words = [word.replace("ac", "gt") if label else word for word, label in zip(words, y[:120], strict=True)]
+    for label, family, samples in (
+        ("20 widths, 5000 features", kernels.rbf_grid(np.logspace(-6, -2, 20)), X),
+        ("gapped subsequences", kernels.gapped_subsequences(6), words),
+    ):
+        weighed(f"{name}, {label}", estimator(name, family), samples, y[: len(samples)], options.rounds)
+
+
+def weighed(label: str, model: Any, X: Any, y: Any, rounds: int) -> None:
+    """Weights on ten halves, on the bank and by fits to each half."""
+    seed = check_random_state(0).randint(np.iinfo(np.int32).max)
     kind = StratifiedShuffleSplit if is_classifier(model) else ShuffleSplit
-    halves = [np.sort(rows) for rows, _ in kind(10, train_size=0.5, random_state=seed).split(X, y)]
+    halves = [np.sort(rows) for rows, _ in kind(10, train_size=0.5, random_state=seed).split(np.empty((len(y), 1)), y)]
+
+    def taken(rows: Any) -> Any:
+        return [X[row] for row in rows] if isinstance(X, list) else X[rows]
+
     (ours, theirs), (found, refitted) = alternating(
-        options.rounds,
+        rounds,
         lambda: mk.weight_stability(model, X, y, n_resamples=10, random_state=0).weights,
-        lambda: [clone(model).fit(X[rows], y[rows]).weights_ for rows in halves],
+        lambda: [clone(model).fit(taken(rows), y[rows]).weights_ for rows in halves],
     )
     differ = np.abs(found - np.array(refitted).reshape(found.shape)).max()
     print(
-        f"{name:16} on the bank {ours:6.2f} s  fits {theirs:6.2f} s  fits / bank {theirs / ours:5.1f}  "
+        f"{label:42} on the bank {ours:6.2f} s  fits {theirs:6.2f} s  fits / bank {theirs / ours:5.1f}  "
         f"weights differ by {differ:.0e}",
         flush=True,
     )
@@ -207,7 +232,14 @@ def budget(name: str, options: Any) -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parts = {"pipelines": pipelines, "folds": folds, "stability": stability, "importance": importance, "budget": budget}
+    parts: dict[str, Callable[[str, Any], None]] = {
+        "pipelines": pipelines,
+        "folds": folds,
+        "stability": stability,
+        "costly": costly,
+        "importance": importance,
+        "budget": budget,
+    }
     parser.add_argument("--parts", nargs="+", default=list(parts), choices=list(parts))
     parser.add_argument("--names", nargs="+", default=[])
     parser.add_argument("--rounds", type=int, default=3)

@@ -12,7 +12,14 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
 
 import multikernel
-from multikernel import EasyMKLClassifier, L1MKLClassifier, LpMKLRegressor, kernels
+from multikernel import (
+    BestKernelClassifier,
+    EasyMKLClassifier,
+    L1MKLClassifier,
+    LpMKLRegressor,
+    ProportionalMKLClassifier,
+    kernels,
+)
 from multikernel._workers import limited, on_threads, seconds_left, time_is_up
 
 FEW = [kernels.Linear(), kernels.RBF(0.1), kernels.RBF(1.0).on([0, 1]), kernels.RBF(3.0).on([2, 3])]
@@ -91,6 +98,16 @@ def test_the_gap_is_true_wherever_the_time_ends(name, looks, monkeypatch):
     assert np.isfinite(stopped._values(X)).all()
     if gap < 1.0:  # it is relative to an upper value, which is at most so much larger than the one told
         assert abs(stopped.objective_ - optimum) <= (gap / (1.0 - gap) + 1e-8) * abs(stopped.objective_)
+
+
+@pytest.mark.parametrize("cls", [BestKernelClassifier, ProportionalMKLClassifier])
+def test_a_rule_leaves_half_of_the_time_to_the_machine(cls, monkeypatch):
+    X, y = data()
+    left, whole = [], cls._weigh
+    monkeypatch.setattr(cls, "_weigh", lambda *given: left.append(seconds_left()) or whole(*given))
+    cls(FEW, C=1.0, cv=2, time_budget=1000.0).fit(X, y)
+    assert len(left) == 1
+    assert 400.0 < left[0] <= 500.0
 
 
 def test_more_time_gives_smaller_gaps(monkeypatch):

@@ -7,6 +7,7 @@ Sums may be reassociated: the order of a sum changes rounding only, and no stopp
 
 from __future__ import annotations
 
+import numpy as np
 from numba import njit
 
 _FAST = {"reassoc", "contract", "nsz"}
@@ -160,13 +161,25 @@ def rows(packed, chosen, K):  # type: ignore[no-untyped-def]
 
 @njit(nogil=True, cache=True)
 def principal(packed, chosen, rows, out, first, last):  # type: ignore[no-untyped-def]
-    """out[k] = the packed half of some rows and columns, in this order, of packed[chosen[k]], k = first..last."""
+    """out[k] = the packed half of some rows and columns, in this order, of packed[chosen[k]], k = first..last.
+
+    Of rows in ascending order an entry stands in the row of the later sample: nothing is asked for each entry then.
+    """
+    ascending = True
+    for a in range(1, len(rows)):
+        ascending &= rows[a - 1] <= rows[a]
+    places = rows.astype(np.uint32)
     for k in range(first, last):
         K, at = packed[chosen[k]], 0
         for a in range(len(rows)):
             i = rows[a]
             start = i * (i + 1) // 2
-            for b in range(a + 1):
-                j = rows[b]
-                out[k, at] = K[start + j] if j <= i else K[j * (j + 1) // 2 + i]
-                at += 1
+            own, line = K[start : start + i + 1], out[k, at : at + a + 1]
+            if ascending:
+                for b in range(a + 1):
+                    line[b] = own[places[b]]
+            else:
+                for b in range(a + 1):
+                    j = rows[b]
+                    line[b] = own[j] if j <= i else K[j * (j + 1) // 2 + i]
+            at += a + 1

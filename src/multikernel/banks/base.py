@@ -259,7 +259,12 @@ class KernelBank(ABC):
 
     def matrices(self) -> Array:
         """All matrices, dense: shape (m, r, c). For small problems and for looking at."""
-        return np.stack([self.matrix(k) for k in range(len(self))])
+        first = self.matrix(0)
+        stack = np.empty((len(self), *first.shape), dtype=first.dtype)
+        stack[0] = first
+        for k in range(1, len(self)):  # one after the other, as together they would take their memory twice
+            stack[k] = self.matrix(k)
+        return stack
 
     def __getitem__(self, index: Any) -> Any:
         """``bank[np.ix_(rows, columns)]`` or ``bank[rows, columns]``: a block.

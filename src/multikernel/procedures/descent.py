@@ -15,6 +15,7 @@ from multikernel._workers import check_interrupted, time_is_up
 from multikernel.certificate import Certificate
 from multikernel.observer import Event, Observer
 
+Function = Callable[[Array], tuple[float, Array]]
 _MEMORY = 20  # pairs that L-BFGS keeps
 
 
@@ -23,8 +24,21 @@ def stationarity(value: float, gradient: Array, ridge: float, inexact: float = 0
     return Certificate.stationarity(float(gradient @ gradient) / (4.0 * ridge) + inexact, value)
 
 
+def remembering(function: Function) -> Function:
+    """The function, which knows what it was at the last point: a step mostly ends where it was evaluated last."""
+    at, known = np.empty(0), (np.nan, np.empty(0))
+
+    def value(x: Array) -> tuple[float, Array]:
+        nonlocal at, known
+        if not np.array_equal(x, at):
+            known, at = function(x), x.copy()
+        return known[0], known[1].copy()
+
+    return value
+
+
 def descent(
-    function: Callable[[Array], tuple[float, Array]],
+    function: Function,
     ridge: float,
     start: Array,
     tol: float,
@@ -35,7 +49,7 @@ def descent(
 
     Parameters
     ----------
-    function : of x, F and its gradient
+    function : of x, F and its gradient; it is asked for some points twice, ``remembering`` evaluates it once
     ridge : float > 0
     start : array
     tol : float, the relative stationarity to reach
@@ -44,19 +58,12 @@ def descent(
     """
     history: list[float] = []
     latest, known = start, function(start)
-    seen = (latest, known)  # the last point that was evaluated: mostly the one that a step ends at, or begins with
-
-    def value(x: Array) -> tuple[float, Array]:
-        nonlocal seen
-        if not np.array_equal(x, seen[0]):
-            seen = (x.copy(), function(x))
-        return seen[1][0], seen[1][1].copy()
 
     def told(intermediate_result: OptimizeResult) -> None:
         nonlocal latest, known
         check_interrupted()
         latest = intermediate_result.x.copy()
-        known = value(latest)
+        known = function(latest)
         certificate = stationarity(*known, ridge)
         history.append(certificate.value)
         observe(Event(len(history), certificate, latest, known[0], known[0]))
@@ -65,7 +72,7 @@ def descent(
 
     if not time_is_up() and (not stationarity(*known, ridge).reached(tol) or not start.any()):
         minimize(
-            value,
+            function,
             start,
             jac=True,
             method="L-BFGS-B",

@@ -24,12 +24,13 @@ import numpy as np
 from multikernel._linalg import as_columns, product
 from multikernel._memory import check_memory
 from multikernel._typing import Array
+from multikernel._workers import time_is_up
 from multikernel.banks import DenseGram, KernelBank
 from multikernel.banks.memberships import opened
 from multikernel.machines import DualSolution, Machine
 from multikernel.observer import Observer, silent
 from multikernel.procedures.base import Weights
-from multikernel.procedures.descent import descent, stationarity
+from multikernel.procedures.descent import descent, remembering, stationarity
 
 _INNER = 1e-6  # of the stationarity asked for: the machine's gap
 _FINEST = 1e-11
@@ -140,9 +141,13 @@ def gated_kernels(
     problem = Gated(bank.matrices(), inputs, inner, target, weight, kind, ridge)
     size, rng = m * inputs.shape[1], np.random.default_rng(seed)
     starts = [np.zeros(size) if start is None else start, *(rng.normal(size=size) for _ in range(n_init - 1))]
-    runs = [descent(problem.value, ridge, each, tol, max_iter, observe) for each in starts]
+    function = remembering(problem.value)
+    runs = [descent(function, ridge, starts[0], tol, max_iter, observe)]
+    for each in starts[1:]:
+        if not time_is_up():
+            runs.append(descent(function, ridge, each, tol, max_iter, observe))
     x, value, history = min(runs, key=lambda run: run[1])
-    _, gradient = problem.value(x)
+    _, gradient = function(x)
     dual = problem.latest[-1]
     certificate = stationarity(value, gradient, ridge, max(dual.upper - dual.value, 0.0))
     each = x.reshape(m, -1)

@@ -13,6 +13,7 @@ import numpy as np
 from multikernel._linalg import as_columns
 from multikernel._parameters import Count, Part
 from multikernel._typing import Array
+from multikernel._workers import limited, seconds_left
 from multikernel.banks import Gram, KernelBank
 from multikernel.banks.cost import BankCost
 from multikernel.estimators.approximated import ApproximateEstimator
@@ -28,6 +29,8 @@ from multikernel.machines.ridge.folds import solve_folds
 from multikernel.observer import Observer
 from multikernel.procedures import Weights
 from multikernel.procedures.forecast import Cost, hinge, margin, ridge
+
+_RULE = 0.5  # of the time at most, for the rule
 
 
 class RuleEstimator(ApproximateEstimator):
@@ -49,7 +52,8 @@ class RuleEstimator(ApproximateEstimator):
 
     def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
         machine = self._machine()
-        weights = self._weigh(bank, task, machine)
+        with limited(_RULE * seconds_left()):  # the machine needs the rest: without it there is no model
+            weights = self._weigh(bank, task, machine)
         start = warm.solution.warm if warm else None
         return weights, machine.solve(bank.combine(weights.values), task.target, start, task.sample_weight)
 

@@ -40,7 +40,7 @@ from multikernel.certificate import Certificate
 from multikernel.machines import DualSolution, RidgeMachine
 from multikernel.observer import Observer, silent
 from multikernel.procedures.base import Weights
-from multikernel.procedures.descent import descent, stationarity
+from multikernel.procedures.descent import descent, remembering, stationarity
 from multikernel.procedures.two_layers.second_layer import SecondLayer
 from multikernel.procedures.units import spread
 
@@ -210,10 +210,11 @@ def two_layers(
     weight : array (n,) > 0, what the squared residuals are multiplied with
     """
     problem, rng = _Outputs.of(bank, y, second, alpha, beta, weight), np.random.default_rng(seed)
-    runs = [descent(problem.value, beta, problem.start(None), tol, max_iter, observe)]
+    function = remembering(problem.value)
+    runs = [descent(function, beta, problem.start(None), tol, max_iter, observe)]
     for _ in range(n_init - 1):
         if not time_is_up():
-            runs.append(descent(problem.value, beta, problem.start(rng), tol, max_iter, observe))
+            runs.append(descent(function, beta, problem.start(rng), tol, max_iter, observe))
     b, value, history = min(runs, key=lambda run: run[1])
     certificate = problem.certificate(b)
     Z = problem.outputs(b)
