@@ -102,3 +102,15 @@ def test_gaussians_are_stored_without_a_whole_matrix() -> None:
         want = np.exp(-kernel.kernel.gamma * ((exact[rows, None] - exact) ** 2).sum(axis=2))
         np.testing.assert_allclose(K[rows], want.astype(float), atol=1e-11)
         np.testing.assert_array_equal(np.diagonal(K), 1.0)
+
+
+class OwnProfile(RBF):
+    """Its values are those of an RBF, as ``__call__`` says, whatever its profile."""
+
+    def profile(self, D: Any) -> Any:
+        return 1.0 / (1.0 + D)
+
+
+def test_a_kernel_that_does_not_follow_its_profile_is_evaluated() -> None:
+    kernel = OwnProfile(0.5)
+    np.testing.assert_allclose(stack((kernel,), X).matrices()[0], kernel(X), rtol=1e-12)

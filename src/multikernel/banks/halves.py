@@ -21,7 +21,6 @@ from multikernel.kernels.distance import DistanceKernel, ExponentialKernel, OfDi
 
 _TILE_VALUES = 1 << 18  # of a tile of distances: 2 MB
 _LEAST_ROWS = 64
-_OWN_CALLS = (DistanceKernel.__call__, ExponentialKernel.__call__)
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,9 +50,15 @@ def of_squares(fact: Any, X: Any) -> bool:
     """Whether ``fill`` makes the half of a kernel that states this: it is one of squared distances in some columns."""
     if not isinstance(fact, OfDistance):
         return False
-    plain = fact.kernel.distance is squared_distances and type(fact.kernel).__call__ in _OWN_CALLS
+    plain = fact.kernel.distance is squared_distances and _follows_profile(type(fact.kernel))
     several = isinstance(X, np.ndarray) and (X.shape[1] if fact.columns is None else len(fact.columns)) > 1
     return plain and several and X.dtype == np.float64
+
+
+def _follows_profile(kind: type[DistanceKernel]) -> bool:
+    """Whether values of a kernel are those of its profile: a class may have written another ``__call__``."""
+    exponential = kind.__call__ is ExponentialKernel.__call__ and kind.profile is ExponentialKernel.profile
+    return exponential or kind.__call__ is DistanceKernel.__call__
 
 
 def fill(halves: Sequence[Array], facts: Sequence[OfDistance], X: Array) -> None:
@@ -65,6 +70,8 @@ def fill(halves: Sequence[Array], facts: Sequence[OfDistance], X: Array) -> None
     facts : what the kernels state
     X : array (n, p) in double precision
     """
+    if not len(X):
+        return
     columns = facts[0].columns
     squares = _Squares.of(X if columns is None else X[:, np.asarray(columns, dtype=int)])
     kernels = [fact.kernel for fact in facts]
