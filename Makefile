@@ -10,6 +10,8 @@ demo: $(VENV)/.ready
 
 # A process for each core, and one thread of linear algebra in each: more would wait for each other.
 test: export OPENBLAS_NUM_THREADS := 1
+# The processes that tests start read byte code that others have written, also where the environment asks for none.
+test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/.ready
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 

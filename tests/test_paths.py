@@ -62,7 +62,7 @@ def diabetes():
 
 def samples(cls, cancer, diabetes):
     X, y = cancer if is_classifier(cls()) else diabetes
-    return X[:150], y[:150], X[150:220], y[150:220]
+    return X[:90], y[:90], X[90:150], y[90:150]
 
 
 def by_name(model, names):

@@ -26,11 +26,10 @@ def test_every_domain_of_the_package_is_here() -> None:
 
 
 @names
-@pytest.mark.parametrize("m", [1, 2, 7])
-def test_a_domain_keeps_what_domains_have_to_keep(name: str, m: int) -> None:
-    for seed in range(3):
-        rng = np.random.default_rng(seed)
-        check_domain(made(name, m), m, np.array([DOMAINS[name].points(rng, m) for _ in range(20)]), seed)
+@pytest.mark.parametrize(("m", "seed"), [(1, 0), (2, 1), (7, 2), (7, 0)])
+def test_a_domain_keeps_what_domains_have_to_keep(name: str, m: int, seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    check_domain(made(name, m), m, np.array([DOMAINS[name].points(rng, m) for _ in range(20)]), seed)
 
 
 # -- against a conic solver --------------------------------------------------------------------------------------------

@@ -40,16 +40,16 @@ OTHERS = [  # estimators with arguments: those that need one, and those that wou
     BestKernelRegressor(FEW, cv=2),
     ProportionalMKLClassifier(FEW, C=1.0, cv=2),
     ProportionalMKLRegressor(FEW, alpha=1.0, cv=2),
-    EasyMKLClassifier(learner="svc", multiclass="ovo"),
-    BankSearchCV(EasyMKLClassifier(), {"lam": [0.1, 0.5]}, cv=2),
-    BankSearchCV(AverageMKLRegressor(), {"alpha": [0.01, 0.1]}, cv=KFold(2)),
+    EasyMKLClassifier(FEW, learner="svc", multiclass="ovo"),
+    BankSearchCV(numbered(EasyMKLClassifier(FEW)), {"lam": [0.1, 0.5]}, cv=2),
+    BankSearchCV(AverageMKLRegressor(FEW), {"alpha": [0.01, 0.1]}, cv=KFold(2)),
 ]
 TRYING = (BestKernelClassifier, BestKernelRegressor, ProportionalMKLClassifier, ProportionalMKLRegressor)
 NOT_PLAIN = {BankSearchCV, *TRYING}
 DEFAULTS = [cls() for cls in PUBLIC if issubclass(cls, BaseEstimator) and cls not in NOT_PLAIN]
 
 
-ESTIMATORS = OTHERS + [numbered(model) for model in DEFAULTS]
+ESTIMATORS = [numbered(model) for model in OTHERS + DEFAULTS]
 SEARCHING = [model for model in DEFAULTS if searched(model)]
 SOON = (AverageMKLRegressor, EasyMKLClassifier)  # of those that search, the ones checked in every run
 

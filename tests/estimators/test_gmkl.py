@@ -256,7 +256,8 @@ def test_distances_are_no_kernels(combination):
 
 @parametrize_with_checks(
     [
-        GMKLClassifier(combination="polynomial", tol=0.01),  # few steps: the checks are about the interface
+        # few kernels, and few steps: the checks are about the interface
+        GMKLClassifier(kernels.rbf_grid([0.1, 1.0]), combination="polynomial", tol=0.01),
         GMKLRegressor(combination="rbf_product", alpha=0.1, penalty=0.1, tol=0.01),
     ]
 )

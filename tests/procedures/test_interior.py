@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -30,6 +31,11 @@ def problem(stack: str, case: MachineCase, domain: str) -> Saddle:
     return Saddle(bank(stack), case.program, domains(len(stacks()[stack]))[domain][0])
 
 
+@cache
+def exactly(stack: str, name: str, domain: str) -> Any:
+    return interior_point(problem(stack, machines(1.0)[name], domain), 1e-11)
+
+
 # -- the answer --------------------------------------------------------------------------------------------------------
 
 
@@ -43,7 +49,7 @@ def test_its_bounds_enclose_the_optimum(name: str, max_iter: int) -> None:
         stack = STACKS[(turn + MACHINES.index(name)) % len(STACKS)]
         case, K = machines(1.0)[name], stacks()[stack]
         saddle, truth = problem(stack, case, domain), domains(len(K))[domain][1]
-        found, exact = interior_point(saddle, 1e-9, max_iter), interior_point(saddle, 1e-11)
+        found, exact = interior_point(saddle, 1e-9, max_iter), exactly(stack, name, domain)
         where = (stack, domain, found, exact)
         coef = saddle.program.coef(found.a)
         assert case.truth.violation(coef) <= 1e-12, where
@@ -229,7 +235,8 @@ def test_a_step_solves_the_linearised_conditions(name: str, domain: str, cost: f
 @pytest.mark.parametrize("name", MACHINES)
 @pytest.mark.parametrize("domain", DOMAINS)
 def test_the_first_point_is_inside(name: str, domain: str) -> None:
-    for stack in stacks():
+    """Each pair of machine and domain on a third of the stacks; over the pairs of either, all stacks are met."""
+    for stack in list(stacks())[(MACHINES.index(name) + DOMAINS.index(domain)) % 3 :: 3]:
         saddle = problem(stack, machines(0.5)[name], domain)
         a = central(saddle.program)
         working = WorkingSet.first(saddle.bank, saddle.domain, saddle.program.coef(a), None)
