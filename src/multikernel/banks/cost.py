@@ -16,7 +16,7 @@ from multikernel._work import Work
 STORED = 3.0e-10  # seconds for each stored entry in a pass over the symmetric halves, counted over whole matrices
 VALUE = 3.0e-9  # for each kernel value that is evaluated from samples
 OPERATION = 1.0 / 30e9  # of the linear algebra library, a multiplication and an addition counting as two
-_WRITTEN = 6.0e-10  # for each byte that is stored for the first time
+_WRITTEN = 1.0e-9  # for each byte that is stored for the first time
 _CALL = 2e-5  # for each kernel, whatever the samples
 NONE = Work()
 
