@@ -34,8 +34,8 @@ class QuasiNewton(Optimizer):
     """Projected quasi-Newton, for any combination and any domain with a projection.
 
     Without a bound of the optimum the certificate is what other weights could gain to first order, relative to the
-    value: any weights of a bounded domain, and where only a penalty bounds the weights, those whose sum is at most that
-    of the present and of the typical weights.
+    value: any weights of a bounded domain, and where only a penalty bounds the weights, those whose sum, each in units
+    of its typical weight, is at most that of the present and of the typical weights.
 
     Parameters
     ----------
@@ -55,8 +55,11 @@ class QuasiNewton(Optimizer):
         known, at = super().certificate(problem, state), state.best
         if np.isfinite(state.bound) or problem.domain.constrained:
             return known
-        total = float(at.theta.sum() + self._typical(problem).sum())
-        gain = total * max(0.0, float(-at.gradient.min())) + float(at.gradient @ at.theta) + at.upper - at.value
+        unit = self._units(problem)
+        total = float(((at.theta + self._typical(problem)) / unit).sum())
+        gain = (
+            total * max(0.0, float(-(unit * at.gradient).min())) + float(at.gradient @ at.theta) + at.upper - at.value
+        )
         return min(known, Certificate.stationarity(gain, at.upper), key=lambda each: each.value)
 
     def search(self, problem: Problem, state: State) -> Search:
