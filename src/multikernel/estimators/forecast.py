@@ -51,4 +51,4 @@ def _duration(seconds: float) -> str:
 
 def _size(number: float) -> str:
     """Bytes, as megabytes or gigabytes."""
-    return f"{number / 1e9:.2g} GB" if number >= 1e9 else f"{max(1.0, number / 1e6):.0f} MB"
+    return f"{float(f'{number / 1e9:.2g}'):,g} GB" if number >= 1e9 else f"{max(1.0, number / 1e6):.0f} MB"

@@ -104,7 +104,7 @@ class Forecasting(Regularised, FittedModel):
             cost = cost.of_matrices()
         solved = chosen._of_tasks(cost, tasks) + chosen._calibration(cost, tasks)
         whole = Cost(cost.made) + self._search(cost, tasks) + solved
-        seconds = None if whole.work is None else seconds_here(whole.work, cost.n)
+        seconds = None if whole.work is None else float(seconds_here(whole.work, cost.n))
         budget = getattr(self, "time_budget", None)
         if seconds is not None and budget is not None:
             seconds = min(seconds, float(budget))
