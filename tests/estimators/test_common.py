@@ -59,9 +59,8 @@ def small(model: BaseEstimator) -> BaseEstimator:
     return model.set_params(kernels=FEW) if takes else model
 
 
-ESTIMATORS = [small(numbered(model)) for model in OTHERS + DEFAULTS]
+ESTIMATORS = [*(small(numbered(model)) for model in OTHERS + DEFAULTS), AverageMKLRegressor(FEW)]  # the last searches
 SEARCHING = [model for model in DEFAULTS if searched(model)]
-SOON = (AverageMKLRegressor, EasyMKLClassifier)  # of those that search, the ones checked in every run
 
 
 EQUIVALENCE = ("check_sample_weight_equivalence_on_dense_data", "check_sample_weight_equivalence_on_sparse_data")
@@ -114,15 +113,9 @@ def test_check_estimator_again(estimator, check):
         keeps(estimator, check)
 
 
-@pytest.mark.filterwarnings("ignore::multikernel.PredictionWarning")
-@parametrize_with_checks([m for m in SEARCHING if isinstance(m, SOON)])
-def test_check_estimator_with_a_search(estimator, check):
-    keeps(estimator, check)
-
-
 @pytest.mark.study
 @pytest.mark.filterwarnings("ignore::multikernel.PredictionWarning")
-@parametrize_with_checks([m for m in SEARCHING if not isinstance(m, SOON)])
+@parametrize_with_checks(SEARCHING)
 def test_check_estimator_with_every_search(estimator, check):
     keeps(estimator, check)
 

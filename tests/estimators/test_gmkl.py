@@ -254,6 +254,7 @@ def test_distances_are_no_kernels(combination):
         GMKLClassifier(combination=combination).fit(bind(FEATURES, X).distances(), Y)
 
 
+@pytest.mark.study
 @parametrize_with_checks(
     [
         # few kernels, and few steps: the checks are about the interface

@@ -64,6 +64,7 @@ def _by_hand(n: int) -> str:
     return "\n".join(["code,note,day,size,y", *rows])
 
 
+@pytest.mark.study
 def test_every_type_can_be_chosen_by_hand_and_goes_along(
     person: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -127,6 +128,7 @@ def test_exported_code_and_command_give_the_same_numbers(person: Person, automat
     assert np.array_equal(twin.predict_proba(table[_OWN]), model.predict_proba(table[_OWN]))
 
 
+@pytest.mark.study
 def test_a_method_with_kernels_and_a_path_exports_the_same_numbers(
     person: Person, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
