@@ -149,13 +149,7 @@ class KernelBank(ABC):
         return self.diagonal().sum(axis=1)
 
     def cost(self, memory: float = 0.0, itemsize: int = 8) -> BankCost:
-        """What this square bank takes, and what it would where it stores nothing and may store so many bytes.
-
-        Parameters
-        ----------
-        memory : bytes that the largest stored thing may take
-        itemsize : bytes of a stored number
-        """
+        """What this square bank takes, or would where it stores nothing and may store ``memory`` bytes of numbers."""
         return BankCost.evaluated(len(self), self.shape[1])
 
     # -- precision, parts and copies: may override ---------------------------------------------------------------
@@ -261,9 +255,8 @@ class KernelBank(ABC):
         """All matrices, dense: shape (m, r, c). For small problems and for looking at."""
         first = self.matrix(0)
         stack = np.empty((len(self), *first.shape), dtype=first.dtype)
-        stack[0] = first
-        for k in range(1, len(self)):  # one after the other, as together they would take their memory twice
-            stack[k] = self.matrix(k)
+        for k in range(len(self)):  # one after the other, as together they would take their memory twice
+            stack[k] = self.matrix(k) if k else first
         return stack
 
     def __getitem__(self, index: Any) -> Any:
