@@ -4,13 +4,17 @@ from __future__ import annotations
 
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from multikernel._files import check_new, write_whole
 from multikernel.app.cli import options
 from multikernel.app.cli.console import ConsoleWatch, one_line_failures, show_json, show_table
+
+if TYPE_CHECKING:
+    from multikernel.app.demo.several import Job
+    from multikernel.app.jobs.compare import Comparison
 
 _FOLDS_OF_JOBS = 5  # at most
 
@@ -42,7 +46,6 @@ def demo(
         from multikernel.app.demo import several
         from multikernel.app.demo.results import Plan
         from multikernel.app.demo.study import compare
-        from multikernel.app.jobs.compare import rows_of
         from multikernel.app.report.demo_page import render, summary_rows
 
         names = data or ["breast_cancer"]
@@ -58,17 +61,23 @@ def demo(
                 header, rows = summary_rows(studies[-1])
                 show_table(f"{dataset.name}: area under the ROC curve, {folds} folds", header, rows)
         jobs = [] if data else [make() for make in several.JOBS]
-        comparisons = []
-        for job in jobs:
-            with ConsoleWatch().steps(3, job.name) as observe:
-                comparisons.append(several.compared(job, min(folds, _FOLDS_OF_JOBS), seed, observe))
-            if not as_json:
-                measure = comparisons[-1].measure
-                title = f"{job.name}: {measure} on held-out folds, with seconds of choosing and fitting"
-                show_table(title, ["method", measure, "seconds"], rows_of(comparisons[-1].results))
+        comparisons = [_compared(job, min(folds, _FOLDS_OF_JOBS), seed, as_json) for job in jobs]
         write_whole(out, render(studies, plan, out, data_dir, list(zip(jobs, comparisons, strict=True))).encode())
         if as_json:
             found = {"studies": [asdict(study) for study in studies], "comparisons": [c.to_json() for c in comparisons]}
             show_json("demo", found | {"report": str(out)})
         else:
             typer.echo(f"report written to {out}")
+
+
+def _compared(job: Job, folds: int, seed: int, as_json: bool) -> Comparison:
+    """The comparison of a job, and its table where results are not printed as JSON."""
+    from multikernel.app.demo import several
+    from multikernel.app.jobs.compare import rows_of
+
+    with ConsoleWatch().steps(3, job.name) as observe:
+        comparison = several.compared(job, folds, seed, observe)
+    if not as_json:
+        title = f"{job.name}: {comparison.measure} on held-out folds, with seconds of choosing and fitting"
+        show_table(title, ["method", comparison.measure, "seconds"], rows_of(comparison.results))
+    return comparison
