@@ -119,6 +119,12 @@ def test_one_kernel_takes_the_whole_radius() -> None:
         np.testing.assert_allclose(d, [2.5], rtol=1e-14)
 
 
+def test_a_ball_without_parameters_is_that_of_norm_1_and_radius_1_around_0() -> None:
+    q = np.array([1.0, 3.0, 2.0])
+    np.testing.assert_array_equal(NormBall().maximiser(q), [0.0, 1.0, 0.0])
+    assert NormBall().support(q) == 3.0
+
+
 def test_radius_of_zero_is_the_centre() -> None:
     centre = np.array([0.0, 2.0, 1.0])
     domain = NormBall(2.0, 0.0, centre)

@@ -10,6 +10,7 @@ import pytest
 import reference as ref
 from multikernel.banks import DenseGram, FactorGram
 from multikernel.machines import HingeMachine, Machine, MarginMachine, RidgeMachine
+from multikernel.machines.margin import machine as margin_module
 from zoo import PROBLEMS, optimum
 
 Array = Any
@@ -173,6 +174,34 @@ def test_classes_change_places() -> None:
     found, swapped = (MarginMachine(0.1, tol=1e-9).solve(DenseGram(K), s * y) for s in (1.0, -1.0))
     assert swapped.value == pytest.approx(found.value, rel=1e-8)
     np.testing.assert_allclose(swapped.coef, -found.coef, atol=1e-6)
+
+
+@pytest.mark.parametrize("lam", [0.0, 0.1, 0.9])
+def test_newton_steps_need_no_pairwise_ones(lam: float, monkeypatch: Any) -> None:
+    """Small problems are solved by pairwise steps, hundreds of them; Newton steps reach the same in a few."""
+    K, y = small(30, 40)
+    machine = MarginMachine(lam, tol=1e-9)
+    pairwise = machine.solve(DenseGram(K), y)
+    monkeypatch.setattr(margin_module, "_SMALL", 0)
+    found = machine.solve(DenseGram(K), y)
+    assert found.converged
+    assert 1 <= found.n_iter <= 30 < pairwise.n_iter
+    assert found.value == pytest.approx(pairwise.value, rel=1e-8)
+
+
+@pytest.mark.parametrize("lam", [0.0, 0.1, 0.9])
+def test_a_solution_is_a_start_that_needs_no_step(lam: float, monkeypatch: Any) -> None:
+    K, y = small()
+    apart = np.where(np.arange(40) % 2 == 0, 1.0, -1.0)
+    X = np.random.default_rng(5).normal(size=(40, 3)) + 2.0 * apart[:, None]
+    for gram, labels in ((DenseGram(K), y), (FactorGram(X, np.ones(3), X), apart)):
+        found = MarginMachine(lam, tol=1e-7).solve(gram, labels)
+        with monkeypatch.context() as without:
+            without.setattr(margin_module, "SquaredHingeMachine", None)  # which features would be left to
+            again = MarginMachine(lam, tol=1e-6).solve(gram, labels, found.warm)
+        assert found.converged
+        assert again.n_iter == 0
+        np.testing.assert_allclose(again.coef, found.coef, rtol=1e-12, atol=1e-15)
 
 
 # -- ridge -------------------------------------------------------------------------------------------------------------

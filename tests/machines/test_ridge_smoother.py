@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.stats import multivariate_normal
 
 from multikernel.machines.ridge.precision import DensePrecision, FactoredPrecision
 from multikernel.machines.ridge.smoother import Smoother
@@ -75,6 +76,25 @@ def test_new_observations_and_the_scale(intercept: bool, weight: Array) -> None:
     if (weight == 1.0).all():  # the expected value of J is tau times this trace
         z = Y - mean @ Y
         np.testing.assert_allclose(dense.scale, (z * (H @ z)).sum(axis=0) / np.trace(P.T @ H @ P @ S))
+
+
+@pytest.mark.parametrize("intercept", [True, False])
+def test_criteria_are_their_formulas(intercept: bool) -> None:
+    """Of the textbook, from the matrix of the fitted values; the evidence is a density that SciPy knows."""
+    one = np.full(N, 1.0 / N) * intercept
+    S, noise = K + ALPHA * np.eye(N), np.array([0.3, 2.0])
+    z = Y - one @ Y
+    F = K @ np.linalg.inv(S) @ (np.eye(N) - np.outer(np.ones(N), one)) + np.outer(np.ones(N), one)
+    rss, df = ((Y - F @ Y) ** 2).sum(axis=0), float(np.trace(F))
+    tau = [float(each @ np.linalg.solve(S, each)) / N for each in z.T]
+    for model in smoothers(np.ones(N), intercept):
+        np.testing.assert_allclose(model.criterion("cp", noise), rss / N + 2.0 * df * noise / N)
+        np.testing.assert_allclose(model.criterion("aic", noise), rss / noise + 2.0 * df)
+        np.testing.assert_allclose(model.criterion("bic", noise), rss / noise + np.log(N) * df)
+        np.testing.assert_allclose(model.criterion("gcv"), (rss / N) / (1.0 - df / N) ** 2)
+        np.testing.assert_allclose(model.criterion("loo"), (model.left_out**2).mean(axis=0))
+        density = [multivariate_normal(cov=t * S).logpdf(each) for t, each in zip(tau, z.T, strict=True)]
+        np.testing.assert_allclose(model.criterion("evidence"), -np.array(density))
 
 
 @pytest.mark.parametrize("intercept", [True, False])

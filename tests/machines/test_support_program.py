@@ -18,6 +18,8 @@ from multikernel.machines import (
     SupportMachine,
     SupportProgram,
 )
+from multikernel.machines.support import program as program_module
+from multikernel.machines.support.certified import solution, violations, within_rounding
 from multikernel.machines.support.program import equality_multiplier
 
 Array = Any
@@ -121,3 +123,79 @@ def test_equality_multiplier_is_where_the_sum_is_right(seed: int, ridge: float, 
             return float(np.clip((t - v) / np.maximum(ridges, 1e-12), low, high).sum())
 
         assert total_at(found + 1e-9) - 1e-6 <= total <= total_at(found - 1e-9) + 1e-6
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.5])
+def test_a_sum_that_rounding_puts_out_of_reach_has_the_multiplier_of_the_nearest_one(ridge: float) -> None:
+    t, high = np.array([3.0, 1.0, -1.0, -3.0]), np.ones(4)
+    for total, all_at, inside in ((4.0 * (1.0 + 1e-9), high, -1.0), (-1e-9, 0.0 * high, 1.0)):
+        found = equality_multiplier(t, 0.0 * high, high, ridge, total) + 1e-9 * inside
+        np.testing.assert_allclose(np.clip((t - found) / max(ridge, 1e-12), 0.0, 1.0), all_at, atol=1e-8)
+
+
+# -- what rounding hides -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("ridge", [0.0, 0.7])
+def test_what_rounding_hides_of_the_gap_is_the_most_that_it_can_move(ridge: float, monkeypatch: Any) -> None:
+    """With digits as few as can be seen: one variable, whose function value is wrong by as much as its digits allow."""
+    eps, rng = 1e-3, np.random.default_rng(0)
+    monkeypatch.setattr(program_module, "_EPS", eps)
+    for _ in range(300):
+        size, upper, b = rng.uniform(0.1, 2.0, 3)
+        sign, linear, f, intercept = rng.choice([-1.0, 1.0]), *rng.normal(size=3)
+        f, a, scale = f * rng.choice([0.0, 1.0]), upper * rng.random(), 1.0 + b
+        program = SupportProgram(1, *(np.array([each]) for each in (sign, linear, upper, ridge)), scale=scale)
+        variable, sizes = np.array([a]), np.array([size])
+        slope = linear - sign * (f + intercept) - ridge * a
+        error = eps * (size * size * a + (abs(f) + abs(intercept) if f else 0.0) + abs(slope))
+        known = program.gap(variable, np.array([f]), intercept)
+        moved = [abs(program.gap(variable, np.array([f + e]), intercept) - known) for e in (-error, error)]
+        of_dual = scale * eps * (size * size * a * a + abs(linear) * a)
+        assert program.rounding(variable, sizes) == pytest.approx(of_dual, rel=1e-12)
+        hidden = program.hidden(variable, np.array([f]), intercept, sizes) - of_dual
+        slack = 1e-9 * scale
+        assert max(moved) - slack <= hidden
+        if abs(slope) > error:  # else either end of the range may be the best
+            assert hidden <= 2.0 * max(moved) + slack
+
+
+def test_a_solution_without_a_gap_still_tells_what_rounding_hides() -> None:
+    """Two samples at distance 1 from a wall halfway: every number is exact."""
+    K, y = 4.0 * np.eye(2), np.array([1.0, -1.0])
+    program, a, sizes = HingeMachine(1.0).program(y), np.array([0.25, 0.25]), np.array([2.0, 2.0])
+    found = solution(program, a, K @ (y * a), sizes, 1e-6)
+    hidden = program.hidden(a, K @ (y * a), 0.0, sizes)
+    assert (found.value, found.intercept) == (0.25, 0.0)
+    assert 0.0 < hidden <= 1e-14
+    assert found.gap == pytest.approx(hidden / 0.25, rel=1e-12)
+    assert found.upper >= found.value
+    assert found.converged
+
+
+@pytest.mark.parametrize("off", [0.9, 1.1])
+def test_a_gap_is_rounding_up_to_four_digits_of_every_function_value(off: float) -> None:
+    """A quarter of the range is left to a variable whose slope should be zero."""
+    K, y = 1e4 * np.eye(2), np.array([1.0, -1.0])
+    program = SupportProgram(2, y, np.ones(2), np.array([4e-4, 4e-4]), np.zeros(2), scale=2.0)
+    a, sizes = np.array([1e-4, 1e-4]), np.array([100.0, 100.0])
+    found = solution(program, a, K @ (y * a), sizes, 1e-6)
+    allowed = 2.0 * 8e-4 * 4.0 * np.finfo(float).eps * (100.0 * 2e-4) * 100.0
+    slope = off * allowed / (2.0 * 3e-4)
+    gradient = np.array([slope, 0.0])
+    assert program.gap(a, y - gradient, 0.0) == pytest.approx(off * allowed, rel=0.05)
+    assert within_rounding(K, program, found, gradient) == (off < 1.0)
+
+
+def test_violations_of_samples_outside_are_their_losses_but_for_the_smallest() -> None:
+    t, f = np.array([0.0, 1.0, -1.0, 2.0, 0.3, 0.0]), np.array([0.1, 0.7, -0.5, 1.0, 0.3, 3.0])
+    program, away = EpsilonMachine(2.0, 0.2).program(t), np.abs(t - f) - 0.2  # -.1, .1, .3, .8, -.2, 2.8
+    loss = 2.0 * away
+    everywhere = np.ones(6, dtype=bool)
+    np.testing.assert_allclose(violations(program, f, everywhere, 0.0), np.where(away > 0.0, loss, away))
+    np.testing.assert_allclose(
+        violations(program, f, everywhere, 0.9), np.where(away > 0.0, loss - 0.6, away), atol=1e-15
+    )
+    np.testing.assert_allclose(
+        violations(program, f, np.arange(6) != 1, 0.7), np.where(away > 0.0, loss - 0.6, away), atol=1e-15
+    )

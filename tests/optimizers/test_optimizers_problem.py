@@ -106,3 +106,11 @@ def test_a_start_that_is_none_is_refused(start: list[float]) -> None:
     bank, _, y = samples()
     with pytest.raises(ValueError, match="start has"):
         Problem(bank, Linear(), HingeMachine(), Orthant(1.0), y).feasible(np.array(start))
+
+
+def test_only_kernels_that_are_zero_beside_others_are_put_to_rest() -> None:
+    y, theta = np.array([1.0, -1.0, 1.0]), np.array([0.4, 0.3])
+    for zero, want in (([0.0, 0.0], theta), ([1.0, 0.0], [0.4, 0.0]), ([1.0, 2.0], theta)):
+        bank = precomputed([size * np.eye(3) for size in zero])
+        problem = Problem(bank, Linear(), RidgeMachine(alpha=1.0), Orthant(0.4), y)
+        np.testing.assert_array_equal(problem.at_rest(theta), want)

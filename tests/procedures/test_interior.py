@@ -13,12 +13,13 @@ from sklearn.preprocessing import scale
 
 import reference as ref
 from multikernel import bind, kernels, precomputed
+from multikernel.banks import DenseGram, FactorGram
 from multikernel.domains import NormBall, Orthant, Separable, Simplex
 from multikernel.machines import EpsilonMachine, HingeMachine, OneClassMachine, SquaredHingeMachine, SupportProgram
 from multikernel.machines.support.coefficients import central
 from multikernel.machines.support.point import Point
 from multikernel.procedures.interior import InteriorPoint, Saddle, WorkingSet, interior_point
-from multikernel.procedures.interior.newton import Newton
+from multikernel.procedures.interior.newton import Newton, Products
 from multikernel.procedures.interior.start import first_point
 from multikernel.procedures.ridge_program import RidgeSupport
 from saddle_cases import DOMAINS, MACHINES, MachineCase, bank, domains, machines, meaningful, samples, stacks
@@ -230,6 +231,24 @@ def test_a_step_solves_the_linearised_conditions(name: str, domain: str, cost: f
         for condition, residual in zeros.items():
             np.testing.assert_allclose(residual, 0.0, atol=1e-8, err_msg=f"{condition}, border {newton.bordered.sum()}")
         assert not step.above[~finite].any()
+
+
+@pytest.mark.parametrize("name", MACHINES)
+@pytest.mark.parametrize("domain", DOMAINS)
+def test_a_step_on_features_is_that_on_their_matrix(name: str, domain: str) -> None:
+    program, rng = machines(1.0)[name].program, np.random.default_rng(8)
+    place, G = domains(4)[domain][0], rng.normal(size=(program.n, 4))
+    at = inside(program, place, 4, rng)
+    b, weights = program.coef(at.a), place.offset(4) + at.delta
+    Z = G.T[:, :, None] * G.T[:, None, :] @ b
+    steps = [
+        Newton(program, place, at, Products(gram, Z, Z @ b, weights @ Z)).step(0.3)
+        for gram in (DenseGram((G * weights) @ G.T), FactorGram(G, weights, G))
+    ]
+    for part in ("a", "below", "above", "delta", "reduced_cost", "intercept", "multiplier"):
+        dense, factored = (getattr(step, part) for step in steps)
+        np.testing.assert_allclose(factored, dense, rtol=1e-8, atol=1e-8, err_msg=part)
+        assert part != "multiplier" or place.constrained or factored == 0.0
 
 
 @pytest.mark.parametrize("name", MACHINES)

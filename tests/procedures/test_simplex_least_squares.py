@@ -110,6 +110,13 @@ def test_an_optimal_start_among_equals_is_kept():
     assert set(np.flatnonzero(simplex_least_squares(V, np.zeros(2), start))) <= {0, 1}
 
 
+def test_weights_of_columns_that_hardly_differ():
+    """The products of columns of Hilbert's matrix have lost the digits that tell the weights; the columns have them."""
+    V = 1.0 / (np.arange(12)[:, None] + np.arange(6) + 1.0)
+    weights = np.array([0.3, 0.2, 0.1, 0.1, 0.1, 0.2])
+    np.testing.assert_allclose(simplex_least_squares(V, V @ weights, np.ones(6)), weights, atol=1e-7)
+
+
 @pytest.mark.parametrize(
     ("V", "u", "start", "word"),
     [

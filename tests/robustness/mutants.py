@@ -25,11 +25,22 @@ ROOT = Path(__file__).parents[2]
 TESTS: dict[str, tuple[str, ...]] = {
     "certificate.py": ("tests/test_certificate.py",),
     "problem.py": ("tests/optimizers/test_optimizers_problem.py", "tests/conformance/test_optimizers.py"),
-    "machines/margin/machine.py": ("tests/machines/test_margin.py", "tests/conformance/test_machines.py"),
-    "machines/support/certified.py": ("tests/machines/test_support_machines.py", "tests/conformance/test_machines.py"),
+    "machines/margin/machine.py": (
+        "tests/machines/test_margin.py",
+        "tests/machines/test_factored.py",
+        "tests/machines/test_working_samples.py",
+        "tests/conformance/test_machines.py",
+    ),
+    "machines/support/certified.py": (
+        "tests/machines/test_support_program.py",
+        "tests/machines/test_support_machines.py",
+        "tests/machines/test_working_samples.py",
+        "tests/conformance/test_machines.py",
+    ),
     "machines/support/program.py": (
         "tests/machines/test_support_program.py",
         "tests/machines/test_support_machines.py",
+        "tests/machines/test_support_rounding.py",
     ),
     "machines/ridge/solved.py": (
         "tests/machines/test_ridge_along.py",
