@@ -277,3 +277,15 @@ def test_what_stops_early_is_usable() -> None:
     assert found.n_iter == 2
     assert np.isfinite(found.certificate.value)
     assert NormBall(2.0).contains(found.theta)
+
+
+def test_a_step_whose_gain_rounding_hides_is_not_made_for_ever() -> None:
+    """Bounds of 1e12 leave a tenth of the value to rounding; the same weights were proposed until ``max_iter``."""
+    rng = np.random.default_rng(2)
+    K = [A @ A.T for A in (rng.normal(size=(12, 1)), rng.normal(size=(12, 12)), rng.normal(size=(12, 12)))]
+    y = np.where(rng.integers(2, size=12) > 0, 1.0, -1.0)
+    problem = Problem(precomputed(K), Linear(), HingeMachine(C=1e12), NormBall(8.0), y)
+    found = BlockNorm(tol=1e-5, max_iter=1000).minimise(problem)
+    assert not found.converged
+    assert found.n_iter < 100
+    assert found.certificate.value < 0.2

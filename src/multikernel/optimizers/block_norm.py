@@ -46,18 +46,20 @@ class BlockNorm(Descent):
         return theta if (theta > 0).all() else (1.0 - _INSIDE) * theta + _INSIDE * problem.start()
 
     def search(self, problem: Problem, state: State) -> Search:
-        domain, stretch = need_block_update(self, problem), 1.0
+        domain, stretch, tried = need_block_update(self, problem), 1.0, None
         while True:
             at = state.best
             plain = domain.block_update(at.theta * np.sqrt(np.maximum(at.scores, 0.0)))
-            if np.array_equal(plain, at.theta):
+            if np.array_equal(plain, at.theta) or np.array_equal(plain, tried):
                 return
             state = yield Proposal(_stretched(problem.domain, at.theta, plain, stretch))
             if state.best is not at:
                 stretch *= _FURTHER
-            elif stretch > 1.0:
+                continue
+            if stretch > 1.0:
                 stretch = 1.0
                 state = yield Proposal(plain)
+            tried = plain  # where rounding hides what this step gains, it would be proposed for ever
 
 
 def _stretched(domain: Domain, d: Array, plain: Array, stretch: float) -> Array:
