@@ -46,7 +46,7 @@ class BlockNorm(Descent):
         return theta if (theta > 0).all() else (1.0 - _INSIDE) * theta + _INSIDE * problem.start()
 
     def search(self, problem: Problem, state: State) -> Search:
-        domain, stretch, tried = need_block_update(self, problem), 1.0, None
+        domain, stretch, tried = need_block_update(self, problem), 1.0, np.empty(0)
         while True:
             at = state.best
             plain = domain.block_update(at.theta * np.sqrt(np.maximum(at.scores, 0.0)))
