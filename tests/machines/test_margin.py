@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import reference as ref
-from multikernel.banks import DenseGram, FactorGram
+from multikernel.banks import DenseGram, FactorGram, factor_gram
 from multikernel.machines import HingeMachine, Machine, MarginMachine, RidgeMachine
 from multikernel.machines.margin import machine as margin_module
 from zoo import PROBLEMS, optimum
@@ -189,9 +189,22 @@ def test_newton_steps_need_no_pairwise_ones(lam: float, monkeypatch: Any) -> Non
     assert found.value == pytest.approx(pairwise.value, rel=1e-8)
 
 
+def test_pieces_between_which_a_fit_can_be_interrupted_change_nothing(monkeypatch: Any) -> None:
+    K, y = small()
+    machines = [MarginMachine(0.1, tol=1e-9, max_iter=steps) for steps in (1_000_000, 37)]
+    whole = [machine.solve(DenseGram(K), y) for machine in machines]
+    monkeypatch.setattr(margin_module, "_PIECE", 10 * len(y))
+    for machine, known in zip(machines, whole, strict=True):
+        found = machine.solve(DenseGram(K), y)
+        assert found.converged == known.converged == (machine.max_iter > 37)
+        assert found.converged or found.n_iter == known.n_iter == 37
+        np.testing.assert_allclose(found.coef, known.coef, atol=1e-4)
+
+
 @pytest.mark.parametrize("lam", [0.0, 0.1, 0.9])
 def test_a_solution_is_a_start_that_needs_no_step(lam: float, monkeypatch: Any) -> None:
     K, y = small()
+    monkeypatch.setattr(factor_gram, "few_features", lambda q, n: True)
     apart = np.where(np.arange(40) % 2 == 0, 1.0, -1.0)
     X = np.random.default_rng(5).normal(size=(40, 3)) + 2.0 * apart[:, None]
     for gram, labels in ((DenseGram(K), y), (FactorGram(X, np.ones(3), X), apart)):

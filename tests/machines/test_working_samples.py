@@ -86,13 +86,13 @@ def test_margin_is_that_of_the_stored_matrix(noise: float, lam: float) -> None:
     assert found.gap <= 1e-5
 
 
-@pytest.mark.parametrize("lam", [0.0, 1.0])
-def test_margin_at_the_ends(lam: float) -> None:
+@pytest.mark.parametrize(("lam", "unit"), [(0.0, 1.0), (0.0, 1e-6), (1.0, 1.0)])
+def test_margin_at_the_ends(lam: float, unit: float) -> None:
     K, y = gaussians()
     machine = MarginMachine(lam, tol=1e-3)
-    found, want = machine.solve(Hidden(K), y), machine.solve(DenseGram(K), y)
+    found, want = machine.solve(Hidden(unit * K), y), machine.solve(DenseGram(unit * K), y)
     assert found.converged
-    assert abs(found.value - want.value) <= 2e-3 * max(abs(want.value), 1e-5)
+    assert abs(found.value - want.value) <= 2e-3 * max(abs(want.value), 1e-5 * unit)
 
 
 @noises
