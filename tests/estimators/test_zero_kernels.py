@@ -72,3 +72,13 @@ def test_rules_and_smoothing_state_its_weight() -> None:
     for model in (mk.SMKLClassifier(**given), mk.SMKLRegressor(**given)):
         weights = fitted(model).weights_
         assert 0.0 < weights[1] < weights[[0, 2]].min()
+
+
+@pytest.mark.parametrize("model", [mk.RLS2Regressor(), mk.RLS2Classifier()], ids=str)
+def test_features_that_are_all_zero(model: Any) -> None:
+    """Nothing can be learned but the mean of the target, and that is proved."""
+    y = TARGET if is_regressor(model) else LABELS
+    model.set_params(kernels=kernels.linear_features()).fit(np.zeros((40, 3)), y)
+    assert model.converged_
+    assert model.duality_gap_ == 0.0
+    assert model.intercept_ == pytest.approx(y.mean())

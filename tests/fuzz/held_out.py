@@ -13,10 +13,11 @@ from typing import Any
 import numpy as np
 
 from fuzz.machines import Ridge
-from fuzz.wide import Array, Number, combine, wide
+from fuzz.wide import EPS, Array, Number, combine, wide
 
 _TIMES, _MORE = 4, 64  # roundings tried; of the largest difference that is seen, what is allowed for
-_STEP = Number(1e-7)  # of the size of the kernel, by which a weight is changed for a difference quotient
+_OWN = 8  # times the rounding of residuals in this arithmetic: smaller changes of them are none
+_STEP = Number(1e-5)  # of the size of the kernel, by which a weight is changed for a difference quotient
 
 
 @dataclass(frozen=True)
@@ -66,10 +67,11 @@ class HeldOutLoss:
 
     def _of_one(self, k: int, r: Array, sizes: Array) -> Any:
         step = _STEP * max(self.v @ sizes, Number(1)) / sizes[k]
-        change = (self._residuals(self.v + step * (np.arange(len(self.v)) == k)) - r) / step
-        slope, curvature = change @ r, change @ change
-        if not curvature > 0:
+        change = self._residuals(self.v + step * (np.arange(len(self.v)) == k)) - r
+        own = _OWN * EPS * (1 + self.v @ sizes) * np.sqrt(len(r) * self.size())
+        if not np.sqrt(change @ change) > own:
             return Number(0)
+        slope, curvature = change @ r / step, change @ change / step**2
         s = min(max(-slope / curvature, -self.v[k]), max(self.largest - self.v @ sizes, 0) / sizes[k])
         return -s * (2 * slope + s * curvature)
 

@@ -44,7 +44,9 @@ def ball(p: float, radius: float = 1.0, center: Array | float = 0.0) -> Domain:
         if radius == 0:
             shifted = center + np.zeros(len(d), dtype=Number)
             return np.divide(d, shifted, out=np.ones_like(shifted), where=shifted > 0).max()
-        return norm(np.abs(d - center), p) / radius
+        out = norm(np.abs(d - center), p) / radius
+        inside = center + (d - center) / max(out, Number(1))
+        return np.divide(d, inside, out=np.ones_like(inside), where=inside > 0).max()  # |f| grows by no more
 
     return Domain(lambda q: (center * q).sum() + radius * norm(np.maximum(q, 0), dual), excess=excess)
 

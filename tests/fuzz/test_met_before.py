@@ -156,6 +156,51 @@ CASES = {
         Target("explained", 37193, 1e6),
         {"tol": 5.95e-08, "alpha": 2.61e-07, "scaling": "none", "fit_intercept": True},
     ),
+    "targets far from zero, whose coefficients keep the equality but for rounding": Case(
+        "L1MKLRegressor",
+        Matrices(30123, 36, ((5, -42),)),
+        Target("explained", 175280, 1000.0, 10000.0),
+        {"tol": 2.44e-11, "solver": "auto", "epsilon": 8.14, "C": 1090.0},
+        "some zero",
+    ),
+    "the same with a penalty on the weights": Case(
+        "GMKLSupportRegressor",
+        Matrices(22025, 25, ((2, 2), (1, -3), (0, -4))),
+        Target("noisy", 6041, 1000.0, 10000.0),
+        {"radius": 0.542, "norm": 5.551780700683594, "tol": 3.62e-10, "epsilon": 0.671, "C": 0.00205},
+        "random",
+    ),
+    "distances of samples whose middle is three times as far as they differ": Case(
+        "L1MKLClassifier",
+        Samples(Sample(1416, 19, 6, shift=3.0, repeated=True), (("product", 45.6), ("rbf", 0.292))),
+        Target("noisy", 24537),
+        {"C": 10.0, "tol": 1.64e-11, "solver": "reduced_gradient", "max_iter": 30},
+    ),
+    "a small ball far from zero": Case(
+        "PolynomialMKLClassifier, degree 1",
+        Matrices(597199, 6, ((2, 3), (1, -2), (2, -2), (50, 3), (1, 1), (1, -4))),
+        Target("noisy", 0),
+        {
+            "offset": 173.0,
+            "radius": 0.00253,
+            "norm": 2.3904356956481934,
+            "tol": 0.01,
+            "fit_intercept": True,
+            "alpha": 1.76e-06,
+        },
+    ),
+    "gates whose slopes are known as well as the machine": Case(
+        "GatedMKLClassifier",
+        Features(Sample(133, 12, 2, 30.0, single=True)),
+        Target("unbalanced", 114338),
+        {"C": 1.0, "gates": "sigmoid", "ridge": 3.39, "tol": 0.00304, "max_iter": 60},
+    ),
+    "constant kernels, which held-out errors with an intercept do not feel": Case(
+        "MultipleKernelRidgeCV",
+        Samples(Sample(830, 7, 3), (("constant", 1.0), ("constant", 4.2))),
+        Target("outliers", 259, 1e-06, 10.0),
+        {"cv": KFold(4), "tol": 0.00673, "fit_intercept": True},
+    ),
 }
 
 

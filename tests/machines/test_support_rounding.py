@@ -5,6 +5,7 @@ import pytest
 
 from multikernel.banks import DenseGram
 from multikernel.machines import EpsilonMachine, HingeMachine, SquaredHingeMachine
+from multikernel.machines.support.certified import roots, solution
 
 N = 40
 
@@ -55,3 +56,19 @@ def test_epsilon(K, C, rng):
     primal = 0.5 * norm + C * np.maximum(np.abs(y - f) - eps, 0).sum()
     dual = y @ b - eps * np.abs(b).sum() - 0.5 * norm
     assert (primal - dual) / primal <= found.gap * (1 + 1e-9)
+
+
+def test_coefficients_that_nearly_keep_the_equality(rng):
+    """What the value loses where coefficients are made to sum to zero is a part of the gap."""
+    F = rng.integers(-8, 9, size=(N, 4)).astype(float)
+    K, y = F @ F.T, 1e8 + 100.0 * rng.normal(size=N)
+    machine = EpsilonMachine(C=1.0, epsilon=1.0, tol=1e-8)
+    program, a = machine.program(y), machine.solve(DenseGram(K), y).warm
+    a = np.minimum(a * (1.0 + 1e-11 * rng.random(len(a))), program.upper)
+    found = solution(program, a, K @ program.coef(a), roots(np.diagonal(K)), tol=1e-8)
+    excess, side = found.coef.sum(), found.coef * found.coef.sum() > 0
+    assert abs(excess) > 1e-13
+    change = np.where(side, -excess * np.abs(found.coef) / np.abs(found.coef[side]).sum(), 0.0)
+    lost = -float((y - np.sign(found.coef) - K @ found.coef) @ change)  # to first order
+    assert lost > 1e-9 * found.value
+    assert lost <= found.upper - found.value

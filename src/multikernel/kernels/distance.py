@@ -21,7 +21,7 @@ from multikernel.kernels.base import Fact, Kernel
 from multikernel.kernels.samples import dense, squared_lengths
 from multikernel.kernels.widths import Gamma, Width
 
-_FAR = 100.0  # in squares: samples are far from zero where their middle is ten times as large as they differ
+_FAR = 1.0  # in squares: samples are far from zero where their middle is as large as they differ
 
 
 def squared_distances(X: Any, Z: Any = None) -> Array:

@@ -70,7 +70,7 @@ def descent(
         if certificate.reached(tol) or time_is_up():
             raise StopIteration
 
-    if not time_is_up() and (not stationarity(*known, ridge).reached(tol) or not start.any()):
+    if max_iter > 0 and not time_is_up() and (not stationarity(*known, ridge).reached(tol) or not start.any()):
         minimize(
             function,
             start,

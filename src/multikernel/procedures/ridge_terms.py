@@ -226,9 +226,18 @@ class RidgeTerms:
 
 
 def _features(bank: KernelBank) -> tuple[FactorBank, Array] | None:
-    """The bank as one of dense features and what these are multiplied with; half as many as samples at most."""
+    """The bank as one of dense features and what these are multiplied with; half as many as samples at most.
+
+    None where all features are zero: they have no coordinates.
+    """
     known = bank.by_features()
-    if known is None or not known[0].square or 2 * known[0].n_features > bank.shape[0] or not _storable(known[0].F):
+    if (
+        known is None
+        or not bank.traces().any()
+        or not known[0].square
+        or 2 * known[0].n_features > bank.shape[0]
+        or not _storable(known[0].F)
+    ):
         return None
     F = dense(known[0].F)
     return replace(known[0], F=F, H=F), known[1]

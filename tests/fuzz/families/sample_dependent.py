@@ -106,6 +106,8 @@ def _layers(labels: bool) -> Any:
         model: Any, given: Given, y: Array, weight: Array | None, parameters: dict[str, Any]
     ) -> Iterator[Flatness]:
         values = np.where(y > 0, 1.0, -1.0) if labels else y
+        if np.ptp(values) == 0.0:  # all that is left is rounding of the mean
+            return
         target = wide(values) - (wide(values).mean() if parameters["fit_intercept"] else 0)
         size, first = kernel_size(given.K), wide(model.predictor_.first)
         surface = Layers(

@@ -133,7 +133,19 @@ class SupportProgram:
             part = np.where(np.abs(slope) <= error, self.upper, room)
         else:
             part = np.minimum(np.abs(slope) / self.ridge, room) + error / self.ridge
-        return self.scale * float(part @ error) + self.rounding(a, sizes)
+        return self.scale * (float(part @ error) + self._imbalance(a, slope, intercept)) + self.rounding(a, sizes)
+
+    def _imbalance(self, a: Array, slope: Array, intercept: float) -> float:
+        """What the dual value changes by where variables that keep the equality but for rounding are made to keep it.
+
+        The side that has too much is scaled down (``coefficients.feasible``), along which the value has the slope of
+        each variable and the intercept. The intercept is as large as the mean of a target, far from zero too.
+        """
+        size = float(a.sum())
+        if not self.intercept or size == 0.0:
+            return 0.0
+        excess = abs(float(self.sign @ a) - self.total) + _EPS * size
+        return excess * (abs(intercept) + float(a @ np.abs(slope)) / size)
 
     def rounding(self, a: Array, sizes: Array) -> float:
         """How much of the dual value at a rounding may hide; ``sizes`` are the roots of K_ii."""

@@ -21,8 +21,16 @@ def advance(point: Point, system: Callable[[], Newton], target: float) -> tuple[
 
     Their sum is not made smaller than ``target``: it would promise more than is asked for, and the system suffers from
     it. Returns the step length and the point that it leads to: 0 and the same point where rounding made the system
-    singular.
+    singular, or the step infinite.
     """
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        length, moved = _advanced(point, system, target)
+    finite = all(np.isfinite(each).all() for each in (moved.a, moved.delta, moved.intercept, moved.multiplier))
+    return (length, moved) if finite else (0.0, point)
+
+
+def _advanced(point: Point, system: Callable[[], Newton], target: float) -> tuple[float, Point]:
+    """The step, whatever its numbers are."""
     mu, stay = point.mu, _STAY
     try:
         newton = system()
