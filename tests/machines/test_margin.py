@@ -181,7 +181,10 @@ def test_newton_steps_need_no_pairwise_ones(lam: float, monkeypatch: Any) -> Non
     """Small problems are solved by pairwise steps, hundreds of them; Newton steps reach the same in a few."""
     K, y = small(30, 40)
     machine = MarginMachine(lam, tol=1e-9)
-    pairwise = machine.solve(DenseGram(K), y)
+    with monkeypatch.context() as without:
+        without.setattr(margin_module, "newton", None)
+        pairwise = machine.solve(DenseGram(K), y)
+    assert pairwise.converged
     monkeypatch.setattr(margin_module, "_SMALL", 0)
     found = machine.solve(DenseGram(K), y)
     assert found.converged

@@ -153,6 +153,15 @@ def test_start_spares_rounds() -> None:
         assert sum(warm.blocks) < sum(cold.blocks)
 
 
+def test_a_start_that_is_no_solution_leads_to_one() -> None:
+    K, y = gaussians(0.3)
+    for machine, other in ((HingeMachine(1.0), HingeMachine(0.1)), (MarginMachine(0.1, tol=1e-4), MarginMachine(0.9))):
+        start = other.solve(DenseGram(K), y).warm
+        found, known = machine.solve(Hidden(K), y, start), machine.solve(DenseGram(K), y)
+        assert found.converged
+        assert found.value == pytest.approx(known.value, rel=2e-3)
+
+
 def test_small_problems_are_solved_whole() -> None:
     K, y = gaussians()
     gram = Hidden(K[:200, :200])

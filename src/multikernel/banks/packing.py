@@ -86,12 +86,6 @@ def products_of_pairs(B: Array, pairs: slice) -> Array:
     return out
 
 
-def packed_positions(rows: Array, columns: Array) -> Array:
-    """The numbers, in a packed half, of the entries in these rows and columns."""
-    high, low = np.maximum(rows, columns), np.minimum(rows, columns)
-    return high * (high + 1) // 2 + low
-
-
 def packed_pairs(numbers: Array) -> tuple[Array, Array]:
     """Row i and column j <= i of the numbered entries of a packed half: entry i (i + 1) / 2 + j."""
     rows = ((np.sqrt(8.0 * numbers + 1.0) - 1.0) / 2.0).astype(np.intp)

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from contextlib import AbstractContextManager, contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from typing import Protocol
 
 Observe = Callable[[str], None]
@@ -19,17 +19,3 @@ class Watch(Protocol):
     def fitting(self, title: str) -> AbstractContextManager[None]:
         """A fit, whose steps are heard by ``multikernel.observer.listening``."""
         ...
-
-
-class Unwatched:
-    """Nobody watches."""
-
-    @contextmanager
-    def steps(self, total: int, title: str) -> Iterator[Observe]:
-        """Nothing is shown of a part."""
-        yield lambda what: None
-
-    @contextmanager
-    def fitting(self, title: str) -> Iterator[None]:
-        """Nothing is shown of a fit."""
-        yield
