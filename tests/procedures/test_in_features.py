@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
 from multikernel.banks.factor import FactorBank
+from multikernel.banks.factor_gram import FactorGram
+from multikernel.banks.thin_root import Squares
+from multikernel.machines import RidgeMachine
 from multikernel.procedures import feature_basis
 from multikernel.procedures.feature_basis import OfFeatures, Orthonormal, basis_of
 from multikernel.procedures.ridge_cv import Folds, HeldOutError, in_features
@@ -36,7 +38,7 @@ def always(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.parametrize("fit_intercept", [True, False])
 @pytest.mark.parametrize("v", [np.array([0.3, 2.0, 0.01]), np.array([0.0, 1.5, 0.0]), np.zeros(3)])
 @pytest.mark.parametrize("factors", [np.ones(3), np.array([2.0, 0.1, 5.0])])
-def test_held_out_errors(fit_intercept: bool, v: Array, factors: Array) -> None:
+def test_held_out_errors(fit_intercept: bool, v: Array, factors: Array, monkeypatch: pytest.MonkeyPatch) -> None:
     bank = BANK.scaled(factors)
     sums = in_features.ErrorInFeatures.of(bank, Y, FOLDS, fit_intercept)
     dense = HeldOutError(bank, Y, FOLDS, fit_intercept)
@@ -48,26 +50,29 @@ def test_held_out_errors(fit_intercept: bool, v: Array, factors: Array) -> None:
     np.testing.assert_allclose(sums.constant(), dense.constant(), rtol=1e-12)
     np.testing.assert_allclose(sums.diagonals, dense.diagonals, rtol=1e-12)
     theirs = dense.model(known)
-    for left in (at.left, replace(at.left, systems=(None,) * FOLDS.count)):  # factors are kept, or made once more
-        mine = sums.model(replace(at, left=left))
+    for kept in (in_features.KEPT, 0):  # factors are kept, or derivatives are taken from them at once
+        monkeypatch.setattr(in_features, "KEPT", kept)
+        point = sums.at(v)
+        assert point is not None
+        mine = sums.model(point)
         np.testing.assert_allclose(mine.slope, theirs.slope, rtol=1e-8, atol=1e-10)
         for s in np.eye(3):
             assert mine.curved(s) == pytest.approx(theirs.curved(s), rel=1e-8)
 
 
 @pytest.mark.usefixtures("always")
-def test_a_step_does_not_factor_again_what_the_point_keeps(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_step_factors_once_what_the_point_keeps_or_not(monkeypatch: pytest.MonkeyPatch) -> None:
     sums = in_features.ErrorInFeatures.of(BANK, Y, FOLDS, True)
     assert sums is not None
     v = np.array([0.3, 2.0, 0.01])
     made: list[int] = []
     factor = in_features.lapack.dpotrf
     monkeypatch.setattr(in_features.lapack, "dpotrf", lambda B, **how: made.append(len(B)) or factor(B, **how))
-    for kept, factored in ((2**20, 4), (0, 8)):
+    for kept in (2**20, 0):
         monkeypatch.setattr(in_features, "KEPT", kept)
         made.clear()
         sums.model(sums.at(v))
-        assert made == [10] * factored
+        assert made == [10] * 4
 
 
 def test_sums_add_up_and_are_taken_off() -> None:
@@ -118,3 +123,18 @@ def test_two_layers_with_and_without(alpha: float, monkeypatch: pytest.MonkeyPat
     K = BANK.combine(found.values).dense()
     solved = np.linalg.solve(K + alpha * np.eye(N), Y - Y.mean(axis=0))
     np.testing.assert_allclose(dual.coef, solved, rtol=1e-6, atol=1e-8 * np.abs(solved).max())
+
+
+@pytest.mark.parametrize("shift", [1e-3, 1.0])
+def test_a_small_shift_is_solved_from_known_sums(shift: float) -> None:
+    weights = np.repeat([1.0, 0.0, 2.0], SIZES) * 1e3
+    known = FactorGram(F, weights, F, Squares(F, F.T @ F))
+    U, roots, _ = np.linalg.svd(F * np.sqrt(weights), full_matrices=False)
+    U, roots = U[:, roots > 1e-8], roots[roots > 1e-8]
+    inside = U.T @ Y
+    truth = (Y - U @ inside) / shift + U @ (inside / (roots**2 + shift)[:, None])
+    found = known.solve_shifted(shift, Y)
+    assert np.linalg.norm(found - truth) <= 1e-11 * np.linalg.norm(truth)
+    solution = RidgeMachine(shift, False).solve(known, Y)
+    assert solution.gap <= 1e-14
+    np.testing.assert_array_equal(solution.coef, found)  # no decomposition takes the place of the factor

@@ -83,6 +83,8 @@ class FactorGram(Gram):
         """By Woodbury where q < n: (G G' + s I)^{-1} B = (B - G (s I + G'G)^{-1} G'B) / s with G = F W^{1/2}."""
         F = self.F if on is None else taken(self.F, on)
         n, q = F.shape
+        if self._low_rank(n) and on is None and self._known is not None:
+            return self._solved_in_features(shift, B)
         if self._low_rank(n) and (foreign(F) or (on is None and self.large)):
             return FactorGram(F, self.weights, F)._solved_in_features(shift, B)
         F = host(F)
@@ -98,13 +100,25 @@ class FactorGram(Gram):
         """The same where a copy of the features would be large: their squares are summed up over the samples."""
         kept = np.flatnonzero(self.weights)
         roots = np.sqrt(self.weights[kept])
-        small = squared(self.F, kept) * roots * roots[:, None]
+        small = squared(self.F, kept) if self._known is None else self._known[np.ix_(kept, kept)].T
+        small *= roots
+        small *= roots[:, None]
         small.flat[:: len(kept) + 1] += shift
         factor = linalg.cho_factor(small, lower=True, overwrite_a=True, check_finite=False)
-        inside = np.zeros((self.F.shape[1], *B.shape[1:]))
         roots = roots.reshape(-1, *(1,) * (B.ndim - 1))
-        inside[kept] = roots * linalg.cho_solve(factor, roots * product(self.F.T, B)[kept])
-        return (B - product(self.F, inside)) / shift
+
+        def solved(R: Array) -> Array:
+            inside = np.zeros((self.F.shape[1], *R.shape[1:]))
+            inside[kept] = roots * linalg.cho_solve(factor, roots * product(self.F.T, R)[kept])
+            return (R - product(self.F, inside)) / shift
+
+        X = solved(B)
+        return X + solved(B - self.multiply(X) - shift * X)  # with a small shift the first has lost half of the digits
+
+    @property
+    def _known(self) -> Array | None:
+        """F'F where it has been summed up."""
+        return None if self.squares is None else self.squares.known
 
     @property
     def large(self) -> bool:

@@ -17,19 +17,26 @@ from multikernel._typing import Array
 
 @dataclass(frozen=True, eq=False)
 class Squares:
-    """F'F of dense features, computed once for sums of all weights."""
+    """F'F of dense features, computed once for sums of all weights.
+
+    Parameters
+    ----------
+    F : array (n, q)
+    known : array (q, q), F'F where somebody has it; None where it is computed when it is asked for
+    """
 
     F: Array
+    known: Array | None = None
 
     @cached_property
     def whole(self) -> Array:
         """F'F of all features."""
-        return squared(self.F)
+        return squared(self.F) if self.known is None else self.known
 
     def of(self, kept: Array) -> Array:
         """That of some features, an array of its own in Fortran order."""
         n, q = self.F.shape
-        return self.whole[np.ix_(kept, kept)].T if q <= 2 * n else squared(self.F, kept)
+        return self.whole[np.ix_(kept, kept)].T if q <= 2 * n or self.known is not None else squared(self.F, kept)
 
 
 @dataclass(frozen=True, eq=False)

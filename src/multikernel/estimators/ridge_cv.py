@@ -27,12 +27,14 @@ from multikernel.observer import Observer
 from multikernel.procedures.forecast import Cost, ridge
 from multikernel.procedures.forecast import ridge_cv as ridge_cv_cost
 from multikernel.procedures.ridge_cv import (
+    Criterion,
     ErrorInFeatures,
+    Evidence,
     Folds,
     HeldOutError,
     RidgeCVWeights,
+    held_out_error,
     least_error,
-    ridge_cv,
 )
 from multikernel.procedures.ridge_cv.in_features import KEPT
 from multikernel.procedures.units import MachineUnits, kernel_size, spread
@@ -179,20 +181,15 @@ class MultipleKernelRidgeCV(StreamedEstimator, RidgeRegressor):
         size, unit = kernel_size(bank), spread(task.target)
         bank, target = bank.scaled(np.full(len(bank), 1.0 / size)), task.target / unit
         with one_blas_thread(len(target)):
-            weights = ridge_cv(
-                bank,
-                as_columns(target),
-                folds,
-                self.fit_intercept,
-                self.tol,
-                self.max_iter,
-                self.n_init,
-                seed,
-                observe,
-                evidence=self.criterion == "evidence",
-            )
+            Y = as_columns(target)
+            held_out = held_out_error(bank, Y, folds, self.fit_intercept)
+            error: Criterion = Evidence.of(bank, Y, self.fit_intercept) if self.criterion == "evidence" else held_out
+            weights = least_error(error, held_out, self.tol, self.max_iter, self.n_init, seed, observe)
             machine = RidgeMachine(weights.alpha, self.fit_intercept)
-            solution = machine.solve(bank.combine(weights.values), target)
+            gram = (
+                held_out.gram(weights.values) if isinstance(held_out, ErrorInFeatures) else bank.combine(weights.values)
+            )
+            solution = machine.solve(gram, target)
         return weights.in_units(size, unit), MachineUnits(machine, size, unit, coef=unit / size).solution(solution)
 
     # -- from sums over samples ----------------------------------------------------------------------------------------

@@ -7,14 +7,14 @@ z = y - mean(y_T): for D = diag(v), the weight of the kernel of each feature,
     db/dv_k = (I - A M) E_k g,        g = c - M b,   E_k the features of kernel k
 
 (ridge 1). Systems have the order of the features that have a weight, and no cost follows the number of samples. With
-B = I + D^1/2 M D^1/2, positive definite, A is D^1/2 B^-1 D^1/2.
+B = I + D^1/2 M D^1/2, positive definite, A is D^1/2 B^-1 D^1/2. A factor of B that is too large to be kept gives the
+derivatives together with the error. (Conjugate gradients on all folds from one factor of the whole were tried: they take
+30 to 40 steps, limited by memory, and are slower than a factorisation for each fold at 3000 to 5000 features.)
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
-from functools import cached_property
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -23,9 +23,12 @@ from scipy.linalg import lapack
 from multikernel._arrays import taken
 from multikernel._linalg import product
 from multikernel._typing import Array
-from multikernel.banks import KernelBank
+from multikernel.banks import Gram, KernelBank
+from multikernel.banks.factor_gram import FactorGram
+from multikernel.banks.thin_root import Squares
 from multikernel.banks.threads import slices
 from multikernel.procedures.ridge_cv.criterion import Criterion, Point
+from multikernel.procedures.ridge_cv.fold_sums import FoldSums
 from multikernel.procedures.ridge_cv.folds import Folds
 from multikernel.procedures.ridge_cv.held_out import HeldOutError
 from multikernel.procedures.ridge_cv.model import Model, Tall
@@ -42,14 +45,10 @@ _MANY = 4 * _FEW  # samples of which these are a part
 
 @dataclass(frozen=True, eq=False)
 class FeatureErrors:
-    """The coefficients b (q, t) of the model trained without each fold, and the mean squared error of each target.
+    """What is left of the targets of each fold, and the mean squared error of each target."""
 
-    ``systems`` are those of the folds where they are small enough to be kept, else None for each.
-    """
-
-    coefs: tuple[Array, ...]
+    folds: tuple[_Fold, ...]
     errors: Array
-    systems: tuple[_System | None, ...]
 
     @property
     def value(self) -> float:
@@ -63,17 +62,11 @@ class ErrorInFeatures(Criterion):
     Parameters
     ----------
     bank, Y : as in ``Criterion``
-    scale : array (q,), what the features are multiplied with
-    sizes : int array (m,), how many features each kernel has
-    held : the sums over each fold
-    fit_intercept : whether the mean of the training targets is taken off first
+    sums : FoldSums
     part : the error on some of the samples, where to begin; None where there is none
     """
 
-    scale: Array
-    sizes: Array
-    held: tuple[Moments, ...]
-    fit_intercept: bool
+    sums: FoldSums
     part: Criterion | None = None
 
     @classmethod
@@ -92,7 +85,7 @@ class ErrorInFeatures(Criterion):
             rows = np.sort(np.random.default_rng(0).choice(n, _FEW, replace=False))
             own = folds.of_rows(rows)
             part = HeldOutError.of(bank.block(rows, rows), Y[rows], own, fit_intercept) if own.count > 1 else None
-        return cls(bank, Y, known[1], known[0].sizes, held, fit_intercept, part)
+        return cls(bank, Y, FoldSums(known[1], known[0].sizes, held, fit_intercept), part)
 
     @classmethod
     def of_sums(
@@ -108,86 +101,86 @@ class ErrorInFeatures(Criterion):
         """
         known = bank.by_features()
         assert known is not None
-        return cls(bank, Y, known[1], known[0].sizes, held, fit_intercept, part)
+        return cls(bank, Y, FoldSums(known[1], known[0].sizes, held, fit_intercept), part)
 
     def few(self) -> Criterion | None:
         return self.part
 
-    @cached_property
-    def whole(self) -> Moments:
-        """The sums over all samples."""
-        total = self.held[0]
-        for each in self.held[1:]:
-            total = total.merge(each)
-        return total
-
     @property
     def count(self) -> float:
-        return self.whole.count
+        return self.sums.whole.count
 
     @property
     def largest(self) -> float:
-        return _LARGEST / self.whole.count
+        return _LARGEST / self.sums.whole.count
 
     def constant(self) -> float:
-        return float(sum(held.target_squares.sum() for held, _ in self._folds())) / self.whole.count
+        return float(sum(held.target_squares.sum() for held, _ in self.sums.pairs())) / self.sums.whole.count
 
-    def _folds(self) -> Iterator[tuple[Moments, Moments]]:
-        """The sums of each fold and of its training samples, about the mean of these; squares are those of all."""
-        for held in self.held:
-            count = self.whole.count - held.count
-            means = (self.whole.target_sums - held.target_sums) / count * float(self.fit_intercept)
-            trained = Moments(
-                squares=held.squares,  # not those of the training samples, which are taken off where they are needed
-                products=self.whole.products - held.products,
-                sums=self.whole.sums - held.sums,
-                target_sums=self.whole.target_sums - held.target_sums,
-                target_squares=self.whole.target_squares - held.target_squares,
-                count=count,
-            )
-            yield held.about(means), trained.about(means)
+    def gram(self, w: Array) -> Gram:
+        """The kernel matrix of all samples, the sums of their features known."""
+        known = self.bank.by_features()
+        assert known is not None
+        F, weights = known[0].F, np.repeat(w, self.sums.sizes) * self.sums.scale**2
+        return FactorGram(F, weights, F, Squares(F, self.sums.whole.squares))
 
     def at(self, v: Array) -> Point | None:
-        coefs, errors = [], np.zeros(self.whole.products.shape[1])
-        systems: list[_System | None] = []
-        for held, trained in self._folds():
-            system = _System.of(self, v, held)
+        found: list[_Fold] = []
+        for held, trained in self.sums.pairs():
+            system = _System.of(self.sums, v, held)
             if system is None:
                 return None
-            b = system.solve(self.scale[:, None] * trained.products)
-            coefs.append(b)
-            systems.append(system if len(self.held) * system.factor.nbytes <= KEPT else None)
-            raw = self.scale[:, None] * b
-            fitted = product(held.squares, raw)
-            errors += held.target_squares - np.einsum("qt,qt->t", raw, 2.0 * held.products - fitted)
-        errors = np.maximum(errors, 0.0) / self.whole.count
-        left = FeatureErrors(tuple(coefs), errors, tuple(systems))
-        return Point(v, left) if np.isfinite(errors).all() else None
+            fold = _Fold.of(self.sums, system, held, trained)
+            # a factor that is too large to be kept gives the derivatives now: a step that asks for them costs no other
+            kept = len(self.sums.held) * system.factor.nbytes <= KEPT
+            found.append(
+                fold if kept else replace(fold, system=None, model=self._model_of(fold, system, held, trained))
+            )
+        errors = np.sum([fold.errors for fold in found], axis=0)
+        errors = np.maximum(errors, 0.0) / self.sums.whole.count
+        return Point(v, FeatureErrors(tuple(found), errors)) if np.isfinite(errors).all() else None
 
     def model(self, point: Point) -> Model:
-        m = len(self.sizes)
+        m = len(self.sums.sizes)
         slope, curvature = np.zeros(m), np.zeros((m, m))
         assert isinstance(point.left, FeatureErrors)
-        left = point.left
-        for (held, trained), b, kept in zip(self._folds(), left.coefs, left.systems, strict=True):
-            system = _System.of(self, point.v, held) if kept is None else kept
-            assert system is not None
-            raw = self.scale[:, None] * b
-            fitted = product(held.squares, raw)
-            inside = self.scale[:, None] * (trained.products - product(self.whole.squares, raw) + fitted)
-            for t in range(b.shape[1]):
-                J = self.scale[:, None] * self._derivatives(system, held, inside[:, t])
-                slope -= J.T @ (held.products[:, t] - fitted[:, t])
-                curvature += J.T @ product(held.squares, J)
-        return Tall(point.v, slope / self.whole.count, curvature / self.whole.count)
+        for (held, trained), fold in zip(self.sums.pairs(), point.left.folds, strict=True):
+            known = fold.model
+            if known is None:
+                assert fold.system is not None
+                known = self._model_of(fold, fold.system, held, trained)
+            slope, curvature = slope + known[0], curvature + known[1]
+        return Tall(point.v, slope / self.sums.whole.count, curvature / self.sums.whole.count)
+
+    def _model_of(self, fold: _Fold, system: _System, held: Moments, trained: Moments) -> tuple[Array, Array]:
+        """The slope and the curvature of one fold's summed error."""
+        m = len(self.sums.sizes)
+        slope, curvature = np.zeros(m), np.zeros((m, m))
+        raw = self.sums.scale[:, None] * fold.coef
+        fitted = product(held.squares, raw)
+        inside = self.sums.scale[:, None] * (trained.products - product(self.sums.whole.squares, raw) + fitted)
+        for t in range(raw.shape[1]):
+            J = self.sums.scale[:, None] * self._derivatives(system, held, inside[:, t])
+            slope -= J.T @ (held.products[:, t] - fitted[:, t])
+            curvature += J.T @ product(held.squares, J)
+        return slope, curvature
 
     def _derivatives(self, system: _System, held: Moments, g: Array) -> Array:
         """db/dv_k as columns, shape (q, m)."""
-        blocks = np.zeros((len(g), len(self.sizes)))
-        blocks[np.arange(len(g)), np.repeat(np.arange(len(self.sizes)), self.sizes)] = g
-        raw = self.scale[:, None] * blocks
-        image = product(self.whole.squares, raw) - product(held.squares, raw)
-        return blocks - system.solve(self.scale[:, None] * image)
+        blocks, image = (np.zeros((len(g), len(self.sums.sizes)), order="F") for _ in range(2))
+        raw, start = self.sums.scale * g, 0
+        for k, size in enumerate(self.sums.sizes):  # the features of one kernel at a time: other products are zero
+            own = slice(start, start + size)
+            blocks[own, k] = g[own]
+            image[:, k] = product(_columns(self.sums.whole.squares, own), raw[own])
+            image[:, k] -= product(_columns(held.squares, own), raw[own])
+            start += size
+        return blocks - system.solve(self.sums.scale[:, None] * image)
+
+
+def _columns(M: Array, own: slice) -> Array:
+    """Some columns of a symmetric matrix, which lie side by side in memory."""
+    return M[:, own] if M.flags.f_contiguous else M[own].T
 
 
 def _sums(F: Any, Y: Array, rows: Array) -> Moments:
@@ -208,13 +201,13 @@ class _System:
     size: int
 
     @classmethod
-    def of(cls, error: ErrorInFeatures, v: Array, held: Moments) -> _System | None:
+    def of(cls, sums: FoldSums, v: Array, held: Moments) -> _System | None:
         """Without the samples of a fold; None where B is singular in floating point."""
-        weights = np.repeat(v, error.sizes)
+        weights = np.repeat(v, sums.sizes)
         active = np.flatnonzero(weights)
         roots, index = np.sqrt(weights[active]), np.ix_(active, active)
-        scaled = roots * error.scale[active]
-        B = error.whole.squares[index].T  # symmetric: its transpose is stored by columns, as LAPACK factors in place
+        scaled = roots * sums.scale[active]
+        B = sums.whole.squares[index].T  # symmetric: its transpose is stored by columns, as LAPACK factors in place
         B -= held.squares[index].T
         B *= scaled
         B *= scaled[:, None]
@@ -229,3 +222,30 @@ class _System:
             inside = lapack.dpotrs(self.factor, self.roots[:, None] * C[self.active], lower=1)[0]
             out[self.active] = self.roots[:, None] * inside
         return out
+
+
+@dataclass(frozen=True, eq=False)
+class _Fold:
+    """The model that is trained without a fold.
+
+    Parameters
+    ----------
+    coef : array (q, t), b
+    errors : array (t,), the summed squared error of each target
+    system : what b was solved by, where it is small enough to be kept; else None
+    model : slope and curvature of the errors; None where the system is kept
+    """
+
+    coef: Array
+    errors: Array
+    system: _System | None
+    model: tuple[Array, Array] | None = None
+
+    @classmethod
+    def of(cls, sums: FoldSums, system: _System, held: Moments, trained: Moments) -> _Fold:
+        """From the sums of the fold and of its training samples."""
+        b = system.solve(sums.scale[:, None] * trained.products)
+        raw = sums.scale[:, None] * b
+        fitted = product(held.squares, raw)
+        errors = held.target_squares - np.einsum("qt,qt->t", raw, 2.0 * held.products - fitted)
+        return cls(b, errors, system)

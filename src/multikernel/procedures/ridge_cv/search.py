@@ -92,10 +92,17 @@ def ridge_cv(
     ------
     ValueError : where no ridge makes the sum of the kernel matrices positive definite
     """
-    in_features = ErrorInFeatures.of(bank, Y, folds, fit_intercept)
-    held_out: Criterion = in_features or HeldOutError.of(bank, Y, folds, fit_intercept)
+    held_out = held_out_error(bank, Y, folds, fit_intercept)
     error: Criterion = Evidence.of(bank, Y, fit_intercept) if evidence else held_out
     return least_error(error, held_out, tol, max_iter, n_init, seed, observe)
+
+
+def held_out_error(
+    bank: KernelBank, Y: Array, folds: Folds, fit_intercept: bool = True
+) -> ErrorInFeatures | HeldOutError:
+    """The mean squared error over the held-out samples, in features where that costs less; parameters as above."""
+    in_features = ErrorInFeatures.of(bank, Y, folds, fit_intercept)
+    return in_features or HeldOutError.of(bank, Y, folds, fit_intercept)
 
 
 def least_error(
