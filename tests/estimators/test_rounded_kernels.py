@@ -233,3 +233,18 @@ def test_steps_of_both_rounds_are_counted() -> None:
     model = LpMKLClassifier(FAMILY, C=1e4, tol=1e-9).fit(X, y)
     assert model.n_iter_ >= len(model.history_[0]) > 5
     assert model.history_[0][-1] == model.duality_gap_
+
+
+@pytest.mark.parametrize("model", [L1MKLClassifier(), SMKLClassifier(), GMKLRegressor(), RLS2Regressor()], ids=str)
+@pytest.mark.filterwarnings("ignore")
+def test_samples_in_single_precision_whose_powers_leave_its_range(model: Any) -> None:
+    """A model that is fitted predicts finite numbers; else the fit says which kernel is the cause."""
+    X = (1e6 * np.random.default_rng(0).normal(size=(40, 4))).astype(np.float32)
+    y = np.where(X[:, 0] > 0, 1, -1)
+    try:
+        model.fit(X, y)
+    except ValueError as error:
+        assert "Polynomial" in str(error)  # noqa: PT017
+        return
+    assert np.isfinite(model.predict(X)).all()
+    assert np.isfinite(getattr(model, "decision_function", model.predict)(X)).all()

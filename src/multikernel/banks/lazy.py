@@ -98,7 +98,8 @@ class LazyBank(KernelBank):
         return replace(chosen, X=in_double(self.X), Z=in_double(self.Z))
 
     def cross(self, X: Any) -> LazyBank:
-        return replace(self, X=as_floats(X))
+        """In double precision, as certificates hold for it, and since powers may leave the range of the single one."""
+        return replace(self, X=in_double(as_floats(X)), Z=in_double(self.Z))
 
     def self_values(self, X: Any) -> Array:
         return np.stack([kernel.diagonal(X) for kernel in self.kernels])
