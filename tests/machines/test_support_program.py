@@ -103,6 +103,13 @@ def test_feasible_starts_stay_what_they_are(machine: SupportMachine) -> None:
     np.testing.assert_allclose(program.feasible(a), a, rtol=1e-12, atol=1e-15)
 
 
+def test_variables_at_a_bound_stay_there_while_the_others_suffice() -> None:
+    program = HingeMachine(1.0).program(np.array([1.0, 1.0, -1.0, -1.0]))
+    np.testing.assert_allclose(
+        program.balanced(np.array([0.0, 0.5, -0.4, -0.4])), [0.0, 0.6, -0.3, -0.3], rtol=1e-12, atol=0.0
+    )
+
+
 def test_start_from_another_bound_is_scaled_and_the_rest_of_an_interior_method_is_swept_away() -> None:
     program = HingeMachine(3.0).program(np.array([1.0, 1.0, 1.0, -1.0, -1.0, -1.0]))
     start = np.array([1.0, 0.5, 1e-12, 1.0 - 1e-12, 0.5, 1e-11])
