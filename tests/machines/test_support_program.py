@@ -145,14 +145,16 @@ def test_a_sum_that_rounding_puts_out_of_reach_has_the_multiplier_of_the_nearest
 
 @pytest.mark.parametrize("ridge", [0.0, 0.7])
 def test_what_rounding_hides_of_the_gap_is_the_most_that_it_can_move(ridge: float, monkeypatch: Any) -> None:
-    """With digits as few as can be seen: one variable, whose function value is wrong by as much as its digits allow."""
+    """One variable, no equality to keep, few digits: its function value is wrong by as much as they allow."""
     eps, rng = 1e-3, np.random.default_rng(0)
     monkeypatch.setattr(program_module, "_EPS", eps)
     for _ in range(300):
         size, upper, b = rng.uniform(0.1, 2.0, 3)
         sign, linear, f, intercept = rng.choice([-1.0, 1.0]), *rng.normal(size=3)
         f, a, scale = f * rng.choice([0.0, 1.0]), upper * rng.random(), 1.0 + b
-        program = SupportProgram(1, *(np.array([each]) for each in (sign, linear, upper, ridge)), scale=scale)
+        program = SupportProgram(
+            1, *(np.array([each]) for each in (sign, linear, upper, ridge)), intercept=False, scale=scale
+        )
         variable, sizes = np.array([a]), np.array([size])
         slope = linear - sign * (f + intercept) - ridge * a
         error = eps * (size * size * a + (abs(f) + abs(intercept) if f else 0.0) + abs(slope))
