@@ -23,6 +23,7 @@ FAMILIES = {
     "stack": kernels.rbf_grid([0.1, 1.0]) + kernels.per_feature(kernels.Polynomial(2)),
     "wrapped": [kernels.RBF(0.5).centered(), 2.0 * kernels.Linear().normalized(), kernels.Laplacian(0.1).centered()],
     "monomials": kernels.random_monomials(3, 500, random_state=0),
+    "subsets": kernels.rbf_subsets(2, [0.1]),
 }
 
 

@@ -76,7 +76,8 @@ class SubsetRBFBank(KernelBank):
         own = np.where(subsets >= 0, np.searchsorted(features, subsets), -1)
         owner = np.repeat(np.arange(len(subsets), dtype=np.int32), len(gammas))
         Z = _taken(X, features)
-        return cls(Z, Z, features, own, owner, np.tile(gammas, len(subsets)), dtype)
+        kind = np.dtype(dtype).type  # model files know it by its class
+        return cls(Z, Z, features, own, owner, np.tile(gammas, len(subsets)), kind)
 
     @property
     def shape(self) -> tuple[int, int]:
