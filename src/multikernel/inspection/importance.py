@@ -40,6 +40,13 @@ class KernelImportance:
     importances: Array
     score: float
 
+    def __repr__(self) -> str:
+        most = int(np.argmax(self.mean))
+        return (
+            f"<KernelImportance: {len(self.names)} kernels or groups, score {self.score:.3g}, most by "
+            f"{self.names[most]} ({self.mean[most]:.3g}); frame() and plot() tell each>"
+        )
+
     @property
     def mean(self) -> Array:
         """The mean loss over the shuffles, array (groups,)."""

@@ -20,6 +20,7 @@ from multikernel.estimators.learned_kernel import called
 from multikernel.estimators.names import short_names
 
 _POSITIVE = 1e-6  # of the largest weight: what counts as a positive weight
+_STEADY = 0.9  # of the parts of the sample, in which a kernel that is told has a positive weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,6 +37,13 @@ class WeightStability:
     names: Sequence[str]
     weights: Array
     problems: Sequence[str]
+
+    def __repr__(self) -> str:
+        steady = int((self.frequency.mean(axis=0) >= _STEADY).sum())
+        return (
+            f"<WeightStability: {len(self.names)} kernels on {len(self.weights)} parts of the sample, "
+            f"{steady} with a weight in nine of ten; frame() and plot() tell each>"
+        )
 
     @property
     def mean(self) -> Array:

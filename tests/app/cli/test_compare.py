@@ -61,7 +61,7 @@ def test_every_method_gets_a_line_the_best_first(invoke: Invoke, kind: str, meas
     assert {line.split("  ")[0] for line in lines} == names
     means = [float(line.split(" +- ")[0].split()[-1]) for line in lines]
     assert means == sorted(means, reverse=True)
-    assert done.stderr.startswith(f"train.csv: method 1, automatic, of {len(names)}\n")
+    assert done.stderr.startswith(f"train.csv: automatic, method 1 of {len(names)}\n")
     assert done.stderr.count("\n") == len(names)
 
 

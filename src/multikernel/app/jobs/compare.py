@@ -172,7 +172,7 @@ def contest(
     with watch.steps(len(chosen), Path(table.file).name) as observe:
         for k, (name, model) in enumerate(chosen.items(), start=1):
             results.append(_result(name, model, X, y, shuffled_folds(decided, folds, seed), kept))
-            observe(f"method {k}, {name},")
+            observe(f"{name}, method {k}")
     measure = "accuracy" if decided == "classification" else "R2"
     return Comparison(table.file, target, measure, len(y), X.shape[1], folds, seed, tuple(results))
 
