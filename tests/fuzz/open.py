@@ -9,12 +9,7 @@ from fuzz.judge import Verdict
 
 Finding = Verdict | Exception
 
-OPEN: tuple[tuple[str, Callable[[Case, Finding], bool]], ...] = (
-    (
-        "hierarchical kernel learning does not add to its gap what rounding hides of products of large kernels",
-        lambda case, found: case.family.startswith("HKL") and isinstance(found, Verdict) and found.rounding > 1e-3,
-    ),
-)
+OPEN: tuple[tuple[str, Callable[[Case, Finding], bool]], ...] = ()
 
 
 def open_question(case: Case, found: Finding) -> str | None:

@@ -156,6 +156,12 @@ CASES = {
         Target("explained", 37193, 1e6),
         {"tol": 5.95e-08, "alpha": 2.61e-07, "scaling": "none", "fit_intercept": True},
     ),
+    "the value of a machine that did not converge, below the bound": Case(
+        "HKLClassifier",
+        Samples(Sample(999999, 6, 2, 1000.0, shift=100.0), (("linear", 1.92),)),
+        Target("noisy", 1863),
+        {"rho": 1.3572947978973389, "beta": 1.0, "tol": 0.000122, "C": 654.0},
+    ),
     "targets far from zero, whose coefficients keep the equality but for rounding": Case(
         "L1MKLRegressor",
         Matrices(30123, 36, ((5, -42),)),

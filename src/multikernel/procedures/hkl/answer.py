@@ -35,6 +35,7 @@ class Pair:
     nodes: tuple[Node, ...]
     weights: Array
     dual: DualSolution
+    value: float
     certificate: Certificate
 
     @classmethod
@@ -42,14 +43,15 @@ class Pair:
         """The machine at the weights that were found on a hull; ``bound`` holds for all nodes."""
         gram = problem.bank.combine(found.weights)
         dual = machine.polished(gram, problem.program, found.a, machine.tol)
-        return cls(problem.hull.nodes, found.weights, dual, Certificate.gap(dual.upper, bound))
+        value = max(dual.value, bound)  # a machine that did not converge may know less than the bound
+        return cls(problem.hull.nodes, found.weights, dual, value, Certificate.gap(dual.upper, bound))
 
     def answer(self, tol: float, hull: int, steps: int, history: list[float]) -> tuple[NodeWeights, DualSolution]:
         """With the number of nodes that were looked at, of Newton steps, and the gap of each round."""
         converged = self.certificate.reached(tol)
         weights = NodeWeights(
             values=self.weights,
-            objective=self.dual.value,
+            objective=self.value,
             certificate=self.certificate,
             converged=converged,
             n_iter=steps,

@@ -46,6 +46,7 @@ _ON_HULL = 0.1  # the gap on the hull may be this part of the gap over all nodes
 _GOAL = 0.8  # the search goes on to this part of the gap asked for: leaving nodes out at the end takes the rest
 _NEGLIGIBLE = 0.01  # times the gap asked for: the smallest coefficients that sum to this part of all count as zero
 _GROWTH = 1.0  # a round adds at most this many nodes for each node of the hull
+_EPS = float(np.finfo(float).eps)
 _FEWEST = 30  # a round may add this many nodes to a hull of any size
 
 
@@ -129,7 +130,7 @@ class _Search:
         program, goal = self.program, _GOAL * self.machine.tol
         a = feasible(program, _without_negligible(found.a, _NEGLIGIBLE * self.machine.tol))
         b, linear = program.coef(a), program.dual(a, 0.0)
-        inside = problem.norm(found.gamma, problem.bank.quad(b)).bound
+        inside = problem.norm(found.gamma, _forms(problem.bank, b)).bound
         allowed = max(inside, 2.0 / program.scale * (linear - found.upper + goal * abs(found.upper)))
         hull, base = problem.hull, self.kernels.base
         candidates = self.graph.sources(hull)
@@ -150,6 +151,12 @@ class _Search:
             if pair.certificate.reached(self.machine.tol):
                 return pair
         return Pair.of(self.machine, problem, found, bound)
+
+
+def _forms(bank: KernelBank, b: Array) -> Array:
+    """b'K_w b of every node, with what rounding may hide of it."""
+    reach = np.sqrt(np.maximum(bank.diagonal(), 0.0)) @ np.abs(b)
+    return bank.quad(b) + _EPS * reach * reach
 
 
 def _without_negligible(a: Array, part: float) -> Array:
