@@ -59,6 +59,17 @@ def test_files_in_chunks(files, kind, start, monkeypatch):
         assert isinstance(read.X["word"].dtype, pd.CategoricalDtype)
 
 
+def test_what_was_read_of_a_file_is_not_kept(tmp_path):
+    pa = pytest.importorskip("pyarrow")
+    whole = pd.DataFrame(np.random.default_rng(0).normal(size=(400_000, 4)), columns=list("abcy"))
+    whole.to_parquet(tmp_path / "t.parquet", row_group_size=20_000)
+    before, size = pa.total_allocated_bytes(), (tmp_path / "t.parquet").stat().st_size
+    source = streams.parquet(tmp_path / "t.parquet", target="y", memory="100MB")
+    held = [pa.total_allocated_bytes() - before for _ in source.chunks(0)]
+    assert len(held) > 10
+    assert max(held) < 0.3 * size
+
+
 def test_arrays_and_mapped_files(tmp_path, monkeypatch):
     monkeypatch.setattr("multikernel.streams.source._MOST_ROWS", 64)
     X, y = np.random.default_rng(0).normal(size=(300, 4)), np.arange(300.0)

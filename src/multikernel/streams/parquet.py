@@ -182,6 +182,6 @@ def _opened(file: Path) -> Any:
             "pip install 'multikernel[streams]'"
         ) from None
     try:
-        return pq.ParquetFile(file)
+        return pq.ParquetFile(file, pre_buffer=False)  # which would keep all that was read until the file is closed
     except pa.ArrowInvalid as error:
         raise ValueError(f"{file} is no Parquet file, or is cut off ({str(error).splitlines()[0]})") from None
