@@ -56,7 +56,7 @@ SECTIONS = (
             "which is one product of matrices and one pass for each power."
         ),
         program="easymkl.py",
-        full="",
+        full="--sizes 569 2000 5000",
         quick_ones="--rounds 1 --sizes 569",
         packages=(*_OURS, "MKLpy"),
         pattern=r"^\s*multikernel, (?P<label>\w+).*?time (?P<ratio>[\d.]+)",
@@ -79,7 +79,7 @@ SECTIONS = (
         title="Support vector machines, beside libsvm",
         about="One matrix, to the same certified gap; single values of C from nothing, and a path of fifteen.",
         program="svm.py",
-        full="",
+        full="--rounds 3 --only digits breast diabetes german splice",
         quick_ones="--rounds 1 --only breast",
         packages=(*_OURS, "scikit-learn"),
         pattern=r"^(?P<label>.*?(?:C =\s*[\d.]+|path of \d+)).*?libsvm / ours\s+(?P<ratio>[\d.]+)",
