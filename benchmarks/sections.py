@@ -40,9 +40,14 @@ class Section:
         return [*words, self.data, str(data)] if self.data else words
 
     def ratios(self, output: str) -> dict[str, float]:
-        """The ratios that the output tells, by label."""
-        found = re.finditer(self.pattern, output, re.MULTILINE)
-        return {re.sub(r"\s+", " ", match["label"]).strip(): float(match["ratio"]) for match in found}
+        """The ratios that the output tells, by label: with the size that the last heading ``n = ...`` tells."""
+        found, size = dict[str, float](), ""
+        for line in output.splitlines():
+            if match := re.search(self.pattern, line):
+                found[re.sub(r"\s+", " ", f"{size} {match['label']}").strip()] = float(match["ratio"])
+            elif heading := re.match(r"n = \d+(?:, \d+ kernels)?", line):
+                size = heading[0]
+        return found
 
 
 _OURS = ("multikernel", "numpy", "scipy", "numba")
