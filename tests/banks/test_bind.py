@@ -201,14 +201,14 @@ def test_complex_values_of_a_kernel_are_refused_by_its_name() -> None:
 def test_gaussians_on_several_columns_are_made_of_the_same_differences(dtype: Any) -> None:
     """Stored, and on demand beyond the memory; what is rounded is known without rounding."""
     rng = np.random.default_rng(2)
-    Z, c = rng.normal(size=(600, 10)), rng.normal(size=(600, 2))
+    Z, c = rng.normal(size=(1000, 10)), rng.normal(size=(1000, 2))
     family = [*(RBF(g) for g in np.geomspace(0.01, 1.0, 8)), *(RBF(0.5).on([j]) for j in range(10))]
     K = np.stack([*(RBF(g)(Z) for g in np.geomspace(0.01, 1.0, 8)), *(RBF(0.5)(Z[:, [j]]) for j in range(10))])
     stored, on_demand = bind(family, Z, dtype=dtype), bind(family, Z, dtype=dtype, memory=1)
     assert isinstance(stored, PackedBank)
     assert isinstance(on_demand, SubsetRBFBank)
     assert isinstance(stored.unrounded(), SubsetRBFBank if dtype == np.float32 else PackedBank)
-    few = np.where(np.arange(600)[:, None] < 120, c, 0.0)
+    few = np.where(np.arange(1000)[:, None] < 200, c, 0.0)
     for bank, atol in (
         (stored, 1e-10 if dtype == np.float64 else 1e-4),
         (on_demand, 1e-10 if dtype == np.float64 else 1e-4),
