@@ -35,4 +35,9 @@ def test_results_of_another_version_are_noticed(tmp_path: Path) -> None:
         assert ledger.lines(other) == []
         assert ledger.stale(other) == 1
     assert ledger.stale(STAMP) == 0
+    newer = replace(STAMP, package="1.1")
+    going_on = Ledger(ledger.file, also=["1.0"])
+    assert len(going_on.lines(newer)) == 1
+    assert going_on.stale(newer) == 0
+    assert going_on.lines(replace(newer, protocol=2)) == []
     assert ledger.stale(replace(STAMP, experiment="nkrr/y")) == 0

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from multikernel.reproduce.catalogue import chosen
-from multikernel.reproduce.pages import write_pages
+from multikernel.reproduce.experiment import Experiment
+from multikernel.reproduce.pages import Cost, write_pages
 from multikernel.reproduce.results import Ledger
-from multikernel.reproduce.running import finished, results_of, run, stamp_of
+from multikernel.reproduce.running import finished, in_order, results_of, run, stamp_of
 from multikernel.reproduce.sources import Source
 
 CELLS = "cells.jsonl"  # in the directory of the report
@@ -23,6 +24,7 @@ def reproduce(
     quick: bool = False,
     data_dir: Path | None = None,
     jobs: int = 1,
+    also: Sequence[str] = (),
     tell: Callable[[str], None] = print,
 ) -> Path:
     """Measure the experiments of a paper, or of all, and write their report.
@@ -35,6 +37,7 @@ def reproduce(
     quick : bool, a few cells of each experiment
     data_dir : Path or None, as in ``datasets.load``
     jobs : int, how many processes
+    also : versions of the package whose finished cells count, too
     tell : called with each line of progress
 
     Returns
@@ -47,7 +50,7 @@ def reproduce(
     """
     experiments = chosen(paper, table, figure)
     out.mkdir(parents=True, exist_ok=True)
-    ledger, source = Ledger(out / CELLS), Source(data_dir)
+    ledger, source = Ledger(out / CELLS, also), Source(data_dir)
     stale = sum(ledger.stale(stamp_of(each)) for each in experiments)
     if stale:
         tell(f"{stale} cells in {out / CELLS} are of another version, protocol or tolerance, and are measured anew")
@@ -56,9 +59,15 @@ def reproduce(
         tell(f"left out, since the data are not there: {', '.join(missing)}")
     run(experiments, ledger, source, quick=quick, jobs=jobs, tell=tell)
     results = {each.key: results_of(each, ledger, quick) for each in experiments}
-    hours = sum(line["seconds"] for each in experiments for line in finished(each, ledger).values()) / 3600
-    facts = {
-        "extent": "a few cells of each experiment (--quick)" if quick else "all cells",
-        "core-hours": f"{hours:.2f}",
-    }
-    return write_pages(out, experiments, results, facts)
+    costs = [_cost(each, ledger, quick) for each in experiments]
+    facts = {"extent": "a few cells of each experiment (--quick)" if quick else "all cells"}
+    if also:
+        facts["cells of earlier versions"] = ", ".join(also)
+    return write_pages(out, experiments, results, costs, facts)
+
+
+def _cost(experiment: Experiment, ledger: Ledger, quick: bool) -> Cost:
+    """What the finished cells of an experiment took."""
+    seconds = [line["seconds"] for line in finished(experiment, ledger).values()]
+    count = len(in_order(experiment.cells(quick)))
+    return Cost(f"{experiment.paper}: {experiment.title}", len(seconds), max(count, len(seconds)), sum(seconds))

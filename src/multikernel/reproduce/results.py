@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -64,10 +64,16 @@ class Results:
 
 
 class Ledger:
-    """The file of finished cells."""
+    """The file of finished cells.
 
-    def __init__(self, file: Path) -> None:
-        self.file = file
+    Parameters
+    ----------
+    file : Path
+    also : versions of the package whose cells count like those of this version
+    """
+
+    def __init__(self, file: Path, also: Collection[str] = ()) -> None:
+        self.file, self._also = file, also
         self._lines = list(_readable(file))
 
     def add(self, stamp: Stamp, fields: Mapping[str, Any], found: Mapping[str, Any], seconds: float) -> None:
@@ -85,11 +91,15 @@ class Ledger:
 
     def lines(self, stamp: Stamp) -> list[Line]:
         """The finished cells that stand under this stamp."""
-        return [line for line in self._lines if stamp.stands_on(line)]
+        return [line for line in self._lines if self._counts(stamp, line)]
 
     def stale(self, stamp: Stamp) -> int:
         """How many cells of the experiment were measured by another version, protocol or tolerance."""
-        return sum(line["experiment"] == stamp.experiment and not stamp.stands_on(line) for line in self._lines)
+        return sum(line["experiment"] == stamp.experiment and not self._counts(stamp, line) for line in self._lines)
+
+    def _counts(self, stamp: Stamp, line: Line) -> bool:
+        accepted = (stamp, *(replace(stamp, package=package) for package in self._also))
+        return any(each.stands_on(line) for each in accepted)
 
     def _cut_off(self) -> bool:
         """Whether the last line has no end, because whoever wrote it was killed."""

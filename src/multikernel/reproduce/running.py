@@ -22,7 +22,7 @@ from multikernel.reproduce.sources import Source
 
 Tell = Callable[[str], None]
 Fields = tuple[tuple[str, Any], ...]
-Outcome = tuple[Mapping[str, Any], float]  # what was found, and the seconds that it took
+Outcome = tuple[Mapping[str, Any], float]  # what was found, and the processor seconds that it took
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ def run(
     tasks = [
         Task(experiment, cell)
         for experiment in experiments
-        for cell in _ordered(experiment.cells(quick))
+        for cell in in_order(experiment.cells(quick))
         if cell.fields not in done[experiment.key] and source.has(cell.get("data", ""))
     ]
     clock, failures = _Clock(tasks, jobs), list[str]()
@@ -88,7 +88,7 @@ def run(
         raise ValueError(f"{len(failures)} cells could not be measured; the first: {failures[0]}")
 
 
-def _ordered(cells: Iterable[Cell]) -> list[Cell]:
+def in_order(cells: Iterable[Cell]) -> list[Cell]:
     """Each cell once, after the one that it needs."""
     every: dict[Fields, Cell] = {}
     for cell in cells:
@@ -178,14 +178,14 @@ def _at_once(source: Source, *task: Any) -> Future[Outcome]:
 
 
 def _measured(source: Source, key: str, cell: Cell, given: Mapping[str, Any]) -> Outcome:
-    """What is found in a cell, with linear algebra on one thread, and the seconds that it took."""
+    """What is found in a cell, with linear algebra on one thread, and the processor seconds that it took."""
     from multikernel.reproduce.catalogue import experiment  # which imports every experiment
 
-    start = time.perf_counter()
+    start = time.process_time()
     with threadpool_limits(1), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # what was reached stands in the results
         found = experiment(key).measure(cell, source, given)
-    return found, time.perf_counter() - start
+    return found, time.process_time() - start
 
 
 def _end_with_parent() -> None:

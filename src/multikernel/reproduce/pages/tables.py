@@ -73,6 +73,37 @@ class Counts:
         return f"{100 * good / self.comparable:.0f} % ({100 * (good + self.agreeing) / self.comparable:.0f} %)"
 
 
+@dataclass(frozen=True)
+class Cost:
+    """What an experiment takes.
+
+    Parameters
+    ----------
+    title : str
+    finished, count : how many of its cells are measured, and how many there are
+    seconds : float, of a processor, for those that are measured
+    """
+
+    title: str
+    finished: int
+    count: int
+    seconds: float
+
+    @classmethod
+    def of(cls, costs: Sequence[Cost]) -> Cost:
+        """All of them together."""
+        return cls("in all", sum(c.finished for c in costs), sum(c.count for c in costs), sum(c.seconds for c in costs))
+
+    @property
+    def hours(self) -> str:
+        return f"{self.seconds / 3600:.2f}"
+
+    @property
+    def each(self) -> str:
+        """Seconds of a cell."""
+        return f"{self.seconds / self.finished:.2g}" if self.finished else "-"
+
+
 def number(value: float | str, like: str = "") -> str:
     """A number with one digit more than the published one has; a word as it is."""
     if isinstance(value, str):

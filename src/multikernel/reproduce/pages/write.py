@@ -21,7 +21,7 @@ from multikernel.reproduce.catalogue import bindings
 from multikernel.reproduce.experiment import Experiment, Figure
 from multikernel.reproduce.judging import judged
 from multikernel.reproduce.pages.errata import Erratum, errata
-from multikernel.reproduce.pages.tables import Counts, Line, line
+from multikernel.reproduce.pages.tables import Cost, Counts, Line, line
 from multikernel.reproduce.published import PAPERS, published
 from multikernel.reproduce.results import Results
 from multikernel.reproduce.verdict import Mark, Verdict
@@ -103,7 +103,11 @@ def page(paper: str, experiments: Sequence[Experiment], results: Mapping[str, Re
 
 
 def write_pages(
-    out: Path, experiments: Sequence[Experiment], results: Mapping[str, Results], facts: Mapping[str, str]
+    out: Path,
+    experiments: Sequence[Experiment],
+    results: Mapping[str, Results],
+    costs: Sequence[Cost],
+    facts: Mapping[str, str],
 ) -> Path:
     """Write a page for each paper that has experiments, and ``index.html``, whose path is returned.
 
@@ -112,7 +116,8 @@ def write_pages(
     out : Path, the directory
     experiments : those that were asked for
     results : what there is of each, by its key
-    facts : what is told of the run, such as the time that it took
+    costs : what each experiment took
+    facts : what is told of the run besides
     """
     papers = [paper for paper in PAPERS if any(each.paper == paper for each in experiments)]
     pages = [page(paper, [each for each in experiments if each.paper == paper], results) for paper in papers]
@@ -128,7 +133,9 @@ def write_pages(
         text = environment.get_template("paper.html.j2").render(page=each)
         write_whole(out / each.file, text.encode())
     verdicts = [verdict for each in pages for section in each.sections for verdict in section.verdicts]
-    text = environment.get_template("index.html.j2").render(pages=pages, total=Counts.of(verdicts))
+    text = environment.get_template("index.html.j2").render(
+        pages=pages, total=Counts.of(verdicts), costs=costs, cost=Cost.of(costs)
+    )
     write_whole(out / "index.html", text.encode())
     return out / "index.html"
 

@@ -118,5 +118,14 @@ EXPERIMENT = Experiment(
             )
             for name in MACHINES
         ),
+        *(
+            Figure(
+                f"The two objectives, {name}",
+                "The machine's largest dual value over that of the ridge, on the kernel that the ridge learned.",
+                _draw("ratio", "machine / ridge"),
+                {"what": "machine", "data": name},
+            )
+            for name in MACHINES
+        ),
     ),
 )

@@ -22,6 +22,9 @@ def reproduce(
     data_dir: options.DataDir = None,
     out: Annotated[Path, typer.Option(help="Directory of the report and of the finished cells.")] = Path("reproduced"),
     jobs: Annotated[int, typer.Option(min=1, help="Processes, each with one thread of linear algebra.")] = 1,
+    also: Annotated[
+        list[str] | None, typer.Option(metavar="VERSION", help="Finished cells of this version count, too; repeatable.")
+    ] = None,
     as_json: options.Json = False,
 ) -> None:
     """Repeat the experiments of the papers, measured beside published.
@@ -35,7 +38,15 @@ def reproduce(
 
         tell = partial(typer.echo, err=True)
         first = measure(
-            paper.value, out, table=table, figure=figure, quick=quick, data_dir=data_dir, jobs=jobs, tell=tell
+            paper.value,
+            out,
+            table=table,
+            figure=figure,
+            quick=quick,
+            data_dir=data_dir,
+            jobs=jobs,
+            also=also or (),
+            tell=tell,
         )
         if as_json:
             show_json("reproduce", {"report": str(first)})
