@@ -147,14 +147,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--count", type=int, default=100)
     parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--skip", type=int, default=0, help="how many of them an earlier run has tried")
     given = parser.parse_args()
     every = [mutant for file in TESTS for mutant in candidates(file)]
-    chosen = random.Random(given.seed).sample(every, min(given.count, len(every)))
+    chosen = random.Random(given.seed).sample(every, min(given.count, len(every)))[given.skip :]
     alive = []
     with tempfile.TemporaryDirectory() as folder:
         package = Path(folder) / "multikernel"
         shutil.copytree(ROOT / "src" / "multikernel", package)
-        for number, mutant in enumerate(chosen, 1):
+        for number, mutant in enumerate(chosen, given.skip + 1):
             lives = survives(mutant, package)
             alive += [mutant] * lives
             said = "SURVIVES" if lives else "killed  "
