@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 import pytest
 from scipy.special import expit, softmax
+from sklearn.exceptions import ConvergenceWarning
 
 import support_reference
 from multikernel import GatedMKLClassifier, GatedMKLRegressor, bind, kernels, load, save
 from multikernel.machines import RidgeMachine, SquaredHingeMachine
+from multikernel.procedures import gating
 from multikernel.procedures.gating import Gated
 
 RNG = np.random.default_rng(2)
@@ -85,6 +87,19 @@ def test_classes_have_gates_of_their_own_and_a_model_is_saved(tmp_path: Path) ->
     np.testing.assert_allclose(total, model.decision_function(X), atol=1e-9)
     save(model, tmp_path / "model.mk")
     np.testing.assert_array_equal(load(tmp_path / "model.mk").predict_proba(X), model.predict_proba(X))
+
+
+def test_without_time_for_the_gates_there_is_the_machine_with_equal_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gating, "time_is_up", lambda: True)
+    with pytest.warns(ConvergenceWarning, match="stationarity"):
+        model = GatedMKLRegressor(FAMILY, alpha=0.5).fit(X, SWITCHED)
+    assert not model.converged_
+    assert model.stationarity_ == np.inf
+    np.testing.assert_allclose(model.gating(X), 1.0 / 3.0)
+    bank, y = bind(FAMILY, X), SWITCHED - SWITCHED.mean()
+    K = bank.matrices().sum(axis=0) / 9.0
+    expected = K @ np.linalg.solve(K + 0.5 * np.eye(len(y)), y) + SWITCHED.mean()
+    np.testing.assert_allclose(model.predict(X), expected, atol=1e-8)
 
 
 def test_gates_need_numeric_features() -> None:

@@ -27,12 +27,14 @@ from multikernel._typing import Array
 from multikernel._workers import time_is_up
 from multikernel.banks import DenseGram, KernelBank
 from multikernel.banks.memberships import opened
+from multikernel.certificate import Certificate
 from multikernel.machines import DualSolution, Machine
 from multikernel.observer import Observer, silent
 from multikernel.procedures.base import Weights
 from multikernel.procedures.descent import descent, remembering, stationarity
 
 _INNER = 1e-6  # of the stationarity asked for: the machine's gap
+_FIRST = 1e-3  # the machine's gap before anything is stored
 _FINEST = 1e-11  # the machine's gap at the end, whose root is what is told of the slopes
 
 
@@ -136,9 +138,17 @@ def gated_kernels(
     """
     n, m = bank.shape[0], len(bank)
     check_memory(float(m) * n * n, f"the matrices of {m} kernels of {n} samples", "take fewer kernels or samples")
-    inner = machine.with_tolerance(max(_INNER * tol, _FINEST))
     inputs = np.column_stack([features, np.ones(n)])
-    problem = Gated(bank.matrices(), inputs, inner, target, weight, kind, ridge)
+    latest = [] if start is not None else [_with_equal_gates(bank, machine, target, weight, kind)]
+    matrices = _stored(bank)
+    if matrices is None and latest:
+        equal = np.broadcast_to(opened(np.zeros(m), kind), (n, m))
+        nothing = Certificate.stationarity(np.inf, latest[0].value)
+        return _told(equal, np.zeros(m * inputs.shape[1]), latest[0].value, nothing, 0, []), latest[0]
+    inner = machine.with_tolerance(max(_INNER * tol, _FINEST))
+    problem = Gated(
+        bank.matrices() if matrices is None else matrices, inputs, inner, target, weight, kind, ridge, latest
+    )
     size, rng = m * inputs.shape[1], np.random.default_rng(seed)
     starts = [np.zeros(size) if start is None else start, *(rng.normal(size=size) for _ in range(n_init - 1))]
     function = remembering(problem.value)
@@ -147,20 +157,46 @@ def gated_kernels(
         if not time_is_up():
             runs.append(descent(function, ridge, each, tol, max_iter, observe))
     x, _, history = min(runs, key=lambda run: run[1])
-    function = remembering(replace(problem, machine=machine.with_tolerance(_FINEST)).value)
+    if not time_is_up():
+        function = remembering(replace(problem, machine=machine.with_tolerance(_FINEST)).value)
     x, value, further = descent(function, ridge, x, tol, max_iter - len(history), observe)  # mostly no step
     (_, gradient), history = function(x), history + further
     dual = problem.latest[-1]
     certificate = stationarity(value, gradient, ridge, max(dual.upper - dual.value, 0.0))
-    each = x.reshape(m, -1)
-    weights = GateWeights(
-        values=problem.gates(x).mean(axis=0),
+    steps = sum(len(run[2]) for run in runs) + len(further)
+    told = _told(problem.gates(x), x, value, certificate, steps, history)
+    return replace(told, converged=certificate.reached(tol)), dual
+
+
+def _with_equal_gates(
+    bank: KernelBank, machine: Machine, target: Array, weight: Array | None, kind: str
+) -> DualSolution:
+    """The machine where every height is 0, not to many digits: one pass over the kernels, of which none is stored."""
+    K = bank.combine(opened(np.zeros(len(bank)), kind) ** 2)
+    return machine.with_tolerance(_FIRST).solve(K, target, None, weight)
+
+
+def _stored(bank: KernelBank) -> Array | None:
+    """The matrices of all kernels (m, n, n); None where time is up before all are there."""
+    stack = np.empty((len(bank), *bank.shape))
+    for k in range(len(bank)):
+        if time_is_up():
+            return None
+        stack[k] = bank.matrix(k)
+    return stack
+
+
+def _told(
+    gates: Array, x: Array, value: float, certificate: Certificate, n_iter: int, history: list[float]
+) -> GateWeights:
+    each = x.reshape(gates.shape[1], -1)
+    return GateWeights(
+        values=gates.mean(axis=0),
         objective=value,
         certificate=certificate,
-        converged=certificate.reached(tol),
-        n_iter=sum(len(run[2]) for run in runs) + len(further),
+        converged=False,
+        n_iter=n_iter,
         history=tuple(history),
         slopes=each[:, :-1],
         levels=each[:, -1],
     )
-    return weights, dual
