@@ -21,7 +21,7 @@ from multikernel import (
     kernels,
     weight_stability,
 )
-from multikernel.banks.dense import PackedBank
+from multikernel.banks.packed import PackedBank
 from multikernel.diagnostics import effective_number
 
 FEATURES = kernels.per_feature([kernels.RBF(0.3), kernels.RBF(1.0)])

@@ -19,7 +19,7 @@ from multikernel import (
     L1MKLClassifier,
     kernels,
 )
-from multikernel.banks.dense import PackedBank
+from multikernel.banks.packed import PackedBank
 from multikernel.estimators import several
 from multikernel.estimators.support import base as support
 from multikernel.selection import trials

@@ -13,9 +13,9 @@ from scipy import sparse
 from multikernel import KernelBank, bind, kernels
 from multikernel.banks.centered import CenteredBank
 from multikernel.banks.concatenated import ConcatenatedBank
-from multikernel.banks.dense import PackedBank
 from multikernel.banks.factor import FactorBank
 from multikernel.banks.lazy import LazyBank
+from multikernel.banks.packed import PackedBank
 from multikernel.banks.powers import PowersBank
 from multikernel.banks.profiles import ProfilesBank
 from multikernel.banks.subset_rbf import SubsetRBFBank

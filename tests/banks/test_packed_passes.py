@@ -10,8 +10,8 @@ import pytest
 from multikernel import bind, kernels, precomputed
 from multikernel.banks import _packed
 from multikernel.banks.concatenated import ConcatenatedBank
-from multikernel.banks.dense import PackedBank
 from multikernel.banks.lazy import LazyBank
+from multikernel.banks.packed import PackedBank
 from multikernel.banks.powers import PowersBank
 from multikernel.banks.profiles import ProfilesBank
 from multikernel.banks.subset_rbf import SubsetRBFBank

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from multikernel import bind
-from multikernel.banks.dense import PackedBank
+from multikernel.banks.packed import PackedBank
 from multikernel.banks.profiles import ProfilesBank
 from multikernel.kernels import RBF, DistanceKernel, Laplacian
 from multikernel.kernels.distance import squared_distances

@@ -13,8 +13,8 @@ import pytest
 from scipy import sparse
 
 from multikernel import bind, kernels
-from multikernel.banks.dense import PackedBank
 from multikernel.banks.lazy import stack
+from multikernel.banks.packed import PackedBank
 from multikernel.kernels import RBF, Kernel, Laplacian, Linear, Polynomial
 
 X = np.random.default_rng(0).normal(size=(30, 4))

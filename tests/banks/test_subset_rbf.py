@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from multikernel import bind, kernels
 from multikernel.banks.concatenated import ConcatenatedBank
-from multikernel.banks.dense import PackedBank
+from multikernel.banks.packed import PackedBank
 from multikernel.banks.packing import packed_pairs
 from multikernel.banks.subset_rbf import SubsetRBFBank
 from multikernel.kernels import RBF, Features

@@ -13,8 +13,8 @@ from scipy import sparse
 from sklearn.base import clone
 
 from multikernel import EasyMKLClassifier, bind, kernels
-from multikernel.banks.dense import PackedBank
 from multikernel.banks.lazy import LazyBank
+from multikernel.banks.packed import PackedBank
 from multikernel.kernels import ANOVA, RBF, Features, Kernel, Laplacian, Linear, Polynomial
 
 Array = Any

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 from sklearn.base import clone
 
 from multikernel import EasyMKLClassifier, bind, kernels
-from multikernel.banks.dense import PackedBank
 from multikernel.banks.lazy import LazyBank
+from multikernel.banks.packed import PackedBank
 from multikernel.kernels import Features
 from multikernel.kernels.monomials import MonomialSum, _monomials
 

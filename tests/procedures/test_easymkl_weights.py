@@ -14,7 +14,7 @@ from sklearn.datasets import make_classification
 
 import reference as ref
 from multikernel import EasyMKLClassifier, bind, kernels, precomputed
-from multikernel.banks.dense import PackedBank
+from multikernel.banks.packed import PackedBank
 from multikernel.machines import MarginMachine
 from multikernel.procedures import easymkl, max_min
 from zoo import PROBLEMS, optimum

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import hkl_reference as hkl
-from multikernel.banks.dense import PackedBank
+from multikernel.banks.packed import PackedBank
 from multikernel.banks.packing import pack
 from multikernel.banks.precomputed import Precomputed
 from multikernel.procedures.hkl.partition import partitioned

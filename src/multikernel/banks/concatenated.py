@@ -14,9 +14,9 @@ from multikernel._linalg import as_columns
 from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank
 from multikernel.banks.cost import BankCost
-from multikernel.banks.dense import PackedBank
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indices import positions
+from multikernel.banks.packed import PackedBank
 
 
 def _gathered(name: str) -> Any:

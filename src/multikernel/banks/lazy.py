@@ -18,9 +18,9 @@ from multikernel._work import Work
 from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.checks import real
 from multikernel.banks.cost import OPERATION, BankCost, packed
-from multikernel.banks.dense import PackedBank
 from multikernel.banks.halves import fill, of_squares
 from multikernel.banks.indices import positions, same_samples, unit_roundoff
+from multikernel.banks.packed import PackedBank
 from multikernel.banks.packing import pack
 from multikernel.banks.powers import running_powers
 from multikernel.banks.profiles import profiles

@@ -13,8 +13,9 @@ from multikernel._typing import Array, Index
 from multikernel._warnings import warn_user
 from multikernel.banks.base import KernelBank
 from multikernel.banks.checks import as_positive, check_finite, check_symmetric, real
-from multikernel.banks.dense import DenseBank, PackedBank
+from multikernel.banks.dense import DenseBank
 from multikernel.banks.indices import positions
+from multikernel.banks.packed import PackedBank
 from multikernel.banks.packing import pack
 from multikernel.banks.threads import one_blas_thread, over_rows
 

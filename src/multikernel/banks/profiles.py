@@ -14,9 +14,9 @@ import numpy as np
 
 from multikernel._typing import Array, Index
 from multikernel.banks.base import MEMORY, KernelBank
-from multikernel.banks.dense import PackedBank
 from multikernel.banks.indices import positions
 from multikernel.banks.one_matrix import OneMatrixBank
+from multikernel.banks.packed import PackedBank
 from multikernel.banks.packing import pack
 from multikernel.banks.powers import raised
 from multikernel.kernels.distance import DistanceKernel, ExponentialKernel

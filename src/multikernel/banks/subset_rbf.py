@@ -21,10 +21,12 @@ from multikernel._linalg import as_columns
 from multikernel._typing import Array, Columns, Index
 from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.cost import NONE, BankCost, packed
-from multikernel.banks.dense import DenseBank, PackedBank, StoredBank
+from multikernel.banks.dense import DenseBank
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indices import positions, same_samples, unit_roundoff
+from multikernel.banks.packed import PackedBank
 from multikernel.banks.packing import made, packed_pairs, products_of_pairs, weights_of_pairs
+from multikernel.banks.stored import StoredBank
 from multikernel.banks.streaming import check_sums
 from multikernel.banks.threads import over_rows, slices
 from multikernel.kernels.samples import dense

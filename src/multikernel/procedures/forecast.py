@@ -179,7 +179,7 @@ def easymkl(bank: BankCost) -> Cost:
     return margin(bank) + Cost(bank.sweep + bank.exact)
 
 
-def rls2(bank: BankCost, targets: int = 1) -> Cost:
+def rls2(bank: BankCost) -> Cost:
     """Newton steps, most of them on few kernels, from the solution on a part of many samples."""
     m, n = bank.m, float(bank.n)
     count = (6.0 + np.log2(m)) / (_FEWER if n >= MANY else 1.0)

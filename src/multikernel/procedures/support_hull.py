@@ -22,7 +22,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.banks.dense import PackedBank
+from multikernel.banks.packed import PackedBank
 from multikernel.banks.precomputed import Precomputed
 from multikernel.domains import Separable
 from multikernel.machines.support.certified import roots

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.banks.dense import PackedBank
+from multikernel.banks.packed import PackedBank
 from multikernel.procedures.hkl.lattice import Node
 from multikernel.procedures.hkl.outside import TERMS, Descendants
 from multikernel.procedures.hkl.sums import ProductSums, Sums, on_support

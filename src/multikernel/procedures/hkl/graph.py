@@ -15,7 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.banks.dense import PackedBank
+from multikernel.banks.packed import PackedBank
 from multikernel.procedures.hkl.lattice import ClosedSet, Hull, Node, closed, in_order, sources
 from multikernel.procedures.hkl.outside import Outside, outside
 

@@ -19,7 +19,7 @@ from itertools import product
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.banks.dense import PackedBank
+from multikernel.banks.packed import PackedBank
 from multikernel.procedures.hkl.chain_sums import OfChains
 from multikernel.procedures.hkl.graph import SINGLES, Graph
 from multikernel.procedures.hkl.lattice import ClosedSet, Node, in_order

@@ -18,7 +18,7 @@ from functools import cached_property
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.banks.dense import PackedBank
+from multikernel.banks.packed import PackedBank
 from multikernel.procedures.hkl.graph import Graph
 from multikernel.procedures.hkl.lattice import ClosedSet, Node
 from multikernel.procedures.hkl.norm import exponent

@@ -14,7 +14,7 @@ import numpy as np
 from multikernel._memory import check_memory
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.banks.dense import PackedBank
+from multikernel.banks.packed import PackedBank
 from multikernel.banks.packing import pack
 from multikernel.banks.precomputed import Precomputed
 from multikernel.procedures.hkl.lattice import Node

@@ -37,7 +37,7 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel._workers import time_is_up
-from multikernel.banks.dense import PackedBank
+from multikernel.banks.packed import PackedBank
 from multikernel.procedures.hkl.lattice import Node
 from multikernel.procedures.hkl.norm import exponent
 from multikernel.procedures.hkl.partition import partitioned

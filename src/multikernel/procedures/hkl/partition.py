@@ -29,7 +29,7 @@ from heapq import heappop, heappush
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.banks.dense import PackedBank
+from multikernel.banks.packed import PackedBank
 from multikernel.domains.norms import norm_of
 from multikernel.procedures.hkl.lattice import Node
 from multikernel.procedures.hkl.norm import exponent

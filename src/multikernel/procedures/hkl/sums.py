@@ -21,7 +21,7 @@ from scipy.linalg import blas
 
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted
-from multikernel.banks.dense import PackedBank
+from multikernel.banks.packed import PackedBank
 from multikernel.banks.packing import weights_of_pairs
 from multikernel.banks.threads import one_blas_thread, over_rows
 from multikernel.procedures.hkl.lattice import Node, in_order

@@ -1,0 +1,226 @@
+"""A stored stack of symmetric matrices, half of each: (m, n (n + 1) / 2).
+
+Sums, forms and products read every stored entry once, at the speed of memory. Entries may be stored in single
+precision. Passes multiply and add in double precision all the same, so that sums, forms and products agree with each
+other: all are those of the rounded matrices, up to rounding in double precision.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from multikernel._linalg import as_columns
+from multikernel._typing import Array, Index
+from multikernel.banks.base import KernelBank
+from multikernel.banks.cost import BankCost
+from multikernel.banks.gram import DenseGram, Gram
+from multikernel.banks.indices import positions, unit_roundoff
+from multikernel.banks.packing import made, pack, unpack, weights_of_pairs
+from multikernel.banks.stored import StoredBank
+from multikernel.banks.threads import over_rows, slices
+
+_PIECE = 1 << 21  # entries that a thread reads at a time: half a millisecond
+_SHORTEST = 1 << 13  # the least number of entries of a sum that a thread works on, however many matrices are added
+_DENSE = 0.3  # share of the rows in a quadratic form above which reading all rows is faster than skipping some
+_FEW_COLUMNS = 2  # up to so many columns of A, one form for each is faster than the inner product with A A'
+_KEPT = 8  # times the bytes of a sum: a stack of so many, or more, keeps the sum of all its matrices
+_VALUES = 1 << 22  # entries that are copied to double precision, or multiplied by weights, at a time
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class PackedBank(StoredBank):
+    """m symmetric n x n matrices, the half of each stored once.
+
+    A bank of some of the kernels is a view of the stack: nothing of it is copied.
+
+    Parameters
+    ----------
+    origin : the same kernels with no matrix stored
+    stack : array (., n (n + 1) / 2), float64 or float32, each row in LAPACK's packed order
+    n : int
+    kept : int array (m,), which rows of the stack are the kernels of this bank; None is all of them
+    """
+
+    stack: Array
+    n: int
+    kept: Array | None = None
+
+    def cost(self, memory: float = 0.0, itemsize: int = 8) -> BankCost:
+        known = BankCost.stored(len(self), self.n, float(self.stack.itemsize * len(self) * self.stack.shape[1]))
+        rounded = self.stack.itemsize < np.dtype(float).itemsize and self.origin.square
+        return replace(known, exact=0.5 * self.origin.cost().sweep) if rounded else known
+
+    @cached_property
+    def places(self) -> Array:
+        """The row of each kernel in the stack, int array (m,)."""
+        return np.arange(len(self.stack)) if self.kept is None else self.kept
+
+    @property
+    def packed(self) -> Array:
+        """The halves of this bank's kernels, shape (m, n (n + 1) / 2): the stack itself, or a copy of some of it."""
+        return self.stack if self.kept is None else self.stack[self.kept]
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return self.n, self.n
+
+    def __len__(self) -> int:
+        return len(self.places)
+
+    @property
+    def square(self) -> bool:
+        return True
+
+    @property
+    def rounding(self) -> float:
+        return unit_roundoff(self.stack.dtype)
+
+    def tiles(self, rows: Index) -> Iterator[Array]:
+        from multikernel.banks import _packed
+
+        chosen = positions(rows, self.n)
+        tile = np.empty((len(chosen), self.n), dtype=self.stack.dtype)
+        for k in self.places:
+            _packed.rows(self.stack[k], chosen, tile)
+            yield tile
+
+    def combine_all(self, W: Array) -> list[Gram]:
+        self._check("weights", W.shape[1], len(self), "kernels")
+        if self._keeps_total and len(W) == 1 and W[0].all() and (W[0, 0] == W).all():
+            return [DenseGram(unpack(W[0, 0] * self._total, self.n))]
+        entries, pairs = self._sums(W)
+        return [DenseGram(K) for K in made(entries, len(W), self.n, pairs)]
+
+    @property
+    def _keeps_total(self) -> bool:
+        """Whether the sum of all matrices takes little beside the stack."""
+        return 8 * self.stack.shape[1] * _KEPT <= len(self) * self.stack.itemsize * self.stack.shape[1]
+
+    @cached_property
+    def _total(self) -> Array:
+        """The half of the sum of all matrices; it is kept, as every candidate of a search asks for equal weights."""
+        entries, pairs = self._sums(np.ones((1, len(self))))
+        total = np.empty((1, self.stack.shape[1]))
+        over_rows(lambda r: entries(r, total[:, r]), total.size, pairs)
+        return total[0]
+
+    def _sums(self, W: Array) -> tuple[Callable[[slice, Array], None], int]:
+        """What fills in some pairs of the weighted sums, shape (t, pairs); and how many pairs are worth a thread."""
+        from multikernel.banks import _packed
+
+        used = np.flatnonzero(W.any(axis=0))  # matrices without weight are not read
+        own, chosen = np.ascontiguousarray(W[:, used], dtype=np.float64), self.places[used]
+        pairs = max(_SHORTEST, _PIECE // max(1, own.size))
+        return lambda r, out: _packed.sums(self.stack, chosen, own, out, r.start, r.stop), pairs
+
+    def apply(self, C: Array) -> Array:
+        from multikernel.banks import _packed
+
+        self._check("rows", len(C), self.n, "samples")
+        Ct = np.ascontiguousarray(C.T, dtype=np.float64)
+        out = np.empty((len(self), *Ct.shape))
+        self._over_kernels(lambda r: _packed.products(self.stack, self.places, Ct, out, r.start, r.stop), len(Ct))
+        return out.transpose(0, 2, 1)
+
+    def quad(self, A: Array) -> Array:
+        A = as_columns(A)
+        return self.quads(A).sum(axis=1) if A.shape[1] <= _FEW_COLUMNS else self.inner(A @ A.T)
+
+    def quads(self, A: Array) -> Array:
+        from multikernel.banks import _packed
+
+        self._check("rows", len(A), self.n, "samples")
+        At = np.ascontiguousarray(A.T, dtype=np.float64)
+        rows = np.flatnonzero(At.any(axis=0))
+        if len(rows) > _DENSE * self.n:
+            rows = np.arange(self.n)
+        out = np.empty((len(self), len(At)))
+        self._over_kernels(lambda r: _packed.forms(self.stack, self.places, At, rows, out, r.start, r.stop), len(At))
+        return out
+
+    def inner(self, M: Array) -> Array:
+        from multikernel.banks import _packed
+
+        self._check("rows", len(M), self.n, "samples")
+        p, out = weights_of_pairs(M.astype(np.float64, copy=False)), np.empty(len(self))
+        self._over_kernels(lambda r: _packed.inner(self.stack, self.places, p, out, r.start, r.stop), 1)
+        return out
+
+    @staticmethod
+    def _check(what: str, given: int, wanted: int, of: str) -> None:
+        """Refuse arrays of a wrong length, with which compiled passes would read beyond the end of the stack."""
+        if given != wanted:
+            raise ValueError(f"a pass over a bank of {wanted} {of} got an array of shape {given} in its {what}")
+
+    def _over_kernels(self, work: Callable[[slice], None], columns: int) -> None:
+        """Share the kernels out among threads, so many at a time that a thread has something to do."""
+        over_rows(work, len(self), max(1, _PIECE // max(1, columns * self.stack.shape[1])))
+
+    def diagonal(self) -> Array:
+        return self._columns(np.cumsum(np.arange(self.n) + 1) - 1)
+
+    def _columns(self, part: Any) -> Array:
+        """Some entries of every half."""
+        if self.kept is None or isinstance(part, slice):
+            return self.stack[slice(None) if self.kept is None else self.kept, part]
+        return self.stack[np.ix_(self.kept, part)]
+
+    def traces(self) -> Array:
+        return self._traces.copy()
+
+    @cached_property
+    def _traces(self) -> Array:
+        """They are kept, as the diagonals lie scattered through the stack and every fit along a path asks for them."""
+        return self.diagonal().sum(axis=1, dtype=np.float64)
+
+    def pairs(self, N: Array | None = None) -> Array:
+        """Off-diagonal entries count twice: <K_j, K_k> = 2 p_j'p_k - diag_j'diag_k."""
+        weights, total = None if N is None else weights_of_pairs(N), np.zeros((len(self), len(self)))
+        for part in slices(self.stack.shape[1], max(1, _VALUES // max(1, len(self)))):
+            P = self._columns(part).astype(np.float64, copy=False)
+            total += (P if weights is None else P * weights[part]) @ P.T
+        if weights is not None:
+            return total
+        d = self.diagonal().astype(np.float64, copy=False)
+        return 2.0 * total - d @ d.T
+
+    def hadamard_apply(self, P: Gram, C: Array) -> Array:
+        """The product of two packed halves is the packed half of the product."""
+        half = pack(P.dense())
+        parts = slices(len(self), max(1, _VALUES // max(1, len(half))))
+        return np.concatenate(
+            [replace(self, stack=self.stack[self.places[k]] * half, kept=None).apply(C) for k in parts]
+        )
+
+    def matrix(self, k: int) -> Array:
+        return unpack(self.stack[self.places[k]], self.n)
+
+    def select(self, index: Index) -> PackedBank:
+        return replace(self, kept=self.places[index], origin=self.origin.select(index))
+
+    def principal(self, rows: Array) -> PackedBank:
+        from multikernel.banks import _packed
+
+        packed = np.empty((len(self), len(rows) * (len(rows) + 1) // 2), dtype=self.stack.dtype)
+
+        def gather(part: slice) -> None:
+            _packed.principal(self.stack, self.places, rows, packed, part.start, part.stop)
+
+        over_rows(gather, len(self), max(1, _PIECE // max(1, packed.shape[1])))
+        return PackedBank(self.origin.block(rows, rows), packed, len(rows))
+
+    def unrounded(self) -> KernelBank:
+        """Matrices without samples are the kernels, whatever the precision in which they were given."""
+        return self.origin.unrounded() if self.stack.dtype != np.float64 and self.origin.square else self
+
+    def exact(self, index: Index = slice(None)) -> KernelBank:
+        chosen = self.select(index)
+        if self.stack.dtype == np.float64:
+            return chosen
+        exact = chosen.origin.exact()
+        return exact if exact.square else replace(chosen, stack=chosen.packed.astype(np.float64), kept=None)
