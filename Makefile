@@ -15,9 +15,10 @@ test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/.ready
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 
-# Which lines and branches of the package the tests go through, about three quarters of an hour in one process.
+# Which lines and branches of the package the tests go through, in all processes that they start.
+coverage: export OPENBLAS_NUM_THREADS := 1
 coverage: $(VENV)/.ready
-	$(BIN)/python -m coverage run -m pytest --numprocesses 0
+	$(BIN)/python -m coverage run -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
 	$(BIN)/python -m coverage combine
 	$(BIN)/python -m coverage report --skip-covered
 

@@ -104,6 +104,17 @@ def test_columns_in_another_order_are_refused(frame, survived):
         model.predict(frame[frame.columns[::-1]])
 
 
+def test_columns_lose_or_get_their_names_after_training(frame, survived):
+    model = fitted(frame, survived)
+    with pytest.warns(UserWarning, match="X does not have valid feature names"):
+        nameless = model.predict_proba(frame.to_numpy(dtype=object))
+    assert np.allclose(nameless, model.predict_proba(frame))
+    Z = np.random.default_rng(0).normal(size=(N, 3))
+    model = fitted(Z, survived)
+    with pytest.warns(UserWarning, match="X has feature names"):
+        assert np.allclose(model.predict_proba(pd.DataFrame(Z, columns=["a", "b", "c"])), model.predict_proba(Z))
+
+
 def test_a_category_that_training_did_not_have(frame, survived):
     model = fitted(frame, survived)
     new = frame.assign(embarked="Liverpool")

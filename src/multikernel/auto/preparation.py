@@ -17,7 +17,7 @@ from scipy import sparse
 from multikernel._typing import Array
 from multikernel._warnings import PredictionWarning, warn_user
 from multikernel.auto.samples import Samples
-from multikernel.auto.table import Table, read
+from multikernel.auto.table import Table, is_views, read
 from multikernel.kernels import Encoding, Features, NormalScores, OneHot, Standardize, Together
 from multikernel.kernels.columns import Column, type_of
 from multikernel.kernels.declared import Declared, checked_types
@@ -91,12 +91,17 @@ class Preparation:
     def read(self, X: Any) -> Table:
         """The table of new samples, with the columns and views of training.
 
+        Columns without names, or with names where training had none, are those of training in the same order, of which
+        scikit-learn has warned.
+
         Raises
         ------
         ValueError : where one is missing, or has another form
         """
-        table = read(X, self.given)
-        missing = [column.name for column in self.columns if column.name not in table.columns]
+        table, names = read(X, self.given), [column.name for column in self.columns]
+        if not is_views(X) and len(table.columns) == len(names) and not table.columns.keys() >= set(names):
+            table = replace(table, columns=dict(zip(names, table.columns.values(), strict=True)))
+        missing = [name for name in names if name not in table.columns]
         missing += [name for name in self.sparse if name not in table.sparse]
         missing += [name for name in self.given if name not in table.given]
         if missing:

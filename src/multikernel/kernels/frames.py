@@ -223,7 +223,10 @@ def _floats(values: Array, name: str) -> Array:
     try:
         numbers: Array = values.astype(float)
     except (TypeError, ValueError):
-        raise ValueError(f"column {name} of X holds neither strings nor numbers") from None
+        kind = next((type(value).__name__ for value in values if not isinstance(value, str | float | int)), "objects")
+        raise ValueError(
+            f"column {name} of X holds neither strings nor numbers but {kind}: convert it, or leave it out"
+        ) from None
     if np.isinf(numbers).any():
         row = int(np.argmax(np.isinf(numbers)))
         raise ValueError(
