@@ -80,6 +80,8 @@ class Faulty(Machine):
             "high": {"value": 1.1 * found.value, "upper": 1.1 * found.upper},
             "growing": {name: getattr(found, name) + float(np.trace(gram.dense())) for name in ("value", "upper")},
             "fickle": {"coef": found.coef + len(self.calls)},
+            "hopeful": {"gap": 0.1 * found.gap},
+            "backward": {"coef": -found.coef},
             "unused start": {"n_iter": found.n_iter + (0 if warm is None else 100)},
         }
         return replace(found, **changes.get(self.fault, {}))
@@ -94,6 +96,8 @@ class Faulty(Machine):
         ("growing", "tangent|J rises"),
         ("deaf", "with_tolerance"),
         ("fickle", "two solutions"),
+        ("hopeful", "the values differ by more"),
+        ("backward", "lead away from the target"),
         ("overwriting", "writes into the start"),
         ("unused start", "from the solution"),
         ("unfair", "weights are not repetitions"),

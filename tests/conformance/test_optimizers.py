@@ -148,6 +148,8 @@ class Faulty(ProjectedGradient):
             state = yield Proposal(state.latest.theta * 1.5)
         if self.fault == "guessing":
             state = yield Proposal(state.latest.theta, state.best.upper)
+        while self.fault == "idle":
+            state = yield Proposal(state.latest.theta)
         if self.fault == "secretive":
             problem.evaluate(problem.start())
         yield from super().search(problem, state)
@@ -173,6 +175,7 @@ class Faulty(ProjectedGradient):
         ("outside", "is not in"),
         ("guessing", "nothing below"),
         ("secretive", "inner problems are solved"),
+        ("idle", "from no start"),
         ("obliging", "a start of another length was not refused"),
         ("terse", "one sentence"),
         ("crashing", "no refusal but a AttributeError"),

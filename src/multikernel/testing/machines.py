@@ -92,6 +92,10 @@ def check_solution(machine: Machine, case: MachineCase) -> None:
     require(found.converged and found.gap >= 0.0, f"the gap is {found.gap} and converged is {found.converged}")
     require(found.upper >= found.value, f"upper is {found.upper!r}, which is below the value {found.value!r}")
     require(np.array_equal(found.coef, again.coef), "the same problem has two solutions in two runs")
+    told = found.gap * max(abs(found.upper), abs(found.value)) * (1.0 + _FINE)
+    require(found.upper - found.value <= told, f"the gap is {found.gap}, and the values differ by more")
+    along = float((found.coef * y).sum())  # at the best coefficients it is no less than at zero
+    require(along >= -_FINE * float(np.abs(found.coef * y).sum()), "the coefficients lead away from the target")
     values, vectors = np.linalg.eigh(case.K)
     F = vectors * np.sqrt(np.maximum(values, 0.0))
     fine = machine.with_tolerance(_FINE)
