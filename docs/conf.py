@@ -88,6 +88,7 @@ else:
 html_theme = "pydata_sphinx_theme"
 html_title = "multikernel"
 html_static_path = ["_static"]
+html_extra_path = ["_extra"]  # pages that `make reproduced` writes
 html_css_files = ["site.css"]
 html_show_sourcelink = False
 html_copy_source = False
