@@ -25,6 +25,7 @@ MODELS = {
     "polynomial": mk.PolynomialMKLRegressor(FAMILY, degree=1, alpha=0.1, tol=1e-10, **APPROXIMATE),
     "average": mk.AverageMKLRegressor(FAMILY, alpha=0.1, **APPROXIMATE),
     "classes": mk.RLS2Classifier(FAMILY, alpha=1e-4, tol=1e-10, **APPROXIMATE),
+    "shared classes": mk.RLS2Classifier(FAMILY, alpha=1e-4, tol=1e-10, multiclass="shared", **APPROXIMATE),
     "polynomial classes": mk.PolynomialMKLClassifier(FAMILY, degree=1, alpha=0.1, tol=1e-10, **APPROXIMATE),
 }
 PARTS = np.split(np.arange(N), [400, 401, 650])
