@@ -22,7 +22,7 @@ class LabelsRegression(WeightedClassifier):
 
     _squared_losses: ClassVar[bool] = True
 
-    multiclass: Literal["ovr", "ovo", "shared"] = "ovr"
+    multiclass: Literal["ovr", "ovo", "shared"] = "ovr"  # type: ignore[assignment]  # one value more
 
     def _tasks(self, target: Array, sample_weight: Array | None) -> list[Task]:
         tasks = super()._tasks(target, sample_weight)
