@@ -24,6 +24,7 @@ from multikernel.statistics import pivoted
 
 _ROUNDING = float(np.finfo(float).eps)
 _WORK = 2e10  # n q^2, beyond which the orthogonal factorisation takes more than some seconds
+_KEPT = 1 << 28  # bytes of Q that are kept for the next problem
 _FOUND: WeakKeyDictionary[FactorBank, tuple[Array, Array | None, FeatureBasis, FactorBank]] = WeakKeyDictionary()
 
 
@@ -102,14 +103,15 @@ def in_coordinates(bank: FactorBank, scale: Array, root: Array | None) -> tuple[
 
     Parameters
     ----------
-    bank : square FactorBank; what is found is kept as long as it is
+    bank : square FactorBank; what is found is kept as long as it is, unless Q is formed and large
     scale, root : as in ``basis_of``, for the features of the bank
     """
     known = _FOUND.get(bank)
     if known is None or not (np.array_equal(known[0], scale) and _equal(known[1], root)):
         basis, G = basis_of(dense(bank.F), scale, root)
         known = scale, root, basis, replace(bank, F=G, H=G)
-        _FOUND[bank] = known
+        if not (isinstance(basis, Orthonormal) and basis.Q.nbytes > _KEPT):
+            _FOUND[bank] = known
     return known[2:]
 
 
