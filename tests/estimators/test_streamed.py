@@ -6,6 +6,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone, is_classifier
+from threadpoolctl import threadpool_info, threadpool_limits
 
 import multikernel as mk
 from multikernel import kernels, streams
@@ -25,6 +26,7 @@ MODELS = {
     "polynomial": mk.PolynomialMKLRegressor(FAMILY, degree=1, alpha=0.1, tol=1e-10, **APPROXIMATE),
     "average": mk.AverageMKLRegressor(FAMILY, alpha=0.1, **APPROXIMATE),
     "classes": mk.RLS2Classifier(FAMILY, alpha=1e-4, tol=1e-10, **APPROXIMATE),
+    "shared classes": mk.RLS2Classifier(FAMILY, alpha=1e-4, tol=1e-10, multiclass="shared", **APPROXIMATE),
     "polynomial classes": mk.PolynomialMKLClassifier(FAMILY, degree=1, alpha=0.1, tol=1e-10, **APPROXIMATE),
 }
 PARTS = np.split(np.arange(N), [400, 401, 650])
@@ -205,6 +207,26 @@ def test_a_chunk_is_learned_whole_or_not_at_all(monkeypatch, learned, case, call
     assert vars(model).keys() == before.keys()
     assert all(value is before[name] for name, value in vars(model).items())
     assert all(np.array_equal(value, sums[name]) for name, value in vars(model._state.total).items())
+
+
+def test_threads_share_a_pass(monkeypatch):
+    """Strips of the sums, with one thread of BLAS for each; the same sums."""
+    blas, add = [], Summing.add
+
+    def told(*given):
+        blas.append(max(each["num_threads"] for each in threadpool_info() if each["user_api"] == "blas"))
+        return add(*given)
+
+    monkeypatch.setattr(Summing, "add", told)
+    monkeypatch.setattr("multikernel.estimators.streamed.rows._MANY", 1)
+    found = {}
+    for threads in "12":
+        monkeypatch.setenv("OMP_NUM_THREADS", threads)
+        with threadpool_limits(2, user_api="blas"):
+            found[threads] = clone(MODELS["rls2"]).fit(streams.arrays(X, SCORE))._state.total
+    assert set(blas) == {1}
+    for name, value in vars(found["1"]).items():
+        np.testing.assert_allclose(vars(found["2"])[name], value, rtol=1e-10, atol=1e-10, err_msg=name)
 
 
 def test_what_is_refused():

@@ -9,7 +9,7 @@ import pytest
 
 from multikernel.banks import FactorGram
 from multikernel.machines import EpsilonMachine, HingeMachine, SquaredHingeMachine, SupportMachine
-from multikernel.machines.support import _coordinates, base
+from multikernel.machines.support import _coordinates, base, factored, many
 from multikernel.machines.support.factored import FactoredProgram
 from multikernel.machines.support.many import ManySamples
 
@@ -76,3 +76,18 @@ def test_passes_leave_out_variables_that_stay_at_a_bound(monkeypatch: pytest.Mon
     assert dual.converged
     assert lengths.count(N) < len(lengths) // 2, "few passes are over all variables"
     assert min(lengths) < N // 4
+
+
+def test_programs_of_some_samples_need_no_exact_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Least squares of all variables between their bounds would take longer than all the rest."""
+    machine, target = CASES["hinge"]
+    made: list[Any] = []
+    monkeypatch.setattr(factored, "settled", lambda *given: made.append(given))
+    monkeypatch.setattr(many, "_MOST", 0)  # programs only
+    program, gram = machine.program(target, None), FactorGram(F, WEIGHTS, F)
+    found = ManySamples(program, F, WEIGHTS, gram.diagonal(), 1e-6).solve(None, 1000)
+    assert found.converged
+    assert found.gap <= 1.1e-6
+    assert not made
+    bounded = (found.warm == 0.0) | (found.warm == program.upper)
+    assert bounded.mean() > 0.9, "variables that belong at a bound are there"

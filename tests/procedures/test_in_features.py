@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 import pytest
 
+from multikernel.banks import KernelBank
 from multikernel.banks.factor import FactorBank
 from multikernel.banks.factor_gram import FactorGram
 from multikernel.banks.thin_root import Squares
@@ -117,12 +119,38 @@ def test_two_layers_with_and_without(alpha: float, monkeypatch: pytest.MonkeyPat
     known, _ = rls2(BANK, Y, alpha, np.ones(3), tol=1e-10)
     assert isinstance(basis_of(F, np.ones(10), None)[0], Orthonormal)
     monkeypatch.setattr(feature_basis, "_WORK", 0.0)
-    found, dual = rls2(BANK, Y, alpha, np.ones(3), tol=1e-10)
+    found, dual = rls2(replace(BANK), Y, alpha, np.ones(3), tol=1e-10)
     assert found.objective == pytest.approx(known.objective, rel=1e-8)
     np.testing.assert_allclose(found.values, known.values, atol=1e-6)
     K = BANK.combine(found.values).dense()
     solved = np.linalg.solve(K + alpha * np.eye(N), Y - Y.mean(axis=0))
     np.testing.assert_allclose(dual.coef, solved, rtol=1e-6, atol=1e-8 * np.abs(solved).max())
+
+
+@pytest.fixture
+def made(monkeypatch: pytest.MonkeyPatch) -> list[Any]:
+    """One entry for each time that coordinates are found."""
+    calls: list[Any] = []
+    monkeypatch.setattr(feature_basis, "basis_of", lambda F, *how: calls.append(how) or basis_of(F, *how))
+    return calls
+
+
+@pytest.mark.parametrize("bank", [replace(BANK).scaled(np.ones(3)), replace(BANK)])
+def test_coordinates_are_found_once_for_problems_in_turn(bank: KernelBank, made: list[Any]) -> None:
+    for y in Y.T:
+        rls2(bank, y, 1.0, np.ones(3))
+    assert len(made) == 1
+    want = rls2(replace(BANK), Y, 1.0, np.array([1.0, 2.0, 3.0]))[0].values
+    np.testing.assert_array_equal(rls2(bank, Y, 1.0, np.array([1.0, 2.0, 3.0]))[0].values, want)
+    assert len(made) == 3, "what is found is that of a bank, and of its scales"
+
+
+def test_large_coordinates_are_not_kept(made: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(feature_basis, "_KEPT", 100)
+    bank = replace(BANK)
+    for y in Y.T:
+        rls2(bank, y, 1.0, np.ones(3))
+    assert len(made) == 2
 
 
 @pytest.mark.parametrize("shift", [1e-3, 1.0])

@@ -19,7 +19,7 @@ from everyone import NAMES, answer
 from joblib import Parallel, cpu_count, delayed
 from threadpoolctl import ThreadpoolController, threadpool_info
 
-from multikernel.banks.threads import one_blas_thread
+from multikernel.banks.threads import one_blas_thread, over_rows
 
 SOME = ["EasyMKLClassifier", "RLS2Regressor", "LpMKLClassifier", "MultipleKernelRidgeCV"]
 SIX = [*SOME, "GMKLSupportRegressor", "HKLClassifier"]
@@ -45,6 +45,12 @@ def test_many_fits_at_once_on_threads_are_the_fits_one_by_one() -> None:
         found = list(pool.map(lambda name: answer(name, 60), SOME * 2))
     assert all(map(agree, found, truth * 2))
     assert [(library["filepath"], library["num_threads"]) for library in threadpool_info()] == before
+
+
+def test_a_thread_that_shares_out_its_work_does_not_wait_for_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("OMP_NUM_THREADS", "2")
+    found = over_rows(lambda some: over_rows(lambda part: part.start, 10 * some.stop, 10), 4, 1)
+    assert found == [list(range(0, 10 * n, 10)) for n in (1, 2, 3, 4)]
 
 
 def test_any_thread_limits_linear_algebra_and_any_other_ends_it() -> None:

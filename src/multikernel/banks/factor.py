@@ -218,6 +218,8 @@ class FactorBank(KernelBank):
 
     def select(self, index: Index) -> FactorBank:
         chosen = positions(index, len(self))
+        if np.array_equal(chosen, np.arange(len(self))):
+            return self
         starts = np.cumsum(self.sizes) - self.sizes
         columns = np.concatenate([np.arange(starts[k], starts[k] + self.sizes[k]) for k in chosen] or [np.arange(0)])
         F = taken(self.F, columns, axis=1)
@@ -230,10 +232,10 @@ class FactorBank(KernelBank):
 
     def exact(self, index: Index = slice(None)) -> FactorBank:
         chosen = self.select(index)
-        if foreign(chosen.F):
+        if foreign(chosen.F) or chosen.F.dtype == chosen.H.dtype == np.float64:
             return chosen
-        F = chosen.F.astype(np.float64, copy=False)
-        return replace(chosen, F=F, H=F if self.square else chosen.H.astype(np.float64, copy=False))
+        F = chosen.F.astype(np.float64)
+        return replace(chosen, F=F, H=F if self.square else chosen.H.astype(np.float64))
 
     def cross(self, X: Any) -> FactorBank:
         return replace(self, F=taken(like(self.H, X) if foreign(self.H) else as_floats(X), self.features, axis=1))

@@ -15,6 +15,7 @@ from multikernel._memory import check_memory
 from multikernel._typing import Array
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.thin_root import Squares, ThinRoot
+from multikernel.banks.weighed_features import WeighedFeatures
 from multikernel.kernels.samples import dense, scaled_columns, scaled_rows
 
 _FEW = 20  # features are few where there are at least so many samples for each: steps on them cost less than rows of K
@@ -61,6 +62,8 @@ class FactorGram(Gram):
             return host(namespace(self.F).sum(self.F * scaled_columns(self.F, self.weights), axis=1))
         if hasattr(self.F, "multiply"):
             return np.asarray(self.F.multiply(self.F) @ self.weights)
+        if self.large and self.F.flags.c_contiguous:
+            return WeighedFeatures(self.F, self.weights).diagonal()
         return np.einsum("ij,ij,j->i", self.F, self.F, self.weights, dtype=np.float64)
 
     def dense(self) -> Array:

@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import cache
-from threading import Lock
+from threading import Lock, current_thread
 from typing import Any, TypeVar
 
 import joblib
@@ -20,6 +20,7 @@ from threadpoolctl import ThreadpoolController
 T = TypeVar("T")
 _FEW_VALUES = 1 << 18  # it takes as long to wake threads as to fill a matrix of so many
 _TILE_VALUES = 1 << 15
+_NAME = "multikernel"
 SMALL_ORDER = 800  # the largest order of matrices whose products are faster with one thread
 
 
@@ -38,7 +39,7 @@ def _processors() -> int:
 @cache
 def _pool(process: int, workers: int) -> ThreadPoolExecutor:
     """One pool for each process: a forked child must not wait for its parent's threads."""
-    return ThreadPoolExecutor(workers, thread_name_prefix="multikernel")
+    return ThreadPoolExecutor(workers, thread_name_prefix=_NAME)
 
 
 def slices(n: int, size: int) -> Iterator[slice]:
@@ -51,7 +52,7 @@ def over_rows(work: Callable[[slice], T], n: int, size: int) -> list[T]:
     """What ``work`` returns for every slice of at most ``size`` of n rows, in order; several slices go to threads."""
     pieces = list(slices(n, size))
     workers = min(n_threads(), len(pieces))
-    if workers <= 1:
+    if workers <= 1 or current_thread().name.startswith(_NAME):  # a thread of the pool would wait for itself
         return [work(piece) for piece in pieces]
     return list(_pool(os.getpid(), workers).map(work, pieces))
 

@@ -20,14 +20,15 @@ def binary_problems(labels: Array, n_classes: int, scheme: str) -> Iterator[tupl
     Parameters
     ----------
     labels : array (n,) of 0..n_classes-1
-    scheme : "ovr", one problem for each class against all others; "ovo", one for each pair (the first class is +1)
+    scheme : "ovr" and "shared", one problem for each class against all others; "ovo", one for each pair (the first
+        class is +1)
 
     With two classes there is one problem, with the second class as +1.
     """
     everyone = np.arange(len(labels))
     if n_classes == 2:
         yield everyone, np.where(labels == 1, 1.0, -1.0)
-    elif scheme == "ovr":
+    elif scheme != "ovo":
         for c in range(n_classes):
             yield everyone, np.where(labels == c, 1.0, -1.0)
     else:
@@ -42,7 +43,7 @@ def join(decisions: Array, n_classes: int, scheme: str) -> Array:
     One-vs-one counts votes; among classes with as many votes the sum of the decision values decides, brought into
     (-1/3, 1/3) so that it never outweighs a vote. Ties that remain go to the lowest class.
     """
-    if scheme == "ovr":
+    if scheme != "ovo":
         return decisions
     votes = np.zeros((len(decisions), n_classes))
     sums = np.zeros_like(votes)

@@ -8,7 +8,8 @@ less than 3e-7 of a feature's length, whose digits are not in F'F, are left out.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from weakref import WeakKeyDictionary
 
 import numpy as np
 from scipy import linalg
@@ -16,11 +17,15 @@ from scipy import linalg
 from multikernel._arrays import foreign, host
 from multikernel._linalg import product, squared
 from multikernel._typing import Array
+from multikernel.banks.factor import FactorBank
+from multikernel.kernels.samples import dense
 from multikernel.machines.ridge.spectrum import beyond
 from multikernel.statistics import pivoted
 
 _ROUNDING = float(np.finfo(float).eps)
 _WORK = 2e10  # n q^2, beyond which the orthogonal factorisation takes more than some seconds
+_KEPT = 1 << 28  # bytes of Q that are kept for the next problem
+_FOUND: WeakKeyDictionary[FactorBank, tuple[Array, Array | None, FeatureBasis, FactorBank]] = WeakKeyDictionary()
 
 
 class FeatureBasis(ABC):
@@ -91,6 +96,27 @@ class OfFeatures(FeatureBasis):
             P = P - self.samples(self.coordinates(P))
         reached = np.linalg.norm(P, axis=0) <= len(Y) * _ROUNDING * np.linalg.norm(Y, axis=0)
         return np.where(reached, 0.0, P)
+
+
+def in_coordinates(bank: FactorBank, scale: Array, root: Array | None) -> tuple[FeatureBasis, FactorBank]:
+    """Q, and the bank of G: found once for problems in turn on a bank, as those of classes or along a path are.
+
+    Parameters
+    ----------
+    bank : square FactorBank; what is found is kept as long as it is, unless Q is formed and large
+    scale, root : as in ``basis_of``, for the features of the bank
+    """
+    known = _FOUND.get(bank)
+    if known is None or not (np.array_equal(known[0], scale) and _equal(known[1], root)):
+        basis, G = basis_of(dense(bank.F), scale, root)
+        known = scale, root, basis, replace(bank, F=G, H=G)
+        if not (isinstance(basis, Orthonormal) and basis.Q.nbytes > _KEPT):
+            _FOUND[bank] = known
+    return known[2:]
+
+
+def _equal(one: Array | None, other: Array | None) -> bool:
+    return one is other or (one is not None and other is not None and np.array_equal(one, other))
 
 
 def basis_of(F: Array, scale: Array, root: Array | None) -> tuple[FeatureBasis, Array]:

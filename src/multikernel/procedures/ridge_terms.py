@@ -33,14 +33,13 @@ from multikernel.banks.factor import FactorBank
 from multikernel.certificate import Certificate, relative
 from multikernel.combinations import HadamardPower, Linear
 from multikernel.domains import NormBall, Orthant, Simplex
-from multikernel.kernels.samples import dense
 from multikernel.machines import DualSolution, RidgeMachine
 from multikernel.machines.base import checked_target
 from multikernel.observer import Event, Observer, silent
 from multikernel.optimizers.needs import need_ridge
 from multikernel.problem import Problem
 from multikernel.procedures.base import Weights
-from multikernel.procedures.feature_basis import FeatureBasis, basis_of
+from multikernel.procedures.feature_basis import FeatureBasis, basis_of, in_coordinates
 
 Answer = tuple[Weights, DualSolution]
 Solve = Callable[[Problem, float, "Array | None", Observer], Answer]
@@ -135,10 +134,10 @@ class RidgeTerms:
             root, P = None, _unreached(problem, Y) if s is None else P
             Z = Y - P
         else:
-            bank, Y = known[0], Y if root is None else root * Y
-            basis, G = basis_of(bank.F, known[1], root)
+            Y = Y if root is None else root * Y
+            basis, bank = in_coordinates(*known, root)
             P, Z = basis.beyond(Y), basis.coordinates(Y)
-            inner = replace(inner, bank=replace(bank, F=G, H=G), sample_weight=None)
+            inner = replace(inner, bank=bank, sample_weight=None)
         Z = np.where(np.linalg.norm(Z, axis=0) <= len(Y) * _ROUNDING * np.linalg.norm(Y, axis=0), 0.0, Z)
         single = problem.target.ndim == 1
         inner = replace(inner, target=Z[:, 0] if single else Z)
@@ -226,7 +225,7 @@ class RidgeTerms:
 
 
 def _features(bank: KernelBank) -> tuple[FactorBank, Array] | None:
-    """The bank as one of dense features and what these are multiplied with; half as many as samples at most.
+    """The bank as one of features, half as many as samples at most, and what these are multiplied with.
 
     None where all features are zero: they have no coordinates.
     """
@@ -239,8 +238,7 @@ def _features(bank: KernelBank) -> tuple[FactorBank, Array] | None:
         or not _storable(known[0].F)
     ):
         return None
-    F = dense(known[0].F)
-    return replace(known[0], F=F, H=F), known[1]
+    return known
 
 
 def _storable(F: Any) -> bool:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from scipy.linalg import blas
@@ -11,6 +13,9 @@ from multikernel._arrays import foreign
 from multikernel._linalg import as_columns, mirror, product, squared
 from multikernel._typing import Array
 from multikernel.statistics.moments import Moments
+
+Shared = Callable[[Callable[[slice], Any], int, int], Any]  # of work, a number, and how much of it is done at a time
+_STRIPS = 16  # of the sums of products of features: what is computed above their diagonal is lost
 
 
 @dataclass(eq=False)
@@ -46,21 +51,35 @@ class Summing:
         found.squares = np.asfortranarray(moments.squares)
         return found
 
-    def add(self, F: Array, Y: Array, weight: Array | None = None) -> None:
-        """Add samples: features (n, q), targets (n, t) and weights (n,) >= 0."""
+    def add(self, F: Array, Y: Array, weight: Array | None = None, shared: Shared | None = None) -> None:
+        """Add samples: features (n, q), targets (n, t) and weights (n,) >= 0.
+
+        With ``shared`` strips of the sums are shared out among threads, and BLAS should have one.
+        """
         Y = as_columns(Y)
         s = np.ones(F.shape[0]) if weight is None else weight
         if foreign(F):
             self.squares += squared(F, weight=weight)
         else:
             root = np.ascontiguousarray(F if weight is None else np.sqrt(s)[:, None] * F, dtype=np.float64)
-            self.squares = blas.dsyrk(1.0, root.T, beta=1.0, c=self.squares, lower=1, overwrite_c=1)
+            self._add_squares(root, shared)
         weighed = s[:, None] * Y
         self.products += product(F.T, weighed)
         self.sums += product(F.T, s)
         self.target_sums += weighed.sum(axis=0)
         self.target_squares += (weighed * Y).sum(axis=0)
         self.count += float(s.sum())
+
+    def _add_squares(self, root: Array, shared: Shared | None) -> None:
+        if shared is None:
+            self.squares = blas.dsyrk(1.0, root.T, beta=1.0, c=self.squares, lower=1, overwrite_c=1)
+            return
+        by_rows = self.squares.T  # of which the upper triangle is asked for
+
+        def strip(rows: slice) -> None:
+            by_rows[rows, rows.start :] += root[:, rows].T @ root[:, rows.start :]
+
+        shared(strip, self.q, -(-self.q // _STRIPS))
 
     def moments(self) -> Moments:
         """The sums, in the same memory."""

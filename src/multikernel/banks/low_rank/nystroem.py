@@ -20,8 +20,9 @@ from multikernel.banks.array_bank import ArrayBank
 from multikernel.banks.base import KernelBank
 from multikernel.banks.low_rank.feature_map import TILE_VALUES, FeatureMap
 from multikernel.banks.low_rank.space import space
-from multikernel.banks.threads import over_rows, slices
+from multikernel.banks.threads import n_threads, one_blas_thread, over_rows, slices
 
+_FEWEST = 1024  # rows that are worth a thread
 _RANK = 1e-12  # of the largest eigenvalue: where it is smaller, rounding of the kernel values is all there is
 
 
@@ -43,7 +44,8 @@ class Nystroem(FeatureMap):
     @classmethod
     def of(cls, landmarks: KernelBank, reference: KernelBank | None = None, rows: Array | None = None) -> Nystroem:
         """From the square bank of the landmarks, and what meets samples in its place where that is another bank."""
-        roots = tuple(_inverse_root(W) for W in landmarks.tiles(slice(None)))
+        with one_blas_thread(landmarks.shape[0]):
+            roots = tuple(_inverse_root(W) for W in landmarks.tiles(slice(None)))
         return cls(landmarks.reference() if reference is None else reference, roots, rows)
 
     @property
@@ -71,7 +73,9 @@ class Nystroem(FeatureMap):
             for C, root, end in zip(bank.tiles(rows), self.roots, ends, strict=True):
                 F[rows, end - root.shape[1] : end] = C.astype(np.float64, copy=False) @ root
 
-        over_rows(some, len(F), max(1, TILE_VALUES // max(1, bank.shape[1])))
+        height = max(_FEWEST, -(-len(F) // n_threads()))
+        with one_blas_thread(0):
+            over_rows(some, len(F), max(1, min(height, TILE_VALUES // max(1, bank.shape[1]))))
         return F
 
     def select(self, chosen: Sequence[int]) -> Nystroem:

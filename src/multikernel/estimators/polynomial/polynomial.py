@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import ClassVar
 
-from multikernel.estimators.classifier import WeightedClassifier
+from multikernel.estimators.labels_regression import LabelsRegression
 from multikernel.estimators.polynomial.base import PolynomialMKL
 from multikernel.estimators.regressor import WeightedRegressor
 from multikernel.estimators.ridge_model import RidgeRegressor
@@ -115,11 +115,11 @@ class PolynomialMKLRegressor(PolynomialMKL, RidgeRegressor, WeightedRegressor):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class PolynomialMKLClassifier(PolynomialMKL, WeightedClassifier):
+class PolynomialMKLClassifier(PolynomialMKL, LabelsRegression):
     """Classification by regression on a power of a weighted sum of kernels, the weights learned with it.
 
     The labels are -1 and +1, kernel ridge regression is fitted to them, and the sign decides. Everything else is as in
-    ``PolynomialMKLRegressor``; of more than two classes each problem has weights of its own.
+    ``PolynomialMKLRegressor``; of more than two classes each problem has weights of its own, or all share them.
 
     Parameters
     ----------
@@ -127,13 +127,14 @@ class PolynomialMKLClassifier(PolynomialMKL, WeightedClassifier):
     random_state : as in PolynomialMKLRegressor
     fit_intercept : bool, default True
         Whether the labels lose their mean first, which is the intercept.
-    class_weight, multiclass, probability, n_jobs, checkpoint, time_budget, verbose : as in L1MKLClassifier; weights
-        multiply the squared residuals
+    multiclass : as in RLS2Classifier
+    class_weight, probability, n_jobs, checkpoint, time_budget, verbose : as in L1MKLClassifier; weights multiply the
+        squared residuals
     approximation, rank : as in L1MKLClassifier
 
     Attributes
     ----------
-    weights_ : array (m,), or (problems, m) with more than two classes
+    weights_ : array (m,), or (problems, m) with more than two classes that do not share them
     dual_coef_ : array (n,) or (problems, n)
     intercept_ : float or array (problems,)
     classes_ : array
@@ -151,5 +152,3 @@ class PolynomialMKLClassifier(PolynomialMKL, WeightedClassifier):
     >>> bool((model.weights_[1:3] > 0.6).all()), bool(model.score(X, y) > 0.9)
     (True, True)
     """
-
-    _squared_losses: ClassVar[bool] = True

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self
 
-from multikernel.estimators.classifier import WeightedClassifier
+from multikernel.estimators.labels_regression import LabelsRegression
 from multikernel.estimators.regressor import WeightedRegressor
 from multikernel.estimators.ridge_model import RidgeRegressor
 from multikernel.estimators.rls2.base import RLS2Estimator
@@ -102,23 +102,27 @@ class RLS2Regressor(RLS2Estimator, RidgeRegressor, WeightedRegressor):
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RLS2Classifier(RLS2Estimator, WeightedClassifier):
+class RLS2Classifier(RLS2Estimator, LabelsRegression):
     """Few kernels of many, their weights learned together with kernel ridge regression on labels -1 and +1.
 
-    Solves the problem of RLS2Regressor for every binary problem, each with weights of its own.
+    Solves the problem of RLS2Regressor for every binary problem, each with weights of its own, or for all classes
+    with the same weights.
 
     Parameters
     ----------
     scaling : {"trace", "transductive", "fisher", "fisher_root", "none"}, default "trace"
         "fisher": one over the sum of the variances of the two classes in the kernel's feature space; "fisher_root": the
         root of that, with the variances of samples.
-    class_weight, multiclass, probability, n_jobs, checkpoint, time_budget, verbose : as in L1MKLClassifier
+    multiclass : {"ovr", "ovo", "shared"}, default "ovr"
+        One problem for each class or for each pair, each with weights of its own; or one problem of all classes, a
+        column of labels for each, which share the weights as several targets do. Of many classes that is much faster.
+    class_weight, probability, n_jobs, checkpoint, time_budget, verbose : as in L1MKLClassifier
     kernels, alpha, fit_intercept, mode, tol, max_iter : as in RLS2Regressor
     approximation, rank : as in L1MKLClassifier
 
     Attributes
     ----------
-    weights_, scaling_ : arrays (m,), or (problems, m) with more than two classes
+    weights_, scaling_ : arrays (m,), or (problems, m) with more than two classes that do not share them
     classes_ : array
     The others are those of RLS2Regressor, with a row for each problem.
 
@@ -134,9 +138,15 @@ class RLS2Classifier(RLS2Estimator, WeightedClassifier):
     (True, True, True)
     """
 
-    _squared_losses: ClassVar[bool] = True
-
     scaling: Literal["trace", "transductive", "fisher", "fisher_root", "none"] = "trace"
+
+    def check_parameters(self) -> None:
+        super().check_parameters()
+        if self.multiclass == "shared" and self.scaling.startswith("fisher"):
+            raise ValueError(
+                f"RLS2Classifier: scaling={self.scaling!r} is of two classes, and classes that share the weights have "
+                "one scaling: use multiclass='ovr', or scaling='trace'"
+            )
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, unlabeled: Any = None) -> Self:
         """Learn the kernel weights and the classifier.

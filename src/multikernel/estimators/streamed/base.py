@@ -100,11 +100,12 @@ class StreamedEstimator(ApproximateEstimator, RidgeModel):
         refused = {
             "probability": "probabilities are calibrated on held-out rows, which are not kept: leave probability out",
             "class_weight": "weights of classes that are 'balanced' need all rows: give a dict of weights",
-            "multiclass": "pairs of classes have sums of their own: use multiclass='ovr'",
+            "multiclass": "pairs of classes have sums of their own: use multiclass='ovr' or 'shared'",
         }
         for parameter, why in refused.items():
             value = getattr(self, parameter, None)
-            if value is not None and value != "ovr" and not (parameter == "class_weight" and isinstance(value, dict)):
+            taken = value in (None, "ovr", "shared") or (parameter == "class_weight" and isinstance(value, dict))
+            if not taken:
                 raise ValueError(f"{name} learns from sums over the rows, and {why}")
 
     # -- chunk after chunk ---------------------------------------------------------------------------------------------

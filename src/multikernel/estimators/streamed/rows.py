@@ -12,12 +12,13 @@ from multikernel._arrays import taken
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.banks.low_rank import LowRankBank
-from multikernel.banks.threads import slices
+from multikernel.banks.threads import n_threads, one_blas_thread, over_rows, slices
 from multikernel.estimators.streamed.parts import parts
 from multikernel.statistics import Moments, Summing
 from multikernel.streams import Chunk
 
 _BYTES, _ROWS = 1 << 26, 4096  # of features, and of rows, at a time: kernel values of these stand beside them
+_MANY = 256  # features, from which on their sums are shared out among threads
 _LARGEST = 1e140  # target: sums of squares of larger ones may be beyond all numbers
 
 
@@ -59,12 +60,14 @@ class Pass:
         X, Y = self.samples(chunk), self.numbers(chunk)
         weight = self.weight(chunk)
         fold = parts(X, Y, self.folds)
-        for rows in slices(len(Y), max(1, min(_ROWS, _BYTES // (8 * max(1, self.q))))):
-            F = self.bank.cross(taken(X, rows)).bank.F
-            for f, sum in enumerate(sums):
-                own = slice(None) if self.folds == 1 else np.flatnonzero(fold[rows] == f)
-                if self.folds == 1 or len(own):  # type: ignore[arg-type]
-                    sum.add(taken(F, own), Y[rows][own], None if weight is None else weight[rows][own])
+        shared = over_rows if self.q >= _MANY and n_threads() > 1 else None
+        with one_blas_thread(0):  # its idle threads would spin beside the products of another library's
+            for rows in slices(len(Y), max(1, min(_ROWS, _BYTES // (8 * max(1, self.q))))):
+                F = self.bank.cross(taken(X, rows)).bank.F
+                for f, sum in enumerate(sums):
+                    own = slice(None) if self.folds == 1 else np.flatnonzero(fold[rows] == f)
+                    if self.folds == 1 or len(own):  # type: ignore[arg-type]
+                        sum.add(taken(F, own), Y[rows][own], None if weight is None else weight[rows][own], shared)
 
     def of(self, chunk: Chunk) -> tuple[Moments, ...]:
         """The sums over the rows of a chunk, one for each fold."""

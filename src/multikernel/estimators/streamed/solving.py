@@ -38,8 +38,8 @@ def solve(model: Any, state: State, warm: Sequence[Fitted]) -> list[Fitted]:
     means = total.means * float(model.fit_intercept)
     G, Z = coordinates(total.about(means))
     inner = bank.on_features(G)
-    together = not is_classifier(model) and getattr(model, "shared_weights", True)
     whole = np.arange(len(means))
+    together = _together(model) and not (state.classes is not None and len(whole) == 1)
     problems = [whole] if together else [whole[p : p + 1] for p in whole]
     alone = not together or (state.flat and state.classes is None)
     reporter, fitted = Reporter.of(model, len(problems)), []
@@ -56,6 +56,13 @@ def solve(model: Any, state: State, warm: Sequence[Fitted]) -> list[Fitted]:
     single = len(fitted) == 1 and (is_classifier(model) or state.flat or together)
     model.publish(inner, fitted, single)
     return fitted
+
+
+def _together(model: Any) -> bool:
+    """Whether several targets, or classes, share the weights."""
+    if is_classifier(model):
+        return getattr(model, "multiclass", "ovr") == "shared"
+    return getattr(model, "shared_weights", True)
 
 
 def _about_mean(state: State) -> tuple[tuple[Moments, ...], Moments, LowRankBank]:

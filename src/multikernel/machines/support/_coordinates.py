@@ -10,18 +10,7 @@ from __future__ import annotations
 
 from numba import njit
 
-
-@njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
-def dot(row, v, first, last):  # type: ignore[no-untyped-def]
-    """The product of a row and v over the blocks."""
-    total = 0.0
-    for k in range(len(first)):
-        x, z = row[first[k] : last[k]], v[first[k] : last[k]]
-        part = 0.0
-        for j in range(len(x)):
-            part += x[j] * z[j]
-        total += part
-    return total
+from multikernel.banks._features import dot
 
 
 @njit(nogil=True, cache=True)

@@ -14,9 +14,9 @@ from functools import cached_property
 
 import numpy as np
 
-from multikernel._linalg import product
 from multikernel._memory import fits
 from multikernel._typing import Array
+from multikernel.banks.weighed_features import WeighedFeatures
 from multikernel.machines.base import DualSolution, out_of_time
 from multikernel.machines.support.certified import roots, solution
 from multikernel.machines.support.factored import FactoredProgram
@@ -72,19 +72,17 @@ class ManySamples:
 
     def values(self, b: Array) -> Array:
         """K b."""
-        return product(self.F, self.weights * product(self.F.T, b))
+        return self.features.multiply(b)
+
+    @cached_property
+    def features(self) -> WeighedFeatures:
+        """What makes products with K."""
+        return WeighedFeatures(self.F, self.weights)
 
     @cached_property
     def sizes(self) -> Array:
         """The norms of the samples."""
         return roots(self.diagonal)
-
-    @cached_property
-    def blocks(self) -> tuple[Array, Array]:
-        """Where columns with a weight begin and end."""
-        used = np.concatenate([[False], self.weights != 0.0, [False]]).astype(int)
-        turns = np.diff(used)
-        return np.flatnonzero(turns > 0), np.flatnonzero(turns < 0)
 
     # -- passes --------------------------------------------------------------------------------------------------------
 
@@ -96,9 +94,9 @@ class ManySamples:
         a, c = found.warm.copy(), float(found.intercept)
         size = float(self.diagonal.mean()) if program.intercept else 0.0
         curvature = self.diagonal[program.sample] + program.ridge + size
-        v = self.weights * product(self.F.T, program.coef(a))
+        v = self.weights * self.features.sums(program.coef(a))
         state = np.array([float(program.sign @ a) - program.total])
-        first, last = self.blocks
+        first, last = self.features.blocks
         moving = np.arange(len(a))
         for _ in range(_PASSES):
             before = a[moving]
@@ -150,7 +148,7 @@ class ManySamples:
         inner = replace(inner, linear=inner.linear - inner.sign * rest[inner.sample], total=total, scale=1.0)
         used = np.flatnonzero(self.weights)
         G = self.F[rows][:, used] * np.sqrt(self.weights[used])
-        solved = FactoredProgram(inner, G, _INNER * self.tol).solve(a[own], 100)
+        solved = FactoredProgram(inner, G, _INNER * self.tol, exact=False).solve(a[own], 100)
         fixed[own] = solved.warm
         moved = program.sign * program.balanced(program.sign * fixed) if program.intercept else fixed
         return self._certified(moved, at.n_iter + solved.n_iter, at.history)

@@ -33,8 +33,7 @@ def settled(program: SupportProgram, G: Array, a: Array, f: Array, intercept: fl
     f : array (n,), K b
     intercept : float
     """
-    slope = program.linear - program.sign * (f + intercept)[program.sample] - program.ridge * a
-    F, moved = _between(program, a, slope)
+    F, moved = _between(program, a, f, intercept)
     b = program.sign * moved
     if len(F):
         change = program.coef(moved) - program.coef(a)
@@ -46,8 +45,15 @@ def settled(program: SupportProgram, G: Array, a: Array, f: Array, intercept: fl
     return program.sign * (program.balanced(b) if program.intercept else b)
 
 
-def _between(program: SupportProgram, a: Array, slope: Array) -> tuple[Array, Array]:
+def at_bounds(program: SupportProgram, a: Array, f: Array, intercept: float) -> Array:
+    """Feasible variables near a, of which those that belong at a bound are there; the others are as they were."""
+    b = program.sign * _between(program, a, f, intercept)[1]
+    return program.sign * (program.balanced(b) if program.intercept else b)
+
+
+def _between(program: SupportProgram, a: Array, f: Array, intercept: float) -> tuple[Array, Array]:
     """The variables between their bounds, and all variables with the others at their bounds."""
+    slope = program.linear - program.sign * (f + intercept)[program.sample] - program.ridge * a
     bounded = np.isfinite(program.upper)
     reach = np.where(bounded, program.upper, max(float(a.max()), np.finfo(float).tiny))
     size = max(float(np.abs(program.linear).max()), float(np.abs(slope).mean()), np.finfo(float).tiny)

@@ -24,7 +24,8 @@ from multikernel.procedures.rls2.weights import ScaledWeights, equal_weights
 from multikernel.procedures.units import spread
 
 MANY = 1000  # samples from which on a part of them is solved first: as fast at 1,000 to 3,000, twice as fast at 5,000
-_PART = 4  # times fewer samples in that part: its matrices cost a sixteenth, its factorisations a sixty-fourth
+_PART = 4  # times fewer samples in that part: its matrices cost a sixteenth, its factorisations a sixty-fourth. Steps
+# in coordinates of few features cost the same for a part
 
 
 def rls2(
@@ -54,19 +55,19 @@ def rls2(
     tol : float, the relative duality gap to reach in mode "certified"
     max_iter : int, steps at most
     warm : ScaledWeights of a similar problem, to begin with; by default, of many samples, that of a quarter of
-        them, and of few the optimum for alpha to infinity
+        them, and of few, or where few features make the kernels of many, the optimum for alpha to infinity
     sample_weight : array (n,) > 0, what the squared loss of each sample is multiplied with; 1 if not given. With
         w = s^(1/2) that is the problem of the kernels w_i w_j K_ij and the targets w_i y_i, and coefficients w_i c_i.
     observe : told of each step
     """
     target = checked_target(target, several=True)
-    if warm is None and mode == "certified" and len(target) >= MANY:
-        warm = _of_a_part(bank, target, alpha, scaling, fit_intercept, tol, max_iter, sample_weight)
     unit, w = spread(target), np.ones(1) if sample_weight is None else np.sqrt(sample_weight)
     Y = as_columns(target) / unit
     mean = np.average(Y, axis=0, weights=sample_weight) if fit_intercept else np.zeros(Y.shape[1])
     scaled = (bank if sample_weight is None else bank.weighed(w)).scaled(scaling)
     terms = RidgeTerms.of(Problem(scaled, Linear(), RidgeMachine(alpha, False), Simplex(), w[:, None] * (Y - mean)))
+    if warm is None and mode == "certified" and len(target) >= MANY and terms.basis is None:
+        warm = _of_a_part(bank, target, alpha, scaling, fit_intercept, tol, max_iter, sample_weight)
     scaled, Y = terms.problem.bank, np.asfortranarray(as_columns(terms.problem.target))
     with one_blas_thread(len(Y)):
         begin = _begin(scaled, scaling, Y) if warm is None else warm.values

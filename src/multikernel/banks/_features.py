@@ -1,0 +1,56 @@
+"""Compiled passes over dense features of many samples, stored sample by sample; no copy is made, no lock is held.
+
+Columns take part by blocks: ``first`` and ``last`` are where a block begins and ends. Sums are in double precision, and
+may be reassociated.
+"""
+
+from __future__ import annotations
+
+from numba import njit
+
+_FAST = {"reassoc", "contract"}
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST)
+def dot(row, v, first, last):  # type: ignore[no-untyped-def]
+    """The product of a row and v over the blocks."""
+    total = 0.0
+    for k in range(len(first)):
+        x, z = row[first[k] : last[k]], v[first[k] : last[k]]
+        part = 0.0
+        for j in range(len(x)):
+            part += x[j] * z[j]
+        total += part
+    return total
+
+
+@njit(nogil=True, cache=True)
+def images(F, v, first, last, out):  # type: ignore[no-untyped-def]
+    """out[i] = sum_j F[i, j] v[j]."""
+    for i in range(len(out)):
+        out[i] = dot(F[i], v, first, last)
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST)
+def sums(F, b, first, last, out):  # type: ignore[no-untyped-def]
+    """out[j] += sum_i b[i] F[i, j]."""
+    for i in range(len(b)):
+        if b[i] != 0.0:
+            for k in range(len(first)):
+                x, z = F[i, first[k] : last[k]], out[first[k] : last[k]]
+                for j in range(len(x)):
+                    z[j] += b[i] * x[j]
+
+
+@njit(nogil=True, cache=True, fastmath=_FAST)
+def lengths(F, w, first, last, out):  # type: ignore[no-untyped-def]
+    """out[i] = sum_j w[j] F[i, j]^2."""
+    for i in range(len(out)):
+        total = 0.0
+        for k in range(len(first)):
+            x, s = F[i, first[k] : last[k]], w[first[k] : last[k]]
+            part = 0.0
+            for j in range(len(x)):
+                part += s[j] * x[j] * x[j]
+            total += part
+        out[i] = total

@@ -1,0 +1,73 @@
+"""Products with K = F diag(w) F', F dense and stored sample by sample, that read only columns with a weight.
+
+Of single precision no copy is made, as a product in double precision with BLAS would ask for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from multikernel._typing import Array
+from multikernel.banks.threads import over_rows
+
+_READ = 1 << 22  # values that a thread reads at a time
+
+
+@dataclass(frozen=True, eq=False)
+class WeighedFeatures:
+    """F and w.
+
+    Parameters
+    ----------
+    F : array (n, q), contiguous by rows
+    weights : array (q,)
+    """
+
+    F: Array
+    weights: Array
+
+    @cached_property
+    def blocks(self) -> tuple[Array, Array]:
+        """Where columns with a weight begin and end."""
+        turns = np.diff(np.concatenate([[False], self.weights != 0.0, [False]]).astype(int))
+        return np.flatnonzero(turns > 0), np.flatnonzero(turns < 0)
+
+    def multiply(self, b: Array) -> Array:
+        """K b."""
+        return self.images(self.weights * self.sums(b))
+
+    def sums(self, b: Array) -> Array:
+        """F'b for the columns with a weight, zero for the others; samples of b zero are not read."""
+        from multikernel.banks import _features
+
+        q = self.F.shape[1]
+
+        def part(rows: slice) -> Array:
+            out = np.zeros(q)
+            _features.sums(self.F[rows], b[rows], *self.blocks, out)
+            return out
+
+        return np.sum(over_rows(part, len(self.F), self._height), axis=0) if len(self.F) else np.zeros(q)
+
+    def images(self, v: Array) -> Array:
+        """F v over the columns with a weight."""
+        from multikernel.banks import _features
+
+        out = np.empty(len(self.F))
+        over_rows(lambda r: _features.images(self.F[r], v, *self.blocks, out[r]), len(out), self._height)
+        return out
+
+    def diagonal(self) -> Array:
+        """K_ii."""
+        from multikernel.banks import _features
+
+        out, weights = np.empty(len(self.F)), np.asarray(self.weights, dtype=float)
+        over_rows(lambda r: _features.lengths(self.F[r], weights, *self.blocks, out[r]), len(out), self._height)
+        return out
+
+    @property
+    def _height(self) -> int:
+        return max(1, _READ // max(1, self.F.shape[1]))
