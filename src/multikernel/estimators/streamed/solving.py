@@ -43,12 +43,13 @@ def solve(model: Any, state: State, warm: Sequence[Fitted]) -> list[Fitted]:
     problems = [whole] if together else [whole[p : p + 1] for p in whole]
     alone = not together or (state.flat and state.classes is None)
     reporter, fitted = Reporter.of(model, len(problems)), []
+    few = state.bank.on_features(state.sample.F)
     for number, which in enumerate(problems):
         task = Task(np.arange(len(Z)), Z[:, which[0]] if alone else Z)
         start = warm[number] if len(warm) == len(problems) else None
         own = tuple(each.of_targets(which) for each in held)
         weights, solution = unweighted._learn_sums(
-            inner, task, own, _start(state, which), start, reporter.observer(number)
+            inner, task, own, (few, *_start(state, which)), start, reporter.observer(number)
         )
         intercept = float(means[which[0]]) if alone else means[which]
         solution = replace(solution, intercept=intercept)
@@ -79,12 +80,11 @@ def _about_mean(state: State) -> tuple[tuple[Moments, ...], Moments, LowRankBank
     return tuple(each.moved(shift) for each in state.sums), total.moved(shift), bank
 
 
-def _start(state: State, which: Array) -> tuple[LowRankBank, Task, Array]:
-    """The problem of some of the first rows, and their folds, where a search may begin."""
+def _start(state: State, which: Array) -> tuple[Task, Array]:
+    """The task of some of the first rows, and their folds, where a search may begin."""
     sample = state.sample
     Y = sample.Y[:, which[0]] if len(which) == 1 else sample.Y[:, which]
-    bank = state.bank.on_features(sample.F)
-    return bank, Task(np.arange(len(Y)), Y, sample.weight), sample.fold
+    return Task(np.arange(len(Y)), Y, sample.weight), sample.fold
 
 
 # -- parameters that are "auto" ----------------------------------------------------------------------------------------
