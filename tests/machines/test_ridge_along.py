@@ -9,7 +9,7 @@ import pytest
 
 from multikernel.banks import DenseGram
 from multikernel.machines.ridge.along import along
-from multikernel.machines.ridge.solved import Solved, reduced
+from multikernel.machines.ridge.solved import Solved, _apart, reduced
 from multikernel.machines.ridge.tridiagonal import RidgeTridiagonal
 
 Array = Any
@@ -84,3 +84,17 @@ def test_reduced_values_are_less_that_of_no_kernel() -> None:
     assert found.value == pytest.approx(dual - nothing, rel=1e-9)
     assert found.upper == pytest.approx(primal - nothing, rel=1e-9)
     assert found.value <= found.upper < 0.0
+    assert found.gap == pytest.approx((found.upper - found.value) / -found.upper, rel=1e-6)
+
+
+def test_a_part_beyond_the_matrix_that_it_does_meet_costs_value() -> None:
+    """Coefficients C + D where K D should be zero: what D adds to A'K A is taken off."""
+    K, rng = matrix(12, 12), np.random.default_rng(5)
+    Y, alpha = rng.normal(size=(12, 1)), 0.7
+    whole = np.linalg.solve(K + alpha * np.eye(12), Y)
+    for size in (1e-3, 1e-2, 0.1):
+        beyond = size * rng.normal(size=(12, 1))
+        found = _apart(DenseGram(K), Y, alpha, whole - beyond, beyond)
+        dual, primal = values(K, Y, alpha, found.factor, found.coef)
+        assert found.value <= dual * (1.0 + 1e-12)
+        assert found.upper == pytest.approx(primal, rel=1e-9)

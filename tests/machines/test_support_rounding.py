@@ -80,3 +80,4 @@ def test_a_sum_that_is_exactly_kept_may_be_so_by_rounding_only():
     a = np.concatenate([np.repeat([0.0, 0.5], N // 2), np.repeat([0.5, 0.0], N // 2)])
     assert program.coef(a).sum() == 0.0
     assert program._imbalance(a, np.zeros(2 * N), 1e8) >= 1e8 * np.spacing(a.sum())
+    assert program._imbalance(a, np.full(2 * N, 1e8), 1.0) >= 1e8 * np.spacing(a.sum())
