@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,7 +17,8 @@ import pytest
 from multikernel.reproduce import catalogue
 from multikernel.reproduce.command import CELLS, reproduce
 from multikernel.reproduce.experiment import Cell, Experiment
-from multikernel.reproduce.published import PAPERS
+from multikernel.reproduce.pages import write as pages
+from multikernel.reproduce.published import PAPERS, published
 from multikernel.reproduce.results import Ledger
 from multikernel.reproduce.running import results_of, run
 from multikernel.reproduce.sources import Source
@@ -54,6 +56,26 @@ def test_order_failures_and_what_is_kept(made_up: Experiment, tmp_path: Path) ->
         "nkrr/made-up 4",
     ]
     assert "cell 1 of 4, " in told[0]
+
+
+def test_a_report_is_written_where_some_cells_fail(
+    monkeypatch: pytest.MonkeyPatch, small_data: Path, tmp_path: Path
+) -> None:
+    surfaces = catalogue.experiment("nkrr/surfaces")
+
+    def some(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+        if cell["lambda"] == 10:
+            raise ArithmeticError("no number")
+        return surfaces.measure(cell, source, given)
+
+    monkeypatch.setattr(catalogue, "EXPERIMENTS", (replace(surfaces, measure=some),))
+    monkeypatch.setitem(catalogue._BY_KEY, surfaces.key, replace(surfaces, measure=some))
+    monkeypatch.setattr(pages, "published", lambda: [row for row in published() if row.place == "Figure 1"])
+    with pytest.raises(ValueError, match="1 cells could not be measured"):
+        reproduce("nkrr", tmp_path, figure=1, quick=True, data_dir=small_data, tell=len)
+    page = (tmp_path / "nkrr.html").read_text()
+    assert page.count('<tr class="not-run') == 1
+    assert "cells measured" in (tmp_path / "index.html").read_text()
 
 
 def tables(out: Path) -> str:

@@ -57,13 +57,20 @@ def reproduce(
     missing = sorted({c["data"] for e in experiments for c in e.cells(quick) if not source.has(c.get("data", ""))})
     if missing:
         tell(f"left out, since the data are not there: {', '.join(missing)}")
-    run(experiments, ledger, source, quick=quick, jobs=jobs, tell=tell)
+    failed = None
+    try:
+        run(experiments, ledger, source, quick=quick, jobs=jobs, tell=tell)
+    except ValueError as error:  # some cells: the others have a report all the same
+        failed = error
     results = {each.key: results_of(each, ledger, quick) for each in experiments}
     costs = [_cost(each, ledger, quick) for each in experiments]
     facts = {"extent": "a few cells of each experiment (--quick)" if quick else "all cells"}
     if also:
         facts["cells of earlier versions"] = ", ".join(also)
-    return write_pages(out, experiments, results, costs, facts)
+    first = write_pages(out, experiments, results, costs, facts)
+    if failed is not None:
+        raise failed
+    return first
 
 
 def _cost(experiment: Experiment, ledger: Ledger, quick: bool) -> Cost:

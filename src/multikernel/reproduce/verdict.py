@@ -66,14 +66,14 @@ class Query:
     where : fields of the cells
     quantity : where the number stands in what a cell gave, name by name; a list counts as so many repetitions
     better : whether lower or higher numbers are better
-    summary : what makes one number of those of all cells
+    summary : what makes one number of those of all cells, or None where some of these are missing that it needs
     cause : the name of the cause where the number differs from the published one; empty while it is not known
     """
 
     where: Mapping[str, Any]
     quantity: tuple[str, ...] = ()
     better: Better = "neither"
-    summary: Callable[[Sequence[Any]], Measured] = over_repetitions
+    summary: Callable[[Sequence[Any]], Measured | None] = over_repetitions
     cause: str = ""
 
     def measured(self, found: Sequence[Found]) -> Measured | None:

@@ -79,18 +79,22 @@ def _unpacked(text: str) -> Array:
     return np.frombuffer(b64decode(text), dtype="<f4").astype(float)
 
 
-def _voted(found: Sequence[Any]) -> Array:
-    """Which test digits the votes of all pairs name wrongly."""
+def _voted(found: Sequence[Any]) -> Array | None:
+    """Which test digits the votes of all pairs name wrongly; None where not all have voted."""
+    if len(found) < len(PAIRS):
+        return None
     decisions = np.stack([_unpacked(each["decisions"]) for each in found], axis=1)
     return join(decisions, 10, "ovo").argmax(axis=1) != _unpacked(found[0]["truth"])
 
 
-def _share(found: Sequence[Any]) -> Measured:
-    return Measured(100.0 * float(_voted(found).mean()))
+def _share(found: Sequence[Any]) -> Measured | None:
+    wrong = _voted(found)
+    return None if wrong is None else Measured(100.0 * float(wrong.mean()))
 
 
-def _count(found: Sequence[Any]) -> Measured:
-    return Measured(float(_voted(found).sum()))
+def _count(found: Sequence[Any]) -> Measured | None:
+    wrong = _voted(found)
+    return None if wrong is None else Measured(float(wrong.sum()))
 
 
 def _bind(row: Row) -> Binding | None:
