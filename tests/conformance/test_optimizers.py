@@ -144,6 +144,8 @@ class Faulty(ProjectedGradient):
         return known
 
     def search(self, problem: Problem, state: State) -> Search:
+        if self.fault == "idle":
+            return
         if self.fault == "outside":
             state = yield Proposal(state.latest.theta * 1.5)
         if self.fault == "guessing":
@@ -173,6 +175,7 @@ class Faulty(ProjectedGradient):
         ("outside", "is not in"),
         ("guessing", "nothing below"),
         ("secretive", "inner problems are solved"),
+        ("idle", "reaches its tolerance on none"),
         ("obliging", "a start of another length was not refused"),
         ("terse", "one sentence"),
         ("crashing", "no refusal but a AttributeError"),

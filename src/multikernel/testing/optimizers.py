@@ -105,8 +105,9 @@ def check_optimizer(optimizer: Optimizer, problems: Iterable[KnownProblem] | Non
     given = known_problems() if problems is None else list(problems)
     solved = [known for known in given if refusal(partial(_checked, optimizer, known.problem)) is None]
     require(bool(solved), f"{optimizer} refuses every problem")
+    reached = [check_run(optimizer, known).converged for known in solved]
+    require(any(reached), f"{optimizer} reaches its tolerance on none of {len(solved)} problems")
     for known in solved:
-        check_run(optimizer, known)
         check_stopped(optimizer, known)
         check_start(optimizer, known)
     if problems is None:
