@@ -31,6 +31,12 @@ def pytest_collection_finish() -> None:
     gc.enable()
 
 
+@pytest.fixture(autouse=True)
+def _the_same_without_a_seed() -> None:
+    """An estimator whose ``random_state`` is None draws the same numbers in every run."""
+    np.random.seed(0)  # noqa: NPY002
+
+
 @pytest.fixture
 def rng() -> np.random.Generator:
     """A generator of its own for every test."""

@@ -184,6 +184,21 @@ class WrongSelfValues(Gaussians):
         return np.zeros((len(self), len(X)))
 
 
+class WrongHeldOut(Gaussians):
+    def held_out_self_values(self, rows: Any, columns: Any) -> Array:
+        return 2.0 * super().held_out_self_values(rows, columns)
+
+
+class TooFewNames(Gaussians):
+    @property
+    def names(self) -> tuple[str, ...]:
+        return ("one",)
+
+
+class SaysDistances(Gaussians):
+    of_distances = True
+
+
 def checked(kind: type[Gaussians]) -> None:
     """By its formula, as its author would."""
     (X, new), gammas = samples(), np.array([0.2, 1.5])
@@ -204,8 +219,17 @@ BROKEN = {
     WrongSelection: r"the kernels \[1, 0\]: matrices: an entry is off",
     WrongReference: "reference: new samples: an entry is off",
     SaysThatItFollowsTheSample: "it is not local",
+    WrongHeldOut: "held_out_self_values",
+    TooFewNames: "names are",
+    SaysDistances: "of_distances is told",
     WrongSelfValues: "self_values of new samples: an entry is off",
 }
+
+
+def test_self_values_that_are_too_small_are_found_without_their_truth() -> None:
+    X, new = samples()
+    with pytest.raises(AssertionError, match="cross or self_values is wrong"):
+        check_bank(WrongSelfValues(X, X, np.array([0.2, 1.5])), new=new)
 
 
 @pytest.mark.parametrize(("kind", "message"), BROKEN.items(), ids=lambda value: getattr(value, "__name__", ""))

@@ -77,6 +77,24 @@ class NoCurvature(HadamardPower):
 
 
 @dataclass(frozen=True)
+class TwiceTheShares(Linear):
+    def shares(self, bank: KernelBank, theta: Array, C: Array) -> Array:
+        return 2.0 * super().shares(bank, theta, C)
+
+
+@dataclass(frozen=True)
+class LowPeaks(Linear):
+    def peaks(self, bank: KernelBank, theta: Array) -> Array:
+        return 0.5 * bank.diagonal().max(axis=1)
+
+
+@dataclass(frozen=True)
+class Idle(Linear):
+    def idle(self, bank: KernelBank) -> Array:
+        return np.arange(len(bank)) == 1
+
+
+@dataclass(frozen=True)
 class Centred(Linear):
     """Its matrix of new samples is not a part of that of the samples."""
 
@@ -94,6 +112,9 @@ class Centred(Linear):
         (HalfGradient(2), "pullback is not the gradient"),
         (OtherImages(2), "images are not the derivatives"),
         (NoCurvature(2), "second is not the derivative"),
+        (TwiceTheShares(), "shares do not add up"),
+        (LowPeaks(), "larger entry than its peak"),
+        (Idle(), "called idle change the matrix"),
         (Centred(), "a part of the samples has another matrix"),
     ],
     ids=lambda value: type(value).__name__,

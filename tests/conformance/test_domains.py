@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from domain_reference import BALLS, DOMAINS, centre, nearest, support
-from multikernel.domains import Domain, NormBall, Product
+from multikernel.domains import Domain, NormBall, Product, Simplex
 from multikernel.testing.domains import check_domain
 from zoo_problems import missing
 
@@ -30,6 +30,37 @@ def test_every_domain_of_the_package_is_here() -> None:
 def test_a_domain_keeps_what_domains_have_to_keep(name: str, m: int, seed: int) -> None:
     rng = np.random.default_rng(seed)
     check_domain(made(name, m), m, np.array([DOMAINS[name].points(rng, m) for _ in range(20)]), seed)
+
+
+# -- domains with a fault, which the suite has to find --------------------------------------------------------------
+
+
+class Uneasy(Simplex):
+    def at_rest(self, d: Array, idle: Array) -> Array:
+        return np.full(len(d), self.total / len(d))
+
+
+class Unbounded(Simplex):
+    constrained = False
+
+
+class Partial(Simplex):
+    def finite_part(self, q: Array) -> float:
+        return 0.5
+
+
+@pytest.mark.parametrize(
+    ("domain", "said"),
+    [
+        (Uneasy(), "at_rest changes weights"),
+        (Unbounded(), "large weights say otherwise"),
+        (Partial(), "finite_part is 1"),
+    ],
+    ids=lambda value: type(value).__name__,
+)
+def test_the_suite_finds_what_is_wrong(domain: Domain, said: str) -> None:
+    with pytest.raises(AssertionError, match=said):
+        check_domain(domain, 5)
 
 
 # -- against a conic solver --------------------------------------------------------------------------------------------

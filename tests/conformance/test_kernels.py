@@ -122,6 +122,24 @@ class Overflows(Linear):
         return np.asarray(K.toarray() if hasattr(K, "toarray") else K)
 
 
+class WrongSlope(RBF):
+    def slope(self, D: Array) -> Array:
+        return 2.0 * super().slope(D)
+
+
+class WrongPair(RBF):
+    def profile_and_slope(self, D: Array) -> tuple[Array, Array]:
+        profile, slope = super().profile_and_slope(D)
+        return profile, -slope
+
+    def slope(self, D: Array) -> Array:
+        return super().profile_and_slope(D)[1]
+
+
+class WrongDegree(RBF):
+    degree = 1
+
+
 class ForgetsItsParameter(RBF):
     def __init__(self, gamma: float = 1.0) -> None:
         super().__init__(2.0 * gamma)
@@ -134,6 +152,9 @@ BROKEN = {
     WrongFact: r"what PowerOf\(base=Linear\(\), degree=2\) states: an entry is off",
     WritesIntoSamples: "an entry is off|written into",
     Overflows: "uint8 samples: an entry is off",
+    WrongSlope: "slope: an entry is off",
+    WrongPair: "slope of profile_and_slope: an entry is off",
+    WrongDegree: "distances of samples times 2: an entry is off",
     ForgetsItsParameter: "its clone is another kernel|Cannot clone",
 }
 

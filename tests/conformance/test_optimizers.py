@@ -144,12 +144,12 @@ class Faulty(ProjectedGradient):
         return known
 
     def search(self, problem: Problem, state: State) -> Search:
+        if self.fault == "idle":
+            return
         if self.fault == "outside":
             state = yield Proposal(state.latest.theta * 1.5)
         if self.fault == "guessing":
             state = yield Proposal(state.latest.theta, state.best.upper)
-        while self.fault == "idle":
-            state = yield Proposal(state.latest.theta)
         if self.fault == "secretive":
             problem.evaluate(problem.start())
         yield from super().search(problem, state)
@@ -175,7 +175,7 @@ class Faulty(ProjectedGradient):
         ("outside", "is not in"),
         ("guessing", "nothing below"),
         ("secretive", "inner problems are solved"),
-        ("idle", "from no start"),
+        ("idle", "reaches its tolerance on none"),
         ("obliging", "a start of another length was not refused"),
         ("terse", "one sentence"),
         ("crashing", "no refusal but a AttributeError"),

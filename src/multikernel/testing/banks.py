@@ -63,10 +63,10 @@ def check_bank(
     _check_parts(bank, truth)
     _check_kernels(bank, truth)
     _check_copies(bank, truth)
-    if new is not None:
-        _check_new_samples(bank, new, new_matrices)
     if self_values is not None:
         close("self_values of new samples", bank.self_values(new), self_values, 10.0 * tolerance(bank))
+    if new is not None:
+        _check_new_samples(bank, new, new_matrices)
 
 
 @dataclass(frozen=True)
@@ -150,6 +150,13 @@ def _check_copies(bank: KernelBank, truth: _Truth) -> None:
     check_square("a compact fold", bank.block(fold, fold).compact(), K)
     if bank.local:
         _compare("principal", bank.principal(fold), K)
+        rows = np.array([0, 5, 4])
+        held_out, diagonal = bank.held_out_self_values(rows, fold), bank.diagonal()[:, rows]
+        close("held_out_self_values", held_out, diagonal, tolerance(bank))
+    names = bank.names
+    zeros = not np.abs(bank.diagonal()).max() > 10.0 * tolerance(bank) * np.abs(bank.matrices()).max()
+    require(zeros or not bank.of_distances, "of_distances is told, and distances to the samples themselves are not 0")
+    require(names is None or len(names) == len(bank), f"names are {names}, of {len(bank)} kernels")
     unrounded = bank.unrounded()
     require(unrounded.unrounded() is unrounded, "the unrounded bank is not its own unrounded bank")
     _compare("the unrounded bank", unrounded, truth.block(slice(None), slice(None)))
@@ -175,6 +182,7 @@ def _check_new_samples(bank: KernelBank, new: Any, matrices: Array | Callable[[I
     require(not cross.square, "a bank of new samples says that it is square")
     K = check_passes("new samples", cross, matrices if isinstance(matrices, np.ndarray) else known(slice(None)))
     rows, columns, tol = np.array([1, 0]), np.array([9, 2, 11]), tolerance(bank)
+    _check_own_values(bank, new, K)
     close("a block of new samples", cross.block(rows, columns).matrices(), K[:, rows][:, :, columns], tol)
     close("some kernels of new samples", cross.select([1, 0]).matrices(), K[[1, 0]], tol)
     for name, copy in (
@@ -190,6 +198,22 @@ def _check_new_samples(bank: KernelBank, new: Any, matrices: Array | Callable[[I
     _compare("a fold and new samples", bank.block(fold, fold).cross(new), whole)
     part = bank.block(fold, fold).reference(inner).cross(new)
     _compare("the reference of a fold and new samples", part, None if whole is None else whole[:, :, inner])
+
+
+def _check_own_values(bank: KernelBank, new: Any, K: Array) -> None:
+    """Values k(x, x), where they are known: of kernels, k(x, z)^2 <= k(x, x) k(z, z) for new x and training z."""
+    try:
+        own = bank.self_values(new)
+    except ValueError:  # precomputed matrices do not tell them
+        return
+    require(own.shape == K.shape[:2], f"self_values of new samples: have shape {own.shape}, expected {K.shape[:2]}")
+    within = np.linalg.eigvalsh(bank.matrices())[:, 0] >= -tolerance(bank) * bank.traces()
+    largest = own[:, :, None] * bank.diagonal()[:, None, :]
+    beyond = (K**2 - largest)[within].max(initial=0.0)
+    require(
+        beyond <= 100.0 * tolerance(bank) * np.abs(K**2).max(initial=0.0),
+        "k(x, z)^2 exceeds k(x, x) k(z, z) for new x and training z: cross or self_values is wrong",
+    )
 
 
 def _compare(what: str, bank: KernelBank, K: Array | None) -> None:

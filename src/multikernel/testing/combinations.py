@@ -10,7 +10,7 @@ from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.combinations import Combination
-from multikernel.testing.assertions import require
+from multikernel.testing.assertions import refusal, require
 
 _DOUBLE = 2.0**-52  # rounding of double precision: differences of single precision are noise
 _STEP = 1e-5  # of differences
@@ -45,6 +45,7 @@ def check_combination(combination: Combination, bank: KernelBank) -> None:
     check_second_derivatives(combination, bank)
     check_linearity(combination, bank)
     check_powers(combination, bank)
+    check_shares(combination, bank)
     check_units(combination, bank)
     require(copy.deepcopy(combination) == combination, "a combination is compared by value: make it a frozen dataclass")
     hash(combination)
@@ -66,6 +67,21 @@ def check_matrices(combination: Combination, bank: KernelBank) -> None:
             part.shape == (len(rows), len(columns)), f"a part of {(len(rows), len(columns))} has shape {part.shape}"
         )
         _equal(part.dense(), K[np.ix_(rows, columns)], _ROUNDING, "a part of the samples has another matrix")
+
+
+def check_shares(combination: Combination, bank: KernelBank) -> None:
+    """Shares add up to K(theta) C, peaks bound the diagonals of the derivatives, and idle parameters change nothing."""
+    theta, n = _parameters(combination, bank), bank.shape[0]
+    K, C = combination.gram(bank, theta).dense(), np.random.default_rng(3).normal(size=(n, 2))
+    if refusal(lambda: combination.shares(bank, theta, C)) is None:
+        _equal(combination.shares(bank, theta, C).sum(axis=0), K @ C, _ROUNDING, "shares do not add up to K(theta) C")
+    largest = np.array([np.diag(d).max() for d in _differences(combination, bank, theta)])
+    peaks = combination.peaks(bank, theta)
+    require(peaks.shape == largest.shape, f"peaks have shape {peaks.shape}, not {largest.shape}")
+    allowed = _ACCURATE * max(float(np.abs(largest).max()), float(np.abs(K).max()))
+    require((largest <= peaks + allowed).all(), "a derivative's diagonal has a larger entry than its peak")
+    other = np.where(combination.idle(bank), 2.0 * theta + 1.0, theta)
+    _equal(combination.gram(bank, other).dense(), K, _ROUNDING, "parameters that are called idle change the matrix")
 
 
 def check_units(combination: Combination, bank: KernelBank) -> None:

@@ -48,6 +48,7 @@ def check_domain(domain: Domain, m: int, points: Array | None = None, seed: int 
     _check_support(domain, known, rng)
     _check_penalty(domain, known)
     _check_units(domain, known)
+    _check_rest(domain, known, rng)
     if isinstance(domain, HasBlockUpdate):
         _check_block_update(domain, domain.block_update, known, rng)
     separable = as_separable(domain)
@@ -143,6 +144,23 @@ def _check_support(domain: Domain, points: Array, rng: np.random.Generator) -> N
     require(abs(domain.support(np.zeros(m)) + domain.penalty(best)) <= 1e-12, "h(0) is not minus the least penalty")
 
 
+def _check_rest(domain: Domain, points: Array, rng: np.random.Generator) -> None:
+    """Whether the weights are bounded, what idle weights become, and which part of scores has a finite support."""
+    m = len(points[0])
+    free = domain.contains(np.full(m, 1e6 * (1.0 + float(np.abs(points).max()))))
+    require(domain.constrained != free, f"constrained is {domain.constrained}, and large weights say otherwise")
+    for d in points:
+        idle = rng.random(m) < 0.5
+        found, size = domain.at_rest(d, idle), 1e-12 * (1.0 + float(d.max()))
+        require(domain.contains(found), f"at_rest leaves the domain at {d}")
+        _require_close(found[~idle], d[~idle], size, "at_rest changes weights that are not idle")
+    for scale in _SCALES:
+        q = scale * rng.exponential(size=m)
+        part, finite = domain.finite_part(q), bool(np.isfinite(domain.support(q)))
+        require((part == 1.0) == finite, "finite_part is 1 where the support is infinite, or smaller where it is not")
+        require(np.isfinite(domain.support(part * q)), "the support of the finite part is infinite")
+
+
 def _check_penalty(domain: Domain, points: Array) -> None:
     """On the lines from the central point, where neither derivatives nor values are infinite."""
     start, step = domain.start(len(points[0])), 1e-4
@@ -188,11 +206,6 @@ def _check_description(domain: Separable, m: int, rng: np.random.Generator) -> N
         require(domain.contains(offset + delta), "offset + delta is not contained where the constraint is active")
         whole, parts = domain.penalty(offset + delta), float(domain.separable_penalty(delta)[0].sum())
         require(abs(whole - parts) <= 1e-12 * (1.0 + abs(whole)), "the penalty is not the sum of its parts")
-    for scale in _SCALES:
-        q = scale * rng.exponential(size=m)
-        part, finite = domain.finite_part(q), bool(np.isfinite(domain.support(q)))
-        require((part == 1.0) == finite, "finite_part is 1 where the support is infinite, or smaller where it is not")
-        require(np.isfinite(domain.support(part * q)), "the support of the finite part is infinite")
 
 
 def _check_jet(jet: Callable[[Array], Jet], delta: Array) -> None:

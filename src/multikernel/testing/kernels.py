@@ -14,7 +14,7 @@ from multikernel._typing import Array
 from multikernel.banks import bind
 from multikernel.kernels import Features, Kernel
 from multikernel.kernels.base import Fact
-from multikernel.kernels.distance import OfDistance
+from multikernel.kernels.distance import DistanceKernel, OfDistance
 from multikernel.kernels.facts import Elementary, ExplicitFeatures, PowerOf, Wrapped
 from multikernel.kernels.interactions import elementary
 from multikernel.kernels.samples import as_floats
@@ -23,6 +23,7 @@ from multikernel.testing.assertions import require
 from multikernel.testing.comparison import close
 
 _SAME, _NEARLY = 1e-11, 1e-8  # what counts as rounding of one way to a number, and between two ways
+_OF_DIFFERENCES = 1e-5  # what differences leave
 
 
 def check_kernel(kernel: Kernel, X: Any) -> None:
@@ -56,6 +57,8 @@ def check_kernel(kernel: Kernel, X: Any) -> None:
     _check_matrix(kernel, samples, K)
     _check_facts(kernel, samples, K)
     _check_specification(kernel, samples, K)
+    if isinstance(kernel, DistanceKernel) and table is None:
+        _check_profile(kernel, samples)
     _check_bank(kernel, samples, K)
     if table is None:
         _check_forms_of_samples(kernel, samples, K)
@@ -132,6 +135,25 @@ def _check_facts(kernel: Kernel, X: Any, K: Array) -> None:
         stated = _stated(fact, X)
         if stated is not None:
             close(f"{kernel!r}: what {fact!r} states", stated, K, _NEARLY)
+
+
+def _check_profile(kernel: DistanceKernel, X: Any) -> None:
+    """A profile's slope against its differences, where it is written out; the degree in which distances grow."""
+    own = kernel.learned(X)
+    close(
+        f"{kernel!r}: distances of samples times 2", own.distance(2.0 * X), 2.0**own.degree * own.distance(X), _NEARLY
+    )
+    D, step = np.array([0.05, 0.3, 1.0, 2.5, 7.0]), 1e-5
+    try:
+        slope = own.slope(D)
+    except NotImplementedError:  # scales inside the kernel cannot be learned
+        return
+    differences = (own.profile(D + step) - own.profile(D - step)) / (2.0 * step)
+    close(f"{kernel!r}: slope", slope, differences, _OF_DIFFERENCES)
+    for name, found, want in zip(
+        ("profile", "slope"), own.profile_and_slope(D.copy()), (own.profile(D), slope), strict=True
+    ):
+        close(f"{kernel!r}: {name} of profile_and_slope", found, want, _NEARLY)
 
 
 def _stated(fact: Fact, X: Any) -> Array | None:
