@@ -146,7 +146,8 @@ SECTIONS = (
         title="Groups of features of single cells, beside scMKL",
         about=(
             "4000 cells, 50 groups of 200 genes, a Gaussian for each: processor time "
-            "and the area under the curve of test cells. Our ridge was chosen with test scores in view and scMKL's "
+            "and the area under the curve of test cells. scMKL makes 254 random features of a group, and so does the "
+            "second row; the first has exact kernels. Our ridge was chosen with test scores in view and scMKL's "
             "alpha was not chosen, so the times are a comparison and the areas are none. scMKL is left out where it is "
             "absent."
         ),
@@ -154,7 +155,7 @@ SECTIONS = (
         full="",
         quick_ones="--rounds 1 --cells 1000",
         packages=(*_OURS, "scikit-learn"),
-        pattern=r"^\s*(?P<label>scmkl)\s+[\d.]+ processor s \(\s*(?P<ratio>[\d.]+) x ours\)",
+        pattern=r"^\s*scMKL beside (?P<label>.*?)\s+(?P<ratio>[\d.]+) times",
     ),
     Section(
         name="tables",

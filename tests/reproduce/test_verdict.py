@@ -62,6 +62,13 @@ def test_a_variant_never_replaces_what_is_stated() -> None:
     assert alone.mark is Mark.NOT_RUN
 
 
+def test_a_reading_summarises_the_cells_of_what_is_stated() -> None:
+    query = Query({}, ("error",), "lower", cause="ties", readings={"raw": lambda errors: Measured(min(errors) - 0.2)})
+    verdict = _judged(row(), experiment(), query, results(stated=0.9, raw=0.1))
+    assert (verdict.measured["stated"].value, verdict.measured["raw"].value) == pytest.approx((0.9, 0.7))
+    assert (verdict.mark, verdict.agreeing) == (Mark.WORSE, ("raw",))
+
+
 def test_worse_without_a_cause_is_open() -> None:
     verdict = _judged(row(), experiment(), Query({}, ("error",), "lower"), results(stated=0.9))
     assert not verdict.explained

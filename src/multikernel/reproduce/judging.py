@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from multikernel.reproduce.catalogue import bindings
 from multikernel.reproduce.experiment import Experiment
@@ -40,10 +41,11 @@ def _judged(row: Row, experiment: Experiment, binding: Binding, results: Results
 
 def _by_variant(query: Query, experiment: Experiment, results: Results) -> dict[str, Measured]:
     """What each variant gave; cells without a variant are as stated."""
-    found = {}
+    found, cells = {}, results.where(**query.where)
     for name in (STATED, *experiment.variants):
-        of = Results(tuple(e for e in results.where(**query.where) if e[0].get("variant", STATED) == name))
-        measured = query.measured(of.found)
+        as_stated = name in query.readings
+        of = Results(tuple(e for e in cells if e[0].get("variant", STATED) == (STATED if as_stated else name)))
+        measured = (replace(query, summary=query.readings[name]) if as_stated else query).measured(of.found)
         if measured is not None:
             found[name] = measured
     return found

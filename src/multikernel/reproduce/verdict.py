@@ -68,6 +68,7 @@ class Query:
     better : whether lower or higher numbers are better
     summary : what makes one number of those of all cells, or None where some of these are missing that it needs
     cause : the name of the cause where the number differs from the published one; empty while it is not known
+    readings : other summaries of the cells of what is stated, by the name of the variant
     """
 
     where: Mapping[str, Any]
@@ -75,6 +76,7 @@ class Query:
     better: Better = "neither"
     summary: Callable[[Sequence[Any]], Measured | None] = over_repetitions
     cause: str = ""
+    readings: Mapping[str, Callable[[Sequence[Any]], Measured | None]] = field(default_factory=dict)
 
     def measured(self, found: Sequence[Found]) -> Measured | None:
         """The number, from what the cells gave."""

@@ -1,0 +1,39 @@
+"""Two-layer least squares: the table of prostate comes out to its last digit; a lambda that ties is near the best."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+import pytest
+
+from multikernel.datasets import Dataset
+from multikernel.reproduce.published import published as every_number
+from multikernel.reproduce.rls2 import benchmark, prostate
+from multikernel.reproduce.sources import Source
+from multikernel.reproduce.verdict import Mark, Measured, mark_of
+
+
+@pytest.mark.parametrize("method", prostate.METHODS)
+def test_coefficients_of_prostate_are_the_printed_ones(published: Callable[[str], Dataset], method: str) -> None:
+    published("prostate")
+    found = prostate.EXPERIMENT.measure(
+        next(cell for cell in prostate.EXPERIMENT.cells(False) if cell.get("method") == method),
+        Source(),
+        {},
+    )
+    rows = [r for r in every_number() if r.data == "Prostate" and r.method == method and r.metric in found]
+    assert len(rows) >= 11
+    for row in rows:
+        assert mark_of(row, Measured(found[row.metric]), "neither")[0] is Mark.WITHIN, (row, found[row.metric])
+
+
+def test_kernels_at_the_best_lambda_and_at_one_that_ties() -> None:
+    found: list[dict[str, Any]] = [
+        {"performance": performance, "kernels": [1, 4, 9, 30]}
+        for performance in np.array([[0.2, 0.79, 0.8, 0.6], [0.4, 0.89, 0.9, 0.7]])
+    ]
+    assert benchmark._at_best("kernels", 1.0)(found).value == 9
+    assert benchmark._at_a_tie("kernels", 1.0, 2.0)(found).value == 4
+    assert benchmark._at_a_tie("kernels", 1.0, 40.0)(found).value == 9
