@@ -21,6 +21,7 @@ from multikernel.reproduce.dpp.protocol import (
     powers,
 )
 from multikernel.reproduce.experiment import Cell, Experiment, grid
+from multikernel.reproduce.preparation import Preparation
 from multikernel.reproduce.published import Row
 from multikernel.reproduce.sources import Source
 from multikernel.reproduce.splits import Split, folds
@@ -32,8 +33,13 @@ RHOS = {"gHKL rho=1.1": 1.1, "gHKL rho=1.5": 1.5, "gHKL rho=2.0 (=HKL)": 2.0}
 COSTS = tuple(10.0**e for e in range(-3, 4))
 DEGREE = 10
 INNER, OUTER = 1e-2, 1e-3  # relative duality gaps of hierarchical kernel learning
-GAUSSIANS = "Gaussians"
+GAUSSIANS, CONSTANT = "Gaussians", "with a constant"
+_PREPARATIONS = {**SCALINGS, GAUSSIANS: SCALINGS["standardised"], CONSTANT: Preparation("interval", constant=True)}
 _LONG = {"australian": 2}  # test folds of Gaussians, where a model takes minutes and a gigabyte
+_HABERMAN = (
+    "three features on [0, 1], at unit length, have lost one of three dimensions; with a constant beside them ten ways "
+    "to make the folds give 0.69 to 0.72"
+)
 
 
 def _cells(quick: bool) -> Sequence[Cell]:
@@ -43,15 +49,16 @@ def _cells(quick: bool) -> Sequence[Cell]:
         )
     names = [NAMES[name] for name in SETS]
     easy = grid(data=names, variant=["stated", "signed", "standardised"], method=[EASY], fold=range(10))
+    constant = grid(data=[NAMES["Haberman"]], variant=[CONSTANT], method=[EASY], fold=range(10))
     products = grid(data=names, variant=["stated"], method=list(RHOS), fold=range(10))
     gaussians = grid(data=names, variant=[GAUSSIANS], method=list(RHOS), fold=range(10))
-    return [*easy, *products, *(cell for cell in gaussians if cell["fold"] < _LONG.get(cell["data"], 10))]
+    return [*easy, *constant, *products, *(cell for cell in gaussians if cell["fold"] < _LONG.get(cell["data"], 10))]
 
 
 def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y = load(source, cell["data"])
     split = folds(y, 10, 0, stratified=True)[cell["fold"]]
-    scaled = SCALINGS.get(cell["variant"], SCALINGS["standardised"])(X, split[0])
+    scaled = _PREPARATIONS[cell["variant"]](X, split[0])
     if cell["method"] == EASY:
         return nested(powers(scaled, DEGREE), y, split, 3, 0)
     gaussian = kernels.per_feature(kernels.RBF(1.0))
@@ -86,8 +93,9 @@ def _hierarchical(bank: KernelBank, y: Array, split: Split, rho: float) -> Mappi
 def _bind(row: Row) -> Binding | None:
     if row.place != "Table 4":
         return None
-    cause = "features on [-1, 1] give the published numbers" if row.method == EASY and row.data != "Haberman" else ""
-    return Query({"data": NAMES[row.data], "method": row.method}, ("auc",), "higher", cause=cause)
+    cause = _HABERMAN if row.data == "Haberman" else "features on [-1, 1] give the published numbers"
+    where = {"data": NAMES[row.data], "method": row.method}
+    return Query(where, ("auc",), "higher", cause=cause if row.method == EASY else "")
 
 
 EXPERIMENT = Experiment(
@@ -104,7 +112,12 @@ EXPERIMENT = Experiment(
     measure=_measure,
     bind=_bind,
     tables=(4,),
-    variants={"signed": SIGNED, "standardised": STANDARDISED, GAUSSIANS: "Gaussians on standardised features."},
+    variants={
+        "signed": SIGNED,
+        "standardised": STANDARDISED,
+        GAUSSIANS: "Gaussians on standardised features.",
+        CONSTANT: "A constant feature beside those on [0, 1]: a sample of unit length still tells how long it was.",
+    },
     tol=1e-3,
     seconds=20.0,
 )

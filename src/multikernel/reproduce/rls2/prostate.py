@@ -217,6 +217,7 @@ EXPERIMENT = Experiment(
     bind=_bind,
     tables=(1,),
     figures=(2, 3),
+    version=2,
     seconds=1.0,
     draw=(
         Figure(
