@@ -24,6 +24,7 @@ from multikernel.machines import HingeMachine, MarginMachine
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="sends a signal of POSIX")
 
 MINUTES = """
+import faulthandler
 import os
 import threading
 import time
@@ -38,11 +39,13 @@ print("begins", flush=True)
 try:
     model.fit(X, y)
 except KeyboardInterrupt:
-    for _ in range(1000):
+    for _ in range(3000):
         time.sleep(0.01)
         if not any(thread.name.startswith("multikernel-problem") for thread in threading.enumerate()):
             print("interrupted, and no thread goes on", flush=True)
             break
+    else:
+        faulthandler.dump_traceback(all_threads=True)
 os._exit(0)  # without waiting for threads
 """
 
@@ -56,10 +59,10 @@ def test_a_fit_of_minutes_on_many_threads_ends_soon_after_a_signal() -> None:
             assert process.stdout.readline() == "begins\n"
             time.sleep(1.0)
             process.send_signal(signal.SIGINT)
-            out, errors = process.communicate(timeout=40)
+            out, errors = process.communicate(timeout=60)
         finally:
             process.kill()
-    assert out == "interrupted, and no thread goes on\n", errors
+    assert out == "interrupted, and no thread goes on\n", (process.returncode, errors)
 
 
 def goes_on(began: threading.Semaphore, ended: list[type[BaseException]]) -> Any:

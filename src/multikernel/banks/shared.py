@@ -7,12 +7,12 @@ it waits until all problems that still run have asked for something; then one pa
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from concurrent.futures import ThreadPoolExecutor, wait
 from copy import copy
 from dataclasses import dataclass, field
 from functools import partial
-from threading import Condition
-from typing import Any, TypeVar
+from queue import Empty, SimpleQueue
+from threading import Condition, Thread
+from typing import Any, Generic, TypeVar
 
 import numpy as np
 
@@ -57,15 +57,51 @@ def together(bank: KernelBank, problems: Sequence[Callable[[KernelBank], T]]) ->
 
 
 def _on_threads(works: list[Work[T]]) -> list[T]:
-    """A thread for each work."""
-    threads = ThreadPoolExecutor(len(works), thread_name_prefix="multikernel-problem")
-    try:
-        futures = [threads.submit(work) for work in works]
-        while wait(futures, timeout=_OFTEN).not_done:
+    """A thread for each work.
+
+    The main thread waits on a queue, which is one call of C: an interruption inside of a condition's methods, as
+    futures have them, may leave a lock behind for which a thread waits for ever.
+    """
+    ended: SimpleQueue[None] = SimpleQueue()
+    outcomes = [_Outcome(work, ended) for work in works]
+    for number, outcome in enumerate(outcomes):
+        Thread(target=outcome.find, name=f"multikernel-problem-{number}").start()
+    for _ in outcomes:
+        while not _heard(ended):
             pass
-        return [future.result() for future in futures]
-    finally:
-        threads.shutdown(wait=False)  # none goes on, unless the wait was interrupted
+    return [outcome.get() for outcome in outcomes]
+
+
+def _heard(ended: SimpleQueue[None]) -> bool:
+    """Whether another work ended before long."""
+    try:
+        ended.get(timeout=_OFTEN)
+    except Empty:
+        return False
+    return True
+
+
+@dataclass(eq=False)
+class _Outcome(Generic[T]):
+    """What a work returned, or how it failed."""
+
+    work: Work[T]
+    ended: SimpleQueue[None]
+    results: list[T] = field(default_factory=list)
+    error: BaseException | None = None
+
+    def find(self) -> None:
+        try:
+            self.results.append(self.work())
+        except BaseException as error:  # raised again in the thread that waits
+            self.error = error
+        finally:
+            self.ended.put(None)
+
+    def get(self) -> T:
+        if self.error is not None:
+            raise self.error
+        return self.results[0]
 
 
 @dataclass(eq=False)
