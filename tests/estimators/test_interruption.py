@@ -97,7 +97,7 @@ def heard() -> Iterator[None]:
 
 
 def until(condition: Callable[[], bool]) -> bool:
-    return any(condition() or bool(time.sleep(0.01)) for _ in range(1000))
+    return any(condition() or bool(time.sleep(0.01)) for _ in range(3000))
 
 
 BANK = bind_kernels(kernels.rbf_grid([0.1, 1.0]), np.random.default_rng(0).normal(size=(20, 2)))

@@ -33,7 +33,7 @@ def client():
         distributed.LocalCluster(
             2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, memory_limit="1GiB"
         ) as cluster,
-        distributed.Client(cluster, timeout=20) as connected,
+        distributed.Client(cluster, timeout=60) as connected,
     ):
         yield connected
 

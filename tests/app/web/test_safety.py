@@ -157,7 +157,7 @@ def test_a_full_disk_is_told_and_the_queue_goes_on(tmp_path: Path, monkeypatch: 
         with monkeypatch.context() as patch:
             patch.setattr(Store, "set_run", full)
             run = person.submit(f"{data}/learn", target="bought").url.path
-            for _ in range(500):
+            for _ in range(3000):
                 if "did not come to an end" in person.get(run).text:
                     break
                 time.sleep(0.02)

@@ -30,6 +30,10 @@ DATA = {
 }
 METHODS = ("L1-MKL", "L2-MKL", "SMKL", "SMKL, bound", "average", "PWMK")
 SPLITS = 20
+CAUSE = (
+    "the count goes with the stop: over these splits, with C = 10, the reduced gradient keeps 28 kernels at a gap of "
+    "0.1 and 23 at 0.01, the optimum 22"
+)
 
 
 def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
@@ -48,7 +52,7 @@ def _bind(row: Row) -> Binding | None:
     if row.place == "Table 2":
         return Query({"data": DATA[row.data]}, (row.method, "accuracy"), "higher")
     if row.metric.startswith("kernels selected"):
-        return Query({"data": "ionosphere"}, ("L1-MKL", "selected"), "neither")
+        return Query({"data": "ionosphere"}, ("L1-MKL", "selected"), "neither", cause=CAUSE)
     return None
 
 
@@ -70,8 +74,8 @@ EXPERIMENT = Experiment(
     protocol=(
         "Twenty stratified splits with a fifth of the rows for training, features standardised by them; ten Gaussians "
         "and three polynomials on every feature, each of trace n; C by five stratified folds over 2^-5 to 2^10. The "
-        "smoothing of SMKL is chosen by the same folds; the paper computes it from a bound, at which weights are "
-        "nearly equal. Beside the paper's methods stand SMKL at that bound, the average of the kernels, and weights "
+        "smoothing of SMKL is chosen by the same folds; the paper computes it from a bound that holds for C = 1. "
+        "Beside the paper's methods stand SMKL at that bound, the average of the kernels, and weights "
         "by the accuracy of each kernel alone (PWMK), which the paper does not compare with."
     ),
     cells=lambda quick: (
