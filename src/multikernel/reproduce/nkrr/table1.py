@@ -39,7 +39,7 @@ VARIANTS = {
 }
 _ONLY = {  # variants that were found for some data sets, and say nothing of the others
     "raw": ("ionosphere", "sonar"),
-    "examples centred": ("breast_wisconsin",),
+    "examples centred": ("breast_wisconsin", "sonar"),
     "all rows scale": ("parkinsons",),
 }
 ALPHAS = tuple(np.logspace(4, -4, 17).tolist())
