@@ -58,10 +58,10 @@ def _bind(row: Row) -> Binding | None:
 
 def _draw(ax: Any, results: Results) -> None:
     names = results.values("data")
-    for method in METHODS:
+    for beside, method in zip(np.linspace(-0.25, 0.25, len(METHODS)), METHODS, strict=True):
         of = [[found[method]["accuracy"] for found in results.where(data=n).found if method in found] for n in names]
         if all(of):
-            ax.plot(range(len(names)), [np.mean(values) for values in of], "o", markersize=5, label=method)
+            ax.plot(np.arange(len(names)) + beside, [np.mean(values) for values in of], "o", markersize=4, label=method)
     ax.set_xticks(range(len(names)), names, fontsize=8, rotation=20, ha="right")
     ax.set(ylabel="accuracy in %")
     ax.legend(frameon=False, fontsize=8, ncols=2)
