@@ -31,7 +31,7 @@ def client():
     with (
         dask.config.set({"distributed.comm.timeouts.connect": "20s", "distributed.scheduler.allowed-failures": 5}),
         distributed.LocalCluster(
-            2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, memory_limit="1GiB"
+            n_workers=2, threads_per_worker=1, host="127.0.0.1", dashboard_address=None, memory_limit="1GiB"
         ) as cluster,
         distributed.Client(cluster, timeout=60) as connected,
     ):
