@@ -2,18 +2,19 @@
 
 SciPy's wrappers for Python hold the lock while they compute, so that threads with a matrix each wait for each other.
 What they wrap is called here by its address, which SciPy publishes for compiled code (``scipy.linalg.cython_lapack``);
-calls by ctypes release the lock. Matrices are C-contiguous arrays of doubles: their transposes are what LAPACK knows.
-Where SciPy publishes nothing that is understood here, its wrappers compute, with the lock.
+calls by ctypes release the lock. Factorisations take arrays in Fortran order, as LAPACK does, or blocks of these, and
+work in their place; products take C-contiguous arrays of doubles, whose transposes are what BLAS knows. Where SciPy
+publishes nothing that is understood here, its wrappers compute, with the lock.
 """
 
 from __future__ import annotations
 
 import ctypes
 from collections.abc import Callable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
-from scipy.linalg import cython_blas, cython_lapack, lapack
+from scipy.linalg import blas, cython_blas, cython_lapack, lapack
 
 from multikernel._typing import Array
 
@@ -22,21 +23,54 @@ _NAME = ctypes.PYFUNCTYPE(ctypes.c_char_p, ctypes.py_object)(("PyCapsule_GetName
 _ADDRESS = ctypes.PYFUNCTYPE(ctypes.c_void_p, ctypes.py_object, ctypes.c_char_p)(("PyCapsule_GetPointer", _capsules))
 
 
-def factored(A: Array) -> bool:
-    """Put L with A = L L' into the lower triangle of L' (the upper one of A); whether A is positive definite."""
-    if _potrf is None:
-        return _in_place(A, *lapack.dpotrf(A.T, lower=1, clean=0, overwrite_a=1))
-    n, failed = _int(len(A)), _int(0)
-    _potrf(b"L", n, _at(A), n, failed)
+def factored(A: Array, lower: bool) -> bool:
+    """Replace one triangle of A by its Cholesky factor; False where there is none. ``_cholesky`` is the way in.
+
+    Parameters
+    ----------
+    A : array (n, n) of float64 or float32, Fortran-ordered or a block of such an array; so are all arrays below
+    lower : bool, whether the lower triangle becomes L with A = L L', or the upper one U with A = U'U
+    """
+    potrf = _ROUTINES[A.dtype]["potrf"]
+    if potrf is None:
+        return _in_place(A, *_wrapper(lapack, A, "potrf")(A, lower=lower, clean=0, overwrite_a=1))
+    failed = _int(0)
+    potrf(_half(lower), _int(len(A)), _at(A), _leading(A), failed)
     return failed.value == 0
 
 
-def inverted(A: Array) -> bool:
-    """Put the inverse in the place of what ``factored`` left, in that triangle only; whether there is one."""
+def divide(B: Array, triangle: Array, lower: bool) -> None:
+    """Replace B by B L'^-1, for B (t, n) beside a lower factor L; by U'^-1 B, for B (n, t) beside an upper factor U."""
+    trsm, (rows, columns) = _ROUTINES[B.dtype]["trsm"], B.shape
+    if not B.size:
+        return
+    if trsm is None:
+        B[...] = _wrapper(blas, B, "trsm")(1.0, triangle, B, side=lower, lower=lower, trans_a=1)
+    else:
+        side, one = b"R" if lower else b"L", _number(B, 1.0)
+        shape = _int(rows), _int(columns)
+        trsm(side, _half(lower), b"T", b"N", *shape, one, _at(triangle), _leading(triangle), _at(B), _leading(B))
+
+
+def reduce(C: Array, B: Array, lower: bool, by_rows: bool) -> None:
+    """Subtract B B' from one triangle of C, for B (n, k) ``by_rows``; else B'B, for B (k, n)."""
+    syrk = _ROUTINES[C.dtype]["syrk"]
+    if not B.size:
+        return
+    if syrk is None:
+        C[...] = _wrapper(blas, C, "syrk")(-1.0, B, beta=1.0, c=C, trans=not by_rows, lower=lower)
+    else:
+        way, k = (b"N", B.shape[1]) if by_rows else (b"T", B.shape[0])
+        minus, one, n = _number(C, -1.0), _number(C, 1.0), _int(len(C))
+        syrk(_half(lower), way, n, _int(k), minus, _at(B), _leading(B), one, _at(C), _leading(C))
+
+
+def inverted(L: Array) -> bool:
+    """Replace the lower factor L, of float64, by the lower triangle of (L L')^-1; whether there is one."""
     if _potri is None:
-        return _in_place(A, *lapack.dpotri(A.T, lower=1, overwrite_c=1))
-    n, failed = _int(len(A)), _int(0)
-    _potri(b"L", n, _at(A), n, failed)
+        return _in_place(L, *lapack.dpotri(L, lower=1, overwrite_c=1))
+    failed = _int(0)
+    _potri(b"L", _int(len(L)), _at(L), _leading(L), failed)
     return failed.value == 0
 
 
@@ -59,8 +93,27 @@ def product(A: Array, B: Array, out: Array | None = None, factor: float = 1.0) -
 def _in_place(A: Array, found: Array, failed: int) -> bool:
     """Put what a wrapper found where LAPACK would have; whether it did not fail."""
     if not np.shares_memory(found, A):
-        A[...] = found.T
+        A[...] = found
     return bool(failed == 0)
+
+
+def _wrapper(module: Any, A: Array, name: str) -> Callable[..., Any]:
+    """SciPy's own wrapper for arrays of this precision."""
+    return cast("Callable[..., Any]", getattr(module, _PREFIX[A.dtype] + name))
+
+
+def _half(lower: bool) -> bytes:
+    return b"L" if lower else b"U"
+
+
+def _leading(A: Array) -> Any:
+    """The distance of two columns in memory, in entries."""
+    return _int(max(1, len(A), A.strides[1] // A.itemsize if A.shape[1] > 1 else 0))
+
+
+def _number(A: Array, value: float) -> Any:
+    """A factor in the precision of A."""
+    return ctypes.c_float(value) if A.dtype == np.float32 else ctypes.c_double(value)
 
 
 def _int(value: int) -> Any:
@@ -85,5 +138,10 @@ def _routine(module: Any, name: str) -> Callable[..., None] | None:
     return run
 
 
-_potrf, _potri = _routine(cython_lapack, "dpotrf"), _routine(cython_lapack, "dpotri")
-_gemm = _routine(cython_blas, "dgemm")
+_PREFIX = {np.dtype(np.float64): "d", np.dtype(np.float32): "s"}
+_MODULES = {"potrf": cython_lapack, "trsm": cython_blas, "syrk": cython_blas}
+_ROUTINES = {
+    precision: {name: _routine(module, prefix + name) for name, module in _MODULES.items()}
+    for precision, prefix in _PREFIX.items()
+}
+_potri, _gemm = _routine(cython_lapack, "dpotri"), _routine(cython_blas, "dgemm")

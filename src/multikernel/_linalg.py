@@ -5,14 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy import linalg
-from scipy.linalg import blas, lapack
+from scipy.linalg import blas
 
 from multikernel._arrays import foreign, host, in_double, like, namespace, taken
 from multikernel._typing import Array
 
 _TILE = 1 << 21  # values that are turned into double precision at a time: 16 MB
-_JITTERS = (0.0, 1e-14, 1e-12, 1e-10, 1e-8)  # parts of the largest diagonal entry
 
 
 def as_columns(A: Array) -> Array:
@@ -104,32 +102,3 @@ def mirror(M: Array) -> None:
         M[part, part.stop :] = M[part.stop :, part].T
         tile = M[part, part]
         tile[:] = np.tril(tile) + np.tril(tile, -1).T
-
-
-def cholesky(H: Array, shift: float = 0.0, work: Array | None = None) -> Array:
-    """The lower factor of H + shift I; a matrix that is indefinite by rounding gets what it lacks on its diagonal.
-
-    Parameters
-    ----------
-    H : array (n, n), symmetric
-    shift : float >= 0
-    work : array (n, n) in Fortran order, which becomes the factor; fresh memory if not given
-
-    Returns
-    -------
-    L : array (n, n) in Fortran order, of which only the lower triangle has a meaning
-
-    Raises
-    ------
-    LinAlgError : where no jitter up to 1e-8 of the largest diagonal entry makes the matrix positive definite
-    """
-    n, size = len(H), float(H.diagonal().max(initial=0.0))
-    factor = np.empty((n, n), order="F") if work is None else work
-    for jitter in _JITTERS:
-        factor.T[:] = H  # the transpose of an array in Fortran order is written row by row
-        factor.T.flat[:: n + 1] += shift + jitter * size
-        L, failed = lapack.dpotrf(factor, lower=1, overwrite_a=1, clean=0)
-        if not failed:
-            lower: Array = L
-            return lower
-    raise linalg.LinAlgError("the matrix is not positive definite: a kernel of the bank may have negative eigenvalues")

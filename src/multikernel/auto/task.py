@@ -9,9 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 import numpy as np
-from scipy.linalg import cho_solve
 
-from multikernel._linalg import cholesky
+from multikernel._cholesky import cholesky, solved
 from multikernel._typing import Array
 from multikernel.procedures.ridge_cv import Folds
 from multikernel.procedures.ridge_cv.residuals import HeldOut
@@ -77,8 +76,7 @@ class Task:
         mean = np.average(self.Y, axis=0, weights=self.weight)
         A = K.copy()
         A.flat[:: len(A) + 1] += alpha / (1.0 if self.weight is None else self.weight)
-        factor = cholesky(A)
-        return cho_solve((factor, True), self.Y - mean, check_finite=False), mean
+        return solved(cholesky(A), self.Y - mean), mean
 
 
 def _drawn(labels: Array, rng: np.random.Generator) -> Folds:

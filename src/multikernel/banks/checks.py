@@ -6,8 +6,8 @@ from typing import Any
 
 import numpy as np
 from scipy import linalg
-from scipy.linalg import lapack
 
+from multikernel._cholesky import factorise
 from multikernel._typing import Array
 from multikernel.banks.base import KernelBank
 from multikernel.banks.threads import slices
@@ -130,10 +130,9 @@ def as_positive(K: Array, name: str, psd: float | None = None, clip: bool = Fals
 
 def _is_positive(K: Array, share: float) -> bool:
     """Whether no eigenvalue is below this share of the trace, by a Cholesky factorisation of K shifted by it."""
-    shifted = K.astype(np.float64, order="C")
+    shifted = np.array(K.T, dtype=np.float64, order="F")
     shifted.flat[:: len(K) + 1] += share * max(float(np.trace(K)), np.finfo(float).tiny)
-    # the transpose is Fortran-ordered: LAPACK factors it where it stands
-    return bool(lapack.dpotrf(shifted.T, lower=1, overwrite_a=1, clean=0)[1] == 0)
+    return factorise(shifted)
 
 
 def clipped(K: Array) -> tuple[Array, float]:

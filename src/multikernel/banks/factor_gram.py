@@ -10,6 +10,7 @@ from scipy import linalg
 from scipy.linalg import blas
 
 from multikernel._arrays import foreign, host, namespace, taken
+from multikernel._cholesky import factor_of, solved
 from multikernel._linalg import product, squared
 from multikernel._memory import check_memory
 from multikernel._typing import Array
@@ -96,8 +97,8 @@ class FactorGram(Gram):
         G = scaled_columns(F, np.sqrt(self.weights))
         small = _lower_square(G)
         small.flat[:: q + 1] += shift
-        factor = linalg.cho_factor(small, lower=True, overwrite_a=True)
-        return (B - product(G, linalg.cho_solve(factor, product(G.T, B)))) / shift
+        factor = factor_of(small)
+        return (B - product(G, solved(factor, product(G.T, B)))) / shift
 
     def _solved_in_features(self, shift: float, B: Array) -> Array:
         """The same where a copy of the features would be large: their squares are summed up over the samples."""
@@ -107,16 +108,18 @@ class FactorGram(Gram):
         small *= roots
         small *= roots[:, None]
         small.flat[:: len(kept) + 1] += shift
-        factor = linalg.cho_factor(small, lower=True, overwrite_a=True, check_finite=False)
+        factor = factor_of(small)
         roots = roots.reshape(-1, *(1,) * (B.ndim - 1))
 
-        def solved(R: Array) -> Array:
+        def by_features(R: Array) -> Array:
             inside = np.zeros((self.F.shape[1], *R.shape[1:]))
-            inside[kept] = roots * linalg.cho_solve(factor, roots * product(self.F.T, R)[kept])
+            inside[kept] = roots * solved(factor, roots * product(self.F.T, R)[kept])
             return (R - product(self.F, inside)) / shift
 
-        X = solved(B)
-        return X + solved(B - self.multiply(X) - shift * X)  # with a small shift the first has lost half of the digits
+        X = by_features(B)
+        return X + by_features(
+            B - self.multiply(X) - shift * X
+        )  # with a small shift the first has lost half of the digits
 
     @property
     def _known(self) -> Array | None:
@@ -186,6 +189,6 @@ class FactorGram(Gram):
 def _lower_square(G: Any) -> Array:
     """G'G in the lower triangle; what stands above it has no meaning."""
     if hasattr(G, "multiply"):
-        return dense(G.T @ G).astype(np.float64)
+        return dense(G.T @ G).astype(np.float64, order="F")
     by_rows = G.flags.c_contiguous
     return blas.dsyrk(1.0, G.T if by_rows else G, trans=not by_rows, lower=1)

@@ -17,8 +17,9 @@ from typing import Any
 
 import numpy as np
 from scipy import linalg
-from scipy.linalg import blas, lapack
+from scipy.linalg import blas
 
+from multikernel._cholesky import factor_of, factorise, solved
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.banks.thin_root import ThinRoot
@@ -96,12 +97,11 @@ class Gram(ABC):
         """
         work.T[:] = self.dense()
         work.T.flat[:: len(work) + 1] += shift
-        L, failed = lapack.dpotrf(work, lower=1, overwrite_a=1, clean=0)
-        if failed:
+        if not factorise(work):
             return None
         return Factor(
-            lambda B: np.asarray(lapack.dpotrs(L, B, lower=1)[0]),
-            lambda M: np.asarray(blas.dtrsm(1.0, L, M, lower=1, overwrite_b=1)),
+            lambda B: solved(work, B),
+            lambda M: np.asarray(blas.dtrsm(1.0, work, M, lower=1, overwrite_b=1)),
         )
 
     @abstractmethod
@@ -186,9 +186,8 @@ class DenseGram(Gram):
         shifted = (np.empty(n * n) if work is None else work[: n * n]).reshape(n, n)
         self._lower_triangle(shifted, on)
         shifted.flat[:: n + 1] += shift
-        # the transpose is Fortran-ordered: LAPACK factors it where it stands, and reads our lower triangle only
-        factor = linalg.cho_factor(shifted.T, overwrite_a=True, check_finite=False)
-        return linalg.cho_solve(factor, B.astype(shifted.dtype, copy=False), check_finite=False)
+        # the transpose is Fortran-ordered: it is factorised where it stands, and only our lower triangle is read
+        return solved(factor_of(shifted.T, lower=False), B, lower=False)
 
     def _lower_triangle(self, out: Array, on: Array | None) -> None:
         """What a factorisation reads, of these samples; compiled code, which takes long to load, for some of them."""

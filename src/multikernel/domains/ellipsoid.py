@@ -23,9 +23,10 @@ from functools import cached_property
 from typing import Annotated, Any
 
 import numpy as np
-from scipy.linalg import cho_solve, lapack
+from scipy.linalg import lapack
 from scipy.optimize import brentq, nnls
 
+from multikernel._cholesky import factor_of, solved
 from multikernel._parameters import NonNegative, NonNegativeVector
 from multikernel._rules import Rule
 from multikernel._typing import Array
@@ -175,11 +176,11 @@ class Ellipsoid(Domain):
 
     @cached_property
     def _L(self) -> Array:
-        return np.asarray(np.linalg.cholesky(self._S))
+        return np.tril(factor_of(np.array(self._S, order="F")))
 
     @cached_property
     def _inverse(self) -> Array:
-        inverse = cho_solve((self._L, True), np.eye(len(self._S)))
+        inverse = solved(self._L, np.eye(len(self._S)))
         return np.asarray(0.5 * (inverse + inverse.T))
 
     @cached_property
@@ -194,7 +195,7 @@ class Ellipsoid(Domain):
 
 def _least(H: Array, b: Array) -> Array:
     """argmin over d >= 0 of 1/2 d'H d - b'd, for a positive definite H."""
-    R, _ = lapack.dpotrf(H)  # H = R'R
+    R = np.triu(factor_of(np.array(H, order="F"), lower=False))  # H = R'R
     half = lapack.dtrtrs(R, b, trans=1)[0]
     d = np.asarray(lapack.dtrtrs(R, half)[0])
     if (d >= 0.0).all():

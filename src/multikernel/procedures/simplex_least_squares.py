@@ -20,6 +20,7 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import blas, lapack
 
+from multikernel._cholesky import factorise
 from multikernel._typing import Array
 from multikernel.banks.checks import numbers
 
@@ -163,8 +164,8 @@ class _Face:
         From the products where they are well conditioned; else from the columns, which have twice as many digits.
         """
         ones = lengths.min() / lengths
-        R, failed = lapack.dpotrf(self.Q / np.outer(lengths, lengths) + np.outer(ones, ones), lower=0)
-        if not failed and R.diagonal().min() > _CONDITION:
+        R = np.asfortranarray(self.Q / np.outer(lengths, lengths) + np.outer(ones, ones))
+        if factorise(R, lower=False) and R.diagonal().min() > _CONDITION:
             return R, lapack.dtrtrs(R, ones, trans=1)[0], len(ones)
         A = np.zeros((len(self.Z) + 1, len(ones) + 1))
         A[:-1, :-1], A[-1, :-1], A[-1, -1] = self.Z / lengths, ones, 1.0

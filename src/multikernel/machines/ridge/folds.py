@@ -20,6 +20,7 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import blas
 
+from multikernel._cholesky import factor_of, solved
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.banks import DenseGram, Gram
@@ -95,8 +96,7 @@ def _coordinates(values: Array, U: Array, r: Array, rest: Array, alphas: Sequenc
     for alpha in alphas:
         d = 1.0 / (values + alpha)
         H = blas.dsyrk(1.0, block * np.sqrt(d), lower=1)
-        factor = linalg.cho_factor(H, lower=True, overwrite_a=True, check_finite=False)
-        e = linalg.cho_solve(factor, product(block, d[:, None] * Z), check_finite=False)
+        e = solved(factor_of(H), product(block, d[:, None] * Z))
         found.append(d[:, None] * (Z - product(block.T, e)))
     return np.hstack(found)
 

@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 
+from multikernel._cholesky import factorise_halves
 from multikernel._typing import Array
 
 
@@ -40,10 +41,12 @@ class HalfFactor:
     def of(cls, K: Array, shift: float, work: Array) -> HalfFactor | None:
         """The factor, in ``work``; None where the matrix is not positive definite in single precision."""
         n = len(K)
+        rectangle = work.reshape((n + 1 - n % 2, -1), order="F")
         with np.errstate(over="ignore"):  # then there is no factor
-            _pack(K, np.float32(shift), work.reshape((n + 1 - n % 2, -1), order="F"))
-        values, failed = lapack.spftrf(n, work, uplo="L", overwrite_a=1)
-        return None if failed else cls(n, values)
+            _pack(K, np.float32(shift), rectangle)
+        k, (down, right) = rectangle.shape[1], _offsets(n)
+        first, beside, last = rectangle[down : k + down], rectangle[k + down :], rectangle[: n - k, right:]
+        return cls(n, work) if factorise_halves(first, beside, last, lower=False) else None
 
     def solve(self, b: Array) -> Array:
         """(L L')^{-1} b in double precision, for b of shape (n,)."""
@@ -56,10 +59,15 @@ class HalfFactor:
         return np.asarray(lapack.stfsm(1.0, self.values, own, uplo="L"), dtype=np.float64)
 
 
+def _offsets(n: int) -> tuple[int, int]:
+    """How many rows further down the first columns start, and how many columns further to the right the rest."""
+    return (1, 0) if n % 2 == 0 else (0, 1)
+
+
 def _pack(K: Array, shift: np.float32, rectangle: Array) -> None:
     """The lower triangle of K + shift I in the rectangle, some of its columns at a time."""
     n, k = len(K), rectangle.shape[1]
-    down, right = (1, 0) if n % 2 == 0 else (0, 1)
+    down, right = _offsets(n)
     for j in range(k):  # K is symmetric: its rows, which stand together in memory, are its columns
         rectangle[j + down :, j] = K[j, j:]
         rectangle[j + down, j] += shift

@@ -17,7 +17,8 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
-from multikernel._linalg import cholesky, product
+from multikernel._cholesky import cholesky, solved
+from multikernel._linalg import product
 from multikernel._typing import Array
 
 
@@ -85,7 +86,7 @@ class DensePrecision(Precision):
         return product(self.K, B)
 
     def solve(self, B: Array) -> Array:
-        return np.asarray(lapack.dpotrs(self._factor, B, lower=1)[0])
+        return solved(self._factor, B)
 
     @property
     def prior(self) -> Array:
@@ -123,7 +124,7 @@ class FactoredPrecision(Precision):
 
     def _inner(self, V: Array) -> Array:
         """M^{-1} V."""
-        return np.asarray(lapack.dpotrs(self._factor, V, lower=1)[0])
+        return solved(self._factor, V)
 
     def times(self, B: Array) -> Array:
         return product(self.G, product(self.G.T, B))

@@ -11,8 +11,9 @@ meets many bounds at once; where it gains little, an active set method meets the
 from __future__ import annotations
 
 import numpy as np
-from scipy.linalg import blas, lapack
+from scipy.linalg import blas
 
+from multikernel._cholesky import factorise, solved
 from multikernel._typing import Array
 from multikernel.machines.support.program import SupportProgram, equality_multiplier
 
@@ -81,8 +82,7 @@ def _factor(K: Array, S: Array, ridge: Array, work: Array) -> tuple[Array | None
         jitter = more * _JITTER * largest
         _rows.upper_triangle(K, S, ridge + jitter, matrix)
         # the transpose is Fortran-ordered: LAPACK factors it where it stands
-        _, info = lapack.dpotrf(matrix.T, lower=1, clean=0, overwrite_a=1)
-        if info == 0:
+        if factorise(matrix.T):
             return matrix, jitter
     return None, 0.0
 
@@ -111,7 +111,7 @@ def _step(U: Array, jitter: float, s: Array, low: Array, high: Array, equality: 
 
 def _unbounded(U: Array, s: Array, equality: bool) -> Array:
     """The step without bounds."""
-    both, _ = lapack.dpotrs(U.T, np.column_stack([s, np.ones(len(s))]), lower=1)
+    both = solved(U.T, np.column_stack([s, np.ones(len(s))]))
     step: Array = both[:, 0]
     if equality:
         step = step - step.sum() / both[:, 1].sum() * both[:, 1]

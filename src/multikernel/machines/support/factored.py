@@ -22,9 +22,10 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
-from scipy.linalg import LinAlgError, blas, lapack
+from scipy.linalg import LinAlgError, blas
 
-from multikernel._linalg import cholesky, product
+from multikernel._cholesky import cholesky, solved
+from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.machines.base import DualSolution, out_of_time
 from multikernel.machines.support.certified import solution, value_floor
@@ -183,7 +184,7 @@ class _System:
         right = product(self.G.T, program.coef(r / self.theta))
         if program.intercept:
             right[-1] += self.F_b
-        x = self.scale * lapack.dpotrs(self.factor, self.scale * right, lower=1)[0]
+        x = self.scale * solved(self.factor, self.scale * right)
         da = (r - program.sign * product(self.G, x)[program.sample]) / self.theta
         return Point(
             a=da,

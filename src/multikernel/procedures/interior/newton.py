@@ -27,10 +27,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import linalg
 from scipy.linalg import blas
 
-from multikernel._linalg import cholesky
+from multikernel._cholesky import cholesky, solved
 from multikernel._typing import Array
 from multikernel.banks import Gram
 from multikernel.domains import Separable
@@ -117,8 +116,7 @@ class Newton:
         """The inverse of the matrix without its border, times M of shape (n,) or (n, t)."""
         if self.factor is None:
             return (M.T / self.barrier).T
-        solved: Array = linalg.cho_solve((self.factor, True), M, check_finite=False)
-        return solved
+        return solved(self.factor, M)
 
     def _border(self, G: Array) -> None:
         """Intercept, multiplier, weights that are not eliminated, and the columns of a K = G G' that is not, either."""

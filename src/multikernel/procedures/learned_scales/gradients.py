@@ -12,8 +12,8 @@ products of A with the samples. Absolute differences have no such gradients.
 from __future__ import annotations
 
 import numpy as np
-from scipy import linalg
 
+from multikernel._cholesky import factorise, solved
 from multikernel._typing import Array
 from multikernel.procedures.learned_scales.error import ScalesError
 
@@ -49,7 +49,4 @@ def _coefficients(error: ScalesError, K: Array) -> Array | None:
     K.flat[:: len(K) + 1] += 1.0
     if error.held_out.fit_intercept:
         Y = Y - v[:, None] * (v @ Y / error.held_out.count)
-    try:
-        return v[:, None] * np.asarray(linalg.solve(K.T, Y, assume_a="pos", overwrite_a=True))
-    except linalg.LinAlgError:
-        return None
+    return v[:, None] * solved(K.T, Y) if factorise(K.T) else None

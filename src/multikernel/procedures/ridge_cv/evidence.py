@@ -27,6 +27,7 @@ from typing import cast
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
+from multikernel._cholesky import factorise, solved
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
@@ -70,12 +71,11 @@ class Evidence(Criterion):
         return float(self.samples)
 
     def at(self, v: Array) -> Point | None:
-        S = np.array(self.bank.combine(v).dense(), dtype=np.float64, order="C")
-        S.flat[:: len(S) + 1] += 1.0
-        factor, failed = lapack.dpotrf(S.T, lower=1, overwrite_a=1, clean=0)
-        if failed:
+        factor = np.array(self.bank.combine(v).dense().T, dtype=np.float64, order="F")
+        factor.T.flat[:: len(factor) + 1] += 1.0
+        if not factorise(factor):
             return None
-        A = np.asarray(lapack.dpotrs(factor, self.Y, lower=1)[0])
+        A = solved(factor, self.Y)
         energies = (self.Y * A).sum(axis=0)
         value = self._value(energies, 2.0 * float(np.log(np.diagonal(factor)).sum()))
         return Point(v, Explained(factor, A, energies, value)) if np.isfinite(value) else None

@@ -7,11 +7,10 @@ from functools import cached_property
 from typing import Any
 
 import numpy as np
-from scipy.linalg import lapack
 from sklearn.model_selection import check_cv
 
-from multikernel import _lapack
 from multikernel._arrays import foreign, host, namespace, taken
+from multikernel._cholesky import factorise, solved
 from multikernel._typing import Array
 
 
@@ -118,7 +117,7 @@ class Blocks:
         factors = []
         for V in folds.tests():
             block = _block(H, V)
-            if not _lapack.factored(block):
+            if not factorise(block.T):
                 raise np.linalg.LinAlgError(f"a block of {len(V)} held-out samples is not positive definite")
             factors.append(block.T)
         return cls(folds, tuple(factors))
@@ -129,7 +128,7 @@ class Blocks:
             return B / self.factors[0][:, None]
         X = np.empty_like(B)
         for V, factor in zip(self.folds.tests(), self.factors, strict=True):
-            X[V] = lapack.dpotrs(factor, B[V], lower=1)[0]
+            X[V] = solved(factor, B[V])
         return X
 
 
@@ -141,4 +140,4 @@ def _block(H: Any, V: Array) -> Array:
     """H_VV, a NumPy array of its own."""
     if foreign(H):
         return np.array(host(taken(taken(H, V), V, axis=1)), order="C")
-    return np.asarray(H[np.ix_(V, V)])
+    return np.ascontiguousarray(H[np.ix_(V, V)])

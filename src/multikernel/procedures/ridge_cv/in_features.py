@@ -19,9 +19,9 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
-from scipy.linalg import lapack
 
 from multikernel._arrays import taken
+from multikernel._cholesky import factorise, solved
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.banks import Gram, KernelBank
@@ -208,19 +208,18 @@ class _System:
         active = np.flatnonzero(weights)
         roots, index = np.sqrt(weights[active]), np.ix_(active, active)
         scaled = roots * sums.scale[active]
-        B = sums.whole.squares[index].T  # symmetric: its transpose is stored by columns, as LAPACK factors in place
+        B = np.asfortranarray(sums.whole.squares[index].T)  # symmetric: its transpose is stored by columns already
         B -= held.squares[index].T
         B *= scaled
         B *= scaled[:, None]
         B.flat[:: len(B) + 1] += 1.0
-        factor, failed = lapack.dpotrf(B, lower=1, overwrite_a=1, clean=0) if len(B) else (B, 0)
-        return None if failed else cls(active, roots, factor, len(weights))
+        return cls(active, roots, B, len(weights)) if factorise(B) else None
 
     def solve(self, C: Array) -> Array:
         """A C for C of shape (q, t)."""
         out = np.zeros((self.size, C.shape[1]))
         if len(self.active):
-            inside = lapack.dpotrs(self.factor, self.roots[:, None] * C[self.active], lower=1)[0]
+            inside = solved(self.factor, self.roots[:, None] * C[self.active])
             out[self.active] = self.roots[:, None] * inside
         return out
 

@@ -21,6 +21,7 @@ import numpy as np
 from scipy.linalg import lapack
 from scipy.optimize import brentq, nnls
 
+from multikernel._cholesky import factor_of, solved
 from multikernel._linalg import product
 from multikernel._typing import Array
 
@@ -104,9 +105,7 @@ class Tall(Model):
     def _damped(self, kept: Array, slope: Array, damping: Array) -> Array:
         M = self.curvature[np.ix_(kept, kept)] + np.diag(damping)
         scale = 1.0 / np.sqrt(np.diagonal(M))
-        factor, failed = lapack.dpotrf(M * scale[:, None] * scale, lower=0)
-        if failed:
-            raise np.linalg.LinAlgError("the damped Gauss-Newton matrix is not positive definite")
+        factor = np.triu(factor_of(np.asfortranarray(M * scale[:, None] * scale), lower=False))
         target = lapack.dtrtrs(factor, scale * (M @ self.v[kept] - slope), lower=0, trans=1)[0]
         size = float(np.linalg.norm(target)) or 1.0
         return nnls(factor, target / size, maxiter=30 * len(M))[0] * size * scale - self.v[kept]
@@ -133,8 +132,8 @@ class Wide(Model):
         for _ in range(_STEPS):
             free = s > low
             B = G[:, free] / np.sqrt(damping[free])
-            factor, _ = lapack.dpotrf(np.eye(len(u)) + product(B, B.T), lower=1)
-            ascent = lapack.dpotrs(factor, G @ s - u, lower=1)[0]
+            factor = factor_of(np.asfortranarray(np.eye(len(u)) + product(B, B.T)))
+            ascent = solved(factor, G @ s - u)
             length = 1.0
             while length > _SHORTEST:
                 further = u + length * ascent

@@ -28,6 +28,7 @@ import numpy as np
 
 from multikernel import _arrays, _lapack, _linalg
 from multikernel._arrays import foreign, host, like
+from multikernel._cholesky import factorise
 from multikernel._typing import Array
 from multikernel.banks.threads import slices
 from multikernel.procedures.ridge_cv.folds import Blocks, Folds
@@ -163,7 +164,7 @@ def _inverse(K: Any) -> Any:
     if foreign(K):
         return _arrays.Cholesky.of(K, 1.0).inverse()
     K.flat[:: len(K) + 1] += 1.0
-    if not (_lapack.factored(K) and _lapack.inverted(K)):
+    if not (factorise(K.T) and _lapack.inverted(K.T)):
         raise np.linalg.LinAlgError("the kernel matrix with its ridge is not positive definite")
     for part in slices(len(K), _TILE):
         below, tile = slice(part.stop, None), K[part, part]

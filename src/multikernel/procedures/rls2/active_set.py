@@ -11,8 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack
 
+from multikernel._cholesky import factorise, solved
 from multikernel._typing import Array
 
 EQUAL = 1e-11  # slopes that exceed alpha |b|_1 by less than this part of it are equal to it
@@ -65,7 +65,7 @@ class ActiveSet:
         """x with (P_SS + alpha signs signs') x = h_S; None where the variables depend on each other."""
         M = self.P[np.ix_(S, S)] + self.alpha * np.outer(signs, signs)
         lengths = np.sqrt(M.diagonal())
-        L, failed = lapack.dpotrf(M / np.outer(lengths, lengths), lower=1)
-        if failed:
+        L = np.asfortranarray(M / np.outer(lengths, lengths))
+        if not factorise(L):
             return None
-        return lapack.dpotrs(L, self.h[S] / lengths, lower=1)[0] / lengths
+        return solved(L, self.h[S] / lengths) / lengths

@@ -16,9 +16,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.linalg import lapack
 from scipy.sparse.linalg import LinearOperator, cg
 
+from multikernel._cholesky import factorise, solved
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.banks import Gram, KernelBank
@@ -111,23 +111,21 @@ class Ridge:
             return None
         B = G.square()
         B.flat[:: len(B) + 1] += self.alpha
-        L, failed = lapack.dpotrf(B, lower=1, overwrite_a=1, clean=0)
-        if failed:
+        if not factorise(B):
             return None
 
         def inside(M: Array) -> Array:
-            found: Array = lapack.dpotrs(L, G.inner(M), lower=1)[0]
-            return found
+            return solved(B, G.inner(M))
 
-        solved = Solved.at(gram, self.Y, self.alpha, (self.Y - G.outer(inside(self.Y))) / self.alpha)
-        if solved.gap > ACCURATE:
+        solution = Solved.at(gram, self.Y, self.alpha, (self.Y - G.outer(inside(self.Y))) / self.alpha)
+        if solution.gap > ACCURATE:
             return None
 
         def whiten(M: Array) -> Array:
             b = inside(M)
             return np.vstack([(M - G.outer(b)) / np.sqrt(self.alpha), b])
 
-        return solved, whiten
+        return solution, whiten
 
     def _decomposed(self, gram: Gram) -> tuple[Solved, Whiten]:
         """The solution and M -> (R + alpha I)^{-1/2} M."""
