@@ -247,8 +247,19 @@ def _storable(F: Any) -> bool:
 
 
 def _unreached(problem: Problem, Y: Array) -> Array:
-    """The part of the targets that no weights make the kernel reach, where few features make it; else zero."""
-    gram = problem.combination.gram(problem.bank, np.ones(problem.size))
-    if not isinstance(gram, FactorGram) or hasattr(gram.F, "multiply") or 2 * gram.F.shape[1] > gram.shape[0]:
-        return np.zeros_like(Y)
-    return basis_of(gram.F, np.ones(gram.F.shape[1]), None)[0].beyond(Y)
+    """The part of the targets that no weights make the kernel reach, where few features make it; else zero.
+
+    All of the targets, where what a sum of kernels of equal traces makes of them is rounding.
+    """
+    weights = np.ones(problem.size)
+    if problem.linear:
+        traces = problem.bank.traces()
+        weights = np.divide(1.0, traces, out=np.zeros(len(traces)), where=traces > 0.0)
+    gram = problem.combination.gram(problem.bank, weights)
+    if isinstance(gram, FactorGram) and not hasattr(gram.F, "multiply") and 2 * gram.F.shape[1] <= gram.shape[0]:
+        return basis_of(gram.F, np.ones(gram.F.shape[1]), None)[0].beyond(Y)
+    if problem.linear and gram.stored:
+        least = len(Y) * _ROUNDING * float(gram.diagonal().sum())
+        reached = np.einsum("nt,nt->t", Y, gram.multiply(Y)) > least * np.einsum("nt,nt->t", Y, Y)
+        return np.where(reached, 0.0, Y)
+    return np.zeros_like(Y)

@@ -176,7 +176,7 @@ class _State:
             parabola = self.z_value + float(g @ moved) + 0.5 * curvature * float(moved @ moved)
             if problem.value(x, scores) <= parabola + rounding:
                 return x, scores, difference, curvature
-            if not moved.any():
+            if not (np.abs(moved) > 0.0).any():  # also where the gradient is not a number
                 return None
             curvature *= _SHORTER
 
