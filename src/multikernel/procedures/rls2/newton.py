@@ -82,7 +82,9 @@ def newton(
             n_iter += 1
     d, certificate = working.over_all(len(bank)), Certificate("duality gap", history[-1])
     observe(Event(n_iter + 1, certificate, value=point.value))
-    weights = ScaledWeights(d, point.value, certificate, certificate.reached(tol), n_iter, tuple(history), scores=v)
+    bound = point.bound(float(v.max()))
+    converged = certificate.reached(tol)
+    weights = ScaledWeights(d, point.value, certificate, converged, n_iter, tuple(history), bound=bound, scores=v)
     return weights, point
 
 
