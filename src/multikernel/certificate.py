@@ -1,6 +1,6 @@
 """How far a solution can be from the optimum: one number, and what it means.
 
-Every certificate of the package is relative to the value of the problem,
+Every certificate of the package is relative to the value of the problem, or to a smaller number where that is known,
 
     duality gap     (upper - bound) / |upper|, with upper >= optimum >= bound: the solution is that close to the optimum
     stationarity    the same quotient for what other weights could gain to first order, where no bound is known: it is
@@ -75,4 +75,4 @@ def worst(certificates: Iterable[Certificate]) -> Certificate:
     """The largest of several certificates; a stationarity where one of them is, since a gap says more."""
     found = list(certificates)
     stationary = [each for each in found if each.kind == "stationarity"]
-    return max(stationary or found, key=lambda each: each.value)
+    return max(stationary or found, key=lambda each: (np.isnan(each.value), each.value))

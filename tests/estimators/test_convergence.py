@@ -87,15 +87,14 @@ def test_a_warning_of_a_search_on_threads_points_at_the_users_line() -> None:
 
 
 def test_a_model_is_called_usable_only_where_little_is_left_to_gain() -> None:
-    near = not_converged("Some", Certificate("duality gap", 0.01), 7, finite=True)
+    near = not_converged("Some", Certificate("duality gap", 0.01), 7)
     assert "relative duality gap of 0.01 in 7 iterations" in near
     assert "is usable: its objective is at most 0.01 of its value above the optimum" in near
-    far = not_converged("Some", Certificate("duality gap", 0.98), 7, finite=True)
+    far = not_converged("Some", Certificate("duality gap", 0.98), 7)
     assert "usable" not in far
     assert "Do not rely on the model: its objective is at most 0.98 of its value above the optimum" in far
-    assert "to first order" in not_converged("Some", Certificate("stationarity", 0.01), 7, finite=True)
-    for certificate, finite in ((Certificate("duality gap", np.inf), True), (Certificate("duality gap", 0.01), False)):
-        assert "usable" not in not_converged("Some", certificate, 7, finite)
+    assert "to first order" in not_converged("Some", Certificate("stationarity", 0.01), 7)
+    assert "usable" not in not_converged("Some", Certificate("duality gap", np.inf), 7)
 
 
 def test_a_fit_that_stops_far_from_the_optimum_is_not_called_usable() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from sklearn.base import is_regressor
+from sklearn.base import clone, is_regressor
 
 import multikernel as mk
 from multikernel import bind, kernels
@@ -82,3 +82,22 @@ def test_features_that_are_all_zero(model: Any) -> None:
     assert model.converged_
     assert model.duality_gap_ == 0.0
     assert model.intercept_ == pytest.approx(y.mean())
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        mk.RLS2Regressor(),
+        mk.RLS2Regressor(alpha=1e-6),
+        mk.PolynomialMKLRegressor(kernels.rbf_grid([0.1, 1.0]), degree=1),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("seed", range(4))
+def test_features_that_are_constant(model: Any, seed: int) -> None:
+    """Their kernels make nothing of a centred target but rounding: the predictor is the mean, and that is certain."""
+    y = np.random.default_rng(seed).normal(size=24)
+    found = clone(model).fit(np.full((24, 2), 5.5), y)
+    assert found.converged_
+    assert found.duality_gap_ == 0.0
+    np.testing.assert_allclose(found.predict(np.full((3, 2), 5.5)), y.mean(), atol=1e-7)

@@ -187,6 +187,11 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         return self.answer_.blend.objective
 
     @property
+    def objective_bound_(self) -> float:
+        """A value that the optimum of the blend's problem is not below."""
+        return self.objective_ * (1.0 - self.duality_gap_)
+
+    @property
     def duality_gap_(self) -> float:
         """No other blend of the candidates has an objective that is smaller by more than this part of it."""
         check_is_fitted(self)

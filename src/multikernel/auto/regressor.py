@@ -58,6 +58,7 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
     kernel_names_ : array (m,), the candidates with a weight in the answer
     weights_ : array (m,), their shares, of sum 1
     objective_ : float, the value of the blend's problem
+    objective_bound_ : float, a value that its optimum is not below
     duality_gap_ : float, no other blend of the candidates is better by more than this part of ``objective_``
     converged_ : bool, whether that gap is at most 1e-4
     intercept_ : float or array, what is added to their ``contributions``

@@ -26,7 +26,7 @@ from multikernel._warnings import warn_user
 from multikernel._workers import limited, on_threads, seconds_left, time_is_up
 from multikernel.banks import KernelBank
 from multikernel.banks.checks import check_values
-from multikernel.certificate import Certificate, worst
+from multikernel.certificate import worst
 from multikernel.combinations import Combination, Linear
 from multikernel.estimators.advice import advise_on_constant, advise_on_sizes
 from multikernel.estimators.chosen import chosen
@@ -245,15 +245,13 @@ class KernelEstimator(Forecasting):
         coef = np.concatenate([np.atleast_2d(f.solution.coef.T) for f in whole])
         intercept = np.concatenate([np.atleast_1d(f.solution.intercept) for f in whole])
         weights = np.stack([f.weights.values for f in whole])
-        objective = [f.weights.objective for f in whole]
         vector = single and whole[0].solution.coef.ndim == 1
         self.weights_ = weights[0] if single else weights
         self.dual_coef_ = coef[0] if vector else coef
         self.intercept_ = float(intercept[0]) if vector else intercept
         self.n_iter_ = max(1, *(f.weights.n_iter + f.solution.n_iter for f in whole))
-        self.converged_ = all(f.converged(getattr(self, "tol", None)) for f in whole)
+        self._publish_certificate(whole, single)
         self.history_ = [f.weights.history or f.solution.history for f in whole]
-        self.objective_: Any = objective[0] if single else np.array(objective)
         for name, value in fitted[0].numbers.items():
             setattr(self, f"{name}_", value)
         in_predictor = np.stack([self._kernel_weights(f) for f in whole])
@@ -266,18 +264,22 @@ class KernelEstimator(Forecasting):
                 "the target and the kernels to values of about 1"
             )
         self.predictor_: Predictor = predictor_of(bank, coef, intercept, in_predictor, self._combination())
-        self._publish_certificate(whole)
-
-    def _publish_certificate(self, fitted: Sequence[Fitted]) -> None:
-        """``duality_gap_``, or ``stationarity_`` where no bound of the optimum is known; a warning if not converged."""
-        machine = worst(Certificate("duality gap", f.solution.gap) for f in fitted)
-        known = [f.weights.certificate for f in fitted if f.weights.certificate is not None]
-        certificate = worst(known) if known else machine
-        for name in {"duality_gap_", "stationarity_"} & set(vars(self)):  # of an earlier fit
-            delattr(self, name)
-        setattr(self, f"{certificate.kind.replace(' ', '_')}_", certificate.value)
-        if not self.converged_:
-            reached = Certificate(certificate.kind, max(certificate.value, machine.value))
-            finite = all(np.isfinite(f.solution.coef).all() and np.isfinite(f.weights.values).all() for f in fitted)
+        if not self.converged_ and not all(f.weights.rule_met for f in whole):
             budget = self.time_budget if time_is_up() else None
-            warn_user(not_converged(type(self).__name__, reached, self.n_iter_, finite, budget), ConvergenceWarning)
+            reached = worst(f.certificate for f in whole)
+            warn_user(not_converged(type(self).__name__, reached, self.n_iter_, budget), ConvergenceWarning)
+
+    def _publish_certificate(self, fitted: Sequence[Fitted], single: bool) -> None:
+        """The value of each problem, a bound of its optimum where one is known, and whether all certificates are small.
+
+        ``duality_gap_`` is the largest of the certificates, or ``stationarity_`` where no bound of an optimum is known.
+        """
+        for name in {"duality_gap_", "stationarity_", "objective_bound_"} & set(vars(self)):  # of an earlier fit
+            delattr(self, name)
+        objectives, bounds = [f.weights.objective for f in fitted], [f.weights.bound for f in fitted]
+        self.objective_: Any = objectives[0] if single else np.array(objectives)
+        if None not in bounds:
+            self.objective_bound_: Any = bounds[0] if single else np.array(bounds)
+        certificate, tol = worst(f.certificate for f in fitted), getattr(self, "tol", None)
+        setattr(self, f"{certificate.kind.replace(' ', '_')}_", certificate.value)
+        self.converged_ = all(f.converged(tol) for f in fitted)

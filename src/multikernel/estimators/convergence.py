@@ -13,7 +13,7 @@ _ADVICE = (
 )
 
 
-def not_converged(name: str, reached: Certificate, n_iter: int, finite: bool, budget: float | None = None) -> str:
+def not_converged(name: str, reached: Certificate, n_iter: int, budget: float | None = None) -> str:
     """The sentence for one estimator.
 
     Parameters
@@ -21,7 +21,6 @@ def not_converged(name: str, reached: Certificate, n_iter: int, finite: bool, bu
     name : of the estimator's class
     reached : the worst certificate over its problems
     n_iter : the steps taken
-    finite : whether all weights and coefficients are finite numbers
     budget : the seconds that it was given, where these are what ended it
     """
     said = f"{name} did not converge: it reached a {reached} in {n_iter} iterations. "
@@ -29,8 +28,6 @@ def not_converged(name: str, reached: Certificate, n_iter: int, finite: bool, bu
     if budget is not None:
         said = f"{name} stopped after its time budget of {budget:g} s: it reached a {reached} in {n_iter} iterations. "
         advice = "Raise time_budget for a better one."
-    if not finite:
-        return said + "The model has weights or coefficients that are not finite; scale the kernels and the target."
     if not np.isfinite(reached.value):
         return said + f"Nothing is known of how good the model is. {advice}"
     model = "The model is usable" if reached.value <= _USABLE else "Do not rely on the model"

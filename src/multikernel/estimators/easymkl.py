@@ -84,8 +84,11 @@ class EasyMKLClassifier(ApproximateEstimator, KernelClassifier):
         zero where a sample takes no part in a problem ("ovo")
     classes_ : array
     objective_ : float or array (problems,)
-    duality_gap_ : float, the largest relative gap of ``objective_`` over the problems
-    converged_ : bool
+    objective_bound_ : float or array (problems,), a value that the optimum is not below; with ``method="max_min"``,
+        which is a maximum, not above
+    duality_gap_ : float, the largest relative gap over the problems, of ``objective_`` and of the classifier on the
+        learned kernel
+    converged_ : bool, whether ``duality_gap_`` is at most ``tol``
     n_iter_ : int
     history_ : list, the gaps along the way of each problem
 

@@ -21,6 +21,7 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.indexed import IndexedBank
+from multikernel.certificate import Certificate, worst
 from multikernel.estimators.predictor import Predictor
 from multikernel.machines import DualSolution
 from multikernel.observer import Observer
@@ -84,13 +85,15 @@ class Fitted:
         known: Array | None = self.weights.warm
         return self.solution.warm if known is None else known
 
-    def converged(self, tol: float | None) -> bool:
-        """Whether weights and machine reached ``tol``; where there is none, whether the machine is content.
+    @property
+    def certificate(self) -> Certificate:
+        """The larger certificate of the weights and of the machine's solution; of the machine alone for a rule."""
+        machine, known = Certificate("duality gap", self.solution.gap), self.weights.certificate
+        return machine if known is None else worst([known, replace(machine, kind=known.kind)])
 
-        A machine is content also where rounding keeps it from the gap asked for, however large the gap may be.
-        """
-        machine = self.solution.converged if tol is None else self.solution.gap <= tol
-        return self.weights.converged and machine
+    def converged(self, tol: float | None) -> bool:
+        """Whether the certificate is at most ``tol``; without one, whether rounding left the machine a solution."""
+        return self.solution.converged if tol is None else self.certificate.reached(tol)
 
     def after(self, earlier: Fitted) -> Fitted:
         """With the steps that led to where this one began."""

@@ -73,7 +73,8 @@ class MultipleKernelRidgeCV(StreamedEstimator, RidgeRegressor):
     shared_weights : bool, default False
         With targets of shape (n, t): one set of weights and one ridge of least summed error, instead of one for each.
     tol : float, default 1e-4
-        Relative stationarity at which to stop, or what ten steps together must gain, relative to the error.
+        Relative stationarity to reach. Steps also end where ten of them together gained less than a tenth of that: the
+        model has not converged then, and a ConvergenceWarning says so.
     max_iter : int, default 500
         Gauss-Newton steps at most from each start.
     n_init : int, default 1
@@ -101,9 +102,10 @@ class MultipleKernelRidgeCV(StreamedEstimator, RidgeRegressor):
     intercept_ : float or array (t,)
     objective_ : what was minimised: ``cv_loss_``, or its sum over targets that share weights; with the evidence
         (prod_t z_t'S^-1 z_t / n)^(1/t) det(S)^(1/n), S = sum_k w_k K_k / alpha + I and z_t targets less their means
-    stationarity_ : float, what the Gauss-Newton model of the objective still promises, relative to the error; zero at a
-        point that satisfies the first-order conditions. The largest over the targets.
-    converged_ : bool
+    stationarity_ : float, what the Gauss-Newton model of the objective still promises, relative to it, or to a
+        hundredth of its value for a constant predictor where this is more; zero at a point that satisfies the
+        first-order conditions. The largest over the targets.
+    converged_ : bool, whether ``stationarity_`` is at most ``tol``
     n_iter_ : int
     history_ : list, the stationarity along the way for each problem
 

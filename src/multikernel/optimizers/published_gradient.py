@@ -55,7 +55,9 @@ class PublishedGradient(Optimizer):
     def _moved(self, problem: Problem, at: Evaluation, step: float) -> tuple[Array, float]:
         """The next point, and the step length; a step after which every weight would be zero is shortened."""
         theta = problem.domain.project(at.theta - step * at.gradient)
-        while at.theta.any() and not theta.any() and self.factor < 1.0:
+        for _ in range(self.max_iter):
+            if theta.any() or not at.theta.any():
+                break
             step *= self.factor
             theta = problem.domain.project(at.theta - step * at.gradient)
         return theta, step

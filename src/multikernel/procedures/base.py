@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+import numpy as np
+
 from multikernel._typing import Array
 from multikernel.certificate import Certificate, Kind
 from multikernel.machines import DualSolution
@@ -18,13 +20,15 @@ class Weights:
     Parameters
     ----------
     values : array (m,), >= 0
-    objective : the value of the problem that defines them; None for a rule that solves no problem
+    objective : the value at these weights, or more, of the problem that defines them; None for a rule without one
     certificate : how far that value may be from the optimum, or from being stationary, for the matrices that the bank
         stores; None likewise
     converged : whether the certificate asked for was reached
     n_iter : steps taken
     history : the certificate's value along the way
     warm : what a later run may start from
+    bound : a value that the optimum of the problem is not below; None where none is known
+    rule_met : whether the run ended by a stopping rule that the user chose in place of the certificate
     """
 
     values: Array
@@ -34,6 +38,8 @@ class Weights:
     n_iter: int = 0
     history: tuple[float, ...] = ()
     warm: Array | None = None
+    bound: float | None = None
+    rule_met: bool = False
 
     @property
     def gap(self) -> float | None:
@@ -63,11 +69,18 @@ def outcome(result: Result) -> tuple[Weights, DualSolution]:
     """What an optimizer found, as weights with their certificate and the machine's solution at them."""
     weights = Weights(
         values=result.theta,
-        objective=max(result.evaluation.value, result.bound),  # what rounding leaves of the value may be less
+        objective=result.evaluation.upper,
         certificate=result.certificate,
         converged=result.converged,
         n_iter=result.n_iter,
         history=result.history,
         warm=result.evaluation.dual.warm,
+        bound=result.bound if np.isfinite(result.bound) else None,
     )
-    return weights, replace(result.evaluation.dual, converged=result.converged)
+    return weights, within(weights, result.evaluation.dual)
+
+
+def within(weights: Weights, dual: DualSolution) -> DualSolution:
+    """The machine's solution as a part of the problem of the weights, whose certificate holds for both."""
+    assert weights.certificate is not None
+    return replace(dual, converged=weights.converged, gap=min(dual.gap, weights.certificate.value))

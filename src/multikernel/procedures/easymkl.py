@@ -26,7 +26,7 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
 from multikernel.banks import KernelBank
-from multikernel.certificate import Certificate
+from multikernel.certificate import Certificate, relative
 from multikernel.combinations import Linear
 from multikernel.domains import NormBall
 from multikernel.machines import MarginMachine
@@ -66,6 +66,7 @@ def easymkl(bank: KernelBank, y: Array, machine: MarginMachine, warm: Array | No
         n_iter=hulls.n_iter,
         history=hulls.history,
         warm=hulls.warm,
+        bound=-hulls.upper,
     )
 
 
@@ -91,7 +92,14 @@ def max_min(
         QuasiNewton(tol=machine.tol, max_iter=_MACHINES).minimise(problem, start, quick.warm, observe)
     )
     shares = quick.values if machine.lam == 1.0 else found.values / float(found.values.sum())
-    return replace(found, values=shares, objective=-float(found.objective or 0.0), warm=dual.warm)
+    assert found.bound is not None
+    assert found.objective is not None
+    margin, bound = max(-found.objective, 0.0), -found.bound  # a maximum: no margin is negative, and the bound is above
+    gap = Certificate("duality gap", relative(bound - margin, margin))
+    converged = gap.reached(machine.tol)
+    return replace(
+        found, values=shares, objective=margin, certificate=gap, converged=converged, warm=dual.warm, bound=bound
+    )
 
 
 def _shares(bank: KernelBank, coef: Array) -> Array:

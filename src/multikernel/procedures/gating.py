@@ -162,9 +162,10 @@ def gated_kernels(
     x, value, further = descent(function, ridge, x, tol, max_iter - len(history), observe)  # mostly no step
     (_, gradient), history = function(x), history + further
     dual = problem.latest[-1]
-    certificate = stationarity(value, gradient, ridge, max(dual.upper - dual.value, 0.0))
+    hidden = max(dual.upper - dual.value, 0.0)
+    certificate = stationarity(value, gradient, ridge, hidden)
     steps = sum(len(run[2]) for run in runs) + len(further)
-    told = _told(problem.gates(x), x, value, certificate, steps, history)
+    told = _told(problem.gates(x), x, value + hidden, certificate, steps, history)
     return replace(told, converged=certificate.reached(tol)), dual
 
 

@@ -9,19 +9,24 @@ Y centred. With P the part of Y that is orthogonal to the range of K(theta), wha
 of infinite and of no weights. For small alpha J is nearly the one, for large alpha nearly the other, and a gap relative
 to J says nothing of the weights. So P is taken off the targets, where few features make the kernels: that leaves out
 the first term exactly, as K P = 0, and a sum of kernels becomes one in the coordinates of its features. Where alpha is
-large the machine tells its values less the second. The certificate is relative to the smaller of what is left,
+large the machine tells its values less the second. The solver is asked for a certificate relative to what is left,
 
     min(V - |P|^2 / alpha, |Y|^2 / alpha - V).
 
-The second is told of where optimal weights have a part in it however large alpha is: in a ball, and with the penalty
-|theta|^2 on a sum of kernels. Other penalties make all weights zero from some alpha on.
+P is not known for matrices of any kind. So the certificate that is published is relative to the value itself or to what
+the kernels explain, whichever is smaller, for kernels of every kind, rank and storage:
+
+    (V - bound) / min(V, |Y|^2 / alpha - V).
+
+What the kernels explain is told of where optimal weights have a part in it however large alpha is: in a ball, and with
+the penalty |theta|^2 on a sum of kernels. Other penalties make all weights zero from some alpha on.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -38,9 +43,10 @@ from multikernel.machines.base import checked_target
 from multikernel.observer import Event, Observer, silent
 from multikernel.optimizers.needs import need_ridge
 from multikernel.problem import Problem
-from multikernel.procedures.base import Weights
+from multikernel.procedures.base import Weights, within
 from multikernel.procedures.feature_basis import FeatureBasis, basis_of, in_coordinates
 
+Known = TypeVar("Known", bound=Weights)
 Answer = tuple[Weights, DualSolution]
 Solve = Callable[[Problem, float, "Array | None", Observer], Answer]
 
@@ -70,14 +76,13 @@ def solved_by_terms(problem: Problem, solve: Solve, tol: float, observe: Observe
     asked, begin, n_iter = tol * min(part, 1.0), None, 0
     for _ in range(_TURNS):
         weights, dual = solve(terms.problem, max(asked, min(_FINEST, tol)), begin, terms.observer(observe))
-        told, whole = terms.certificate(weights, dual)
+        left = terms.finer(weights)
         n_iter += weights.n_iter
-        if told.reached(tol) or not weights.converged or asked <= _FINEST:
+        if left.reached(tol) or not weights.converged or asked <= _FINEST:
             break
-        asked, begin = 0.5 * asked * tol / told.value, weights.values
-    converged = told.reached(tol)
-    weights = replace(weights, certificate=told, converged=converged, objective=whole, n_iter=n_iter)
-    return weights, replace(terms.solution(dual, weights.values), converged=converged)
+        asked, begin = 0.5 * asked * tol / left.value, weights.values
+    weights = terms.whole(replace(weights, n_iter=n_iter), tol)
+    return weights, within(weights, terms.solution(dual, weights.values))
 
 
 def unexplained(problem: Problem) -> Answer | None:
@@ -89,7 +94,7 @@ def unexplained(problem: Problem) -> Answer | None:
         return None
     domain = problem.domain
     at = problem.evaluate(problem.start() if domain.constrained else np.zeros(problem.size))
-    return Weights(at.theta, at.value, Certificate("duality gap", 0.0), True, 1, (0.0,), at.theta), at.dual
+    return Weights(at.theta, at.upper, Certificate("duality gap", 0.0), True, 1, (0.0,), at.theta, at.upper), at.dual
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,15 +188,34 @@ class RidgeTerms:
         problem = replace(self.problem, machine=machine)
         return replace(self, problem=problem, shift=self.shift + self.empty, empty=0.0, lowest=-self.empty)
 
-    def certificate(self, weights: Weights, dual: DualSolution) -> tuple[Certificate, float]:
-        """The certificate relative to what the weights can change, and the whole value."""
+    def finer(self, weights: Weights) -> Certificate:
+        """The certificate of these weights relative to what the weights can change, for a solver to go by."""
+        found, excess, value = self._parts(weights)
+        changed = min(value - self.lowest, self.empty - value) if self.lasting else value
+        return replace(found, value=relative(excess, max(changed, 0.0)))
+
+    def whole(self, weights: Known, tol: float) -> Known:
+        """The weights with the value of the problem that was given, and the certificate relative to it.
+
+        Where optimal weights explain a part of the targets whatever alpha is, it is relative to that part, if smaller.
+        """
+        found, excess, value = self._parts(weights)
+        whole = value + self.shift
+        certificate = replace(found, value=relative(excess, min(whole, self.explained_by(value))))
+        bound = None if weights.bound is None else weights.bound + self.shift
+        converged = certificate.reached(tol)
+        return replace(weights, certificate=certificate, converged=converged, objective=whole, bound=bound)
+
+    def explained_by(self, value: float) -> float:
+        """How far a value of the inner problem is below that of K = 0, where that is what gaps may be relative to."""
+        return max(self.empty - value, 0.0) if self.lasting else np.inf
+
+    def _parts(self, weights: Weights) -> tuple[Certificate, float, float]:
+        """The certificate of the inner problem, by how much the value may be too large, and the value."""
         found, value = weights.certificate, weights.objective
         assert found is not None
         assert value is not None
-        if self.lasting and found.value > 0.0:
-            excess = found.value * abs(value + dual.upper - dual.value)
-            found = replace(found, value=relative(excess, max(min(value - self.lowest, self.empty - value), 0.0)))
-        return found, value + self.shift
+        return found, value - weights.bound if weights.bound is not None else found.value * abs(value), value
 
     def solution(self, found: DualSolution, theta: Array) -> DualSolution:
         """The machine's solution at weights theta as one of the problem that was given.
@@ -247,8 +271,19 @@ def _storable(F: Any) -> bool:
 
 
 def _unreached(problem: Problem, Y: Array) -> Array:
-    """The part of the targets that no weights make the kernel reach, where few features make it; else zero."""
-    gram = problem.combination.gram(problem.bank, np.ones(problem.size))
-    if not isinstance(gram, FactorGram) or hasattr(gram.F, "multiply") or 2 * gram.F.shape[1] > gram.shape[0]:
-        return np.zeros_like(Y)
-    return basis_of(gram.F, np.ones(gram.F.shape[1]), None)[0].beyond(Y)
+    """The part of the targets that no weights make the kernel reach, where few features make it; else zero.
+
+    All of the targets, where what a sum of kernels of equal traces makes of them is rounding.
+    """
+    weights = np.ones(problem.size)
+    if problem.linear:
+        traces = problem.bank.traces()
+        weights = np.divide(1.0, traces, out=np.zeros(len(traces)), where=traces > 0.0)
+    gram = problem.combination.gram(problem.bank, weights)
+    if isinstance(gram, FactorGram) and not hasattr(gram.F, "multiply") and 2 * gram.F.shape[1] <= gram.shape[0]:
+        return basis_of(gram.F, np.ones(gram.F.shape[1]), None)[0].beyond(Y)
+    if problem.linear and gram.stored:
+        least = len(Y) * _ROUNDING * float(gram.diagonal().sum())
+        reached = np.einsum("nt,nt->t", Y, gram.multiply(Y)) > least * np.einsum("nt,nt->t", Y, Y)
+        return np.where(reached, 0.0, Y)
+    return np.zeros_like(Y)

@@ -176,7 +176,7 @@ class _State:
             parabola = self.z_value + float(g @ moved) + 0.5 * curvature * float(moved @ moved)
             if problem.value(x, scores) <= parabola + rounding:
                 return x, scores, difference, curvature
-            if not moved.any():
+            if not (np.abs(moved) > 0.0).any():  # also where the gradient is not a number
                 return None
             curvature *= _SHORTER
 
@@ -191,6 +191,7 @@ def _result(problem: SmoothedProblem, state: _State, tol: float, history: tuple[
     """The point found with its own certificates: both take the gradient at a, which the steps take at z."""
     a, q = state.a, state.scores
     g = problem.gradient(a, q)
+    bound = max(state.bound, state.value - problem.fall(a, g))
     gap = Certificate("duality gap", min(state.gap, relative(problem.fall(a, g), state.value)))
     return SmoothedWeights(
         values=problem.weights(q),
@@ -200,6 +201,7 @@ def _result(problem: SmoothedProblem, state: _State, tol: float, history: tuple[
         n_iter=len(history),
         history=history,
         warm=a,
+        bound=bound,
         a=a,
         unsmoothed_gap=problem.unsmoothed_gap(a, q, g),
     )

@@ -17,7 +17,7 @@ from multikernel.machines.support.certified import roots, solution
 from multikernel.machines.support.coefficients import feasible
 from multikernel.optimizers.needs import need_program, need_separable
 from multikernel.problem import Problem
-from multikernel.procedures.base import Weights
+from multikernel.procedures.base import Weights, within
 from multikernel.procedures.interior import Saddle
 
 
@@ -66,17 +66,17 @@ class SupportPair:
 
     def answer(self, tol: float, history: list[float]) -> tuple[Weights, DualSolution]:
         """With the gaps of the steps that led here."""
-        converged = self.certificate.reached(tol)
         weights = Weights(
             values=self.weights,
-            objective=max(self.value, self.bound),
+            objective=self.upper,
             certificate=self.certificate,
-            converged=converged,
+            converged=self.certificate.reached(tol),
             n_iter=len(history),
             history=(*history, self.certificate.value),
             warm=self.dual.warm if self.witness is self.dual.warm else np.stack([self.dual.warm, self.witness]),
+            bound=self.bound,
         )
-        return weights, replace(self.dual, converged=converged)
+        return weights, within(weights, self.dual)
 
 
 @dataclass(frozen=True, eq=False)

@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -33,6 +33,7 @@ from multikernel.problem import Problem
 from multikernel.procedures.base import Weights, at_rest
 
 Answer = tuple[Weights, DualSolution]
+Known = TypeVar("Known", bound=Weights)
 _EXTREME = 1e305  # a size beyond this, or below its inverse, is left as it is: its inverse would have no digits
 _RANGE = 100.0  # decades that a power of the kernels may grow by: products of three such matrices are finite
 _CONSTANT = 1e-12  # of the largest entry: a target that varies less is a constant
@@ -94,6 +95,11 @@ class MachineUnits:
         """A value of J in the user's units."""
         return self.coef * (self.function * float(value))
 
+    def weights(self, found: Known) -> Known:
+        """Weights whose objective and its bound are in the user's units."""
+        objective, bound = (None if each is None else self.told(each) for each in (found.objective, found.bound))
+        return replace(found, objective=objective, bound=bound)
+
 
 @dataclass(frozen=True, eq=False)
 class Restated:
@@ -154,11 +160,10 @@ class Restated:
 
     def answer(self, weights: Weights, dual: DualSolution) -> Answer:
         """What was found, in the user's units."""
-        weights = at_rest(self.problem, weights)
-        objective = None if weights.objective is None else self.machine.told(weights.objective)
+        weights = self.machine.weights(at_rest(self.problem, weights))
         values, warm = self.weight * weights.values, weights.warm
         variables = None if warm is None else self.machine.coef * warm
-        return replace(weights, values=values, objective=objective, warm=variables), self.machine.solution(dual)
+        return replace(weights, values=values, warm=variables), self.machine.solution(dual)
 
 
 def solved_in_own_units(

@@ -74,12 +74,14 @@ class GMKLClassifier(GeneralizedMKL, WeightedClassifier):
     dual_coef_ : array (n,) or (problems, n); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_, k that of the weights
     intercept_ : float or array (problems,)
     classes_ : array
-    objective_ : float or array (problems,)
+    objective_ : float or array (problems,), the value at the model's weights, or more where a fit stopped early
+    objective_bound_ : float or array (problems,), a value that the optimum is not below; where there is a
+        ``duality_gap_``
     duality_gap_ : float, the largest relative gap of ``objective_`` over the problems; of "linear", and of
         "polynomial" in a ball of norm >= degree, where the problem is convex in powers of the weights
     stationarity_ : float, the others: what other weights could gain to first order, relative to ``objective_``; all
         weights in the ball, or with a penalty those of a sum up to that of the present ones and of the start
-    converged_ : bool
+    converged_ : bool, whether the one of these that there is is at most ``tol``
     n_iter_ : int
     history_ : list, the gap or the stationarity along the way of each problem
 

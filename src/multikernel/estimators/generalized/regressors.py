@@ -63,6 +63,8 @@ class GMKLRegressor(PenaltyOfTarget, RidgeRegressor, WeightedRegressor):
     Attributes
     ----------
     As those of GMKLClassifier, without ``classes_``; a constant target has a ``duality_gap_`` with every combination.
+    In a ball, and for "linear" with a penalty of norm 2, certificates are relative to what the kernels explain where
+    that is less than ``objective_``: its distance to the value |y|^2 / alpha without kernels (y less its mean).
 
     Examples
     --------

@@ -72,9 +72,10 @@ class HKLClassifier(HierarchicalKernelLearning, WeightedClassifier):
     dual_coef_ : array (n,) or (problems, n); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_, k the weighted sum
     intercept_ : float or array (problems,)
     classes_ : array
-    objective_ : float or array (problems,)
+    objective_ : float or array (problems,), the value at the model's weights, or more where a fit stopped early
+    objective_bound_ : float or array (problems,), a value that the optimum is not below
     duality_gap_ : float, the largest relative gap of ``objective_`` over the problems
-    converged_ : bool
+    converged_ : bool, whether ``duality_gap_`` is at most ``tol``
     n_iter_ : int
     history_ : list, the gap after each round of the search, of each problem
 

@@ -135,7 +135,7 @@ class GatedMKL(KernelEstimator):
                 None if warm is None else _coefficients(cast(GateWeights, warm.weights)),
                 observe,
             )
-        return replace(weights, objective=units.told(cast(float, weights.objective))), units.solution(dual)
+        return units.weights(weights), units.solution(dual)
 
     def publish(self, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
         super().publish(bank, fitted, single)

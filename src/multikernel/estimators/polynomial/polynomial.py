@@ -87,11 +87,13 @@ class PolynomialMKLRegressor(PolynomialMKL, RidgeRegressor, WeightedRegressor):
     kernel_names_ : array (m,), likewise
     dual_coef_ : array (n,) or (t, n); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_, k that of the weights
     intercept_ : float or array (t,)
-    objective_ : float
-    duality_gap_ : float, where the problem is convex in theta or in theta^degree; relative to what weights can change,
-        the distance of ``objective_`` to its value without kernels or to that of infinite weights, whichever is smaller
+    objective_ : float, the value at the model's weights, or more where a fit stopped early
+    objective_bound_ : float, a value that the optimum is not below; where there is a ``duality_gap_``
+    duality_gap_ : float, ``objective_ - objective_bound_`` where the problem is convex in theta or in theta^degree,
+        relative to ``objective_``; of a ball, and with a penalty for degree 1, relative to what the kernels explain
+        where that is less: the distance of ``objective_`` to its value |y|^2 / alpha without kernels (y less its mean)
     stationarity_ : float, elsewhere: what other weights could gain to first order, relative to the same
-    converged_ : bool
+    converged_ : bool, whether the one of these that there is is at most ``tol``
     n_iter_ : int
     history_ : list, the gap or the stationarity along the way
 

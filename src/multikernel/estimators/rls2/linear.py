@@ -173,8 +173,9 @@ class LinearRLS2Regressor(LinearRLS2Estimator, RidgeRegressor, WeightedRegressor
     kernel_names_ : array (p,)
     dual_coef_ : array (n,), (y - mean - X a) / alpha
     objective_ : float
+    objective_bound_ : float, a value that the optimum is not below
     duality_gap_ : float, an upper bound of how far ``objective_`` is above the optimum, relative to it
-    converged_ : bool
+    converged_ : bool, whether ``duality_gap_`` is at most ``tol``
     n_iter_ : int
     history_ : list, the gap along the way
 

@@ -38,7 +38,8 @@ class RLS2Regressor(RLS2Estimator, RidgeRegressor, WeightedRegressor):
         Whether the mean of the targets is taken off first and is the intercept.
     mode : {"certified", "paper"}, default "certified"
         Newton steps to a relative duality gap of ``tol``, or the paper's alternation with its stopping rule, which for
-        small alpha stops early; ``duality_gap_`` tells by how much at most.
+        small alpha stops early; ``duality_gap_`` tells by how much at most. Where that rule was met no warning says
+        that the gap is above ``tol``.
     tol : float, default 1e-4
         Relative duality gap at which to stop.
     max_iter : int, default 200
@@ -59,9 +60,10 @@ class RLS2Regressor(RLS2Estimator, RidgeRegressor, WeightedRegressor):
     dual_coef_ : array (n,), or (t, n) for t targets; f(x) = sum_k d_k s_k sum_i dual_coef_i k_k(x_i, x) + intercept_
     intercept_ : float, or array (t,)
     objective_ : float
-    duality_gap_ : float, an upper bound of how far ``objective_`` is above the optimum, relative to what weights do:
-        its distance to the value without kernels or to that of infinite weights, whichever is smaller
-    converged_ : bool
+    objective_bound_ : float, a value that the optimum is not below
+    duality_gap_ : float, ``objective_ - objective_bound_`` relative to ``objective_`` or to what the kernels explain,
+        its distance to the value |y|^2 / 2 without kernels (y less its mean), whichever is smaller
+    converged_ : bool, whether ``duality_gap_`` is at most ``tol``
     n_iter_ : int
     history_ : list, the gap along the way
 

@@ -93,7 +93,7 @@ class LearnedScalesRegressor(LearnedScalesEstimator, RidgeRegressor):
     intercept_ : float or array (t,)
     objective_ : float, ``cv_loss_``
     stationarity_ : float, the largest derivative in a logarithm of a scale or a weight; zero at a stationary point
-    converged_ : bool
+    converged_ : bool, whether ``stationarity_`` is at most ``tol``
     n_iter_ : int
     history_ : list, the stationarity along the way
 

@@ -87,11 +87,12 @@ class L1MKLClassifier(WeightsOfSumOne, SupportClassifier):
     dual_coef_ : array (n,) or (problems, n); f(x) = sum_i dual_coef_i k(x_i, x) + intercept_
     intercept_ : float or array (problems,)
     classes_ : array
-    objective_ : float or array (problems,)
+    objective_ : float or array (problems,), the value at the model's weights, or more where a fit stopped early
+    objective_bound_ : float or array (problems,), a value that the optimum is not below
     duality_gap_ : float, the largest relative gap of ``objective_`` over the problems
     approximation_error_ : array (m,), where kernels are approximated: how far each kernel matrix is from its own,
         relative Frobenius norms, estimated on samples drawn afresh
-    converged_ : bool
+    converged_ : bool, whether ``duality_gap_`` is at most ``tol``
     n_iter_ : int
     history_ : list, the gaps along the way of each problem
 

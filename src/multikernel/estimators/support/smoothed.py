@@ -10,6 +10,7 @@ from multikernel._rules import Number
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.cost import BankCost
+from multikernel.certificate import Certificate
 from multikernel.combinations import Linear
 from multikernel.domains import Domain, EntropySimplex
 from multikernel.estimators.chosen import Samples
@@ -52,7 +53,7 @@ class SMKLClassifier(SupportClassifier):
 
     Attributes
     ----------
-    As those of L1MKLClassifier.
+    As those of L1MKLClassifier. ``duality_gap_`` is the larger one of the smoothed problem and of the last machine.
 
     References
     ----------
@@ -103,9 +104,18 @@ class SMKLClassifier(SupportClassifier):
             weights, a = cast(Weights, accelerated), accelerated.a
         else:
             found, dual = support_mkl(problem, self.tol, self.max_iter, start, observe, warm)
-            weights, a = replace(found, objective=-float(found.objective or 0.0)), dual.warm  # as a minimum over a
+            weights, a = _over_variables(found, self.tol), dual.warm
         last, gram = replace(machine, fit_intercept=self.fit_intercept), bank.combine(weights.values)
         return weights, last.polished(gram, last.program(y, sample_weight), a, self.tol)
+
+
+def _over_variables(found: Weights, tol: float) -> Weights:
+    """The solution of the problem over the weights, as one of the problem over a, whose values have the other sign."""
+    if found.objective is None or found.bound is None:
+        return found
+    certificate = Certificate.gap(-found.bound, -found.objective)
+    converged = certificate.reached(tol)
+    return replace(found, objective=-found.bound, bound=-found.objective, certificate=certificate, converged=converged)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -63,7 +63,7 @@ class TwoLayerRegressor(TwoLayers, RidgeRegressor, WeightedRegressor):
     intercept_ : float or array (t,)
     objective_ : float, in the units above
     stationarity_ : float, the gain that the slope of the objective promises where only beta curves it, relative to it
-    converged_ : bool
+    converged_ : bool, whether ``stationarity_`` is at most ``tol``
     n_iter_ : int
     history_ : list, the stationarity along the way
 

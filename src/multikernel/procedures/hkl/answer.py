@@ -9,7 +9,7 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.certificate import Certificate
 from multikernel.machines import DualSolution, SupportMachine
-from multikernel.procedures.base import Weights
+from multikernel.procedures.base import Weights, within
 from multikernel.procedures.hkl.lattice import Node
 from multikernel.procedures.hkl.restricted import HullPoint, Restricted
 
@@ -30,12 +30,12 @@ class NodeWeights(Weights):
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Nodes, their weights and the machine at them, with the values that enclose the optimum over all nodes."""
+    """Nodes, their weights and the machine at them, with a bound of the optimum over all nodes."""
 
     nodes: tuple[Node, ...]
     weights: Array
     dual: DualSolution
-    value: float
+    bound: float
     certificate: Certificate
 
     @classmethod
@@ -43,23 +43,22 @@ class Pair:
         """The machine at the weights that were found on a hull; ``bound`` holds for all nodes."""
         gram = problem.bank.combine(found.weights)
         dual = machine.polished(gram, problem.program, found.a, machine.tol)
-        value = max(dual.value, bound)  # a machine that did not converge may know less than the bound
-        return cls(problem.hull.nodes, found.weights, dual, value, Certificate.gap(dual.upper, bound))
+        return cls(problem.hull.nodes, found.weights, dual, bound, Certificate.gap(dual.upper, bound))
 
     def answer(self, tol: float, hull: int, steps: int, history: list[float]) -> tuple[NodeWeights, DualSolution]:
         """With the number of nodes that were looked at, of Newton steps, and the gap of each round."""
-        converged = self.certificate.reached(tol)
         weights = NodeWeights(
             values=self.weights,
-            objective=self.value,
+            objective=self.dual.upper,
             certificate=self.certificate,
-            converged=converged,
+            converged=self.certificate.reached(tol),
             n_iter=steps,
             history=(*history, self.certificate.value),
+            bound=self.bound,
             nodes=self.nodes,
             hull=hull,
         )
-        return weights, replace(self.dual, converged=converged)
+        return weights, within(weights, self.dual)
 
 
 def on_active_nodes(problem: Restricted, found: HullPoint) -> Restricted | None:

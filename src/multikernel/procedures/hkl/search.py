@@ -20,7 +20,7 @@ nodes with a weight alone: all other nodes have exactly none.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import cast
 
 import numpy as np
@@ -85,7 +85,7 @@ def hierarchical_mkl(
         program = own.program(target / units.target, sample_weight)
         search = _Search(NodeKernels.of(bank, units.factor), own, program, rho, graph or Subsets(len(bank), beta))
         weights, dual = search.run(max_iter, max(max_nodes, len(bank) + 1), start, observe)
-    return replace(weights, objective=units.told(cast(float, weights.objective))), units.solution(dual)
+    return units.weights(weights), units.solution(dual)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,8 +12,6 @@ kernels in each step.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
 from multikernel._warnings import warn_user
@@ -22,7 +20,7 @@ from multikernel.combinations import HadamardPower
 from multikernel.domains import Orthant
 from multikernel.machines import DualSolution
 from multikernel.problem import Problem
-from multikernel.procedures.base import Weights
+from multikernel.procedures.base import Weights, within
 from multikernel.procedures.hidden_convexity import HiddenConvexProblem, hidden_convex
 
 _STEPS = 400  # of power iteration at most
@@ -47,8 +45,8 @@ def collapsed(problem: Problem, tol: float) -> tuple[Weights, DualSolution] | No
             break
     gap = Certificate.gap(at.upper, known.bound(at, x))
     warn_of_collapse(f"as it is from {largest:.3g} on")
-    weights = Weights(zero, at.value, gap, gap.reached(tol), 1, (gap.value,), zero)
-    return weights, replace(at.dual, converged=weights.converged)
+    weights = Weights(zero, at.upper, gap, gap.reached(tol), 1, (gap.value,), zero, known.bound(at, x))
+    return weights, within(weights, at.dual)
 
 
 def warn_of_collapse(where: str) -> None:

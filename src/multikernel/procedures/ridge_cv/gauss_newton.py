@@ -7,11 +7,12 @@ A step minimises the Gauss-Newton model of the squared residuals (model.py) with
 weights reach zero and leave it as the signs of the gradient say. The damping follows the ratio of the decrease to the
 predicted one (Nielsen). The scale D (More) leaves the steps unchanged when kernels are multiplied by constants.
 
-Stationarity is the decrease that the model predicts with a small damping of its own, relative to the error: zero where
-the first-order conditions of L hold. Without noise in the targets the error falls for ever as the kernel outgrows the
-ridge, so weights are bounded where floating point can no longer tell the ridge. The model is not the Hessian: where
-residuals are large it may predict much more than a step gains, so a run also ends when its last ten steps together
-gained too little of the error, or of a hundredth of a constant predictor's where that is more.
+Stationarity is the decrease that the model predicts with a small damping of its own, relative to the error, or to a
+hundredth of that of a constant predictor where this is more: zero where the first-order conditions of L hold. Without
+noise in the targets the error falls for ever as the kernel outgrows the ridge, so weights are bounded where floating
+point can no longer tell the ridge. The model is not the Hessian: where residuals are large it may predict much more
+than a step gains, so a run also ends when its last ten steps together gained less than a tenth of the stationarity
+asked for; it has not converged then.
 (Newton steps with the exact Hessian were tried: it is seldom definite, and they are slower by far.)
 
 K. Madsen, H. B. Nielsen, O. Tingleff (2004), Methods for non-linear least squares problems, section 3.2; J. J. More
@@ -35,7 +36,8 @@ _DAMPING = 1e-2  # of the squared norms of the columns: the damping of the first
 _LEAST_DAMPING = 1e-8  # of the same: the model of duplicate kernels needs as much to be definite
 _PROMISED = 1e-3  # of the squared norms of the columns here: the damping of the model that tells the stationarity
 _MOST_DAMPING = 1e12  # of the same: where a step with more damping does not lead down, none does
-_SPAN = 10  # steps that together must gain what is asked for
+_SPAN = 10  # steps that together must gain something
+_SLOW = 0.1  # of the stationarity asked for: a run whose last steps together gained less, relatively, ends
 _SMALL = 1e-2  # of the error of a constant predictor: steps from a smaller error need not gain more than from it
 _ACCEPTED = 1e-3  # of the predicted decrease: what a step must reach to be taken
 _ROUNDING = 1e-14  # of the mean square of the targets: residuals have lost nine digits, so a smaller error is rounding
@@ -49,20 +51,18 @@ class Descent:
     ----------
     point : Point
     certificate : its stationarity
-    converged : whether that is small enough, or the last steps gained too little to go on
     history : the stationarity at each step
     """
 
     point: Point
     certificate: Certificate
-    converged: bool
     history: tuple[float, ...]
 
 
 def descend(error: Criterion, start: Point, tol: float, max_iter: int, observe: Observer = silent) -> Descent:
     """From a point to one of stationarity ``tol``, or where steps no longer gain that much; never uphill.
 
-    ``observe`` is told of each step.
+    It also ends after ``max_iter`` steps. ``observe`` is told of each step.
     """
     point, damping = start, _DAMPING
     largest = np.zeros(len(start.v))
@@ -74,19 +74,19 @@ def descend(error: Criterion, start: Point, tol: float, max_iter: int, observe: 
         model = error.model(point)
         largest = np.maximum(largest, model.diagonal)
         predicted = model.decrease(_step(error, model, _PROMISED * model.diagonal))
-        certificate = Certificate.stationarity(predicted if predicted >= 0.0 else np.inf, point.value)
+        gain = predicted if predicted >= 0.0 else np.inf
+        certificate = Certificate.stationarity(gain, max(point.value, small))
         history.append(certificate.value)
         values.append(point.value)
         observe(Event(len(history), certificate, point.v, point.value, point.value))
-        if certificate.reached(tol) or (
-            len(values) > _SPAN and values[-1 - _SPAN] - point.value <= tol * max(point.value, small)
-        ):
-            return Descent(point, certificate, True, tuple(history))
-        lower = _lower(error, point, model, largest, damping) if len(history) <= max_iter and not time_is_up() else None
+        slow = len(values) > _SPAN and values[-1 - _SPAN] - point.value <= _SLOW * tol * max(point.value, small)
+        if certificate.reached(tol) or slow or len(history) > max_iter or time_is_up():
+            return Descent(point, certificate, tuple(history))
+        lower = _lower(error, point, model, largest, damping)
         if lower is None:
-            return Descent(point, certificate, False, tuple(history))
+            return Descent(point, certificate, tuple(history))
         point, damping = lower
-    return Descent(point, Certificate.stationarity(0.0, point.value), True, (*history, 0.0))
+    return Descent(point, Certificate.stationarity(0.0, point.value), (*history, 0.0))
 
 
 def _lower(error: Criterion, point: Point, model: Model, largest: Array, damping: float) -> tuple[Point, float] | None:

@@ -81,7 +81,7 @@ def ridge_cv(
     Y : array (n, t); several targets share the weights and their errors are added
     folds : Folds
     fit_intercept : whether the mean of the training targets of a fold is taken off first and is the intercept
-    tol : stationarity at which to stop, or relative gain of ten steps
+    tol : stationarity to reach; steps also end where ten of them together gain less than a tenth of it, relatively
     max_iter : steps at most from each start
     n_init : starts; the second has a much smaller ridge than the first, later ones are random multiples of the first
     seed : of the random starts
@@ -134,7 +134,7 @@ def least_error(
             history, steps = history + best.history, steps + len(best.history)
         point = best.point if error is held_out else held_out.at(best.point.v)
     errors = np.full(Y.shape[1], np.nan) if point is None else point.errors
-    return _result(best, errors, history, steps)
+    return _result(best, tol, errors, history, steps)
 
 
 def _starts(error: Criterion, n_init: int, seed: int) -> Iterator[Point]:
@@ -214,14 +214,14 @@ def _along(error: Criterion, direction: Array) -> Point:
     return lowest
 
 
-def _result(run: Descent, errors: Array, history: tuple[float, ...], n_iter: int) -> RidgeCVWeights:
+def _result(run: Descent, tol: float, errors: Array, history: tuple[float, ...], n_iter: int) -> RidgeCVWeights:
     """The scale goes into the ridge: v = w / alpha with sum w = 1."""
     v, total = run.point.v, float(run.point.v.sum())
     return RidgeCVWeights(
         values=v / total if total > 0 else v,
         objective=run.point.value,
         certificate=run.certificate,
-        converged=run.converged,
+        converged=run.certificate.reached(tol),
         n_iter=n_iter,
         history=history,
         alpha=1.0 / total if total > 0 else 1.0,

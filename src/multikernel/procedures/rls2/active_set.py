@@ -30,15 +30,16 @@ class ActiveSet:
         """The solution, from b on: signs that are right are kept."""
         b, signs = self._settled(b, np.sign(b))
         refused = np.zeros(len(b), dtype=bool)  # variables that left as soon as they entered: rounding let them in
-        while True:
+        for _ in range(10 * len(b) + 100):  # rounding may let variables enter and leave in turns
             slopes = self.h - self.P @ b
             sizes = np.where((b == 0) & ~refused, np.abs(slopes), 0.0)
             j = int(sizes.argmax()) if len(b) else 0
             if not len(b) or sizes[j] <= (1.0 + EQUAL) * self.alpha * float(np.abs(b).sum()):
-                return b
+                break
             signs[j] = np.sign(slopes[j])
             b, signs = self._settled(b, signs)
             refused = refused | (np.arange(len(b)) == j) if b[j] == 0 else np.zeros(len(b), dtype=bool)
+        return b
 
     def _settled(self, b: Array, signs: Array) -> tuple[Array, Array]:
         """The best b with these signs, without the variables that would need the other sign."""

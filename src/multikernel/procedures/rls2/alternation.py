@@ -4,7 +4,8 @@
     d = argmin over the simplex of |V d - u|^2,     V = [R_1 c, ..., R_m c],  u = y - alpha c / 2
 
 until |(R(d) + alpha I) c - y| <= 0.01 |y| for the new d and the old c. Its fixed points are the optima, but a step in d
-is of the order of alpha: with small alpha the rule is met at once, wherever d is. The gap that is told is the true one.
+is of the order of alpha: with small alpha the rule is met at once, wherever d is. The gap that is told is
+the true one.
 """
 
 from __future__ import annotations
@@ -40,6 +41,16 @@ def alternation(
         stopped = bool(np.linalg.norm(V @ d + alpha * c - y) <= _DELTA * size)
         point = ridge.at(bank, d, work)
     scores = bank.quad(point.C)
-    gap = point.gap(float(scores.max()))
-    certificate, history = Certificate("duality gap", gap), [*history, gap]
-    return ScaledWeights(d, point.value, certificate, stopped, len(history) - 1, tuple(history), scores=scores), point
+    gap, bound = point.gap(float(scores.max())), point.bound(float(scores.max()))
+    weights = ScaledWeights(
+        values=d,
+        objective=point.value,
+        certificate=Certificate("duality gap", gap),
+        converged=False,  # the caller compares the gap with what was asked for
+        n_iter=len(history),
+        history=(*history, gap),
+        bound=bound,
+        rule_met=stopped,
+        scores=scores,
+    )
+    return weights, point

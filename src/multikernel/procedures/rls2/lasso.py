@@ -96,6 +96,7 @@ def linear_rls2(
         len(history),
         tuple(history),
         warm=unit * best.b,
+        bound=unit * (unit * best.bound),
         scaling=scaling,
         coef=unit * root * best.b,
     )
@@ -134,7 +135,12 @@ class _Fit:
     correlation: Array
     threshold: float
     value: float
-    certificate: Certificate
+    bound: float
+
+    @property
+    def certificate(self) -> Certificate:
+        """The gap of the value and the bound."""
+        return Certificate.gap(self.value, self.bound)
 
     @classmethod
     def at(cls, columns: Any, root: Array, y: Array, b: Array, alpha: float) -> _Fit:
@@ -145,7 +151,7 @@ class _Fit:
         value = 0.5 * square + 0.5 * alpha * size**2
         scale = alpha * square + float(np.abs(correlation).max()) ** 2
         bound = 0.5 * alpha * float(residual @ y) ** 2 / scale if scale > 0 else 0.0
-        return cls(b, residual, correlation, alpha * size, value, Certificate.gap(value, bound))
+        return cls(b, residual, correlation, alpha * size, value, bound)
 
     @property
     def entering(self) -> Array:

@@ -63,7 +63,8 @@ def newton(
         stalled = point.value > last[0] - _ROUNDING * abs(last[0]) and here >= last[1]
         solved = solved or here <= _SHARE * tol or stalled
         over = n_iter >= max_iter or time_is_up()
-        if solved or (scores is None and not history) or over:
+        complete = solved or (scores is None and not history) or over  # whether all scores are computed here
+        if complete:
             v = bank.quad(point.C)
             history.append(point.gap(float(v.max())))
             missing = working.without(v > working.d @ own)
@@ -73,13 +74,17 @@ def newton(
                 working = _WorkingSet.of(bank, working.over_all(len(bank)), missing)
                 W, own = point.products(working.bank)
         advanced = _step(working, point, W, own, work[(n_iter + 1) % 2])
+        if advanced is None and complete:
+            break  # not even with the missing kernels does J fall; they would be missing here again
         solved, last = advanced is None, (point.value, here)
         if advanced is not None:
             working, point = advanced
             n_iter += 1
     d, certificate = working.over_all(len(bank)), Certificate("duality gap", history[-1])
     observe(Event(n_iter + 1, certificate, value=point.value))
-    weights = ScaledWeights(d, point.value, certificate, certificate.reached(tol), n_iter, tuple(history), scores=v)
+    bound = point.bound(float(v.max()))
+    converged = certificate.reached(tol)
+    weights = ScaledWeights(d, point.value, certificate, converged, n_iter, tuple(history), bound=bound, scores=v)
     return weights, point
 
 

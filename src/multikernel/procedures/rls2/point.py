@@ -175,13 +175,21 @@ class RidgePoint:
 
     def gap(self, largest: float) -> float:
         """How far the value may be above the optimum, relative to what weights can change, for this largest score."""
-        solved, empty = self.solved, self.ridge.empty
-        J, explained = (
-            (solved.value + empty, -solved.value) if self.ridge.large else (solved.value, empty - solved.value)
-        )
-        beyond = max(largest - self.form, 0.0)
-        excess = solved.upper - solved.value + (beyond * J / (J + beyond) if beyond > 0.0 else 0.0)
-        return relative(excess, max(min(J, explained), 0.0))
+        explained = -self.solved.value if self.ridge.large else self.ridge.empty - self.solved.value
+        return relative(self._excess(largest), max(min(self._whole, explained), 0.0))
+
+    def bound(self, largest: float) -> float:
+        """A value that the optimum is not below, for this largest score of all kernels."""
+        return self.solved.upper - self._excess(largest)
+
+    @property
+    def _whole(self) -> float:
+        """J, also where values are told less |Y|^2 / alpha."""
+        return self.solved.value + (self.ridge.empty if self.ridge.large else 0.0)
+
+    def _excess(self, largest: float) -> float:
+        J, beyond = self._whole, max(largest - self.form, 0.0)
+        return self.solved.upper - self.solved.value + (beyond * J / (J + beyond) if beyond > 0.0 else 0.0)
 
     def solution(self) -> DualSolution:
         """As the ridge machine tells it."""

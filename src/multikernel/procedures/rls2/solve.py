@@ -16,6 +16,7 @@ from multikernel.machines import DualSolution, RidgeMachine
 from multikernel.machines.base import checked_target
 from multikernel.observer import Event, Observer, silent
 from multikernel.problem import Problem
+from multikernel.procedures.base import within
 from multikernel.procedures.ridge_terms import LARGE, RidgeTerms
 from multikernel.procedures.rls2.alternation import alternation
 from multikernel.procedures.rls2.newton import newton
@@ -80,6 +81,7 @@ def rls2(
             scores = None if warm is None else warm.scores
             weights, point = newton(scaled, ridge, tol, max_iter, begin, scores, told)
     terms = terms.reduced() if large else terms
+    weights = terms.whole(weights, tol)
     found, part = terms.solution(point.solution(), weights.values), 0.5 * alpha
     single = target.ndim == 1
     coef, factor = (unit * (w[:, None] * each)[:, 0 if single else slice(None)] for each in (found.coef, found.factor))
@@ -93,7 +95,9 @@ def rls2(
             factor=np.sqrt(part) * factor,
             warm=coef,
         )
-    return replace(weights, scaling=scaling, objective=dual.upper), dual
+    bound = unit * (unit * part * float(weights.bound or 0.0))
+    weights = replace(weights, scaling=scaling, objective=dual.upper, bound=bound)
+    return weights, within(weights, dual)
 
 
 def _of_a_part(
