@@ -1,7 +1,8 @@
 """Work on other threads, for the one that waits for it: interrupted with it, and with its warnings given by it.
 
 Work may have a limit of time as well. Whatever goes on step by step asks ``time_is_up`` where it counts its steps, and
-returns the best that it has: a limit of time ends it like a limit of steps.
+returns the best that it has: a limit of time ends it like a limit of steps. A certificate tells what is missing then.
+No certificate covers a choice between candidates, so a choice that had no time for all of them warns (``in_time``).
 
 A thread cannot be stopped from outside, and Ctrl-C reaches the main thread alone. So long work asks now and then, in
 every step that takes a while, whether it should go on.
@@ -9,7 +10,7 @@ every step that takes a while, whether it should go on.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from functools import partial
@@ -20,8 +21,9 @@ from typing import Any, TypeVar
 
 from joblib import Parallel, delayed, parallel_config
 from joblib.parallel import get_active_backend
+from sklearn.exceptions import ConvergenceWarning
 
-from multikernel._warnings import Message, keeping, warn_once
+from multikernel._warnings import Message, keeping, warn_once, warn_user
 
 T = TypeVar("T")
 Work = Callable[[], T]
@@ -58,6 +60,34 @@ def seconds_left() -> float:
 def time_is_up() -> bool:
     """Whether this work is to return the best that it has."""
     return perf_counter() >= _DEADLINE.get()
+
+
+def in_time(candidates: Iterable[T], count: int, what: str, least: int = 1) -> Iterator[T]:
+    """The candidates in turn, until the time is up; a ConvergenceWarning then counts those that ended in time.
+
+    Parameters
+    ----------
+    candidates : what is compared
+    count : how many there are
+    what : what the warning calls them
+    least : 1 where the first candidate is needed whatever the time, 0 where none is
+    """
+    for number, candidate in enumerate(candidates):
+        if number < least or not time_is_up():
+            yield candidate
+        if time_is_up():
+            if count > least:
+                warn_of_cut_choice(f"only {number} of {count} {what} ended in time")
+            return
+
+
+def warn_of_cut_choice(cause: str) -> None:
+    """Say that the time limit cut a choice, of which no certificate tells."""
+    warn_user(
+        f"time_budget was used up during a choice: {cause}; with more time the model may be another one. "
+        "Raise time_budget, or leave less to choose.",
+        ConvergenceWarning,
+    )
 
 
 def run_for_user(

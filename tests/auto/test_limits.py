@@ -7,6 +7,7 @@ import tracemalloc
 import numpy as np
 import pytest
 from sklearn.datasets import load_diabetes, make_friedman1
+from sklearn.exceptions import ConvergenceWarning
 
 from multikernel import MultiKernelRegressor
 from multikernel.auto.candidates import Candidate, candidates
@@ -80,8 +81,11 @@ def test_a_seed_decides_everything():
 
 def test_no_time_at_all_still_gives_the_gaussian():
     X, y = load_diabetes(return_X_y=True)
-    model = MultiKernelRegressor(time_budget=1e-9, random_state=0).fit(X[:120], y[:120])
+    with pytest.warns(ConvergenceWarning, match="4 of 5 candidates were not tried") as told:
+        model = MultiKernelRegressor(time_budget=1e-9, random_state=0).fit(X[:120], y[:120])
     assert [row["candidate"] for row in model.candidates_] == ["Gaussian, one width", "their blend"]
+    assert "kernels were chosen on 97 samples and not on 120" in str(told[0].message)
+    assert "There was no time to try 4 more: linear, " in model.explain()
 
 
 def test_samples_that_occur_twice_are_counted():

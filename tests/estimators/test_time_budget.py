@@ -1,26 +1,34 @@
 """A fit whose time is up returns a usable model, with a true certificate and a warning that says so."""
 
 import warnings
+from functools import cache
 from threading import get_ident
 from time import perf_counter
 
 import numpy as np
 import pytest
-from sklearn.base import clone
+from sklearn.base import clone, is_regressor
 from sklearn.datasets import load_iris
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import scale
 
 import multikernel
 from multikernel import (
+    AverageMKLClassifier,
     BestKernelClassifier,
     EasyMKLClassifier,
+    GatedMKLRegressor,
     L1MKLClassifier,
     LpMKLRegressor,
+    MultipleKernelRidgeCV,
+    PolynomialMKLRegressor,
     ProportionalMKLClassifier,
+    RLS2Regressor,
+    TwoLayerRegressor,
     kernels,
+    streams,
 )
-from multikernel._workers import limited, on_threads, seconds_left, time_is_up
+from multikernel._workers import in_time, limited, on_threads, seconds_left, time_is_up
 
 FEW = [kernels.Linear(), kernels.RBF(0.1), kernels.RBF(1.0).on([0, 1]), kernels.RBF(3.0).on([2, 3])]
 AT_ONCE = 1e-9  # seconds: up before the first step
@@ -41,9 +49,14 @@ def data(n=90, classes=2):
 
 def made(name, **parameters):
     model = getattr(multikernel, name)(**parameters)
-    if not name.startswith(("LearnedScales", "Linear")):
+    if not name.startswith(("LearnedScales", "Linear", "MultiKernel")):
         model.set_params(kernels=FEW)
     return model.set_params(cv=2) if name.startswith(("BestKernel", "Proportional")) else model
+
+
+def values(model, X):
+    """What a model says of samples, before classes are named."""
+    return model.predict(X) if is_regressor(model) else model.decision_function(X)
 
 
 def numbered(model):
@@ -77,11 +90,35 @@ def test_without_time_there_still_is_a_model(name, classes):
         warnings.simplefilter("always", ConvergenceWarning)
         fitted(model, X, y)
     assert np.isfinite(model._values(X)).all()
+    assert all("time_budget" in str(warning.message) for warning in told)
     if not model.converged_:
         assert f"{name} stopped after its time budget of 1e-09 s: it reached a relative" in str(told[-1].message)
         assert "Raise time_budget" in str(told[-1].message)
-    else:
-        assert len(told) == 0
+
+
+@cache
+def with_choices(name):
+    """A model that chooses whatever it can, fitted without a limit; and its parameters."""
+    asked = getattr(multikernel, name)().get_params()
+    chosen = {"C", "alpha", "lam"} & set(asked) if name.startswith(("L1", "Lp", "SMKL", "Easy", "GMKL", "HKL")) else ()
+    parameters = {"random_state": 0} if "random_state" in asked else {}
+    parameters |= dict.fromkeys(chosen, "auto")
+    model = clone(made(name, **parameters))
+    return fitted(model, *data(n=30)), model.get_params(deep=False)
+
+
+@pytest.mark.parametrize("looks", [AT_ONCE, 12.0, 150.0])
+@pytest.mark.parametrize("name", [*NAMES, "MultiKernelClassifier", "MultiKernelRegressor"])
+def test_what_time_cut_is_the_same_or_warned_of(name, looks, monkeypatch):
+    """Parameters, candidates, starts, folds and steps: what time leaves out either changes nothing, or is said."""
+    (X, y), (whole, parameters) = data(n=30), with_choices(name)
+    for module in ("_workers", "auto.base"):
+        monkeypatch.setattr(f"multikernel.{module}.perf_counter", Clock())
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", ConvergenceWarning)
+        cut = fitted(type(whole)(**parameters | {"time_budget": looks}), X, y)
+    if not told:
+        np.testing.assert_allclose(values(cut, X), values(whole, X), rtol=1e-9, atol=1e-9)
 
 
 @pytest.mark.parametrize("looks", [2, 5, 12])
@@ -108,6 +145,70 @@ def test_a_rule_leaves_half_of_the_time_to_the_machine(cls, monkeypatch):
     cls(FEW, C=1.0, cv=2, time_budget=1000.0).fit(X, y)
     assert len(left) == 1
     assert 400.0 < left[0] <= 500.0
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_making_the_kernels_is_part_of_the_time(name, monkeypatch):
+    X, y = data(n=30)
+    left, bind = [], type(made(name)).bind
+    monkeypatch.setattr(type(made(name)), "bind", lambda *given: left.append(seconds_left()) or bind(*given))
+    fitted(numbered(made(name, time_budget=1000.0)), X, y)
+    assert left[0] <= 1000.0
+
+
+@pytest.mark.parametrize("cls", [RLS2Regressor, PolynomialMKLRegressor])
+def test_reading_a_source_is_part_of_the_time(cls, monkeypatch):
+    X, y = data(n=60)
+    left, survey = [], multikernel.estimators.streamed.base.survey
+    watched = lambda *given, **named: left.append(seconds_left()) or survey(*given, **named)  # noqa: E731
+    monkeypatch.setattr("multikernel.estimators.streamed.base.survey", watched)
+    model = cls(FEW, alpha=0.1, approximation="nystroem", rank=5, time_budget=1000.0)
+    (model.set_params(degree=1) if cls is PolynomialMKLRegressor else model).fit(streams.arrays(X, y))
+    assert left[0] <= 1000.0
+
+
+def test_a_search_that_time_ends_says_what_it_compared(monkeypatch):
+    X, y = data()
+    monkeypatch.setattr("multikernel._workers.perf_counter", Clock())
+    with pytest.warns(ConvergenceWarning, match=r"AverageMKLClassifier compared 0 of 10 candidates for C='auto', from"):
+        AverageMKLClassifier(FEW, time_budget=6.0).fit(X, y)
+    with pytest.warns(ConvergenceWarning, match=r"only 0 of 2 folds on which kernels are compared ended in time"):
+        BestKernelClassifier(FEW, C=1.0, cv=2, time_budget=AT_ONCE).fit(X, y)
+
+
+@pytest.mark.parametrize(
+    ("model", "looks"),
+    [
+        (MultipleKernelRidgeCV(FEW), AT_ONCE),
+        (GatedMKLRegressor(FEW, alpha=1.0), 12.0),
+        (TwoLayerRegressor(FEW, second="linear", alpha=1.0), AT_ONCE),
+        (PolynomialMKLRegressor(FEW, alpha=1.0, degree=3), AT_ONCE),
+    ],
+)
+def test_starts_without_time_are_counted(model, looks, monkeypatch):
+    X, y = data(n=30)
+    monkeypatch.setattr("multikernel._workers.perf_counter", Clock())
+    with warnings.catch_warnings(record=True) as told:
+        warnings.simplefilter("always", ConvergenceWarning)
+        clone(model).set_params(n_init=3, time_budget=looks).fit(X, y)
+    assert any("only 0 of 3 starts of the" in str(warning.message) for warning in told)
+
+
+def test_candidates_are_counted_until_the_time_is_up():
+    assert list(in_time("abc", 3, "letters")) == ["a", "b", "c"]
+    with limited(0.0), pytest.warns(ConvergenceWarning, match="only 0 of 3 letters ended in time"):
+        assert list(in_time("abc", 3, "letters")) == ["a"]
+    with limited(0.0), pytest.warns(ConvergenceWarning, match="only 0 of 3 letters ended in time"):
+        assert list(in_time("abc", 3, "letters", least=0)) == []
+    with limited(0.0):
+        assert list(in_time("a", 1, "letters")) == ["a"]  # which is no choice
+
+
+def test_probabilities_of_models_that_time_stopped_are_warned_of(monkeypatch):
+    X, y = data()
+    monkeypatch.setattr("multikernel.estimators.held_out.time_is_up", lambda: True)
+    with pytest.warns(ConvergenceWarning, match="calibrate probabilities"):
+        AverageMKLClassifier(FEW, C=1.0, probability="platt").fit(X, y)
 
 
 def test_more_time_gives_smaller_gaps(monkeypatch):

@@ -18,12 +18,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from multikernel._memory import check_memory
 from multikernel._parameters import Positive, Seed, Threads, Verbosity
 from multikernel._typing import Array
+from multikernel._warnings import warn_user
 from multikernel._workers import on_threads
 from multikernel.auto.candidates import Candidate, candidates
 from multikernel.auto.explanation import Explanation, rows_of, sentences_about, warnings_about
@@ -78,12 +80,16 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         if weight is not None:
             rows = np.flatnonzero(weight > 0)
             weight = weight / weight[rows].mean()
-        limits = Limits.of(candidates(samples), len(rows), samples.plain.shape[1], self.time_budget, self.memory)
+        possible, size = candidates(samples), (len(rows), samples.plain.shape[1])
+        limits = Limits.of(possible, *size, self.time_budget, self.memory)
         choice, training = (rows[some(goal.strata[rows], count, seed)] for count in (limits.choice, limits.training))
         task = Task.of(goal.targets, weight, goal.strata, seed)
         found: list[Tried] = []
+        untried: list[str] = []
         if (goal.targets[rows] != goal.targets[rows[0]]).any():
-            found = self._tried(limits.candidates, samples.of(choice), task.of_rows(choice), start)
+            found, late = self._tried(limits.candidates, samples.of(choice), task.of_rows(choice), start)
+            untried = [each.name for each in possible if each not in limits.candidates or each in late]
+            self._warn_of_cuts(limits, Limits.of(possible, *size, None, self.memory), untried)
         scores = goal.scores(np.array([each.predicted for each in found]))
         blend = goal.blend(scores, choice, task.of_rows(choice).weight) if found else goal.constant(weight)
         with one_blas_thread(len(training)):
@@ -94,25 +100,52 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         self.candidates_ = [asdict(row) for row in table_rows]
         self.explanation_ = Explanation(
             (f"{table.n} samples.", *self.preparation_.sentences()),
-            tuple(sentences_about(table_rows, blend.gap, len(rows), len(choice), len(training))),
+            tuple(sentences_about(table_rows, blend.gap, len(rows), len(choice), len(training), untried)),
             tuple(warnings_about(samples, goal.targets)),
             goal.measure,
             table_rows,
         )
 
-    def _tried(self, those: Sequence[Candidate], samples: Samples, task: Task, start: float) -> list[Tried]:
-        """What came of the candidates; the first is tried whatever the time."""
+    def _tried(
+        self, those: Sequence[Candidate], samples: Samples, task: Task, start: float
+    ) -> tuple[list[Tried], list[Candidate]]:
+        """What came of the candidates, and those for which there was no time; the first is tried whatever the time."""
+        late: list[Candidate] = []
 
         def attempt(candidate: Candidate) -> Tried | None:
-            late = self.time_budget is not None and perf_counter() - start > self.time_budget
-            found = None if late and candidate is not those[0] else tried(candidate, samples, task)
+            if self.time_budget is not None and perf_counter() - start > self.time_budget and candidate is not those[0]:
+                late.append(candidate)
+                return None
+            found = tried(candidate, samples, task)
             if found is not None and self.verbose:
                 print(f"[{type(self).__name__}] {found.name}: {found.said}, {found.seconds:.2f} s", flush=True)
             return found
 
         with one_blas_thread(len(samples)):
             attempts = on_threads([partial(attempt, candidate) for candidate in those], self.n_jobs)
-        return [each for each in attempts if each is not None]
+        return [each for each in attempts if each is not None], late
+
+    def _warn_of_cuts(self, limits: Limits, whole: Limits, untried: Sequence[str]) -> None:
+        """Say what a fit without a time budget would have done beside this one.
+
+        Parameters
+        ----------
+        limits, whole : Limits of this fit, and of one without a time budget
+        untried : the names of the candidates for which there was no time
+        """
+        cuts = []
+        if untried:
+            cuts.append(f"{len(untried)} of {len(whole.candidates)} candidates were not tried ({', '.join(untried)})")
+        if limits.choice < whole.choice:
+            cuts.append(f"kernels were chosen on {limits.choice} samples and not on {whole.choice}")
+        if limits.training < whole.training:
+            cuts.append(f"the answer was trained on {limits.training} samples and not on {whole.training}")
+        if cuts:
+            warn_user(
+                f"{type(self).__name__}: time_budget={self.time_budget:g} cut the choice: {'; '.join(cuts)}. "
+                "converged_ and duality_gap_ are those of the blend of what was tried. Raise time_budget for more.",
+                ConvergenceWarning,
+            )
 
     # -- after fitting -------------------------------------------------------------------------------------------------
 

@@ -88,7 +88,9 @@ def rows_of(found: Sequence[Tried], scores: Array, blend: Blend, goal: Goal, cho
     return (*rows, row_of("their blend", together, 1.0, sum(each.seconds for each in found), "what predicts"))
 
 
-def sentences_about(rows: Sequence[Row], gap: float, n: int, choice: int, training: int) -> list[str]:
+def sentences_about(
+    rows: Sequence[Row], gap: float, n: int, choice: int, training: int, untried: Sequence[str] = ()
+) -> list[str]:
     """Why the answer is what it is, and what it was made of.
 
     Parameters
@@ -96,6 +98,7 @@ def sentences_about(rows: Sequence[Row], gap: float, n: int, choice: int, traini
     rows : the table
     gap : float, of the blend's problem
     n, choice, training : the number of samples, of those that kernels were chosen on, and of those trained on
+    untried : the names of the candidates for which there was no time
     """
     if not rows:
         return ["There is nothing to learn from, or only one value to learn: the answer is a constant."]
@@ -106,6 +109,8 @@ def sentences_about(rows: Sequence[Row], gap: float, n: int, choice: int, traini
         f"{rows[-1].error:.4g}, and its weights were chosen on the same folds.",
         f"The weights solve a convex problem: no others make its value smaller by more than {gap:.1g} of it.",
     ]
+    if untried:
+        said.append(f"There was no time to try {len(untried)} more: {', '.join(untried)}.")
     if choice < n:
         said.append(f"Kernels were chosen on {choice} of {n} samples, to save time.")
     which = "all samples" if training == n else f"{training} of {n} samples, to save time and memory"

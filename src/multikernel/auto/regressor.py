@@ -38,7 +38,8 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
     time_budget : float or None, default None
         Seconds that a fit may take. By default a forecast bounds it by what a grid search of a support vector machine
         takes: kernels are chosen on at most 1000 samples, and the answer is trained on at most 8000. More time than
-        that takes more samples, less takes fewer of them, and then fewer candidates.
+        that takes more samples, less takes fewer of them, and then fewer candidates; a ConvergenceWarning then says
+        what was left out.
     memory : float or None, default None
         Bytes that a fit may take; by default half of this machine's.
     random_state : int, RandomState or None
@@ -60,7 +61,7 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
     objective_ : float, the value of the blend's problem
     objective_bound_ : float, a value that its optimum is not below
     duality_gap_ : float, no other blend of the candidates is better by more than this part of ``objective_``
-    converged_ : bool, whether that gap is at most 1e-4
+    converged_ : bool, whether that gap is at most 1e-4; it says nothing of candidates that were not tried
     intercept_ : float or array, what is added to their ``contributions``
     n_features_in_ : int
     feature_names_in_ : array, where the names of columns are strings

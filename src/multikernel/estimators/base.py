@@ -108,11 +108,11 @@ class KernelEstimator(Forecasting):
         """What every ``fit`` does."""
         self.check_parameters()
         X, y = as_source(X, y, sample_weight)
-        if isinstance(X, Source):
-            return self._fit_source(X, y)
-        self._begin(y)
-        kept = self._checkpoint(X, y, sample_weight)
         with limited(self.time_budget):
+            if isinstance(X, Source):
+                return self._fit_source(X, y)
+            self._begin(y)
+            kept = self._checkpoint(X, y, sample_weight)
             bank, target = self._bound_aloud(X, y)
             weight = checked_weights(sample_weight, bank.shape[0])
             bank = bank if weight is None else self._weighed(bank, weight)

@@ -22,7 +22,7 @@ from sklearn.base import is_classifier
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel._warnings import keeping
-from multikernel._workers import check_interrupted, time_is_up
+from multikernel._workers import check_interrupted, time_is_up, warn_of_cut_choice
 from multikernel.banks import KernelBank
 from multikernel.estimators.parameters import AUTO
 from multikernel.persistence.checkpoint import UNKEPT, Checkpoint
@@ -155,10 +155,15 @@ def numbers_found(model: Any, learn: Any, bank: KernelBank, target: Array, weigh
 
 
 def best_place(model: Any, name: str, learn: Any, whole: Samples) -> int:
-    """Which candidate has the least held-out error; the one in the middle where nothing tells, or time is short."""
-    count, model = len(model._candidates(name, whole)), with_numbers(model, class_weight=None)  # which ``whole`` has
+    """Which candidate has the least held-out error; the one in the middle where nothing tells.
+
+    Where the time ends the search, a warning says which candidates were not compared.
+    """
+    candidates = model._candidates(name, whole)
+    count, model = len(candidates), with_numbers(model, class_weight=None)  # which ``whole`` has
     middle, errors = count // 2, np.full(count, np.inf)
     if time_is_up():
+        _warn_of_cut_search(model, name, candidates, errors, middle)
         return middle
     folds = [model._fold(name, learn, *parts) for parts in folds_of(whole, is_classifier(model))]
 
@@ -182,7 +187,20 @@ def best_place(model: Any, name: str, learn: Any, whole: Samples) -> int:
         for place in (found - 1, found + 1):
             if 0 <= place < count and not time_is_up():
                 improves(place)
-    return best() if np.isfinite(errors).any() else middle
+    found = best() if np.isfinite(errors).any() else middle
+    if time_is_up():
+        _warn_of_cut_search(model, name, candidates, errors, found)
+    return found
+
+
+def _warn_of_cut_search(model: Any, name: str, candidates: Array, errors: Array, found: int) -> None:
+    """Say that the search had no time for further candidates, and what it returns instead."""
+    compared = int(np.isfinite(errors).sum())
+    role = "the best of these" if compared else "the middle one of them"
+    warn_of_cut_choice(
+        f"{type(model).__name__} compared {compared} of {len(candidates)} candidates for {name}='auto', from "
+        f"{candidates.min():.2g} to {candidates.max():.2g}, and takes {candidates[found]:.2g}, {role}"
+    )
 
 
 def _error(folds: Sequence[Fold], place: int) -> float:

@@ -16,6 +16,7 @@ from sklearn.model_selection import check_cv
 
 from multikernel._typing import Array
 from multikernel._warnings import keeping
+from multikernel._workers import time_is_up, warn_of_cut_choice
 from multikernel.banks import KernelBank
 from multikernel.estimators.protocol import Fitted, Learner
 
@@ -59,6 +60,8 @@ def held_out_values(
         train, test = np.flatnonzero(folds != fold), np.flatnonzero(folds == fold)
         if len(test):  # what such a model warns of is of no use to anybody
             values[test], _ = keeping(lambda train=train, test=test: of_fold(train, test))  # type: ignore[misc]
+    if time_is_up():
+        warn_of_cut_choice("the models that calibrate probabilities were not learned to their end")
     return values
 
 

@@ -24,7 +24,7 @@ import numpy as np
 from multikernel._linalg import as_columns, product
 from multikernel._memory import check_memory
 from multikernel._typing import Array
-from multikernel._workers import time_is_up
+from multikernel._workers import in_time, time_is_up
 from multikernel.banks import DenseGram, KernelBank
 from multikernel.banks.memberships import opened
 from multikernel.certificate import Certificate
@@ -152,10 +152,10 @@ def gated_kernels(
     size, rng = m * inputs.shape[1], np.random.default_rng(seed)
     starts = [np.zeros(size) if start is None else start, *(rng.normal(size=size) for _ in range(n_init - 1))]
     function = remembering(problem.value)
-    runs = [descent(function, ridge, starts[0], tol, max_iter, observe)]
-    for each in starts[1:]:
-        if not time_is_up():
-            runs.append(descent(function, ridge, each, tol, max_iter, observe))
+    runs = [
+        descent(function, ridge, each, tol, max_iter, observe)
+        for each in in_time(starts, n_init, "starts of the gates")
+    ]
     x, _, history = min(runs, key=lambda run: run[1])
     if not time_is_up():
         function = remembering(replace(problem, machine=machine.with_tolerance(_FINEST)).value)

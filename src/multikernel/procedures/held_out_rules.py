@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterable
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel._workers import time_is_up
+from multikernel._workers import in_time
 from multikernel.banks import KernelBank
 from multikernel.machines import Machine
 from multikernel.procedures.base import Weights
@@ -45,7 +45,7 @@ def proportional(scores: Array, threshold: float) -> Weights:
 def held_out_scores(
     bank: KernelBank, y: Array, machine: Machine, folds: Folds, score: Score, sample_weight: Array | None = None
 ) -> Array:
-    """The mean score over the folds of each kernel alone, shape (m,); zeros where there is no fold.
+    """The mean score over the folds of each kernel alone, shape (m,); zeros where there is no fold, or no time for one.
 
     Parameters
     ----------
@@ -56,14 +56,12 @@ def held_out_scores(
     score : of a target and its predicted values; larger is better; takes ``sample_weight`` where there are weights
     sample_weight : array (n,) >= 0, of the machine's losses and of the score
     """
-    totals, count = np.zeros(len(bank)), 0
+    totals, count, folds = np.zeros(len(bank)), 0, list(folds)
     y = y / (float(np.abs(y).max(initial=0.0)) or 1.0)  # squares of extreme targets are no numbers
-    for train, test in folds:
+    for train, test in in_time(folds, len(folds), "folds on which kernels are compared", least=0):
         fold, held_out = bank.block(train, train), bank.block(test, train)
         own = None if sample_weight is None else sample_weight[train]
         weighted = {} if sample_weight is None else {"sample_weight": sample_weight[test]}
-        if time_is_up():  # the folds so far tell; without any, the first kernel is as good as others
-            break
         for k in range(len(bank)):
             solution = machine.solve(fold.select([k]).combine(np.ones(1)), y[train], None, own)
             predicted = held_out.select([k]).combine(np.ones(1)).multiply(solution.coef) + solution.intercept

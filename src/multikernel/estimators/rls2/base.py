@@ -12,6 +12,7 @@ import numpy as np
 
 from multikernel._parameters import Count, Part, Verbosity
 from multikernel._typing import Array
+from multikernel._workers import limited
 from multikernel.banks import KernelBank
 from multikernel.banks.cost import BankCost
 from multikernel.banks.low_rank import LowRankBank
@@ -64,15 +65,16 @@ class ScaledEstimator(RidgeModel):
                 f"and scaling is {self.scaling!r}"
             )
         X, y = as_source(X, y, sample_weight)
-        if isinstance(X, Source):
-            return self._fit_source(X, y)
-        self._begin(y)
-        kept = self._checkpoint(X, y, sample_weight, unlabeled)
-        bank, target = self._bound_aloud(X, y)
-        further = None if unlabeled is None else self._self_values(bank, X, unlabeled).sum(axis=1)
-        weight = checked_weights(sample_weight, bank.shape[0])
-        learn = partial(type(self)._learn, further=further)
-        self.fit_bank(bank, target, sample_weight=weight, learn=learn, checkpoint=kept)
+        with limited(self.time_budget):
+            if isinstance(X, Source):
+                return self._fit_source(X, y)
+            self._begin(y)
+            kept = self._checkpoint(X, y, sample_weight, unlabeled)
+            bank, target = self._bound_aloud(X, y)
+            further = None if unlabeled is None else self._self_values(bank, X, unlabeled).sum(axis=1)
+            weight = checked_weights(sample_weight, bank.shape[0])
+            learn = partial(type(self)._learn, further=further)
+            self.fit_bank(bank, target, sample_weight=weight, learn=learn, checkpoint=kept)
         return self
 
     @abstractmethod

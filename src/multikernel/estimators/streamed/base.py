@@ -187,9 +187,8 @@ class StreamedEstimator(ApproximateEstimator, RidgeModel):
                 raise
             raise absent_cell(source.over(first_absent, earlier)) from error
         self._check_budget(state, source.budget)
-        with limited(self.time_budget):
-            sums = self._summed(self._pass(state), source, seen.rows, seen.sample)
-            self._learn_state(replace(state, sums=sums, rows=seen.rows))
+        sums = self._summed(self._pass(state), source, seen.rows, seen.sample)
+        self._learn_state(replace(state, sums=sums, rows=seen.rows))
         if source.checkpoint is not None:
             Path(source.checkpoint).unlink(missing_ok=True)
         return self

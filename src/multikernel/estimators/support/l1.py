@@ -67,8 +67,9 @@ class L1MKLClassifier(WeightsOfSumOne, SupportClassifier):
     checkpoint : str, path or None, default None
         A directory where binary problems that are solved are kept: the same fit goes on where it was killed.
     time_budget : float > 0 or None, default None
-        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap. The step
-        under way is ended first.
+        Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
+        that says what was not compared where C="auto" had no time for all candidates. The step under way is ended
+        first.
     verbose : int, default 0
         1 prints a forecast, and then the gap and the time left twice a second; 2 after every step.
     approximation : None, "nystroem", "fourier" or "auto", default None

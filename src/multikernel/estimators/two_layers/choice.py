@@ -13,7 +13,7 @@ from sklearn.base import is_classifier
 
 from multikernel._typing import Array
 from multikernel._warnings import keeping
-from multikernel._workers import time_is_up
+from multikernel._workers import time_is_up, warn_of_cut_choice
 from multikernel.estimators.chosen import Samples, at_candidate, best_place, folds_of, roughly, with_numbers
 from multikernel.estimators.parameters import AUTO
 
@@ -37,6 +37,8 @@ def chosen_layer(model: Any, whole: Samples) -> dict[str, Any]:
         if time_is_up():  # there is no time to compare this layer with others
             break
         losses[name] = _losses(each, learn, whole)
+    if time_is_up():
+        warn_of_cut_choice(f"{len(losses)} of {len(LAYERS)} second layers ({', '.join(LAYERS)}) were compared")
     best = _plainly_best(losses) if losses else LAYERS[0]
     return {"second": best, "alpha": ridges[best]}
 

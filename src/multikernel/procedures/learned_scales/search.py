@@ -16,6 +16,7 @@ import numpy as np
 
 from multikernel._memory import check_memory
 from multikernel._typing import Array
+from multikernel._workers import time_is_up, warn_of_cut_choice
 from multikernel.banks import KernelBank
 from multikernel.banks.products import ColumnProductsBank
 from multikernel.banks.threads import one_blas_thread
@@ -111,6 +112,11 @@ def learned_scales(
         equal = equal_scales(few, _some(error, _FEWEST, seed))
         found = (chosen if penalty is None and can_choose(few) else given)(few, equal, tol, max_iter)
         error = replace(error, penalty=found.penalty)
+    if time_is_up():
+        warn_of_cut_choice(
+            "the descents were cut short by which the first scales"
+            + (" and the penalty are compared" if penalty is None else " are compared")
+        )
     with one_blas_thread(n, MANY):
         loss, start = equal.loss(error), at_point(error, found.trial.u)
         if start.loss > loss and error.widened is error:  # up to the prior, which is 0 for equal scales

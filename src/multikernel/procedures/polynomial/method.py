@@ -19,6 +19,7 @@ from itertools import chain, islice
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel._workers import in_time
 from multikernel.banks import FactorGram, KernelBank
 from multikernel.banks.threads import one_blas_thread
 from multikernel.combinations import HadamardPower, Linear
@@ -116,7 +117,9 @@ def _solved(
         answer = outcome(proved(known, optimizer, first, observe))
         return answer if found is None else _closer(found, answer)
     starts = islice(chain([first], _lower(problem, optimizer, middle), further_starts(problem, middle, rng)), n_init)
-    results = [optimizer.minimise(problem, begin, None, observe) for begin in starts]
+    results = [
+        optimizer.minimise(problem, begin, None, observe) for begin in in_time(starts, n_init, "starts of the weights")
+    ]
     if solver == "branch_and_bound":
         best = min(results, key=lambda result: result.evaluation.upper)
         return _best([branch_and_bound(problem, best, tol, max_iter, observe)])

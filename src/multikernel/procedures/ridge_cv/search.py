@@ -18,7 +18,7 @@ from typing import cast
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel._workers import time_is_up
+from multikernel._workers import in_time, time_is_up, warn_of_cut_choice
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
 from multikernel.observer import Observer, silent
@@ -126,7 +126,8 @@ def least_error(
     with one_blas_thread(len(Y)):
         several = n_init > 1  # the starts are compared after a few steps, and the best goes on
         rough, told = (max(tol, _SCOUT), silent) if several else (tol, observe)
-        runs = [descend(error, start, rough, max_iter, told) for start in _starts(error, n_init, seed)]
+        starts = in_time(_starts(error, n_init, seed), n_init, "starts of the weights")
+        runs = [descend(error, start, rough, max_iter, told) for start in starts]
         best = min(runs, key=lambda run: run.point.value)
         history, steps = best.history, sum(len(run.history) for run in runs)
         if several:
@@ -142,8 +143,6 @@ def _starts(error: Criterion, n_init: int, seed: int) -> Iterator[Point]:
     first, rng = _first(error), np.random.default_rng(seed)
     yield first
     for i in range(1, n_init):
-        if time_is_up():
-            return
         other = _SMALLER * first.v if i == 1 else first.v * rng.exponential(size=len(first.v))
         point = error.at(error.bounded(other))
         if point is not None:
@@ -163,6 +162,8 @@ def _first(error: Criterion) -> Point:
     for direction in _directions(error.diagonals):
         if not (found and time_is_up()):
             found.append(_along(error, direction))
+    if time_is_up():
+        warn_of_cut_choice("not all ridges were tried with which the search for weights may begin")
     if all(error.constant() < point.value for point in found if point is not None):
         found.append(error.at(np.zeros(len(error.bank))))
     return min((point for point in found if point is not None), key=lambda point: point.value)

@@ -34,7 +34,7 @@ from scipy.linalg import lapack, solve_triangular
 from multikernel._linalg import as_columns, product
 from multikernel._memory import check_memory
 from multikernel._typing import Array
-from multikernel._workers import limited, seconds_left, time_is_up
+from multikernel._workers import in_time, limited, seconds_left, time_is_up
 from multikernel.banks import DenseGram, KernelBank
 from multikernel.certificate import Certificate
 from multikernel.machines import DualSolution, RidgeMachine
@@ -211,10 +211,11 @@ def two_layers(
     """
     problem, rng = _Outputs.of(bank, y, second, alpha, beta, weight), np.random.default_rng(seed)
     function = remembering(problem.value)
-    runs = [descent(function, beta, problem.start(None), tol, max_iter, observe)]
-    for _ in range(n_init - 1):
-        if not time_is_up():
-            runs.append(descent(function, beta, problem.start(rng), tol, max_iter, observe))
+    starts = (problem.start(rng if number else None) for number in range(n_init))
+    runs = [
+        descent(function, beta, start, tol, max_iter, observe)
+        for start in in_time(starts, n_init, "starts of the first layer")
+    ]
     b, value, history = min(runs, key=lambda run: run[1])
     certificate = problem.certificate(b)
     Z = problem.outputs(b)
