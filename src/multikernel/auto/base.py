@@ -213,7 +213,7 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
 
     def _table(self, X: Any, reset: bool) -> Table:
         """Samples as a table, checked."""
-        texts, X = is_of_texts(X), as_table(X)
+        texts, X = is_of_texts(X), as_table(X, new=not reset and bool(self.preparation_.given))
         if not is_views(X):
             if is_frame(X):
                 check_names(X)

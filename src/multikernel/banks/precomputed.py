@@ -62,19 +62,18 @@ def precomputed(
     if names is not None and len(names) != len(matrices):
         raise ValueError(f"precomputed: {len(matrices)} kernels need as many names, got {len(names)}")
     m, n = len(matrices), matrices[0].shape[0]
-    for k, matrix in enumerate(matrices):
+    called = [f"kernel {k}" if names is None else f"kernel {names[k]!r}" for k in range(m)]
+    for name, matrix in zip(called, matrices, strict=True):
         if matrix.shape != (n, n):
-            raise ValueError(
-                f"kernel {k} has shape {matrix.shape}; precomputed kernels must be square, here ({n}, {n})"
-            )
+            raise ValueError(f"{name} has shape {matrix.shape}; precomputed kernels must be square, here ({n}, {n})")
     packed = np.empty((m, n * (n + 1) // 2), dtype=np.result_type(*matrices))
     moved = np.zeros(m)
 
     def take(part: slice) -> None:
         for k in range(m)[part]:
-            check_finite(matrices[k], f"kernel {k}")
-            check_symmetric(matrices[k], f"kernel {k}")
-            positive, moved[k] = as_positive(matrices[k], f"kernel {k}", psd, clip)
+            check_finite(matrices[k], called[k])
+            check_symmetric(matrices[k], called[k])
+            positive, moved[k] = as_positive(matrices[k], called[k], psd, clip)
             packed[k] = pack(positive)
 
     with one_blas_thread(0 if m > 1 else n):  # the matrices are shared out among threads
@@ -146,6 +145,8 @@ def _matrices(K: Any) -> Iterator[Array]:
     if len(K) == 0:
         raise ValueError("precomputed kernels: got an empty list, at least one matrix is needed")
     for k, matrix in enumerate(K):
+        if hasattr(matrix, "tocsr"):
+            raise ValueError(f"kernel {k} is a sparse matrix; precomputed kernels are dense: give K.toarray()")
         array = real(host(matrix), f"kernel {k}")
         array = array if array.dtype == np.float32 else array.astype(np.float64, copy=False)
         if array.ndim != 2:

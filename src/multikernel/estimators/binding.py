@@ -143,6 +143,7 @@ class TakesKernels(TakesSamples):
 
     def _bound_views(self, X: Views) -> KernelBank:
         """The kernels of every view: those of its own, or the same for all."""
+        X.check_matrices(self.kernels if isinstance(self.kernels, Mapping) else ())
         self._bound_kernels = None
         bound, names = [], []
         for view, part in X.items():
@@ -163,6 +164,11 @@ class TakesKernels(TakesSamples):
     def _family_of(self, view: str, part: Any) -> KernelFamily:
         """The kernels of a view of samples: by the types of its columns where the user gives none."""
         given = self.kernels
+        if self._is_precomputed():
+            raise ValueError(
+                f"{type(self).__name__}: view {view!r} holds samples, and kernels='precomputed' says that every view "
+                "is a kernel matrix: give kernels by view, or None for kernels by the types of the columns"
+            )
         if isinstance(given, Mapping):
             if view not in given:
                 raise ValueError(
