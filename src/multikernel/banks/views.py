@@ -23,6 +23,7 @@ import numpy as np
 from sklearn.utils import _safe_indexing
 
 from multikernel._arrays import foreign, host
+from multikernel._row_labels import check_labels_of_rows, check_rows, row_labels
 from multikernel._rules import listed, shown
 from multikernel._typing import Array
 from multikernel.banks.base import KernelBank
@@ -58,6 +59,7 @@ class Views:
         for name, part in zip(items, parts, strict=True):
             if not part.shape:
                 raise ValueError(f"a view has a row for each sample; {str(name)!r} is {shown(items[name])}")
+        check_rows(*((f"X[{key!r}]", part) for key, part in _keyed(X, parts)))
         sizes = {str(name): int(part.shape[0]) for name, part in zip(items, parts, strict=True)}
         if len(set(sizes.values())) > 1:
             found = listed([f"{n} in {name!r}" for name, n in sizes.items()]).replace(" or ", " and ")
@@ -105,6 +107,8 @@ class Views:
         """
         for name, whole in zip(self.names, self.parts, strict=True):
             if name not in {*self.features, *features} and (K := _square(whole)) is not None:
+                if is_frame(whole):
+                    check_labels_of_rows([(f"X[{name!r}]", whole.index), (f"X[{name!r}].T", whole.columns)])
                 (i, j), there, back = _first_unlike(K)
                 raise ValueError(
                     f"view {name!r} is square, {len(K)} x {len(K)}, as a kernel matrix is, and not symmetric: entry "
@@ -134,6 +138,34 @@ class BankRows:
     def __getitem__(self, index: Any) -> BankRows:
         """Some of them."""
         return replace(self, rows=self.rows[index[0] if isinstance(index, tuple) else index])
+
+
+def labels_of_samples(X: Any) -> list[tuple[str, Any]]:
+    """The labels of the rows of samples, each with a name: those of X, or of each of its views."""
+    if isinstance(X, Views):
+        every = [(f"X[{name!r}]", row_labels(part)) for name, part in zip(X.names, X.parts, strict=True)]
+        return [(name, labels if labels is None or X.rows is None else labels[X.rows]) for name, labels in every]
+    if is_views(X):
+        return [
+            (f"X[{key!r}]", row_labels(part)) for key, part in _keyed(X, X.values() if isinstance(X, Mapping) else X)
+        ]
+    return [("X", row_labels(X))]
+
+
+def check_samples_rows(X: Any, **beside: Any) -> None:
+    """ValueError where what is given beside samples, such as y, labels their rows in another order.
+
+    Parameters
+    ----------
+    X : samples, in any form
+    **beside : what has a row for each sample, by the name of the parameter; None for what is not given
+    """
+    check_labels_of_rows([*labels_of_samples(X), *((name, row_labels(each)) for name, each in beside.items())])
+
+
+def _keyed(X: Any, parts: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    """The views of a dict by key, of a list by position."""
+    return zip(X, parts, strict=True) if isinstance(X, Mapping) else enumerate(parts)
 
 
 def views(X: Any, features: Iterable[str] = ()) -> Views | KernelBank:
@@ -249,9 +281,9 @@ def _values(part: Any) -> Array | None:
 
 
 def _square(part: Any) -> Array | None:
-    """The entries of a view that looks like a kernel matrix; a frame does where its columns are named as its rows."""
+    """The entries of a view that looks like a kernel matrix; a frame does with columns named as its rows."""
     labels = getattr(part, "index", None) if is_frame(part) else None
-    if is_frame(part) and (labels is None or list(labels) != list(part.columns)):
+    if is_frame(part) and (labels is None or set(labels) != set(part.columns)):
         return None
     return _values(part)
 

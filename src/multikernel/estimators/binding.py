@@ -19,7 +19,7 @@ from multikernel.banks.checks import check_self_values
 from multikernel.banks.precomputed import Precomputed, rectangular
 from multikernel.banks.threads import slices
 from multikernel.banks.view_bank import ViewBank, bank_of_views, bind_view
-from multikernel.banks.views import BankRows, Views, is_views, views
+from multikernel.banks.views import BankRows, Views, check_samples_rows, is_views, views
 from multikernel.estimators.advice import advise_on_features
 from multikernel.estimators.feature_predictor import FeaturePredictor
 from multikernel.estimators.given import check_labels, check_samples, check_target, checked_target
@@ -65,6 +65,7 @@ class TakesKernels(TakesSamples):
 
     def _bind(self, X: Any, y: Any, **checks: Any) -> tuple[KernelBank, Array]:
         """``checks`` are those of scikit-learn for the target."""
+        check_samples_rows(X, y=y)
         y = host(y)
         if y is not None:
             (check_target if checks.get("y_numeric") else check_labels)(y)

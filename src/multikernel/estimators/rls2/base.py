@@ -15,6 +15,7 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.cost import BankCost
 from multikernel.banks.low_rank import LowRankBank
+from multikernel.banks.views import check_samples_rows
 from multikernel.estimators.chosen import Samples, ridges
 from multikernel.estimators.parameters import PositiveOrAuto, checked_weights
 from multikernel.estimators.protocol import Fitted, Learned, Task
@@ -63,6 +64,7 @@ class ScaledEstimator(RidgeModel):
                 f"{type(self).__name__}: unlabeled inputs are used with scaling='transductive' only, "
                 f"and scaling is {self.scaling!r}"
             )
+        check_samples_rows(X, y=y, sample_weight=sample_weight)
         X, y = as_source(X, y, sample_weight)
         if isinstance(X, Source):
             return self._fit_source(X, y)
