@@ -337,6 +337,14 @@ def test_views_that_do_not_fit_are_told_in_a_sentence() -> None:
         views(GENES)
 
 
+def test_views_are_shown_in_a_line() -> None:
+    seen = views(MIXED)
+    assert repr(seen) == "<Views of 80 samples: 'genes' (12 columns), 'clinic' (3 columns), 'proteins' (1 kernel)>"
+    assert repr(seen[TEST]).startswith("<Views of 20 samples: ")
+    assert repr(views({f"v{k}": GENES[:, 0] for k in range(9)})).endswith("'v4' (1 column) and 4 more>")
+    assert repr(views([K1, K2])[TEST]) == "<20 of the 80 samples of a bank of 2 kernels>"
+
+
 # -- views that some samples lack --------------------------------------------------------------------------------------
 
 

@@ -13,6 +13,7 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
+from multikernel._arrays import refuse_masked
 from multikernel._parameters import Positive, Seed, Threads, Verbosity, check_parameters
 from multikernel._typing import Array
 from multikernel.auto.base import MultiKernelEstimator
@@ -105,6 +106,7 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
         check_samples_rows(X, y=y, sample_weight=sample_weight)
         if y is None:
             raise ValueError("This MultiKernelClassifier estimator requires y to be passed, but the target y is None")
+        refuse_masked(y, "y")
         check_labels(y)
         table, y = self._table(X, reset=True), column_or_1d(y, warn=True)
         if y.dtype.kind == "f":

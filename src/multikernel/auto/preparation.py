@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from multikernel._rules import shortened
 from multikernel._typing import Array
 from multikernel._warnings import PredictionWarning, warn_user
 from multikernel.auto.samples import Samples
@@ -216,12 +217,6 @@ def _used(columns: Sequence[Column]) -> list[Column]:
 
 def _kind(column: Column) -> str:
     return column.type
-
-
-def shortened(names: Sequence[str]) -> str:
-    """The first of several names."""
-    rest = len(names) - _SHOWN
-    return ", ".join(names[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _of_numbers(used: Sequence[Column], numbers: Encoding) -> Iterator[tuple[Encoding, tuple[int, ...]]]:

@@ -10,6 +10,7 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
+from multikernel._arrays import refuse_masked
 from multikernel._parameters import Positive, Seed, Threads, Verbosity, check_parameters
 from multikernel._typing import Array
 from multikernel.auto.base import MultiKernelEstimator
@@ -103,6 +104,7 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
         check_samples_rows(X, y=y, sample_weight=sample_weight)
         if y is None:
             raise ValueError("This MultiKernelRegressor estimator requires y to be passed, but the target y is None")
+        refuse_masked(y, "y")
         check_target(y)
         table = self._table(X, reset=True)
         y = np.asarray(y)

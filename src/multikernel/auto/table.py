@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from multikernel._arrays import host
+from multikernel._arrays import host, unmasked
 from multikernel._memory import check_memory
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
@@ -85,6 +85,7 @@ def as_table(X: Any, new: bool = False) -> Any:
     X : as ``fit`` or ``predict`` took it
     new : whether these are new samples of a model that has learned from kernel matrices
     """
+    X = unmasked(X)
     if isinstance(X, BankRows):
         return _by_kernel(X.bank, X.rows)
     if isinstance(X, KernelBank):

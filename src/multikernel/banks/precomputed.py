@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._arrays import host
+from multikernel._arrays import host, unmasked
+from multikernel._rules import shortened
 from multikernel._typing import Array, Index
 from multikernel._warnings import warn_user
 from multikernel.banks.base import KernelBank
@@ -113,7 +114,7 @@ def rectangular(K: Any, m: int, n: int, names: tuple[str, ...] | None = None, kn
         return K
     if isinstance(K, Mapping) and names is not None:
         if set(map(str, K)) != set(names):
-            got, want = (", ".join(map(repr, sorted(map(str, each)))) for each in (K, names))
+            got, want = (shortened(list(map(repr, sorted(map(str, each))))) for each in (K, names))
             raise ValueError(f"expected the kernels {want}, got {got}")
         K = {str(name): matrix for name, matrix in K.items()}
         K = [K[name] for name in names]
@@ -136,7 +137,8 @@ def rectangular(K: Any, m: int, n: int, names: tuple[str, ...] | None = None, kn
 
 def _matrices(K: Any) -> Iterator[Array]:
     """The matrices one by one, as floats; a ValueError for what is no matrix."""
-    K = list(K.values()) if isinstance(K, Mapping) else np.asarray(host(K))[None] if _is_matrix(K) else host(K)
+    K = unmasked(host(K))
+    K = list(K.values()) if isinstance(K, Mapping) else np.asarray(K)[None] if _is_matrix(K) else K
     if isinstance(K, np.ndarray) and K.ndim != 3:
         raise ValueError(
             "precomputed kernels must be a matrix (n, n), an array (m, n, n), or a list or dict of matrices, "
@@ -147,7 +149,7 @@ def _matrices(K: Any) -> Iterator[Array]:
     for k, matrix in enumerate(K):
         if hasattr(matrix, "tocsr"):
             raise ValueError(f"kernel {k} is a sparse matrix; precomputed kernels are dense: give K.toarray()")
-        array = real(host(matrix), f"kernel {k}")
+        array = real(unmasked(host(matrix)), f"kernel {k}")
         array = array if array.dtype == np.float32 else array.astype(np.float64, copy=False)
         if array.ndim != 2:
             raise ValueError(f"kernel {k} is not a matrix: it has shape {array.shape}")

@@ -22,9 +22,9 @@ from typing import Any
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from multikernel._arrays import foreign, host
+from multikernel._arrays import foreign, host, unmasked
 from multikernel._row_labels import check_labels_of_rows, check_rows, row_labels
-from multikernel._rules import listed, shown
+from multikernel._rules import listed, shortened, shown
 from multikernel._typing import Array
 from multikernel.banks.base import KernelBank
 from multikernel.banks.forms import register_form
@@ -55,7 +55,7 @@ class Views:
         if isinstance(X, Views):
             return X
         items = dict(X) if isinstance(X, Mapping) else {f"view {k}": part for k, part in enumerate(X)}
-        parts = tuple(host(part) if hasattr(part, "shape") else np.asarray(part) for part in items.values())
+        parts = tuple(unmasked(host(part)) if hasattr(part, "shape") else np.asarray(part) for part in items.values())
         for name, part in zip(items, parts, strict=True):
             if not part.shape:
                 raise ValueError(f"a view has a row for each sample; {str(name)!r} is {shown(items[name])}")
@@ -70,6 +70,10 @@ class Views:
     def shape(self) -> tuple[int, int]:
         """Samples and views."""
         return len(self), len(self.parts)
+
+    def __repr__(self) -> str:
+        told = [f"{name!r} {_form(part)}" for name, part in zip(self.names, self.parts, strict=True)]
+        return f"<Views of {len(self)} samples: {shortened(told)}>"
 
     def __len__(self) -> int:
         return int(self.parts[0].shape[0]) if self.rows is None else len(self.rows)
@@ -129,6 +133,9 @@ class BankRows:
 
     bank: KernelBank
     rows: Array
+
+    def __repr__(self) -> str:
+        return f"<{len(self.rows)} of the {self.bank.shape[0]} samples of a bank of {len(self.bank)} kernels>"
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -280,6 +287,14 @@ def _values(part: Any) -> Array | None:
     return values if values.dtype.kind in "fiub" else None
 
 
+def _form(part: Any) -> str:
+    """What a view is, in a few words."""
+    if isinstance(part, KernelBank):
+        return f"({len(part)} kernel{'s' if len(part) > 1 else ''})"
+    columns = int(part.shape[1]) if len(part.shape) > 1 else 1
+    return f"({columns} column{'s' if columns > 1 else ''})"
+
+
 def _square(part: Any) -> Array | None:
     """The entries of a view that looks like a kernel matrix; a frame does with columns named as its rows."""
     labels = getattr(part, "index", None) if is_frame(part) else None
@@ -298,7 +313,7 @@ def _first_unlike(K: Array) -> tuple[tuple[int, int], float, float]:
 
 
 def _quoted(names: Iterable[str]) -> str:
-    return ", ".join(map(repr, names))
+    return shortened([repr(name) for name in names])
 
 
 register_form("rows", BankRows)

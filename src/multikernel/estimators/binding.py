@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from multikernel._arrays import foreign, host, taken
+from multikernel._arrays import foreign, host, refuse_masked, taken, unmasked
+from multikernel._rules import shortened
 from multikernel._typing import Array
 from multikernel._warnings import Message, keeping, warn_once
 from multikernel.banks import KernelBank, bind_kernels, precomputed
@@ -67,6 +68,7 @@ class TakesKernels(TakesSamples):
         """``checks`` are those of scikit-learn for the target."""
         check_samples_rows(X, y=y)
         y = host(y)
+        refuse_masked(y, "y")
         if y is not None:
             (check_target if checks.get("y_numeric") else check_labels)(y)
         X, self._samples_bound = self._taken(X), None
@@ -95,6 +97,7 @@ class TakesKernels(TakesSamples):
 
     def _taken(self, X: Any) -> Any:
         """Some samples of a bank as a bank, a dict or a list of views as views; anything else as it is."""
+        X = unmasked(X)
         self._rows = X.rows if isinstance(X, BankRows) else None
         if isinstance(X, BankRows):
             return X.bank.block(X.rows, X.rows)
@@ -174,7 +177,7 @@ class TakesKernels(TakesSamples):
             if view not in given:
                 raise ValueError(
                     f"{type(self).__name__}: kernels has no entry for the view {view!r}; it has "
-                    f"{', '.join(map(repr, given))}"
+                    f"{shortened(list(map(repr, given)))}"
                 )
             given = given[view]
         return for_columns(part) if given is None else deepcopy(as_family(given))
