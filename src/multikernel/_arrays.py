@@ -5,6 +5,7 @@ small beside it, vectors of samples and of kernels, is a NumPy array. So kernels
 are written for any array, and whoever asks them need not know of any.
 
     namespace(A)    the functions of A's library        host(A)     A as a NumPy array
+    unmasked(A)     NaN in place of masked entries
     like(A, B)      B where A is, in A's precision      foreign(A)  whether A is of another library
 """
 
@@ -64,6 +65,27 @@ def host(A: Any) -> Any:
         case "cupy":
             return A.get()
     return np.asarray(A.to_device(namespace(A).__array_namespace_info__().default_device()))
+
+
+def unmasked(A: Any) -> Any:
+    """A masked array as one in which what is masked is missing: NaN, or None among objects; anything else as it is."""
+    if not isinstance(A, np.ma.MaskedArray) or A.dtype.names:
+        return A
+    if not np.ma.getmaskarray(A).any():
+        return np.asarray(A)
+    missing: Any = np.array("NaT", dtype=A.dtype) if A.dtype.kind in "mM" else None
+    if A.dtype.kind in "fiub":
+        A, missing = A.astype(float), np.nan
+    elif missing is None:
+        A = A.astype(object)
+    return np.where(np.ma.getmaskarray(A), missing, A.data)
+
+
+def refuse_masked(values: Any, name: str) -> None:
+    """ValueError with the first entry that is masked, where none may be missing."""
+    if isinstance(values, np.ma.MaskedArray) and not values.dtype.names and np.ma.getmaskarray(values).any():
+        row = int(np.argwhere(np.ma.getmaskarray(values))[0, 0]) if values.ndim else 0
+        raise ValueError(f"{name} is masked at row {row}: give a value there, or leave the sample out")
 
 
 def like(A: Any, B: Any) -> Any:

@@ -14,6 +14,7 @@ import numpy as np
 
 _SHOWN = 60  # characters of a value that a sentence shows
 _MOST_THREADS = 1024
+_NAMES = 5  # that a sentence lists
 
 
 class Rule(ABC):
@@ -221,6 +222,12 @@ class AnyOf(Rule):
 def listed(words: Sequence[str]) -> str:
     """The words as a sentence lists alternatives: a, b or c."""
     return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def shortened(names: Sequence[str]) -> str:
+    """The first of several names, and how many more there are."""
+    rest = len(names) - _NAMES
+    return ", ".join(names[:_NAMES]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def shown(value: Any) -> str:

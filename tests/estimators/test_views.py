@@ -20,6 +20,7 @@ from multikernel import (
     BankSearchCV,
     EasyMKLClassifier,
     L1MKLClassifier,
+    MultiKernelClassifier,
     MultipleKernelRidgeCV,
     RLS2Regressor,
     bind,
@@ -133,6 +134,122 @@ def test_parts_of_a_bank_are_split_fitted_and_predicted() -> None:
     assert train[:5].shape == (5, N)
 
 
+# -- matrices with an error in them ------------------------------------------------------------------------------------
+
+KERNELS_ARE_LEARNED = [EasyMKLClassifier(lam=0.1), MultiKernelClassifier(random_state=0)]
+LOWER, HOLE, FAR = np.triu(K1), K1.copy(), -K1
+HOLE[3, 4] = np.nan
+
+
+def in_forms(*matrices: Array) -> list[Any]:
+    """What a user gives several matrices as, all in the same order; the last is named "b" or "view 1"."""
+    names = ["a", "b"][-len(matrices) :]
+    by_name = dict(zip(names, matrices, strict=True))
+    frames = {name: pd.DataFrame(K) for name, K in by_name.items()}
+    return [by_name, frames, list(matrices), np.stack(matrices), views(by_name), views(list(matrices))]
+
+
+@pytest.mark.parametrize("model", KERNELS_ARE_LEARNED, ids=lambda model: type(model).__name__)
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (
+            LOWER,
+            r"view '(b|view 1)' is square, 80 x 80, .* not symmetric: entry \(\d+, \d+\) .* features=\['(b|view 1)'\]",
+        ),
+        (HOLE, r"view '(b|view 1)' is square.*entry \(3, 4\) is nan and entry \(4, 3\) is "),
+    ],
+    ids=["triangle", "hole"],
+)
+def test_a_square_view_that_is_not_symmetric_is_refused(model: Any, wrong: Array, told: str) -> None:
+    """In every form, by both kinds of estimators: nobody meant its columns to be features."""
+    for X in [*in_forms(K1, wrong), {"x": GENES, "b": wrong}]:
+        with pytest.raises(ValueError, match=told):
+            clone(model).fit(X, Y)
+    with pytest.raises(ValueError, match="'b' is square"):  # also by a part of it
+        clone(model).fit(views({"x": GENES, "b": wrong})[TRAIN], Y[TRAIN])
+
+
+@pytest.mark.parametrize("model", KERNELS_ARE_LEARNED, ids=lambda model: type(model).__name__)
+def test_a_symmetric_matrix_that_is_no_kernel_is_refused(model: Any) -> None:
+    for X in [{"a": K1, "b": FAR}, {"x": GENES, "b": FAR}]:
+        with pytest.raises(ValueError, match=r"kernel 'b' is not positive semi-definite.* features=") as told:
+            clone(model).fit(X, Y)
+        assert "clip=True" in str(told.value)
+    with pytest.raises(ValueError, match="is not positive semi-definite"):
+        clone(model).fit(np.stack([K1, FAR]), Y)
+
+
+@pytest.mark.parametrize("model", KERNELS_ARE_LEARNED, ids=lambda model: type(model).__name__)
+def test_square_features_are_learned_where_the_user_says_so(model: Any) -> None:
+    square = RNG.normal(size=(N, N)) + 0.1 * SIGNAL.to_numpy()[:, None]
+    wide = np.hstack([square, np.zeros((N, 1))])  # the same kernels, and nobody takes it for a matrix
+    want = clone(model).fit({"b": wide}, Y).predict({"b": wide[:9]})
+    said = clone(model).fit(views({"b": square}, features=["b"]), Y)
+    np.testing.assert_array_equal(said.predict({"b": square[:9]}), want)
+    named = pd.DataFrame(
+        square, columns=[f"gene {j}" for j in range(N)]
+    )  # columns with names of their own are features
+    np.testing.assert_array_equal(clone(model).fit({"b": named}, Y).predict({"b": named[:9]}), want)
+    part = views([square, GENES], features=["view 0"])[TRAIN]
+    assert clone(model).fit(part, Y[TRAIN]).predict(views([square, GENES], features=["view 0"])[TEST]).shape == (20,)
+
+
+def test_features_are_said_by_kernels_for_the_view() -> None:
+    square = RNG.normal(size=(N, N))
+    model = EasyMKLClassifier({"b": RBF("median"), "x": Linear()}, lam=0.1).fit({"b": square, "x": GENES}, Y)
+    assert list(model.kernel_names_) == ["b", "x"]
+
+
+def test_what_features_says_is_checked() -> None:
+    with pytest.raises(ValueError, match="views: features names 'c', and the views are 'a', 'b'"):
+        views({"a": GENES, "b": LOWER}, features=["c"])
+    with pytest.raises(ValueError, match="not of views that are made already"):
+        views(views({"a": GENES}), features=["a"])
+    with pytest.raises(ValueError, match="view 'a' holds samples, and kernels='precomputed' says"):
+        EasyMKLClassifier("precomputed").fit(views({"a": GENES, "b": K1}), Y)
+    with pytest.raises(ValueError, match="kernel 'b' is not symmetric"):
+        EasyMKLClassifier("precomputed").fit({"a": K1, "b": LOWER}, Y)
+    with pytest.raises(ValueError, match="kernel 0 is a sparse matrix; precomputed kernels are dense"):
+        precomputed([sparse.csr_array(K1)])
+
+
+def test_the_automatic_estimator_takes_views_banks_and_their_parts() -> None:
+    """As if every part had been cut by hand."""
+    genes = GENES[:, 2:]
+    seen, matrices = views({"genes": genes, "proteins": K2}), views({"a": K1, "b": K2})
+    model, y = MultiKernelClassifier(random_state=0), Y[TRAIN]
+    got = clone(model).fit(seen[TRAIN], y).predict_proba(seen[TEST])
+    by_hand = clone(model).fit({"genes": genes[TRAIN], "proteins": cut(K2, TRAIN, TRAIN)}, y)
+    new = {"genes": genes[TEST], "proteins": cut(K2, TEST, TRAIN)}
+    np.testing.assert_array_equal(got, by_hand.predict_proba(new))
+    fitted = clone(model).fit(matrices[TRAIN], y)
+    new = {"a": cut(K1, TEST, TRAIN), "b": cut(K2, TEST, TRAIN)}
+    np.testing.assert_array_equal(fitted.predict_proba(matrices[TEST]), fitted.predict_proba(new))
+    stacked = clone(model).fit(np.stack([cut(K, TRAIN, TRAIN) for K in (K1, K2)]), y)
+    np.testing.assert_array_equal(stacked.predict_proba(np.stack(list(new.values()))), fitted.predict_proba(new))
+    inside = clone(model).fit({"genes": genes, "proteins": precomputed([K2])}, Y)
+    np.testing.assert_array_equal(
+        inside.predict_proba({"genes": genes, "proteins": K2}), clone(model).fit(seen, Y).predict_proba(seen)
+    )
+
+
+def test_the_automatic_estimator_knows_nothing_of_rows_that_a_matrix_lacks() -> None:
+    """They count as zeros, in training and of new samples, as by the other estimators."""
+    absent, model = np.array([3, 17]), MultiKernelClassifier(random_state=0)
+    gaps, zeros = K2.copy(), K2.copy()
+    gaps[absent], gaps[:, absent] = np.nan, np.nan
+    zeros[absent], zeros[:, absent] = 0.0, 0.0
+    want = clone(model).fit({"genes": GENES, "proteins": zeros}, Y)
+    got = clone(model).fit({"genes": GENES, "proteins": gaps}, Y)
+    new = {"genes": GENES[:5], "proteins": gaps[:5]}
+    np.testing.assert_array_equal(got.predict_proba(new), want.predict_proba(new | {"proteins": zeros[:5]}))
+    hole = K2[:5].copy()
+    hole[0, 1] = np.nan
+    with pytest.raises(ValueError, match="view 'proteins' has a NaN or infinity at row 0, column 1"):
+        got.predict({"genes": GENES[:5], "proteins": hole})
+
+
 # -- blocks of features and frames -------------------------------------------------------------------------------------
 
 MIXED = {"genes": GENES, "clinic": FRAME, "proteins": K2}
@@ -218,6 +335,14 @@ def test_views_that_do_not_fit_are_told_in_a_sentence() -> None:
         model.predict({"genes": GENES, "clinic": FRAME[["sex", "age", "note"]]})
     with pytest.raises(ValueError, match="views takes a dict or a list of arrays"):
         views(GENES)
+
+
+def test_views_are_shown_in_a_line() -> None:
+    seen = views(MIXED)
+    assert repr(seen) == "<Views of 80 samples: 'genes' (12 columns), 'clinic' (3 columns), 'proteins' (1 kernel)>"
+    assert repr(seen[TEST]).startswith("<Views of 20 samples: ")
+    assert repr(views({f"v{k}": GENES[:, 0] for k in range(9)})).endswith("'v4' (1 column) and 4 more>")
+    assert repr(views([K1, K2])[TEST]) == "<20 of the 80 samples of a bank of 2 kernels>"
 
 
 # -- views that some samples lack --------------------------------------------------------------------------------------

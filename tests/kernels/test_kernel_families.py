@@ -183,3 +183,17 @@ def test_a_mask_marks_columns(mask: Any) -> None:
 def test_a_mask_that_does_not_fit_is_told(columns: Any, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         bind(kernels.RBF(0.5).on(columns), np.ones((4, 3)))
+
+
+@pytest.mark.parametrize("columns", [[0.5], 0.5, None, [None], [[0]], [0, np.nan]])
+def test_columns_that_are_no_columns_are_refused(columns):
+    with pytest.raises(ValueError, match=r"on\(\.\.\.\) takes columns by position, a whole number, or by name, got"):
+        kernels.column_groups({"a": columns}, kernels.RBF())
+
+
+def test_a_column_that_is_not_there_is_told_with_few_of_those_that_are():
+    frame = pd.DataFrame(np.zeros((4, 800)), columns=[f"gene{j}" for j in range(800)])
+    with pytest.raises(
+        ValueError, match="unknown column 'g'; the data have gene0, gene1, gene2, gene3, gene4 and 795 more"
+    ):
+        bind(kernels.RBF().on("g"), frame)

@@ -37,6 +37,7 @@ from multikernel.auto.search import Answer, Member, Tried, tried
 from multikernel.auto.table import Table, as_table, is_of_texts, is_table, is_views, read
 from multikernel.auto.task import Task
 from multikernel.banks.threads import one_blas_thread
+from multikernel.estimators.given import check_predicted
 from multikernel.estimators.learned_kernel import LearnedKernel
 from multikernel.kernels.declared import ColumnTypes
 from multikernel.kernels.frames import check_names, is_frame
@@ -251,7 +252,7 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
 
     def _table(self, X: Any, reset: bool) -> Table:
         """Samples as a table, checked."""
-        texts, X = is_of_texts(X), as_table(X)
+        texts, X = is_of_texts(X), as_table(X, new=not reset and bool(self.preparation_.given))
         if not is_views(X):
             if is_frame(X):
                 check_names(X)
@@ -270,4 +271,6 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         """The blend at samples: shape (len(X), k)."""
         check_is_fitted(self)
         table = self._table(X, reset=False)
-        return self.answer_(self.preparation_.samples(table))
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is said below
+            values = self.answer_(self.preparation_.samples(table))
+        return check_predicted(values, type(self).__name__)

@@ -13,10 +13,12 @@ from sklearn.utils.class_weight import compute_sample_weight
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
+from multikernel._arrays import refuse_masked
 from multikernel._parameters import Positive, Seed, Threads, Verbosity, check_parameters
 from multikernel._typing import Array
 from multikernel.auto.base import MultiKernelEstimator
 from multikernel.auto.goal import Labels
+from multikernel.banks.views import check_samples_rows
 from multikernel.estimators.given import check_labels
 from multikernel.estimators.parameters import ClassWeight, checked_weights
 from multikernel.estimators.unchanged import unchanged_unless_done
@@ -103,8 +105,10 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
             scales and ridges are learned without, from the samples of a weight that is not 0
         """
         check_parameters(self)
+        check_samples_rows(X, y=y, sample_weight=sample_weight)
         if y is None:
             raise ValueError("This MultiKernelClassifier estimator requires y to be passed, but the target y is None")
+        refuse_masked(y, "y")
         check_labels(y)
         table, y = self._table(X, reset=True), column_or_1d(y, warn=True)
         if y.dtype.kind == "f":
@@ -157,3 +161,14 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
     def predict_log_proba(self, X: Any) -> Array:
         """Logarithms of the probabilities."""
         return np.log(np.maximum(self.predict_proba(X), np.finfo(float).tiny))
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of samples X whose predicted label is that of y, as scikit-learn's classifiers tell it.
+
+        Parameters
+        ----------
+        X, y : as in ``fit``
+        sample_weight : array (len(X),)
+        """
+        check_samples_rows(X, y=y, sample_weight=sample_weight)
+        return float(super().score(X, y, sample_weight))

@@ -14,10 +14,12 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from multikernel._rules import shortened
 from multikernel._typing import Array
 from multikernel._warnings import PredictionWarning, warn_user
 from multikernel.auto.samples import Samples
 from multikernel.auto.table import Table, is_views, read
+from multikernel.banks.checks import check_finite
 from multikernel.kernels import Encoding, Features, NormalScores, OneHot, Standardize, Together
 from multikernel.kernels.columns import Column, type_of
 from multikernel.kernels.declared import Declared, checked_types
@@ -44,6 +46,8 @@ class Preparation:
     given : tuple of str, names of views that are kernel matrices
     norms : tuple of float, the mean diagonal of each of these
     n : int, training samples
+    known : tuple of bool arrays (n,), whether each of these matrices knows a training sample
+    rows : array (n,), the training samples among those of the views' banks; None where they were all of these
     """
 
     columns: tuple[Column, ...]
@@ -57,6 +61,8 @@ class Preparation:
     given: tuple[str, ...]
     norms: tuple[float, ...]
     n: int
+    known: tuple[Array, ...] = ()
+    rows: Array | None = None
 
     @classmethod
     def of(cls, table: Table, types: Mapping[str, Declared] | None = None) -> Preparation:
@@ -86,6 +92,8 @@ class Preparation:
             tuple(table.given),
             tuple(float(np.trace(K)) / len(K) or 1.0 for K in table.given.values()),
             table.n,
+            tuple(np.asarray(K.any(axis=0)) for K in table.given.values()),
+            table.rows,
         )
 
     def read(self, X: Any) -> Table:
@@ -98,7 +106,7 @@ class Preparation:
         ------
         ValueError : where one is missing, or has another form
         """
-        table, names = read(X, self.given), [column.name for column in self.columns]
+        table, names = read(X, self.given, self.rows), [column.name for column in self.columns]
         if not is_views(X) and len(table.columns) == len(names) and not table.columns.keys() >= set(names):
             table = replace(table, columns=dict(zip(names, table.columns.values(), strict=True)))
         missing = [name for name in names if name not in table.columns]
@@ -109,12 +117,14 @@ class Preparation:
         for name, sizes in zip(self.sparse, self.sizes, strict=True):
             if table.sparse[name].shape[1] != len(sizes):
                 raise ValueError(f"X has {table.sparse[name].shape[1]} features, and training had {len(sizes)} of them")
-        for name in self.given:
+        for k, name in enumerate(self.given):
             if table.given[name].ndim != 2 or table.given[name].shape[1] != self.n:
                 raise ValueError(
                     f"view {name!r} is a kernel matrix: new samples need a row each with {self.n} entries, one for "
                     f"each training sample, got shape {table.given[name].shape}"
                 )
+            known = self.known[k] if self.known else np.ones(self.n, dtype=bool)
+            table.given[name] = _filled(table.given[name], known, f"view {name!r}")
         return table
 
     def samples(self, table: Table) -> Samples:
@@ -187,6 +197,13 @@ class Preparation:
         ][: 2 * _SHOWN]
 
 
+def _filled(K: Array, known: Array, name: str) -> Array:
+    """A kernel matrix of new samples, with zeros for samples that it knows nothing of."""
+    K = np.where(np.isnan(K) & (~known | np.isnan(K).all(axis=1, keepdims=True)), 0.0, K)
+    check_finite(K, name)
+    return K
+
+
 def _why(column: Column) -> str:
     """Why a column is left out."""
     if column.type == "identifier":
@@ -200,12 +217,6 @@ def _used(columns: Sequence[Column]) -> list[Column]:
 
 def _kind(column: Column) -> str:
     return column.type
-
-
-def shortened(names: Sequence[str]) -> str:
-    """The first of several names."""
-    rest = len(names) - _SHOWN
-    return ", ".join(names[:_SHOWN]) + (f" and {rest} more" if rest > 0 else "")
 
 
 def _of_numbers(used: Sequence[Column], numbers: Encoding) -> Iterator[tuple[Encoding, tuple[int, ...]]]:

@@ -10,10 +10,12 @@ from sklearn.base import RegressorMixin
 from sklearn.utils import check_array
 from sklearn.utils.validation import check_consistent_length, check_is_fitted, column_or_1d
 
+from multikernel._arrays import refuse_masked
 from multikernel._parameters import Positive, Seed, Threads, Verbosity, check_parameters
 from multikernel._typing import Array
 from multikernel.auto.base import MultiKernelEstimator
 from multikernel.auto.goal import Values
+from multikernel.banks.views import check_samples_rows
 from multikernel.estimators.given import check_target
 from multikernel.estimators.parameters import checked_weights
 from multikernel.estimators.unchanged import unchanged_unless_done
@@ -101,8 +103,10 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
             scales and ridges are learned without, from the samples of a weight that is not 0
         """
         check_parameters(self)
+        check_samples_rows(X, y=y, sample_weight=sample_weight)
         if y is None:
             raise ValueError("This MultiKernelRegressor estimator requires y to be passed, but the target y is None")
+        refuse_masked(y, "y")
         check_target(y)
         table = self._table(X, reset=True)
         y = np.asarray(y)
@@ -131,6 +135,17 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
         X : samples like those of ``fit``; views that are kernel matrices have a column for each training sample
         """
         return self._told(self._values(X)) + self._told_mean
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R2 of the predictions for X against y, as scikit-learn's regressors tell it.
+
+        Parameters
+        ----------
+        X, y : as in ``fit``
+        sample_weight : array (len(X),)
+        """
+        check_samples_rows(X, y=y, sample_weight=sample_weight)
+        return float(super().score(X, y, sample_weight))
 
     @property
     def intercept_(self) -> Any:

@@ -1,28 +1,30 @@
 """What a user gives, as columns: arrays, sparse matrices, data frames of pandas or polars, and views in a dict.
 
-Columns are read as kernels read them (kernels/frames.py), but strings may stand beside numbers. A view that is a
-symmetric matrix of n x n numbers, none of them larger than the roots of its diagonal allow, is a kernel matrix; new
-samples then come as a matrix with a column for each training sample.
+Columns are read as kernels read them (kernels/frames.py), but strings may stand beside numbers. Which views are kernel
+matrices is decided as for all estimators (banks/views.py); new samples then come as a matrix with a column for each
+training sample.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
-from multikernel._arrays import host
+from multikernel._arrays import host, unmasked
 from multikernel._memory import check_memory
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
+from multikernel.banks.checks import numbers
+from multikernel.banks.views import BankRows, Views, views
+from multikernel.banks.views import is_views as is_several
 from multikernel.kernels.declared import Declared
 from multikernel.kernels.frames import FrameColumn, check_names, columns_of, is_frame
 
 _FEW = 200  # columns up to which a sparse matrix is read as numbers
-_SYMMETRIC = 1e-8  # of the largest entry
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,6 +39,7 @@ class Table:
     given : dict of kernel matrices (n, training samples)
     views : dict, the view of each column where views were given
     types : dict, what columns hold where the form of X says it
+    rows : array (n,), which samples of the views' banks these are; None is all of them
     """
 
     n: int
@@ -45,15 +48,17 @@ class Table:
     given: dict[str, Array] = field(default_factory=dict)
     views: dict[str, str] = field(default_factory=dict)
     types: dict[str, Declared] = field(default_factory=dict)
+    rows: Array | None = None
 
 
-def read(X: Any, given: Sequence[str] | None = None) -> Table:
+def read(X: Any, given: Sequence[str] | None = None, training: Array | None = None) -> Table:
     """The table of samples.
 
     Parameters
     ----------
-    X : array, sparse matrix, data frame, or dict of these and of kernel matrices
+    X : array, sparse matrix, data frame, or views: a dict of these and of kernel matrices
     given : names of the views that are kernel matrices; None for training samples, which show it
+    training : for new samples, the training samples among those of a view's bank; None for all of them
 
     Raises
     ------
@@ -62,26 +67,34 @@ def read(X: Any, given: Sequence[str] | None = None) -> Table:
     if sparse.issparse(X):
         return _sparse(X)
     if is_views(X):
-        return _views(X, given)
+        return _new_views(Views.of(X), given, training) if given is not None else _training_views(X)
     if is_frame(X):
         check_names(X)
         return Table(len(X), dict(zip(map(str, X.columns), columns_of(X, mixed=True), strict=True)))
     return _array(host(X))
 
 
-def as_table(X: Any) -> Any:
+def as_table(X: Any, new: bool = False) -> Any:
     """What a user gives, as one of the forms that ``read`` takes.
 
-    A bank of kernels and a list of matrices, frames or kernel matrices are views by number; a list or a column of
-    strings is a column of texts.
+    A bank of kernels, a stack of matrices and a list of matrices, frames or kernel matrices are views by number; a list
+    or a column of strings is a column of texts.
+
+    Parameters
+    ----------
+    X : as ``fit`` or ``predict`` took it
+    new : whether these are new samples of a model that has learned from kernel matrices
     """
+    X = unmasked(X)
+    if isinstance(X, BankRows):
+        return _by_kernel(X.bank, X.rows)
     if isinstance(X, KernelBank):
-        entries = len(X) * X.shape[0] * X.shape[1]
-        check_memory(
-            entries, f"a bank of {len(X)} kernels as matrices", "learn from a bank by L1MKL, which stores less"
-        )
-        return {f"kernel {k}": X.matrix(k) for k in range(len(X))}
+        return _by_kernel(X) if not new else dict(_matrices("", X))
+    if new and isinstance(X, np.ndarray) and X.ndim == 3:
+        X = list(X)
     if isinstance(X, list | tuple) and X and all(len(getattr(view, "shape", ())) == 2 for view in X):
+        return {f"view {k}": view for k, view in enumerate(X)}
+    if isinstance(X, np.ndarray) and is_several(X):
         return {f"view {k}": view for k, view in enumerate(X)}
     if is_views(X) or is_frame(X) or sparse.issparse(X):
         return X
@@ -93,7 +106,7 @@ def as_table(X: Any) -> Any:
 
 def is_views(X: Any) -> bool:
     """Whether X holds views by name; a sparse matrix by keys is a mapping, too."""
-    return isinstance(X, Mapping) and not sparse.issparse(X)
+    return isinstance(X, Views) or (isinstance(X, Mapping) and not sparse.issparse(X))
 
 
 def is_of_texts(X: Any) -> bool:
@@ -108,28 +121,64 @@ def is_table(X: Any) -> bool:
     return is_views(X) or is_frame(X) or getattr(getattr(X, "dtype", None), "kind", "") == "O"
 
 
-def _views(X: Mapping[Any, Any], given: Sequence[str] | None) -> Table:
-    if not X:
+def _by_kernel(bank: KernelBank, rows: Array | None = None) -> Views:
+    """A view for each kernel of a bank."""
+    return Views(_names(bank), tuple(bank.select([k]) for k in range(len(bank))), rows)
+
+
+def _training_views(X: Views | Mapping[Any, Any]) -> Table:
+    """The table of training samples in views."""
+    if isinstance(X, Mapping) and not X:
         raise ValueError("X is a dict without any view; give at least one array, data frame or kernel matrix")
+    made = views(X)
+    found = _by_kernel(made) if isinstance(made, KernelBank) else made
+    found.check_matrices()
+    return _of_views(found, found.items())
+
+
+def _new_views(X: Views, given: Sequence[str], training: Array | None) -> Table:
+    """The table of new samples in views; see ``read``."""
+    against = slice(None) if training is None else training
+    parts = ((name, X.part(name)) for name in X.names)
+    of_training = (
+        (name, part.block(slice(None), against) if isinstance(part, KernelBank) else part) for name, part in parts
+    )
+    return _of_views(X, of_training, given)
+
+
+def _of_views(X: Views, parts: Iterable[tuple[str, Any]], given: Sequence[str] = ()) -> Table:
+    """The table of views; those that are banks, or are named by ``given``, are kernel matrices."""
     columns: dict[str, FrameColumn] = {}
     matrices: dict[str, Any] = {}
     kernels: dict[str, Array] = {}
-    views: dict[str, str] = {}
-    lengths: dict[str, int] = {}
-    for key, value in X.items():
-        name = str(key)
-        if _is_kernel(value) if given is None else name in given:
-            kernels[name] = np.asarray(value, dtype=float)
-            lengths[name] = len(kernels[name])
+    view_of: dict[str, str] = {}
+    for name, part in parts:
+        if isinstance(part, KernelBank):
+            kernels |= _matrices(name, part)
             continue
-        part = read(_as_table(value))
-        lengths[name] = part.n
-        columns |= {f"{name}: {column}": cells for column, cells in part.columns.items()}
-        views |= {f"{name}: {column}": name for column in part.columns}
-        matrices |= dict.fromkeys([name] * len(part.sparse), part.sparse.get("sparse"))
-    if len(set(lengths.values())) > 1:
-        raise ValueError(f"views must have a row for each sample, got rows: {lengths}")
-    return Table(next(iter(lengths.values())), columns, matrices, kernels, views)
+        if name in given:
+            kernels[name] = numbers(part, f"view {name!r}")
+            continue
+        table = read(_as_table(part))
+        columns |= {f"{name}: {column}": cells for column, cells in table.columns.items()}
+        view_of |= {f"{name}: {column}": name for column in table.columns}
+        matrices |= dict.fromkeys([name] * len(table.sparse), table.sparse.get("sparse"))
+    return Table(len(X), columns, matrices, kernels, view_of, rows=X.rows)
+
+
+def _matrices(view: str, bank: KernelBank) -> Iterator[tuple[str, Array]]:
+    """The matrices of a bank and their names; MemoryError where they are larger than the memory."""
+    check_memory(
+        len(bank) * bank.shape[0] * bank.shape[1],
+        f"a bank of {len(bank)} kernels as matrices",
+        "learn from a bank by L1MKL, which stores less",
+    )
+    for k, name in enumerate(_names(bank)):
+        yield (name if not view else view if len(bank) == 1 else f"{view}: {name}"), bank.matrix(k)
+
+
+def _names(bank: KernelBank) -> tuple[str, ...]:
+    return bank.names or tuple(f"kernel {k}" for k in range(len(bank)))
 
 
 def _as_table(value: Any) -> Any:
@@ -138,18 +187,6 @@ def _as_table(value: Any) -> Any:
         return value.to_frame()
     table = value if hasattr(value, "shape") else np.asarray(value)
     return table.reshape(-1, 1) if len(table.shape) == 1 else table
-
-
-def _is_kernel(value: Any) -> bool:
-    if is_frame(value) or sparse.issparse(value) or isinstance(value, Mapping):
-        return False
-    K = np.asarray(value)
-    if K.ndim != 2 or K.shape[0] != K.shape[1] or K.dtype.kind not in "fiu" or len(K) < 3:
-        return False
-    diagonal, largest = np.diagonal(K), np.abs(K).max()
-    if not np.isfinite(largest) or (diagonal < 0).any() or np.abs(K - K.T).max() > _SYMMETRIC * largest:
-        return False
-    return bool((np.outer(diagonal, diagonal) + _SYMMETRIC * largest**2 >= K**2).all())
 
 
 def _sparse(X: Any) -> Table:

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array
 
-from multikernel._arrays import checked, foreign, host
+from multikernel._arrays import checked, foreign, host, unmasked
 from multikernel.banks.array_bank import ArrayBank
 from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.concatenated import ConcatenatedBank
@@ -93,6 +93,7 @@ def bind(
     >>> len(bank), bank.shape
     (11, (20, 20))
     """
+    X = unmasked(X)
     table = None if foreign(X) else as_table(X)
     if foreign(X):
         samples = checked(X)

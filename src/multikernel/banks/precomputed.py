@@ -8,7 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._arrays import host
+from multikernel._arrays import host, unmasked
+from multikernel._rules import shortened
 from multikernel._typing import Array, Index
 from multikernel._warnings import warn_user
 from multikernel.banks.base import KernelBank
@@ -62,19 +63,18 @@ def precomputed(
     if names is not None and len(names) != len(matrices):
         raise ValueError(f"precomputed: {len(matrices)} kernels need as many names, got {len(names)}")
     m, n = len(matrices), matrices[0].shape[0]
-    for k, matrix in enumerate(matrices):
+    called = [f"kernel {k}" if names is None else f"kernel {names[k]!r}" for k in range(m)]
+    for name, matrix in zip(called, matrices, strict=True):
         if matrix.shape != (n, n):
-            raise ValueError(
-                f"kernel {k} has shape {matrix.shape}; precomputed kernels must be square, here ({n}, {n})"
-            )
+            raise ValueError(f"{name} has shape {matrix.shape}; precomputed kernels must be square, here ({n}, {n})")
     packed = np.empty((m, n * (n + 1) // 2), dtype=np.result_type(*matrices))
     moved = np.zeros(m)
 
     def take(part: slice) -> None:
         for k in range(m)[part]:
-            check_finite(matrices[k], f"kernel {k}")
-            check_symmetric(matrices[k], f"kernel {k}")
-            positive, moved[k] = as_positive(matrices[k], f"kernel {k}", psd, clip)
+            check_finite(matrices[k], called[k])
+            check_symmetric(matrices[k], called[k])
+            positive, moved[k] = as_positive(matrices[k], called[k], psd, clip)
             packed[k] = pack(positive)
 
     with one_blas_thread(0 if m > 1 else n):  # the matrices are shared out among threads
@@ -114,7 +114,7 @@ def rectangular(K: Any, m: int, n: int, names: tuple[str, ...] | None = None, kn
         return K
     if isinstance(K, Mapping) and names is not None:
         if set(map(str, K)) != set(names):
-            got, want = (", ".join(map(repr, sorted(map(str, each)))) for each in (K, names))
+            got, want = (shortened(list(map(repr, sorted(map(str, each))))) for each in (K, names))
             raise ValueError(f"expected the kernels {want}, got {got}")
         K = {str(name): matrix for name, matrix in K.items()}
         K = [K[name] for name in names]
@@ -137,7 +137,8 @@ def rectangular(K: Any, m: int, n: int, names: tuple[str, ...] | None = None, kn
 
 def _matrices(K: Any) -> Iterator[Array]:
     """The matrices one by one, as floats; a ValueError for what is no matrix."""
-    K = list(K.values()) if isinstance(K, Mapping) else np.asarray(host(K))[None] if _is_matrix(K) else host(K)
+    K = unmasked(host(K))
+    K = list(K.values()) if isinstance(K, Mapping) else np.asarray(K)[None] if _is_matrix(K) else K
     if isinstance(K, np.ndarray) and K.ndim != 3:
         raise ValueError(
             "precomputed kernels must be a matrix (n, n), an array (m, n, n), or a list or dict of matrices, "
@@ -146,7 +147,9 @@ def _matrices(K: Any) -> Iterator[Array]:
     if len(K) == 0:
         raise ValueError("precomputed kernels: got an empty list, at least one matrix is needed")
     for k, matrix in enumerate(K):
-        array = real(host(matrix), f"kernel {k}")
+        if hasattr(matrix, "tocsr"):
+            raise ValueError(f"kernel {k} is a sparse matrix; precomputed kernels are dense: give K.toarray()")
+        array = real(unmasked(host(matrix)), f"kernel {k}")
         array = array if array.dtype == np.float32 else array.astype(np.float64, copy=False)
         if array.ndim != 2:
             raise ValueError(f"kernel {k} is not a matrix: it has shape {array.shape}")

@@ -18,6 +18,7 @@ from typing import Any, Self
 import numpy as np
 from sklearn.utils import check_array
 
+from multikernel._rules import shortened
 from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank
 from multikernel.banks.bind import bind_kernels
@@ -104,7 +105,7 @@ class ViewBank(SameKernelsBank):
         assert before is not None
         now = features_of(part, samples)
         if now.n != before.n or (now.names or before.names) != (before.names or now.names):
-            was, got = (", ".join(each.names) if each.names else f"{each.n} columns" for each in (before, now))
+            was, got = (shortened(each.names) if each.names else f"{each.n} columns" for each in (before, now))
             raise ValueError(f"view {self.view!r} had {was} in training, and has {got} now")
         if not present.any():
             return self.example[np.zeros(len(present), dtype=int)], present

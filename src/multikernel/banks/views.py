@@ -7,18 +7,24 @@ a view, all of whose cells there are missing, has k = 0 with every sample in the
 
 which is positive semi-definite: the sample is the origin of the view's feature space, and the other views speak for it.
 What kernels learn from the training sample they learn from the samples that have the view.
+
+A view with as many columns as samples is a kernel matrix where it is symmetric. One that is square and not symmetric is
+refused by a fit, since it may be a kernel matrix with an error in it, unless the user says that it holds features.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from numbers import Real
 from typing import Any
 
 import numpy as np
 from sklearn.utils import _safe_indexing
 
-from multikernel._rules import listed, shown
+from multikernel._arrays import foreign, host, unmasked
+from multikernel._row_labels import check_labels_of_rows, check_rows, row_labels
+from multikernel._rules import listed, shortened, shown
 from multikernel._typing import Array
 from multikernel.banks.base import KernelBank
 from multikernel.banks.forms import register_form
@@ -35,11 +41,13 @@ class Views:
     names : tuple of str
     parts : for each view samples as the user gave them, or a bank
     rows : int array, which samples of the parts these are; None is all of them
+    features : tuple of str, the views that hold features, also where they are square
     """
 
     names: tuple[str, ...]
     parts: tuple[Any, ...]
     rows: Array | None = None
+    features: tuple[str, ...] = ()
 
     @classmethod
     def of(cls, X: Any) -> Views:
@@ -47,10 +55,11 @@ class Views:
         if isinstance(X, Views):
             return X
         items = dict(X) if isinstance(X, Mapping) else {f"view {k}": part for k, part in enumerate(X)}
-        parts = tuple(part if hasattr(part, "shape") else np.asarray(part) for part in items.values())
+        parts = tuple(unmasked(host(part)) if hasattr(part, "shape") else np.asarray(part) for part in items.values())
         for name, part in zip(items, parts, strict=True):
             if not part.shape:
                 raise ValueError(f"a view has a row for each sample; {str(name)!r} is {shown(items[name])}")
+        check_rows(*((f"X[{key!r}]", part) for key, part in _keyed(X, parts)))
         sizes = {str(name): int(part.shape[0]) for name, part in zip(items, parts, strict=True)}
         if len(set(sizes.values())) > 1:
             found = listed([f"{n} in {name!r}" for name, n in sizes.items()]).replace(" or ", " and ")
@@ -61,6 +70,10 @@ class Views:
     def shape(self) -> tuple[int, int]:
         """Samples and views."""
         return len(self), len(self.parts)
+
+    def __repr__(self) -> str:
+        told = [f"{name!r} {_form(part)}" for name, part in zip(self.names, self.parts, strict=True)]
+        return f"<Views of {len(self)} samples: {shortened(told)}>"
 
     def __len__(self) -> int:
         return int(self.parts[0].shape[0]) if self.rows is None else len(self.rows)
@@ -73,7 +86,7 @@ class Views:
     def part(self, name: str) -> Any:
         """What was given for a view: its samples, or its bank against all samples."""
         if name not in self.names:
-            raise ValueError(f"there is no view {name!r} among {', '.join(map(repr, self.names))}")
+            raise ValueError(f"there is no view {name!r} among {_quoted(self.names)}")
         whole = self.parts[self.names.index(name)]
         if self.rows is None:
             return whole
@@ -89,6 +102,24 @@ class Views:
             else:
                 yield name, self.part(name)
 
+    def check_matrices(self, features: Iterable[str] = ()) -> None:
+        """ValueError where a view of training samples is square and not symmetric, and nobody said what it holds.
+
+        Parameters
+        ----------
+        features : names of views that hold features, beside those that are known to
+        """
+        for name, whole in zip(self.names, self.parts, strict=True):
+            if name not in {*self.features, *features} and (K := _square(whole)) is not None:
+                if is_frame(whole):
+                    check_labels_of_rows([(f"X[{name!r}]", whole.index), (f"X[{name!r}].T", whole.columns)])
+                (i, j), there, back = _first_unlike(K)
+                raise ValueError(
+                    f"view {name!r} is square, {len(K)} x {len(K)}, as a kernel matrix is, and not symmetric: entry "
+                    f"({i}, {j}) is {there:.6g} and entry ({j}, {i}) is {back:.6g}. Correct the matrix; or, where its "
+                    f"columns are features, say so: views(X, features=[{name!r}])"
+                )
+
 
 @dataclass(frozen=True, eq=False)
 class BankRows:
@@ -103,6 +134,9 @@ class BankRows:
     bank: KernelBank
     rows: Array
 
+    def __repr__(self) -> str:
+        return f"<{len(self.rows)} of the {self.bank.shape[0]} samples of a bank of {len(self.bank)} kernels>"
+
     @property
     def shape(self) -> tuple[int, int]:
         """How many samples, against how many."""
@@ -113,7 +147,35 @@ class BankRows:
         return replace(self, rows=self.rows[index[0] if isinstance(index, tuple) else index])
 
 
-def views(X: Any) -> Views | KernelBank:
+def labels_of_samples(X: Any) -> list[tuple[str, Any]]:
+    """The labels of the rows of samples, each with a name: those of X, or of each of its views."""
+    if isinstance(X, Views):
+        every = [(f"X[{name!r}]", row_labels(part)) for name, part in zip(X.names, X.parts, strict=True)]
+        return [(name, labels if labels is None or X.rows is None else labels[X.rows]) for name, labels in every]
+    if is_views(X):
+        return [
+            (f"X[{key!r}]", row_labels(part)) for key, part in _keyed(X, X.values() if isinstance(X, Mapping) else X)
+        ]
+    return [("X", row_labels(X))]
+
+
+def check_samples_rows(X: Any, **beside: Any) -> None:
+    """ValueError where what is given beside samples, such as y, labels their rows in another order.
+
+    Parameters
+    ----------
+    X : samples, in any form
+    **beside : what has a row for each sample, by the name of the parameter; None for what is not given
+    """
+    check_labels_of_rows([*labels_of_samples(X), *((name, row_labels(each)) for name, each in beside.items())])
+
+
+def _keyed(X: Any, parts: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    """The views of a dict by key, of a list by position."""
+    return zip(X, parts, strict=True) if isinstance(X, Mapping) else enumerate(parts)
+
+
+def views(X: Any, features: Iterable[str] = ()) -> Views | KernelBank:
     """Several views of the same samples, as one thing that scikit-learn's cross-validation can take apart.
 
     Estimators take a dict or a list of views as it is; ``cross_val_score``, ``GridSearchCV`` and ``train_test_split``
@@ -122,7 +184,10 @@ def views(X: Any) -> Views | KernelBank:
     Parameters
     ----------
     X : dict or list of views: arrays (n, p), CSR matrices, data frames or strings; and kernel matrices (n, n), which
-        are told by their symmetry, or banks
+        are told by their symmetry, or banks. CSR matrices hold features, and so do data frames whose columns have
+        other names than their rows, unless they are symmetric.
+    features : names of views that hold features, though they have as many columns as samples; the views of a list are
+        named "view 0", "view 1" and so on
 
     Returns
     -------
@@ -130,7 +195,8 @@ def views(X: Any) -> Views | KernelBank:
 
     Raises
     ------
-    ValueError : where the views are of different samples
+    ValueError : where the views are of different samples, a symmetric matrix is no kernel matrix, or ``features`` names
+        a view that is not there
 
     Examples
     --------
@@ -144,19 +210,39 @@ def views(X: Any) -> Views | KernelBank:
     >>> bool(found.min() == 1.0)
     True
     """
+    said = (features,) if isinstance(features, str) else tuple(map(str, features))
     if isinstance(X, Views | KernelBank):
+        if said:
+            raise ValueError("views: features is said of a dict or a list of views, not of views that are made already")
         return X
     if not is_views(X):
         raise ValueError("views takes a dict or a list of arrays, data frames, kernel matrices or banks")
     found = Views.of(X)
-    parts = tuple(_as_matrix(part) for part in found.parts)
-    if all(isinstance(part, np.ndarray) and is_kernel_matrix(part) for part in parts):
-        return precomputed(list(parts), names=found.names if isinstance(X, Mapping) else None)
-    made = [
-        precomputed([part], names=[name]) if isinstance(part, np.ndarray) and is_kernel_matrix(part) else part
+    for name in said:
+        if name not in found.names:
+            raise ValueError(f"views: features names {name!r}, and the views are {_quoted(found.names)}")
+    parts = [part if name in said else _as_matrix(part) for name, part in zip(found.names, found.parts, strict=True)]
+    matrices = [
+        name not in said and isinstance(part, np.ndarray) and is_kernel_matrix(part)
         for name, part in zip(found.names, parts, strict=True)
     ]
-    return replace(found, parts=tuple(made))
+    if all(matrices):
+        return _checked(parts, found.names, isinstance(X, Mapping))
+    made = tuple(
+        _checked([part], [name], True) if given else part
+        for name, part, given in zip(found.names, parts, matrices, strict=True)
+    )
+    return replace(found, parts=made, features=said)
+
+
+def _checked(matrices: list[Any], names: Sequence[str], named: bool) -> KernelBank:
+    """The bank of matrices that are symmetric; where one is no kernel matrix, the error says what else it may be."""
+    try:
+        return precomputed(matrices, names=names if named else None)
+    except ValueError as error:
+        raise ValueError(
+            f"{error}; where the columns of a view are features, say so: views(X, features=[...])"
+        ) from None
 
 
 def is_views(X: Any) -> bool:
@@ -180,15 +266,54 @@ def is_kernel_matrix(K: Any) -> bool:
 def _is_view(part: Any) -> bool:
     if isinstance(part, KernelBank) or is_frame(part) or hasattr(part, "tocsr"):
         return True
-    return isinstance(part, np.ndarray) and part.ndim == 2
+    return (isinstance(part, np.ndarray) or foreign(part)) and part.ndim == 2
 
 
 def _as_matrix(part: Any) -> Any:
-    """A square frame of numbers may be a kernel matrix with the samples' names."""
-    if is_frame(part) and part.shape[0] == part.shape[1]:
-        values = np.asarray(part)
-        return values if values.dtype.kind in "fiub" and is_kernel_matrix(values) else part
-    return part
+    """A kernel matrix as an array of numbers, where it was a frame with the samples' names or an array of objects."""
+    values = _values(part)
+    return values if values is not None and is_kernel_matrix(values) else part
+
+
+def _values(part: Any) -> Array | None:
+    """The entries of a view that is square and holds numbers; None for any other, and for a sparse one."""
+    if isinstance(part, KernelBank) or hasattr(part, "tocsr") or len(part.shape) != 2 or len(set(part.shape)) > 1:
+        return None
+    values = np.asarray(part)
+    if values.dtype.kind == "O":
+        if not all(value is None or isinstance(value, Real) for value in values.flat):
+            return None
+        values = values.astype(float)
+    return values if values.dtype.kind in "fiub" else None
+
+
+def _form(part: Any) -> str:
+    """What a view is, in a few words."""
+    if isinstance(part, KernelBank):
+        return f"({len(part)} kernel{'s' if len(part) > 1 else ''})"
+    columns = int(part.shape[1]) if len(part.shape) > 1 else 1
+    return f"({columns} column{'s' if columns > 1 else ''})"
+
+
+def _square(part: Any) -> Array | None:
+    """The entries of a view that looks like a kernel matrix; a frame does with columns named as its rows."""
+    labels = getattr(part, "index", None) if is_frame(part) else None
+    if is_frame(part) and (labels is None or set(labels) != set(part.columns)):
+        return None
+    return _values(part)
+
+
+def _first_unlike(K: Array) -> tuple[tuple[int, int], float, float]:
+    """The entry that differs most from the one across the diagonal, NaN before any number, and both."""
+    with np.errstate(invalid="ignore"):
+        difference = np.abs(K.astype(float) - K.T.astype(float))
+    difference[np.isnan(K) != np.isnan(K.T)] = np.inf
+    i, j = np.unravel_index(int(np.nanargmax(difference)), K.shape)
+    return (int(i), int(j)), float(K[i, j]), float(K[j, i])
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return shortened([repr(name) for name in names])
 
 
 register_form("rows", BankRows)

@@ -26,6 +26,7 @@ from multikernel._warnings import warn_user
 from multikernel._workers import limited, on_threads, seconds_left, time_is_up
 from multikernel.banks import KernelBank
 from multikernel.banks.checks import check_values
+from multikernel.banks.views import check_samples_rows
 from multikernel.certificate import worst
 from multikernel.combinations import Combination, Linear
 from multikernel.estimators.advice import advise_on_constant, advise_on_sizes
@@ -107,6 +108,7 @@ class KernelEstimator(Forecasting):
     def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """What every ``fit`` does."""
         self.check_parameters()
+        check_samples_rows(X, y=y, sample_weight=sample_weight)
         X, y = as_source(X, y, sample_weight)
         with limited(self.time_budget):
             if isinstance(X, Source):

@@ -10,7 +10,8 @@ from typing import Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import validate_data
 
-from multikernel._arrays import foreign, host, taken
+from multikernel._arrays import foreign, host, refuse_masked, taken, unmasked
+from multikernel._rules import shortened
 from multikernel._typing import Array
 from multikernel._warnings import Message, keeping, warn_once
 from multikernel.banks import KernelBank, bind_kernels, precomputed
@@ -19,7 +20,7 @@ from multikernel.banks.checks import check_self_values
 from multikernel.banks.precomputed import Precomputed, rectangular
 from multikernel.banks.threads import slices
 from multikernel.banks.view_bank import ViewBank, bank_of_views, bind_view
-from multikernel.banks.views import BankRows, Views, is_views, views
+from multikernel.banks.views import BankRows, Views, check_samples_rows, is_views, views
 from multikernel.estimators.advice import advise_on_features
 from multikernel.estimators.feature_predictor import FeaturePredictor
 from multikernel.estimators.given import check_labels, check_samples, check_target, checked_target
@@ -65,7 +66,9 @@ class TakesKernels(TakesSamples):
 
     def _bind(self, X: Any, y: Any, **checks: Any) -> tuple[KernelBank, Array]:
         """``checks`` are those of scikit-learn for the target."""
+        check_samples_rows(X, y=y)
         y = host(y)
+        refuse_masked(y, "y")
         if y is not None:
             (check_target if checks.get("y_numeric") else check_labels)(y)
         X, self._samples_bound = self._taken(X), None
@@ -94,6 +97,7 @@ class TakesKernels(TakesSamples):
 
     def _taken(self, X: Any) -> Any:
         """Some samples of a bank as a bank, a dict or a list of views as views; anything else as it is."""
+        X = unmasked(X)
         self._rows = X.rows if isinstance(X, BankRows) else None
         if isinstance(X, BankRows):
             return X.bank.block(X.rows, X.rows)
@@ -143,6 +147,7 @@ class TakesKernels(TakesSamples):
 
     def _bound_views(self, X: Views) -> KernelBank:
         """The kernels of every view: those of its own, or the same for all."""
+        X.check_matrices(self.kernels if isinstance(self.kernels, Mapping) else ())
         self._bound_kernels = None
         bound, names = [], []
         for view, part in X.items():
@@ -163,11 +168,16 @@ class TakesKernels(TakesSamples):
     def _family_of(self, view: str, part: Any) -> KernelFamily:
         """The kernels of a view of samples: by the types of its columns where the user gives none."""
         given = self.kernels
+        if self._is_precomputed():
+            raise ValueError(
+                f"{type(self).__name__}: view {view!r} holds samples, and kernels='precomputed' says that every view "
+                "is a kernel matrix: give kernels by view, or None for kernels by the types of the columns"
+            )
         if isinstance(given, Mapping):
             if view not in given:
                 raise ValueError(
                     f"{type(self).__name__}: kernels has no entry for the view {view!r}; it has "
-                    f"{', '.join(map(repr, given))}"
+                    f"{shortened(list(map(repr, given)))}"
                 )
             given = given[view]
         return for_columns(part) if given is None else deepcopy(as_family(given))

@@ -12,6 +12,7 @@ from multikernel._memory import check_memory
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.estimators.binding import TakesKernels
+from multikernel.estimators.given import check_predicted
 from multikernel.estimators.learned_kernel import LearnedKernel
 from multikernel.estimators.predictor import Predictor
 
@@ -22,7 +23,9 @@ class FittedModel(LearnedKernel, TakesKernels):
     def _values(self, X: Any) -> Array:
         """f(x) of every problem or target: shape (len(X), problems)."""
         check_is_fitted(self)
-        return self.predictor_.at(lambda: self.banks(X))
+        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is said below
+            values = self.predictor_.at(lambda: self.banks(X))
+        return check_predicted(values, type(self).__name__)
 
     def share(self, reference: KernelBank, support: Array) -> None:
         """Take the reference to the training samples that models of one bank share, with these of the samples."""
@@ -101,13 +104,14 @@ class FittedModel(LearnedKernel, TakesKernels):
         problems, m = np.size(self.intercept_), self.weights_.shape[-1]
         predictor: Predictor = self.predictor_
         parts, count = [], 0
-        for bank in self.banks(X, problems * m):
-            count += bank.shape[0]
-            check_memory(
-                float(count) * problems * m,
-                f"the contributions of {m} kernels to {count} samples",
-                "take fewer samples",
-            )
-            parts.append(predictor.contributions(bank))
-        found = np.concatenate(parts)
+        with np.errstate(over="ignore", invalid="ignore"):
+            for bank in self.banks(X, problems * m):
+                count += bank.shape[0]
+                check_memory(
+                    float(count) * problems * m,
+                    f"the contributions of {m} kernels to {count} samples",
+                    "take fewer samples",
+                )
+                parts.append(predictor.contributions(bank))
+        found = check_predicted(np.concatenate(parts), type(self).__name__)
         return found[:, :, 0] if self.dual_coef_.ndim == 1 else found

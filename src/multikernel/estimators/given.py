@@ -88,6 +88,17 @@ def _as_array(values: Any) -> Any:
         return np.empty(0, dtype=object)
 
 
+def check_predicted(values: Array, name: str) -> Array:
+    """What an estimator of a class of this name tells of samples; a ValueError names the first where it overflows."""
+    wrong = np.flatnonzero(~np.isfinite(values).reshape(len(values), -1).all(axis=1))
+    if len(wrong):
+        raise ValueError(
+            f"{name}: the answer for row {wrong[0]} of X is NaN or infinite, because the numbers of that sample are "
+            "too large for the kernels; give it in the units of the training samples, or leave it out"
+        )
+    return values
+
+
 def checked_target(y: Any, n: int, **checks: Any) -> Array:
     """The target for n samples, as ``validate_data`` would check it beside an array of samples."""
     several = checks.get("multi_output") and np.ndim(y) == 2

@@ -16,6 +16,7 @@ from multikernel._arrays import host, returned
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
+from multikernel.banks.views import check_samples_rows
 from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.calibration import Calibration, Calibrator, calibrator
 from multikernel.estimators.held_out import held_out_values
@@ -159,6 +160,7 @@ class LabelsEstimator(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         X, y : as in ``fit``
         sample_weight : array (len(X),)
         """
+        check_samples_rows(X, y=y, sample_weight=sample_weight)
         return float(super().score(host(X), host(y), host(sample_weight)))
 
     def predict(self, X: Any) -> Array:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from multikernel._arrays import host
+from multikernel._arrays import host, refuse_masked
 from multikernel._parameters import NON_NEGATIVE, POSITIVE, WITHIN_ONE
 from multikernel._rules import AnyOf, Choice, Rule, Whole
 from multikernel._typing import Array
@@ -55,6 +55,7 @@ def checked_weights(sample_weight: Any, n: int) -> Array | None:
     """
     if sample_weight is None:
         return None
+    refuse_masked(sample_weight, "sample_weight")
     weight = np.asarray(host(sample_weight), dtype=float)
     if weight.shape != (n,) or not (np.isfinite(weight) & (weight >= 0)).all() or not weight.any():
         raise ValueError(

@@ -10,6 +10,7 @@ from sklearn.base import RegressorMixin
 from multikernel._arrays import host, returned
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
+from multikernel.banks.views import check_samples_rows
 from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.protocol import Task
 from multikernel.kernels import KernelFamily, polynomials, rbf_grid
@@ -72,6 +73,7 @@ class KernelRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         X, y : as in ``fit``
         sample_weight : array (len(X),)
         """
+        check_samples_rows(X, y=y, sample_weight=sample_weight)
         return float(super().score(host(X), host(y), host(sample_weight)))
 
 

@@ -25,6 +25,7 @@ from multikernel.banks.threads import slices
 from multikernel.banks.views import BankRows, Views, is_views, views
 from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.feature_predictor import FeaturePredictor
+from multikernel.estimators.given import check_predicted
 from multikernel.estimators.posterior import FeaturePosterior, KernelPosterior, Posed, Posterior
 from multikernel.estimators.predictor import KernelPredictor
 from multikernel.estimators.protocol import Fitted
@@ -186,7 +187,9 @@ class RidgeRegressor(RidgeModel, KernelRegressor):
         mean = super().predict(X)
         if not return_std:
             return mean
-        deviations = np.concatenate([self._known.deviations(*each) for each in self._met(X, self_values)])
+        with np.errstate(over="ignore", invalid="ignore"):
+            deviations = np.concatenate([self._known.deviations(*each) for each in self._met(X, self_values)])
+        check_predicted(deviations, type(self).__name__)
         return mean, returned(deviations[:, 0] if self.dual_coef_.ndim == 1 else deviations, X)
 
     def predict_interval(self, X: Any, coverage: float = 0.95, self_values: Any = None) -> tuple[Array, Array]:

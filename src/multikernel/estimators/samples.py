@@ -11,7 +11,8 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.utils.validation import validate_data
 
-from multikernel._arrays import checked, foreign, library, like
+from multikernel._arrays import checked, foreign, library, like, unmasked
+from multikernel._rules import shortened
 from multikernel.estimators.given import check_samples
 from multikernel.kernels import Features, KernelFamily, as_family
 from multikernel.kernels.table import Table, as_table
@@ -48,6 +49,7 @@ class TakesSamples(BaseEstimator, ABC):  # type: ignore[misc]
         """Samples, checked: an array, a CSR matrix or a table; columns as in training unless ``reset``."""
         if foreign(X):
             return self._foreign_samples(X, reset)
+        X = unmasked(X)
         check_samples(X)
         samples = self._table(X)
         if samples is not None and not reset:
@@ -68,7 +70,7 @@ class TakesSamples(BaseEstimator, ABC):  # type: ignore[misc]
             ("dates", self._times, features.times),
         ):
             if now != before:
-                was, got = (", ".join(map(str, columns)) or "none" for columns in (before, now))
+                was, got = (shortened(list(map(str, columns))) or "none" for columns in (before, now))
                 raise ValueError(
                     f"{type(self).__name__} was fitted with {held} in columns {was} of X, and got them in {got}"
                 )

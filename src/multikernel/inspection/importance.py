@@ -18,6 +18,7 @@ import numpy as np
 from sklearn.utils import check_array, check_random_state
 
 from multikernel._typing import Array
+from multikernel.banks.views import check_samples_rows
 from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.learned_kernel import called
 from multikernel.estimators.names import short_names
@@ -123,6 +124,7 @@ def kernel_importance(
             "kernel_importance takes a fitted estimator of multikernel, got "
             f"{called(model)}: scikit-learn's permutation_importance shuffles columns"
         )
+    check_samples_rows(X, y=y)
     parts = model.contributions(X)
     predictor = model.predictor_
     if isinstance(predictor, KernelPredictor) and not predictor.linear:

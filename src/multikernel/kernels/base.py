@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Annotated, Any
 
 import numpy as np
@@ -116,7 +116,7 @@ class Kernel(Specification, ABC):
         """
         if isinstance(columns, slice):
             return _FORMS["on"](self, columns)
-        several = (columns,) if isinstance(columns, int | str | np.integer) else columns
+        several = columns if isinstance(columns, Iterable) and not isinstance(columns, str) else (columns,)
         return _FORMS["on"](self, tuple(plain(c) for c in several))
 
     def normalized(self) -> Kernel:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from numbers import Integral
 from typing import Any, cast
 
 import numpy as np
 
 from multikernel._arrays import foreign, host, like, namespace, taken
 from multikernel._linalg import inverse_root
+from multikernel._rules import shown
 from multikernel._typing import Array, Columns
 from multikernel.kernels.algebra import View, within
 from multikernel.kernels.base import Fact, Kernel, register_form
@@ -45,8 +47,14 @@ class Restricted(View):
             raise ValueError(f"{self.kernel!r}.on(...) needs at least one column")
         if any(marks) and not all(marks):
             raise ValueError(
-                f"{self.kernel!r}.on(...) takes columns or a mask of True and False, got both: {self.columns}"
+                f"{self.kernel!r}.on(...) takes columns or a mask of True and False, got both: {shown(self.columns)}"
             )
+        for column in cast(tuple[Any, ...], self.columns):
+            whole = isinstance(column, Integral | np.bool_) or (isinstance(column, float) and column.is_integer())
+            if not isinstance(column, str) and not whole:
+                raise ValueError(
+                    f"{self.kernel!r}.on(...) takes columns by position, a whole number, or by name, got {column!r}"
+                )
 
     @property
     def _mask(self) -> bool:

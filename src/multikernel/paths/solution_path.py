@@ -12,6 +12,7 @@ from sklearn.metrics import r2_score
 
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
+from multikernel.banks.views import check_samples_rows
 from multikernel.estimators.several import informed
 from multikernel.estimators.simplicity import simplest_first
 from multikernel.estimators.steps import joined
@@ -211,6 +212,7 @@ class Path:
 
     def score(self, X: Any, y: Any) -> Array:
         """The estimator's score of every step: accuracy, or R^2 for regressors; shape (steps,)."""
+        check_samples_rows(X, y=y)
         X = self._after(X)
         models = informed(self.models, X)
         if not is_regressor(models[0]) or np.ndim(y) != 1:
@@ -250,6 +252,7 @@ class Path:
                 )
             if named:
                 return simplest(left_out_losses(self.models), order)
+            check_samples_rows(X, y=y)
             X = self._after(X)
             return simplest(losses_of(informed(self.models, X), X, y), order)
         if named:

@@ -18,6 +18,7 @@ from multikernel._rules import shown
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
+from multikernel.banks.views import check_samples_rows
 from multikernel.estimators.protocol import FitsManyAlphas, Fitted
 from multikernel.estimators.several import share_reference
 from multikernel.estimators.simplicity import simplest_first
@@ -95,6 +96,7 @@ def path(
         _with(private, parameter, value.item()).check_parameters()
     work = f"path of {type(private).__name__} along {parameter}"
     kept = Checkpoint.of(checkpoint, work, estimator, X, y, parameter, numbers)
+    check_samples_rows(X, y=y)
     learned, before = steps.applied(X, y)
     bank, target = private.bind(learned, y)
     models = [_with(copy(private), parameter, value.item()) for value in numbers]

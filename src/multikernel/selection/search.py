@@ -24,6 +24,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from multikernel._parameters import Directory, Threads, Verbosity, check_parameters
 from multikernel._typing import Array
+from multikernel.banks.views import check_samples_rows
 from multikernel.estimators.parameters import CrossValidation
 from multikernel.estimators.simplicity import complexity
 from multikernel.estimators.steps import Steps
@@ -112,6 +113,7 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         X, y : as for the estimator's ``fit``: samples, a bank, or precomputed matrices; and the target
         """
         Steps.of(self.estimator, "BankSearchCV searches")
+        check_samples_rows(X, y=y)
         check_parameters(self)
         candidates = list(ParameterGrid(self.param_grid))
         if not candidates:
@@ -200,4 +202,5 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     def score(self, X: Any, y: Any) -> float:
         """The score of the best estimator on samples X and their target y, by ``scoring``; by ``refit`` of several."""
         check_is_fitted(self)
+        check_samples_rows(X, y=y)
         return float(self.scorer_[self._deciding()](self.best_estimator_, X, y))

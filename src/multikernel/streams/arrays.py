@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._row_labels import check_rows
 from multikernel._typing import Array
 from multikernel.streams.source import Chunk, Source
 
@@ -36,6 +37,7 @@ class ArraySource(Source):
 
     def __post_init__(self) -> None:
         lengths = {name: _shape(each)[0] for name, each in self._given.items()}
+        check_rows(*self._given.items())
         if len(_shape(self.X)) != 2:
             raise ValueError(f"X must have rows and columns, got shape {_shape(self.X)}")
         if len(set(lengths.values())) > 1:

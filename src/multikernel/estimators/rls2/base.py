@@ -16,6 +16,7 @@ from multikernel._workers import limited
 from multikernel.banks import KernelBank
 from multikernel.banks.cost import BankCost
 from multikernel.banks.low_rank import LowRankBank
+from multikernel.banks.views import check_samples_rows
 from multikernel.estimators.chosen import Samples, ridges
 from multikernel.estimators.parameters import PositiveOrAuto, checked_weights
 from multikernel.estimators.protocol import Fitted, Learned, Task
@@ -64,6 +65,7 @@ class ScaledEstimator(RidgeModel):
                 f"{type(self).__name__}: unlabeled inputs are used with scaling='transductive' only, "
                 f"and scaling is {self.scaling!r}"
             )
+        check_samples_rows(X, y=y, sample_weight=sample_weight)
         X, y = as_source(X, y, sample_weight)
         with limited(self.time_budget):
             if isinstance(X, Source):

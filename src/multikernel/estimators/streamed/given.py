@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 
 from multikernel._arrays import host
+from multikernel._row_labels import check_rows
 from multikernel.statistics import Moments
 from multikernel.streams import Chunk
 from multikernel.streams.survey import taken
@@ -16,6 +17,7 @@ _ROUNDING = 1e-9  # of sums: less below zero is rounding
 
 def given(X: Any, y: Any, sample_weight: Any) -> Chunk:
     """Samples that a user gives, as rows."""
+    check_rows(("X", X), ("y", y), ("sample_weight", sample_weight))
     X = X if hasattr(X, "shape") else np.asarray(X)
     X = X.reshape(-1, 1) if getattr(X, "ndim", 2) == 1 else X
     n = int(X.shape[0])

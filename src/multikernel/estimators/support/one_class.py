@@ -74,7 +74,7 @@ class OneClassMKL(OutlierMixin, WeightsOfSumOne):  # type: ignore[misc]
         y : not used
         sample_weight : array (n,) >= 0, how much each sample counts: at most ``nu`` of the whole weight is outside
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, None, sample_weight)
 
     def bind(self, X: Any, y: Any = None) -> tuple[KernelBank, Array]:
         bank = self._bind_samples(X)

@@ -1,0 +1,65 @@
+"""Labels of rows: what pandas calls an index, by which samples, targets and weights may lie in different orders.
+
+Rows are never aligned, they belong together as they lie. Labels that contradict this are refused: the same ones in
+another order, and labels other than whole numbers of which only some are the same. Row numbers 0, 1, 2, ... contradict
+nothing, since they are what a table has whose labels were dropped.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+
+def row_labels(values: Any) -> Any:
+    """The index of a pandas object; None for anything else, and for one that numbers the rows from 0."""
+    index: Any = getattr(values, "index", None)
+    if callable(index) or not hasattr(index, "equals"):  # a list has a method of this name
+        return None
+    numbered = type(index).__name__ == "RangeIndex" and index.start == 0 and index.step == 1
+    return None if numbered else index
+
+
+def check_rows(*given: tuple[str, Any]) -> None:
+    """ValueError where the rows of what belongs together are labelled in different orders.
+
+    Parameters
+    ----------
+    *given : pairs of a name, as a user would write it, and what has a row for each sample, or None
+    """
+    check_labels_of_rows((name, row_labels(values)) for name, values in given)
+
+
+def check_labels_of_rows(given: Iterable[tuple[str, Any]]) -> None:
+    """The same for pairs of a name and the labels of the rows; None where there are none."""
+    orders: list[tuple[str, Any]] = []  # that differ
+    for name, labels in given:
+        if labels is None or any(labels is other or labels.equals(other) for _, other in orders):
+            continue
+        for first, other in orders:
+            _check_pair(first, other, name, labels)
+        orders.append((name, labels))
+
+
+def _check_pair(first: str, other: Any, name: str, labels: Any) -> None:
+    """ValueError where two indices that are not equal contradict each other."""
+    if len(labels) != len(other):  # the checks of lengths say so
+        return
+    strange = ~labels.isin(other)
+    as_they_lie = f"{name}.reset_index(drop=True) where rows belong together as they lie"
+    if not strange.any():
+        row = next((i for i, (a, b) in enumerate(zip(other, labels, strict=True)) if a != b), None)
+        if row is None:
+            return
+        ordered = f"give {name}.loc[{first}.index]" if labels.is_unique and other.is_unique else "sort both alike"
+        raise ValueError(
+            f"the rows of {name} have the labels of {first} in another order: row {row} is {other[row]!r} in {first} "
+            f"and {labels[row]!r} in {name}; {ordered}, or {as_they_lie}"
+        )
+    numbers = all(getattr(index.dtype, "kind", "") in "iu" for index in (labels, other))
+    if not strange.all() and not numbers:
+        raise ValueError(
+            f"the rows of {name} and of {first} have different labels: {int(strange.sum())} of {len(labels)} labels of "
+            f"{name} are not among those of {first}, {labels[int(strange.argmax())]!r} first; give the same rows of "
+            f"both, or {as_they_lie}"
+        )
