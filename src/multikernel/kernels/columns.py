@@ -27,7 +27,18 @@ from multikernel.kernels.categories import OneHot
 from multikernel.kernels.declared import Declared, checked_types
 from multikernel.kernels.encoding import Encoding
 from multikernel.kernels.frames import FrameColumn, columns_of, is_frame
-from multikernel.kernels.parsed import Order, Parsed, date_order, likely_order, numbers_in, parsed, said_of, strangers
+from multikernel.kernels.parsed import (
+    Order,
+    Parsed,
+    check_readable,
+    date_order,
+    likely_order,
+    numbers_in,
+    parsed,
+    said_of,
+    strangers,
+    written,
+)
 from multikernel.kernels.standardize import DateParts, Ranks
 from multikernel.kernels.text import Grams
 
@@ -60,6 +71,8 @@ class Column:
     levels : tuple of str, the ordered categories
     cycles : those that the dates go through
     words : bool, whether texts are compared by words
+    held : the kind of its cells in training; "" in models of earlier versions, which do not know it
+    numerals : bool, whether some strings of a category or a text are numbers in writing
     """
 
     key: str | int
@@ -71,6 +84,8 @@ class Column:
     levels: tuple[str, ...] = ()
     cycles: tuple[Cycle, ...] = ()
     words: bool = False
+    held: Literal["", "numbers", "strings", "dates", "durations"] = ""
+    numerals: bool = False
 
     @property
     def name(self) -> str:
@@ -109,18 +124,51 @@ class Column:
         return tuple(Parsed(each, self.order, self.strange) for each in found) if self.parsed else found
 
     def read(self, cells: FrameColumn) -> tuple[FrameColumn, str | None]:
-        """Cells of any type as this column has them, and a sentence about strings that have become missing cells.
+        """Cells of new samples as this column has them, and a sentence about strings that have become missing cells.
 
         Strings become numbers or days where the column is one of these, and numbers become strings elsewhere.
+
+        Raises
+        ------
+        ValueError : where the cells are of another type than those of training
         """
+        if cells.absent.all():
+            return (_nothing(cells) if self.type in ("number", "date") else _written(cells)), None
+        self._check_kind(cells)
         if self.type not in ("number", "date"):
             return (cells if cells.kind == "strings" else _written(cells)), None
         if cells.kind != "strings":
             return cells, None
-        values = parsed(cells.values, self.order or ("ymd" if self.type == "date" else ""))
-        new = tuple(text for text in strangers(cells.values, values) if text not in self.strange)
-        said = replace(self, strange=new, order=self.order).said
+        order: Order = self.order or ("ymd" if self.type == "date" else "")
+        values = parsed(cells.values, order)
+        new = check_readable(f"column {self.key!r}", cells.values, values, self.strange, order)
+        said = replace(self, strange=new, order=order).said
         return FrameColumn(cells.name, "numbers" if self.type == "number" else "dates", values), said
+
+    def _check_kind(self, cells: FrameColumn) -> None:
+        """ValueError where cells, some of them known, are of a kind that does not fit what training held."""
+        if cells.kind == self._held:
+            return
+        fits = {
+            "number": {cells.kind, self._held} <= {"numbers", "strings"},
+            "date": {cells.kind, self._held} <= {"dates", "strings"},
+            "ordinal": cells.kind == "numbers" and not set(_written(cells).values).isdisjoint(self.levels),
+            "category": cells.kind == "numbers" and self.numerals,
+            "text": cells.kind == "numbers" and self.numerals,
+        }
+        if self._held == "numbers" and cells.kind == "strings":
+            fits["category"] = fits["text"] = not np.isnan(numbers_in(cells.values)).all()
+        if not fits.get(self.type, True):
+            was = {"number": "numbers", "date": "dates"}.get(self.type, "") if self.parsed else self._held
+            raise ValueError(
+                f"column {self.key!r} of X held {was} in training, and holds {cells.kind} now: give {was} again"
+            )
+
+    @property
+    def _held(self) -> str:
+        """The kind of the cells in training, as far as it can be told."""
+        usual = {"number": "strings" if self.parsed else "numbers", "date": "strings" if self.parsed else "dates"}
+        return self.held or usual.get(self.type, "strings")
 
 
 def typed(X: Any, types: Mapping[str, Declared] | None = None) -> Iterator[tuple[Column, FrameColumn]]:
@@ -153,7 +201,7 @@ def type_of(key: str | int, cells: FrameColumn, declared: Declared | None = None
     declared : what they are said to be; None to tell from the cells
     """
     absent = cells.absent
-    known, column = cells.values[~absent], Column(key, "empty", bool(absent.any()))
+    known, column = cells.values[~absent], Column(key, "empty", bool(absent.any()), held=cells.kind)
     if not len(known) or not (column.gaps or (known != known[0]).any()):
         return column  # of one value, unless it is the gaps that tell
     if declared is not None:
@@ -163,13 +211,15 @@ def type_of(key: str | int, cells: FrameColumn, declared: Declared | None = None
     if cells.kind != "strings":
         return replace(column, type="identifier" if _counts_rows(key, known) else "number")
     if cells.categories is not None:
-        return replace(column, type="ordinal" if cells.ordered else "category", levels=cells.categories)
+        kind: ColumnType = "ordinal" if cells.ordered else "category"
+        return replace(column, type=kind, levels=cells.categories, numerals=_has_number(known))
     return _of_strings(column, known)
 
 
 def _of_strings(column: Column, known: Array) -> Column:
     """Strings that are not declared to be categories."""
     numbers = numbers_in(known)
+    column = replace(column, numerals=not bool(np.isnan(numbers).all()))
     if np.isnan(numbers).sum() <= _STRANGE * len(known):
         told = numbers[~np.isnan(numbers)]
         kind: ColumnType = "identifier" if _counts_rows(column.key, told) else "number"
@@ -192,6 +242,7 @@ def _of_strings(column: Column, known: Array) -> Column:
 def _declared(column: Column, cells: FrameColumn, known: Array, declared: Declared) -> Column:
     """A column of the type that it is said to be; cells that cannot be read so count as missing."""
     strings = cells.kind == "strings"
+    column = replace(column, numerals=strings and _has_number(known))
     if declared == "category":
         return replace(column, type="category")
     if declared == "text":
@@ -229,7 +280,19 @@ def _cycles(days: Array) -> tuple[Cycle, ...]:
     return tuple(cycle for cycle, met in found.items() if met)
 
 
+def _has_number(texts: Array) -> bool:
+    """Whether some of the strings are numbers in writing."""
+    return not bool(np.isnan(numbers_in(texts)).all())
+
+
+def _nothing(cells: FrameColumn) -> FrameColumn:
+    """A column of numbers without a known cell."""
+    return FrameColumn(cells.name, "numbers", np.full(len(cells.values), np.nan))
+
+
 def _written(cells: FrameColumn) -> FrameColumn:
-    """Numbers as strings, as training wrote them."""
-    texts = [None if value != value else f"{value:g}" for value in cells.values.tolist()]
+    """Cells as strings, numbers as training wrote them."""
+    if cells.kind == "strings":
+        return cells
+    texts = [None if value != value else written(value) for value in cells.values.tolist()]
     return FrameColumn(cells.name, "strings", np.array(texts, dtype=object))

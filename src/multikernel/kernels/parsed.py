@@ -87,6 +87,37 @@ def said_of(name: str, found: Sequence[str], order: Order) -> str:
     return f"{name} of X is one of {'dates' if order else 'numbers'}, and {what} in it counts as a missing cell"
 
 
+def check_readable(name: str, texts: Array, values: Array, known: Sequence[str], order: Order) -> tuple[str, ...]:
+    """The strings of new samples that are none of a column's numbers or dates, and that training did not have.
+
+    Parameters
+    ----------
+    name : how a sentence calls the column
+    texts : object array of strings, and None for missing cells
+    values : array, what they say, NaN for nothing
+    known : strings of training that were no numbers
+    order : of dates, "" for numbers
+
+    Raises
+    ------
+    ValueError : where they are half of the known cells or more, so that the column holds something else
+    """
+    told = [text for text in texts if text is not None and text.strip()]
+    new = tuple(text for text in strangers(texts, values) if text not in known)
+    if new and 2 * sum(text in new for text in told) >= len(told):
+        what, one = ("dates", "date") if order else ("numbers", "number")
+        raise ValueError(
+            f"{name} of X held {what} in training, and {new[0]!r} is no {one}: give {what}, and leave a cell empty "
+            "that is not known"
+        )
+    return new
+
+
+def written(value: float) -> str:
+    """A number as a string, all of its digits; a whole number without a point."""
+    return str(int(value)) if value == int(value) else repr(value)
+
+
 @dataclass(repr=False)
 class Parsed(Encoding):
     """A column of strings, encoded as the numbers or dates that they say.
@@ -110,25 +141,23 @@ class Parsed(Encoding):
         return replace(self, name=features.name(0))
 
     def learned(self, X: Any) -> Parsed:
-        numbers = self.numbers.learned(self._read(X)[0])
+        numbers = self.numbers.learned(self._values(X))
         return self if numbers is self.numbers else replace(self, numbers=numbers)
 
     def __call__(self, X: Any) -> Any:
-        values, found = self._read(X)
-        new = [text for text in found if text not in self.known]
-        if new:
-            warn_user(said_of(self.name, new, self.order), PredictionWarning)
+        values = self._values(X)
+        if isinstance(X, Table) and len(X.strings):
+            new = check_readable(self.name, X.texts[:, 0], values[:, 0], self.known, self.order)
+            if new:
+                warn_user(said_of(self.name, new, self.order), PredictionWarning)
         return self.numbers(values)
 
     @property
     def sources(self) -> tuple[int, ...]:
         return self.numbers.sources
 
-    def _read(self, X: Any) -> tuple[Any, tuple[str, ...]]:
-        if not isinstance(X, Table) or not len(X.strings):
-            return X, ()
-        values = parsed(X.texts[:, 0], self.order)
-        return values[:, None], strangers(X.texts[:, 0], values)
+    def _values(self, X: Any) -> Any:
+        return parsed(X.texts[:, 0], self.order)[:, None] if isinstance(X, Table) and len(X.strings) else X
 
 
 def _number(text: str | None) -> float:
