@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Self
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.app.tables.table import Table, is_missing
+from multikernel.app.tables.table import Table
 from multikernel.datasets.column import Column
 from multikernel.kernels.parsed import numbers_in
+from multikernel.streams.records import is_missing
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -13,14 +13,12 @@ from pathlib import Path
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.app.tables.csv_file import DELIMITERS, rows_of
 from multikernel.app.tables.number_marks import plainly
 from multikernel.datasets.column import Column, decide
 from multikernel.datasets.dataset import Task
-from multikernel.datasets.rows import check_header
+from multikernel.streams.records import DELIMITERS, Records, is_missing
 
 _LISTED = 20  # names of columns that a sentence has room for
-_MISSING = frozenset({"", "?", "na", "n/a", "nan", "null"})
 
 
 @dataclass(frozen=True)
@@ -87,25 +85,19 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(names[:_LISTED]) + more
 
 
-def is_missing(cell: str) -> bool:
-    """Whether a cell says that its value is not known."""
-    return cell.lower() in _MISSING
-
-
 def read_table(path: Path) -> Table:
     """Read a CSV file (compressed where it ends in .gz, .zip, .bz2 or .xz) with the names of the columns in row 1.
 
     ValueError where it is no CSV, has no row after the names, or a name is empty or occurs twice.
     """
-    cells, delimiter = rows_of(path)
-    header = cells[0]
-    check_header(path, header)
-    if len(cells) == 1:
+    found = Records.of(path)
+    numbered = list(found)
+    if not numbered:
         raise ValueError(f"{path} has column names in row 1 and no row after it")
-    columns, notes = plainly(dict(zip(header, zip(*cells[1:], strict=True), strict=True)), delimiter, is_missing)
-    if delimiter != ",":
-        notes = [f"cells are separated by {DELIMITERS[delimiter]}", *notes]
-    rows = range(2, len(cells) + 1)
+    rows, cells = zip(*numbered, strict=True)
+    columns, notes = plainly(dict(zip(found.names, zip(*cells, strict=True), strict=True)), found.delimiter, is_missing)
+    if found.delimiter != ",":
+        notes = [f"cells are separated by {DELIMITERS[found.delimiter]}", *notes]
     return Table(
         str(path),
         {name: Column(str(path), name, column, rows) for name, column in columns.items()},
