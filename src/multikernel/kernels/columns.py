@@ -27,17 +27,17 @@ from multikernel.kernels.categories import OneHot
 from multikernel.kernels.declared import Declared, checked_types
 from multikernel.kernels.encoding import Encoding
 from multikernel.kernels.frames import FrameColumn, columns_of, is_frame
+from multikernel.kernels.numerals import PLAIN, Numerals, Written, numbers_in, other_reading, written_in
 from multikernel.kernels.parsed import (
     Order,
     Parsed,
     check_readable,
     date_order,
+    in_writing,
     likely_order,
-    numbers_in,
     parsed,
     said_of,
     strangers,
-    written,
 )
 from multikernel.kernels.standardize import DateParts, Ranks
 from multikernel.kernels.text import Grams
@@ -72,7 +72,10 @@ class Column:
     cycles : those that the dates go through
     words : bool, whether texts are compared by words
     held : the kind of its cells in training; "" in models of earlier versions, which do not know it
-    numerals : bool, whether some strings of a category or a text are numbers in writing
+    digits : bool, whether some strings of a category or a text are numbers in writing
+    numerals : Numerals, how strings that say numbers are written
+    doubt : str, one of these that can be read in two ways, where no other cell tells in which
+    units : tuple of str, the units of a column that is none of numbers since it has several
     """
 
     key: str | int
@@ -85,7 +88,10 @@ class Column:
     cycles: tuple[Cycle, ...] = ()
     words: bool = False
     held: Literal["", "numbers", "strings", "dates", "durations"] = ""
-    numerals: bool = False
+    digits: bool = False
+    numerals: Numerals = PLAIN
+    doubt: str = ""
+    units: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -98,9 +104,23 @@ class Column:
 
     @property
     def said(self) -> str | None:
-        """A sentence about strings that count as missing."""
+        """A sentence about strings that count as missing, or that could mean something else."""
         name = f"column {self.key!r}" if isinstance(self.key, str) else self.name
-        return said_of(name, self.strange, self.order) if self.strange else None
+        said = []
+        if self.strange:
+            said.append(said_of(name, self.strange, self.order))
+        if self.doubt:
+            said.append(
+                f"{name} of X tells nowhere whether {self.doubt!r} is {self.numerals(self.doubt):g} or "
+                f"{other_reading(self.doubt):g}: it is read as the first; write decimals with a point"
+            )
+        if self.units:
+            units = ", ".join(map(repr, self.units))
+            said.append(
+                f"{name} of X holds numbers with several units ({units}), and is taken as a {self.type}: write all of "
+                "them in one unit"
+            )
+        return "; ".join(said) or None
 
     def encodings(self, numbers: Encoding) -> tuple[Encoding, ...]:
         """How it becomes numbers beside other columns.
@@ -121,7 +141,7 @@ class Column:
                 return (Grams("word", (1, 2)) if self.words else Grams("character", (2, 4)),)
             case _:
                 return (OneHot(),)
-        return tuple(Parsed(each, self.order, self.strange) for each in found) if self.parsed else found
+        return tuple(Parsed(each, self.order, self.strange, self.numerals) for each in found) if self.parsed else found
 
     def read(self, cells: FrameColumn) -> tuple[FrameColumn, str | None]:
         """Cells of new samples as this column has them, and a sentence about strings that have become missing cells.
@@ -140,9 +160,9 @@ class Column:
         if cells.kind != "strings":
             return cells, None
         order: Order = self.order or ("ymd" if self.type == "date" else "")
-        values = parsed(cells.values, order)
+        values = parsed(cells.values, order, self.numerals)
         new = check_readable(f"column {self.key!r}", cells.values, values, self.strange, order)
-        said = replace(self, strange=new, order=order).said
+        said = replace(self, strange=new, order=order, doubt="").said
         return FrameColumn(cells.name, "numbers" if self.type == "number" else "dates", values), said
 
     def _check_kind(self, cells: FrameColumn) -> None:
@@ -153,8 +173,8 @@ class Column:
             "number": {cells.kind, self._held} <= {"numbers", "strings"},
             "date": {cells.kind, self._held} <= {"dates", "strings"},
             "ordinal": cells.kind == "numbers" and not set(_written(cells).values).isdisjoint(self.levels),
-            "category": cells.kind == "numbers" and self.numerals,
-            "text": cells.kind == "numbers" and self.numerals,
+            "category": cells.kind == "numbers" and self.digits,
+            "text": cells.kind == "numbers" and self.digits,
         }
         if self._held == "numbers" and cells.kind == "strings":
             fits["category"] = fits["text"] = not np.isnan(numbers_in(cells.values)).all()
@@ -212,19 +232,20 @@ def type_of(key: str | int, cells: FrameColumn, declared: Declared | None = None
         return replace(column, type="identifier" if _counts_rows(key, known) else "number")
     if cells.categories is not None:
         kind: ColumnType = "ordinal" if cells.ordered else "category"
-        return replace(column, type=kind, levels=cells.categories, numerals=_has_number(known))
+        return replace(column, type=kind, levels=cells.categories, digits=_has_number(known))
     return _of_strings(column, known)
 
 
 def _of_strings(column: Column, known: Array) -> Column:
     """Strings that are not declared to be categories."""
-    numbers = numbers_in(known)
-    column = replace(column, numerals=not bool(np.isnan(numbers).all()))
-    if np.isnan(numbers).sum() <= _STRANGE * len(known):
-        told = numbers[~np.isnan(numbers)]
-        kind: ColumnType = "identifier" if _counts_rows(column.key, told) else "number"
-        strange = strangers(known, numbers)
-        return replace(column, type=kind, parsed=True, strange=strange, gaps=column.gaps or bool(strange))
+    written = written_in(known, 1.0 - _STRANGE)
+    if written.numerals is not None:
+        numbers = numbers_in(known, written.numerals)
+        kind: ColumnType = "identifier" if _counts_rows(column.key, numbers[~np.isnan(numbers)]) else "number"
+        strange, gaps = strangers(known, numbers), column.gaps or bool(np.isnan(numbers).any())
+        column = replace(column, type=kind, parsed=True, strange=strange, gaps=gaps)
+        return replace(column, numerals=written.numerals, doubt=written.doubt)
+    column = replace(column, digits=_has_number(known), units=written.units)
     order = date_order(known)
     if order is not None:
         return replace(column, type="date", parsed=True, order=order, cycles=_cycles(parsed(known, order)))
@@ -242,7 +263,7 @@ def _of_strings(column: Column, known: Array) -> Column:
 def _declared(column: Column, cells: FrameColumn, known: Array, declared: Declared) -> Column:
     """A column of the type that it is said to be; cells that cannot be read so count as missing."""
     strings = cells.kind == "strings"
-    column = replace(column, numerals=strings and _has_number(known))
+    column = replace(column, digits=strings and _has_number(known))
     if declared == "category":
         return replace(column, type="category")
     if declared == "text":
@@ -253,7 +274,15 @@ def _declared(column: Column, cells: FrameColumn, known: Array, declared: Declar
     if not strings:
         return replace(column, type=declared, cycles=_cycles(known) if declared == "date" else ())
     order = likely_order(known) if declared == "date" else ""
-    values = parsed(known, order)
+    written = written_in(known, 0.0) if declared == "number" else Written(PLAIN)
+    if written.units:
+        units = ", ".join(map(repr, written.units))
+        raise ValueError(
+            f"column {column.key!r} is declared to be a number, and its cells have several units ({units}): write all "
+            "of them in one"
+        )
+    numerals = written.numerals or PLAIN
+    values = parsed(known, order, numerals)
     told = values[~np.isnan(values)]
     if not len(told):
         forms = "2020-03-12, 12.03.2020 or 12/03/2020" if order else "12.5 or 1e3"
@@ -263,7 +292,8 @@ def _declared(column: Column, cells: FrameColumn, known: Array, declared: Declar
     strange = strangers(known, values)
     cycles = _cycles(told) if order else ()
     gaps = column.gaps or bool(strange)
-    return replace(column, type=declared, parsed=True, order=order, strange=strange, gaps=gaps, cycles=cycles)
+    column = replace(column, type=declared, parsed=True, order=order, strange=strange, gaps=gaps, cycles=cycles)
+    return replace(column, numerals=numerals, doubt=written.doubt)
 
 
 def _counts_rows(key: str | int, known: Array) -> bool:
@@ -294,5 +324,5 @@ def _written(cells: FrameColumn) -> FrameColumn:
     """Cells as strings, numbers as training wrote them."""
     if cells.kind == "strings":
         return cells
-    texts = [None if value != value else written(value) for value in cells.values.tolist()]
+    texts = [None if value != value else in_writing(value) for value in cells.values.tolist()]
     return FrameColumn(cells.name, "strings", np.array(texts, dtype=object))

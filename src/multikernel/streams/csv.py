@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel.kernels.numerals import Numerals, numbers_in, written_in
 from multikernel.streams.parquet import FrameSource, _names, _plain, paths_of
 from multikernel.streams.records import Records, is_missing
 from multikernel.streams.source import Chunk
@@ -32,7 +33,7 @@ class CSVSource(FrameSource):
     ----------
     files, target, weight, features : as in ``FrameSource``
     delimiter : character between cells; None to tell it from the first rows
-    decimal : character in numbers
+    decimal : character before the decimals of numbers; "," for columns that could be read with either
     memory, checkpoint, every : as in ``Source``
     """
 
@@ -48,14 +49,15 @@ class CSVSource(FrameSource):
         return tuple(self._first.names)
 
     @cached_property
-    def _numeric(self) -> dict[str, bool]:
-        """Whether each column holds numbers, by the first rows."""
+    def _numerals(self) -> dict[str, Numerals | None]:
+        """How the numbers of each column are written, by the first rows; None for a column of strings."""
         cells = [row for _, row in islice(self._first, _HEAD)]
         columns = zip(*cells, strict=True) if cells else ([] for _ in self.names)
         return {
-            name: not np.isnan(self._numbers(known)).any()
+            name: written_in(
+                [cell for cell in column if not is_missing(cell)], comma=self.decimal == "," or None
+            ).numerals
             for name, column in zip(self.names, columns, strict=True)
-            for known in [[cell for cell in column if not is_missing(cell)]]
         }
 
     @property
@@ -91,9 +93,10 @@ class CSVSource(FrameSource):
         return pd.DataFrame({name: self._values(file, name, columns[name], rows) for name in self._asked})
 
     def _values(self, file: Path, name: str, cells: Sequence[str], rows: Sequence[Row]) -> Array:
-        if not self._numeric[name]:
+        numerals = self._numerals[name]
+        if numerals is None:
             return np.array([None if is_missing(cell) else cell for cell in cells], dtype=object)
-        values = self._numbers(cells)
+        values = numbers_in(cells, numerals)
         for i in np.flatnonzero(np.isnan(values)).tolist():
             if not is_missing(cells[i]):
                 raise ValueError(
@@ -101,19 +104,6 @@ class CSVSource(FrameSource):
                     "column are; mend the cell, or leave the row out"
                 )
         return values
-
-    def _numbers(self, cells: Sequence[str]) -> Array:
-        """The numbers in cells, NaN where one is none."""
-        return np.array([_number(cell, self.decimal) for cell in cells], dtype=float)
-
-
-def _number(cell: str, decimal: str) -> float:
-    if decimal != ".":
-        cell = cell.replace(".", "_").replace(decimal, ".")
-    try:
-        return float(cell) if "_" not in cell else np.nan
-    except ValueError:
-        return np.nan
 
 
 def csv(
@@ -132,7 +122,7 @@ def csv(
     target : name of a column, or a list of them
     weight : name of the column of weights
     delimiter : character between cells; by default told from the first rows
-    decimal : character in numbers
+    decimal : character before the decimals of numbers, where the cells of a column do not tell it
     **options : features (names of columns), and memory, checkpoint, every, as in ``Source``
     """
     given = {"target": _names(target), "weight": weight, "delimiter": delimiter, "decimal": decimal}

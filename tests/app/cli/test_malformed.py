@@ -142,7 +142,12 @@ CASES = (
     Case("decimal commas", _with(["1,5", "-2", "3e2", "0", "7", "2,25"], [y.replace(".", ",") for y in _Y], mark=";")),
     Case("decimal commas in quotes", _with(['"1,5"', "-2", "3e2", "0", "7", '"2,25"'])),
     Case("marks between thousands", _with(['"1,500"', '"2,250,000"', *"1234"]), x=["1500", "2250000", *"1234"]),
-    Case("points and commas mixed", _with(['"1,5"', "2.5", *"1234"]), "row 2, column 'x': '1,5' is not a number"),
+    Case("points and commas mixed", _with(['"1,5"', "2.5", *"1234"]), x=["1.5", "2.5", *"1234"]),
+    Case(
+        "points and commas mixed, and thousands or not",
+        _with(['"1,5"', "2.5", '"1,234"', *"123"]),
+        "row 2, column 'x': '1,5' is not a number",
+    ),
     Case("an infinite number", _with(["inf", *_X[1:]]), "'inf' is not a finite number"),
     Case("a number too large", _with(["1e999", *_X[1:]]), "'1e999' is not a finite number"),
     Case("a percent sign", _with(["15%", *_X[1:]]), "row 2, column 'x': '15%' is not a number"),

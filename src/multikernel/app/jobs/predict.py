@@ -91,6 +91,7 @@ def predictions(path: Path, table: Table, proba: bool) -> Predictions:
 
 def samples_of(path: Path, metadata: Mapping[str, Any], table: Table) -> Any:
     """The rows of a table as a model takes them; ValueError where nothing is known of the model's columns."""
+    table = table.written_as(metadata.get("numerals", {}))
     if "columns" in metadata:
         frame, views = Columns.of(metadata).frame(table), metadata.get("views")
         return {view: frame[list(own)].rename(columns=own) for view, own in views.items()} if views else frame

@@ -11,7 +11,7 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.app.tables.table import Table
 from multikernel.datasets.column import Column
-from multikernel.kernels.parsed import numbers_in
+from multikernel.kernels.numerals import numbers_in
 from multikernel.streams.records import is_missing
 
 if TYPE_CHECKING:

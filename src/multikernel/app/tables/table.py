@@ -5,8 +5,8 @@ A row is counted as a spreadsheet shows it: the header is row 1.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 
@@ -16,6 +16,7 @@ from multikernel._typing import Array
 from multikernel.app.tables.number_marks import plainly
 from multikernel.datasets.column import Column, decide
 from multikernel.datasets.dataset import Task
+from multikernel.kernels.numerals import Numerals
 from multikernel.streams.records import DELIMITERS, Records, is_missing
 
 _LISTED = 20  # names of columns that a sentence has room for
@@ -29,6 +30,9 @@ class Table:
     columns: dict[str, Column]  # by name, in the order of the file
     note: str = ""  # how cells and numbers were told apart, where that is not by commas and points
     unused: frozenset[str] = frozenset()  # columns that a person leaves out
+    numerals: Mapping[str, Numerals] = field(default_factory=dict)  # how the numbers of columns are written
+    raw: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the cells of columns as they stand in the file
+    delimiter: str = ","
 
     def column(self, name: str, instead: str = "") -> Column:
         """A column by name; ValueError where there is none, or where one of its cells is missing.
@@ -67,6 +71,30 @@ class Table:
                 f"{self.file} lacks {listed(list(map(repr, absent)))}; the model needs the columns {listed(names)}"
             )
 
+    def as_written(self, names: Iterable[str]) -> dict[str, list[str]]:
+        """For the columns of numbers among these the mark before decimals and the unit, to be stored with a model."""
+        return {name: [own.decimal, own.unit] for name in names if (own := self.numerals.get(name)) is not None}
+
+    def written_as(self, stored: Mapping[str, Sequence[str]]) -> Table:
+        """The table with columns that can be read in two ways read as those of training were.
+
+        ValueError where a column has another unit than in training.
+
+        Parameters
+        ----------
+        stored : what ``as_written`` gave for the training file
+        """
+        before = {name: Numerals(*parts) for name, parts in stored.items() if name in self.columns}
+        for name, own in before.items():
+            unit = self.numerals.get(name, own).unit
+            if unit not in own.units:
+                now = f"{unit!r} as the unit" if unit else "no unit"
+                was = f"{own.unit!r}" if own.unit else "none"
+                raise ValueError(f"{self.file}: column {name!r} has {now} of its numbers, and in training it had {was}")
+        columns, numerals, _ = plainly(self.raw, self.delimiter, is_missing, before)
+        plain = {name: replace(column, cells=columns[name]) for name, column in self.columns.items()}
+        return replace(self, columns=plain, numerals=numerals)
+
     @property
     def features(self) -> tuple[str, ...]:
         """The columns that may be features: nobody leaves them out, and no underscore begins their names."""
@@ -95,13 +123,17 @@ def read_table(path: Path) -> Table:
     if not numbered:
         raise ValueError(f"{path} has column names in row 1 and no row after it")
     rows, cells = zip(*numbered, strict=True)
-    columns, notes = plainly(dict(zip(found.names, zip(*cells, strict=True), strict=True)), found.delimiter, is_missing)
+    raw = dict(zip(found.names, zip(*cells, strict=True), strict=True))
+    columns, numerals, notes = plainly(raw, found.delimiter, is_missing)
     if found.delimiter != ",":
         notes = [f"cells are separated by {DELIMITERS[found.delimiter]}", *notes]
     return Table(
         str(path),
         {name: Column(str(path), name, column, rows) for name, column in columns.items()},
         f"{path}: {'; '.join(notes)}" if notes else "",
+        numerals=numerals,
+        raw=raw,
+        delimiter=found.delimiter,
     )
 
 
