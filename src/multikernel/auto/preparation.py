@@ -192,9 +192,10 @@ class Preparation:
                 yield f"{column.said[0].upper()}{column.said[1:]}."
 
     def _left_out(self) -> list[str]:
-        return [
-            f"Column {column.name!r} is left out: it {_why(column)}." for column in self.columns if not column.used
-        ][: 2 * _SHOWN]
+        names = [column.name for column in self.columns if not column.used]
+        said = [f"Column {column.name!r} is left out: it {_why(column)}." for column in self.columns if not column.used]
+        more = [f"{len(names) - 2 * _SHOWN} more columns are left out."] if len(names) > 2 * _SHOWN else []
+        return [*said[: 2 * _SHOWN], *more]
 
 
 def _filled(K: Array, known: Array, name: str) -> Array:

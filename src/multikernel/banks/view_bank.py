@@ -109,7 +109,11 @@ class ViewBank(SameKernelsBank):
             raise ValueError(f"view {self.view!r} had {was} in training, and has {got} now")
         if not present.any():
             return self.example[np.zeros(len(present), dtype=int)], present
-        samples = samples.with_strings(before.strings) if isinstance(samples, Table) else samples
+        samples = samples.with_types(before.strings, before.times) if isinstance(samples, Table) else samples
+        now = features_of(part, samples)
+        other = (set(now.strings) ^ set(before.strings)) | (set(now.times) ^ set(before.times))
+        if other:
+            raise ValueError(f"view {self.view!r}: {before.name(min(other))} has another type than in training")
         return samples[stand_ins(present)], present
 
 

@@ -53,7 +53,7 @@ class TakesSamples(BaseEstimator, ABC):  # type: ignore[misc]
         check_samples(X)
         samples = self._table(X)
         if samples is not None and not reset:
-            samples = samples.with_strings(self._strings)
+            samples = samples.with_types(self._strings, self._times)
         if samples is None:
             least = 2 if reset else 1
             samples = validate_data(
@@ -71,8 +71,10 @@ class TakesSamples(BaseEstimator, ABC):  # type: ignore[misc]
         ):
             if now != before:
                 was, got = (shortened(list(map(str, columns))) or "none" for columns in (before, now))
+                other = self._features(samples).name(min(set(before) ^ set(now)))
                 raise ValueError(
-                    f"{type(self).__name__} was fitted with {held} in columns {was} of X, and got them in {got}"
+                    f"{type(self).__name__} was fitted with {held} in columns {was} of X, and got them in {got}: "
+                    f"{other} has another type than in training"
                 )
         if features.missing and not reset:
             self._check_complete(samples)

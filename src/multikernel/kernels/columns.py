@@ -27,7 +27,18 @@ from multikernel.kernels.categories import OneHot
 from multikernel.kernels.declared import Declared, checked_types
 from multikernel.kernels.encoding import Encoding
 from multikernel.kernels.frames import FrameColumn, columns_of, is_frame
-from multikernel.kernels.parsed import Order, Parsed, date_order, likely_order, numbers_in, parsed, said_of, strangers
+from multikernel.kernels.numerals import PLAIN, Numerals, Written, numbers_in, other_reading, written_in
+from multikernel.kernels.parsed import (
+    Order,
+    Parsed,
+    check_readable,
+    date_order,
+    in_writing,
+    likely_order,
+    parsed,
+    said_of,
+    strangers,
+)
 from multikernel.kernels.standardize import DateParts, Ranks
 from multikernel.kernels.text import Grams
 
@@ -60,6 +71,11 @@ class Column:
     levels : tuple of str, the ordered categories
     cycles : those that the dates go through
     words : bool, whether texts are compared by words
+    held : the kind of its cells in training; "" in models of earlier versions, which do not know it
+    digits : bool, whether some strings of a category or a text are numbers in writing
+    numerals : Numerals, how strings that say numbers are written
+    doubt : str, one of these that can be read in two ways, where no other cell tells in which
+    units : tuple of str, the units of a column that is none of numbers since it has several
     """
 
     key: str | int
@@ -71,6 +87,11 @@ class Column:
     levels: tuple[str, ...] = ()
     cycles: tuple[Cycle, ...] = ()
     words: bool = False
+    held: Literal["", "numbers", "strings", "dates", "durations"] = ""
+    digits: bool = False
+    numerals: Numerals = PLAIN
+    doubt: str = ""
+    units: tuple[str, ...] = ()
 
     @property
     def name(self) -> str:
@@ -83,9 +104,23 @@ class Column:
 
     @property
     def said(self) -> str | None:
-        """A sentence about strings that count as missing."""
+        """A sentence about strings that count as missing, or that could mean something else."""
         name = f"column {self.key!r}" if isinstance(self.key, str) else self.name
-        return said_of(name, self.strange, self.order) if self.strange else None
+        said = []
+        if self.strange:
+            said.append(said_of(name, self.strange, self.order))
+        if self.doubt:
+            said.append(
+                f"{name} of X tells nowhere whether {self.doubt!r} is {self.numerals(self.doubt):g} or "
+                f"{other_reading(self.doubt):g}: it is read as the first; write decimals with a point"
+            )
+        if self.units:
+            units = ", ".join(map(repr, self.units))
+            said.append(
+                f"{name} of X holds numbers with several units ({units}), and is taken as a {self.type}: write all of "
+                "them in one unit"
+            )
+        return "; ".join(said) or None
 
     def encodings(self, numbers: Encoding) -> tuple[Encoding, ...]:
         """How it becomes numbers beside other columns.
@@ -106,21 +141,54 @@ class Column:
                 return (Grams("word", (1, 2)) if self.words else Grams("character", (2, 4)),)
             case _:
                 return (OneHot(),)
-        return tuple(Parsed(each, self.order, self.strange) for each in found) if self.parsed else found
+        return tuple(Parsed(each, self.order, self.strange, self.numerals) for each in found) if self.parsed else found
 
     def read(self, cells: FrameColumn) -> tuple[FrameColumn, str | None]:
-        """Cells of any type as this column has them, and a sentence about strings that have become missing cells.
+        """Cells of new samples as this column has them, and a sentence about strings that have become missing cells.
 
         Strings become numbers or days where the column is one of these, and numbers become strings elsewhere.
+
+        Raises
+        ------
+        ValueError : where the cells are of another type than those of training
         """
+        if cells.absent.all():
+            return (_nothing(cells) if self.type in ("number", "date") else _written(cells)), None
+        self._check_kind(cells)
         if self.type not in ("number", "date"):
             return (cells if cells.kind == "strings" else _written(cells)), None
         if cells.kind != "strings":
             return cells, None
-        values = parsed(cells.values, self.order or ("ymd" if self.type == "date" else ""))
-        new = tuple(text for text in strangers(cells.values, values) if text not in self.strange)
-        said = replace(self, strange=new, order=self.order).said
+        order: Order = self.order or ("ymd" if self.type == "date" else "")
+        values = parsed(cells.values, order, self.numerals)
+        new = check_readable(f"column {self.key!r}", cells.values, values, self.strange, order)
+        said = replace(self, strange=new, order=order, doubt="").said
         return FrameColumn(cells.name, "numbers" if self.type == "number" else "dates", values), said
+
+    def _check_kind(self, cells: FrameColumn) -> None:
+        """ValueError where cells, some of them known, are of a kind that does not fit what training held."""
+        if cells.kind == self._held:
+            return
+        fits = {
+            "number": {cells.kind, self._held} <= {"numbers", "strings"},
+            "date": {cells.kind, self._held} <= {"dates", "strings"},
+            "ordinal": cells.kind == "numbers" and not set(_written(cells).values).isdisjoint(self.levels),
+            "category": cells.kind == "numbers" and self.digits,
+            "text": cells.kind == "numbers" and self.digits,
+        }
+        if self._held == "numbers" and cells.kind == "strings":
+            fits["category"] = fits["text"] = not np.isnan(numbers_in(cells.values)).all()
+        if not fits.get(self.type, True):
+            was = {"number": "numbers", "date": "dates"}.get(self.type, "") if self.parsed else self._held
+            raise ValueError(
+                f"column {self.key!r} of X held {was} in training, and holds {cells.kind} now: give {was} again"
+            )
+
+    @property
+    def _held(self) -> str:
+        """The kind of the cells in training, as far as it can be told."""
+        usual = {"number": "strings" if self.parsed else "numbers", "date": "strings" if self.parsed else "dates"}
+        return self.held or usual.get(self.type, "strings")
 
 
 def typed(X: Any, types: Mapping[str, Declared] | None = None) -> Iterator[tuple[Column, FrameColumn]]:
@@ -153,7 +221,7 @@ def type_of(key: str | int, cells: FrameColumn, declared: Declared | None = None
     declared : what they are said to be; None to tell from the cells
     """
     absent = cells.absent
-    known, column = cells.values[~absent], Column(key, "empty", bool(absent.any()))
+    known, column = cells.values[~absent], Column(key, "empty", bool(absent.any()), held=cells.kind)
     if not len(known) or not (column.gaps or (known != known[0]).any()):
         return column  # of one value, unless it is the gaps that tell
     if declared is not None:
@@ -163,18 +231,21 @@ def type_of(key: str | int, cells: FrameColumn, declared: Declared | None = None
     if cells.kind != "strings":
         return replace(column, type="identifier" if _counts_rows(key, known) else "number")
     if cells.categories is not None:
-        return replace(column, type="ordinal" if cells.ordered else "category", levels=cells.categories)
+        kind: ColumnType = "ordinal" if cells.ordered else "category"
+        return replace(column, type=kind, levels=cells.categories, digits=_has_number(known))
     return _of_strings(column, known)
 
 
 def _of_strings(column: Column, known: Array) -> Column:
     """Strings that are not declared to be categories."""
-    numbers = numbers_in(known)
-    if np.isnan(numbers).sum() <= _STRANGE * len(known):
-        told = numbers[~np.isnan(numbers)]
-        kind: ColumnType = "identifier" if _counts_rows(column.key, told) else "number"
-        strange = strangers(known, numbers)
-        return replace(column, type=kind, parsed=True, strange=strange, gaps=column.gaps or bool(strange))
+    written = written_in(known, 1.0 - _STRANGE)
+    if written.numerals is not None:
+        numbers = numbers_in(known, written.numerals)
+        kind: ColumnType = "identifier" if _counts_rows(column.key, numbers[~np.isnan(numbers)]) else "number"
+        strange, gaps = strangers(known, numbers), column.gaps or bool(np.isnan(numbers).any())
+        column = replace(column, type=kind, parsed=True, strange=strange, gaps=gaps)
+        return replace(column, numerals=written.numerals, doubt=written.doubt)
+    column = replace(column, digits=_has_number(known), units=written.units)
     order = date_order(known)
     if order is not None:
         return replace(column, type="date", parsed=True, order=order, cycles=_cycles(parsed(known, order)))
@@ -192,6 +263,7 @@ def _of_strings(column: Column, known: Array) -> Column:
 def _declared(column: Column, cells: FrameColumn, known: Array, declared: Declared) -> Column:
     """A column of the type that it is said to be; cells that cannot be read so count as missing."""
     strings = cells.kind == "strings"
+    column = replace(column, digits=strings and _has_number(known))
     if declared == "category":
         return replace(column, type="category")
     if declared == "text":
@@ -202,7 +274,15 @@ def _declared(column: Column, cells: FrameColumn, known: Array, declared: Declar
     if not strings:
         return replace(column, type=declared, cycles=_cycles(known) if declared == "date" else ())
     order = likely_order(known) if declared == "date" else ""
-    values = parsed(known, order)
+    written = written_in(known, 0.0) if declared == "number" else Written(PLAIN)
+    if written.units:
+        units = ", ".join(map(repr, written.units))
+        raise ValueError(
+            f"column {column.key!r} is declared to be a number, and its cells have several units ({units}): write all "
+            "of them in one"
+        )
+    numerals = written.numerals or PLAIN
+    values = parsed(known, order, numerals)
     told = values[~np.isnan(values)]
     if not len(told):
         forms = "2020-03-12, 12.03.2020 or 12/03/2020" if order else "12.5 or 1e3"
@@ -212,7 +292,8 @@ def _declared(column: Column, cells: FrameColumn, known: Array, declared: Declar
     strange = strangers(known, values)
     cycles = _cycles(told) if order else ()
     gaps = column.gaps or bool(strange)
-    return replace(column, type=declared, parsed=True, order=order, strange=strange, gaps=gaps, cycles=cycles)
+    column = replace(column, type=declared, parsed=True, order=order, strange=strange, gaps=gaps, cycles=cycles)
+    return replace(column, numerals=numerals, doubt=written.doubt)
 
 
 def _counts_rows(key: str | int, known: Array) -> bool:
@@ -229,7 +310,19 @@ def _cycles(days: Array) -> tuple[Cycle, ...]:
     return tuple(cycle for cycle, met in found.items() if met)
 
 
+def _has_number(texts: Array) -> bool:
+    """Whether some of the strings are numbers in writing."""
+    return not bool(np.isnan(numbers_in(texts)).all())
+
+
+def _nothing(cells: FrameColumn) -> FrameColumn:
+    """A column of numbers without a known cell."""
+    return FrameColumn(cells.name, "numbers", np.full(len(cells.values), np.nan))
+
+
 def _written(cells: FrameColumn) -> FrameColumn:
-    """Numbers as strings, as training wrote them."""
-    texts = [None if value != value else f"{value:g}" for value in cells.values.tolist()]
+    """Cells as strings, numbers as training wrote them."""
+    if cells.kind == "strings":
+        return cells
+    texts = [None if value != value else in_writing(value) for value in cells.values.tolist()]
     return FrameColumn(cells.name, "strings", np.array(texts, dtype=object))

@@ -1,6 +1,6 @@
 """Strings that are numbers or dates in writing, and encodings of what they say.
 
-    12.5    1e3        a number
+    12.5    1e3        a number, also with a unit or with marks between thousands (numerals.py)
     2020-03-12 10:30   a date, year first
     12.03.2020         a date, day first, as it is where dots stand between
     12/03/2020         day first or month first, as the column tells: a number above 12 is a day
@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from math import isfinite, nan
+from math import nan
 from typing import Any, Literal
 
 import numpy as np
@@ -23,6 +23,7 @@ from multikernel._typing import Array
 from multikernel._warnings import PredictionWarning, warn_user
 from multikernel.kernels.encoding import Encoding
 from multikernel.kernels.features import Features
+from multikernel.kernels.numerals import PLAIN, Numerals, numbers_in
 from multikernel.kernels.standardize import Numbers, Standardize
 from multikernel.kernels.table import Table
 
@@ -33,11 +34,6 @@ _YEAR_LAST = re.compile(r"\s*(\d{1,2})([./-])(\d{1,2})\2(\d{4})\s*" + _TIME)
 _MONTHS = 12
 _EPOCH = datetime(1970, 1, 1)
 _SHOWN = 3  # strings that a sentence lists
-
-
-def numbers_in(texts: Iterable[str | None]) -> Array:
-    """What the strings say, NaN for one that is no number."""
-    return np.array([_number(text) for text in texts])
 
 
 def date_order(texts: Array) -> Order | None:
@@ -69,9 +65,9 @@ def days_in(texts: Iterable[str | None], order: Order) -> Array:
     return np.array([_days(text, order) for text in texts])
 
 
-def parsed(texts: Iterable[str | None], order: Order) -> Array:
+def parsed(texts: Iterable[str | None], order: Order, numerals: Numerals = PLAIN) -> Array:
     """Numbers where there is no order of a date, else days."""
-    return days_in(texts, order) if order else numbers_in(texts)
+    return days_in(texts, order) if order else numbers_in(texts, numerals)
 
 
 def strangers(texts: Iterable[str | None], values: Array) -> tuple[str, ...]:
@@ -87,6 +83,37 @@ def said_of(name: str, found: Sequence[str], order: Order) -> str:
     return f"{name} of X is one of {'dates' if order else 'numbers'}, and {what} in it counts as a missing cell"
 
 
+def check_readable(name: str, texts: Array, values: Array, known: Sequence[str], order: Order) -> tuple[str, ...]:
+    """The strings of new samples that are none of a column's numbers or dates, and that training did not have.
+
+    Parameters
+    ----------
+    name : how a sentence calls the column
+    texts : object array of strings, and None for missing cells
+    values : array, what they say, NaN for nothing
+    known : strings of training that were no numbers
+    order : of dates, "" for numbers
+
+    Raises
+    ------
+    ValueError : where they are half of the known cells or more, so that the column holds something else
+    """
+    told = [text for text in texts if text is not None and text.strip()]
+    new = tuple(text for text in strangers(texts, values) if text not in known)
+    if new and 2 * sum(text in new for text in told) >= len(told):
+        what, one = ("dates", "date") if order else ("numbers", "number")
+        raise ValueError(
+            f"{name} of X held {what} in training, and {new[0]!r} is no {one}: give {what}, and leave a cell empty "
+            "that is not known"
+        )
+    return new
+
+
+def in_writing(value: float) -> str:
+    """A number as a string, all of its digits; a whole number without a point."""
+    return str(int(value)) if value == int(value) else repr(value)
+
+
 @dataclass(repr=False)
 class Parsed(Encoding):
     """A column of strings, encoded as the numbers or dates that they say.
@@ -96,12 +123,14 @@ class Parsed(Encoding):
     numbers : Encoding, of the numbers, or of the days since 1970
     order : "" for numbers; "ymd", "dmy" or "mdy" for dates in this order
     known : tuple of str, strings that are known to be none
+    numerals : Numerals, how the numbers are written
     name : str, how a sentence calls the column
     """
 
     numbers: Numbers = field(default_factory=Standardize)
     order: Order = ""
     known: tuple[str, ...] = ()
+    numerals: Numerals = PLAIN
     name: str = "a column"
 
     def resolve(self, features: Features) -> Parsed:
@@ -110,33 +139,25 @@ class Parsed(Encoding):
         return replace(self, name=features.name(0))
 
     def learned(self, X: Any) -> Parsed:
-        numbers = self.numbers.learned(self._read(X)[0])
+        numbers = self.numbers.learned(self._values(X))
         return self if numbers is self.numbers else replace(self, numbers=numbers)
 
     def __call__(self, X: Any) -> Any:
-        values, found = self._read(X)
-        new = [text for text in found if text not in self.known]
-        if new:
-            warn_user(said_of(self.name, new, self.order), PredictionWarning)
+        values = self._values(X)
+        if isinstance(X, Table) and len(X.strings):
+            new = check_readable(self.name, X.texts[:, 0], values[:, 0], self.known, self.order)
+            if new:
+                warn_user(said_of(self.name, new, self.order), PredictionWarning)
         return self.numbers(values)
 
     @property
     def sources(self) -> tuple[int, ...]:
         return self.numbers.sources
 
-    def _read(self, X: Any) -> tuple[Any, tuple[str, ...]]:
-        if not isinstance(X, Table) or not len(X.strings):
-            return X, ()
-        values = parsed(X.texts[:, 0], self.order)
-        return values[:, None], strangers(X.texts[:, 0], values)
-
-
-def _number(text: str | None) -> float:
-    try:
-        value = nan if text is None else float(text)
-    except ValueError:
-        return nan
-    return value if isfinite(value) else nan
+    def _values(self, X: Any) -> Any:
+        return (
+            parsed(X.texts[:, 0], self.order, self.numerals)[:, None] if isinstance(X, Table) and len(X.strings) else X
+        )
 
 
 def _days(text: str | None, order: Order) -> float:

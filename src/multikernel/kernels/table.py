@@ -100,16 +100,15 @@ class Table:
         texts = self.texts[rows][:, [where[c] for c in chosen[strings].tolist()]]
         return Table(numbers, texts, strings, times)
 
-    def with_strings(self, strings: tuple[int, ...]) -> Table:
-        """The same samples, where columns without any value are of strings if they are among these."""
+    def with_types(self, strings: tuple[int, ...], times: tuple[int, ...]) -> Table:
+        """The same samples, where columns without any value are of strings or of dates if they are among these."""
         empty = set(np.flatnonzero(np.isnan(self.numbers).all(axis=0)).tolist()) - set(self.strings.tolist())
+        dates = (set(self.times.tolist()) - empty) | empty.intersection(times)
         new = sorted(empty.intersection(strings))
-        if not new:
-            return self
-        order = np.argsort(every := np.append(self.strings, new))
+        order = np.argsort(every := np.append(self.strings, new).astype(int))
         nothing = np.full((len(self), len(new)), None, dtype=object)
         texts = np.hstack([self.texts, nothing])[:, order]
-        return replace(self, texts=texts, strings=every[order], times=np.setdiff1d(self.times, new))
+        return Table(self.numbers, texts, every[order], np.array(sorted(dates), dtype=int))
 
 
 def as_table(X: Any) -> Table | None:

@@ -3,6 +3,7 @@
 source.py        what a source is: chunks of rows, with their place
 arrays.py        arrays, data frames and .npy files
 parquet.py       Parquet files, their types of columns kept
+records.py       the rows of a CSV file, for chunks and for whole tables: delimiters, encodings, what is refused
 csv.py           CSV files
 dask.py          arrays, data frames and pieces of Dask, which workers of a cluster read
 pieces.py        chunks that another program makes

@@ -6,19 +6,23 @@ with its row, which is counted as a spreadsheet shows it, the names of the colum
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from multikernel._typing import Array
+from multikernel.kernels.numerals import Numerals, numbers_in, written_in
 from multikernel.streams.parquet import FrameSource, _names, _plain, paths_of
+from multikernel.streams.records import Records, is_missing
 from multikernel.streams.source import Chunk
 
-_DELIMITERS = ",;\t|"
-_HEADER = 2  # what the first row after the names is called
+_HEAD = 10_000  # rows that tell what columns hold
+Row = tuple[int, list[str]]
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -28,40 +32,32 @@ class CSVSource(FrameSource):
     Parameters
     ----------
     files, target, weight, features : as in ``FrameSource``
-    delimiter : character between cells
-    decimal : character in numbers
+    delimiter : character between cells; None to tell it from the first rows
+    decimal : character before the decimals of numbers; "," for columns that could be read with either
     memory, checkpoint, every : as in ``Source``
     """
 
-    delimiter: str = ","
+    delimiter: str | None = None
     decimal: str = "."
 
-    def _read(self, file: Path, **options: Any) -> Any:
-        try:
-            import pandas as pd
-        except ImportError:
-            raise ImportError("a CSV file is read in chunks by pandas: pip install 'multikernel[streams]'") from None
-        try:
-            return pd.read_csv(file, sep=self.delimiter, decimal=self.decimal, **options)
-        except pd.errors.EmptyDataError:
-            raise ValueError(f"{file} is empty; a row of column names was expected") from None
-        except UnicodeDecodeError:
-            raise ValueError(f"{file} is not UTF-8 text; save it as 'CSV UTF-8'") from None
-
     @cached_property
-    def _head(self) -> Any:
-        return self._read(self.files[0], nrows=10_000)
+    def _first(self) -> Records:
+        return Records.of(self.files[0], self.delimiter)
 
     @property
     def names(self) -> tuple[str, ...]:
-        return tuple(map(str, self._head.columns))
+        return tuple(self._first.names)
 
     @cached_property
-    def _types(self) -> dict[str, Any]:
-        """Numbers in double precision or strings, by the first rows."""
+    def _numerals(self) -> dict[str, Numerals | None]:
+        """How the numbers of each column are written, by the first rows; None for a column of strings."""
+        cells = [row for _, row in islice(self._first, _HEAD)]
+        columns = zip(*cells, strict=True) if cells else ([] for _ in self.names)
         return {
-            name: np.float64 if dtype.kind in "iufb" else str
-            for name, dtype in zip(self._head.columns, self._head.dtypes, strict=True)
+            name: written_in(
+                [cell for cell in column if not is_missing(cell)], comma=self.decimal == "," or None
+            ).numerals
+            for name, column in zip(self.names, columns, strict=True)
         }
 
     @property
@@ -69,48 +65,45 @@ class CSVSource(FrameSource):
         return None
 
     def _chunks(self, start: int, height: int) -> Iterator[Chunk]:
-        asked = [*self.taken, *self.targets, *([] if self.weight is None else [self.weight])]
         before = 0  # rows of earlier files, and of this one
         for file in self.files:
-            row = 0
-            for frame in self._frames(file, asked, height):
-                first, row, before = row, row + len(frame), before + len(frame)
+            records = self._first if file == self.files[0] else Records.of(file, self.delimiter)
+            missing = set(self._asked).difference(records.names)
+            if missing:
+                raise ValueError(f"{file} lacks the column {min(missing)!r}, which {self.files[0]} has")
+            rows = iter(records)
+            while part := list(islice(rows, height)):
+                before += len(part)
                 if before > start:
-                    skipped = max(0, start - (before - len(frame)))
-                    chunk = self._chunk(frame, before - len(frame), file, first + _HEADER)
-                    yield chunk.after(skipped)
+                    part = part[max(0, start - (before - len(part))) :]
+                    chunk = self._chunk(self._frame(file, records.names, part), before - len(part), file, part[0][0])
+                    yield replace(chunk, numbers=[number for number, _ in part])
 
-    def _frames(self, file: Path, asked: list[str], height: int) -> Iterator[Any]:
-        missing = set(asked) - set(map(str, self._read(file, nrows=0).columns))
-        if missing:
-            raise ValueError(f"{file} lacks the column {min(missing)!r}, which {self.files[0]} has")
-        types, done = {name: self._types[name] for name in asked}, 0
-        with self._read(file, usecols=asked, dtype=types, chunksize=height) as reader:
-            while True:
-                try:
-                    frame = next(reader)
-                except StopIteration:
-                    return
-                except ValueError as error:
-                    raise ValueError(self._wrong(file, done, height, types) or f"{file}: {error}") from None
-                yield frame
-                done += len(frame)
+    @property
+    def _asked(self) -> list[str]:
+        return [*self.taken, *self.targets, *([] if self.weight is None else [self.weight])]
 
-    def _wrong(self, file: Path, done: int, height: int, types: dict[str, Any]) -> str | None:
-        """Which cell of a chunk is no number."""
-        import pandas as pd
+    def _frame(self, file: Path, names: Sequence[str], rows: Sequence[Row]) -> Any:
+        """Some rows as a data frame."""
+        try:
+            import pandas as pd
+        except ImportError:
+            raise ImportError("a CSV file becomes data frames of pandas: pip install 'multikernel[streams]'") from None
+        columns = dict(zip(names, zip(*(cells for _, cells in rows), strict=True), strict=True))
+        return pd.DataFrame({name: self._values(file, name, columns[name], rows) for name in self._asked})
 
-        raw = self._read(file, usecols=list(types), dtype=str, skiprows=range(1, done + 1), nrows=height)
-        for name in (name for name, kind in types.items() if kind is not str):
-            column = raw[name] if self.decimal == "." else raw[name].str.replace(self.decimal, ".", regex=False)
-            bad = np.asarray(pd.to_numeric(column, errors="coerce").isna() & column.notna())
-            if bad.any():
-                i = int(bad.argmax())
-                return (
-                    f"{file}, row {done + i + _HEADER}, column {name!r}: {raw[name].iloc[i]!r} is no number, and the "
-                    "first rows of the column are; mend the cell, or leave the row out"
+    def _values(self, file: Path, name: str, cells: Sequence[str], rows: Sequence[Row]) -> Array:
+        numerals = self._numerals[name]
+        if numerals is None:
+            return np.array([None if is_missing(cell) else cell for cell in cells], dtype=object)
+        values = numbers_in(cells, numerals)
+        for i in np.flatnonzero(np.isnan(values)).tolist():
+            if not is_missing(cells[i]):
+                raise ValueError(
+                    f"{file}, row {rows[i][0]}, column {name!r}: {cells[i]!r} is no number, and the first rows of the "
+                    "column are; mend the cell, or leave the row out"
                 )
-        return None
+        return values
 
 
 def csv(
@@ -128,14 +121,9 @@ def csv(
     files : path of a file or of a directory of ``.csv`` files, or several paths; compressed ones too
     target : name of a column, or a list of them
     weight : name of the column of weights
-    delimiter : character between cells; by default told from the names of the columns
-    decimal : character in numbers
+    delimiter : character between cells; by default told from the first rows
+    decimal : character before the decimals of numbers, where the cells of a column do not tell it
     **options : features (names of columns), and memory, checkpoint, every, as in ``Source``
     """
-    paths = paths_of(files, "*.csv*")
-    given = {"target": _names(target), "weight": weight, "decimal": decimal} | _plain(options)
-    if delimiter is None:
-        head = CSVSource(files=paths, delimiter="\x1f")._read(paths[0], nrows=0)  # none
-        text = str(head.columns[0]) if len(head.columns) else ""
-        delimiter = max(_DELIMITERS, key=text.count)
-    return CSVSource(files=paths, delimiter=delimiter, **given)
+    given = {"target": _names(target), "weight": weight, "delimiter": delimiter, "decimal": decimal}
+    return CSVSource(files=paths_of(files, "*.csv*"), **given, **_plain(options))

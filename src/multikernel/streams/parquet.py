@@ -47,8 +47,9 @@ class FrameSource(Source):
         """
         names, targets = self.names, self.targets
         asked = [*targets, *([] if self.weight is None else [self.weight]), *(self.features or ())]
+        known = set(names)
         for name in asked:
-            if name not in names:
+            if name not in known:
                 raise ValueError(f"{self.files[0]} has no column {name!r}; it has {', '.join(names[:20])}")
         if self.features is not None:
             return list(self.features)

@@ -7,7 +7,7 @@ numbers, counted from 0 over all files, so that a pass can begin where another o
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -49,6 +49,7 @@ class Chunk:
     first : int, the number of the first row in the source
     file : str, the file or the part that it is from; empty for arrays
     row : int, what the first row is called there
+    numbers : sequence of int, what each row is called there; None where they follow on the first one
     """
 
     X: Any
@@ -57,13 +58,15 @@ class Chunk:
     first: int = 0
     file: str = ""
     row: int = 0
+    numbers: Sequence[int] | None = None
 
     def __len__(self) -> int:
         return int(self.X.shape[0])
 
     def place(self, i: int) -> str:
         """Where row i of the chunk is, as a sentence begins."""
-        return f"{self.file}, row {self.row + i}" if self.file else f"row {self.row + i}"
+        number = self.row + i if self.numbers is None else self.numbers[i]
+        return f"{self.file}, row {number}" if self.file else f"row {number}"
 
     def after(self, rows: int) -> Chunk:
         """Without its first rows."""
@@ -76,7 +79,7 @@ class Chunk:
     def _part(self, kept: slice) -> Chunk:
         X = self.X.iloc[kept] if hasattr(self.X, "iloc") else self.X[kept]
         y, weight = (None if each is None else each[kept] for each in (self.y, self.weight))
-        return replace(self, X=X, y=y, weight=weight)
+        return replace(self, X=X, y=y, weight=weight, numbers=None if self.numbers is None else self.numbers[kept])
 
     def check_target(self) -> None:
         """ValueError with file and row where a target or a weight is missing, or a weight is negative."""

@@ -108,7 +108,8 @@ CASES = (
     Case("mixed line ends", _PLAIN.replace("\n", "\r\n", 3)),
     Case("no line end at the end", _PLAIN.rstrip("\n")),
     Case("blank lines at the end", _PLAIN + "\n\r\n  \n"),
-    Case("a blank line in between", _PLAIN.replace("0,4", "\n0,4"), "row 5, column 'y': '' is a missing value"),
+    Case("a blank line in between", _PLAIN.replace("0,4", "\n0,4")),
+    Case("two line ends for one", _PLAIN.replace("\n", "\r\r\n")),
     Case(
         "a blank line before the header", "\n" + _PLAIN, "row 1 is blank; the names of the columns have to stand there"
     ),
@@ -125,7 +126,9 @@ CASES = (
     Case("colons between cells", _with(_X, mark=":"), "has no column 'y'"),
     Case("a long row", _PLAIN + "1,2,3\n", "row 8 has 3 cells, and row 1 has 2"),
     Case("a comma at the end of each row", _PLAIN.replace("\n", ",\n"), "row 1, column 3: the column has no name"),
-    Case("a short row", _PLAIN + "8\n", "row 8, column 'y': '' is a missing value"),
+    Case("a short row", _PLAIN + "8\n", "row 8 has 1 cell, and row 1 has 2; write the delimiter ',' also before"),
+    Case("a short row behind a blank line", _PLAIN + "\n8\n", "row 9 has 1 cell, and row 1 has 2"),
+    Case("two tables in one", _PLAIN * 2, "row 8 repeats the names of the columns; delete the line"),
     Case("a huge cell", "x,y\n" + "9" * 200_000 + ",1\n2,2\n", "field larger than field limit"),
     Case("a cell of many lines", _with(['"a\nb"', *_X[1:]]), "row 2, column 'x': 'a\\nb' is not a number"),
     # names of columns
@@ -139,7 +142,12 @@ CASES = (
     Case("decimal commas", _with(["1,5", "-2", "3e2", "0", "7", "2,25"], [y.replace(".", ",") for y in _Y], mark=";")),
     Case("decimal commas in quotes", _with(['"1,5"', "-2", "3e2", "0", "7", '"2,25"'])),
     Case("marks between thousands", _with(['"1,500"', '"2,250,000"', *"1234"]), x=["1500", "2250000", *"1234"]),
-    Case("points and commas mixed", _with(['"1,5"', "2.5", *"1234"]), "row 2, column 'x': '1,5' is not a number"),
+    Case("points and commas mixed", _with(['"1,5"', "2.5", *"1234"]), x=["1.5", "2.5", *"1234"]),
+    Case(
+        "points and commas mixed, and thousands or not",
+        _with(['"1,5"', "2.5", '"1,234"', *"123"]),
+        "row 2, column 'x': '1,5' is not a number",
+    ),
     Case("an infinite number", _with(["inf", *_X[1:]]), "'inf' is not a finite number"),
     Case("a number too large", _with(["1e999", *_X[1:]]), "'1e999' is not a finite number"),
     Case("a percent sign", _with(["15%", *_X[1:]]), "row 2, column 'x': '15%' is not a number"),

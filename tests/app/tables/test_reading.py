@@ -51,6 +51,10 @@ def test_the_delimiter_is_told_and_said(delimiter: str, name: str) -> None:
         ("x;y\n1\u00a0234,5;1\n7,5e2;2\n", [1234.5, 750.0]),
         ("x,y\n1'234,1\n2'345.5,2\n", [1234.0, 2345.5]),
         ("x,y\n1_000,1\n2_000,2\n", None),
+        ('x,y\n"$1,234.50",1\n$7,2\n', [1234.5, 7.0]),
+        ("x;y\n1.234,50 EUR;1\n7 EUR;2\n", [1234.5, 7.0]),
+        ("x,y\n12.5%,1\n7%,2\n", [12.5, 7.0]),
+        ('x,y\n0.5,1\n"1,5",2\n', [0.5, 1.5]),
         ('x,y\n"12,34,567",1\n"0,123,456",2\n', None),
         ("x,y\n007,1\n1e5,2\n", [7.0, 1e5]),
     ],
@@ -125,3 +129,26 @@ def test_files_that_cannot_be_read_are_named_with_what_to_do(
     assert (refused.exit_code, refused.stdout, refused.stderr.count("\n")) == (1, "", 1)
     assert refused.stderr.startswith(f"error: {name}")
     assert complaint in refused.stderr
+
+
+def test_a_new_file_is_read_as_the_training_file_was(invoke: Invoke) -> None:
+    values = [1.25 + 0.017 * i for i in range(40)]
+    rows = [f'"{value:.3f} kg",{3 * value:.2f}'.replace(".", ",", 1) for value in values]
+    Path("t.csv").write_text("\n".join(["w,y", *rows, '"0,5 kg",1.50']) + "\n")
+    assert invoke("fit", "t.csv", "--target", "y", "--method", "average", "--alpha", "0.01").exit_code == 0
+    Path("new.csv").write_text('w\n"1,500 kg"\n"1,250 kg"\n')
+    done = invoke("predict", "model.mk", "new.csv")
+    assert [float(line) for line in done.stdout.split()[1:]] == pytest.approx([4.5, 3.75], rel=0.02)
+    Path("new.csv").write_text('w\n"1,500 g"\n"1,250 g"\n')
+    refused = invoke("predict", "model.mk", "new.csv")
+    assert refused.exit_code == 1
+    assert "column 'w' has 'g' as the unit of its numbers, and in training it had 'kg'" in refused.stderr
+
+
+def test_a_target_in_writing_is_a_number(invoke: Invoke) -> None:
+    rows = [f'{i},"${1000 + 37.5 * i:,.2f}"' for i in range(40)]
+    Path("t.csv").write_text("\n".join(["x,y", *rows]) + "\n")
+    done = invoke("fit", "t.csv", "--target", "y", "--method", "average", "--alpha", "0.01")
+    assert done.exit_code == 0, done.output
+    assert "the unit '$' in 'y' ('$1,000.00' is 1000)" in done.stderr
+    assert "regression" in done.stdout

@@ -187,6 +187,39 @@ def test_new_rows_and_typed_samples_are_predicted(person: Person, automatic: str
     assert person.get(f"{automatic}/sample", params={"row": "61"}).status_code == 400
 
 
+def test_cells_that_cannot_be_read_are_refused_where_they_stand(person: Person, automatic: str) -> None:
+    cells = {"cell-0": "old", "cell-1": "Rome", "cell-2": "yesterday", "cell-3": "50,5"}
+    page = person.submit(f"{automatic}/predict-one", **cells)
+    assert page.status_code == 400
+    text = said(page).replace("&#39;", "'")
+    for cell, kind in (("old", "number"), ("yesterday", "date"), ("50,5", "number")):
+        assert f"{cell!r} is no {kind}, and the model learned {kind}s from this column" in text
+        assert f'value="{cell}"' in page.text
+    assert "What each column does" not in text
+    new = people(7, seed=1).splitlines()
+    new[3] = "abc," + new[3].partition(",")[2]
+    answer = person.submit(f"{automatic}/predict", files=[("files", ("new.csv", "\n".join(new)))])
+    assert answer.status_code == 400
+    assert "new: row 4, column 'age': 'abc' is no number" in said(answer).replace("&#39;", "'")
+
+
+def test_words_that_training_counted_as_missing_stay_missing(person: Person, tmp_path: Path) -> None:
+    lines = people().splitlines()
+    lines[2] = "unknown," + lines[2].partition(",")[2]
+    data = person.upload(("words.csv", "\n".join(lines))).url.path
+    run = person.learned(person.submit(f"{data}/learn", target="bought", how="automatic")).url.path
+    new = "\n".join(lines[:4])
+    answer = person.submit(f"{run}/predict", files=[("files", ("new.csv", new))])
+    assert len(answer.text.splitlines()) == 4
+    (tmp_path / "model.mk").write_bytes(person.get(f"{run}/files/model.mk").content)
+    (tmp_path / "new.csv").write_text(new)
+    by_command = predictions(tmp_path / "model.mk", read_table(tmp_path / "new.csv"), proba=False)
+    assert by_command.labels == pd.read_csv(io.StringIO(answer.text))["prediction"].tolist()
+    (tmp_path / "new.csv").write_text(new.replace("unknown", "abc"))
+    with pytest.raises(ValueError, match=r"row 3, column 'age': 'abc' is not a number"):
+        predictions(tmp_path / "model.mk", read_table(tmp_path / "new.csv"), proba=False)
+
+
 def test_a_run_stops_at_once_and_the_queue_goes_on(person: Person, address: str) -> None:
     rng = np.random.default_rng(0)
     rows = [",".join(map(str, row)) for row in rng.normal(size=(1500, 8)).round(4)]

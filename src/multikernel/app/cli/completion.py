@@ -20,12 +20,12 @@ def kernel_words(incomplete: str) -> Iterator[tuple[str, str]]:
 
 def columns_of(ctx: typer.Context, incomplete: str) -> Iterator[str]:
     """The columns of the table that stands on the line already; none where it cannot be read."""
-    from multikernel.app.tables.csv_file import rows_of
+    from multikernel.streams.records import Records
 
     path = Path(str(next(iter(ctx.args), "")))  # where the line ends in an option, arguments are not shared out yet
     try:
         if path.stat().st_size <= _LARGEST:
-            yield from (name for name in rows_of(path)[0][0] if name.startswith(incomplete))
+            yield from (name for name in Records.of(path).names if name.startswith(incomplete))
     except (OSError, ValueError):
         return
 

@@ -91,9 +91,9 @@ def predictions(path: Path, table: Table, proba: bool) -> Predictions:
 
 def samples_of(path: Path, metadata: Mapping[str, Any], table: Table) -> Any:
     """The rows of a table as a model takes them; ValueError where nothing is known of the model's columns."""
+    table = table.written_as(metadata.get("numerals", {}))
     if "columns" in metadata:
-        columns = Columns(metadata["columns"], metadata.get("words_missing", False))
-        frame, views = columns.frame(table), metadata.get("views")
+        frame, views = Columns.of(metadata).frame(table), metadata.get("views")
         return {view: frame[list(own)].rename(columns=own) for view, own in views.items()} if views else frame
     if "table" in metadata:
         return Encoding.from_json(metadata["table"]).samples(table)

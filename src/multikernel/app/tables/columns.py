@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Self
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.app.tables.table import Table, is_missing
+from multikernel.app.tables.table import Table
 from multikernel.datasets.column import Column
-from multikernel.kernels.parsed import numbers_in
+from multikernel.kernels.numerals import numbers_in
+from multikernel.streams.records import is_missing
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,11 +25,17 @@ class Columns:
     Parameters
     ----------
     numeric : dict from names to whether the column is one of numbers
-    words_missing : bool, whether a word among numbers counts as a missing cell; else it is refused
+    words : dict from names to the words among numbers that count as missing cells; other words are refused, and none
+        where it is None, as in models of earlier versions of the application
     """
 
     numeric: dict[str, bool]
-    words_missing: bool = False
+    words: Mapping[str, Sequence[str]] | None = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, metadata: Mapping[str, Any]) -> Self:
+        """From the metadata of a model's file."""
+        return cls(metadata["columns"], None if metadata.get("words_missing") else metadata.get("words", {}))
 
     @classmethod
     def learn(cls, columns: list[Column], types: Mapping[str, str] | None = None) -> Self:
@@ -43,10 +50,20 @@ class Columns:
         import pandas as pd
 
         table.check_has(list(self.numeric))
-        cells = {
-            name: _values(table.columns[name], numeric, self.words_missing) for name, numeric in self.numeric.items()
-        }
-        return pd.DataFrame(cells)
+        return pd.DataFrame({name: self._values(table.columns[name]) for name in self.numeric})
+
+    def _values(self, column: Column) -> Array:
+        numeric = self.numeric[column.name]
+        if numeric and self.words is None:
+            return numbers_in(None if is_missing(cell) else cell for cell in column.cells)
+        kept, part = known(column, (self.words or {}).get(column.name, ()))
+        values: Array = np.full(len(column.cells), np.nan if numeric else None, dtype=float if numeric else object)
+        if not len(kept):
+            return values
+        if numeric and part.numbers is None:
+            raise part.error(part.first_word, "is not a number, and the column was numeric in training")
+        values[kept] = part.numbers if numeric else part.cells
+        return values
 
 
 def _numeric(column: Column, declared: str | None) -> bool:
@@ -56,21 +73,8 @@ def _numeric(column: Column, declared: str | None) -> bool:
     return declared is None and part.numbers is not None
 
 
-def known(column: Column) -> tuple[Array, Column]:
-    """The positions of the cells that are not missing, and the column of these."""
-    kept = [i for i, cell in enumerate(column.cells) if not is_missing(cell)]
+def known(column: Column, words: Sequence[str] = ()) -> tuple[Array, Column]:
+    """The positions of the cells that are not missing, and are none of some words, and the column of these."""
+    kept = [i for i, cell in enumerate(column.cells) if not is_missing(cell) and cell not in words]
     part = Column(column.file, column.name, [column.cells[i] for i in kept], [column.rows[i] for i in kept])
     return np.array(kept, dtype=int), part
-
-
-def _values(column: Column, numeric: bool, words_missing: bool) -> Array:
-    kept, part = known(column)
-    if numeric and words_missing and part.numbers is None:
-        return numbers_in(None if is_missing(cell) else cell for cell in column.cells)
-    values: Array = np.full(len(column.cells), np.nan if numeric else None, dtype=float if numeric else object)
-    if not len(kept):
-        return values
-    if numeric and part.numbers is None:
-        raise part.error(part.first_word, "is not a number, and the column was numeric in training")
-    values[kept] = part.numbers if numeric else part.cells
-    return values

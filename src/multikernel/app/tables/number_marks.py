@@ -1,76 +1,87 @@
-"""Columns of numbers as people write them: with a decimal comma, or with marks between thousands.
+"""Columns of numbers as people write them, with their numbers as Python writes them: see kernels/numerals.py.
 
-'1,234' may be 1234 or 1.234. A column with a cell that can be read in one way only tells for the whole file; where no
-column tells, files with semicolons have decimal commas, as programs write semicolons where the comma is taken.
+Where the cells of a column can be read in two ways, other columns of the file tell; where none does, files with
+semicolons have decimal commas, as programs write semicolons where the comma is taken; and else, at predictions, the
+training file tells.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping, Sequence
 
-_SPACES = "' \u00a0\u202f\u2019"
-_MARKS = frozenset(",." + _SPACES)
-_POINT = re.compile(rf"[+-]?[1-9]\d{{0,2}}(?:([,{_SPACES}])\d{{3}})(?:\1\d{{3}})*(?:\.\d+)?")
-_COMMA = re.compile(rf"[+-]?(?:\d*|[1-9]\d{{0,2}}(?:([.{_SPACES}])\d{{3}})(?:\1\d{{3}})*)(?:,\d+)?(?:[eE][+-]?\d+)?")
+from multikernel.kernels.numerals import Numerals, as_float, other_reading, written_in
+from multikernel.kernels.parsed import in_writing
+
 _SHOWN = 5  # names that a sentence lists
 
 
 def plainly(
-    columns: Mapping[str, Sequence[str]], delimiter: str, missing: Callable[[str], bool]
-) -> tuple[dict[str, Sequence[str]], list[str]]:
-    """Columns with their numbers as Python writes them, and sentences about those that changed."""
+    columns: Mapping[str, Sequence[str]],
+    delimiter: str,
+    missing: Callable[[str], bool],
+    before: Mapping[str, Numerals] | None = None,
+) -> tuple[dict[str, Sequence[str]], dict[str, Numerals], list[str]]:
+    """Columns with their numbers as Python writes them, how these are written, and sentences about those that changed.
+
+    Parameters
+    ----------
+    columns : the cells of each column
+    delimiter : between cells
+    missing : whether a cell says that its value is not known
+    before : how the numbers of columns were written in training
+    """
     known = {name: [cell for cell in cells if not missing(cell)] for name, cells in columns.items()}
-    marked = {name: cells for name, cells in known.items() if not _MARKS.isdisjoint("".join(cells))}
-    points = {name for name, cells in marked.items() if all(map(_has_point, cells))}
-    commas = {name for name, cells in marked.items() if all(map(_has_comma, cells))}
-    evidence = bool(commas - points) - bool(points - commas)
-    either = {
-        name
-        for name in points & commas
-        if evidence > 0 or (evidence == 0 and delimiter == ";" and "," in "".join(known[name]))
-    }
+    found = {name: written_in(cells) for name, cells in known.items() if cells}
+    sure = {own.only for own in found.values()} - {""}
     changed: dict[str, Sequence[str]] = {}
-    said: dict[str, list[tuple[str, str]]] = {"a decimal comma": [], "marks between thousands": []}
-    numbers = points | commas
-    for name in (name for name in columns if name in numbers):
-        comma = name in either or name not in points
-        cells = [cell if missing(cell) else _plain(cell, comma) for cell in columns[name]]
+    numerals: dict[str, Numerals] = {}
+    said: dict[str, list[tuple[str, str]]] = {}
+    for name, own in found.items():
+        if own.units:
+            said.setdefault("numbers with several units", []).append((name, " and ".join(map(repr, own.units))))
+        if own.twofold:
+            own = written_in(known[name], comma=_comma(sure, delimiter, known[name], (before or {}).get(name)))
+        if own.numerals is None:
+            continue
+        numerals[name] = own.numerals
+        cells = [cell if missing(cell) else _plain(cell, own.numerals) for cell in columns[name]]
         pairs = [(old, new) for old, new in zip(columns[name], cells, strict=True) if old != new]
         if pairs:
             changed[name] = cells
-            decimal = [pair for pair in pairs if comma and "," in pair[0]]
-            what = "a decimal comma" if decimal else "marks between thousands"
-            said[what].append((name, "{!r} is {}".format(*(decimal or pairs)[0])))
-    return dict(columns) | changed, [_sentence(what, found) for what, found in said.items() if found]
+            what, (old, new) = _what(own.numerals, pairs)
+            said.setdefault(what, []).append((name, f"{old!r} is {new}"))
+        if own.doubt:
+            other = f"{own.doubt!r} might be {other_reading(own.doubt):g}"
+            said.setdefault("numbers that no cell tells for certain", []).append((name, other))
+    return dict(columns) | changed, numerals, [_sentence(what, pairs) for what, pairs in said.items()]
+
+
+def _comma(sure: set[str], delimiter: str, cells: Sequence[str], before: Numerals | None) -> bool | None:
+    """Whether the comma stands before the decimals of a column that can be read in two ways; None for nobody knows."""
+    if len(sure) == 1:
+        return sure == {","}
+    if delimiter == ";" and any("," in cell for cell in cells):
+        return True
+    return None if before is None else before.decimal == ","
+
+
+def _plain(cell: str, numerals: Numerals) -> str:
+    """A number as Python writes it, with the digits of its cell."""
+    value = numerals(cell)
+    return cell if as_float(cell) == value else in_writing(value)
+
+
+def _what(numerals: Numerals, pairs: Sequence[tuple[str, str]]) -> tuple[str, tuple[str, str]]:
+    """What is unusual about the numbers of a column, and a cell that shows it."""
+    if numerals.unit:
+        return f"the unit {numerals.unit!r}", pairs[0]
+    if numerals.decimal == ".,":
+        return "decimal commas beside decimal points", next(pair for pair in pairs if "," in pair[0])
+    decimal = [pair for pair in pairs if numerals.decimal == "," and "," in pair[0]]
+    return ("a decimal comma", decimal[0]) if decimal else ("marks between thousands", pairs[0])
 
 
 def _sentence(what: str, found: Sequence[tuple[str, str]]) -> str:
     names = ", ".join(repr(name) for name, _ in found[:_SHOWN])
     more = f" and {len(found) - _SHOWN} more" if len(found) > _SHOWN else ""
     return f"{what} in {names}{more} ({found[0][1]})"
-
-
-def _has_point(cell: str) -> bool:
-    return _POINT.fullmatch(cell) is not None or _is_plain(cell)
-
-
-def _has_comma(cell: str) -> bool:
-    return any(map(str.isdigit, cell)) and _COMMA.fullmatch(cell) is not None
-
-
-def _is_plain(cell: str) -> bool:
-    try:
-        float(cell)
-    except ValueError:
-        return False
-    return "_" not in cell
-
-
-def _plain(cell: str, comma: bool) -> str:
-    """The number as Python writes it."""
-    for mark in _SPACES + (".," if comma else ",."):
-        if mark == ("," if comma else "."):
-            return cell.replace(mark, ".")
-        cell = cell.replace(mark, "")
-    return cell

@@ -5,22 +5,21 @@ A row is counted as a spreadsheet shows it: the header is row 1.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from pathlib import Path
 
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.app.tables.csv_file import DELIMITERS, rows_of
 from multikernel.app.tables.number_marks import plainly
 from multikernel.datasets.column import Column, decide
 from multikernel.datasets.dataset import Task
-from multikernel.datasets.rows import check_header
+from multikernel.kernels.numerals import Numerals
+from multikernel.streams.records import DELIMITERS, Records, is_missing
 
 _LISTED = 20  # names of columns that a sentence has room for
-_MISSING = frozenset({"", "?", "na", "n/a", "nan", "null"})
 
 
 @dataclass(frozen=True)
@@ -31,6 +30,9 @@ class Table:
     columns: dict[str, Column]  # by name, in the order of the file
     note: str = ""  # how cells and numbers were told apart, where that is not by commas and points
     unused: frozenset[str] = frozenset()  # columns that a person leaves out
+    numerals: Mapping[str, Numerals] = field(default_factory=dict)  # how the numbers of columns are written
+    raw: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the cells of columns as they stand in the file
+    delimiter: str = ","
 
     def column(self, name: str, instead: str = "") -> Column:
         """A column by name; ValueError where there is none, or where one of its cells is missing.
@@ -69,6 +71,30 @@ class Table:
                 f"{self.file} lacks {listed(list(map(repr, absent)))}; the model needs the columns {listed(names)}"
             )
 
+    def as_written(self, names: Iterable[str]) -> dict[str, list[str]]:
+        """For the columns of numbers among these the mark before decimals and the unit, to be stored with a model."""
+        return {name: [own.decimal, own.unit] for name in names if (own := self.numerals.get(name)) is not None}
+
+    def written_as(self, stored: Mapping[str, Sequence[str]]) -> Table:
+        """The table with columns that can be read in two ways read as those of training were.
+
+        ValueError where a column has another unit than in training.
+
+        Parameters
+        ----------
+        stored : what ``as_written`` gave for the training file
+        """
+        before = {name: Numerals(*parts) for name, parts in stored.items() if name in self.columns}
+        for name, own in before.items():
+            unit = self.numerals.get(name, own).unit
+            if unit not in own.units:
+                now = f"{unit!r} as the unit" if unit else "no unit"
+                was = f"{own.unit!r}" if own.unit else "none"
+                raise ValueError(f"{self.file}: column {name!r} has {now} of its numbers, and in training it had {was}")
+        columns, numerals, _ = plainly(self.raw, self.delimiter, is_missing, before)
+        plain = {name: replace(column, cells=columns[name]) for name, column in self.columns.items()}
+        return replace(self, columns=plain, numerals=numerals)
+
     @property
     def features(self) -> tuple[str, ...]:
         """The columns that may be features: nobody leaves them out, and no underscore begins their names."""
@@ -87,29 +113,27 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(names[:_LISTED]) + more
 
 
-def is_missing(cell: str) -> bool:
-    """Whether a cell says that its value is not known."""
-    return cell.lower() in _MISSING
-
-
 def read_table(path: Path) -> Table:
     """Read a CSV file (compressed where it ends in .gz, .zip, .bz2 or .xz) with the names of the columns in row 1.
 
     ValueError where it is no CSV, has no row after the names, or a name is empty or occurs twice.
     """
-    cells, delimiter = rows_of(path)
-    header = cells[0]
-    check_header(path, header)
-    if len(cells) == 1:
+    found = Records.of(path)
+    numbered = list(found)
+    if not numbered:
         raise ValueError(f"{path} has column names in row 1 and no row after it")
-    columns, notes = plainly(dict(zip(header, zip(*cells[1:], strict=True), strict=True)), delimiter, is_missing)
-    if delimiter != ",":
-        notes = [f"cells are separated by {DELIMITERS[delimiter]}", *notes]
-    rows = range(2, len(cells) + 1)
+    rows, cells = zip(*numbered, strict=True)
+    raw = dict(zip(found.names, zip(*cells, strict=True), strict=True))
+    columns, numerals, notes = plainly(raw, found.delimiter, is_missing)
+    if found.delimiter != ",":
+        notes = [f"cells are separated by {DELIMITERS[found.delimiter]}", *notes]
     return Table(
         str(path),
         {name: Column(str(path), name, column, rows) for name, column in columns.items()},
         f"{path}: {'; '.join(notes)}" if notes else "",
+        numerals=numerals,
+        raw=raw,
+        delimiter=found.delimiter,
     )
 
 

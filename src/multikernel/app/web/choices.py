@@ -9,8 +9,8 @@ from typing import Any
 
 from multikernel.app.tables.table import Table, read_table
 from multikernel.app.web.learning.recipe import Kind, Recipe
-from multikernel.app.web.learning.samples import target_of
-from multikernel.app.web.profile import About, leaks, likely_target, misread, profile
+from multikernel.app.web.learning.samples import target_of, unread
+from multikernel.app.web.profile import About, leaks, likely_target, profile
 from multikernel.app.web.store import DataSet
 from multikernel.datasets.dataset import Task
 
@@ -28,7 +28,7 @@ def _profile(path: Path) -> tuple[About, ...]:
 
 @lru_cache(maxsize=64)
 def _misread(path: Path, name: str, kind: Kind) -> int:
-    return misread(cells(path).columns[name], kind)
+    return len(unread(cells(path).columns[name], kind))
 
 
 @dataclass(frozen=True)

@@ -18,7 +18,6 @@ from multikernel.datasets.dataset import Task
 from multikernel.kernels.columns import Column as Typed
 from multikernel.kernels.columns import type_of
 from multikernel.kernels.frames import FrameColumn
-from multikernel.kernels.parsed import likely_order, parsed
 
 _ROWS, _COLUMNS = 1000, 200  # on which it is looked for columns that tell the target alone
 _ALONE = 0.999
@@ -69,15 +68,6 @@ def _about(column: Column) -> About:
     examples = tuple(cell for cell, _ in counts.most_common(3))
     use = found.used and not column.name.startswith("_")
     return About(column.name, kind, use, n, n - known, len(counts), examples, marks)
-
-
-def misread(column: Column, kind: Kind) -> int:
-    """How many known cells cannot be read as what the column is said to hold."""
-    cells = as_strings(column)
-    known = cells[cells != None]  # noqa: E711
-    if kind not in ("number", "date"):
-        return 0
-    return int(np.isnan(parsed(known, likely_order(known) if kind == "date" else "")).sum())
 
 
 def _marks(found: Typed, n: int, known: int, distinct: int) -> tuple[str, ...]:

@@ -110,12 +110,14 @@ def _learned(table: Table, wish: Wish, out: Path) -> tuple[dict[str, Any], Calla
         from multikernel.app.jobs.fit_automatic import learn, summary
 
         model, columns = learn(table, wish, ConsoleWatch())
-        save(model, out, metadata={"columns": columns.numeric, "target": wish.target})
+        known = {"columns": columns.numeric, "target": wish.target, "numerals": table.as_written(columns.numeric)}
+        save(model, out, metadata=known)
         return summary(model, columns, table, wish), lambda: typer.echo(model.explain())
     from multikernel.app.jobs import fit_method
 
     trained = fit_method.train(table, wish, ConsoleWatch())
-    save(trained.model, out, metadata={"table": trained.encoding.to_json()})
+    written = table.as_written([feature.name for feature in trained.encoding.features])
+    save(trained.model, out, metadata={"table": trained.encoding.to_json(), "numerals": written})
     return fit_method.summary(trained), lambda: _tables(fit_method.describe(trained))
 
 

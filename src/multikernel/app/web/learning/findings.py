@@ -22,7 +22,7 @@ from multikernel.app.web.learning.comparison import compared
 from multikernel.app.web.learning.estimators import made
 from multikernel.app.web.learning.held_out import HeldOut, held_out, importance_of
 from multikernel.app.web.learning.recipe import COMPARISON, Recipe
-from multikernel.app.web.learning.samples import bare, check_enough, frame, target_of
+from multikernel.app.web.learning.samples import bare, check_enough, frame, target_of, words_of
 from multikernel.app.web.learning.shown import certificate_of, freedom_of, path_of, quality, typical, weights_of
 from multikernel.app.web.learning.telling import Tell, fitting
 
@@ -51,21 +51,26 @@ def found(stored: Mapping[str, Any], table: Path, folder: Path, tell: Tell) -> d
     y, task, rows = target_of(cells, recipe.target, recipe.task)
     if not recipe.columns:
         raise ValueError("There is no column to learn from; use at least one beside the target.")
-    X = frame(cells, recipe).iloc[rows].reset_index(drop=True)
+    X, words = frame(cells, recipe).iloc[rows].reset_index(drop=True), words_of(cells, recipe)
     compares = recipe.method == COMPARISON
-    result = compared(recipe, X, y, tell) if compares else _learned(recipe, X, y, folder, tell)
+    result = compared(recipe, X, y, tell) if compares else _learned(recipe, X, y, words, folder, tell)
     result |= {
         "task": task,
         "n": len(y),
         "seconds": perf_counter() - start,
         "unknown": len(cells.columns[recipe.target].cells) - len(y),
     }
-    result |= {"typical": typical(X, recipe), "target_dtype": {"i": "int", "f": "float"}.get(y.dtype.kind, "str")}
+    result |= {
+        "typical": typical(X, recipe, words),
+        "target_dtype": {"i": "int", "f": "float"}.get(y.dtype.kind, "str"),
+    }
     write_whole(folder / "result.json", json.dumps(result).encode())
     return {"measure": result["measure"], "n": len(y), "seconds": result["seconds"], **_headline(result)}
 
 
-def _learned(recipe: Recipe, X: pd.DataFrame, y: Any, folder: Path, tell: Tell) -> dict[str, Any]:
+def _learned(
+    recipe: Recipe, X: pd.DataFrame, y: Any, words: Mapping[str, list[str]], folder: Path, tell: Tell
+) -> dict[str, Any]:
     check_enough(recipe.target, y, recipe.task)
     folds = min(FOLDS, most_folds(y, recipe.task))
     total = folds * (1.0 + _BASELINE) + 1.0
@@ -82,7 +87,7 @@ def _learned(recipe: Recipe, X: pd.DataFrame, y: Any, folder: Path, tell: Tell) 
     with fitting(tell, "Learning from all rows", 1.0 - 1.0 / total, 1.0 / total):
         model.fit(given, y)
     own = getattr(model, "best_estimator_", model)
-    multikernel.save(own, folder / "model.mk", metadata=_metadata(recipe))
+    multikernel.save(own, folder / "model.mk", metadata=_metadata(recipe, words))
     measure = "accuracy" if recipe.task == "classification" else "R²"
     return {
         "measure": measure,
@@ -104,11 +109,11 @@ def _learned(recipe: Recipe, X: pd.DataFrame, y: Any, folder: Path, tell: Tell) 
     }
 
 
-def _metadata(recipe: Recipe) -> dict[str, Any]:
+def _metadata(recipe: Recipe, words: Mapping[str, list[str]]) -> dict[str, Any]:
     """What the command line needs to know of the columns, beside the recipe."""
     known: dict[str, Any] = {
         "columns": {name: kind == "number" for name, kind in recipe.columns.items()},
-        "words_missing": True,
+        "words": dict(words),
         "target": recipe.target,
         "recipe": recipe.to_json(),
     }

@@ -20,7 +20,7 @@ from multikernel.app.jobs.predict import harmless
 from multikernel.app.tables.table import Table
 from multikernel.app.web.learning.names import in_short
 from multikernel.app.web.learning.recipe import Recipe
-from multikernel.app.web.learning.samples import as_given, frame
+from multikernel.app.web.learning.samples import as_given, frame, refused
 from multikernel.datasets.column import Column
 
 _ONE = Lock()
@@ -48,8 +48,23 @@ def table_of(name: str, columns: dict[str, list[str]]) -> Table:
     return Table(name, {key: Column(name, key, cells, rows) for key, cells in columns.items()})
 
 
-def predictions(model: Any, recipe: Recipe, table: Table) -> pd.DataFrame:
-    """A prediction for each row, and for classes what speaks for each; ValueError where a column is missing."""
+def predictions(model: Any, recipe: Recipe, table: Table, typical: Sequence[dict[str, Any]]) -> pd.DataFrame:
+    """A prediction for each row, and for classes what speaks for each.
+
+    Parameters
+    ----------
+    model : fitted
+    recipe : what it learned by
+    table : the rows
+    typical : what is known of each column of training
+
+    Raises
+    ------
+    ValueError : where a column is missing, or a cell is no number or no date where training had these
+    """
+    table.check_has(list(recipe.columns))
+    for name, (i, sentence) in refused(table, recipe, typical).items():
+        raise ValueError(f"{table.file}: row {table.columns[name].rows[i]}, column {name!r}: {sentence}.")
     X = as_taken(frame(table, recipe), recipe)
     with _warned():
         found: dict[str, Any] = {"prediction": model.predict(X).tolist()}

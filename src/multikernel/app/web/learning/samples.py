@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from math import isfinite
 from typing import Any
 
@@ -10,12 +11,15 @@ import pandas as pd
 
 from multikernel._typing import Array
 from multikernel.app.tables.columns import known
-from multikernel.app.tables.table import Table, is_missing, listed
+from multikernel.app.tables.table import Table, listed
 from multikernel.app.web.learning.recipe import Kind, Recipe
 from multikernel.datasets.column import Column, decide
 from multikernel.datasets.dataset import Task
+from multikernel.kernels.parsed import likely_order, parsed
+from multikernel.streams.records import is_missing
 
 _FEWEST = 4  # rows, two to learn from and two to hold out
+_MEND = {"number": "write it with a decimal point, as 50.5", "date": "write it as the training file does"}
 _LARGEST = 1e100  # of a target, whose errors are squared and summed
 
 
@@ -28,7 +32,8 @@ def frame(table: Table, recipe: Recipe) -> pd.DataFrame:
 def values(column: Column, kind: Kind) -> Any:
     """The cells of a column: numbers, a categorical, or strings with None where a cell is missing.
 
-    A word in a column of numbers counts as missing. Strings that say dates stay strings, which kernels read.
+    A word in a column of numbers counts as missing: ``refused`` tells those that training did not have.
+    Strings that say dates stay strings, which kernels read.
     """
     if kind == "number":
         return np.array([_number(cell) for cell in column.cells])
@@ -39,6 +44,43 @@ def values(column: Column, kind: Kind) -> Any:
 def as_strings(column: Column) -> Array:
     """The cells as strings, None where one is missing."""
     return np.array([None if is_missing(cell) else cell for cell in column.cells], dtype=object)
+
+
+def unread(column: Column, kind: Kind) -> list[int]:
+    """The positions of the known cells that cannot be read as what the column holds."""
+    if kind not in ("number", "date"):
+        return []
+    cells = as_strings(column)
+    places = np.flatnonzero(cells != None)  # noqa: E711
+    told = values(column, kind)[places] if kind == "number" else parsed(cells[places], likely_order(cells[places]))
+    return [int(i) for i in places[np.isnan(told)]]
+
+
+def words_of(table: Table, recipe: Recipe) -> dict[str, list[str]]:
+    """The cells among numbers and dates that count as missing, for each column that has some."""
+    columns = {name: table.columns[name] for name in recipe.columns}
+    found = {name: {c.cells[i] for i in unread(c, recipe.columns[name])} for name, c in columns.items()}
+    return {name: sorted(cells) for name, cells in found.items() if cells}
+
+
+def refused(table: Table, recipe: Recipe, typical: Sequence[Mapping[str, Any]]) -> dict[str, tuple[int, str]]:
+    """For each column with cells that cannot be read, and that training did not have: the place of one, and a sentence.
+
+    Parameters
+    ----------
+    table : new rows
+    recipe : what the model learned by
+    typical : what is known of each column of training, the words among its numbers or dates for one
+    """
+    known = {each["name"]: each["words"] for each in typical if "words" in each}  # runs of earlier versions lack them
+    found = {}
+    for name, words in known.items():
+        column, kind = table.columns[name], recipe.columns[name]
+        wrong = [i for i in unread(column, kind) if column.cells[i] not in words]
+        if wrong:
+            sentence = f"{column.cells[wrong[0]]!r} is no {kind}, and the model learned {kind}s from this column"
+            found[name] = wrong[0], f"{sentence}; {_MEND[kind]}, or leave the cell empty"
+    return found
 
 
 def _number(cell: str) -> float:

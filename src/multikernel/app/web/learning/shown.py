@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -196,8 +196,19 @@ def certificate_of(model: Any) -> dict[str, Any]:
     return {"kind": "stationarity", "value": value, "said": said, "reached": bool(getattr(model, "converged_", True))}
 
 
-def typical(X: pd.DataFrame, recipe: Recipe) -> list[dict[str, Any]]:
-    """For each column what a form for one sample needs: its kind, a typical cell, and the levels of a category."""
+def typical(X: pd.DataFrame, recipe: Recipe, words: Mapping[str, list[str]]) -> list[dict[str, Any]]:
+    """For each column what a form for one sample needs.
+
+    Parameters
+    ----------
+    X : the samples
+    recipe : what is learned by
+    words : the cells among the numbers or dates of columns that count as missing
+
+    Returns
+    -------
+    list of dicts with the name of a column, its kind, a typical cell, the levels of a category, and its words
+    """
     found = []
     for name in X.columns:
         cells = X[name].dropna()
@@ -209,5 +220,6 @@ def typical(X: pd.DataFrame, recipe: Recipe) -> list[dict[str, Any]]:
             counts = cells.astype(str).value_counts()
             usual = str(counts.index[0]) if len(counts) else ""
             levels = sorted(map(str, counts.index)) if kind == "category" and len(counts) <= _LEVELS else []
-        found.append({"name": str(name), "kind": kind, "usual": usual, "levels": levels})
+        own = words.get(str(name), [])
+        found.append({"name": str(name), "kind": kind, "usual": usual, "levels": levels, "words": own})
     return found

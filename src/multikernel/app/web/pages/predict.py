@@ -43,7 +43,7 @@ def table(site: Site, request: Request, form: FormData) -> Response:
     with tempfile.TemporaryDirectory() as folder:
         found = uploaded(given, text_of(form, "key"), Path(folder), site.settings)
         rows = read_table(Path(folder) / "table.csv")
-    answers = predictions(model, recipe, replace(rows, file=found.name))
+    answers = predictions(model, recipe, replace(rows, file=found.name), run.result()["typical"])
     headers = {"Content-Disposition": 'attachment; filename="predictions.csv"'}
     return Response(as_csv(answers), media_type="text/csv; charset=utf-8", headers=headers)
 
@@ -86,11 +86,16 @@ def _page(
     site: Site, request: Request, run: Run, result: Any, cells: dict[str, str], *, answer: bool, **more: Any
 ) -> Response:
     from multikernel.app.web.learning.predicting import explained, table_of
+    from multikernel.app.web.learning.samples import refused
 
     found, charts = None, dict.fromkeys(("effects", "parts"))
+    wrong: dict[str, tuple[int, str]] = {}
     if answer:
         model, recipe = _model(run)
-        found = explained(model, recipe, table_of("the sample", {k: [v] for k, v in cells.items()}), result["typical"])
+        table = table_of("the sample", {k: [v] for k, v in cells.items()})
+        wrong = refused(table, recipe, result["typical"])
+    if answer and not wrong:
+        found = explained(model, recipe, table, result["typical"])
         for name, title, axis in (
             ("effects", "What each column does to this answer", f"change of the {found['what']}"),
             ("parts", "What each part of the model says", "part of the value"),
@@ -98,4 +103,6 @@ def _page(
             rows = [(n, v, 0.0, f"{n}: {number(v)}") for n, v in found[name][:_SHOWN]]
             if rows:
                 charts[name] = bars(title, rows, axis)
-    return site.page(request, "sample.html", run=run, result=result, cells=cells, found=found, charts=charts, **more)
+    more |= {"run": run, "result": result, "cells": cells, "found": found, "charts": charts}
+    more |= {"wrong": {name: sentence for name, (_, sentence) in wrong.items()}}
+    return site.page(request, "sample.html", 400 if wrong else 200, **more)

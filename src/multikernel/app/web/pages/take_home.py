@@ -52,7 +52,7 @@ def file(site: Site, request: Request) -> Response:
     from multikernel.app.web.choices import cells
     from multikernel.app.web.learning.predicting import as_csv, model_of, predictions
 
-    found = predictions(model_of(run.model), recipe, cells(data.table))
+    found = predictions(model_of(run.model), recipe, cells(data.table), run.result()["typical"])
     return Response(as_csv(found), media_type="text/csv; charset=utf-8", headers=headers)
 
 

@@ -1,0 +1,176 @@
+"""Numbers as people write them: with a unit, with marks between thousands, with a decimal comma.
+
+    1,234.56    1 234,56    1'234.56    marks between thousands; the last mark stands before the decimals
+    $1,234.56   3 kg   12.3%            a unit before or behind, the same in the whole column; 12.3% is 12.3
+
+'1,234' may be 1234 or 1.234. The column tells: a cell that can be read in one way only decides for all cells. Where no
+cell does, a comma before three digits stands between thousands, and that is said. A column whose cells have several
+units is none of numbers: '3 kg' and '5 g' are not compared.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import isfinite, nan
+
+import numpy as np
+
+from multikernel._typing import Array
+
+_SPACES = "' \u00a0\u202f\u2019"
+_SYMBOLS = "$€£¥₹₽₩₪₫₴₺₦¢"
+_CODES = "USD|EUR|GBP|CHF|JPY|CNY|INR|AUD|CAD|NZD|SEK|NOK|DKK|PLN|CZK|HUF|RUB|BRL|MXN|ZAR|KRW|TRY|SGD|HKD"
+_SHARES = "%‰"  # units without which a number is another one
+_BODY = rf"(?:\d[\d.,{_SPACES}]*\d|\d|[.,]\d+)\.?(?:[eE][+-]?\d+)?"
+_CELL = re.compile(
+    rf"([+\-−]?)\s*([{_SYMBOLS}]|(?:{_CODES})(?=[\s\d+\-]))?\s*([+\-−]?)({_BODY})\s*"
+    rf"([{_SYMBOLS}{_SHARES}]|°?[^\W\d_][^\s\d,;:_]*[²³\d]?)?"
+)
+_POINT = re.compile(
+    rf"[1-9]\d{{0,2}}(?:([,{_SPACES}])\d{{3}})(?:\1\d{{3}})*(?:\.\d+)?|(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?"
+)
+_COMMA = re.compile(
+    rf"[1-9]\d{{0,2}}(?:([.{_SPACES}])\d{{3}})(?:\1\d{{3}})*(?:,\d+)?|(?:\d+,?\d*|,\d+)(?:[eE][+-]?\d+)?"
+)
+_FEW = 5  # units up to which a column may be one of several
+
+
+@dataclass(frozen=True)
+class Numerals:
+    """How the numbers of a column are written.
+
+    Parameters
+    ----------
+    decimal : "." or ",", the mark before decimals; ".," where some cells have the one and some the other
+    unit : str, what stands before or behind the numbers; "" for nothing
+    """
+
+    decimal: str = "."
+    unit: str = ""
+
+    def __call__(self, text: str | None) -> float:
+        """The number that a cell says, NaN where it is none."""
+        if text is None:
+            return nan
+        plain = as_float(text) if not self.unit and self.decimal == "." else nan
+        found = None if plain == plain else _split(text)
+        if found is None or found[0] not in self.units:
+            return plain
+        point, comma = (_value(found[1], mark) if mark in self.decimal else nan for mark in ".,")
+        if point != point or comma != comma or point == comma:
+            return comma if point != point else point
+        return nan  # with both marks before decimals, a cell that can be read in both ways
+
+    @property
+    def units(self) -> tuple[str, ...]:
+        """The units that a cell may have: none, too, unless that makes it another number."""
+        return (self.unit,) if self.unit in _SHARES else (self.unit, "")
+
+
+@dataclass(frozen=True)
+class Written:
+    """What the cells of a column tell of the way in which its numbers are written.
+
+    Parameters
+    ----------
+    numerals : Numerals; None where it is no column of numbers
+    doubt : a cell that can be read in two ways, where no cell tells in which; "" elsewhere
+    units : the units of a column that has several; empty elsewhere
+    only : the one mark with which all cells can be read; "" where both do, or none
+    twofold : bool, whether all cells can be read with either mark, and some are other numbers then
+    """
+
+    numerals: Numerals | None
+    doubt: str = ""
+    units: tuple[str, ...] = ()
+    only: str = ""
+    twofold: bool = False
+
+
+def written_in(texts: Iterable[str], share: float = 1.0, comma: bool | None = None) -> Written:
+    """How the numbers of a column are written.
+
+    Parameters
+    ----------
+    texts : the known cells
+    share : of the cells that have to be numbers
+    comma : whether the comma stands before decimals, where the cells do not tell it; None where nothing is known
+    """
+    texts = list(texts)
+    if not comma and all(as_float(text) == as_float(text) for text in texts):
+        either = all(_value(text.strip(), ",") == _value(text.strip(), ",") for text in texts)
+        return Written(Numerals(), only="" if either else ".", twofold=either and any("." in text for text in texts))
+    parts = [(text, *part) for text in texts if (part := _split(text)) is not None]
+    if not parts or len(parts) < share * len(texts):
+        return Written(None)
+    counts = Counter(unit for _, unit, _ in parts)
+    unit = counts.most_common(1)[0][0]
+    cells = [(text, body) for text, own, body in parts if own in Numerals(unit=unit).units]
+    bodies = [body for _, body in cells]
+    if len(bodies) < share * len(texts) or (share == 0.0 and unit and len(counts.keys() - {unit, ""}) > 0):
+        several = len(parts) == len(texts) and len(counts) <= _FEW and min(counts.values()) > 1
+        return Written(None, units=tuple(sorted(counts)) if several else ())
+    values = {mark: np.array([_value(body, mark) for body in bodies]) for mark in ".,"}
+    point, either_way = ~np.isnan(values["."]), ~np.isnan(values["."]) & ~np.isnan(values[","])
+    twofold = either_way & (values["."] != values[","])
+    if either_way.all():
+        doubtful = np.flatnonzero(twofold & np.array(["," in body for body in bodies]))
+        doubt = "" if comma is not None or not len(doubtful) else cells[int(doubtful[0])][0]
+        return Written(Numerals("," if comma else ".", unit), doubt, twofold=bool(twofold.any()))
+    only = "." if point.all() else "" if np.isnan(values[","]).any() else ","
+    if only or np.isnan(values[","]).all():
+        decimal = only or "."
+    elif not twofold.any() and (point | ~np.isnan(values[","])).all():
+        decimal = ".,"
+    else:
+        decimal = "." if point.sum() >= (~np.isnan(values[","])).sum() else ","
+    numerals = Numerals(decimal, unit)
+    read = int((~np.isnan(numbers_in(texts, numerals))).sum())
+    return Written(numerals if read and read >= share * len(texts) else None, only=only)
+
+
+PLAIN = Numerals()
+
+
+def numbers_in(texts: Iterable[str | None], numerals: Numerals = PLAIN) -> Array:
+    """What the strings say, NaN for one that is no number."""
+    return np.array([numerals(text) for text in texts], dtype=float)
+
+
+def other_reading(text: str) -> float:
+    """What a number would be if its comma stood before decimals."""
+    found = _split(text)
+    return nan if found is None else _value(found[1], ",")
+
+
+def as_float(text: str) -> float:
+    """A number as Python writes it, NaN for anything else."""
+    try:
+        value = nan if "_" in text else float(text)  # 1_000 is a code
+    except ValueError:
+        return nan
+    return value if isfinite(value) else nan
+
+
+def _split(text: str) -> tuple[str, str] | None:
+    """The unit and the number, as it is written, of a cell; None where it is no number with a unit."""
+    match = _CELL.fullmatch(text.strip())
+    if match is None:
+        return None
+    sign, before, other, body, after = (part or "" for part in match.groups())
+    if (sign and other) or (before and after):
+        return None
+    return before + after, (sign or other).replace("−", "-") + body
+
+
+def _value(body: str, mark: str) -> float:
+    """A number with this mark before its decimals."""
+    sign, digits = (body[0], body[1:]) if body[0] in "+-" else ("", body)
+    if (_POINT if mark == "." else _COMMA).fullmatch(digits) is None:
+        return nan
+    for other in _SPACES + (",." if mark == "." else ".,"):
+        digits = digits.replace(other, "." if other == mark else "")
+    return as_float(sign + digits)

@@ -1,0 +1,251 @@
+"""The rows of a CSV file, one after the other: compression, encoding and delimiter are told from the file.
+
+A row has as many cells as there are names of columns, or the file is refused with the row. Lines without any cell are
+no rows, and neither are rows of empty cells at the end. Rows are counted as a spreadsheet shows them: the names of the
+columns are row 1.
+"""
+
+from __future__ import annotations
+
+import bz2
+import csv
+import gzip
+import io
+import lzma
+import re
+import zipfile
+import zlib
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from itertools import chain, islice
+from pathlib import Path
+from typing import IO, Any
+
+from multikernel.datasets.rows import check_header
+
+DELIMITERS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
+_OPENERS: dict[str, Callable[..., IO[Any]]] = {".gz": gzip.open, ".bz2": bz2.open, ".xz": lzma.open}
+_UTF16 = (b"\xff\xfe", b"\xfe\xff")
+_KINDS = {
+    b"PK\x03\x04": "is a spreadsheet or a zip archive; save the sheet as CSV, or give an archive the ending .zip",
+    b"\x1f\x8b": "is compressed; give it a name that ends in .gz",
+    b"\x89PNG": "is a picture; give a CSV file",
+    b"%PDF": "is a PDF; give a CSV file",
+    b"\xd0\xcf\x11\xe0": "is an old Excel file; save the sheet as CSV",
+    b"PAR1": "is a Parquet file; write it as CSV",
+    b"<!DOCTYPE": "is a web page; download the table itself, which may need a login",
+    b"<html": "is a web page; download the table itself, which may need a login",
+}
+_ENCRYPTED = 1  # the flag of a member of a zip archive
+_HINT = re.compile(r"sep=(.)\r?\n")  # Excel's line about the delimiter, which is no row
+_SAMPLE = 50  # lines by which the delimiter is told, and rows of them
+_LONG = 1 << 20  # characters of these lines, but for the first two, at most
+_MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "#n/a", "<na>"})
+
+
+@dataclass(frozen=True)
+class Records:
+    """The rows of a CSV file; they are read anew in each pass over them.
+
+    Parameters
+    ----------
+    path : the file
+    delimiter : the character between cells
+    names : list of str, of the columns
+    """
+
+    path: Path
+    delimiter: str
+    names: list[str]
+
+    @classmethod
+    def of(cls, path: Path, delimiter: str | None = None) -> Records:
+        """The rows of a file.
+
+        Parameters
+        ----------
+        path : the file
+        delimiter : the character between cells; None to tell it from the first rows
+
+        Raises
+        ------
+        ValueError : where it is damaged, no text or no CSV, or a column has no name or that of another
+        """
+        with _lines(path) as lines:
+            hint, text = _without_hint(lines)
+            first = _some(text)
+            told = delimiter or hint or _delimiter("".join(first))
+            header = next(_rows(path, chain(first, text), told), None)
+        if header is None:
+            raise ValueError(f"{path} is empty; a row of column names was expected")
+        check_header(path, header[1])
+        return cls(path, told, header[1])
+
+    def __iter__(self) -> Iterator[tuple[int, list[str]]]:
+        """The number and the cells of each row after the names.
+
+        Raises
+        ------
+        ValueError : where the file is damaged, is no text or no CSV, or a row is longer or shorter than the names
+        """
+        with _lines(self.path) as lines:
+            yield from islice(_rows(self.path, _without_hint(lines)[1], self.delimiter), 1, None)
+
+
+def is_missing(cell: str) -> bool:
+    """Whether a cell says that its value is not known."""
+    return cell.lower() in _MISSING
+
+
+def _rows(path: Path, lines: Iterator[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """The number and the cells of each row that is not blank; the first one has the names of the columns."""
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    names: list[str] = []
+    held: list[tuple[int, list[str]]] = []  # rows of empty cells, which are none at the end of the file
+    number = blank = 0  # of this row, and of the last line without a cell
+
+    def where() -> str:
+        return f"row {number}" + (f" (line {reader.line_num})" if reader.line_num != number else "")
+
+    try:
+        for number, cells in enumerate(reader, start=1):
+            cells = [cell.strip() for cell in cells]
+            if not any(cells) and len(cells) < 2:
+                blank = number
+                continue
+            if blank and not names:
+                raise ValueError(f"{path}: row 1 is blank; the names of the columns have to stand there")
+            if blank and len(names) == 1:
+                raise ValueError(
+                    f"{path}: row {blank} is blank; write NA where the value of the one column is not known, or delete "
+                    "the line"
+                )
+            if names and len(cells) != len(names):
+                raise ValueError(
+                    f"{path}: {where()} has {_count(cells)}, and row 1 has {len(names)}; "
+                    + _mend(cells, names, delimiter)
+                )
+            if names and cells == names and len(names) > 1:
+                raise ValueError(f"{path}: {where()} repeats the names of the columns; delete the line")
+            held.append((number, cells))
+            if any(cells):
+                names = names or cells
+                yield from held
+                held = []
+    except csv.Error as error:
+        raise ValueError(
+            f"{path}: line {reader.line_num} is not CSV ({error}); close every quoted cell, and double a quote in one"
+        ) from None
+
+
+def _count(cells: list[str]) -> str:
+    return f"{len(cells)} cell" + ("s" if len(cells) > 1 else "")
+
+
+def _mend(cells: list[str], names: list[str], delimiter: str) -> str:
+    """What to do about a row that is not as long as the names."""
+    if len(cells) > len(names):
+        return f"put a cell that holds the delimiter {delimiter!r} in double quotes"
+    return f"write the delimiter {delimiter!r} also before empty cells, and a cell of several lines in double quotes"
+
+
+@contextmanager
+def _lines(path: Path) -> Iterator[Iterator[str]]:
+    """The lines of a file with their ends, decompressed and decoded."""
+    try:
+        with _opened(path) as file:
+            start = file.peek(16)[:16]  # type: ignore[attr-defined]
+            for sign, what in _KINDS.items():
+                if start.startswith(sign):
+                    raise ValueError(f"{path} {what}")
+            encoding = "utf-16" if start.startswith(_UTF16) else "utf-8-sig"
+            with io.TextIOWrapper(file, encoding, newline="") as text:
+                yield _checked(path, text)
+    except UnicodeDecodeError as error:
+        raise ValueError(_no_text(path, error)) from None
+    except (EOFError, zlib.error, zipfile.BadZipFile, lzma.LZMAError, OSError) as error:
+        if isinstance(error, OSError) and error.errno is not None:  # the file is not there, or may not be read
+            raise
+        raise ValueError(f"{path} is damaged or cut off ({error}); copy it again, or give the file inside it") from None
+
+
+def _checked(path: Path, lines: Iterator[str]) -> Iterator[str]:
+    for line in lines:
+        if "\0" in line:
+            raise ValueError(f"{path} cannot be read as CSV: it holds zero bytes; save it as 'CSV UTF-8'")
+        yield line
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[IO[bytes]]:
+    if path.suffix.lower() != ".zip":
+        with _OPENERS.get(path.suffix.lower(), open)(path, "rb") as file:
+            yield file
+        return
+    with zipfile.ZipFile(path) as archive:
+        names = [name for name in archive.namelist() if not name.endswith("/")]
+        if len(names) != 1:
+            raise ValueError(f"{path} holds {len(names)} files; give an archive of one CSV file")
+        if archive.getinfo(names[0]).flag_bits & _ENCRYPTED:
+            raise ValueError(f"{path} is encrypted; give the file inside it")
+        with archive.open(names[0]) as file:
+            yield file
+
+
+def _no_text(path: Path, error: UnicodeDecodeError) -> str:
+    """The sentence about a file that is no text in its encoding."""
+    utf16 = error.encoding.startswith("utf-16")
+    with _opened(path) as file:
+        lines = io.BytesIO(file.read().decode("utf-16", "replace").encode()) if utf16 else file
+        line = next(k for k, content in enumerate(lines, start=1) if not _is_text(content))
+    name, more = ("UTF-16", "") if utf16 else ("UTF-8", ", or convert it with iconv -f WINDOWS-1252 -t UTF-8")
+    return f"{path} cannot be read as CSV: line {line} is not {name} text; save it as 'CSV UTF-8'{more}"
+
+
+def _is_text(line: bytes) -> bool:
+    """Whether a line is UTF-8 without the sign of what could not be decoded."""
+    try:
+        return "\ufffd" not in line.decode()
+    except UnicodeDecodeError:
+        return False
+
+
+def _without_hint(lines: Iterator[str]) -> tuple[str, Iterator[str]]:
+    """The delimiter that Excel's line about it names, empty where there is no such line, and the lines without it."""
+    first = next(lines, "")
+    hint = _HINT.fullmatch(first)
+    return (hint[1], lines) if hint and hint[1] in DELIMITERS else ("", chain([first], lines))
+
+
+def _some(lines: Iterator[str]) -> list[str]:
+    """The first lines, by which the delimiter is told."""
+    found: list[str] = []
+    size = 0
+    for line in islice(lines, _SAMPLE):
+        found.append(line)
+        size += len(line)
+        if size > _LONG and len(found) > 1:
+            break
+    return found
+
+
+def _delimiter(text: str) -> str:
+    """The delimiter that splits row 1 and splits the most rows alike; the more cells the better."""
+
+    def fitness(delimiter: str) -> tuple[float, int]:
+        widths = [len(cells) for cells in _first(text, delimiter)]
+        if not widths or widths[0] < 2:
+            return 0.0, 0
+        return widths.count(widths[0]) / len(widths), widths[0]
+
+    return max(DELIMITERS, key=fitness)
+
+
+def _first(text: str, delimiter: str) -> Iterator[list[str]]:
+    """Some rows, up to the first that is not CSV."""
+    try:
+        rows = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+        yield from (cells for cells in rows if cells)
+    except csv.Error:
+        return
