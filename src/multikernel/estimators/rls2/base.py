@@ -55,7 +55,7 @@ class ScaledEstimator(RidgeModel):
         self.scaling_ = scaling[0] if single else scaling
 
     @unchanged_unless_done
-    def _fit_with(self, X: Any, y: Any, sample_weight: Any, unlabeled: Any) -> Self:
+    def _fit_with(self, X: Any, y: Any, sample_weight: Any, unlabeled: Any, groups: Any = None) -> Self:
         """Fit, where ``unlabeled`` are further inputs."""
         self.check_parameters()
         if unlabeled is not None and self.scaling != "transductive":
@@ -65,14 +65,15 @@ class ScaledEstimator(RidgeModel):
             )
         X, y = as_source(X, y, sample_weight)
         if isinstance(X, Source):
-            return self._fit_source(X, y)
+            return self._fit_source(X, y, groups)
         self._begin(y)
-        kept = self._checkpoint(X, y, sample_weight, unlabeled)
+        kept = self._checkpoint(X, y, sample_weight, unlabeled, groups)
         bank, target = self._bound_aloud(X, y)
         further = None if unlabeled is None else self._self_values(bank, X, unlabeled).sum(axis=1)
         weight = checked_weights(sample_weight, bank.shape[0])
         learn = partial(type(self)._learn, further=further)
-        self.fit_bank(bank, target, sample_weight=weight, learn=learn, checkpoint=kept)
+        held_out = self.resampling(groups, target)
+        self.fit_bank(bank, target, sample_weight=weight, learn=learn, checkpoint=kept, resampling=held_out)
         return self
 
     @abstractmethod
