@@ -9,7 +9,7 @@ import pytest
 from sklearn.datasets import load_diabetes, make_friedman1
 from sklearn.exceptions import ConvergenceWarning
 
-from multikernel import MultiKernelRegressor
+from multikernel import MultiKernelRegressor, PredictionWarning
 from multikernel.auto.candidates import Candidate, candidates
 from multikernel.auto.limits import Limits, some
 from multikernel.auto.preparation import Preparation
@@ -90,5 +90,6 @@ def test_no_time_at_all_still_gives_the_gaussian():
 
 def test_samples_that_occur_twice_are_counted():
     X, y = load_diabetes(return_X_y=True)
-    model = MultiKernelRegressor(random_state=0).fit(np.vstack([X[:50], X[:7]]), np.append(y[:50], y[:7]))
+    with pytest.warns(PredictionWarning, match="7 of 57 samples are the same as an earlier one, .* groups=..."):
+        model = MultiKernelRegressor(random_state=0).fit(np.vstack([X[:50], X[:7]]), np.append(y[:50], y[:7]))
     assert "7 of 57 samples are the same as an earlier one" in model.explain()

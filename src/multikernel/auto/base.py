@@ -22,16 +22,25 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from multikernel._folds import Resampling
 from multikernel._memory import check_memory
 from multikernel._parameters import Positive, Seed, Threads, Verbosity
 from multikernel._typing import Array
-from multikernel._warnings import warn_user
+from multikernel._warnings import PredictionWarning, warn_user
 from multikernel._workers import on_threads
 from multikernel.auto.candidates import Candidate, candidates
-from multikernel.auto.explanation import Explanation, rows_of, sentences_about, warnings_about
+from multikernel.auto.explanation import (
+    Explanation,
+    advice_on_groups,
+    on_folds,
+    rows_of,
+    sentences_about,
+    warnings_about,
+)
 from multikernel.auto.goal import Goal
 from multikernel.auto.limits import Limits, some
 from multikernel.auto.preparation import Preparation
+from multikernel.auto.repeats import repeated_identifiers
 from multikernel.auto.samples import Samples
 from multikernel.auto.search import Answer, Member, Tried, tried
 from multikernel.auto.table import Table, as_table, is_of_texts, is_table, is_views, read
@@ -39,6 +48,7 @@ from multikernel.auto.task import Task
 from multikernel.banks.threads import one_blas_thread
 from multikernel.estimators.given import check_predicted
 from multikernel.estimators.learned_kernel import LearnedKernel
+from multikernel.estimators.parameters import CrossValidation
 from multikernel.kernels.declared import ColumnTypes
 from multikernel.kernels.frames import check_names, is_frame
 
@@ -55,6 +65,7 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
     random_state: Seed = None
     n_jobs: Threads = None
     verbose: Verbosity = 0
+    cv: CrossValidation | None = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -66,7 +77,7 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
 
     # -- fitting -------------------------------------------------------------------------------------------------------
 
-    def _answer(self, table: Table, goal: Goal, weight: Array | None) -> None:
+    def _answer(self, table: Table, goal: Goal, weight: Array | None, groups: Any = None) -> None:
         """Everything that follows the checks.
 
         Parameters
@@ -74,17 +85,24 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         table : the samples
         goal : the target
         weight : array (n,) >= 0, or None
+        groups : array (n,), or None
         """
+        # a splitter that shuffles makes other folds the second time
+        held_out = [Resampling.of(type(self).__name__, self.cv, groups, goal.strata) for _ in range(2)]
         start, seed = perf_counter(), int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         self.preparation_ = Preparation.of(table, self.types)
         samples, rows = self.preparation_.samples(table), np.arange(table.n)
         if weight is not None:
             rows = np.flatnonzero(weight > 0)
             weight = weight / weight[rows].mean()
+        if held_out[0].groups is None and not held_out[0].given:
+            identifiers = repeated_identifiers(self.preparation_.columns, table)
+            for said in advice_on_groups(samples, goal.targets, identifiers):
+                warn_user(f"{type(self).__name__}: {said}", PredictionWarning)
         possible, size = candidates(samples), (len(rows), samples.plain.shape[1])
         limits = Limits.of(possible, *size, self.time_budget, self.memory)
         choice, training = (rows[some(goal.strata[rows], count, seed)] for count in (limits.choice, limits.training))
-        task = Task.of(goal.targets, weight, goal.strata, seed)
+        task = Task.of(goal.targets, weight, goal.strata, seed, (held_out[0], held_out[1]))
         found: list[Tried] = []
         untried: list[str] = []
         if (goal.targets[rows] != goal.targets[rows[0]]).any():
@@ -97,12 +115,24 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
             kept, own = samples.of(training), task.of_rows(training)
             members = tuple(Member.of(found[m], kept, own, goal) for m in blend.used)
         self.answer_ = Answer(kept.without_given(), members, blend)
-        table_rows = rows_of(found, scores, blend, goal, choice) if found else ()
+        known = held_out[0].groups
+        own_groups = None if known is None else known[choice]
+        table_rows = rows_of(found, scores, blend, goal, choice, own_groups) if found else ()
         self.candidates_ = [asdict(row) for row in table_rows]
         self.explanation_ = Explanation(
             (f"{table.n} samples.", *self.preparation_.sentences()),
-            tuple(sentences_about(table_rows, blend.gap, len(rows), len(choice), len(training), untried)),
-            tuple(warnings_about(samples, goal.targets)),
+            tuple(
+                sentences_about(
+                    table_rows,
+                    on_folds(task.folds, task.second, known),
+                    blend.gap,
+                    len(rows),
+                    len(choice),
+                    len(training),
+                    untried,
+                )
+            ),
+            tuple(warnings_about(samples, goal.targets, known)),
             goal.measure,
             table_rows,
         )

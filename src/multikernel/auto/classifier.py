@@ -20,7 +20,7 @@ from multikernel.auto.base import MultiKernelEstimator
 from multikernel.auto.goal import Labels
 from multikernel.banks.views import check_samples_rows
 from multikernel.estimators.given import check_labels
-from multikernel.estimators.parameters import ClassWeight, checked_weights
+from multikernel.estimators.parameters import ClassWeight, CrossValidation, checked_weights
 from multikernel.estimators.unchanged import unchanged_unless_done
 from multikernel.kernels.declared import ColumnTypes
 
@@ -54,6 +54,10 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
         Threads over candidates.
     verbose : int, default 0
         1 prints a line for each candidate.
+    cv : int, splitter, iterable of (train, test) pairs, or None, default None
+        Folds that hold out each sample exactly once. A number is one of shuffled folds, five by default: kernels are
+        chosen on some, and compared on others. A splitter, or a list, makes both; with groups in ``fit`` its folds must
+        be of whole groups.
 
     Attributes
     ----------
@@ -91,9 +95,10 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
     random_state: Seed = None
     n_jobs: Threads = None
     verbose: Verbosity = 0
+    cv: CrossValidation | None = None
 
     @unchanged_unless_done
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Choose everything, and train on all samples.
 
         Parameters
@@ -103,6 +108,8 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
         y : labels of shape (n,)
         sample_weight : array (n,) >= 0, what the loss of each sample is multiplied with in the blend and in the answer;
             scales and ridges are learned without, from the samples of a weight that is not 0
+        groups : array (n,), the group of each sample (the patient of a measurement, the site of a plant): folds hold
+            out whole groups, so that the errors are those on groups that training did not meet
         """
         check_parameters(self)
         check_samples_rows(X, y=y, sample_weight=sample_weight)
@@ -126,7 +133,7 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
                 f"MultiKernelClassifier needs samples with a weight of each of two classes or more, got these classes: "
                 f"{', '.join(map(str, self.classes_[np.unique(seen)]))}"
             )
-        self._answer(table, Labels(labels, len(self.classes_)), weight)
+        self._answer(table, Labels(labels, len(self.classes_)), weight, groups)
         return self
 
     def decision_function(self, X: Any) -> Array:

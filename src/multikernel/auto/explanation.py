@@ -10,8 +10,10 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.auto.choice import Blend
 from multikernel.auto.goal import Goal
+from multikernel.auto.repeats import are_copies, repeated
 from multikernel.auto.samples import Samples
 from multikernel.auto.search import Tried
+from multikernel.procedures.ridge_cv import Folds
 
 _ALIKE = 0.999  # correlation with the target beyond which a column may hold the answer
 
@@ -68,7 +70,9 @@ class Explanation:
         return "\n\n".join("\n".join([title, *(f"  {line}" for line in body)]) for title, body in parts)
 
 
-def rows_of(found: Sequence[Tried], scores: Array, blend: Blend, goal: Goal, choice: Array) -> tuple[Row, ...]:
+def rows_of(
+    found: Sequence[Tried], scores: Array, blend: Blend, goal: Goal, choice: Array, groups: Array | None = None
+) -> tuple[Row, ...]:
     """The table: candidates and, below them, their blend.
 
     Parameters
@@ -78,24 +82,26 @@ def rows_of(found: Sequence[Tried], scores: Array, blend: Blend, goal: Goal, cho
     blend : Blend
     goal : Goal
     choice : the samples that were held out
+    groups : array (len(choice),), the group of each of them; None where there are none
     """
     shares = blend.weights / (float(blend.weights.sum()) or 1.0)
     rows = [
-        row_of(each.name, goal.losses(own, choice), float(share), each.seconds, each.said)
+        row_of(each.name, goal.losses(own, choice), float(share), each.seconds, each.said, groups)
         for each, own, share in zip(found, scores, shares, strict=True)
     ]
     together = goal.losses(np.tensordot(blend.weights, scores, 1) + blend.bias, choice)
-    return (*rows, row_of("their blend", together, 1.0, sum(each.seconds for each in found), "what predicts"))
+    return (*rows, row_of("their blend", together, 1.0, sum(each.seconds for each in found), "what predicts", groups))
 
 
 def sentences_about(
-    rows: Sequence[Row], gap: float, n: int, choice: int, training: int, untried: Sequence[str] = ()
+    rows: Sequence[Row], folds: str, gap: float, n: int, choice: int, training: int, untried: Sequence[str] = ()
 ) -> list[str]:
     """Why the answer is what it is, and what it was made of.
 
     Parameters
     ----------
     rows : the table
+    folds : str, the sentence about them
     gap : float, of the blend's problem
     n, choice, training : the number of samples, of those that kernels were chosen on, and of those trained on
     untried : the names of the candidates for which there was no time
@@ -104,7 +110,7 @@ def sentences_about(
         return ["There is nothing to learn from, or only one value to learn: the answer is a constant."]
     single, used = min(rows[:-1], key=lambda row: row.error), sum(row.weight > 0 for row in rows[:-1])
     said = [
-        "Candidates learned their kernels and ridges on five folds; the errors above are those on five others.",
+        folds,
         f"The best of them alone is {single.candidate!r} ({single.error:.4g}); the blend of {used} has "
         f"{rows[-1].error:.4g}, and its weights were chosen on the same folds.",
         f"The weights solve a convex problem: no others make its value smaller by more than {gap:.1g} of it.",
@@ -117,22 +123,47 @@ def sentences_about(
     return [*said, f"The answer was trained on {which}."]
 
 
-def row_of(name: str, losses: Array, weight: float, seconds: float, said: str) -> Row:
-    """A line from the losses of the held-out samples."""
-    spread = float(losses.std() / np.sqrt(max(1, len(losses))))
+def on_folds(first: Folds, second: Folds, groups: Array | None) -> str:
+    """How samples were held out.
+
+    Parameters
+    ----------
+    first, second : Folds, to choose on and to compare on
+    groups : array (n,), or None
+    """
+    others = (
+        "on the same folds, and a little too low for that"
+        if np.array_equal(first.labels, second.labels)
+        else f"on {second.count} others"
+    )
+    said = f"Candidates learned their kernels and ridges on {first.count} folds; the errors above are those {others}."
+    if groups is None:
+        return said
+    return (
+        f"{said} Every fold holds out whole groups, of {len(np.unique(groups))}: the errors are those on groups that "
+        "training did not meet."
+    )
+
+
+def row_of(name: str, losses: Array, weight: float, seconds: float, said: str, groups: Array | None = None) -> Row:
+    """A line from the losses of the held-out samples; those of one group are no independent ones."""
+    apart = losses - losses.mean()
+    sums = apart if groups is None else np.bincount(groups, apart)
+    spread = float(np.sqrt((sums**2).sum()) / max(1, len(losses)))
     return Row(name, float(losses.mean()), spread, weight, seconds, said)
 
 
-def warnings_about(samples: Samples, Y: Array) -> list[str]:
+def warnings_about(samples: Samples, Y: Array, groups: Array | None = None) -> list[str]:
     """What a user should look at before trusting the answer.
 
     Parameters
     ----------
     samples : training samples
     Y : array (n, t)
+    groups : array (n,), which hold equal samples together; or None
     """
     said = []
-    twins = 0 if samples.sparse or samples.given else _twins(np.hstack([samples.plain, Y]))
+    twins = repeated(np.hstack([samples.plain, Y])) if _is_plain(samples) and groups is None else 0
     if twins:
         said.append(
             f"{twins} of {len(Y)} samples are the same as an earlier one, target and all; if they are copies, errors "
@@ -154,6 +185,32 @@ def warnings_about(samples: Samples, Y: Array) -> list[str]:
     return said
 
 
-def _twins(rows: Array) -> int:
-    """How many rows are the same as an earlier one."""
-    return len(rows) - len(np.unique(rows, axis=0))
+def advice_on_groups(samples: Samples, Y: Array, identifiers: Sequence[str]) -> list[str]:
+    """What a user who gives no groups should know before trusting errors on held-out samples.
+
+    Parameters
+    ----------
+    samples : training samples
+    Y : array (n, t)
+    identifiers : columns that are called identifiers, and repeat
+    """
+    said = [
+        f"column {name!r} is an identifier by its name or its cells, and several samples have the same one: if these "
+        "have more in common than their other columns tell, errors on held-out samples are too low; leave the column "
+        "out of X, and give it as fit(X, y, groups=...), so that folds hold out all samples of a value together"
+        for name in identifiers
+    ]
+    if _is_plain(samples):
+        rows, owner = np.hstack([samples.plain, Y]), np.append(samples.owner, np.full(Y.shape[1], -1))
+        if are_copies(rows, owner):
+            said.append(
+                f"{repeated(rows)} of {len(Y)} samples are the same as an earlier one, target and all, more than "
+                "chance explains: errors on held-out samples are too low, since training has met these samples; drop "
+                "the copies, or where one subject was measured several times give fit(X, y, groups=...)"
+            )
+    return said
+
+
+def _is_plain(samples: Samples) -> bool:
+    """Whether samples are numbers and categories alone."""
+    return not (samples.sparse or samples.given)

@@ -17,7 +17,7 @@ from multikernel.auto.base import MultiKernelEstimator
 from multikernel.auto.goal import Values
 from multikernel.banks.views import check_samples_rows
 from multikernel.estimators.given import check_target
-from multikernel.estimators.parameters import checked_weights
+from multikernel.estimators.parameters import CrossValidation, checked_weights
 from multikernel.estimators.unchanged import unchanged_unless_done
 from multikernel.kernels.declared import ColumnTypes
 
@@ -50,6 +50,10 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
         Threads over candidates.
     verbose : int, default 0
         1 prints a line for each candidate.
+    cv : int, splitter, iterable of (train, test) pairs, or None, default None
+        Folds that hold out each sample exactly once. A number is one of shuffled folds, five by default: kernels are
+        chosen on some, and compared on others. A splitter, or a list, makes both; with groups in ``fit`` its folds must
+        be of whole groups.
 
     Attributes
     ----------
@@ -84,6 +88,7 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
     random_state: Seed = None
     n_jobs: Threads = None
     verbose: Verbosity = 0
+    cv: CrossValidation | None = None
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -91,7 +96,7 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
         return tags
 
     @unchanged_unless_done
-    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Choose everything, and train on all samples.
 
         Parameters
@@ -101,6 +106,8 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
         y : real targets of shape (n,) or (n, t)
         sample_weight : array (n,) >= 0, what the loss of each sample is multiplied with in the blend and in the answer;
             scales and ridges are learned without, from the samples of a weight that is not 0
+        groups : array (n,), the group of each sample (the patient of a measurement, the site of a plant): folds hold
+            out whole groups, so that the errors are those on groups that training did not meet
         """
         check_parameters(self)
         check_samples_rows(X, y=y, sample_weight=sample_weight)
@@ -124,7 +131,7 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
         mean = np.average(columns / unit, axis=0, weights=weight)
         spread = np.sqrt(np.average((columns / unit - mean) ** 2, axis=0, weights=weight))
         self._mean, self._spread = unit * mean, unit * np.where(spread > 0, spread, 1.0)
-        self._answer(table, Values((columns - self._mean) / self._spread), weight)
+        self._answer(table, Values((columns - self._mean) / self._spread), weight, groups)
         return self
 
     def predict(self, X: Any) -> Array:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from multikernel._cholesky import cholesky, solved
+from multikernel._folds import UNDECIDED, Resampling
 from multikernel._typing import Array
 from multikernel.procedures.ridge_cv import Folds
 from multikernel.procedures.ridge_cv.residuals import HeldOut
@@ -35,17 +36,26 @@ class Task:
     second: Folds
 
     @classmethod
-    def of(cls, Y: Array, weight: Array | None, labels: Array, seed: int) -> Task:
-        """With folds drawn by a seed, each with as many samples of a label as the others.
+    def of(
+        cls,
+        Y: Array,
+        weight: Array | None,
+        labels: Array,
+        seed: int,
+        resampling: tuple[Resampling, Resampling] = (UNDECIDED, UNDECIDED),
+    ) -> Task:
+        """With folds that are given, or drawn by a seed, each with as many samples of a label as the others.
 
         Parameters
         ----------
         Y, weight : as above
         labels : int array (n,), the classes; zeros for a target of numbers
         seed : int
+        resampling : how samples are held out, first and second
         """
         rng = np.random.default_rng(seed)
-        return cls(Y, weight, _drawn(labels, rng), _drawn(labels, rng))
+        first, second = (_folds(labels, rng, each) for each in resampling)
+        return cls(Y, weight, first, second)
 
     def of_rows(self, rows: Array) -> Task:
         """The same for some of the samples."""
@@ -79,8 +89,8 @@ class Task:
         return solved(cholesky(A), self.Y - mean), mean
 
 
-def _drawn(labels: Array, rng: np.random.Generator) -> Folds:
-    n = len(labels)
-    count, folds, mixed = min(_FOLDS, n), np.empty(n, dtype=int), rng.permutation(n)
-    folds[mixed[np.argsort(labels[mixed], kind="stable")]] = np.arange(n) % count
-    return Folds(folds, count)
+def _folds(labels: Array, rng: np.random.Generator, resampling: Resampling) -> Folds:
+    if resampling.given is not None:
+        return Folds.of(resampling.given, len(labels), labels)
+    folds = resampling.drawn(labels, _FOLDS, rng)
+    return Folds(folds, int(folds.max()) + 1)

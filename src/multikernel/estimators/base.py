@@ -15,11 +15,13 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from numbers import Integral
 from typing import Any, ClassVar, Self
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from multikernel._folds import UNDECIDED, Resampling, numbered
 from multikernel._parameters import Positive, check_parameters
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
@@ -34,7 +36,7 @@ from multikernel.estimators.chosen import chosen
 from multikernel.estimators.convergence import not_converged
 from multikernel.estimators.feature_predictor import predictor_of
 from multikernel.estimators.forecasting import Forecasting
-from multikernel.estimators.parameters import checked_weights
+from multikernel.estimators.parameters import AUTO, checked_weights
 from multikernel.estimators.predictor import Predictor
 from multikernel.estimators.progress import Reporter
 from multikernel.estimators.protocol import Fitted, Learned, Learner, Task
@@ -56,6 +58,7 @@ class KernelEstimator(Forecasting):
     _shapes_bank: ClassVar[tuple[str, ...]] = ("kernels",)  # the parameters that the training bank depends on
     _prefers_large: ClassVar[bool] = False  # whether weights follow the kernels' sizes beside their use
     few_passes: ClassVar[bool] = False  # whether a fit reads every kernel a few times only: a copy of a part costs more
+    _own_folds: ClassVar[bool] = False  # whether learning itself holds samples out, in as many folds as ``cv`` says
 
     # -- what an estimator says ----------------------------------------------------------------------------------------
 
@@ -91,6 +94,7 @@ class KernelEstimator(Forecasting):
         sample_weight: Array | None,
         learn: Learner,
         checkpoint: Checkpoint,
+        resampling: Resampling,
     ) -> None:
         """What a published model learns beside its problems, from what ``fit_bank`` was given and found."""
 
@@ -105,21 +109,51 @@ class KernelEstimator(Forecasting):
     # -- fitting -------------------------------------------------------------------------------------------------------
 
     @unchanged_unless_done
-    def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         """What every ``fit`` does."""
         self.check_parameters()
-        check_samples_rows(X, y=y, sample_weight=sample_weight)
+        check_samples_rows(X, y=y, sample_weight=sample_weight, groups=groups)
         X, y = as_source(X, y, sample_weight)
         with limited(self.time_budget):
             if isinstance(X, Source):
-                return self._fit_source(X, y)
+                return self._fit_source(X, y, groups)
             self._begin(y)
-            kept = self._checkpoint(X, y, sample_weight)
+            kept = self._checkpoint(X, y, sample_weight, groups)
             bank, target = self._bound_aloud(X, y)
             weight = checked_weights(sample_weight, bank.shape[0])
             bank = bank if weight is None else self._weighed(bank, weight)
-            self.fit_bank(bank, target, sample_weight=weight, checkpoint=kept)
+            held_out = self.resampling(groups, target)
+            self.fit_bank(bank, target, sample_weight=weight, checkpoint=kept, resampling=held_out)
         return self
+
+    def resampling(self, groups: Any, target: Array) -> Resampling:
+        """How samples are held out where a parameter is "auto", probabilities are told, or learning asks for it.
+
+        Parameters
+        ----------
+        groups : array (n,), the group of each sample, or None
+        target : array (n,) or (n, t)
+
+        Raises
+        ------
+        ValueError : for groups that are not n values, and where they or ``cv`` allow no folds
+        """
+        name, cv = type(self).__name__, getattr(self, "cv", None)
+        numbered(name, groups, len(target))
+        if not (self._own_folds or self._is_searched() or getattr(self, "probability", None) is not None):
+            return UNDECIDED
+        return Resampling.of(name, None if self._own_folds and isinstance(cv, Integral) else cv, groups, target)
+
+    def _is_searched(self) -> bool:
+        """Whether a parameter is "auto"."""
+        return any(AUTO.accepts(getattr(self, name)) for name in self._regularises())
+
+    def tasks(self, target: Array, sample_weight: Array | None, resampling: Resampling) -> list[Task]:
+        """The problems to solve, each of which knows how its samples are held out."""
+        tasks = self._tasks(target, sample_weight)
+        if not resampling.decided:
+            return tasks
+        return [replace(task, resampling=resampling.among(task.rows)) for task in tasks]
 
     def _checkpoint(self, *given: Any) -> Checkpoint:
         """Where the problems of a fit to what was given are kept, for an estimator that has several."""
@@ -134,7 +168,7 @@ class KernelEstimator(Forecasting):
         if y is None and self.__sklearn_tags__().target_tags.required:
             raise ValueError(f"{type(self).__name__} requires y to be passed, but the target y is None")
 
-    def _fit_source(self, source: Source, y: Any) -> Self:
+    def _fit_source(self, source: Source, y: Any, groups: Any = None) -> Self:
         """Fit to rows that are read in chunks."""
         raise ValueError(
             f"{type(self).__name__} does not learn from a source in chunks, which takes squared losses on approximate "
@@ -151,6 +185,7 @@ class KernelEstimator(Forecasting):
         learn: Learner | None = None,
         exact: bool = True,
         checkpoint: Checkpoint = UNKEPT,
+        resampling: Resampling | None = None,
     ) -> list[Fitted]:
         """Fit on a bank that is bound already, for paths and searches.
 
@@ -163,18 +198,20 @@ class KernelEstimator(Forecasting):
         learn : how a model solves one task; by default what the estimator says
         exact : whether the solutions are certified for kernels in double precision, where they are stored in single
         checkpoint : where problems that are solved are kept
+        resampling : how samples are held out; by default as the parameter ``cv`` says, without groups
 
         Returns
         -------
         list of Fitted, one for each problem
         """
-        tasks = self._tasks(target, sample_weight)
+        resampling = self.resampling(None, target) if resampling is None else resampling
+        tasks = self.tasks(target, sample_weight, resampling)
         self._check_fits(bank, tasks)
         starts = warm if len(warm) == len(tasks) else [None] * len(tasks)
         with limited(self.time_budget):
             learn = learn or self._task_learner(bank, target)
             with limited(_CHOICE * seconds_left()):
-                model = chosen(self, learn, bank, target, sample_weight, checkpoint)
+                model = chosen(self, learn, bank, target, sample_weight, checkpoint, resampling)
             try:
                 unrounded = bank.unrounded() if exact else bank
                 with limited(None if unrounded is bank else _FIRST_PART * seconds_left()):
@@ -187,7 +224,7 @@ class KernelEstimator(Forecasting):
                 raise
             fitted = [replace(each, numbers=model._numbers()) for each in fitted]
             self.publish(bank, fitted, single=self._is_single(tasks, target))
-            self._complete(bank, target, fitted, sample_weight, learn, checkpoint)
+            self._complete(bank, target, fitted, sample_weight, learn, checkpoint, resampling)
         advise_on_constant(type(self).__name__, self.dual_coef_, target, model._numbers())
         if self._prefers_large:
             names = getattr(self, "kernel_names_", range(len(bank)))

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 from sklearn.base import is_classifier
 
+from multikernel._folds import UNDECIDED, Resampling, complete
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel._warnings import keeping
@@ -67,17 +68,20 @@ class Samples:
     target : array (r,) or (r, t)
     weight : array (r,) >= 0, what their losses are multiplied with; None where that is 1
     unit : float > 0, what numeric targets are divided by where losses are compared
+    resampling : how these samples are held out
     """
 
     bank: KernelBank
     target: Array
     weight: Array | None
     unit: float = 1.0
+    resampling: Resampling = UNDECIDED
 
     def of(self, rows: Array, columns: Array) -> Samples:
         """Some of the samples, against some of them."""
         weight, part = None if self.weight is None else self.weight[rows], self.bank.block(rows, columns)
-        return Samples(part.compact() if rows is columns else part, self.target[rows], weight, self.unit)
+        part, resampling = part.compact() if rows is columns else part, self.resampling.among(rows)
+        return Samples(part, self.target[rows], weight, self.unit, resampling)
 
     def error(self, model: Any, values: Array) -> float:
         """The weighted sum of the losses of function values of shape (r, problems)."""
@@ -121,7 +125,13 @@ def with_numbers(model: Any, **values: Any) -> Any:
 
 
 def chosen(
-    model: Any, learn: Any, bank: KernelBank, target: Array, weight: Array | None, checkpoint: Checkpoint = UNKEPT
+    model: Any,
+    learn: Any,
+    bank: KernelBank,
+    target: Array,
+    weight: Array | None,
+    checkpoint: Checkpoint = UNKEPT,
+    resampling: Resampling = UNDECIDED,
 ) -> Any:
     """The model itself, or a copy with numbers where parameters are "auto".
 
@@ -133,17 +143,20 @@ def chosen(
     target : array (n,) or (n, t), or labels
     weight : array (n,) >= 0, weights of the samples; 1 if not given
     checkpoint : where the numbers are kept once they are found
+    resampling : how samples are held out
     """
     if not any(AUTO.accepts(getattr(model, name)) for name in model._regularises()):
         return model
-    found = checkpoint.part("parameters", lambda: numbers_found(model, learn, bank, target, weight))
+    found = checkpoint.part("parameters", lambda: numbers_found(model, learn, bank, target, weight, resampling))
     return with_numbers(model, **found)
 
 
-def numbers_found(model: Any, learn: Any, bank: KernelBank, target: Array, weight: Array | None) -> dict[str, float]:
+def numbers_found(
+    model: Any, learn: Any, bank: KernelBank, target: Array, weight: Array | None, resampling: Resampling
+) -> dict[str, float]:
     """The numbers of all parameters that regularise."""
     loss_weight = model._loss_weight(target, weight)
-    whole = Samples(bank, target, loss_weight, 1.0 if is_classifier(model) else spread(target))
+    whole = Samples(bank, target, loss_weight, 1.0 if is_classifier(model) else spread(target), resampling)
     rules = model._by_rule(whole)
     model = with_numbers(model, **rules) if rules else model
     names = [name for name in model._regularises() if AUTO.accepts(getattr(model, name))]
@@ -248,7 +261,9 @@ class WholeFit(Fold):
         train, test = self.train, self.test
         try:
             self.fits[place], _ = keeping(
-                lambda: model.fit_bank(train.bank, train.target, warm, train.weight, self.learn, exact=False)
+                lambda: model.fit_bank(
+                    train.bank, train.target, warm, train.weight, self.learn, exact=False, resampling=train.resampling
+                )
             )
         except (ValueError, ArithmeticError):
             return float("inf")
@@ -275,7 +290,12 @@ def at_candidate(model: Any, name: str, samples: Samples, place: int) -> Any:
 
 
 def folds_of(whole: Samples, classes: bool) -> Iterator[tuple[Samples, Samples]]:
-    """Training and test samples of folds that share out each class, or the range of the target; none of few samples."""
+    """Training and test samples of folds that share out each class, or the range of the target; none of few samples.
+
+    Raises
+    ------
+    ValueError : where groups or given folds leave no training samples of every class
+    """
     given = np.flatnonzero(whole.share > 0)
     targets = np.unique(whole.target, return_inverse=True)[1].reshape(len(whole.target), -1)
     gram = whole.bank.combine(np.ones(len(whole.bank)))
@@ -284,13 +304,24 @@ def folds_of(whole: Samples, classes: bool) -> Iterator[tuple[Samples, Samples]]
     )  # which for centred features is not 0
     key = np.column_stack([targets, _rounded(image), _rounded(gram.diagonal())])[given]
     unique, place = np.unique(key, axis=0, return_inverse=True)
-    smallest = np.unique(unique[:, 0], return_counts=True)[1].min() if classes else len(unique) // 2
-    count, step, place = min(_FOLDS, int(smallest)), -(-len(unique) // _MOST), np.ravel(place)
+    step, place = -(-len(unique) // _MOST), np.ravel(place)
     kept = place % step == 0
     rows, fold = given[kept], place[kept] // step
-    for f in range(count if count > 1 else 0):
-        train, test = rows[fold % count != f], rows[fold % count == f]
-        yield whole.of(train, train), whole.of(test, train)
+    if whole.resampling.decided:
+        labels = targets[rows, 0] if classes else np.zeros(len(rows), dtype=int)
+        pairs = complete(whole.resampling.among(rows).folds(labels, _FOLDS, np.random.default_rng(0)), labels)
+        if not pairs:
+            raise ValueError(
+                "a parameter is 'auto', and every fold leaves out all samples of a class: give groups or cv of which "
+                "some leave a part of each class to learn from, or give the parameter a number"
+            )
+    else:
+        smallest = np.unique(unique[:, 0], return_counts=True)[1].min() if classes else len(unique) // 2
+        count = min(whole.resampling.count or _FOLDS, int(smallest))
+        which = range(count if count > 1 else 0)
+        pairs = [(np.flatnonzero(fold % count != f), np.flatnonzero(fold % count == f)) for f in which]
+    for train, test in pairs:
+        yield whole.of(rows[train], rows[train]), whole.of(rows[test], rows[train])
 
 
 def _rounded(values: Array) -> Array:

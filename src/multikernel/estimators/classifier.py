@@ -67,7 +67,7 @@ class WeightedClassifier(KernelClassifier):
 
     class_weight: ClassWeight = None
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Learn the kernel weights and the classifier.
 
         Parameters
@@ -77,8 +77,9 @@ class WeightedClassifier(KernelClassifier):
             of views, each of them one of these; or a source of ``multikernel.streams``, which holds the target
         y : labels of shape (n,)
         sample_weight : array (n,) >= 0, what the loss of each sample is multiplied with
+        groups : array (n,), the group of each sample: folds of the fit hold out whole groups
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, groups)
 
     def _loss_weight(self, target: Array, sample_weight: Array | None) -> Array | None:
         return weight_of_losses(self.class_weight, target, sample_weight)

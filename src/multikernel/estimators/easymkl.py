@@ -72,6 +72,7 @@ class EasyMKLClassifier(ApproximateEstimator, KernelClassifier):
     verbose : int, default 0
         1 prints a forecast, and then the certificate and the time left twice a second; 2 after every step.
     approximation, rank : as in L1MKLClassifier
+    cv : as in L1MKLClassifier
 
     Attributes
     ----------

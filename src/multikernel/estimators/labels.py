@@ -13,6 +13,7 @@ from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted
 
 from multikernel._arrays import host, returned
+from multikernel._folds import Resampling
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
@@ -21,6 +22,7 @@ from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.calibration import Calibration, Calibrator, calibrator
 from multikernel.estimators.held_out import held_out_values
 from multikernel.estimators.multiclass import probabilities
+from multikernel.estimators.parameters import CrossValidation
 from multikernel.estimators.protocol import Fitted, Learner
 from multikernel.persistence.checkpoint import Checkpoint
 
@@ -41,8 +43,9 @@ class LabelsEstimator(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
     """A classifier; subclasses say which problems its labels are."""
 
     probability: Calibration | None = None
+    cv: CrossValidation | None = None
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
         """Learn the kernel and the classifier.
 
         Parameters
@@ -51,8 +54,9 @@ class LabelsEstimator(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
             (m, n, n), a list or dict of matrices; one matrix (n, n) with ``kernels="precomputed"``); or a dict or list
             of views, each of them one of these; or a source of ``multikernel.streams``, which holds the target
         y : labels of shape (n,)
+        groups : array (n,), the group of each sample: folds of the fit hold out whole groups
         """
-        return self._fit(X, y)
+        return self._fit(X, y, groups=groups)
 
     def _numbered(self, target: Array) -> Array:
         """The labels as positions in ``classes_``, which is set; ValueError for fewer than two classes."""
@@ -76,12 +80,13 @@ class LabelsEstimator(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         sample_weight: Array | None,
         learn: Learner,
         checkpoint: Checkpoint,
+        resampling: Resampling,
     ) -> None:
         """With ``probability``, calibrate the decision values on held-out samples."""
         self.__dict__.pop("calibrators_", None)  # of an earlier fit
         if self.probability is not None:
             values = checkpoint.part(
-                "held-out values", lambda: held_out_values(self, bank, target, fitted, sample_weight, learn)
+                "held-out values", lambda: held_out_values(self, bank, target, fitted, sample_weight, learn, resampling)
             )
             weight = np.ones(len(target)) if sample_weight is None else sample_weight
             self.calibrators_: tuple[Calibrator, ...] = self._calibrated(values, target, weight)

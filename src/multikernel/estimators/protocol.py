@@ -3,6 +3,7 @@
 model.check_parameters()                  refuse parameters that have no meaning
 model.bind(X, y)                          samples, matrices or a bank to the training bank and the target
 model.fit_bank(bank, target, warm)        fit on a bank, from the solution of a neighbouring problem
+model.resampling(groups, target)          how a fit holds out samples
 model.against(bank, X)                    new samples against a training bank
 model.banks(X)                            new samples against the training samples that the predictor uses
 model.predictor_                          the fitted function, a frozen value
@@ -18,6 +19,7 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from multikernel._folds import UNDECIDED, Resampling
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.indexed import IndexedBank
@@ -37,11 +39,13 @@ class Task:
     rows : int array (r,), the training samples that take part
     target : array (r,), or (r, t) for targets that share the kernel weights
     sample_weight : array (r,) > 0, what the losses are multiplied with; None where all are 1
+    resampling : how the samples that take part are held out
     """
 
     rows: Array
     target: Array
     sample_weight: Array | None = None
+    resampling: Resampling = UNDECIDED
 
     @classmethod
     def of(cls, rows: Array, target: Array, weight: Array | None) -> Task:
@@ -139,6 +143,9 @@ class BankEstimator(Protocol):
         self, bank: KernelBank, target: Array, warm: Sequence[Fitted] = (), sample_weight: Array | None = None
     ) -> list[Fitted]:
         """Fit on a bank; ``warm`` is what an earlier fit on the same samples returned."""
+
+    def resampling(self, groups: Any, target: Array) -> Resampling:
+        """How a fit holds out samples of these groups."""
 
     def against(self, bank: KernelBank, X: Any) -> KernelBank:
         """New samples against those of a training bank."""

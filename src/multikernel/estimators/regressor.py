@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -12,13 +13,16 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.views import check_samples_rows
 from multikernel.estimators.base import KernelEstimator
+from multikernel.estimators.parameters import CrossValidation
 from multikernel.estimators.protocol import Task
 from multikernel.kernels import KernelFamily, polynomials, rbf_grid
 
 
+@dataclass(eq=False, repr=False, kw_only=True)
 class KernelRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
     """A regressor; subclasses say how the problem is solved."""
 
+    cv: CrossValidation | None = None
     _multi_target: ClassVar[bool] = False  # whether `fit` takes y of shape (n, t)
 
     def _default_kernels(self) -> KernelFamily:
@@ -29,7 +33,7 @@ class KernelRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
         tags.target_tags.multi_output = self._multi_target
         return tags
 
-    def fit(self, X: Any, y: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
         """Learn the kernel weights and the regression function.
 
         Parameters
@@ -38,8 +42,9 @@ class KernelRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
             (m, n, n), a list or dict of matrices; one matrix (n, n) with ``kernels="precomputed"``); or a dict or list
             of views, each of them one of these; or a source of ``multikernel.streams``, which holds the target
         y : real targets of shape (n,); of shape (n, t) where the estimator learns several targets
+        groups : array (n,), the group of each sample: folds of the fit hold out whole groups
         """
-        return self._fit(X, y)
+        return self._fit(X, y, groups=groups)
 
     def bind(self, X: Any, y: Any = None) -> tuple[KernelBank, Array]:
         bank, y = self._bind(X, y, y_numeric=True, multi_output=self._multi_target)
@@ -80,7 +85,7 @@ class KernelRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
 class WeightedRegressor(KernelRegressor):
     """A regressor whose samples may count differently."""
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Learn the kernel weights and the regression function.
 
         Parameters
@@ -90,5 +95,6 @@ class WeightedRegressor(KernelRegressor):
             of views, each of them one of these; or a source of ``multikernel.streams``, which holds the target
         y : real targets of shape (n,); of shape (n, t) where the estimator learns several targets
         sample_weight : array (n,) >= 0, what the loss of each sample is multiplied with
+        groups : array (n,), the group of each sample: folds of the fit hold out whole groups
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, groups)

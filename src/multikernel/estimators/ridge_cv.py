@@ -132,6 +132,7 @@ class MultipleKernelRidgeCV(StreamedEstimator, RidgeRegressor):
     """
 
     _multi_target: ClassVar[bool] = True
+    _own_folds: ClassVar[bool] = True
 
     kernels: Any = field(default=None, kw_only=False)
     cv: CrossValidation | Literal["loo"] = 5
@@ -146,13 +147,22 @@ class MultipleKernelRidgeCV(StreamedEstimator, RidgeRegressor):
     verbose: Verbosity = 0
 
     def _task_learner(self, bank: KernelBank, target: Array) -> Learner:
-        """Folds and seeds are drawn once for all targets."""
+        """The seed is drawn once for all targets."""
         n = bank.shape[0]
         if isinstance(self.cv, int | np.integer) and self.cv > n:
             raise ValueError(
                 f"{type(self).__name__}: cv must be at most {n}, the number of samples, got {shown(self.cv)}"
             )
-        return partial(type(self)._learn, folds=Folds.of(self.cv, n, target), seed=self._seed())
+        return partial(type(self)._learn, seed=self._seed())
+
+    def _folds(self, task: Task) -> Folds:
+        """As the user gives them; a number is one of consecutive samples, or of whole groups."""
+        n, known = len(task.target), task.resampling
+        if known.groups is None or known.given is not None:
+            return Folds.of(self.cv if known.given is None else known.given, n, task.target)
+        count = n if isinstance(self.cv, str) else int(self.cv)
+        folds = known.drawn(np.zeros(n, dtype=int), count, np.random.default_rng(0))
+        return Folds(folds, int(folds.max()) + 1)
 
     def _tasks(self, target: Array, sample_weight: Array | None) -> list[Task]:
         together = target.ndim == 1 or self.shared_weights
@@ -175,16 +185,14 @@ class MultipleKernelRidgeCV(StreamedEstimator, RidgeRegressor):
         task: Task,
         warm: Fitted | None,
         observe: Observer,
-        folds: Folds | None = None,
         seed: int = 0,
     ) -> Learned:
         """One set of weights, for a target (n,) or for several that share it, and the machine on all samples."""
-        folds = Folds.of(self.cv, len(task.target), task.target) if folds is None else folds
         size, unit = kernel_size(bank), spread(task.target)
         bank, target = bank.scaled(np.full(len(bank), 1.0 / size)), task.target / unit
         with one_blas_thread(len(target)):
             Y = as_columns(target)
-            held_out = held_out_error(bank, Y, folds, self.fit_intercept)
+            held_out = held_out_error(bank, Y, self._folds(task), self.fit_intercept)
             error: Criterion = Evidence.of(bank, Y, self.fit_intercept) if self.criterion == "evidence" else held_out
             weights = least_error(error, held_out, self.tol, self.max_iter, self.n_init, seed, observe)
             machine = RidgeMachine(weights.alpha, self.fit_intercept)
@@ -204,11 +212,6 @@ class MultipleKernelRidgeCV(StreamedEstimator, RidgeRegressor):
         name = type(self).__name__
         if self.criterion != "held_out":
             raise ValueError(f"{name} learns from sums over the rows by held-out error: use criterion='held_out'")
-        if not isinstance(self.cv, int | np.integer):
-            raise ValueError(
-                f"{name} learns from sums over the rows, which are held out by what they hold: give cv as a number of "
-                f"folds, got {shown(self.cv)}"
-            )
 
     def _folds_of_rows(self) -> int:
         return int(cast(int, self.cv))

@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
+from copy import deepcopy
 from typing import Any, Literal, Self
 
 import numpy as np
 from scipy import linalg
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from multikernel._typing import Array
 
 
-class KernelTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+class KernelTransformer(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):  # type: ignore[misc]
     """A learned kernel between new samples and those that this step is fitted to, or features that make it.
 
     Fitting remembers samples and learns nothing of the kernel, which stays that of the model, also in a clone: as in a
-    pipeline's step that is frozen.
+    pipeline's step that is frozen. Its columns are called kerneltransformer0, kerneltransformer1, ...: in the kernel
+    the samples of ``fit`` in their order.
 
     Parameters
     ----------
@@ -36,7 +38,11 @@ class KernelTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         self.output = output
 
     def __sklearn_clone__(self) -> KernelTransformer:
-        return KernelTransformer(self.model, self.output)
+        copied = KernelTransformer(self.model, self.output)
+        for name in ("_sklearn_output_config", "_metadata_request"):  # as clone does for other estimators
+            if hasattr(self, name):
+                setattr(copied, name, deepcopy(getattr(self, name)))
+        return copied
 
     def fit(self, X: Any, y: Any = None) -> Self:
         """Remember the samples that new ones are compared with; ``y`` is not used.
@@ -67,8 +73,10 @@ class KernelTransformer(TransformerMixin, BaseEstimator):  # type: ignore[misc]
         K: Array = self.model.kernel_matrix(X)
         given = self.model._is_given(X)
         self.samples_ = None if given else X
+        self._n_features_out = len(K)
         if self.output == "features":
             values, vectors = linalg.eigh(K)
             kept = values > len(K) * np.finfo(float).eps * values[-1]
             self.map_ = vectors[:, kept] / np.sqrt(values[kept])
+            self._n_features_out = self.map_.shape[1]
         return K

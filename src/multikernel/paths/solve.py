@@ -37,6 +37,7 @@ def path(
     validation: tuple[Any, Any] | None = None,
     checkpoint: str | os.PathLike[str] | None = None,
     verbose: int = 0,
+    groups: Any = None,
 ) -> Path:
     """Fit an estimator at many values of one parameter: on one bank, each fit started from its neighbour.
 
@@ -55,6 +56,7 @@ def path(
     validation : (X, y), samples and target to score every step on
     checkpoint : directory or None, where finished steps are kept: the same call goes on where it was killed
     verbose : int, 1 prints a line for each step
+    groups : array (n,), the group of each sample: folds of each fit hold out whole groups
 
     Returns
     -------
@@ -95,14 +97,14 @@ def path(
     for value in numbers:
         _with(private, parameter, value.item()).check_parameters()
     work = f"path of {type(private).__name__} along {parameter}"
-    kept = Checkpoint.of(checkpoint, work, estimator, X, y, parameter, numbers)
-    check_samples_rows(X, y=y)
+    kept = Checkpoint.of(checkpoint, work, estimator, X, y, parameter, numbers, groups)
+    check_samples_rows(X, y=y, groups=groups)
     learned, before = steps.applied(X, y)
     bank, target = private.bind(learned, y)
     models = [_with(copy(private), parameter, value.item()) for value in numbers]
     seconds = np.empty(len(numbers))
     with one_blas_thread(bank.shape[0]):
-        for count, (s, seconds[s]) in enumerate(_solved(models, bank, target, parameter, numbers, kept), 1):
+        for count, (s, seconds[s]) in enumerate(_solved(models, bank, target, parameter, numbers, kept, groups), 1):
             if verbose:
                 print(
                     f"{parameter} = {numbers[s]:g}: {_line(models[s], seconds[s])} [{count}/{len(numbers)}]", flush=True
@@ -119,7 +121,13 @@ def path(
 
 
 def _solved(
-    models: Sequence[Any], bank: KernelBank, target: Array, parameter: str, numbers: Array, checkpoint: Checkpoint
+    models: Sequence[Any],
+    bank: KernelBank,
+    target: Array,
+    parameter: str,
+    numbers: Array,
+    checkpoint: Checkpoint,
+    groups: Any,
 ) -> Iterator[tuple[int, float]]:
     """Fit every model; yields its position and the seconds as soon as it is there."""
     order = simplest_first(parameter, numbers)
@@ -131,7 +139,8 @@ def _solved(
     warm: list[Fitted] = []
     for s, name in names.items():
         start = perf_counter()
-        warm = models[s].fit_bank(bank, target, warm, checkpoint=checkpoint.under(name))
+        held_out = models[s].resampling(groups, target)
+        warm = models[s].fit_bank(bank, target, warm, checkpoint=checkpoint.under(name), resampling=held_out)
         yield s, checkpoint.part(name, partial(_since, start))
 
 

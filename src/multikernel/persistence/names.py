@@ -13,12 +13,30 @@ from dataclasses import is_dataclass
 from functools import cache
 from importlib import import_module
 from types import ModuleType
+from typing import Any
 
+import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.model_selection import BaseCrossValidator, BaseShuffleSplit
 
 _PACKAGES = ("multikernel", "sklearn")
 _FACES = ("multikernel", "multikernel.kernels")  # where classes that users make have their names
-_WITH_STATE = ("sklearn.calibration:_CalibratedClassifier",)  # no estimators, and yet what fitted ones consist of
+_WITH_STATE = (  # no estimators, and yet what fitted ones consist of
+    "sklearn.calibration:_CalibratedClassifier",
+    "sklearn.compose._column_transformer:make_column_selector",
+    "sklearn.metrics._scorer:_PassthroughScorer",
+)
+TYPES = (bool, int, float, complex, str, object)  # of Python, by which columns are selected
+# Functions that models may hold. None of them does anything but compute, and a file cannot name any other.
+_UFUNCS = ("numpy", "scipy.special")
+_FUNCTIONS = (
+    "sklearn.feature_selection:chi2",
+    "sklearn.feature_selection:f_classif",
+    "sklearn.feature_selection:f_regression",
+    "sklearn.feature_selection:mutual_info_classif",
+    "sklearn.feature_selection:mutual_info_regression",
+    "sklearn.feature_selection:r_regression",
+)
 _RENAMED: dict[str, str] = {}  # names of earlier versions, and what they are called now
 _REGISTERED: dict[str, type] = {}
 
@@ -71,7 +89,9 @@ def is_known(cls: type) -> bool:
 
 def has_state(cls: type) -> bool:
     """Whether the attributes of an object of a class, rather than its fields, are what is saved."""
-    return issubclass(cls, BaseEstimator) or f"{cls.__module__}:{cls.__qualname__}" in _WITH_STATE
+    if issubclass(cls, BaseEstimator | BaseCrossValidator | BaseShuffleSplit):
+        return True
+    return f"{cls.__module__}:{cls.__qualname__}" in _WITH_STATE
 
 
 def is_foreign(name: str) -> bool:
@@ -110,6 +130,27 @@ def class_of(name: str) -> type:
     if not (isinstance(cls, type) and (is_dataclass(cls) or has_state(cls))):
         raise RefusedError(f"{name} is not a class that models are made of")
     return cls
+
+
+def function_name(value: Any) -> str | None:
+    """What a function is called in a file; None for one that models cannot hold."""
+    if isinstance(value, np.ufunc):
+        modules = [module for module in _UFUNCS if getattr(import_module(module), value.__name__, None) is value]
+        return f"{modules[0]}:{value.__name__}" if modules else None
+    return next((name for name in _FUNCTIONS if _attribute(name) is value), None)
+
+
+def function_of(name: str) -> Any:
+    """The function that a file calls so; RefusedError where it is none that models may hold."""
+    found = _attribute(name) if name in _FUNCTIONS or name.partition(":")[0] in _UFUNCS else None
+    if name not in _FUNCTIONS and not isinstance(found, np.ufunc):
+        raise RefusedError(f"{name} is not a function that models are made of")
+    return found
+
+
+def _attribute(name: str) -> Any:
+    module, _, attribute = name.partition(":")
+    return getattr(import_module(module), attribute, None)
 
 
 def _package(name: str) -> str:

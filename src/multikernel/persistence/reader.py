@@ -10,9 +10,11 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.interpolate import interp1d
+from sklearn.metrics import get_scorer, get_scorer_names
 
 from multikernel._typing import Array
-from multikernel.persistence.names import RefusedError, class_of, has_state
+from multikernel.persistence.names import TYPES, RefusedError, class_of, function_of, has_state
 
 ReadArray = Callable[[str], Array]
 
@@ -35,7 +37,13 @@ class Reader:
             "array": self._array,
             "objects": self._objects,
             "csr": self._csr,
+            "masked": self._masked,
             "dtype": self._dtype,
+            "type": self._type,
+            "random_state": self._random_state,
+            "interp1d": self._interp1d,
+            "function": lambda value: function_of(value["function"]),
+            "scorer": self._scorer,
             "estimator": self._estimator,
             "dataclass": self._dataclass,
         }
@@ -80,8 +88,30 @@ class Reader:
         csr.check_format(full_check=True)  # an index beyond the shape would be read beyond the array's memory
         return csr
 
+    def _masked(self, value: Any) -> Any:
+        data, mask = (self.decode(part) for part in value["masked"])
+        return np.ma.MaskedArray(data, mask)
+
     def _dtype(self, value: Any) -> Any:
-        return np.dtype(value["dtype"]).type
+        dtype = np.dtype(value["dtype"])
+        return dtype if value.get("instance") else dtype.type
+
+    def _type(self, value: Any) -> Any:
+        return {known.__name__: known for known in TYPES}[value["type"]]
+
+    def _random_state(self, value: Any) -> Any:
+        generator = np.random.RandomState()
+        generator.set_state(self.decode(value["random_state"]))
+        return generator
+
+    def _interp1d(self, value: Any) -> Any:
+        x, y = (self.decode(part) for part in value["interp1d"])
+        return interp1d(x, y, kind="linear", bounds_error=value["strict"])
+
+    def _scorer(self, value: Any) -> Any:
+        if value["scorer"] not in get_scorer_names():
+            raise RefusedError(f"{value['scorer']} is not a scorer of scikit-learn")
+        return get_scorer(value["scorer"])
 
     def _estimator(self, value: Any) -> Any:
         cls = class_of(value["estimator"])

@@ -8,10 +8,32 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
+from scipy.interpolate import interp1d
+from sklearn.metrics import get_scorer, get_scorer_names
 
 from multikernel._arrays import foreign, host
 from multikernel._typing import Array
-from multikernel.persistence.names import has_state, is_known, name_of
+from multikernel.persistence.names import TYPES, function_name, has_state, is_known, name_of
+
+
+def _why(value: Any) -> str:
+    """Why a value cannot be saved, and what to do."""
+    if callable(value) and not isinstance(value, type) and hasattr(value, "__name__"):
+        return (
+            f"of functions only those of NumPy such as np.log1p are saved, and not {value.__name__}; name columns "
+            "in the place of a function that selects them, and apply other functions to the samples beforehand"
+        )
+    return (
+        f"a {type(value).__name__} has no form of plain arrays and JSON; a dataclass of your own can be registered by "
+        "multikernel.register"
+    )
+
+
+def _scorer_name(value: Any) -> str | None:
+    """The name by which scikit-learn knows a scorer; None for anything else."""
+    if not type(value).__module__.startswith("sklearn.metrics"):
+        return None
+    return next((name for name in get_scorer_names() if repr(get_scorer(name)) == repr(value)), None)
 
 
 class Writer:
@@ -46,8 +68,20 @@ class Writer:
                 return {"tuple": [self.encode(v, f"{where}[{i}]") for i, v in enumerate(value)]}
             case dict():
                 return {"dict": [[self.encode(k, where), self.encode(v, f"{where}[{k!r}]")] for k, v in value.items()]}
+            case np.ma.MaskedArray():
+                parts = [self._array(part, where) for part in (np.asarray(value.data), np.ma.getmaskarray(value))]
+                return {"masked": parts}
             case np.ndarray():
                 return self._array(value, where)
+            case np.dtype() if value.names is None:
+                return {"dtype": value.str, "instance": True}
+            case np.random.RandomState():
+                return {"random_state": self.encode(value.get_state(), where)}
+            case interp1d() if value._kind == "linear":  # type: ignore[attr-defined]  # of an isotonic calibration
+                return {
+                    "interp1d": [self._array(part, where) for part in (value.x, value.y)],
+                    "strict": value.bounds_error,
+                }
         if foreign(value):  # a model works on NumPy arrays where it is loaded
             return self._array(self._on_host(value), where)
         if hasattr(value, "tocsr"):
@@ -55,17 +89,31 @@ class Writer:
             parts = [self._array(part, where) for part in (csr.data, csr.indices, csr.indptr)]
             return {"csr": parts, "shape": list(csr.shape), "matrix": isinstance(value, sparse.spmatrix)}
         if has_state(type(value)) and is_known(type(value)):
-            state = {k: self.encode(v, f"{where}.{k}") for k, v in vars(value).items()}
-            return {"estimator": name_of(type(value)), "state": state}
+            return {"estimator": name_of(type(value)), "state": self._state(value, where)}
         if is_dataclass(value) and not isinstance(value, type) and is_known(type(value)):
             state = {f.name: self.encode(getattr(value, f.name), f"{where}.{f.name}") for f in fields(value)}
             return {"dataclass": name_of(type(value)), "state": state}
         if isinstance(value, type) and issubclass(value, np.generic):
             return {"dtype": np.dtype(value).str}
-        raise TypeError(
-            f"cannot save {where}: a {type(value).__name__} has no form of plain arrays and JSON; a dataclass of your "
-            "own can be registered by multikernel.register"
-        )
+        if isinstance(value, type) and value in TYPES:
+            return {"type": value.__name__}
+        name = function_name(value)
+        if name is not None:
+            return {"function": name}
+        scorer = _scorer_name(value)
+        if scorer is not None:
+            return {"scorer": scorer}
+        raise TypeError(f"cannot save {where}: {_why(value)}")
+
+    def _state(self, value: Any, where: str) -> dict[str, Any]:
+        """The attributes of an estimator."""
+        try:
+            return {k: self.encode(v, f"{where}.{k}") for k, v in vars(value).items()}
+        except TypeError as error:
+            if hasattr(value, "best_estimator_") and ".best_estimator_" not in str(error):
+                said = str(error).rpartition("; ")[0]
+                raise TypeError(f"{said}; save {where}.best_estimator_, which predicts the same") from None
+            raise
 
     def _on_host(self, value: Any) -> Array:
         """The same NumPy array for an array that occurs twice."""

@@ -9,15 +9,15 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.model_selection import KFold, check_cv
 
+from multikernel._folds import Fold, Resampling
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
 
-Fold = tuple[Array, Array]  # training and test rows
 _COUNT = 5
 _FEWEST = 10  # rows whose order may be called one
 
 
-def folds_of(cv: Any, model: Any, target: Array, scoring: Any) -> list[Fold]:
+def folds_of(cv: Any, model: Any, target: Array, scoring: Any, groups: Any = None) -> list[Fold]:
     """Training and test rows: as scikit-learn makes them, but shuffled where rows are ordered by a number to predict.
 
     Parameters
@@ -26,12 +26,16 @@ def folds_of(cv: Any, model: Any, target: Array, scoring: Any) -> list[Fold]:
     model : the estimator
     target : array (n,) or (n, t)
     scoring : as the user gave it
+    groups : array (n,), the group of each sample, or None
 
     Raises
     ------
     ValueError : for folds that leave nothing to learn from or to score
     """
     n, classifier = len(target), is_classifier(model)
+    if groups is not None:
+        labels = np.unique(target, return_inverse=True)[1] if classifier else np.zeros(n, dtype=int)
+        return Resampling.of("BankSearchCV", cv, groups, target).folds(labels, _COUNT, np.random.default_rng(0))
     splitter = check_cv(cv, target, classifier=classifier)
     if (cv is None or isinstance(cv, Integral)) and not classifier and _ordered(target):
         warn_user(

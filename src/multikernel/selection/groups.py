@@ -56,7 +56,9 @@ class Group:
         numbers = not any(isinstance(each.get("alpha"), str) for each in self.own)
         return names == {"alpha"} and numbers and len(self.own) > 1 and isinstance(self.steps.last, FitsManyAlphas)
 
-    def fitted(self, inner: KernelBank, y: Array, checkpoint: Checkpoint) -> Iterator[tuple[Any, float]]:
+    def fitted(
+        self, inner: KernelBank, y: Array, checkpoint: Checkpoint, groups: Array | None = None
+    ) -> Iterator[tuple[Any, float]]:
         """Every candidate fitted on one bank, with its seconds.
 
         On the kernels as they are stored: a candidate is scored and forgotten, and the best one is certified with every
@@ -72,7 +74,8 @@ class Group:
         warm: list[Fitted] = []
         for number, model in enumerate(models, 1):
             start = perf_counter()
-            warm = model.fit_bank(inner, y, warm, exact=False, checkpoint=checkpoint.under(f"candidate {number}"))
+            kept, held_out = checkpoint.under(f"candidate {number}"), model.resampling(groups, y)
+            warm = model.fit_bank(inner, y, warm, exact=False, checkpoint=kept, resampling=held_out)
             yield model, perf_counter() - start
 
 

@@ -52,6 +52,7 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     param_grid : dict or list of dicts, as in GridSearchCV; a bank is bound for each value of ``kernels``
     cv : int, splitter or iterable of (train, test) rows; stratified folds for classifiers; default 5
         A number of folds of a regressor whose rows are ordered by the target are shuffled ones, and a warning says so.
+        With ``groups``, a number is one of folds of whole groups.
     scoring : str, callable, or a list or dict of several, as in GridSearchCV; default the estimator's ``score``
     refit : str or None, the metric that decides, where there are several
     one_standard_error : bool, default False
@@ -105,12 +106,14 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         return tags
 
     @unchanged_unless_done
-    def fit(self, X: Any, y: Any) -> Self:
+    def fit(self, X: Any, y: Any, *, groups: Any = None) -> Self:
         """Search, then fit the best candidate on all samples.
 
         Parameters
         ----------
         X, y : as for the estimator's ``fit``: samples, a bank, or precomputed matrices; and the target
+        groups : array (n,), the group of each sample: folds, and those of the estimator's own fits, hold out whole
+            groups
         """
         Steps.of(self.estimator, "BankSearchCV searches")
         check_samples_rows(X, y=y)
@@ -120,15 +123,15 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(
                 "param_grid is empty, so there is no candidate: give a dict of parameters, or a list of some"
             )
-        groups = groups_of(self.estimator, candidates)
-        own = {c: params for group in groups for c, params in zip(group.members, group.own, strict=True)}
+        alike = groups_of(self.estimator, candidates)
+        own = {c: params for group in alike for c, params in zip(group.members, group.own, strict=True)}
         if self.one_standard_error:
             check_simplicity([*own.values(), *candidates])
         metric = self._deciding()
-        trials = Trials(self.cv, self.scoring, self.scorer_, self.n_jobs, self.verbose, self.checkpoint)
-        searched = [trials.of(group, X, y) for group in groups]
+        trials = Trials(self.cv, self.scoring, self.scorer_, self.n_jobs, self.verbose, self.checkpoint, groups)
+        searched = [trials.of(group, X, y) for group in alike]
         found, sizes = {}, {}
-        for group, done in zip(groups, searched, strict=True):
+        for group, done in zip(alike, searched, strict=True):
             for position, c in enumerate(group.members):
                 found[c] = [fold[position] for fold in done.folds]
                 params = group.steps.last.get_params(deep=False) | group.own[position]
@@ -140,8 +143,8 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         self.best_index_ = best(self.cv_results_, metric, self.one_standard_error, [sizes[c] for c in order])
         self.best_params_ = candidates[self.best_index_]
         self.best_score_ = float(self.cv_results_[f"mean_test_{metric}"][self.best_index_])
-        which = next(g for g, group in enumerate(groups) if self.best_index_ in group.members)
-        self.best_estimator_ = self._refitted(groups[which], searched[which], X, y)
+        which = next(g for g, group in enumerate(alike) if self.best_index_ in group.members)
+        self.best_estimator_ = self._refitted(alike[which], searched[which], X, y, groups)
         for name in ("n_features_in_", "feature_names_in_", "classes_"):
             if hasattr(self.best_estimator_, name):
                 setattr(self, name, getattr(self.best_estimator_, name))
@@ -169,16 +172,22 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             raise ValueError(f"BankSearchCV: refit must be one of {', '.join(names)}, got {self.refit!r}")
         return names[0] if self.refit is None else self.refit
 
-    def _refitted(self, group: Group, searched: Searched, X: Any, y: Any) -> Any:
+    def _refitted(self, group: Group, searched: Searched, X: Any, y: Any, groups: Any) -> Any:
         """The best candidate on all samples, on the bank that is there already if no step learns from them."""
         params = group.own[group.members.index(self.best_index_)]
         if searched.bound is None:
             with blas_threads(len(y)):
-                return clone(self.estimator).set_params(**self.best_params_).fit(X, y)
+                best = clone(self.estimator).set_params(**self.best_params_)
+                if groups is None:
+                    return best.fit(X, y)
+                steps = Steps.of(best, "BankSearchCV searches")
+                learned, before = steps.applied(X, y)
+                return steps.joined(before, steps.last.fit(learned, y, groups=groups))
         before, model, bank, target = searched.bound
         model.set_params(**params).check_parameters()
         with blas_threads(len(target)):
-            model.fit_bank(bank, target, checkpoint=searched.checkpoint.under(f"best, {params}"))
+            kept, held_out = searched.checkpoint.under(f"best, {params}"), model.resampling(groups, target)
+            model.fit_bank(bank, target, checkpoint=kept, resampling=held_out)
         return group.steps.joined(before, model)
 
     @_has("predict")  # type: ignore[untyped-decorator]

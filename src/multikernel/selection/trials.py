@@ -14,6 +14,7 @@ from sklearn.metrics import r2_score
 from sklearn.utils import _safe_indexing
 from threadpoolctl import threadpool_limits
 
+from multikernel._folds import Fold
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel._workers import on_threads
@@ -24,7 +25,7 @@ from multikernel.estimators.protocol import Fitted
 from multikernel.estimators.scores import quick_scorer
 from multikernel.estimators.several import in_one_pass, informed, share_reference
 from multikernel.persistence.checkpoint import Checkpoint
-from multikernel.selection.folds import Fold, folds_of
+from multikernel.selection.folds import folds_of
 from multikernel.selection.groups import Group, Searched
 from multikernel.selection.table import Scored
 
@@ -41,6 +42,7 @@ class Trials:
     ----------
     cv, scoring, n_jobs, verbose, checkpoint : as ``BankSearchCV`` takes them
     scorers : a scorer for each metric
+    groups : array (n,), the group of each sample, or None
     """
 
     cv: Any
@@ -49,13 +51,14 @@ class Trials:
     n_jobs: int | None
     verbose: Any
     checkpoint: str | os.PathLike[str] | None
+    groups: Any = None
 
     def of(self, group: Group, X: Any, y: Any) -> Searched:
         """Every candidate of a group on every fold; on one bank where no step learns from the samples."""
         model = group.models()[0]
         if not group.steps.once:
             target = np.asarray(y)
-            folds = folds_of(self.cv, model, target, self.scoring)
+            folds = folds_of(self.cv, model, target, self.scoring, self.groups)
             kept = self._checkpoint(group, X, y, folds)
             each = [partial(self._on_own_bank, group, X, target, *fold, kept, name) for name, fold in _named(folds)]
             with blas_threads(len(target), self.n_jobs):
@@ -63,7 +66,7 @@ class Trials:
             return Searched([scored for scored, _ in done], done[0][1], None, kept)
         samples, before = group.steps.applied(X, y)
         bank, target = model.bind(samples, y)
-        folds = folds_of(self.cv, model, target, self.scoring)
+        folds = folds_of(self.cv, model, target, self.scoring, self.groups)
         kept = self._checkpoint(group, X, y, folds)
         with blas_threads(len(target), self.n_jobs):
             found = self._on_one_bank(group, bank, target, folds, kept)
@@ -87,7 +90,7 @@ class Trials:
         def of_fold(name: str, train: Array, test: Array) -> list[Scored]:
             def score() -> list[Scored]:
                 inner, outer = bank.block(train, train), bank.block(test, train)
-                return self._scored(group, inner, y[train], outer, y[test], kept.under(name))
+                return self._scored(group, inner, y[train], outer, y[test], kept.under(name), self._groups(train))
 
             return kept.part(name, score)
 
@@ -105,15 +108,23 @@ class Trials:
             inner, target = model.bind(learned, y[train])
             held_out = before.transform(_safe_indexing(X, test))
             outer = model.against(inner, held_out)
-            return self._scored(group, inner, target, outer, y[test], kept.under(name)), len(inner)
+            scored = self._scored(group, inner, target, outer, y[test], kept.under(name), self._groups(train))
+            return scored, len(inner)
 
         return kept.part(name, score)
 
     def _scored(
-        self, group: Group, inner: KernelBank, y: Array, outer: KernelBank, truth: Array, kept: Checkpoint
+        self,
+        group: Group,
+        inner: KernelBank,
+        y: Array,
+        outer: KernelBank,
+        truth: Array,
+        kept: Checkpoint,
+        groups: Array | None,
     ) -> list[Scored]:
         """Every candidate fitted on one bank and scored on another: warm starts, then one pass for all."""
-        models, seconds = zip(*group.fitted(inner, y, kept), strict=True)
+        models, seconds = zip(*group.fitted(inner, y, kept, groups), strict=True)
         share_reference(models, inner)
         outer = outer if in_one_pass(models) else _stored(outer)
         scorers, found = {"score": quick_scorer(models[0], None)} if self.scoring is None else self.scorers, []
@@ -121,6 +132,10 @@ class Trials:
             scores = {name: float(scorer(model, outer, truth)) for name, scorer in scorers.items()}
             found.append(Scored(scores, spent, model.weights_))
         return found
+
+    def _groups(self, rows: Array) -> Array | None:
+        """The groups of some of the samples."""
+        return None if self.groups is None else np.asarray(self.groups)[rows]
 
     def _together(self, group: Group, bank: KernelBank, y: Array, folds: list[Fold]) -> list[list[Scored]]:
         """Candidates that differ in alpha: one decomposition for all, and where possible for all folds as well."""

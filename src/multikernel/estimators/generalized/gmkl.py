@@ -66,6 +66,7 @@ class GMKLClassifier(GeneralizedMKL, WeightedClassifier):
         Of the random starts.
     class_weight, multiclass, probability, n_jobs, checkpoint, time_budget, verbose : as in L1MKLClassifier
     approximation, rank : as in L1MKLClassifier
+    cv : as in L1MKLClassifier
 
     Attributes
     ----------

@@ -59,6 +59,7 @@ class GMKLRegressor(PenaltyOfTarget, RidgeRegressor, WeightedRegressor):
     kernels, combination, profile, degree, norm, radius, offset, n_init, tol, max_iter, random_state,
     time_budget, verbose : as in GMKLClassifier
     approximation, rank : as in L1MKLClassifier
+    cv : as in L1MKLRegressor
 
     Attributes
     ----------
@@ -111,6 +112,7 @@ class GMKLSupportRegressor(PenaltyOfTarget, WeightedRegressor):
     kernels, combination, profile, degree, norm, radius, offset, n_init, tol, max_iter, random_state,
     time_budget, verbose : as in GMKLClassifier
     approximation, rank : as in L1MKLClassifier
+    cv : as in L1MKLRegressor
 
     Attributes
     ----------

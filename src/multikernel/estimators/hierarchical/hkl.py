@@ -61,6 +61,7 @@ class HKLClassifier(HierarchicalKernelLearning, WeightedClassifier):
     max_nodes : int, default 2000
         Products that are looked at one by one at most; each takes 4 n (n + 1) bytes while fitting.
     class_weight, multiclass, probability, n_jobs, checkpoint, time_budget, verbose : as in L1MKLClassifier
+    cv : as in L1MKLClassifier
 
     Attributes
     ----------
@@ -113,6 +114,7 @@ class HKLRegressor(HierarchicalKernelLearning, RidgeRegressor, WeightedRegressor
     C : float > 0 or "auto", default 1.0
         Weight of the squared errors.
     rho, beta, chains, parents, node_weights, tol, max_iter, max_nodes, time_budget, verbose : as in HKLClassifier
+    cv : as in L1MKLRegressor
 
     Attributes
     ----------

@@ -49,6 +49,7 @@ class LocalizedMKLClassifier(LocalizedMKL, SupportClassifier):
     class_weight, multiclass, probability, tol, max_iter, n_jobs, checkpoint, time_budget, verbose : as in
         L1MKLClassifier
     approximation, rank : as in L1MKLClassifier
+    cv : as in L1MKLClassifier
 
     Attributes
     ----------
@@ -89,6 +90,7 @@ class LocalizedMKLRegressor(LocalizedMKL, SupportRegressor):
     kernels, n_clusters, memberships, temperature, p, random_state, solver, tol, max_iter, time_budget, verbose : as in
         LocalizedMKLClassifier
     approximation, rank : as in L1MKLClassifier
+    cv : as in L1MKLRegressor
 
     Attributes
     ----------

@@ -213,6 +213,7 @@ class GatedMKLClassifier(GatedMKL, WeightedClassifier):
     random_state : int, RandomState or None
         Of the random starts.
     class_weight, multiclass, probability, n_jobs, checkpoint, time_budget, verbose : as in L1MKLClassifier
+    cv : as in L1MKLClassifier
 
     Attributes
     ----------
@@ -265,6 +266,7 @@ class GatedMKLRegressor(GatedMKL, WeightedRegressor):
     fit_intercept : bool, default True
         Whether the mean of the target is taken off first and is the intercept.
     kernels, gates, ridge, tol, max_iter, n_init, random_state, time_budget, verbose : as in GatedMKLClassifier
+    cv : as in L1MKLRegressor
 
     Attributes
     ----------

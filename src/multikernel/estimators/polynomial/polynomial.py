@@ -79,6 +79,7 @@ class PolynomialMKLRegressor(PolynomialMKL, RidgeRegressor, WeightedRegressor):
     verbose : int, default 0
         1 prints a forecast, and then the certificate and the time left twice a second; 2 after every step.
     approximation, rank : as in L1MKLClassifier
+    cv : as in L1MKLRegressor
 
     Attributes
     ----------
@@ -133,6 +134,7 @@ class PolynomialMKLClassifier(PolynomialMKL, LabelsRegression):
     class_weight, probability, n_jobs, checkpoint, time_budget, verbose : as in L1MKLClassifier; weights multiply the
         squared residuals
     approximation, rank : as in L1MKLClassifier
+    cv : as in L1MKLClassifier
 
     Attributes
     ----------

@@ -57,7 +57,7 @@ class ScaledEstimator(RidgeModel):
         self.scaling_ = scaling[0] if single else scaling
 
     @unchanged_unless_done
-    def _fit_with(self, X: Any, y: Any, sample_weight: Any, unlabeled: Any) -> Self:
+    def _fit_with(self, X: Any, y: Any, sample_weight: Any, unlabeled: Any, groups: Any = None) -> Self:
         """Fit, where ``unlabeled`` are further inputs."""
         self.check_parameters()
         if unlabeled is not None and self.scaling != "transductive":
@@ -65,18 +65,19 @@ class ScaledEstimator(RidgeModel):
                 f"{type(self).__name__}: unlabeled inputs are used with scaling='transductive' only, "
                 f"and scaling is {self.scaling!r}"
             )
-        check_samples_rows(X, y=y, sample_weight=sample_weight)
+        check_samples_rows(X, y=y, sample_weight=sample_weight, groups=groups)
         X, y = as_source(X, y, sample_weight)
         with limited(self.time_budget):
             if isinstance(X, Source):
-                return self._fit_source(X, y)
+                return self._fit_source(X, y, groups)
             self._begin(y)
-            kept = self._checkpoint(X, y, sample_weight, unlabeled)
+            kept = self._checkpoint(X, y, sample_weight, unlabeled, groups)
             bank, target = self._bound_aloud(X, y)
             further = None if unlabeled is None else self._self_values(bank, X, unlabeled).sum(axis=1)
             weight = checked_weights(sample_weight, bank.shape[0])
             learn = partial(type(self)._learn, further=further)
-            self.fit_bank(bank, target, sample_weight=weight, learn=learn, checkpoint=kept)
+            held_out = self.resampling(groups, target)
+            self.fit_bank(bank, target, sample_weight=weight, learn=learn, checkpoint=kept, resampling=held_out)
         return self
 
     @abstractmethod

@@ -161,6 +161,7 @@ class LinearRLS2Regressor(LinearRLS2Estimator, RidgeRegressor, WeightedRegressor
         under way is ended first.
     verbose : int, default 0
         1 prints a forecast, and then the certificate and the time left twice a second; 2 after every step.
+    cv : as in L1MKLRegressor
 
     Attributes
     ----------
@@ -197,7 +198,9 @@ class LinearRLS2Regressor(LinearRLS2Estimator, RidgeRegressor, WeightedRegressor
 
     scaling: Literal["norm", "transductive", "none"] = "norm"
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, unlabeled: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, unlabeled: Any = None, groups: Any = None
+    ) -> Self:
         """Learn the weights of the features and the regression function.
 
         Parameters
@@ -206,8 +209,9 @@ class LinearRLS2Regressor(LinearRLS2Estimator, RidgeRegressor, WeightedRegressor
         y : real targets of shape (n,)
         sample_weight : array (n,) >= 0, what the squared loss of each sample is multiplied with
         unlabeled : further inputs for scaling="transductive", of shape (n_u, p)
+        groups : array (n,), the group of each sample: folds of the fit hold out whole groups
         """
-        return self._fit_with(X, y, sample_weight, unlabeled)
+        return self._fit_with(X, y, sample_weight, unlabeled, groups)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -221,6 +225,7 @@ class LinearRLS2Classifier(LinearRLS2Estimator, WeightedClassifier):
         that, with the variances of samples.
     class_weight, multiclass, probability, n_jobs, checkpoint, time_budget, verbose : as in L1MKLClassifier
     alpha, fit_intercept, tol, max_iter : as in LinearRLS2Regressor
+    cv : as in L1MKLClassifier
 
     Attributes
     ----------
@@ -243,7 +248,9 @@ class LinearRLS2Classifier(LinearRLS2Estimator, WeightedClassifier):
 
     scaling: Literal["norm", "transductive", "fisher", "fisher_root", "none"] = "norm"
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, unlabeled: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, unlabeled: Any = None, groups: Any = None
+    ) -> Self:
         """Learn the weights of the features and the classifier.
 
         Parameters
@@ -252,5 +259,6 @@ class LinearRLS2Classifier(LinearRLS2Estimator, WeightedClassifier):
         y : labels of shape (n,)
         sample_weight : array (n,) >= 0, what the squared loss of each sample is multiplied with
         unlabeled : further inputs for scaling="transductive", of shape (n_u, p)
+        groups : array (n,), the group of each sample: folds of the fit hold out whole groups
         """
-        return self._fit_with(X, y, sample_weight, unlabeled)
+        return self._fit_with(X, y, sample_weight, unlabeled, groups)

@@ -50,6 +50,7 @@ class RLS2Regressor(RLS2Estimator, RidgeRegressor, WeightedRegressor):
     verbose : int, default 0
         1 prints a forecast, and then the certificate and the time left twice a second; 2 after every step.
     approximation, rank : as in L1MKLClassifier
+    cv : as in L1MKLRegressor
 
     Attributes
     ----------
@@ -87,7 +88,9 @@ class RLS2Regressor(RLS2Estimator, RidgeRegressor, WeightedRegressor):
 
     scaling: Literal["trace", "transductive", "none"] = "trace"
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, unlabeled: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, unlabeled: Any = None, groups: Any = None
+    ) -> Self:
         """Learn the kernel weights and the regression function.
 
         Parameters
@@ -99,8 +102,9 @@ class RLS2Regressor(RLS2Estimator, RidgeRegressor, WeightedRegressor):
         sample_weight : array (n,) >= 0, what the squared loss of each sample is multiplied with
         unlabeled : further inputs for scaling="transductive", of shape (n_u, p); beside a bank or precomputed kernels
             their self-values k_k(x, x), of shape (m, n_u)
+        groups : array (n,), the group of each sample: folds of the fit hold out whole groups
         """
-        return self._fit_with(X, y, sample_weight, unlabeled)
+        return self._fit_with(X, y, sample_weight, unlabeled, groups)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -121,6 +125,7 @@ class RLS2Classifier(RLS2Estimator, LabelsRegression):
     class_weight, probability, n_jobs, checkpoint, time_budget, verbose : as in L1MKLClassifier
     kernels, alpha, fit_intercept, mode, tol, max_iter : as in RLS2Regressor
     approximation, rank : as in L1MKLClassifier
+    cv : as in L1MKLClassifier
 
     Attributes
     ----------
@@ -150,7 +155,9 @@ class RLS2Classifier(RLS2Estimator, LabelsRegression):
                 "one scaling: use multiclass='ovr', or scaling='trace'"
             )
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, unlabeled: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: Any = None, sample_weight: Any = None, *, unlabeled: Any = None, groups: Any = None
+    ) -> Self:
         """Learn the kernel weights and the classifier.
 
         Parameters
@@ -161,5 +168,6 @@ class RLS2Classifier(RLS2Estimator, LabelsRegression):
         y : labels of shape (n,)
         sample_weight : array (n,) >= 0, what the squared loss of each sample is multiplied with
         unlabeled : as in RLS2Regressor
+        groups : array (n,), the group of each sample: folds of the fit hold out whole groups
         """
-        return self._fit_with(X, y, sample_weight, unlabeled)
+        return self._fit_with(X, y, sample_weight, unlabeled, groups)

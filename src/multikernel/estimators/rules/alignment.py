@@ -30,6 +30,7 @@ class AlignmentMKLClassifier(RuleClassifier):
     kernels, learner, C, lam, class_weight, multiclass, probability, tol, max_iter, n_jobs, checkpoint, time_budget,
         verbose : as in AverageMKLClassifier
     approximation, rank : as in L1MKLClassifier
+    cv : as in L1MKLClassifier
 
     Attributes
     ----------
@@ -67,6 +68,7 @@ class AlignmentMKLRegressor(AlphaFreeRegressor):
         "alignf": the non-negative mix of largest alignment; "align": each weight proportional to its own alignment.
     kernels, alpha, fit_intercept, time_budget : as in AverageMKLRegressor
     approximation, rank : as in L1MKLClassifier
+    cv : as in L1MKLRegressor
 
     Attributes
     ----------

@@ -50,6 +50,7 @@ class AverageMKLClassifier(RuleClassifier):
     verbose : int, default 0
         1 prints a forecast; a rule takes no steps that could be told.
     approximation, rank : as in L1MKLClassifier
+    cv : as in L1MKLClassifier
 
     Attributes
     ----------
@@ -89,6 +90,7 @@ class AverageMKLRegressor(StreamedEstimator, AlphaFreeRegressor):
     time_budget : float > 0 or None, default None
         Not used: one linear system is solved, and no kernel is looked at twice.
     approximation, rank : as in L1MKLClassifier
+    cv : as in L1MKLRegressor
 
     Attributes
     ----------

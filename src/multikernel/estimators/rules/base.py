@@ -64,7 +64,7 @@ class RuleEstimator(ApproximateEstimator):
         return self._weigh(bank, task, RidgeMachine()).values[None, :]
 
     def _fold(self, name: str, learn: Learner, train: Samples, test: Samples) -> Fold:
-        tasks = self._tasks(train.target, train.weight)
+        tasks = self.tasks(train.target, train.weight, train.resampling)
         tried = [self._tried(task.bank(train.bank), task) for task in tasks]
         return RuleFold(self, name, train, test, tasks, tried)
 

@@ -42,6 +42,7 @@ class BestKernelClassifier(RuleClassifier):
     """
 
     few_passes: ClassVar[bool] = False  # each kernel is learned with, alone
+    _own_folds: ClassVar[bool] = True
     cv: CrossValidation = 5
     random_state: Seed = None
 
@@ -76,6 +77,7 @@ class BestKernelRegressor(RuleRegressor):
     """
 
     few_passes: ClassVar[bool] = False  # each kernel is learned with, alone
+    _own_folds: ClassVar[bool] = True
     cv: CrossValidation = 5
     random_state: Seed = None
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
 
+from multikernel._folds import Fold
 from multikernel._parameters import Seed
 from multikernel._rules import AnyOf, Choice, Number
 from multikernel._typing import Array
@@ -16,7 +17,7 @@ from multikernel.banks import KernelBank
 from multikernel.estimators.parameters import CrossValidation
 from multikernel.estimators.protocol import Task
 from multikernel.estimators.rules.base import RuleClassifier, RuleRegressor
-from multikernel.estimators.rules.folds import Fold, folds_of_classes, folds_of_numbers
+from multikernel.estimators.rules.folds import folds_of_classes, folds_of_numbers
 from multikernel.machines import Machine, RidgeMachine
 from multikernel.procedures import Weights, held_out_scores, proportional
 from multikernel.procedures.units import kernel_size
@@ -70,6 +71,7 @@ class ProportionalMKLClassifier(RuleClassifier):
     """
 
     threshold: Annotated[Any, AnyOf((_ACCURACY, CHANCE))] = "chance"
+    _own_folds: ClassVar[bool] = True
     cv: CrossValidation = 5
     random_state: Seed = None
 
@@ -120,6 +122,7 @@ class ProportionalMKLRegressor(RuleRegressor):
     """
 
     threshold: Annotated[float, _ACCURACY] = 0.0
+    _own_folds: ClassVar[bool] = True
     cv: CrossValidation = 5
     random_state: Seed = None
 

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
-from sklearn.model_selection import check_cv
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -41,6 +40,7 @@ class LearnedScalesEstimator(RidgeModel):
     """Kernels of a distance, a scale in them for each feature; subclasses have the target."""
 
     _on_arrays: ClassVar[bool] = False
+    _own_folds: ClassVar[bool] = True
 
     kernels: Any = field(default=None, kw_only=False)
     metric: Literal["diagonal", "full"] | Count = "diagonal"
@@ -54,7 +54,7 @@ class LearnedScalesEstimator(RidgeModel):
     random_state: Seed = 0
     verbose: Verbosity = 0
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Learn the scales, the kernel weights, the ridge and the function.
 
         Parameters
@@ -62,8 +62,10 @@ class LearnedScalesEstimator(RidgeModel):
         X : array, CSR matrix or data frame of shape (n, p); or a square KernelBank of distances
         y : targets of shape (n,) or (n, t), or labels of shape (n,)
         sample_weight : array (n,) >= 0, what the squared error of each sample is multiplied with
+        groups : array (n,), the group of each sample: folds hold out whole groups. The parameter ``groups`` is of
+            features
         """
-        return self._fit(X, y, sample_weight)
+        return self._fit(X, y, sample_weight, groups)
 
     def check_parameters(self) -> None:
         super().check_parameters()
@@ -163,7 +165,7 @@ class LearnedScalesEstimator(RidgeModel):
     def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
         combination, Y = self._combination(), as_columns(task.target)
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        held_out = HeldOut(Y, self._folds(task.target, seed), self.fit_intercept)
+        held_out = HeldOut(Y, self._folds(task, seed), self.fit_intercept)
         with one_blas_thread(len(Y), MANY):
             found = learned_scales(
                 bank,
@@ -182,15 +184,14 @@ class LearnedScalesEstimator(RidgeModel):
             solution = machine.solve(gram, task.target / unit, sample_weight=task.sample_weight)
             return found, MachineUnits(machine, 1.0, unit, coef=unit).solution(solution)
 
-    def _folds(self, target: Array, seed: int) -> Folds:
+    def _folds(self, task: Task, seed: int) -> Folds:
         """A number of folds is one of shuffled folds, each with as many samples of a class as the others."""
-        n, labels = len(target), self._labels(target)
-        if not isinstance(self.cv, int | np.integer):
-            return Folds.of(self.cv if isinstance(self.cv, str) else check_cv(self.cv, labels), n, labels)
-        mixed = np.random.default_rng(seed).permutation(n)
-        folds, count = np.empty(n, dtype=int), min(int(self.cv), n)
-        folds[mixed[np.argsort(labels[mixed], kind="stable")]] = np.arange(n) % count
-        return Folds(folds, count)
+        labels = self._labels(task.target)
+        if task.resampling.given is not None:
+            return Folds.of(task.resampling.given, len(labels), labels)
+        count = len(labels) if isinstance(self.cv, str) else int(self.cv)
+        folds = task.resampling.drawn(labels, count, np.random.default_rng(seed))
+        return Folds(folds, int(folds.max()) + 1)
 
     @abstractmethod
     def _labels(self, target: Array) -> Array:

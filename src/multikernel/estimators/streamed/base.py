@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
+from numbers import Integral
 from pathlib import Path
 from typing import Any, Self, cast
 
@@ -19,6 +20,7 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from multikernel._arrays import host
+from multikernel._rules import shown
 from multikernel._typing import Array
 from multikernel._workers import limited
 from multikernel.banks import KernelBank
@@ -97,6 +99,12 @@ class StreamedEstimator(ApproximateEstimator, RidgeModel):
             raise ValueError(
                 f"{name} learns chunk by chunk on approximate kernels: give approximation='nystroem', and a rank"
             )
+        cv = getattr(self, "cv", None)
+        if cv is not None and not isinstance(cv, Integral):
+            raise ValueError(
+                f"{name} learns from sums over the rows, which are held out by what they hold: give cv as a number of "
+                f"folds, got {shown(cv)}"
+            )
         refused = {
             "probability": "probabilities are calibrated on held-out rows, which are not kept: leave probability out",
             "class_weight": "weights of classes that are 'balanced' need all rows: give a dict of weights",
@@ -169,8 +177,13 @@ class StreamedEstimator(ApproximateEstimator, RidgeModel):
 
     # -- from a source -------------------------------------------------------------------------------------------------
 
-    def _fit_source(self, source: Source, y: Any = None) -> Self:
+    def _fit_source(self, source: Source, y: Any = None, groups: Any = None) -> Self:
         """Two passes over the rows: a look at them, and the sums."""
+        if groups is not None:
+            raise ValueError(
+                f"{type(self).__name__}: groups of rows that are read in chunks are not held out together: read the "
+                "rows into an array, or leave groups out"
+            )
         if y is not None:
             raise ValueError(f"{type(self).__name__}: a source holds its target: name it where the source is made")
         self._check_sums()

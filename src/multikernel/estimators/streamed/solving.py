@@ -96,7 +96,8 @@ def numbers(model: Any, bank: LowRankBank, sample: Sample) -> dict[str, float]:
     if not names:
         return {}
     own = bank.on_features(sample.F)
-    found = chosen(with_numbers(model), type(model)._learn, own, sample.y, sample.weight)
+    held_out = model.resampling(None, sample.y)
+    found = chosen(with_numbers(model), type(model)._learn, own, sample.y, sample.weight, resampling=held_out)
     return {name: getattr(found, name) / _unit(model, name, own, sample, None) for name in names}
 
 

@@ -80,6 +80,9 @@ class L1MKLClassifier(WeightsOfSumOne, SupportClassifier):
     rank : int >= 1 or float in (0, 1), default 256
         Features of each kernel; or the error of a kernel matrix that is not to be exceeded, for which features are
         doubled until the estimate says so.
+    cv : int, splitter, iterable of (train, test) pairs, or None, default None
+        Folds where C is "auto", and those that probabilities are calibrated on: a number of folds with their share of
+        each class, three and five by default, or folds of your own. With groups in ``fit`` they hold out whole groups.
 
     Attributes
     ----------
@@ -135,6 +138,9 @@ class L1MKLRegressor(WeightsOfSumOne, SupportRegressor):
         Whether there is an intercept, and with it the equality sum b = 0.
     kernels, solver, tol, max_iter, time_budget, verbose : as in L1MKLClassifier
     approximation, rank : as in L1MKLClassifier
+    cv : int, splitter, iterable of (train, test) pairs, or None, default None
+        Folds where a parameter is "auto": a number of folds with their share of the target's range, three by default,
+        or folds of your own. With groups in ``fit`` they hold out whole groups.
 
     Attributes
     ----------

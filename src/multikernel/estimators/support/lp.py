@@ -75,6 +75,7 @@ class LpMKLClassifier(WeightsInBall, SupportClassifier):
     class_weight, multiclass, probability, tol, max_iter, n_jobs, checkpoint, time_budget, verbose : as in
         L1MKLClassifier
     approximation, rank : as in L1MKLClassifier
+    cv : as in L1MKLClassifier
 
     Attributes
     ----------
@@ -111,6 +112,7 @@ class LpMKLRegressor(WeightsInBall, SupportRegressor):
     C, epsilon, fit_intercept : as in L1MKLRegressor
     kernels, solver, tol, max_iter, time_budget, verbose : as in LpMKLClassifier
     approximation, rank : as in L1MKLClassifier
+    cv : as in L1MKLRegressor
 
     Attributes
     ----------

@@ -50,6 +50,7 @@ class SMKLClassifier(SupportClassifier):
     class_weight, multiclass, probability, tol, max_iter, n_jobs, checkpoint, time_budget, verbose : as in
         L1MKLClassifier
     approximation, rank : as in L1MKLClassifier
+    cv : as in L1MKLClassifier
 
     Attributes
     ----------
@@ -139,6 +140,7 @@ class SMKLRegressor(SupportRegressor):
         An interior point method over weights and support vectors together.
     kernels, tol, max_iter, time_budget, verbose : as in L1MKLClassifier
     approximation, rank : as in L1MKLClassifier
+    cv : as in L1MKLRegressor
 
     Attributes
     ----------

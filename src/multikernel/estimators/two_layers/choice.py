@@ -55,7 +55,11 @@ def _losses(model: Any, learn: Any, whole: Samples) -> Array:
     rough, found = roughly(with_numbers(model, class_weight=None)), [np.zeros(1)]
     for train, test in folds_of(whole, is_classifier(model)):
         try:
-            keeping(lambda train=train: rough.fit_bank(train.bank, train.target, (), train.weight, learn, exact=False))  # type: ignore[misc]
+            keeping(
+                lambda train=train: rough.fit_bank(  # type: ignore[misc]
+                    train.bank, train.target, (), train.weight, learn, exact=False, resampling=train.resampling
+                )
+            )
         except (ValueError, ArithmeticError):
             return np.full(1, np.finfo(float).max)
         found.append(test.losses(rough, rough.predictor_.values(test.bank)))

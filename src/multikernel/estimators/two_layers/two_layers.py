@@ -52,6 +52,7 @@ class TwoLayerRegressor(TwoLayers, RidgeRegressor, WeightedRegressor):
         Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the stationarity.
     verbose : int, default 0
         1 prints a forecast, and then the certificate and the time left twice a second; 2 after every step.
+    cv : as in L1MKLRegressor
 
     Attributes
     ----------
@@ -100,6 +101,7 @@ class TwoLayerClassifier(TwoLayers, WeightedClassifier):
         Whether the labels lose their mean first, which is the intercept.
     class_weight, multiclass, probability, n_jobs, checkpoint, time_budget, verbose : as in L1MKLClassifier; weights
         multiply the squared residuals
+    cv : as in L1MKLClassifier
 
     Attributes
     ----------

@@ -1,0 +1,221 @@
+"""How samples are held out: what users give as ``cv`` and ``groups``.
+
+Samples of one group, the measurements of one patient say, have more in common than their features should tell. A fold
+therefore holds out whole groups: a model that has seen a patient knows more of him than of the next one.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+from sklearn.model_selection import check_cv
+
+from multikernel._arrays import host
+from multikernel._typing import Array
+
+Fold = tuple[Array, Array]  # training and test rows
+
+
+@dataclass(frozen=True, eq=False)
+class Resampling:
+    """How samples are held out.
+
+    Parameters
+    ----------
+    count : int or None, the number of folds; None where whoever draws them has a number of his own
+    groups : int array (n,), the group of each sample; None where there are none
+    given : tuple of training and test rows, made by a splitter or listed; None where folds are to be drawn
+    """
+
+    count: int | None = None
+    groups: Array | None = None
+    given: tuple[Fold, ...] | None = None
+
+    @classmethod
+    def of(cls, owner: str, cv: Any, groups: Any, y: Array) -> Resampling:
+        """From the parameter ``cv`` of an estimator, which is valid, and the groups that its fit was given.
+
+        Parameters
+        ----------
+        owner : str, who is named in errors
+        cv : None, a number of folds, "loo", a splitter or an iterable of (train, test)
+        groups : values of shape (n,), or None
+        y : array (n,) or (n, t), which splitters may look at
+
+        Raises
+        ------
+        ValueError : for groups that are not n values, for a single group, for a splitter that needs groups where there
+            are none or that splits one, and for folds without training or test samples
+        """
+        numbers = numbered(owner, groups, len(y))
+        if numbers is not None and not numbers.any():
+            raise ValueError(
+                f"{owner}: groups has one value only, {np.asarray(host(groups))[0]!s}, and a fold holds out whole "
+                "groups: give two groups or more, or leave groups out"
+            )
+        if cv is None or isinstance(cv, Integral):
+            return cls(None if cv is None else int(cv), numbers)
+        if isinstance(cv, str):  # each sample, or each group, is a fold
+            return cls(len(y), numbers)
+        return cls(None, numbers, tuple(_given(owner, cv, y, numbers)))
+
+    @property
+    def decided(self) -> bool:
+        """Whether the user says more about the folds than their number."""
+        return self.groups is not None or self.given is not None
+
+    def among(self, rows: Array) -> Resampling:
+        """The same of some of the samples, whose numbers are then their places in ``rows``."""
+        if not self.decided:
+            return self
+        groups = None if self.groups is None else self.groups[rows]
+        if self.given is None:
+            return replace(self, groups=groups)
+        place = np.full(1 + max(int(r.max(initial=0)) for r in (rows, *(r for fold in self.given for r in fold))), -1)
+        place[rows] = np.arange(len(rows))
+        kept = [tuple(own[own >= 0] for own in (place[train], place[test])) for train, test in self.given]
+        return replace(
+            self, groups=groups, given=tuple((train, test) for train, test in kept if len(train) and len(test))
+        )
+
+    def drawn(self, labels: Array, count: int, rng: Any) -> Array:
+        """The fold of each sample where none are given: so many, or as many as the user wants, of equal shares.
+
+        Parameters
+        ----------
+        labels : int array (n,), of each of which every fold gets its share
+        count : int, how many folds where the user gave no number
+        rng : Generator or RandomState
+        """
+        return dealt(labels, self.count or count, rng, self.groups)
+
+    def folds(self, labels: Array, count: int, rng: Any) -> list[Fold]:
+        """Training and test rows, given or drawn; the parameters are those of ``drawn``."""
+        if self.given is not None:
+            return list(self.given)
+        fold = self.drawn(labels, count, rng)
+        return [(np.flatnonzero(fold != f), np.flatnonzero(fold == f)) for f in range(int(fold.max()) + 1)]
+
+
+UNDECIDED = Resampling()  # nothing is asked for
+
+
+def dealt(labels: Array, count: int, rng: Any, groups: Array | None = None) -> Array:
+    """The fold of each sample: whole groups, dealt out so that every fold gets its share of each label.
+
+    Parameters
+    ----------
+    labels : int array (n,)
+    count : int, how many folds; fewer where there are fewer groups
+    rng : Generator or RandomState, which mixes what is equal
+    groups : int array (n,); each sample by itself where there are none
+
+    Returns
+    -------
+    int array (n,), 0 to the number of folds - 1
+    """
+    n = len(labels)
+    if groups is None:
+        mixed, folds = rng.permutation(n), np.empty(n, dtype=int)
+        if count >= n:
+            return np.arange(n)
+        folds[mixed[np.argsort(labels[mixed], kind="stable")]] = np.arange(n) % count
+        return folds
+    unique, of = np.unique(groups, return_inverse=True)
+    if count >= len(unique):
+        return np.arange(n) if len(unique) == n else of
+    share = np.zeros((len(unique), int(labels.max()) + 1))
+    np.add.at(share, (of, labels), 1.0)
+    share /= np.maximum(share.sum(axis=0), 1.0)
+    mixed = rng.permutation(len(unique))
+    chosen, full = np.empty(len(unique), dtype=int), np.zeros((count, share.shape[1]))
+    for g in mixed[np.argsort(-share[mixed].sum(axis=1), kind="stable")]:  # the largest group first
+        fold = np.lexsort((full.sum(axis=1), full @ share[g]))[0]  # where its labels are rarest
+        full[fold] += share[g]
+        chosen[g] = fold
+    return chosen[of]
+
+
+def complete(folds: Sequence[Fold], labels: Array) -> list[Fold]:
+    """Those folds whose training rows hold samples of every label."""
+    count = len(np.unique(labels))
+    return [fold for fold in folds if len(np.unique(labels[fold[0]])) == count]
+
+
+def numbered(owner: str, groups: Any, n: int) -> Array | None:
+    """Groups of n samples as numbers from 0 on; None where there are none.
+
+    Parameters
+    ----------
+    owner : str, who is named in errors
+    groups : values of shape (n,), or None
+    n : int
+
+    Raises
+    ------
+    ValueError : for another shape, a missing value, and values that cannot be compared
+    """
+    if groups is None:
+        return None
+    values = np.asarray(host(groups))
+    if values.shape != (n,):
+        raise ValueError(
+            f"{owner}: groups must hold one value for each of {n} samples, an array of shape ({n},); got shape "
+            f"{values.shape}"
+        )
+    if values.dtype.kind == "O":
+        missing = np.array([value is None or value != value for value in values], dtype=bool)
+    else:
+        missing = np.isnat(values) if values.dtype.kind in "mM" else values != values
+    if missing.any():
+        raise ValueError(
+            f"{owner}: groups has a missing value at row {int(missing.argmax())}: name its group, or leave the sample "
+            "out"
+        )
+    try:
+        return np.unique(values, return_inverse=True)[1].reshape(n)
+    except TypeError:
+        raise ValueError(
+            f"{owner}: groups holds values of several types: give numbers alone, or strings alone"
+        ) from None
+
+
+def _given(owner: str, cv: Any, y: Array, groups: Array | None) -> Iterator[Fold]:
+    """The folds of a splitter, or of an iterable, checked."""
+    n, count = len(y), 0
+    with warnings.catch_warnings():
+        warnings.filterwarnings("ignore", "The groups parameter is ignored")  # what comes of it is checked below
+        try:
+            found = list(check_cv(cv).split(np.empty((n, 1)), y, groups))
+        except ValueError as error:
+            if groups is None and "groups" in str(error):
+                raise ValueError(f"{owner}: cv={cv!r} needs the group of each sample: fit(X, y, groups=...)") from None
+            raise
+    for count, fold in enumerate(found, 1):
+        try:
+            train, test = (np.arange(n)[np.asarray(rows, dtype=None if len(rows) else int)] for rows in fold)
+        except (IndexError, ValueError, TypeError):
+            raise ValueError(
+                f"{owner}: fold {count - 1} of cv must be a pair of training and test rows, numbers from 0 to {n - 1}"
+            ) from None
+        if not (len(train) and len(test)):
+            raise ValueError(
+                f"{owner}: fold {count - 1} of cv has {len(train)} training and {len(test)} test samples: each fold "
+                "needs some of both"
+            )
+        if groups is not None and len(both := np.intersect1d(groups[train], groups[test])):
+            row = int(np.flatnonzero(groups == both[0])[0])
+            raise ValueError(
+                f"{owner}: fold {count - 1} of cv trains and tests on samples of one group, that of row {row}: give a "
+                "splitter that keeps groups whole, such as GroupKFold(), or leave groups out"
+            )
+        yield train, test
+    if not count:
+        raise ValueError(
+            f"{owner}: cv gives no folds: give a number of folds, a splitter, or pairs of training and test rows"
+        )
