@@ -9,17 +9,21 @@ import os
 import pkgutil
 import subprocess
 import sys
+import tracemalloc
 import warnings
 import zipfile
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import is_dataclass
+from hashlib import blake2b
 from importlib import import_module
+from itertools import combinations
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from scipy import sparse
 from sklearn.base import BaseEstimator
 from sklearn.calibration import CalibratedClassifierCV
 from sklearn.compose import ColumnTransformer
@@ -43,18 +47,26 @@ def content(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return path.read_bytes()
 
 
-def rewritten(content: bytes, change: Callable[[dict[str, Any], dict[str, bytes]], None]) -> bytes:
-    """A file whose header and members were changed, and which is a valid zip."""
+def rewritten(content: bytes, change: Callable[[dict[str, Any], dict[str, bytes]], Any], seal: bool = True) -> bytes:
+    """A file whose header and members were changed, and which is a valid zip, with the digests that belong to it."""
     with zipfile.ZipFile(io.BytesIO(content)) as file:
         parts = {name: file.read(name) for name in file.namelist()}
     header = json.loads(parts.pop("header.json"))
     change(header, parts)
+    if seal:
+        digests = {name.removesuffix(".npy"): digest(part) for name, part in parts.items() if name.endswith(".npy")}
+        header["digests"] = digests
+        parts["header.digest"] = digest(json.dumps(header).encode()).encode()
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as file:
         file.writestr("header.json", json.dumps(header))
         for name, part in parts.items():
             file.writestr(name, part)
     return out.getvalue()
+
+
+def digest(part: bytes) -> str:
+    return blake2b(part, digest_size=16).hexdigest()
 
 
 def npy(text: str, data: bytes = b"") -> bytes:
@@ -76,6 +88,7 @@ FORGED: dict[str, Callable[[dict[str, Any], dict[str, bytes]], Any]] = {
     "a later version": lambda header, parts: header.update(version=99),
     "no model": lambda header, parts: header.pop("model"),
     "metadata that is a number": lambda header, parts: header.update(metadata=3),
+    "a version of multikernel that is nothing": lambda header, parts: header.update(multikernel=None),
     "an empty part": lambda header, parts: header.update(model={}),
     "an unknown part": lambda header, parts: header.update(model={"pickle": "..."}),
     "objects of another shape": lambda header, parts: header.update(model={"objects": [1], "shape": [2, 10**12]}),
@@ -88,6 +101,156 @@ FORGED: dict[str, Callable[[dict[str, Any], dict[str, bytes]], Any]] = {
         model={"csr": [{"objects": [1.0], "shape": [1]}, [7], [0, 1]], "shape": [1, 2], "matrix": False}
     ),
 }
+
+
+def swapped(header: dict[str, Any], parts: dict[str, bytes]) -> None:
+    """The contents of two arrays of the same size."""
+    names = sorted(name for name in parts if name.endswith(".npy"))
+    one, two = next(pair for pair in combinations(names, 2) if len(parts[pair[0]]) == len(parts[pair[1]]))
+    parts[one], parts[two] = parts[two], parts[one]
+
+
+def retyped(header: dict[str, Any], parts: dict[str, bytes]) -> None:
+    parts["a0.npy"] = parts["a0.npy"].replace(b"<f8", b"<i8")
+
+
+ALTERED: dict[str, Callable[[dict[str, Any], dict[str, bytes]], Any]] = {
+    "two arrays": swapped,
+    "the type of an array": retyped,
+    "a parameter": lambda header, parts: header["model"]["state"].update(verbose=True),
+    "the digests of arrays": lambda header, parts: header.update(digests={}),
+    "the digest of the header": lambda header, parts: parts.pop("header.digest"),
+    "the format": lambda header, parts: header.update(version=2),
+}
+
+
+@pytest.mark.parametrize("change", ALTERED.values(), ids=ALTERED)
+def test_what_was_altered_after_it_was_saved_is_refused(
+    change: Callable[..., Any], content: bytes, tmp_path: Path
+) -> None:
+    path = tmp_path / "altered.mk"
+    path.write_bytes(rewritten(content, change, seal=False))
+    with pytest.raises(ValueError, match=r"altered\.mk cannot be loaded: (its header was altered|the digest)"):
+        mk.load(path)
+
+
+@pytest.mark.parametrize("change", [swapped, retyped], ids=["swapped", "retyped"])
+def test_an_array_that_is_not_the_one_saved_is_refused(
+    change: Callable[..., Any], content: bytes, tmp_path: Path
+) -> None:
+    with zipfile.ZipFile(io.BytesIO(content)) as file:
+        parts = {name: file.read(name) for name in file.namelist()}
+    change({}, parts)
+    with zipfile.ZipFile(tmp_path / "altered.mk", "w") as file:
+        for name, part in parts.items():
+            file.writestr(name, part)
+    with pytest.raises(
+        ValueError, match=r"altered\.mk cannot be loaded: its array a\d+ was altered after it was saved"
+    ):
+        mk.load(tmp_path / "altered.mk")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "multikernel.__main__:X",
+        "multikernel.app:X",
+        "sklearn.conftest:X",
+        "sklearn.experimental.enable_iterative_imputer:X",
+    ],
+)
+def test_loading_imports_no_module_that_models_are_not_made_of(name: str, content: bytes, tmp_path: Path) -> None:
+    path, module = tmp_path / "m.mk", name.partition(":")[0]
+    path.write_bytes(rewritten(content, lambda header, parts: header.update(model={"estimator": name, "state": {}})))
+    before = sys.modules.pop(module, None)
+    try:
+        with pytest.raises(ValueError, match=r"is not a class of multikernel or scikit-learn that models are made of"):
+            mk.load(path)
+        assert module not in sys.modules
+    finally:
+        sys.modules.update({} if before is None else {module: before})
+
+
+@pytest.mark.parametrize("part", ["[],", '{"dict":[]},', '{"a":1},', "1.5,"])
+def test_a_header_of_many_values_is_refused_before_they_are_made(part: str, content: bytes, tmp_path: Path) -> None:
+    def many(header: dict[str, Any], parts: dict[str, bytes]) -> None:
+        header["model"] = "MANY"
+
+    forged = rewritten(content, many, seal=False)
+    with zipfile.ZipFile(io.BytesIO(forged)) as file:
+        text = file.read("header.json").decode().replace('"MANY"', f"[{part * 200_000}0]").encode()
+    path = tmp_path / "many.mk"
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+        file.writestr("header.json", text)
+        file.writestr("header.digest", digest(text))
+    tracemalloc.start()
+    try:
+        with pytest.raises(
+            ValueError, match=r"many\.mk cannot be loaded: it would unpack to more than 200 times its size"
+        ):
+            mk.load(path)
+        peak = tracemalloc.get_traced_memory()[1]
+    finally:
+        tracemalloc.stop()
+    assert peak < 5 * len(text) + (1 << 20)
+
+
+def test_one_array_in_many_sparse_matrices_is_counted_each_time(tmp_path: Path) -> None:
+    def many(header: dict[str, Any], parts: dict[str, bytes]) -> None:
+        header["model"] = [header["model"] for _ in range(1000)]
+
+    path = tmp_path / "m.mk"
+    mk.save(sparse.csr_array(np.ones((1, 100_000))), path)
+    path.write_bytes(rewritten(path.read_bytes(), many))
+    with pytest.raises(ValueError, match=r"unpack to more than 200 times its size"):
+        mk.load(path)
+
+
+def test_a_header_of_many_equal_values_is_read_again(tmp_path: Path) -> None:
+    mk.save([[0, "", []]] * 20_000, tmp_path / "m.mk")
+    assert mk.load(tmp_path / "m.mk") == [[0, "", []]] * 20_000
+
+
+@pytest.mark.parametrize("metadata", ["text", ["a"], 3, 0, ""])
+def test_metadata_are_a_dict(metadata: Any, tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=r"metadata is a dict"):
+        mk.save(mk.RLS2Regressor(), tmp_path / "m.mk", metadata=metadata)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_metadata_come_back_as_they_were(tmp_path: Path) -> None:
+    told = {
+        "score": np.float32(0.5),
+        "n": np.int64(3),
+        "pairs": (1, 2),
+        7: None,
+        "means": np.arange(3.0),
+        "x": {"y": []},
+    }
+    mk.save(mk.RLS2Regressor(), tmp_path / "m.mk", metadata=told)
+    again = read(tmp_path / "m.mk")[1]
+    np.testing.assert_array_equal(again.pop("means"), told.pop("means"))
+    assert again == told
+    with pytest.raises(TypeError, match=r"cannot save metadata\['when'\]\[1\]: a object has no form"):
+        mk.save(mk.RLS2Regressor(), tmp_path / "m.mk", metadata={"when": [0, object()]})
+
+
+def test_what_holds_itself_is_not_saved(tmp_path: Path) -> None:
+    endless: list[Any] = []
+    endless.append(endless)
+    for model, metadata in ((endless, {}), (mk.RLS2Regressor(), {"a": endless})):
+        with pytest.raises(ValueError, match=r"cannot be saved: something in them holds itself"):
+            mk.save(model, tmp_path / "m.mk", metadata)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_device_is_no_model(tmp_path: Path) -> None:
+    if hasattr(os, "mkfifo"):
+        os.mkfifo(tmp_path / "pipe")  # opening it would wait for somebody who writes
+        with pytest.raises(OSError, match=r"pipe is a directory or a device"):
+            mk.load(tmp_path / "pipe")
+    with pytest.raises(OSError, match="is a directory or a device"):
+        mk.load(tmp_path)
 
 
 @pytest.mark.parametrize("change", FORGED.values(), ids=FORGED)

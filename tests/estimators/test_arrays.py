@@ -12,6 +12,7 @@ from multikernel import (
     L1MKLClassifier,
     LearnedScalesRegressor,
     LinearRLS2Regressor,
+    LpMKLClassifier,
     MultipleKernelRidgeCV,
     OneClassMKL,
     PolynomialMKLRegressor,
@@ -46,6 +47,17 @@ def on_device(A):
     """On a device whose arrays refuse to become NumPy arrays by themselves."""
     strict = pytest.importorskip("array_api_strict", reason="array-api-strict is not installed")
     return strict.asarray(np.array(A), device=strict.Device("device1"))
+
+
+@pytest.mark.parametrize("put", [on_torch, on_device])
+def test_the_same_way_is_chosen_wherever_the_samples_are(put):
+    """From some hundred samples on there are two, whose answers differ within the gap that is allowed."""
+    rng = np.random.default_rng(0)
+    A = rng.normal(size=(400, 3))
+    y = np.sign(np.sin(A[:, 0]) + A[:, 1] ** 2 - 1.0 + 0.5 * rng.normal(size=400))
+    model = LpMKLClassifier(kernels.rbf_grid([0.01, 0.1, 1.0]), C=1.0)
+    truth = model.fit(A, y).decision_function(A)
+    np.testing.assert_allclose(host(model.fit(put(A), y).decision_function(put(A))), truth, rtol=0, atol=1e-8)
 
 
 MODELS = {

@@ -100,7 +100,7 @@ def test_it_prints_as_a_sentence() -> None:
     )
     large = mk.Forecast("L1MKLClassifier", 1, 50_000, 1, 8000.0, 6e10, 3.2e10, "evaluated in every pass")
     assert str(large) == (
-        "L1MKLClassifier: about 2.2 hours and 60 GB, and there are 32 GB in all: 1 kernel of 50,000 samples, evaluated "
+        "L1MKLClassifier: about 2.2 hours and 60 GB, and 32 GB are available: 1 kernel of 50,000 samples, evaluated "
         "in every pass"
     )
     assert not large.fits
@@ -141,7 +141,7 @@ def test_what_does_not_fit_is_refused_with_ways_out(monkeypatch: pytest.MonkeyPa
     model = mk.L1MKLClassifier(EACH)
     with pytest.raises(
         MemoryError,
-        match=r"L1MKLClassifier: a fit of 48 kernels to 400 samples takes .* 0\.004 GB in all: take at most \d+ "
+        match=r"L1MKLClassifier: a fit of 48 kernels to 400 samples takes .* 0\.004 GB are available: take at most \d+ "
         r"samples, or fewer kernels, or approximation='nystroem'",
     ):
         model.fit(X, Y)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import warnings
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -195,3 +197,18 @@ def test_a_model_that_names_a_checkpoint_is_saved(tmp_path: Path) -> None:
     model = EasyMKLClassifier(kernels.rbf_grid([0.1]), checkpoint=tmp_path / "parts").fit(X, y > 0)
     multikernel.save(model, tmp_path / "model.mk")
     assert multikernel.load(tmp_path / "model.mk").checkpoint == str(tmp_path / "parts")
+
+
+def test_a_part_in_the_place_of_another_or_with_another_array_is_made_again(tmp_path: Path) -> None:
+    kept = Checkpoint.of(tmp_path, "some work")
+    assert kept.folder is not None
+    for name in "ab":
+        kept.part(name, lambda name=name: {"name": name, "values": np.arange(4.0)})
+    one, two = sorted(kept.folder.glob("*.part"))
+    content = two.read_bytes()
+    two.write_bytes(one.read_bytes())
+    assert kept.part("b", lambda: "made again") == "made again"
+    with zipfile.ZipFile(io.BytesIO(content)) as old, zipfile.ZipFile(two, "w") as new:
+        for name in old.namelist():
+            new.writestr(name, old.read(name).replace(np.float64(2.0).tobytes(), np.float64(3.0).tobytes()))
+    assert kept.part("b", lambda: "made again") == "made again"

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from multikernel._memory import total_memory
+from multikernel._memory import available_memory
 from multikernel._typing import Array
 from multikernel.auto.candidates import Candidate
 
@@ -19,7 +19,7 @@ _FEWEST, _MOST = 100, 4000  # samples to choose on at least, and at most where t
 _SPEED = 2e10  # operations a second of one core, on the safe side
 _SHARE = 0.7  # of the time for the choice
 _MATRICES = 8.0  # of n x n numbers that are in memory at a time
-_MEMORY = 0.5  # of this machine's
+_MEMORY = 0.5  # of what is available
 
 
 @dataclass(frozen=True)
@@ -45,9 +45,9 @@ class Limits:
         found : candidates, the most important first
         n, p : int
         seconds : time for a fit, or None
-        memory : bytes, or None for half of this machine's
+        memory : bytes, or None for half of what is available
         """
-        held = (memory or _MEMORY * total_memory()) / (8.0 * _MATRICES)
+        held = (memory or _MEMORY * available_memory()) / (8.0 * _MATRICES)
         fits = max(_FEWEST, int(np.sqrt(held)))
         if seconds is None:
             return cls(min(n, fits, _CHOICE), min(n, fits, _TRAINING), tuple(found))

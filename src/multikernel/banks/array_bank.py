@@ -20,6 +20,7 @@ from multikernel._linalg import as_columns
 from multikernel._typing import Array, Index
 from multikernel.banks.array_gram import ArrayGram
 from multikernel.banks.base import MEMORY, KernelBank
+from multikernel.banks.cost import BankCost
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indices import positions, same_samples
 from multikernel.banks.threads import slices
@@ -70,6 +71,15 @@ class ArrayBank(KernelBank):
     @property
     def square(self) -> bool:
         return self.X is self.Z
+
+    def cost(self, memory: float = 0.0, itemsize: int = 8) -> BankCost:
+        """As of NumPy's matrices: ``solver="auto"`` chooses alike, wherever the samples are."""
+        m, n = len(self), self.shape[1]
+        held, evaluated = 8.0 * m * float(n) ** 2, BankCost.evaluated(m, n)
+        if self.stored is None and held > memory:
+            return evaluated
+        known = BankCost.stored(m, n, held)
+        return known if self.stored is not None else replace(known, made=evaluated.sweep)
 
     # -- matrices, where the samples are -----------------------------------------------------------------------------
 

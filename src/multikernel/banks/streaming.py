@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._memory import check_memory, total_memory
+from multikernel._memory import check_memory
 from multikernel._typing import Array
 from multikernel.banks.threads import one_blas_thread, over_rows
 
@@ -118,5 +118,5 @@ class Stream:
 def check_sums(count: int, m: int, shape: tuple[int, int]) -> None:
     """MemoryError where so many weighted sums of m kernels, dense matrices of this shape, are more than fits."""
     r, c = shape
-    instead = f"at most {int(np.sqrt(total_memory() / 8 / count))} samples fit; take a part of them, or {_FEATURES}"
-    check_memory(float(count) * r * c, f"the weighted sum of {m} kernels of {r} and {c} samples", instead)
+    what, instead = f"the weighted sum of {m} kernels of {r} and {c} samples", f"take a part of them, or {_FEATURES}"
+    check_memory(float(count) * r * c, what, instead)

@@ -1,7 +1,7 @@
 """Estimators that can take kernels by few features each, where matrices of all samples would be too large.
 
-"auto" does so where the exact way would hold more than ``_BUDGET`` bytes, or half of the memory: ``_MATRICES`` n x n
-matrices at a time.
+"auto" does so where the exact way would hold more than ``_BUDGET`` bytes, or half of the memory that is available:
+``_MATRICES`` n x n matrices at a time.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Literal
 import numpy as np
 from sklearn.utils import check_random_state
 
-from multikernel._memory import total_memory
+from multikernel._memory import available_memory
 from multikernel._parameters import COUNT
 from multikernel._rules import AnyOf, Number
 from multikernel._typing import Array
@@ -80,7 +80,7 @@ class ApproximateEstimator(KernelEstimator):
             delattr(self, name)
         method = self.approximation
         if method == "auto":
-            needed, most = 8.0 * _MATRICES * n * n, min(_BUDGET, 0.5 * total_memory())
+            needed, most = 8.0 * _MATRICES * n * n, min(_BUDGET, 0.5 * available_memory())
             if known or needed <= most:
                 return None
             warn_user(

@@ -15,7 +15,7 @@ class Forecast:
     kernels, samples, problems : int
     seconds : float or None, on this machine while nothing else runs; None where nobody knows
     bytes : float, that the fit takes at a time, beside what the process holds before
-    memory : float, bytes that this process may ever have
+    memory : float, bytes that are available to this process
     form : str, how the kernels are held
     """
 
@@ -37,7 +37,7 @@ class Forecast:
         kernels = f"{self.kernels:,} kernel{'s' * (self.kernels != 1)} of {self.samples:,} samples, {self.form}"
         problems = f", {self.problems} problems" if self.problems > 1 else ""
         time = "a time that is not known beforehand" if self.seconds is None else _duration(self.seconds)
-        more = "" if self.fits else f", and there are {_size(self.memory)} in all"
+        more = "" if self.fits else f", and {_size(self.memory)} are available"
         return f"{self.estimator}: {time} and {_size(self.bytes)}{more}: {kernels}{problems}"
 
 

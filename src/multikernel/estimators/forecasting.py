@@ -41,7 +41,7 @@ from multikernel.streams.dask import as_source
 _TRIED = 6.0  # candidates of a search, in each of its folds
 _SEARCHED = 500, 3  # samples that choose at most, and folds of them
 _MOST_MATRICES = 16  # of all samples, that one problem holds at most: with fewer no fit has to be looked at
-_SURE = 2.0 / 3.0  # of the memory that is foretold
+_SMALL = 0.1  # of the machine's memory, that a fit takes without a forecast
 _CALIBRATED = 0.5  # times the cost of a fit on a fold where it starts from nothing
 
 
@@ -115,7 +115,7 @@ class Forecasting(Regularised, FittedModel):
             len(tasks),
             seconds,
             self._bytes(cost, tasks),
-            _memory.total_memory(),
+            _memory.available_memory(),
             "known by features" if cost.features is not None else "stored" if cost.held else "evaluated in every pass",
         )
 
@@ -179,12 +179,11 @@ class Forecasting(Regularised, FittedModel):
 
     def _check_fits(self, bank: KernelBank, tasks: Sequence[Task]) -> None:
         """MemoryError, with ways out, where a fit takes more memory than there is."""
-        most = _memory.total_memory()
-        if MEMORY + _MOST_MATRICES * 8.0 * float(bank.shape[0]) ** 2 * len(tasks) <= most:  # a small fit has no time
-            return
-        cost = self._bank_cost(bank)
+        if MEMORY + _MOST_MATRICES * 8.0 * float(bank.shape[0]) ** 2 * len(tasks) <= _SMALL * _memory.total_memory():
+            return  # a small fit has no time
+        most, cost = _memory.available_memory(), self._bank_cost(bank)
         needed = self._bytes(cost, tasks)
-        if _SURE * needed <= most or (cost.features is not None and cost.features < cost.n):
+        if needed <= most or (cost.features is not None and cost.features < cost.n):
             return  # what works on features makes no matrix of the samples, or looks at the memory before
         ways = [f"take at most {int(cost.n * np.sqrt(most / needed)):,} samples"]
         if cost.held > 0.5 * needed:
@@ -192,4 +191,4 @@ class Forecasting(Regularised, FittedModel):
         if getattr(self, "approximation", "") is None:
             ways.append("approximation='nystroem', which needs no matrix of all samples")
         what = f"{type(self).__name__}: a fit of {cost.m:,} kernels to {cost.n:,} samples"
-        _memory.check_memory(_SURE * needed, what, ", or ".join(ways), itemsize=1)
+        _memory.check_memory(needed, what, ", or ".join(ways), itemsize=1)

@@ -16,6 +16,7 @@ from typing import Any
 import sklearn
 
 from multikernel._files import replacing
+from multikernel._rules import shown
 from multikernel._warnings import warn_user
 from multikernel.persistence.archive import Archive, write
 from multikernel.persistence.checkpoint import checkpoints
@@ -26,7 +27,9 @@ from multikernel.persistence.writer import Writer
 __all__ = ["checkpoints", "load", "read", "register", "save"]
 
 FORMAT = "multikernel model"
-VERSION = 2
+VERSION = 3
+_SEALED = 3  # the first version with digests, and with metadata that are written like the model
+_LONGEST = 300  # characters of an error that a sentence repeats
 
 
 def save(model: Any, path: str | os.PathLike[str], metadata: dict[str, Any] | None = None) -> None:
@@ -36,11 +39,13 @@ def save(model: Any, path: str | os.PathLike[str], metadata: dict[str, Any] | No
     ----------
     model : an estimator of this package, or of scikit-learn (a pipeline, say) that holds such estimators
     path : file to write; an existing file is replaced, and keeps its mode
-    metadata : anything that JSON can hold, kept beside the model; ``multikernel.persistence.read`` gives it back
+    metadata : dict of plain values (numbers, words, lists, arrays), kept beside the model;
+        ``multikernel.persistence.read`` gives it back
 
     Raises
     ------
-    TypeError : where the model holds something that has no plain form; the message says what and where.
+    TypeError : where the model or the metadata hold something that has no plain form; the message says what and where
+    ValueError : where a list or an object holds itself, or is nested too deeply to be read again
     OSError : where the file cannot be written, or is a device
 
     Examples
@@ -56,14 +61,21 @@ def save(model: Any, path: str | os.PathLike[str], metadata: dict[str, Any] | No
     >>> bool((again.predict(X) == model.predict(X)).all())
     True
     """
+    if not isinstance(metadata, dict | None):
+        raise TypeError(f"metadata is a dict, {{'note': ...}} say, and not {shown(metadata)}")
     writer = Writer()
+    try:
+        parts = {"metadata": writer.encode(metadata or {}, "metadata"), "model": writer.encode(model, "model")}
+    except RecursionError:
+        raise ValueError(
+            "the model or its metadata cannot be saved: something in them holds itself, or is nested too deeply"
+        ) from None
     header = {
         "format": FORMAT,
         "version": VERSION,
         "multikernel": version("multikernel"),
         "scikit-learn": sklearn.__version__,
-        "metadata": metadata or {},
-        "model": writer.encode(model, "model"),
+        **parts,
     }
     with replacing(Path(path)) as file:
         write(file, header, writer.arrays)
@@ -101,43 +113,66 @@ def read(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
     OSError, ValueError : as ``load``
     """
     path = Path(path)
+    if path.exists() and not path.is_file():
+        raise OSError(f"{path} is a directory or a device, and no file that a model was saved to")
     with path.open("rb") as content:
         try:
             with zipfile.ZipFile(content) as file:
                 archive = Archive(file, os.fstat(content.fileno()).st_size)
                 header = archive.header()
-                _check_format(header)
-                model, metadata = Reader(archive.array).decode(header["model"]), dict(header["metadata"])
+                _check_header(header, archive.sealed)
+                reader = Reader(archive.array, archive.take)
+                model, metadata = reader.decode(header["model"]), header["metadata"]
+                if header["version"] >= _SEALED:
+                    metadata = reader.decode(metadata)
+                warnings = _of_other_versions(header)
         except RefusedError as error:
-            raise ValueError(f"{path} cannot be loaded: {error}") from None
+            raise ValueError(f"{path} cannot be loaded: {_short(str(error))}") from None
         except Exception as error:  # whatever a damaged file leads to, the user is told that this file is the cause
             raise ValueError(
-                f"{path} is not a model saved by multikernel, or is damaged ({type(error).__name__}: {error})"
+                f"{path} is not a model saved by multikernel, or is damaged "
+                f"({_short(f'{type(error).__name__}: {error}')})"
             ) from None
-    _compare_versions(path, header)
+    for warning in warnings:
+        warn_user(f"{path} {warning}")
     return model, metadata
 
 
-def _check_format(header: Any) -> None:
-    if header["format"] != FORMAT:
+def _check_header(header: dict[str, Any], sealed: bool) -> None:
+    """RefusedError where a header is not one that ``save`` wrote."""
+    if header.get("format") != FORMAT:
         raise RefusedError("it is not a model saved by multikernel")
+    header.setdefault("multikernel", "0")  # files of format 1 do not tell
+    for name, kind in {"version": int, "multikernel": str, "scikit-learn": str, "metadata": dict}.items():
+        if not isinstance(header.get(name), kind):
+            raise RefusedError(f"its header gives {shown(header.get(name))} as {name}")
     if header["version"] > VERSION:
         raise RefusedError(
             f"it was saved by multikernel {header['multikernel']} in a newer format; update multikernel to that version"
         )
+    if header["version"] >= _SEALED and not sealed:
+        raise RefusedError("the digest of its header is missing")
 
 
-def _compare_versions(path: Path, header: dict[str, Any]) -> None:
-    """Warn where the model may behave otherwise than when it was saved."""
-    saved, here = header.get("multikernel", "0"), version("multikernel")
+def _of_other_versions(header: dict[str, Any]) -> list[str]:
+    """What to warn of, where the model may behave otherwise than when it was saved."""
+    warnings = []
+    saved, here = header["multikernel"], version("multikernel")
     if _release(saved) > _release(here):
-        warn_user(f"{path} was saved by multikernel {saved}, newer than {here} here; check its predictions, or update")
+        warnings.append(f"was saved by multikernel {saved}, newer than {here} here; check its predictions, or update")
     saved, here = header["scikit-learn"], sklearn.__version__
     if _release(saved) != _release(here) and _holds_foreign(header["model"]):
-        warn_user(
-            f"{path} holds estimators of scikit-learn {saved}, and {here} is installed here; check its predictions, or "
+        warnings.append(
+            f"holds estimators of scikit-learn {saved}, and {here} is installed here; check its predictions, or "
             "install that version"
         )
+    return warnings
+
+
+def _short(error: str) -> str:
+    """The words of an error in one line."""
+    words = " ".join(error.split())
+    return words if len(words) <= _LONGEST else f"{words[:_LONGEST]}..."
 
 
 def _release(version: str) -> tuple[int, ...]:

@@ -1,10 +1,16 @@
-"""The file of a model: a zip of a JSON header and of arrays in NumPy's format."""
+"""The file of a model: a zip of a JSON header and of arrays in NumPy's format.
+
+A digest ties them together: the header holds the digest of each array, and a member of its own that of the header. It
+finds what was damaged, exchanged or edited by hand; who makes a file on purpose makes its digests as well.
+"""
 
 from __future__ import annotations
 
 import json
 import math
 import zipfile
+from collections.abc import Sequence
+from hashlib import blake2b
 from pathlib import Path
 from typing import Any
 
@@ -13,21 +19,36 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.persistence.names import RefusedError
 
-_LARGEST_RATIO = 200  # of sizes unpacked and packed; what would exceed it is written without packing
-_ALWAYS = 1 << 20  # bytes that may be unpacked whatever the ratio
+_HEADER, _DIGEST = "header.json", "header.digest"
+_PACKINGS = (zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED)
+_LARGEST_RATIO = 200  # of what is made of a file and its size; what would exceed it is written without packing
+_ALWAYS = 1 << 20  # bytes that may be made whatever the ratio
+_CHARACTER, _VALUE = 8, 100  # bytes that a character and a value of the header take in Python, at most
 
 
-def write(path: Path, header: dict[str, Any], arrays: dict[str, Array]) -> None:
-    """Write a header and arrays, packed unless they pack so well that a reader would take the file for an attack."""
-    text = json.dumps(header, indent=1)
-    for packing in (zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED):
+def write(path: Path, header: dict[str, Any], arrays: dict[str, Array], packings: Sequence[int] = _PACKINGS) -> None:
+    """Write a header and arrays, packed unless they pack so well that a reader would take the file for an attack.
+
+    Parameters
+    ----------
+    path : the file
+    header : what JSON can hold
+    arrays : dict of arrays by name
+    packings : ways to pack, of ``zipfile``, to be tried in turn
+    """
+    for packing in packings:
+        digests = {}
         with zipfile.ZipFile(path, "w", packing, compresslevel=1) as archive:
-            archive.writestr("header.json", text)
             for name, array in arrays.items():
                 with archive.open(f"{name}.npy", "w", force_zip64=True) as member:
-                    np.lib.format.write_array(member, array, allow_pickle=False)
+                    hashed = _Hashed(member)
+                    np.lib.format.write_array(hashed, array, allow_pickle=False)
+                    digests[name] = hashed.digest()
+            text = json.dumps(header | {"digests": digests}, indent=1).encode()
+            archive.writestr(_HEADER, text)
+            archive.writestr(_DIGEST, _digest(text))
         with zipfile.ZipFile(path) as archive:
-            if not _unpacks_too_far(archive, path.stat().st_size):
+            if _made(archive) + _made_of(text) <= _allowed(path.stat().st_size):
                 return
 
 
@@ -41,20 +62,55 @@ class Archive:
 
     Raises
     ------
-    RefusedError : where unpacking would take far more memory than the file's size lets one expect
+    RefusedError : where reading would take far more memory than the file's size lets one expect, or ``write`` makes no
+        such zip
     """
 
     def __init__(self, file: zipfile.ZipFile, size: int) -> None:
-        if _unpacks_too_far(file, size):
-            raise RefusedError(f"it would unpack to more than {_LARGEST_RATIO} times its size")
+        members = file.infolist()
+        if len({info.filename for info in members}) < len(members):
+            raise RefusedError("it holds two members of the same name")
+        if any(info.compress_type not in _PACKINGS for info in members):
+            raise RefusedError("it is packed in another way than save packs")
         self._file = file
+        self._left = _allowed(size)
+        self._digests: dict[str, str] | None = None
+        self.take(_made(file))
 
-    def header(self) -> Any:
-        """The JSON header."""
-        return json.loads(self._file.read("header.json"))
+    def take(self, bytes: float) -> None:
+        """Count bytes that are made of the file; RefusedError where these are too many for its size."""
+        self._left -= bytes
+        if self._left < 0:
+            raise RefusedError(f"it would unpack to more than {_LARGEST_RATIO} times its size")
+
+    @property
+    def sealed(self) -> bool:
+        """Whether the file holds digests, as all do that ``write`` made since format 3."""
+        return _DIGEST in self._file.namelist()
+
+    def header(self) -> dict[str, Any]:
+        """The JSON header; RefusedError where it is not the one that was written."""
+        text = self._file.read(_HEADER)
+        if self.sealed and self._file.read(_DIGEST).decode() != _digest(text):
+            raise RefusedError("its header was altered after it was saved")
+        self.take(_made_of(text))
+        header = json.loads(text)
+        if not isinstance(header, dict):
+            raise RefusedError("its header is no JSON object")
+        if self.sealed:
+            self._digests = header["digests"]
+        return header
 
     def array(self, name: str) -> Array:
-        """An array; RefusedError where its header asks for another size than the file holds, before memory is taken."""
+        """An array.
+
+        Raises
+        ------
+        RefusedError : where it is not the one that was written, or asks for another size than the file holds; memory is
+            taken only after that
+        """
+        if f"{name}.npy" not in self._file.namelist():
+            raise RefusedError(f"its array {name} is missing")
         info = self._file.getinfo(f"{name}.npy")
         with self._file.open(info) as member:
             shape, dtype, start = _layout(member)
@@ -62,8 +118,38 @@ class Archive:
             raise RefusedError(f"its array {name} holds objects instead of numbers")
         if start + math.prod(shape) * dtype.itemsize != info.file_size:
             raise RefusedError(f"its array {name} says {shape} numbers, and holds another number of them")
+        if dtype.itemsize == 0:  # empty words, of which a file can claim any number
+            self.take(math.prod(shape))
         with self._file.open(info) as member:
-            return np.lib.format.read_array(member, allow_pickle=False)
+            hashed = _Hashed(member)
+            array = np.lib.format.read_array(hashed, allow_pickle=False)
+        if self._digests is not None and self._digests.get(name) != hashed.digest():
+            raise RefusedError(f"its array {name} was altered after it was saved")
+        return array
+
+
+class _Hashed:
+    """A file whose bytes are hashed as they are read or written."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self._state = blake2b(digest_size=16)
+
+    def read(self, size: int = -1) -> bytes:
+        data: bytes = self._file.read(size)
+        self._state.update(data)
+        return data
+
+    def write(self, data: bytes) -> int:
+        self._state.update(data)
+        return int(self._file.write(data))
+
+    def digest(self) -> str:
+        return self._state.hexdigest()
+
+
+def _digest(text: bytes) -> str:
+    return blake2b(text, digest_size=16).hexdigest()
 
 
 def _layout(member: Any) -> tuple[tuple[int, ...], np.dtype[Any], int]:
@@ -74,5 +160,16 @@ def _layout(member: Any) -> tuple[tuple[int, ...], np.dtype[Any], int]:
     return shape, dtype, member.tell()
 
 
-def _unpacks_too_far(file: zipfile.ZipFile, size: int) -> bool:
-    return sum(info.file_size for info in file.infolist()) > _ALWAYS + _LARGEST_RATIO * size
+def _allowed(size: int) -> float:
+    """How many bytes may be made of a file of so many."""
+    return _ALWAYS + _LARGEST_RATIO * size
+
+
+def _made(file: zipfile.ZipFile) -> float:
+    """The bytes of all members."""
+    return float(sum(info.file_size for info in file.infolist()))
+
+
+def _made_of(header: bytes) -> float:
+    """The bytes that the values of a JSON text take at most: each but one stands behind one of four marks."""
+    return _CHARACTER * len(header) + _VALUE * float(sum(map(header.count, (b"[", b"{", b",", b":"))))

@@ -96,7 +96,7 @@ class Checkpoint:
         if self.folder is None:
             return make()
         file = self.folder / _file_of(self.within + name)
-        kept = _read(file)
+        kept = _read(file, self.within + name)
         if kept is None:
             made, messages = keeping(make)
             kept = made, [(text, category.__name__) for text, category in messages]
@@ -177,12 +177,17 @@ def _write(file: Path, name: str, kept: Any) -> None:
         write(temporary, header, writer.arrays)
 
 
-def _read(file: Path) -> Any:
-    """What a file keeps; None where it is not there, or not whole."""
+def _read(file: Path, name: str) -> Any:
+    """What a file keeps of the part of that name; None where it is not there, not whole, or of another part."""
+    if not file.is_file():
+        return None
     try:
         with file.open("rb") as content, zipfile.ZipFile(content) as unpacked:
             archive = Archive(unpacked, os.fstat(content.fileno()).st_size)
-            return Reader(archive.array).decode(archive.header()["kept"])
+            header = archive.header()
+            if not archive.sealed or header["part"] != name:
+                return None
+            return Reader(archive.array, archive.take).decode(header["kept"])
     except Exception:  # whatever a damaged file leads to: the part is made again
         return None
 
@@ -201,7 +206,7 @@ def _plan(folder: Path) -> dict[str, Any]:
     try:
         plan = json.loads((folder / _PLAN).read_text(encoding="utf-8"))
         return {"work": str(plan["work"]), "parts": [str(name) for name in plan["parts"]]}
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return {"work": folder.name, "parts": []}
 
 

@@ -19,7 +19,31 @@ import numpy as np
 from sklearn.base import BaseEstimator
 from sklearn.model_selection import BaseCrossValidator, BaseShuffleSplit
 
-_PACKAGES = ("multikernel", "sklearn")
+from multikernel._rules import shown
+
+# the parts of this package whose classes models hold, and the public parts of scikit-learn: no other module is imported
+_ROOMS = frozenset(
+    {"multikernel"}
+    | {
+        f"multikernel.{room}"
+        for room in (
+            *("_arrays", "_rules", "_work", "auto", "banks", "certificate", "combinations", "datasets", "diagnostics"),
+            *("domains", "estimators", "kernels", "machines", "observer", "optimizers", "persistence", "problem"),
+            *("procedures", "selection", "statistics", "streams"),
+        )
+    }
+)
+_FOREIGN = frozenset(
+    f"sklearn.{part}"
+    for part in (
+        *("base", "calibration", "cluster", "compose", "covariance", "cross_decomposition", "decomposition"),
+        *("discriminant_analysis", "dummy", "ensemble", "feature_extraction", "feature_extraction.image"),
+        *("feature_extraction.text", "feature_selection", "frozen", "gaussian_process", "impute", "isotonic"),
+        *("kernel_approximation", "kernel_ridge", "linear_model", "manifold", "mixture", "model_selection"),
+        *("multiclass", "multioutput", "naive_bayes", "neighbors", "neural_network", "pipeline", "preprocessing"),
+        *("random_projection", "semi_supervised", "svm", "tree"),
+    )
+)
 _FACES = ("multikernel", "multikernel.kernels")  # where classes that users make have their names
 _WITH_STATE = (  # no estimators, and yet what fitted ones consist of
     "sklearn.calibration:_CalibratedClassifier",
@@ -84,7 +108,7 @@ def register(cls: type) -> type:
 
 def is_known(cls: type) -> bool:
     """Whether models may hold objects of a class."""
-    return _package(cls.__module__) in _PACKAGES or _REGISTERED.get(cls.__qualname__) is cls
+    return name_of(cls).partition(":")[0] in {"registered"} | _ROOMS | _FOREIGN
 
 
 def has_state(cls: type) -> bool:
@@ -121,14 +145,14 @@ def class_of(name: str) -> type:
                 f"it holds a {qualname} defined outside multikernel: call multikernel.register({qualname}) first"
             )
         return _REGISTERED[qualname]
-    if _package(module) not in _PACKAGES:
-        raise RefusedError(f"{name} is not a class of multikernel or scikit-learn")
+    if module not in _ROOMS | _FOREIGN:
+        raise RefusedError(f"{shown(name)} is not a class of multikernel or scikit-learn that models are made of")
     found = _in_room(module).get(qualname) if module.startswith("multikernel.") else None
     cls = found or getattr(_imported(module), qualname, None)
     if cls is None:
-        raise RefusedError(f"{name} does not exist in the versions installed here")
+        raise RefusedError(f"{shown(name)} does not exist in the versions installed here")
     if not (isinstance(cls, type) and (is_dataclass(cls) or has_state(cls))):
-        raise RefusedError(f"{name} is not a class that models are made of")
+        raise RefusedError(f"{shown(name)} is not a class that models are made of")
     return cls
 
 

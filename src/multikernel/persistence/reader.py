@@ -6,6 +6,7 @@ import inspect
 import math
 from collections.abc import Callable
 from dataclasses import fields, is_dataclass
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -17,6 +18,7 @@ from multikernel._typing import Array
 from multikernel.persistence.names import TYPES, RefusedError, class_of, function_of, has_state
 
 ReadArray = Callable[[str], Array]
+Take = Callable[[float], None]
 
 
 class Reader:
@@ -25,10 +27,12 @@ class Reader:
     Parameters
     ----------
     read_array : function from an array's name in the file to the array
+    take : function that counts bytes which are made beside the arrays, and refuses too many
     """
 
-    def __init__(self, read_array: ReadArray) -> None:
+    def __init__(self, read_array: ReadArray, take: Take) -> None:
         self._read_array = read_array
+        self._take = take
         self._arrays: dict[str, Array] = {}
         self._kinds: dict[str, Callable[[Any], Any]] = {
             "tuple": self._tuple,
@@ -84,7 +88,9 @@ class Reader:
 
     def _csr(self, value: Any) -> Any:
         kind: Callable[..., Any] = sparse.csr_matrix if value["matrix"] else sparse.csr_array
-        csr = kind(tuple(self.decode(part) for part in value["csr"]), shape=tuple(value["shape"]))
+        parts = tuple(self.decode(part) for part in value["csr"])
+        self._take(sum(part.nbytes for part in parts))  # many matrices could be made of the same arrays
+        csr = kind(parts, shape=tuple(value["shape"]))
         csr.check_format(full_check=True)  # an index beyond the shape would be read beyond the array's memory
         return csr
 
@@ -134,6 +140,7 @@ class Reader:
         return cls(**{k: self.decode(v) for k, v in value["state"].items()})
 
 
+@cache
 def _defaults(cls: type) -> dict[str, Any]:
     """The parameters of an estimator that have a default: those that a file of an earlier version may lack."""
     parameters = inspect.signature(cls).parameters.values()

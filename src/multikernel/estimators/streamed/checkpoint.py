@@ -12,7 +12,7 @@ import numpy as np
 from multikernel._files import replacing
 from multikernel._typing import Array
 from multikernel.estimators.streamed.rows import Pass
-from multikernel.persistence.archive import Archive
+from multikernel.persistence import archive
 from multikernel.statistics import Moments, Summing
 from multikernel.streams import Chunk, Source
 
@@ -33,10 +33,10 @@ def write(path: Path, key: str, probe: Array, rows: int, sums: list[Summing]) ->
     ------
     OSError : where the file cannot be written; an earlier one is left as it is
     """
-    arrays = {f"{part}{k}": getattr(each, part) for k, each in enumerate(sums) for part in _PARTS}
+    arrays = {f"{part}{k}": np.asarray(getattr(each, part), float) for k, each in enumerate(sums) for part in _PARTS}
     try:
-        with replacing(path) as temporary, temporary.open("wb") as file:
-            np.savez(file, key=np.array(key), probe=probe, rows=np.array(rows), **arrays)
+        with replacing(path) as temporary:
+            archive.write(temporary, {"key": key, "rows": rows}, arrays | {"probe": probe}, [zipfile.ZIP_STORED])
     except OSError as error:
         raise OSError(
             f"the checkpoint {path} could not be written at row {rows} ({error.strerror or error}): make room and fit "
@@ -55,11 +55,13 @@ def read(path: Path, key: str, probe: Array, rows: Pass) -> tuple[int, list[Summ
         return 0, rows.nothing()
     try:
         with zipfile.ZipFile(path) as unpacked:
-            found = Archive(unpacked, path.stat().st_size)
-            kept = found.array("probe")
-            same = found.array("key").item() == key and kept.shape == probe.shape
+            found = archive.Archive(unpacked, path.stat().st_size)
+            header, kept = found.header(), found.array("probe")
+            if not found.sealed:
+                raise ValueError("the digest of its header is missing")
+            same = header["key"] == key and kept.shape == probe.shape
             if same and np.allclose(kept, probe, rtol=_ALIKE, atol=_ALIKE):
-                return int(found.array("rows")), [_summing(found, k, empty) for k, empty in enumerate(rows.nothing())]
+                return int(header["rows"]), [_summing(found, k, empty) for k, empty in enumerate(rows.nothing())]
     except Exception as error:  # whatever a damaged file leads to
         raise ValueError(f"{path} is no checkpoint of a fit, or is damaged ({error}): remove it") from None
     raise ValueError(
@@ -73,7 +75,7 @@ def probe(rows: Pass, sample: Chunk) -> Array:
     return rows.bank.cross(rows.samples(sample.head(4))).bank.F
 
 
-def _summing(found: Archive, fold: int, empty: Summing) -> Summing:
+def _summing(found: archive.Archive, fold: int, empty: Summing) -> Summing:
     """The sums of a fold; ValueError where they are of other shapes than sums of none."""
     parts = {part: found.array(f"{part}{fold}") for part in _PARTS}
     for part, values in parts.items():
