@@ -53,6 +53,13 @@ def test_normalisation_is_not_the_projection_for_other_norms() -> None:
     np.testing.assert_allclose(NormBall(1.0).project(z), [1.0, 0.0], atol=1e-15)  # not (3/4, 1/4)
 
 
+def test_projection_of_points_so_far_away_that_rounding_hides_the_multiplier() -> None:
+    d = NormBall(1.0, 0.1).project(np.array([3e25, -1e26, 7.0, 2e25]))
+    np.testing.assert_allclose(d, [0.1, 0.0, 0.0, 0.0], rtol=1e-12)
+    d = NormBall(1.0, 0.1).project(np.array([3e25, 3e25]))
+    np.testing.assert_allclose(d, [0.05, 0.05], rtol=1e-12)
+
+
 @given(norms, st.integers(1, 6), seeds, st.floats(-5, 5))
 def test_everything_scales_with_the_radius(p: float, m: int, seed: int, power: float) -> None:
     rng = np.random.default_rng(seed)

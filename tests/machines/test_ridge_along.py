@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from multikernel.banks import DenseGram
+from multikernel.machines import RidgeMachine
 from multikernel.machines.ridge.along import along
 from multikernel.machines.ridge.solved import Solved, _apart, reduced
 from multikernel.machines.ridge.tridiagonal import RidgeTridiagonal
@@ -98,3 +99,11 @@ def test_a_part_beyond_the_matrix_that_it_does_meet_costs_value() -> None:
         dual, primal = values(K, Y, alpha, found.factor, found.coef)
         assert found.value <= dual * (1.0 + 1e-12)
         assert found.upper == pytest.approx(primal, rel=1e-9)
+
+
+def test_reduced_values_where_the_factorisation_fails() -> None:
+    """A shift below the rounding of a singular matrix leaves the spectrum."""
+    F = np.random.default_rng(0).normal(size=(12, 2))
+    K, y = F @ F.T, F @ np.array([1.0, -2.0])
+    found = RidgeMachine(alpha=1e-32, fit_intercept=False, reduced=True).solve(DenseGram(K), y)
+    np.testing.assert_allclose((K @ found.factor).ravel(), y, rtol=1e-6, atol=1e-6)

@@ -289,3 +289,10 @@ def test_a_step_whose_gain_rounding_hides_is_not_made_for_ever() -> None:
     assert not found.converged
     assert found.n_iter < 100
     assert found.certificate.value < 0.2
+
+
+def test_model_of_next_to_no_curvature_overflows_without_a_warning() -> None:
+    s, y = np.array([1.0, 1.0]), np.array([1e-100, 2e-100])
+    model = Curvature.none(2, convex=False).with_pair(s, y).with_pair(np.array([1.0, -1.0]), np.array([3e-100, 1e-100]))
+    step = model.step(np.zeros(2), np.array([1e250, -1e250]), lambda z: z)
+    assert np.isfinite(step).all()

@@ -37,6 +37,9 @@ def project_ball(z: Array, norm: float, radius: float, center: Array) -> Array:
     top = 2.0 * norm_of(a, dual_exponent(norm))
     lam = brentq(excess, 0.0, top, xtol=np.finfo(float).tiny, rtol=4.0 * np.finfo(float).eps, maxiter=1000)
     delta = shrunk(float(lam))  # on the sphere but for what rounding of a large multiplier leaves
+    if not delta.any():  # which may be nothing: so far away the nearest points of a 1-norm ball are at its corners
+        reach = np.abs(shrunk(0.0))
+        delta = shrunk(0.0) * (reach == reach.max())
     return np.maximum(center + (radius / norm_of(delta, norm)) * delta, 0.0)
 
 

@@ -71,20 +71,26 @@ class Curvature:
         return step
 
     def step(self, z: Array, slope: Array, project: Map) -> Array:
-        """x - z for the model's minimiser x, by spectral projected gradient with exact line searches."""
+        """x - z for the model's minimiser x, by spectral projected gradient with exact line searches.
+
+        Where the curvature is so small that a step of the model overflows, the steps before it are returned.
+        """
         size, W, M = self._form
         inner = np.linalg.solve(M, W)
         x, length, first = z, 1.0 / size, np.inf
-        for _ in range(_MODEL_STEPS):
-            step = project(x - length * slope) - x
-            change = float(np.linalg.norm(step)) / length
-            first = min(first, change)
-            descent = float(slope @ step)
-            if change <= _MODEL_TOL * first or not descent < 0.0:
-                break
-            image = size * step - (W @ step) @ inner
-            curved = float(step @ image)
-            part = min(1.0, -descent / curved) if curved > 0.0 else 1.0
-            x, slope = x + part * step, slope + part * image
-            length = float(step @ step) / curved if curved > 0.0 else 1.0 / size
+        with np.errstate(over="ignore", invalid="ignore"):
+            for _ in range(_MODEL_STEPS):
+                step = project(x - length * slope) - x
+                change = float(np.linalg.norm(step)) / length
+                first = min(first, change)
+                descent = float(slope @ step)
+                if change <= _MODEL_TOL * first or not descent < 0.0:
+                    break
+                image = size * step - (W @ step) @ inner
+                curved = float(step @ image)
+                if not np.isfinite(curved):
+                    break
+                part = min(1.0, -descent / curved) if curved > 0.0 else 1.0
+                x, slope = x + part * step, slope + part * image
+                length = float(step @ step) / curved if curved > 0.0 else 1.0 / size
         return x - z

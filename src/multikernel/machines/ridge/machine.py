@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy.linalg import LinAlgError
 
 from multikernel._floats import positive_product
 from multikernel._linalg import as_columns
@@ -78,7 +79,10 @@ class RidgeMachine(Machine):
         check_interrupted()
         posed = _Posed.of(self, gram, target, sample_weight)
         if self.reduced:
-            near = posed.gram.solve_shifted(self.alpha, posed.Y)
+            try:
+                near = posed.gram.solve_shifted(self.alpha, posed.Y)
+            except LinAlgError:
+                near = RidgeSpectrum.of(posed.gram, posed.Y).solve(self.alpha)
             return posed.solution(reduced(posed.gram, posed.Y, self.alpha, near))
         found = direct(posed.gram, posed.Y, self.alpha)
         if found.gap > ACCURATE:
