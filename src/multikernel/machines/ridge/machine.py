@@ -81,8 +81,9 @@ class RidgeMachine(Machine):
         if self.reduced:
             try:
                 near = posed.gram.solve_shifted(self.alpha, posed.Y)
-            except LinAlgError:
-                near = RidgeSpectrum.of(posed.gram, posed.Y).solve(self.alpha)
+            except LinAlgError:  # alpha is large beside other matrices, and not beside this one
+                whole = spectral(RidgeSpectrum.of(posed.gram, posed.Y), posed.gram, posed.Y, self.alpha)
+                return posed.solution(whole.less(float(np.vdot(posed.Y, posed.Y)) / self.alpha))
             return posed.solution(reduced(posed.gram, posed.Y, self.alpha, near))
         found = direct(posed.gram, posed.Y, self.alpha)
         if found.gap > ACCURATE:

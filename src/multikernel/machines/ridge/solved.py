@@ -15,7 +15,7 @@ For large alpha both values are nearly |Y|^2 / alpha. With A = C = (Y - F) / alp
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import LinAlgError
@@ -61,6 +61,11 @@ class Solved:
         if not 0.0 <= value + excess < np.inf:  # no value is negative: the matrix has a negative eigenvalue
             return _nothing(Y, alpha)
         return cls(coef, coef, value, value + excess, relative(excess, value + excess))
+
+    def less(self, nothing: float) -> Solved:
+        """The same with values less that of no kernel."""
+        value, upper = self.value - nothing, self.upper - nothing
+        return replace(self, value=value, upper=upper, gap=relative(self.upper - self.value, upper))
 
     def doubted(self, gram: Gram, Y: Array, alpha: float) -> Solved:
         """The same with values that are true whatever rounding hides of K."""
