@@ -8,6 +8,7 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 
+from multikernel._rules import shortened
 from multikernel._typing import Array
 from multikernel.banks.base import KernelBank
 from multikernel.banks.threads import slices
@@ -25,6 +26,24 @@ def precision(K: Array) -> float:
     """The same for the precision that the entries show: numbers of single precision may be stored in double."""
     with np.errstate(over="ignore"):
         return _SINGLE if K.dtype == np.float32 or np.array_equal(K, K.astype(np.float32)) else _DOUBLE
+
+
+def as_array(values: Any, name: str) -> Array:
+    """An array; ValueError for lists of different lengths, and for one that holds itself."""
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise ValueError(
+            f"{name} is no table: it has rows of different lengths, or cells that are lists. Give every sample a row "
+            "with as many cells as any other"
+        ) from None
+
+
+def refuse_fields(values: Any, name: str, instead: str) -> None:
+    """ValueError for a structured array."""
+    fields = getattr(getattr(values, "dtype", None), "names", None)
+    if fields:
+        raise ValueError(f"{name} is a structured array with the fields {shortened(fields)}; {instead}")
 
 
 def real(K: Any, name: str) -> Array:

@@ -27,6 +27,7 @@ from multikernel._row_labels import check_labels_of_rows, check_rows, row_labels
 from multikernel._rules import listed, shortened, shown
 from multikernel._typing import Array
 from multikernel.banks.base import KernelBank
+from multikernel.banks.checks import as_array
 from multikernel.banks.forms import register_form
 from multikernel.banks.precomputed import precomputed
 from multikernel.kernels.frames import is_frame
@@ -55,7 +56,10 @@ class Views:
         if isinstance(X, Views):
             return X
         items = dict(X) if isinstance(X, Mapping) else {f"view {k}": part for k, part in enumerate(X)}
-        parts = tuple(unmasked(host(part)) if hasattr(part, "shape") else np.asarray(part) for part in items.values())
+        parts = tuple(
+            unmasked(host(part)) if hasattr(part, "shape") else as_array(part, f"view {str(name)!r}")
+            for name, part in items.items()
+        )
         for name, part in zip(items, parts, strict=True):
             if not part.shape:
                 raise ValueError(f"a view has a row for each sample; {str(name)!r} is {shown(items[name])}")
