@@ -129,8 +129,6 @@ def _by_kernel(bank: KernelBank, rows: Array | None = None) -> Views:
 
 def _training_views(X: Views | Mapping[Any, Any]) -> Table:
     """The table of training samples in views."""
-    if isinstance(X, Mapping) and not X:
-        raise ValueError("X is a dict without any view; give at least one array, data frame or kernel matrix")
     made = views(X)
     found = _by_kernel(made) if isinstance(made, KernelBank) else made
     found.check_matrices()

@@ -48,7 +48,7 @@ def refuse_fields(values: Any, name: str, instead: str) -> None:
 
 def real(K: Any, name: str) -> Array:
     """An array of numbers, in the precision in which it was given; ValueError for complex numbers and for strings."""
-    array = np.asarray(K)
+    array = as_array(K, name)
     if array.dtype.kind == "c" or _holds(array, complex):
         raise ValueError(f"{name} holds complex numbers, and kernels are real; pass the real part if that is all it is")
     check_numbers(array, name)

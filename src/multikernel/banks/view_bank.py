@@ -185,6 +185,8 @@ def _samples_of(part: Any) -> tuple[Any, Array]:
     if table is not None:
         return table, ~table.absent
     X = check_array(part, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
+    if hasattr(X, "tocsr") and not np.isfinite(X.data).all():
+        raise ValueError("it is sparse and has a NaN among its entries; leave these out or fill them in")
     if hasattr(X, "tocsr") or not np.isnan(X).any():
         return X, np.ones(X.shape[0], dtype=bool)
     table = Table.of_numbers(X)

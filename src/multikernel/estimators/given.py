@@ -9,7 +9,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from multikernel._typing import Array
 from multikernel.banks.checks import as_array, check_numbers, refuse_fields
-from multikernel.kernels.frames import is_frame, is_missing
+from multikernel.kernels.frames import check_names, is_frame, is_missing
 
 _LARGEST = int(np.finfo(float).max)
 _INSTEAD = {
@@ -23,6 +23,7 @@ _INSTEAD = {
 def check_samples(X: Any) -> None:
     """ValueError where X holds neither numbers nor strings, or a column of a data frame none of these nor dates."""
     if is_frame(X):
+        check_names(X)
         for name, dtype in zip(X.columns, X.dtypes, strict=True):
             kind = getattr(dtype, "kind", "")
             _refuse("" if kind in "mM" else kind, f"column {name!r} of X")
