@@ -195,9 +195,35 @@ def test_a_view_that_is_wrong_is_named_by_the_automatic_estimators(model: Any) -
         (1j * X, "view 'b': Complex data not supported"),
         (np.where(X > 1.0, np.inf, X), "view 'b': column 0 of X holds inf in row"),
         (X[:, :, None], "view 'b': Expected 2D array"),
+        (X[:, :0], "view 'b': it has no columns"),
+        (pd.DataFrame(index=range(N)), "view 'b': it has no columns"),
     ]:
         with pytest.raises(ValueError, match=told):
             clone(model).fit({"a": X, "b": wrong}, target(model))
+    with pytest.raises(ValueError, match="X has no columns, so that there is nothing to learn from"):
+        clone(model).fit(pd.DataFrame(index=range(N)), target(model))
+
+
+@of_each(EVERY)
+def test_banks_that_are_not_square_and_no_views_are_told(model: Any) -> None:
+    cross = mk.precomputed([X @ X.T]).block(np.arange(N), np.arange(5))
+    for given in (cross, {"a": cross}, {"a": cross, "b": X}):
+        with pytest.raises(ValueError, match="a training bank must be square"):
+            clone(model).fit(given, target(model))
+    for given in ({}, mk.views({"a": X})):
+        with pytest.raises(ValueError, match=r"X is a dict without any view|there is no view|X lacks"):
+            clone(model).fit({"b": X}, target(model)).predict(given)
+
+
+@of_each(EVERY)
+def test_weights_that_are_no_numbers_are_told(model: Any) -> None:
+    for wrong, told in [
+        ([10**400] * N, "double precision"),
+        (["a"] * N, "holds strings"),
+        ([[1.0], [1.0, 2.0]], "no table"),
+    ]:
+        with pytest.raises(ValueError, match=f"sample_weight.*{told}"):
+            clone(model).fit(X, target(model), sample_weight=wrong)
 
 
 def test_no_private_class_is_named() -> None:

@@ -160,6 +160,8 @@ def _of_views(X: Views, parts: Iterable[tuple[str, Any]], given: Sequence[str] =
             continue
         try:
             table = read(_as_table(part))
+            if not (table.columns or table.sparse):
+                raise ValueError("it has no columns")
         except (TypeError, ValueError) as error:
             raise ValueError(f"view {name!r}: {error}") from None
         columns |= {f"{name}: {column}": cells for column, cells in table.columns.items()}
