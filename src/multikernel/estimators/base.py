@@ -184,7 +184,7 @@ class KernelEstimator(Forecasting):
                     fitted = [new.after(old) for new, old in zip(again, fitted, strict=True)]
             except (ValueError, ArithmeticError) as error:
                 check_values(bank, getattr(self, "kernel_names_", ()))  # says which kernel is the cause, where one is
-                if isinstance(error, OverflowError):
+                if isinstance(error, OverflowError) or "infs or NaNs" in str(error):  # the words of SciPy
                     raise ValueError(
                         f"{type(self).__name__}: numbers overflowed; scale the target and the kernels to values of "
                         "about 1"
