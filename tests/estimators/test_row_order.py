@@ -12,7 +12,7 @@ from sklearn.base import clone
 from sklearn.model_selection import cross_val_score, train_test_split
 
 import multikernel as mk
-from multikernel import kernels, streams
+from multikernel import diagnostics, kernels, streams
 
 N = 40
 RNG = np.random.default_rng(0)
@@ -155,4 +155,10 @@ def test_every_other_way_in_refuses() -> None:
     ):
         with pytest.raises(ValueError, match="rows of y have the labels of X in another order"):
             way()
+    K = X @ X.T
+    for ask in (diagnostics.alignment, diagnostics.fisher_scores, diagnostics.radius_margin_bound):
+        with pytest.raises(ValueError, match="rows of y have the labels of K in another order"):
+            ask(K, np.sign(shuffled))
+    with pytest.raises(ValueError, match=r"rows of K\['two'\] have the labels of K\['one'\] in another order"):
+        mk.precomputed({"one": K, "two": K.iloc[ORDER, ORDER]})
     assert mk.OneClassMKL(kernels.rbf_grid([0.1])).fit(X, shuffled).predict(X).shape == (N,)  # which uses no target

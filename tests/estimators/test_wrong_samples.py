@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pytest
 from sklearn.base import clone, is_classifier
 
@@ -97,3 +98,143 @@ def test_samples_far_from_all_others_have_an_answer(model: Any) -> None:
     fitted, new = clone(model).fit(X, target(model)), X.copy()
     new[3, 1] = 1e200
     assert np.isfinite(fitted.predict(new)).all()
+
+
+# -- what targets and samples hold -------------------------------------------------------------------------------------
+
+
+def with_entry(values: Any, value: Any) -> Any:
+    changed = np.array(values, dtype=object)
+    changed[3] = value
+    return changed
+
+
+@of_each(EVERY)
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA, pd.NaT], ids=repr)
+def test_a_missing_target_is_told_with_its_row(model: Any, missing: Any) -> None:
+    labels = with_entry(list("ab") * 15, missing)
+    for y in (labels, labels.tolist(), with_entry(target(model), missing)):
+        with pytest.raises(ValueError, match="y contains NaN or None, first at row 3"):
+            clone(model).fit(X, y)
+
+
+@of_each(EVERY)
+def test_numbers_that_no_float_holds_are_told(model: Any) -> None:
+    cells = X.astype(object)
+    cells[2, 1] = 10**400
+    for samples in (cells, cells.tolist(), pd.DataFrame(cells), {"a": cells}):
+        with pytest.raises(
+            ValueError, match=r"holds a number above 1e308|contains a number above 1e308, first at row 2"
+        ):
+            clone(model).fit(samples, target(model))
+    with pytest.raises(ValueError, match="y contains a number above 1e308, first at row 3"):
+        clone(model).fit(X, with_entry(target(model), 10**400))
+
+
+ONE_IS_HUGE, ALL_ARE_HUGE = np.where(np.arange(N) == 3, 1e300, NUMBERS), 1e308 * np.sign(NUMBERS)
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(
+    ("name", "y"),
+    [("GMKLRegressor", ONE_IS_HUGE), ("SMKLRegressor", ONE_IS_HUGE), ("GatedMKLRegressor", ALL_ARE_HUGE)],
+    ids=["GMKLRegressor", "SMKLRegressor", "GatedMKLRegressor"],
+)
+def test_targets_whose_squares_overflow_end_in_a_sentence(name: str, y: Any) -> None:
+    with pytest.raises(ValueError, match=f"{name}: numbers overflowed; scale the target and the kernels"):
+        getattr(mk, name)(FAMILY).fit(X, y)
+
+
+@of_each(EVERY)
+def test_lists_that_are_no_table_are_told(model: Any) -> None:
+    loop: list[Any] = []
+    loop.append(loop)
+    for wrong in (loop, [[1.0, 2.0], [3.0]] * 15):
+        with pytest.raises(
+            ValueError, match="X is no table: it has rows of different lengths, or cells that are lists"
+        ):
+            clone(model).fit(wrong, target(model))
+        with pytest.raises(ValueError, match="y is no table"):
+            clone(model).fit(X, wrong)
+        with pytest.raises(ValueError, match="view 'a' is no table"):
+            clone(model).fit({"a": wrong, "b": X}, target(model))
+
+
+@of_each(EVERY)
+def test_structured_arrays_are_told(model: Any) -> None:
+    fields = np.zeros(N, dtype=[("event", bool), ("time", float)])
+    with pytest.raises(ValueError, match="y is a structured array with the fields event, time; give one of them"):
+        clone(model).fit(X, fields)
+    with pytest.raises(ValueError, match="X is a structured array with the fields event, time; pandas"):
+        clone(model).fit(fields, target(model))
+
+
+@of_each([EVERY[0], EVERY[2]])
+def test_labels_with_several_columns_are_told(model: Any) -> None:
+    columns = np.column_stack([LABELS, 1 - LABELS])
+    for y in (columns, columns.tolist(), pd.DataFrame(columns)):
+        with pytest.raises(
+            ValueError, match=r"1d array of labels, got an array of shape \(30, 2\).*y\.argmax\(axis=1\)"
+        ):
+            clone(model).fit(X, y)
+
+
+@of_each(ORDINARY)
+@pytest.mark.parametrize(
+    ("wrong", "told"),
+    [
+        (X[:, :0], "view 'b': it has no columns"),
+        (pd.DataFrame(index=range(N)), "view 'b': it has no columns"),
+        (np.full((N, 2), np.nan), "view 'b' is missing for all samples"),
+        (1j * X, "view 'b': Complex data not supported: it holds complex numbers"),
+        (np.where(X > 1.0, np.inf, X), "view 'b': Input contains infinity"),
+        (X[:, :, None], "view 'b': Found array with dim 3"),
+    ],
+    ids=["no columns", "no columns in a frame", "missing", "complex", "infinite", "three axes"],
+)
+def test_a_view_that_is_wrong_is_named(model: Any, wrong: Any, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        clone(model).fit({"a": X, "b": wrong}, target(model))
+
+
+@of_each(EVERY[2:])
+def test_a_view_that_is_wrong_is_named_by_the_automatic_estimators(model: Any) -> None:
+    for wrong, told in [
+        (1j * X, "view 'b': Complex data not supported"),
+        (np.where(X > 1.0, np.inf, X), "view 'b': column 0 of X holds inf in row"),
+        (X[:, :, None], "view 'b': Expected 2D array"),
+        (X[:, :0], "view 'b': it has no columns"),
+        (pd.DataFrame(index=range(N)), "view 'b': it has no columns"),
+    ]:
+        with pytest.raises(ValueError, match=told):
+            clone(model).fit({"a": X, "b": wrong}, target(model))
+    with pytest.raises(ValueError, match="X has no columns, so that there is nothing to learn from"):
+        clone(model).fit(pd.DataFrame(index=range(N)), target(model))
+
+
+@of_each(EVERY)
+def test_banks_that_are_not_square_and_no_views_are_told(model: Any) -> None:
+    cross = mk.precomputed([X @ X.T]).block(np.arange(N), np.arange(5))
+    for given in (cross, {"a": cross}, {"a": cross, "b": X}):
+        with pytest.raises(ValueError, match="a training bank must be square"):
+            clone(model).fit(given, target(model))
+    for given in ({}, mk.views({"a": X})):
+        with pytest.raises(ValueError, match=r"X is a dict without any view|there is no view|X lacks"):
+            clone(model).fit({"b": X}, target(model)).predict(given)
+
+
+@of_each(EVERY)
+def test_weights_that_are_no_numbers_are_told(model: Any) -> None:
+    for wrong, told in [
+        ([10**400] * N, "double precision"),
+        (["a"] * N, "holds strings"),
+        ([[1.0], [1.0, 2.0]], "no table"),
+    ]:
+        with pytest.raises(ValueError, match=f"sample_weight.*{told}"):
+            clone(model).fit(X, target(model), sample_weight=wrong)
+
+
+def test_no_private_class_is_named() -> None:
+    for given in (mk.bind(FAMILY, X), {"a": X}):
+        with pytest.raises(ValueError, match=r"must hold the features themselves.*: pass X itself, as one table"):
+            mk.LinearRLS2Regressor().fit(given, NUMBERS)

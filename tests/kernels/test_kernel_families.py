@@ -193,7 +193,5 @@ def test_columns_that_are_no_columns_are_refused(columns):
 
 def test_a_column_that_is_not_there_is_told_with_few_of_those_that_are():
     frame = pd.DataFrame(np.zeros((4, 800)), columns=[f"gene{j}" for j in range(800)])
-    with pytest.raises(
-        ValueError, match="unknown column 'g'; the data have gene0, gene1, gene2, gene3, gene4 and 795 more"
-    ):
+    with pytest.raises(ValueError, match=r"unknown column 'g'; the data have gene0, .*, gene9 and 790 more"):
         bind(kernels.RBF().on("g"), frame)

@@ -48,6 +48,10 @@ def target_with(value: Any, dtype: Any = float) -> Any:
     return changed
 
 
+KERNEL = X @ X.T
+LABELLED = pd.DataFrame(X, index=[f"p{i}" for i in range(N)])
+LOOP: list[Any] = []
+LOOP.append(LOOP)
 SAMPLES: dict[str, Any] = {
     "None": None,
     "a number": 3.0,
@@ -88,6 +92,57 @@ SAMPLES: dict[str, Any] = {
     "too many rows": np.vstack([X, X]),
     "negative zero": -0.0 * X,
     "a stack of few": np.zeros((2, 3, 4)),
+    "a list that holds itself": LOOP,
+    "an integer beyond all floats": with_cell(10**400, object),
+    "pd.NA in a cell": with_cell(pd.NA, object),
+    "a frame with pd.NA": pd.DataFrame(with_cell(pd.NA, object)),
+    "a frame with two equal names": pd.DataFrame(X, columns=["a", "a", "b"]),
+    "a frame of lists": pd.DataFrame({"a": [[1.0]] * N}),
+    "a frame of complex numbers": pd.DataFrame(X + 1j),
+    "bytes in cells": X.astype("S8"),
+    "times beside numbers": np.array([[1.0, np.datetime64("2024-01-01")]] * N, dtype=object),
+    "all missing": np.full((N, 3), np.nan),
+    "a triangle of a stack": np.stack([KERNEL, np.triu(KERNEL)]),
+    "a stack that is not square": np.zeros((2, N, 3)),
+    "a list of matrices of two sizes": [KERNEL, KERNEL[:5, :5]],
+    "a bank that is not square": mk.precomputed([KERNEL]).block(np.arange(N), np.arange(5)),
+    **{
+        f"a view: {words}": {"right": X, "wrong": view}
+        for words, view in {
+            "None": None,
+            "a number": 1.0,
+            "a word": "view",
+            "an object": object(),
+            "a dict": {"inside": X},
+            "nothing": [],
+            "no columns": X[:, :0],
+            "a frame of no columns": pd.DataFrame(index=range(N)),
+            "all missing": np.full((N, 2), np.nan),
+            "a column of nothing": [None] * N,
+            "one NaN": with_cell(np.nan),
+            "an infinity": with_cell(np.inf),
+            "a huge number": with_cell(1e300),
+            "an integer beyond all floats": with_cell(10**400, object),
+            "complex numbers": X + 1j,
+            "three axes": X[:, :, None],
+            "objects": np.array([object()] * N),
+            "a list that holds itself": LOOP,
+            "rows of different lengths": [[1.0, 2.0], [3.0]] * 7,
+            "fewer rows": X[1:],
+            "a structure": np.zeros(N, dtype=[("a", float), ("b", int)]),
+            "sparse with a NaN": sparse.csr_array(with_cell(np.nan)),
+            "a triangle": np.triu(KERNEL),
+            "a frame of a triangle": pd.DataFrame(np.triu(KERNEL)),
+            "a hole in a matrix": np.where(np.arange(N * N).reshape(N, N) == 17, np.nan, KERNEL),
+            "no kernel": -KERNEL,
+            "an infinite matrix": np.full((N, N), np.inf),
+            "a complex matrix": KERNEL * 1j,
+            "a masked matrix": np.ma.masked_greater(KERNEL, 1.0),
+            "a matrix of words": np.full((N, N), "word"),
+            "a generator": (row for row in X),
+        }.items()
+    },
+    "views in two orders": {"a": LABELLED, "b": LABELLED.iloc[::-1]},
 }
 TARGETS: dict[str, Any] = {
     "None": None,
@@ -116,6 +171,21 @@ TARGETS: dict[str, Any] = {
     "huge": 1e308 * np.sign(Y),
     "tiny": 1e-310 * Y,
     "an object": object(),
+    "a list that holds itself": LOOP,
+    "an integer beyond all floats": target_with(10**400, object),
+    "pd.NA": target_with(pd.NA, object),
+    "pd.NA in integers": pd.Series(target_with(pd.NA, object)[:3].tolist() + [1] * (N - 3)).convert_dtypes(),
+    "None among words": np.array(["a", "b", None] * 4 + ["a", "b"], dtype=object),
+    "NaN in a list of words": ["a", "b", float("nan")] * 4 + ["a", "b"],
+    "NA in a categorical": pd.Series(["a", None] * 7, dtype="category"),
+    "a structure": np.zeros(N, dtype=[("event", bool), ("time", float)]),
+    "masked": np.ma.masked_greater(Y, 0.0),
+    "a frame": pd.DataFrame({"a": Y, "b": Y}),
+    "indicators": np.eye(2)[LABELS],
+    "1e300": target_with(1e300),
+    "a class": dict,
+    "bytes": np.array([b"a", b"b"] * 7),
+    "durations": np.full(N, 3, dtype="m8[D]"),
 }
 WEIGHTS: dict[str, Any] = {
     "a word": "heavy",
@@ -129,6 +199,11 @@ WEIGHTS: dict[str, Any] = {
     "an object": object(),
     "words": ["a"] * N,
     "complex": np.ones(N) * 1j,
+    "masked": np.ma.masked_greater(np.abs(Y), 1.0),
+    "an infinity": target_with(np.inf),
+    "an integer beyond all floats": [10**400] * N,
+    "a dict": {"a": 1.0},
+    "a list that holds itself": LOOP,
 }
 VALUES: tuple[Any, ...] = (
     None,

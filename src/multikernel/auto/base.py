@@ -292,6 +292,8 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
                 checks = {"accept_sparse": "csr", "ensure_all_finite": "allow-nan", "dtype": None}
                 X = validate_data(self, X, reset=reset, ensure_min_samples=2 if reset else 1, **checks)
         table = read(X) if reset else self.preparation_.read(X)
+        if not (table.columns or table.sparse or table.given):
+            raise ValueError(f"{type(self).__name__}: X has no columns, so that there is nothing to learn from")
         least = 2 if reset else 1
         if table.n < least:
             raise ValueError(f"{type(self).__name__} needs samples, at least {least}, got n_samples = {table.n}")

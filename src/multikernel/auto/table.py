@@ -18,7 +18,7 @@ from multikernel._arrays import host, unmasked
 from multikernel._memory import check_memory
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.banks.checks import numbers
+from multikernel.banks.checks import as_array, numbers, refuse_fields
 from multikernel.banks.views import BankRows, Views, views
 from multikernel.banks.views import is_views as is_several
 from multikernel.kernels.declared import Declared
@@ -100,7 +100,8 @@ def as_table(X: Any, new: bool = False) -> Any:
         return X
     if is_of_texts(X):
         return np.asarray(X, dtype=object).reshape(-1, 1)
-    X = np.asarray(X)
+    X = as_array(X, "X")
+    refuse_fields(X, "X", "pandas.DataFrame(X) is a table with them as columns")
     return X.astype(object) if X.dtype.kind in "US" else X
 
 
@@ -128,8 +129,6 @@ def _by_kernel(bank: KernelBank, rows: Array | None = None) -> Views:
 
 def _training_views(X: Views | Mapping[Any, Any]) -> Table:
     """The table of training samples in views."""
-    if isinstance(X, Mapping) and not X:
-        raise ValueError("X is a dict without any view; give at least one array, data frame or kernel matrix")
     made = views(X)
     found = _by_kernel(made) if isinstance(made, KernelBank) else made
     found.check_matrices()
@@ -159,7 +158,12 @@ def _of_views(X: Views, parts: Iterable[tuple[str, Any]], given: Sequence[str] =
         if name in given:
             kernels[name] = numbers(part, f"view {name!r}")
             continue
-        table = read(_as_table(part))
+        try:
+            table = read(_as_table(part))
+            if not (table.columns or table.sparse):
+                raise ValueError("it has no columns")
+        except (TypeError, ValueError) as error:
+            raise ValueError(f"view {name!r}: {error}") from None
         columns |= {f"{name}: {column}": cells for column, cells in table.columns.items()}
         view_of |= {f"{name}: {column}": name for column in table.columns}
         matrices |= dict.fromkeys([name] * len(table.sparse), table.sparse.get("sparse"))

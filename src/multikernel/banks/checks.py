@@ -8,6 +8,7 @@ import numpy as np
 from scipy import linalg
 
 from multikernel._cholesky import factorise
+from multikernel._rules import shortened
 from multikernel._typing import Array
 from multikernel.banks.base import KernelBank
 from multikernel.banks.threads import slices
@@ -27,9 +28,27 @@ def precision(K: Array) -> float:
         return _SINGLE if K.dtype == np.float32 or np.array_equal(K, K.astype(np.float32)) else _DOUBLE
 
 
+def as_array(values: Any, name: str) -> Array:
+    """An array; ValueError for lists of different lengths, and for one that holds itself."""
+    try:
+        return np.asarray(values)
+    except ValueError:
+        raise ValueError(
+            f"{name} is no table: it has rows of different lengths, or cells that are lists. Give every sample a row "
+            "with as many cells as any other"
+        ) from None
+
+
+def refuse_fields(values: Any, name: str, instead: str) -> None:
+    """ValueError for a structured array."""
+    fields = getattr(getattr(values, "dtype", None), "names", None)
+    if fields:
+        raise ValueError(f"{name} is a structured array with the fields {shortened(fields)}; {instead}")
+
+
 def real(K: Any, name: str) -> Array:
     """An array of numbers, in the precision in which it was given; ValueError for complex numbers and for strings."""
-    array = np.asarray(K)
+    array = as_array(K, name)
     if array.dtype.kind == "c" or _holds(array, complex):
         raise ValueError(f"{name} holds complex numbers, and kernels are real; pass the real part if that is all it is")
     check_numbers(array, name)

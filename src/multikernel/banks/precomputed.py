@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from multikernel._arrays import host, unmasked
+from multikernel._row_labels import check_rows
 from multikernel._rules import shortened
 from multikernel._typing import Array, Index
 from multikernel._warnings import warn_user
@@ -138,6 +139,9 @@ def rectangular(K: Any, m: int, n: int, names: tuple[str, ...] | None = None, kn
 def _matrices(K: Any) -> Iterator[Array]:
     """The matrices one by one, as floats; a ValueError for what is no matrix."""
     K = unmasked(host(K))
+    if isinstance(K, Mapping | list | tuple):
+        several = K.items() if isinstance(K, Mapping) else enumerate(K)
+        check_rows(*((f"K[{key!r}]", matrix) for key, matrix in several))
     K = list(K.values()) if isinstance(K, Mapping) else np.asarray(K)[None] if _is_matrix(K) else K
     if isinstance(K, np.ndarray) and K.ndim != 3:
         raise ValueError(

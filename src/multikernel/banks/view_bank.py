@@ -100,12 +100,12 @@ class ViewBank(SameKernelsBank):
 
     def _new(self, part: Any) -> tuple[Any, Array]:
         """New samples as kernels take them, and which have the view."""
-        samples, present = view_samples(part)
+        samples, present = view_samples(self.view, part)
         before = self.features
         assert before is not None
         now = features_of(part, samples)
         if now.n != before.n or (now.names or before.names) != (before.names or now.names):
-            was, got = (shortened(each.names) if each.names else f"{each.n} columns" for each in (before, now))
+            was, got = (shortened(each.names, 10) if each.names else f"{each.n} columns" for each in (before, now))
             raise ValueError(f"view {self.view!r} had {was} in training, and has {got} now")
         if not present.any():
             return self.example[np.zeros(len(present), dtype=int)], present
@@ -138,7 +138,7 @@ def bind_view(
     ------
     ValueError : where no sample has the view, or a kernel does not take what a column holds
     """
-    samples, present = view_samples(part)
+    samples, present = view_samples(view, part)
     if not present.any():
         raise ValueError(f"view {view!r} is missing for all samples")
     features, having = features_of(part, samples), np.flatnonzero(present)
@@ -158,18 +158,39 @@ def bank_of_views(parts: Sequence[ViewBank]) -> KernelBank:
     return parts[0] if len(parts) == 1 else ConcatenatedBank(tuple(parts), np.arange(sum(map(len, parts))))
 
 
-def view_samples(part: Any) -> tuple[Any, Array]:
+def view_samples(view: str, part: Any) -> tuple[Any, Array]:
     """Samples of a view as kernels take them, and which of them have it.
 
     Parameters
     ----------
+    view : str, its name
     part : as the user gave it
+
+    Raises
+    ------
+    ValueError : that names the view, where it holds no samples
     """
+    try:
+        return _samples_of(part)
+    except OverflowError:
+        raise ValueError(f"view {view!r} holds a number above 1e308: give it in larger units") from None
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"view {view!r}: {error}") from None
+
+
+def _samples_of(part: Any) -> tuple[Any, Array]:
+    """The same for a view without a name."""
+    if len(part.shape) > 1 and part.shape[1] == 0:
+        raise ValueError("it has no columns")
+    if getattr(getattr(part, "dtype", None), "kind", "") == "c":
+        raise ValueError("Complex data not supported: it holds complex numbers; give their parts as numbers")
     part = part.reshape(-1, 1) if isinstance(part, np.ndarray) and part.ndim == 1 else part
     table = as_table(part)
     if table is not None:
         return table, ~table.absent
     X = check_array(part, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_all_finite="allow-nan")
+    if hasattr(X, "tocsr") and not np.isfinite(X.data).all():
+        raise ValueError("it is sparse and has a NaN among its entries; leave these out or fill them in")
     if hasattr(X, "tocsr") or not np.isnan(X).any():
         return X, np.ones(X.shape[0], dtype=bool)
     table = Table.of_numbers(X)

@@ -27,6 +27,7 @@ from multikernel._row_labels import check_labels_of_rows, check_rows, row_labels
 from multikernel._rules import listed, shortened, shown
 from multikernel._typing import Array
 from multikernel.banks.base import KernelBank
+from multikernel.banks.checks import as_array
 from multikernel.banks.forms import register_form
 from multikernel.banks.precomputed import precomputed
 from multikernel.kernels.frames import is_frame
@@ -55,7 +56,12 @@ class Views:
         if isinstance(X, Views):
             return X
         items = dict(X) if isinstance(X, Mapping) else {f"view {k}": part for k, part in enumerate(X)}
-        parts = tuple(unmasked(host(part)) if hasattr(part, "shape") else np.asarray(part) for part in items.values())
+        if not items:
+            raise ValueError("X is a dict without any view; give at least one array, data frame or kernel matrix")
+        parts = tuple(
+            unmasked(host(part)) if hasattr(part, "shape") else as_array(part, f"view {str(name)!r}")
+            for name, part in items.items()
+        )
         for name, part in zip(items, parts, strict=True):
             if not part.shape:
                 raise ValueError(f"a view has a row for each sample; {str(name)!r} is {shown(items[name])}")
@@ -103,13 +109,15 @@ class Views:
                 yield name, self.part(name)
 
     def check_matrices(self, features: Iterable[str] = ()) -> None:
-        """ValueError where a view of training samples is square and not symmetric, and nobody said what it holds.
+        """ValueError where a view of training samples is square and not symmetric, or a bank that is not square.
 
         Parameters
         ----------
-        features : names of views that hold features, beside those that are known to
+        features : names of views that hold features, also where they are square, beside those that are known to
         """
         for name, whole in zip(self.names, self.parts, strict=True):
+            if isinstance(whole, KernelBank) and not whole.square:
+                raise ValueError(f"view {name!r} is a bank of shape {whole.shape}; a training bank must be square")
             if name not in {*self.features, *features} and (K := _square(whole)) is not None:
                 if is_frame(whole):
                     check_labels_of_rows([(f"X[{name!r}]", whole.index), (f"X[{name!r}].T", whole.columns)])
@@ -250,7 +258,7 @@ def is_views(X: Any) -> bool:
     if hasattr(X, "tocsr"):  # a sparse matrix may be a dict, by its entries
         return False
     if isinstance(X, Mapping):
-        return len(X) > 0
+        return True
     if isinstance(X, np.ndarray):
         return X.ndim == 3 and X.shape[1] == X.shape[2]
     return isinstance(X, list | tuple) and len(X) > 0 and all(_is_view(part) for part in X)

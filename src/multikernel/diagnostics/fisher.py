@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._row_labels import check_rows
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.diagnostics import _input
@@ -44,6 +45,7 @@ def fisher_scores(K: Any, y: Any) -> Array:
     >>> fisher_scores(bind(kernels.linear_features(), X), [0, 0, 1, 1])
     array([8., 0.])
     """
+    check_rows(("K", K), ("y", y))
     bank = _input.as_bank(K)
     signs = _input.signs(y, bank.shape[0])
     first, second = (signs > 0).astype(float), (signs <= 0).astype(float)

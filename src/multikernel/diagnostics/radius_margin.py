@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
 from multikernel._parameters import COUNT, POSITIVE
+from multikernel._row_labels import check_rows
 from multikernel._warnings import warn_user
 from multikernel.banks import DenseGram
 from multikernel.diagnostics import _input
@@ -61,6 +62,7 @@ def radius_margin_bound(K: Any, y: Any, tol: float = 1e-6, max_iter: int = 1_000
 
     POSITIVE.check(tol, "radius_margin_bound: tol")
     COUNT.check(max_iter, "radius_margin_bound: max_iter")
+    check_rows(("K", K), ("y", y))
     matrix = _input.positive(K)
     labels = _input.signs(y, len(matrix))
     ball = meb_radius(matrix, tol, max_iter)

@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._row_labels import check_rows
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
 from multikernel.diagnostics import _input
@@ -47,6 +48,7 @@ def alignment(K: Any, y: Any, centered: bool = True) -> float:
     >>> round(alignment(np.eye(4), y), 4)
     0.5774
     """
+    check_rows(("K", K), ("y", y))
     matrix = _unit(_input.symmetric(K))
     other = np.asarray(y)
     if other.ndim != 2:

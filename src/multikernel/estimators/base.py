@@ -210,17 +210,22 @@ class KernelEstimator(Forecasting):
         starts = warm if len(warm) == len(tasks) else [None] * len(tasks)
         with limited(self.time_budget):
             learn = learn or self._task_learner(bank, target)
-            with limited(_CHOICE * seconds_left()):
-                model = chosen(self, learn, bank, target, sample_weight, checkpoint, resampling)
             try:
+                with limited(_CHOICE * seconds_left()):
+                    model = chosen(self, learn, bank, target, sample_weight, checkpoint, resampling)
                 unrounded = bank.unrounded() if exact else bank
                 with limited(None if unrounded is bank else _FIRST_PART * seconds_left()):
                     fitted = self._solved(bank, tasks, starts, partial(learn, model), checkpoint)
                 if unrounded is not bank:  # the certificate has to hold for the kernels, not for what is stored of them
                     again = self._solved(unrounded, tasks, fitted, partial(learn, model), checkpoint.under("exact"))
                     fitted = [new.after(old) for new, old in zip(again, fitted, strict=True)]
-            except (ValueError, ArithmeticError):
+            except (ValueError, ArithmeticError) as error:
                 check_values(bank, getattr(self, "kernel_names_", ()))  # says which kernel is the cause, where one is
+                if isinstance(error, OverflowError) or "infs or NaNs" in str(error):  # the words of SciPy
+                    raise ValueError(
+                        f"{type(self).__name__}: numbers overflowed; scale the target and the kernels to values of "
+                        "about 1"
+                    ) from None
                 raise
             fitted = [replace(each, numbers=model._numbers()) for each in fitted]
             self.publish(bank, fitted, single=self._is_single(tasks, target))

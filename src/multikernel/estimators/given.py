@@ -8,9 +8,10 @@ import numpy as np
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from multikernel._typing import Array
-from multikernel.banks.checks import check_numbers
-from multikernel.kernels.frames import is_frame
+from multikernel.banks.checks import as_array, check_numbers, refuse_fields
+from multikernel.kernels.frames import check_names, is_frame, is_missing
 
+_LARGEST = int(np.finfo(float).max)
 _INSTEAD = {
     "c": "Complex data not supported: {} holds complex numbers; give real and imaginary parts as numbers of their own",
     "M": "{} holds dates; give them as numbers, such as the days since the first one",
@@ -22,27 +23,30 @@ _INSTEAD = {
 def check_samples(X: Any) -> None:
     """ValueError where X holds neither numbers nor strings, or a column of a data frame none of these nor dates."""
     if is_frame(X):
+        check_names(X)
         for name, dtype in zip(X.columns, X.dtypes, strict=True):
             kind = getattr(dtype, "kind", "")
             _refuse("" if kind in "mM" else kind, f"column {name!r} of X")
         return
-    dtype = X.dtype if hasattr(X, "dtype") else _as_array(X).dtype
-    _refuse(getattr(dtype, "kind", ""), "X")
-    if getattr(dtype, "kind", "") == "O" and isinstance(X, np.ndarray):
-        _check_objects(X, "X")
-    elif isinstance(X, list | tuple) and len(X) and isinstance(X[0], set | frozenset):
-        _check_objects(_as_array(X), "X")
-    elif isinstance(X, int) and abs(X) > int(np.finfo(float).max):
+    values = X if hasattr(X, "dtype") else as_array(X, "X")
+    refuse_fields(values, "X", "pandas.DataFrame(X) is a table with them as columns")
+    kind = getattr(values.dtype, "kind", "")
+    _refuse(kind, "X")
+    if kind == "O" and isinstance(values, np.ndarray):
+        _check_objects(values, "X", strict=isinstance(X, np.ndarray))
+    elif isinstance(X, int) and abs(X) > _LARGEST:
         raise ValueError("X is a single number; give a row of numbers for each sample")
 
 
 def check_labels(y: Any) -> None:
-    """ValueError where labels are complex, miss in places, or mix strings and numbers."""
-    labels = _as_array(y)
-    if labels.dtype.kind == "c":
-        _refuse("c", "y")
+    """ValueError where labels are complex, miss in places, have several columns, or mix strings and numbers."""
+    labels = _target(y)
+    if labels.ndim == 2 and labels.shape[1] > 1:
+        raise ValueError(
+            f"y should be a 1d array of labels, got an array of shape {labels.shape}: give one column of it, or "
+            "y.argmax(axis=1) where columns say with 0 and 1 which class a sample has"
+        )
     if labels.dtype.kind == "O":
-        _check_objects(labels, "y")
         kinds = {isinstance(label, str) for label in labels.ravel()}
         if len(kinds) > 1:
             raise ValueError("y holds strings and other labels; give labels of one kind")
@@ -50,12 +54,20 @@ def check_labels(y: Any) -> None:
 
 def check_target(y: Any) -> None:
     """ValueError where a target holds anything but numbers."""
-    target = _as_array(y)
+    check_numbers(_target(y), "y")
+
+
+def _target(y: Any) -> Any:
+    """A target as an array, real and with nothing missing as far as its entries are objects."""
+    target = np.empty(0, dtype=y.dtype) if hasattr(y, "toarray") else as_array(y, "y")
+    refuse_fields(target, "y", "give one of them, such as y[field]")
     if target.dtype.kind == "c":
         _refuse("c", "y")
-    if target.dtype.kind == "O":
-        _check_objects(target, "y")
-    check_numbers(target, "y")
+    # NumPy writes a NaN beside the strings of a list as one of these
+    entries = np.asarray(y, dtype=object) if target.dtype.kind == "U" and isinstance(y, list | tuple) else target
+    if entries.dtype.kind == "O":
+        _check_objects(entries, "y", missing=True)
+    return target
 
 
 def _refuse(kind: str, what: str) -> None:
@@ -63,29 +75,30 @@ def _refuse(kind: str, what: str) -> None:
         raise ValueError(_INSTEAD[kind].format(what))
 
 
-def _check_objects(values: Any, what: str) -> None:
-    """ValueError with the place of a None, of a complex number or of a set in an array of objects."""
+def _check_objects(values: Any, what: str, strict: bool = True, missing: bool = False) -> None:
+    """ValueError with the place of an object that nothing can be learned from.
+
+    Parameters
+    ----------
+    values : array of objects
+    what : str, how a sentence calls it
+    strict : bool, whether a None is refused in any case
+    missing : bool, whether all that is missing is refused, though there are strings
+    """
+    missing = missing or not any(isinstance(value, str) for value in values.flat)
     for place, value in np.ndenumerate(values):
         where = f"row {place[0]}" + (f", column {place[1]}" if len(place) > 1 else "") if place else "its only entry"
-        if value is None:
+        if (value is None and (strict or missing)) or (missing and is_missing(value)):
             raise ValueError(f"{what} contains NaN or None, first at {where}: fill it in, or leave the sample out")
         if isinstance(value, complex | np.complexfloating):
             _refuse("c", what)
+        if isinstance(value, int) and abs(value) > _LARGEST:
+            raise ValueError(f"{what} contains a number above 1e308, first at {where}: give it in larger units")
         if isinstance(value, set | frozenset):
             raise ValueError(
                 f"{what} contains a set, first at {where}: write items as a string, ', '.join(sorted(items)), for "
                 "kernels.Items(','), and sets of vectors by kernels.written for kernels.VectorSets"
             )
-
-
-def _as_array(values: Any) -> Any:
-    """As an array, where that can be; one of objects where rows differ in length."""
-    if hasattr(values, "toarray"):
-        return np.empty(0, dtype=values.dtype)
-    try:
-        return np.asarray(values)
-    except ValueError:
-        return np.empty(0, dtype=object)
 
 
 def check_predicted(values: Array, name: str) -> Array:

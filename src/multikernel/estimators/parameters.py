@@ -12,6 +12,7 @@ from multikernel._arrays import host, refuse_masked
 from multikernel._parameters import NON_NEGATIVE, POSITIVE, WITHIN_ONE
 from multikernel._rules import AnyOf, Choice, Rule, Whole
 from multikernel._typing import Array
+from multikernel.banks.checks import numbers
 
 
 @dataclass(frozen=True)
@@ -56,7 +57,7 @@ def checked_weights(sample_weight: Any, n: int) -> Array | None:
     if sample_weight is None:
         return None
     refuse_masked(sample_weight, "sample_weight")
-    weight = np.asarray(host(sample_weight), dtype=float)
+    weight = numbers(host(sample_weight), "sample_weight")
     if weight.shape != (n,) or not (np.isfinite(weight) & (weight >= 0)).all() or not weight.any():
         raise ValueError(
             f"sample_weight must be {n} finite numbers >= 0, and not every weight zero; got shape {weight.shape}"

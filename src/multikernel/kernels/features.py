@@ -83,7 +83,7 @@ class Features:
     def _position(self, column: int | str, known: dict[str, int]) -> int:
         if isinstance(column, str):
             if column not in known:
-                have = shortened(list(known)) if known else "no names: pass a data frame, or give columns by index"
+                have = shortened(list(known), 10) if known else "no names: pass a data frame, or give columns by index"
                 raise ValueError(f"unknown column {column!r}; the data have {have}")
             return known[column]
         if not -self.n <= column < self.n:

@@ -71,7 +71,7 @@ class FrameColumn:
         ValueError : where it holds strings in some rows and other values in others, or neither strings nor numbers
         TypeError : where a mixed column holds a container
         """
-        absent = np.array([value is None or _is_nan(value) for value in values], dtype=bool)
+        absent = np.array([value is None or is_missing(value) for value in values], dtype=bool)
         is_string = np.array([isinstance(value, str) for value in values], dtype=bool)
         if not absent.all() and all(isinstance(value, date) for value in values[~absent]):
             days = np.full(len(values), np.nan)
@@ -166,7 +166,7 @@ def _column(name: str, series: Any, nw: Any, mixed: bool) -> FrameColumn:
         return FrameColumn(name, "durations" if dtype == nw.Duration else "dates", _days(_times(series)))
     if dtype in (nw.Categorical, nw.Enum):
         values = np.array(
-            [None if value is None or _is_nan(value) else str(value) for value in series.to_list()], object
+            [None if value is None or is_missing(value) else str(value) for value in series.to_list()], object
         )
         ordered = dtype == nw.Enum
         categories = tuple(map(str, dtype.categories)) if ordered else ()
@@ -192,7 +192,7 @@ def _days(values: Array) -> Array:
     return np.where(np.isnat(values), np.nan, days)
 
 
-def _is_nan(value: Any) -> bool:
+def is_missing(value: Any) -> bool:
     """Whether a value says that there is none: NaN, NaT, or the NA of pandas, which equals nothing."""
     equal = value == value
     return equal is False or equal is np.False_ or not isinstance(equal, bool | np.bool_ | np.ndarray)
@@ -222,6 +222,8 @@ def _floats(values: Array, name: str) -> Array:
         )
     try:
         numbers: Array = values.astype(float)
+    except OverflowError:
+        raise ValueError(f"column {name} of X holds a number above 1e308: give it in larger units") from None
     except (TypeError, ValueError):
         kind = next((type(value).__name__ for value in values if not isinstance(value, str | float | int)), "objects")
         raise ValueError(

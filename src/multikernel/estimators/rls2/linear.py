@@ -75,7 +75,7 @@ class LinearRLS2Estimator(ScaledEstimator):
         if not (isinstance(bank, FactorBank) and (bank.sizes == 1).all()):
             raise ValueError(
                 f"{type(self).__name__}: a bank in place of X must hold the features themselves, as that of "
-                f"kernels.linear_features() does for fewer features than samples; got a {type(bank).__name__}, pass X"
+                "kernels.linear_features() does for fewer features than samples: pass X itself, as one table"
             )
         return bank
 
