@@ -112,7 +112,7 @@ class ParquetSource(FrameSource):
         opened = _opened(file)
         own = opened.schema_arrow
         for name in asked:
-            if name not in own.names or own.field(name).type != self._schema.field(name).type:
+            if name not in own.names or _kind(own.field(name).type) != _kind(self._schema.field(name).type):
                 found = f"is of type {own.field(name).type}" if name in own.names else "is missing"
                 raise ValueError(
                     f"{file}: column {name!r} {found}, and in {self.files[0]} it is of type "
@@ -128,6 +128,15 @@ class ParquetSource(FrameSource):
             row += len(chunk)
             if row > start:
                 yield chunk.after(max(0, start - (row - len(chunk))))
+
+
+def _kind(of: Any) -> Any:
+    """What a column of a type holds: numbers of any width are the same, and so are strings."""
+    import pyarrow as pa
+
+    if pa.types.is_integer(of) or pa.types.is_floating(of):
+        return "numbers"
+    return "strings" if pa.types.is_string(of) or pa.types.is_large_string(of) else of
 
 
 def _readable(batches: Iterator[Any], opened: Any, file: Path, asked: list[str]) -> Iterator[Any]:
