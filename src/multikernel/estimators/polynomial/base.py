@@ -91,7 +91,8 @@ class PolynomialMKL(StreamedEstimator):
             raise ValueError(f"{type(self).__name__}: {error}") from None
         self._domain(0)
         largest = float(np.max(self.offset))
-        if self.penalty is None and self.radius > 0 and largest + self.radius == largest:
+        lost = self.radius > 0 and largest + self.radius == largest
+        if self.degree == 1 and self.penalty is None and lost:
             raise ValueError(
                 f"{type(self).__name__}: a radius of {self.radius:g} is lost in the rounding of an offset of "
                 f"{largest:g}: give a smaller offset, or a larger radius"
