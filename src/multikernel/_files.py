@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import glob
 import os
 import platform
@@ -17,15 +18,34 @@ _HERE = f"{zlib.crc32(platform.node().encode()):08x}"  # tells machines that sha
 
 def check_writable(path: Path) -> None:
     """OSError where the file could not be written: called before the work whose result it will hold."""
+    if path.name == "-":
+        raise OSError(
+            "cannot write '-': it is no name of a file; give one, or leave it out where results may be printed"
+        )
+    target = _target(path)
+    if path.is_symlink() and not target.parent.is_dir():
+        raise FileNotFoundError(
+            f"cannot write {path}: it is a link to {target}, and the directory {target.parent} does not exist"
+        )
     if path.is_dir():
         raise IsADirectoryError(f"cannot write {path}: it is a directory")
     if path.exists() and not path.is_file():
         raise OSError(f"cannot write {path}: it is a device, and no file; give the name of a file")
-    folder = path.resolve().parent
+    folder = target.parent
     if not folder.is_dir():
         raise FileNotFoundError(f"cannot write {path}: the directory {path.parent} does not exist")
     if not os.access(folder, os.W_OK):
         raise PermissionError(f"cannot write {path}: the directory {path.parent} is not writable")
+
+
+def _target(path: Path) -> Path:
+    """The file that a path leads to; OSError where links lead back to themselves."""
+    try:
+        return path.resolve()
+    except (RuntimeError, OSError) as error:  # of Python up to 3.12, and later
+        if isinstance(error, OSError) and error.errno != errno.ELOOP:
+            raise
+        raise OSError(f"cannot write {path}: it is a link that leads back to itself; give the name of a file") from None
 
 
 def check_new(path: Path, *, force: bool, inputs: tuple[Path, ...] = (), option: str = "--out") -> None:

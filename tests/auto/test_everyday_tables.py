@@ -98,10 +98,19 @@ def test_a_single_row(frame, survived):
     assert model.predict(frame[:1]).tolist() == model.predict(frame)[:1].tolist()
 
 
-def test_columns_in_another_order_are_refused(frame, survived):
-    model = fitted(frame, survived)
-    with pytest.raises(ValueError, match="must be in the same order"):
-        model.predict(frame[frame.columns[::-1]])
+def test_columns_are_matched_by_their_names(frame, survived):
+    rows = frame.assign(passenger_id=np.arange(N), empty=np.nan)
+    model = fitted(rows, survived)
+    expected = model.predict_proba(rows)
+    assert np.array_equal(model.predict_proba(rows[rows.columns[::-1]]), expected)
+    assert np.array_equal(model.predict_proba(frame), expected)  # without the columns that were left out
+    with pytest.raises(ValueError, match="now missing:\n- fare"):
+        model.predict(rows.drop(columns="fare"))
+    with pytest.raises(ValueError, match="unseen at fit time:\n- other"):
+        model.predict(rows.assign(other=1.0))
+    views = {"a": rows, "b": np.random.default_rng(0).normal(size=(N, 2))}
+    model = fitted(views, survived)
+    assert np.array_equal(model.predict_proba(views | {"a": frame[frame.columns[::-1]]}), model.predict_proba(views))
 
 
 def test_columns_lose_or_get_their_names_after_training(frame, survived):

@@ -211,6 +211,7 @@ def test_searches_agree() -> None:
         ({"degree": 0}, "degree must be an integer in"),
         ({"norm": 0.5}, "norm must be a finite number >= 1"),
         ({"radius": -1.0}, "radius must be"),
+        ({"offset": 10**30, "degree": 1}, r"a radius of 1 is lost in the rounding of an offset of 1e\+30"),
         ({"offset": -1.0}, "offset must be a finite number >= 0 or a vector"),
         ({"offset": np.ones(3)}, "centre of the ball has 3 entries for 5 kernels"),
         ({"penalty": 0.0}, "penalty must be"),

@@ -269,6 +269,41 @@ def test_what_is_refused():
         clone(MODELS["average"]).fit(X, SCORE).forget(X, SCORE)
 
 
+@pytest.mark.parametrize("count", [20, 300])
+def test_samples_that_were_never_given_are_not_taken_off(count):
+    rng = np.random.default_rng(3)
+    model = clone(MODELS["rls2"]).partial_fit(X[:600], SCORE[:600])
+    before = model.predict(X)
+    with pytest.raises(ValueError, match=f"these {count} samples are not among those that were given"):
+        model.forget(rng.normal(size=(count, X.shape[1])), rng.normal(size=count))
+    assert np.array_equal(model.predict(X), before)
+
+
+def test_few_first_samples_are_said():
+    with pytest.warns(mk.PredictionWarning, match="the first 3 samples settle widths, .* and rank=.* asks for more"):
+        model = clone(MODELS["rls2"]).partial_fit(X[:3], SCORE[:3])
+    model.partial_fit(X[3:], SCORE[3:])  # which says nothing any more
+
+
+def test_single_precision_after_double(tmp_path):
+    pytest.importorskip("pyarrow")
+    frame = pd.DataFrame(X).add_prefix("x").assign(y=SCORE)
+    model = clone(MODELS["rls2"]).partial_fit(X[:400], SCORE[:400])
+    model.partial_fit(X[400:].astype(np.float32), SCORE[400:])
+    whole = clone(MODELS["rls2"]).partial_fit(X[:400], SCORE[:400]).partial_fit(X[400:], SCORE[400:])
+    assert np.allclose(model.predict(X), whole.predict(X), atol=1e-4)
+    for name, changes in (("single", {"x0": "float32", "y": "float32"}), ("double", {})):
+        frame[:400].to_parquet(tmp_path / "0.parquet")
+        frame[400:].astype(changes).to_parquet(tmp_path / "1.parquet")
+        source = streams.parquet([tmp_path / "0.parquet", tmp_path / "1.parquet"], target="y")
+        assert clone(MODELS["rls2"]).fit(source).score(frame.drop(columns="y"), SCORE) == pytest.approx(
+            clone(MODELS["rls2"]).fit(streams.arrays(X, SCORE)).score(X, SCORE), abs=1e-4
+        ), name
+    frame[400:].astype({"x0": str}).to_parquet(tmp_path / "1.parquet")
+    with pytest.raises(ValueError, match=r"column 'x0' is of type .*string, and in"):
+        list(source.chunks())
+
+
 class Killed(Exception):
     """What ends a pass in the middle."""
 

@@ -166,3 +166,23 @@ def test_dates_day_first_are_dates_everywhere() -> None:
     assert banks[0].names == banks[1].names
     fitted = [EasyMKLClassifier(b).fit(f, y > 30) for b, f in zip(banks, (written, dates), strict=True)]
     np.testing.assert_allclose(fitted[0].decision_function(written), fitted[1].decision_function(dates), atol=1e-10)
+
+
+def test_dates_that_tell_no_order_are_said() -> None:
+    days = [f"{i % 12 + 1:02}/{i % 11 + 1:02}/2020" for i in range(40)]
+    frame = pd.DataFrame({"day": days, "x": np.arange(40.0)})
+    with pytest.warns(
+        PredictionWarning, match=r"'day' of X holds dates such as '01/01/2020', in which no cell tells days"
+    ):
+        model = MultiKernelRegressor(random_state=0).fit(frame, np.arange(40.0) % 7)
+    assert "no cell tells days from months" in model.explain()
+    declared = MultiKernelRegressor(random_state=0, types={"day": "date"}).fit(frame, np.arange(40.0) % 7)
+    assert "1 date (day)" in declared.explain()
+
+
+def test_dates_with_the_year_first_may_have_slashes() -> None:
+    days = [f"2020/{i % 12 + 1:02}/{i % 28 + 1:02}" for i in range(40)]
+    assert kernels.column_types(pd.DataFrame({"a": days, "b": [day.replace("/", "-") for day in days]})) == {
+        "a": "date",
+        "b": "date",
+    }

@@ -13,6 +13,8 @@ from multikernel.kernels.numerals import numbers_in, written_in
 READ = [
     (["$1,234.56", "$950"], [1234.56, 950.0]),
     (["-$5", "$-6", "\u22123 $"], [-5.0, -6.0, -3.0]),
+    (["(1,234.50)", "7"], [-1234.5, 7.0]),
+    (["($5)", "$7"], [-5.0, 7.0]),
     (["1,234.56 EUR", "12 EUR"], [1234.56, 12.0]),
     (["EUR 1.234,56", "EUR 12"], [1234.56, 12.0]),
     (["12.3%", "5 %"], [12.3, 5.0]),
@@ -102,7 +104,7 @@ def test_another_unit_than_in_training_is_refused() -> None:
 def test_several_units_are_not_mixed() -> None:
     frame = pd.DataFrame({"w": ["3 kg", "5 g", "4 kg", "6 g"] * 10, "x": np.arange(40.0)})
     with pytest.warns(
-        UserWarning, match=r"'w' of X holds numbers with several units \('g', 'kg'\), and is taken as a cat"
+        UserWarning, match=r"'w' of X holds numbers with several units \('g', 'kg'\), and is taken as a col"
     ):
         model = MultiKernelRegressor(random_state=0).fit(frame, np.arange(40.0))
     assert "several units ('g', 'kg')" in model.explain()

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from multikernel import streams
+from multikernel import AverageMKLRegressor, streams
 from multikernel.streams import Chunk, survey
 from multikernel.streams.source import bytes_of
 from multikernel.streams.survey import joined
@@ -147,3 +147,42 @@ def test_where_a_cell_is_missing():
     assert Chunk(X, None, file="f.csv", row=10).first_absent() == "f.csv, row 11, column 'b'"
     assert Chunk(np.array([[0.0, np.inf]]), None).first_absent() == "row 0, column 1"
     assert Chunk(np.zeros((2, 2)), None).first_absent() is None
+
+
+def test_what_is_no_source_of_rows_is_refused_in_a_sentence(tmp_path):
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    model = AverageMKLRegressor(alpha=0.1).fit(X, X[:, 0])
+    with pytest.raises(ValueError, match="X must have rows and columns, got 5 of type int"):
+        streams.arrays(X=5)
+    with pytest.raises(ValueError, match="y must have an entry for each row of X, got 5 of type int"):
+        streams.arrays(X, 5)
+    (tmp_path / "X.npy").write_bytes(b"no")
+    with pytest.raises(ValueError, match=r"X is the file .*X\.npy, which is no \.npy file"):
+        streams.arrays(tmp_path / "X.npy")
+    for given in (X, None, "table.csv"):
+        with pytest.raises(TypeError, match=r"take the rows as a source, got a .*: give streams"):
+            streams.write_predictions(model, given, tmp_path / "out.csv")
+        with pytest.raises(TypeError, match=r"take the rows as a source, got a .*: give streams"):
+            streams.predict(model, given)
+    with pytest.raises(TypeError, match="AverageMKLRegressor has no predict_proba"):
+        streams.write_predictions(model, streams.arrays(X), tmp_path / "out.csv", method="predict_proba")
+    with pytest.raises(ValueError, match=r"method must be one of 'predict'.* got 'guess'"):
+        streams.predict(model, streams.arrays(X), method="guess")
+    with pytest.raises(ValueError, match="start must be an integer >= 0, got -1"):
+        next(streams.arrays(X).chunks(-1))
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_a_corrupt_page_of_parquet_is_named_with_its_row_group(tmp_path):
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = tmp_path / "t.parquet"
+    frame()[["a", "k", "y"]].to_parquet(path, row_group_size=1000)
+    place = parquet.ParquetFile(path).metadata.row_group(1).column(1)
+    content = bytearray(path.read_bytes())
+    first = place.dictionary_page_offset or place.data_page_offset
+    content[first : first + 30] = b"\xff" * 30
+    path.write_bytes(content)
+    with pytest.raises(
+        ValueError, match=r"t\.parquet: row group 1, column 'k' cannot be read \(.*\); write the file again"
+    ):
+        list(streams.parquet(path, target="y").chunks())

@@ -50,7 +50,7 @@ from multikernel.estimators.given import check_predicted
 from multikernel.estimators.learned_kernel import LearnedKernel
 from multikernel.estimators.parameters import CrossValidation
 from multikernel.kernels.declared import ColumnTypes
-from multikernel.kernels.frames import check_names, is_frame
+from multikernel.kernels.frames import check_names, column_names, is_frame
 
 _GAP = 1e-4
 
@@ -286,7 +286,9 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         if not is_views(X):
             if is_frame(X):
                 check_names(X)
-            if is_table(X):
+            if not reset and is_frame(X) and self._has_what_is_needed(X):
+                pass  # columns are matched by their names, in whatever order
+            elif is_table(X):
                 validate_data(self, X, reset=reset, skip_check_array=True)
             else:
                 checks = {"accept_sparse": "csr", "ensure_all_finite": "allow-nan", "dtype": None}
@@ -298,6 +300,11 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         if table.n < least:
             raise ValueError(f"{type(self).__name__} needs samples, at least {least}, got n_samples = {table.n}")
         return replace(table, types=dict.fromkeys(table.columns, "text")) if texts else table
+
+    def _has_what_is_needed(self, X: Any) -> bool:
+        """Whether a frame has columns of training only, and all those that predictions are made of."""
+        names, known = set(column_names(X)), set(getattr(self, "feature_names_in_", ()))
+        return set(self.preparation_.needed) <= names <= known
 
     def _values(self, X: Any) -> Array:
         """The blend at samples: shape (len(X), k)."""

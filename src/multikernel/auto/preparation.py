@@ -97,7 +97,7 @@ class Preparation:
         )
 
     def read(self, X: Any) -> Table:
-        """The table of new samples, with the columns and views of training.
+        """The table of new samples, with the columns and views of training; those that are left out may be missing.
 
         Columns without names, or with names where training had none, are those of training in the same order, of which
         scikit-learn has warned.
@@ -109,7 +109,7 @@ class Preparation:
         table, names = read(X, self.given, self.rows), [column.name for column in self.columns]
         if not is_views(X) and len(table.columns) == len(names) and not table.columns.keys() >= set(names):
             table = replace(table, columns=dict(zip(names, table.columns.values(), strict=True)))
-        missing = [name for name in names if name not in table.columns]
+        missing = [column.name for column in self.columns if column.used and column.name not in table.columns]
         missing += [name for name in self.sparse if name not in table.sparse]
         missing += [name for name in self.given if name not in table.given]
         if missing:
@@ -153,6 +153,11 @@ class Preparation:
             np.arange(table.n),
             tuple(used[j].name for j in groups),
         )
+
+    @property
+    def needed(self) -> list[str]:
+        """The columns that predictions are made of."""
+        return [column.name for column in _used(self.columns)]
 
     def sentences(self) -> list[str]:
         """What was made of the columns."""

@@ -38,6 +38,7 @@ from multikernel.kernels.parsed import (
     parsed,
     said_of,
     strangers,
+    tells_no_order,
 )
 from multikernel.kernels.standardize import DateParts, Ranks
 from multikernel.kernels.text import Grams
@@ -76,6 +77,7 @@ class Column:
     numerals : Numerals, how strings that say numbers are written
     doubt : str, one of these that can be read in two ways, where no other cell tells in which
     units : tuple of str, the units of a column that is none of numbers since it has several
+    turned : str, one of the dates in a column where no cell tells days from months; "" elsewhere
     """
 
     key: str | int
@@ -92,6 +94,7 @@ class Column:
     numerals: Numerals = PLAIN
     doubt: str = ""
     units: tuple[str, ...] = ()
+    turned: str = ""
 
     @property
     def name(self) -> str:
@@ -117,8 +120,13 @@ class Column:
         if self.units:
             units = ", ".join(map(repr, self.units))
             said.append(
-                f"{name} of X holds numbers with several units ({units}), and is taken as a {self.type}: write all of "
-                "them in one unit"
+                f"{name} of X holds numbers with several units ({units}), and is taken as a column of type "
+                f"{self.type}: write all of them in one unit"
+            )
+        if self.turned:
+            said.append(
+                f"{name} of X holds dates such as {self.turned!r}, in which no cell tells days from months, and is "
+                f"taken as a column of type {self.type}: write the year first, or declare it a date, with days first"
             )
         return "; ".join(said) or None
 
@@ -247,6 +255,8 @@ def _of_strings(column: Column, known: Array) -> Column:
         return replace(column, numerals=written.numerals, doubt=written.doubt)
     column = replace(column, digits=_has_number(known), units=written.units)
     order = date_order(known)
+    if order is None and tells_no_order(known):
+        column = replace(column, turned=str(known[0]))
     if order is not None:
         return replace(column, type="date", parsed=True, order=order, cycles=_cycles(parsed(known, order)))
     different, words = len(set(known)) / len(known), float(np.mean([len(text.split()) for text in known]))

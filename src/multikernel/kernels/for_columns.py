@@ -95,15 +95,16 @@ def for_columns(X: Any, single: bool | None = None, types: Mapping[str, Declared
         TYPES.check(types, "for_columns: types")
     if hasattr(X, "tocsr"):
         return Kernels(tuple(kernel.standardized() for kernel in rbf_grid())) + Kernels((Linear().normalized(),))
-    found = [column for column, _ in typed(X, types) if column.used]
+    every = [column for column, _ in typed(X, types)]
+    for column in every:
+        if column.said:
+            warn_user(column.said, PredictionWarning)
+    found = [column for column in every if column.used]
     if not found:
         raise ValueError(
             "for_columns: no column of X has two different values without naming its row, so that no kernel tells "
             "samples apart"
         )
-    for column in found:
-        if column.said:
-            warn_user(column.said, PredictionWarning)
     each = len(found) <= _SINGLE if single is None else single
     named = [*_ladders(found), *_categories(found)]
     named += [pair for column in found if each or column.type == "text" for pair in _kernels(column)]

@@ -2,6 +2,7 @@
 
     1,234.56    1 234,56    1'234.56    marks between thousands; the last mark stands before the decimals
     $1,234.56   3 kg   12.3%            a unit before or behind, the same in the whole column; 12.3% is 12.3
+    (1,234.56)                          -1234.56
 
 '1,234' may be 1234 or 1.234. The column tells: a cell that can be read in one way only decides for all cells. Where no
 cell does, a comma before three digits stands between thousands, and that is said. A column whose cells have several
@@ -14,7 +15,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import isfinite, nan
+from math import isfinite, isnan, nan
 
 import numpy as np
 
@@ -100,8 +101,8 @@ def written_in(texts: Iterable[str], share: float = 1.0, comma: bool | None = No
     comma : whether the comma stands before decimals, where the cells do not tell it; None where nothing is known
     """
     texts = list(texts)
-    if not comma and all(as_float(text) == as_float(text) for text in texts):
-        either = all(_value(text.strip(), ",") == _value(text.strip(), ",") for text in texts)
+    if not comma and not any(map(isnan, map(as_float, texts))):
+        either = not any(isnan(_value(text.strip(), ",")) for text in texts)
         return Written(Numerals(), only="" if either else ".", twofold=either and any("." in text for text in texts))
     parts = [(text, *part) for text in texts if (part := _split(text)) is not None]
     if not parts or len(parts) < share * len(texts):
@@ -157,7 +158,10 @@ def as_float(text: str) -> float:
 
 def _split(text: str) -> tuple[str, str] | None:
     """The unit and the number, as it is written, of a cell; None where it is no number with a unit."""
-    match = _CELL.fullmatch(text.strip())
+    text = text.strip()
+    if text.startswith("(") and text.endswith(")") and not set(text) & set("+-−"):
+        text = f"-{text[1:-1].strip()}"  # as accountants write it
+    match = _CELL.fullmatch(text)
     if match is None:
         return None
     sign, before, other, body, after = (part or "" for part in match.groups())

@@ -1,7 +1,7 @@
 """Strings that are numbers or dates in writing, and encodings of what they say.
 
     12.5    1e3        a number, also with a unit or with marks between thousands (numerals.py)
-    2020-03-12 10:30   a date, year first
+    2020-03-12 10:30   a date, year first; 2020/03/12 as well
     12.03.2020         a date, day first, as it is where dots stand between
     12/03/2020         day first or month first, as the column tells: a number above 12 is a day
 
@@ -29,7 +29,7 @@ from multikernel.kernels.table import Table
 
 Order = Literal["", "ymd", "dmy", "mdy"]
 _TIME = r"(?:[ T]+(\d{1,2}):(\d{2})(?::(\d{2}))?.*)?$"
-_YEAR_FIRST = re.compile(r"\s*(\d{4})-(\d{1,2})-(\d{1,2})\s*" + _TIME)
+_YEAR_FIRST = re.compile(r"\s*(\d{4})(?:-(?=\d+-)|/(?=\d+/))(\d{1,2})[-/](\d{1,2})\s*" + _TIME)
 _YEAR_LAST = re.compile(r"\s*(\d{1,2})([./-])(\d{1,2})\2(\d{4})\s*" + _TIME)
 _MONTHS = 12
 _EPOCH = datetime(1970, 1, 1)
@@ -48,6 +48,11 @@ def date_order(texts: Array) -> Order | None:
     if day_first == month_first:
         return None
     return "dmy" if day_first else "mdy"
+
+
+def tells_no_order(texts: Array) -> bool:
+    """Whether the strings are dates all of which have a day and a month that could be each other."""
+    return date_order(texts) is None and not np.isnan(days_in(texts, "dmy") + days_in(texts, "mdy")).any()
 
 
 def likely_order(texts: Array) -> Order:

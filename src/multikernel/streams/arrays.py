@@ -13,6 +13,7 @@ from typing import Any
 import numpy as np
 
 from multikernel._row_labels import check_rows
+from multikernel._rules import shown
 from multikernel._typing import Array
 from multikernel.streams.source import Chunk, Source
 
@@ -36,10 +37,15 @@ class ArraySource(Source):
     weight: Given = None
 
     def __post_init__(self) -> None:
-        lengths = {name: _shape(each)[0] for name, each in self._given.items()}
+        shapes = {name: _shape(name, each) for name, each in {"X": self.X, **self._given}.items()}
+        if len(shapes["X"]) != 2:
+            raise ValueError(f"streams.arrays: X must have rows and columns, got {_described(self.X)}")
+        flat = next((name for name, shape in shapes.items() if not shape), None)
+        if flat is not None:
+            given = _described(getattr(self, flat))
+            raise ValueError(f"streams.arrays: {flat} must have an entry for each row of X, got {given}")
+        lengths = {name: shape[0] for name, shape in shapes.items()}
         check_rows(*self._given.items())
-        if len(_shape(self.X)) != 2:
-            raise ValueError(f"X must have rows and columns, got shape {_shape(self.X)}")
         if len(set(lengths.values())) > 1:
             raise ValueError(f"rows do not fit: {', '.join(f'{name} has {n}' for name, n in lengths.items())}")
 
@@ -49,11 +55,11 @@ class ArraySource(Source):
 
     @property
     def columns(self) -> int:
-        return int(_shape(self.X)[1])
+        return int(_shape("X", self.X)[1])
 
     @property
     def rows(self) -> int:
-        return int(_shape(self.X)[0])
+        return int(_shape("X", self.X)[0])
 
     @property
     def identity(self) -> str:
@@ -76,6 +82,10 @@ def arrays(X: Given, y: Given = None, weight: Given = None, **options: Any) -> A
     weight : array or path of a .npy file, (n,)
     **options : memory, checkpoint, every, as in ``Source``
 
+    Raises
+    ------
+    ValueError : where X has no rows and columns, y or weight has another number of rows, or a file is no .npy file
+
     Examples
     --------
     >>> import numpy as np
@@ -91,9 +101,17 @@ def _open(given: Given) -> Any:
     return np.load(given, mmap_mode="r") if isinstance(given, str | Path) else given
 
 
-def _shape(given: Given) -> tuple[int, ...]:
-    opened = _open(given)
+def _shape(name: str, given: Given) -> tuple[int, ...]:
+    try:
+        opened = _open(given)
+    except (EOFError, ValueError) as error:
+        raise ValueError(f"streams.arrays: {name} is the file {given}, which is no .npy file ({error})") from None
     return tuple(opened.shape if hasattr(opened, "shape") else np.shape(opened))
+
+
+def _described(given: Given) -> str:
+    shape = _shape("X", given)
+    return f"shape {shape}" if shape else f"{shown(given)} of type {type(given).__name__}"
 
 
 def _rows(given: Given, part: slice) -> Any:
@@ -113,4 +131,4 @@ def _told(given: Given) -> str:
         return f"{Path(given).resolve()} {about.st_size} {about.st_mtime_ns}"
     head = _rows(given, slice(0, 3))
     head = head.toarray() if hasattr(head, "toarray") else np.asarray(head)
-    return f"{_shape(given)} {head.tolist()}"
+    return f"{_shape('X', given)} {head.tolist()}"

@@ -112,7 +112,7 @@ class ParquetSource(FrameSource):
         opened = _opened(file)
         own = opened.schema_arrow
         for name in asked:
-            if name not in own.names or own.field(name).type != self._schema.field(name).type:
+            if name not in own.names or _kind(own.field(name).type) != _kind(self._schema.field(name).type):
                 found = f"is of type {own.field(name).type}" if name in own.names else "is missing"
                 raise ValueError(
                     f"{file}: column {name!r} {found}, and in {self.files[0]} it is of type "
@@ -122,11 +122,46 @@ class ParquetSource(FrameSource):
         ends = np.cumsum(sizes)
         groups = [g for g, end in enumerate(ends) if end > start]
         row = int(ends[groups[0]] - sizes[groups[0]]) if groups else 0
-        for batch in opened.iter_batches(batch_size=height, row_groups=groups, columns=asked, use_threads=False):
+        batches = opened.iter_batches(batch_size=height, row_groups=groups, columns=asked, use_threads=False)
+        for batch in _readable(batches, opened, file, asked):
             chunk = self._chunk(batch.to_pandas(), before + row, file, row)
             row += len(chunk)
             if row > start:
                 yield chunk.after(max(0, start - (row - len(chunk))))
+
+
+def _kind(of: Any) -> Any:
+    """What a column of a type holds: numbers of any width are the same, and so are strings."""
+    import pyarrow as pa
+
+    if pa.types.is_integer(of) or pa.types.is_floating(of):
+        return "numbers"
+    return "strings" if pa.types.is_string(of) or pa.types.is_large_string(of) else of
+
+
+def _readable(batches: Iterator[Any], opened: Any, file: Path, asked: list[str]) -> Iterator[Any]:
+    """The batches; ValueError with the row group and the column that cannot be read."""
+    try:
+        yield from batches
+    except (OSError, ValueError) as error:  # those of pyarrow are among them
+        bad = next(
+            (
+                f"row group {group}, column {name!r}"
+                for group in range(opened.num_row_groups)
+                for name in asked
+                if not _reads(opened, group, name)
+            ),
+            "its rows",
+        )
+        raise ValueError(f"{file}: {bad} cannot be read ({str(error).splitlines()[0]}); write the file again") from None
+
+
+def _reads(opened: Any, group: int, name: str) -> bool:
+    try:
+        opened.read_row_group(group, columns=[name], use_threads=False)
+    except (OSError, ValueError):
+        return False
+    return True
 
 
 def parquet(files: Any, target: Any = None, weight: str | None = None, **options: Any) -> ParquetSource:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
 import numpy as np
 
@@ -25,6 +25,11 @@ def predict(model: Any, source: Source, method: Method = "predict") -> Iterator[
     source : Source, with or without a target
     method : "predict", "decision_function" or "predict_proba"
 
+    Raises
+    ------
+    TypeError : where ``source`` is no source, or the model has no such method
+    ValueError : where a cell is missing that the model needs, with its place
+
     Examples
     --------
     >>> import numpy as np
@@ -34,7 +39,23 @@ def predict(model: Any, source: Source, method: Method = "predict") -> Iterator[
     >>> sum(len(part) for part in streams.predict(model, streams.arrays(X)))
     50
     """
-    yield from source.mapped(partial(_told, model, method))
+    _check(model, source, method)
+    return source.mapped(partial(_told, model, method))
+
+
+def _check(model: Any, source: Source, method: Method) -> None:
+    """TypeError or ValueError where there is no source, or the model has no such method."""
+    if not isinstance(source, Source):
+        raise TypeError(
+            f"streams.predict and write_predictions take the rows as a source, got a {type(source).__name__}: give "
+            "streams.arrays(X), streams.csv(path) or streams.parquet(path)"
+        )
+    if method not in get_args(Method):
+        raise ValueError(f"method must be one of {', '.join(map(repr, get_args(Method)))}, got {method!r}")
+    if not hasattr(model, method):
+        raise TypeError(
+            f"{type(model).__name__} has no {method}; give a fitted estimator that has it, or another method"
+        )
 
 
 def _told(model: Any, method: Method, chunk: Chunk) -> Array:
@@ -55,7 +76,13 @@ def write_predictions(model: Any, source: Source, path: str | Path, method: Meth
     path : a CSV file, with a column "prediction" (or one for each value of a row), or a Parquet file; a file of that
         name is replaced, when all went well
     method : as in ``predict``
+
+    Raises
+    ------
+    TypeError, ValueError : as in ``predict``
+    OSError : where the file cannot be written
     """
+    _check(model, source, method)
     path, rows = Path(path), 0
     with replacing(path) as temporary:
         write = _parquet if path.suffix.lower() == ".parquet" else _csv

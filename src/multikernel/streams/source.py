@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from multikernel._memory import total_memory
+from multikernel._rules import Whole
 from multikernel._typing import Array
 from multikernel.kernels.frames import is_frame
 
@@ -150,8 +151,9 @@ class Source(ABC):
 
         Raises
         ------
-        ValueError : with file and row where a target is missing
+        ValueError : with file and row where a target is missing; where ``start`` is no number of a row
         """
+        Whole(0).check(start, "chunks: start")
         for chunk in self._chunks(start, self.height):
             if len(chunk):
                 chunk.check_target()

@@ -79,7 +79,7 @@ def test_numbers_are_predicted_and_have_no_probabilities(invoke: Invoke) -> None
 @pytest.mark.parametrize(
     ("text", "complaint"),
     [
-        ("client,spent,colour,day\nX,1,red,2024-01-01\n", "lacks 'unit'; the model needs the columns client, spent"),
+        ("client,spent,day\nX,1,2024-01-01\n", "lacks 'colour'; the model needs the columns spent, colour, day"),
         ("client,spent,colour,day,unit\nX,many,red,2024-01-01,7\n", "row 2, column 'spent': 'many' is not a number"),
     ],
 )
@@ -103,3 +103,17 @@ def test_an_option_of_the_machine_asks_for_a_method_of_its_own(invoke: Invoke) -
     write_table(Path("train.csv"), "number", 30)
     assert "EasyMKLClassifier" in invoke("fit", "train.csv", "--target", "target", "--lam", "0.1").stdout
     assert "columns" not in read("model.mk")[1]
+
+
+def test_columns_that_were_left_out_may_be_missing(invoke: Invoke) -> None:
+    rows = [f"{i},{i % 7},{'ab'[i % 2]},const,{0.5 * (i % 7) + (i % 2):.1f}" for i in range(40)]
+    Path("t.csv").write_text("\n".join(["row_id,x,word,same,y", *rows]) + "\n")
+    assert invoke("fit", "t.csv", "--target", "y").exit_code == 0
+    whole = invoke("predict", "model.mk", "t.csv")
+    Path("new.csv").write_text("\n".join(["word,x", *(f"{'ab'[i % 2]},{i % 7}" for i in range(40))]) + "\n")
+    less = invoke("predict", "model.mk", "new.csv")
+    assert (less.exit_code, less.stdout) == (0, whole.stdout)
+    Path("new.csv").write_text("word,same\na,b\n")
+    refused = invoke("predict", "model.mk", "new.csv")
+    assert refused.exit_code == 1
+    assert "new.csv lacks 'x'" in refused.stderr

@@ -71,3 +71,20 @@ def test_the_files_that_are_read_are_never_written(invoke: Invoke) -> None:
         assert refused.exit_code == 1
         assert "it is the file to be read; give another name to --out" in refused.stderr
     assert Path("train.csv").read_bytes() == before
+
+
+def test_a_link_that_leads_nowhere_is_refused_in_a_sentence(invoke: Invoke) -> None:
+    write_table(Path("train.csv"), "number", 30)
+    Path("loop").symlink_to("loop")
+    Path("dangling").symlink_to(Path("nowhere") / "model.mk")
+    for name, said in (
+        ("loop", "cannot write loop: it is a link that leads back to itself; give the name of a file"),
+        ("dangling", "cannot write dangling: it is a link to "),
+        ("-", "cannot write '-': it is no name of a file; give one"),
+    ):
+        refused = invoke(*_FIT, "--out", name)
+        assert (refused.exit_code, refused.stdout, refused.stderr.count("\n")) == (1, "", 1)
+        assert refused.stderr.startswith(f"error: {said}")
+    assert not Path("-").exists()
+    with pytest.raises(OSError, match="a link that leads back to itself"):
+        save(EasyMKLClassifier(), Path("loop"))

@@ -8,8 +8,9 @@ training file tells.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from math import isnan
 
-from multikernel.kernels.numerals import Numerals, as_float, other_reading, written_in
+from multikernel.kernels.numerals import PLAIN, Numerals, as_float, other_reading, written_in
 from multikernel.kernels.parsed import in_writing
 
 _SHOWN = 5  # names that a sentence lists
@@ -44,6 +45,8 @@ def plainly(
         if own.numerals is None:
             continue
         numerals[name] = own.numerals
+        if own.numerals == PLAIN and not any(map(isnan, map(as_float, known[name]))):
+            continue
         cells = [cell if missing(cell) else _plain(cell, own.numerals) for cell in columns[name]]
         pairs = [(old, new) for old, new in zip(columns[name], cells, strict=True) if old != new]
         if pairs:

@@ -90,6 +90,13 @@ class PolynomialMKL(StreamedEstimator):
         except ValueError as error:
             raise ValueError(f"{type(self).__name__}: {error}") from None
         self._domain(0)
+        largest = float(np.max(self.offset))
+        lost = self.radius > 0 and largest + self.radius == largest
+        if self.degree == 1 and self.penalty is None and lost:
+            raise ValueError(
+                f"{type(self).__name__}: a radius of {self.radius:g} is lost in the rounding of an offset of "
+                f"{largest:g}: give a smaller offset, or a larger radius"
+            )
 
     def _regularises(self) -> tuple[str, ...]:
         return ("alpha",)

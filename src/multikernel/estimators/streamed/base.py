@@ -22,6 +22,7 @@ from sklearn.utils.validation import check_is_fitted
 from multikernel._arrays import host
 from multikernel._rules import shown
 from multikernel._typing import Array
+from multikernel._warnings import PredictionWarning, warn_user
 from multikernel._workers import limited
 from multikernel.banks import KernelBank
 from multikernel.banks.low_rank import LowRankBank
@@ -124,7 +125,8 @@ class StreamedEstimator(ApproximateEstimator, RidgeModel):
         """Learn from further samples, beside all that were given before.
 
         The first samples settle the features: they should be at least four times as many as ``rank``, and like those
-        that follow. The model is then the one of all samples so far, on these features.
+        that follow. The model is then the one of all samples so far, on these features. Where the first call has fewer
+        samples than ``rank``, a warning says so: widths and landmarks of a few samples serve those that follow badly.
 
         Parameters
         ----------
@@ -137,7 +139,10 @@ class StreamedEstimator(ApproximateEstimator, RidgeModel):
         self._check_sums()
         chunk = given(X, y, sample_weight)
         with limited(self.time_budget):
-            state = self._state if self._state is not None else self._begun(sampled(chunk, self._sample_size), classes)
+            state = self._state
+            if state is None:
+                self._warn_of_few(len(chunk))
+                state = self._begun(sampled(chunk, self._sample_size), classes)
             sums = self._pass(state).of(chunk)
             known = merged(state.sums, sums) if state.sums else sums
             if sum(each.count for each in known) <= 0.0:
@@ -150,13 +155,17 @@ class StreamedEstimator(ApproximateEstimator, RidgeModel):
     def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
         """Take samples off again, which ``fit`` from a source or ``partial_fit`` was given with the same weights.
 
+        The model keeps sums over the samples, and no sample. So samples that were never given are refused only where no
+        samples could have the sums that are left; others go unnoticed, and the model is then one of no samples that
+        were given. Keep what was given where that may happen.
+
         Parameters
         ----------
         X, y, sample_weight : as in ``partial_fit``
 
         Raises
         ------
-        ValueError : where no sample would be left
+        ValueError : where no sample would be left, or the samples cannot be among those that were given
         """
         check_is_fitted(self)
         if self._state is None:
@@ -244,6 +253,16 @@ class StreamedEstimator(ApproximateEstimator, RidgeModel):
     @property
     def _sample_size(self) -> int:
         return max(_SAMPLE, _TIMES * int(self.rank))
+
+    def _warn_of_few(self, first: int) -> None:
+        """Warn where the samples that settle the features are fewer than the features are to be."""
+        if first < int(self.rank):
+            warn_user(
+                f"{type(self).__name__}: the first {first} samples settle widths, scales and landmarks of the kernels, "
+                f"and rank={self.rank} asks for more: give the first partial_fit {_TIMES * int(self.rank)} of them or "
+                "more",
+                PredictionWarning,
+            )
 
     def _begun(self, sample: Chunk, classes: Any) -> State:
         """The features that a sample settles."""

@@ -8,6 +8,7 @@ import numpy as np
 
 from multikernel._arrays import host
 from multikernel._row_labels import check_rows
+from multikernel._typing import Array
 from multikernel.statistics import Moments
 from multikernel.streams import Chunk
 from multikernel.streams.survey import taken
@@ -42,6 +43,29 @@ def sampled(chunk: Chunk, count: int) -> Chunk:
 
 
 def beyond(left: Moments, before: Moments) -> bool:
-    """Whether more was taken off than there was: a sum of squares is below zero."""
-    pairs = ((left.target_squares, before.target_squares), (left.squares.diagonal(), before.squares.diagonal()))
-    return any(bool((now < -_ROUNDING * was.max(initial=0.0)).any()) for now, was in pairs)
+    """Whether more was taken off than there was: no samples have the sums that are left.
+
+    Sums of products over samples, with 1 and a target beside the features, are a matrix without negative eigenvalues.
+    Where it has none, what was taken off may still be no part of what was given: sums do not tell.
+    """
+    return any(_indefinite(_products(left, t), _products(before, t)) for t in range(len(left.target_sums)))
+
+
+def _indefinite(left: Array, before: Array) -> bool:
+    """Whether a matrix has a negative eigenvalue, beyond the rounding of the one that it is a part of."""
+    unit = np.sqrt(np.maximum(before.diagonal(), 0.0))
+    unit = np.where(unit > 0.0, unit, 1.0)
+    scaled = left / unit / unit[:, None]
+    scaled[np.diag_indices_from(scaled)] += _ROUNDING * len(scaled)
+    try:
+        np.linalg.cholesky(scaled)
+    except np.linalg.LinAlgError:
+        return True
+    return False
+
+
+def _products(sums: Moments, target: int) -> Array:
+    """The sums of products of 1, a target and the features with each other."""
+    one, y = sums.target_sums[target], sums.target_squares[target]
+    beside = np.column_stack([sums.sums, sums.products[:, target]])
+    return np.block([[np.array([[sums.count, one], [one, y]]), beside.T], [beside, sums.squares]])

@@ -110,8 +110,8 @@ def _learned(table: Table, wish: Wish, out: Path) -> tuple[dict[str, Any], Calla
         from multikernel.app.jobs.fit_automatic import learn, summary
 
         model, columns = learn(table, wish, ConsoleWatch())
-        known = {"columns": columns.numeric, "target": wish.target, "numerals": table.as_written(columns.numeric)}
-        save(model, out, metadata=known)
+        needed = {name: columns.numeric[name] for name in model.preparation_.needed}
+        save(model, out, metadata={"columns": needed, "target": wish.target, "numerals": table.as_written(needed)})
         return summary(model, columns, table, wish), lambda: typer.echo(model.explain())
     from multikernel.app.jobs import fit_method
 

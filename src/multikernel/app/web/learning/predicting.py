@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import lru_cache
 from pathlib import Path
 from threading import Lock
@@ -62,6 +63,8 @@ def predictions(model: Any, recipe: Recipe, table: Table, typical: Sequence[dict
     ------
     ValueError : where a column is missing, or a cell is no number or no date where training had these
     """
+    if recipe.automatic:
+        recipe = replace(recipe, columns={name: recipe.columns[name] for name in model.preparation_.needed})
     table.check_has(list(recipe.columns))
     for name, (i, sentence) in refused(table, recipe, typical).items():
         raise ValueError(f"{table.file}: row {table.columns[name].rows[i]}, column {name!r}: {sentence}.")

@@ -75,6 +75,8 @@ def refused(table: Table, recipe: Recipe, typical: Sequence[Mapping[str, Any]]) 
     known = {each["name"]: each["words"] for each in typical if "words" in each}  # runs of earlier versions lack them
     found = {}
     for name, words in known.items():
+        if name not in recipe.columns:
+            continue
         column, kind = table.columns[name], recipe.columns[name]
         wrong = [i for i in unread(column, kind) if column.cells[i] not in words]
         if wrong:
