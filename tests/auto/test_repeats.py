@@ -72,6 +72,12 @@ def test_no_other_column_is_called_an_identifier() -> None:
         MultiKernelClassifier(random_state=0).fit(frame, np.arange(40) % 2)
 
 
+def test_few_different_rows_say_nothing_of_copies() -> None:
+    """Four kinds of things, each of them met ten times."""
+    assert not are_copies(np.tile(np.arange(8.0).reshape(4, 2), (10, 1)), np.arange(2))
+    assert are_copies(np.tile(np.arange(20.0).reshape(10, 2), (10, 1)), np.arange(2))
+
+
 def test_repeated_measurements_that_are_equal_are_told_of() -> None:
     rng = np.random.default_rng(0)
     X, y = rng.normal(size=(10, 2))[np.repeat(np.arange(10), 4)], np.repeat(np.arange(10) % 2, 4)

@@ -45,7 +45,9 @@ def are_copies(X: Array, owner: Array) -> bool:
     for part in parts[first].T:
         _, of, alike = np.unique(whole - part, return_inverse=True, return_counts=True)
         alone &= alike[of] == 1
-    return bool(alone.any() and (count[alone] > 1).mean() > _COPIED)
+    if alone.sum() < 1.0 / _COPIED:  # one of so few is more than that share
+        return False
+    return bool((count[alone] > 1).mean() > _COPIED)
 
 
 def repeated_identifiers(columns: tuple[Column, ...], table: Table) -> list[str]:

@@ -135,14 +135,14 @@ def _bar(title: str, total: float, count: str) -> Iterator[Callable[..., None]]:
         yield partial(progress.update, progress.add_task(title, total=total))
 
 
-def read(path: Path, leave_out: Sequence[str] | None = None) -> Table:
-    """A table without some columns; what is unusual about it is said, on stderr since results go to stdout."""
+def read(path: Path, leave_out: Sequence[str] | None = None, groups: str | None = None) -> Table:
+    """A table without some columns, and with groups; what is unusual is said, on stderr since results go to stdout."""
     from multikernel.app.tables.table import read_table
 
     table = read_table(path)
     if table.note:
         typer.echo(table.note, err=True)
-    return table.without(leave_out or [])
+    return table.without(leave_out or []).grouped(groups)
 
 
 def show_json(command: str, results: Mapping[str, Any]) -> None:

@@ -67,6 +67,14 @@ LeaveOut = Annotated[
     list[str] | None,
     typer.Option(metavar="COLUMN", help="A column not to learn from, repeatable.", autocompletion=columns_of),
 ]
+Groups = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="A column whose rows of one value, of one patient say, folds hold out together; not learned from.",
+        autocompletion=columns_of,
+    ),
+]
 Memory = Annotated[
     str | None, typer.Option(help="Bytes for a file that is read in chunks, such as 2GB; a larger one is read so.")
 ]

@@ -25,13 +25,14 @@ from sklearn.ensemble import (
     RandomForestRegressor,
 )
 from sklearn.kernel_ridge import KernelRidge
-from sklearn.model_selection import GridSearchCV
-from sklearn.pipeline import make_pipeline
+from sklearn.model_selection import GridSearchCV, GroupKFold, StratifiedGroupKFold
+from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
+from multikernel._folds import Fold
 from multikernel._typing import Array
-from multikernel.app.jobs.methods import GRIDS, INNER_FOLDS, most_folds, shuffled_folds
+from multikernel.app.jobs.methods import GRIDS, INNER_FOLDS, folds_of, most_folds, shuffled_folds
 from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.columns import Columns
 from multikernel.app.tables.table import Table, read_target
@@ -154,55 +155,73 @@ def contest(
     ValueError where the table has too few samples for the folds, and for a name of ``only`` that is no method's.
     """
     y, decided, found = read_target(table, target, task)
-    if most_folds(y, decided) < max(folds, 2 * INNER_FOLDS):
+    groups = table.groups
+    most = most_folds(y, decided, groups)
+    if most < max(folds, 2 * INNER_FOLDS):
         raise ValueError(
-            f"{table.file}: column {target!r} allows {most_folds(y, decided)} folds, and {folds} outer and "
+            f"{table.file}: column {target!r} allows {most} folds, and {folds} outer and "
             f"{INNER_FOLDS} inner ones need {max(folds, 2 * INNER_FOLDS)}; give more rows, or fewer --folds"
         )
     table.check_types(types or {}, target)
     X = Columns.learn(found, types).frame(table)
-    models = contestants(decided, X.shape[1], seed, types)
+    models = contestants(decided, X.shape[1], seed, types, groups is not None)
     unknown = [name for name in only or () if name not in models]
     if unknown:
         raise ValueError(f"--only {unknown[0]!r} is none of the methods; they are {', '.join(models)}")
-    kept = Checkpoint.of(checkpoint, "comparison", X, y, models, folds, seed)
+    kept = Checkpoint.of(checkpoint, "comparison", X, y, models, folds, seed, groups)
     kept.expect([_part(name, fold) for name in models if only is None or name in only for fold in range(folds)])
     results = []
     chosen = {name: model for name, model in models.items() if only is None or name in only}
     with watch.steps(len(chosen), Path(table.file).name) as observe:
         for k, (name, model) in enumerate(chosen.items(), start=1):
-            results.append(_result(name, model, X, y, shuffled_folds(decided, folds, seed), kept))
+            results.append(_result(name, model, X, y, groups, folds_of(decided, folds, seed, y, groups), kept))
             observe(f"{name}, method {k}")
     measure = "accuracy" if decided == "classification" else "R2"
     return Comparison(table.file, target, measure, len(y), X.shape[1], folds, seed, tuple(results))
 
 
-def _result(name: str, model: Any, X: Any, y: Array, folds: Any, kept: Checkpoint) -> Result:
+def _result(
+    name: str, model: Any, X: Any, y: Array, groups: Array | None, folds: Sequence[Fold], kept: Checkpoint
+) -> Result:
     def measured(train: Array, test: Array) -> tuple[float, float]:
         start = perf_counter()
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of parameters that are tried, and categories of a test fold
-            fitted = clone(model).fit(X.iloc[train], y[train])
+            fitted = clone(model).fit(X.iloc[train], y[train], **_grouped(model, groups, train))
             score = float(fitted.score(X.iloc[test], y[test]))
         return score, perf_counter() - start
 
-    each = [kept.part(_part(name, fold), partial(measured, *rows)) for fold, rows in enumerate(folds.split(X, y))]
+    each = [kept.part(_part(name, fold), partial(measured, *rows)) for fold, rows in enumerate(folds)]
     return Result(name, tuple(score for score, _ in each), sum(seconds for _, seconds in each) / len(each))
+
+
+def _grouped(model: Any, groups: Array | None, rows: Array) -> dict[str, Any]:
+    """What a fit is given of the groups: forests hold nothing out."""
+    last = model.steps[-1][1] if isinstance(model, Pipeline) else model
+    if groups is None or isinstance(last, RandomForestClassifier | RandomForestRegressor):
+        return {}
+    return {f"{model.steps[-1][0]}__groups" if last is not model else "groups": groups[rows]}
 
 
 def _part(name: str, fold: int) -> str:
     return f"{name}, fold {fold + 1}"
 
 
-def contestants(task: Task, columns: int, seed: int, types: Mapping[str, str] | None = None) -> dict[str, Any]:
+def contestants(
+    task: Task, columns: int, seed: int, types: Mapping[str, str] | None = None, grouped: bool = False
+) -> dict[str, Any]:
     """The methods by name: the automatic estimator, learned weights and their baselines, a tuned Gaussian, trees.
 
     Parameters
     ----------
     task, columns, seed : what is learned, of how many columns, and what decides the folds
     types : what columns are declared to hold
+    grouped : bool, whether fits are given groups, which inner folds hold out whole
     """
-    inner = shuffled_folds(task, INNER_FOLDS, seed)
+    inner: Any = shuffled_folds(task, INNER_FOLDS, seed)
+    if grouped:
+        splitter = StratifiedGroupKFold if task == "classification" else GroupKFold
+        inner = splitter(INNER_FOLDS, shuffle=True, random_state=seed)
     gammas = [gamma / columns for gamma in _GAMMAS]
     trees = {"n_estimators": _TREES, "random_state": seed}
 

@@ -27,7 +27,7 @@ def learn(table: Table, wish: Wish, watch: Watch) -> tuple[Any, Columns]:
     check(estimator, dict(wish.parameters))
     given = {"random_state": wish.seed, "types": dict(wish.types) or None, **wish.parameters}
     with watch.fitting("fit"):
-        return estimator(**given).fit(X, y), columns
+        return estimator(**given).fit(X, y, groups=table.groups), columns
 
 
 def summary(model: Any, columns: Columns, table: Table, wish: Wish) -> dict[str, Any]:

@@ -11,7 +11,7 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from multikernel._typing import Array
-from multikernel.app.jobs.methods import INNER_FOLDS, Wish, make_model, most_folds, shuffled_folds, with_search
+from multikernel.app.jobs.methods import INNER_FOLDS, Wish, folds_of, make_model, most_folds, with_search
 from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.encoding import Encoding
 from multikernel.app.tables.table import Table
@@ -40,12 +40,14 @@ def train(table: Table, wish: Wish, watch: Watch) -> Trained:
     encoding, raw, y = Encoding.learn(table, wish.target, wish.task, wish.types)
     if wish.proba and encoding.task != "classification":
         raise ValueError(f"{wish.target!r} holds numbers, which have no probabilities; leave --proba out")
-    model = with_search(make_model(wish, encoding.task), wish, encoding.task, y)
-    fold_scores = _cross_validate(model, raw, y, encoding.task, wish.seed, watch)  # the longest part
+    model = with_search(make_model(wish, encoding.task), wish, encoding.task, y, table.groups)
+    fold_scores = _cross_validate(model, raw, y, table.groups, encoding.task, wish.seed, watch)  # the longest part
     X = encoding.scale(raw)
     with watch.fitting("fit"):
-        model.fit(X, y)
-        final = _with_probabilities(getattr(model, "best_estimator_", model), X, y) if wish.proba else model
+        model.fit(X, y, groups=table.groups)
+        final = (
+            _with_probabilities(getattr(model, "best_estimator_", model), X, y, table.groups) if wish.proba else model
+        )
     return Trained(
         model=getattr(final, "best_estimator_", final),
         encoding=encoding,
@@ -58,23 +60,26 @@ def train(table: Table, wish: Wish, watch: Watch) -> Trained:
     )
 
 
-def _with_probabilities(model: Any, X: Any, y: Array) -> Any:
+def _with_probabilities(model: Any, X: Any, y: Array, groups: Array | None) -> Any:
     """The model with probabilities of its classes, which are calibrated once, for the parameters chosen."""
     if getattr(model, "probability", None) is not None:  # by --set
         return model
-    return clone(model).set_params(probability="platt").fit(X, y)
+    return clone(model).set_params(probability="platt").fit(X, y, groups=groups)
 
 
-def _cross_validate(model: Any, raw: Any, y: Array, task: Task, seed: int, watch: Watch) -> tuple[float, ...]:
+def _cross_validate(
+    model: Any, raw: Any, y: Array, groups: Array | None, task: Task, seed: int, watch: Watch
+) -> tuple[float, ...]:
     """Scores on held-out folds, with the scaling learned outside the fold; none where a class is too small."""
-    n_folds = min(_FOLDS, most_folds(y, task))
+    n_folds = min(_FOLDS, most_folds(y, task, groups))
     if n_folds < 2:
         return ()
     pipeline = make_pipeline(MinMaxScaler().set_output(transform="pandas"), model)
     scores = []
     with watch.steps(n_folds, "cross-validation") as observe:
-        for k, (fit, held) in enumerate(shuffled_folds(task, n_folds, seed).split(raw, y)):
-            fold = clone(pipeline).fit(raw.iloc[fit], y[fit])
+        for k, (fit, held) in enumerate(folds_of(task, n_folds, seed, y, groups)):
+            own = {} if groups is None else {f"{pipeline.steps[-1][0]}__groups": groups[fit]}
+            fold = clone(pipeline).fit(raw.iloc[fit], y[fit], **own)
             scores.append(float(fold.score(raw.iloc[held], y[held])))
             observe(f"fold {k + 1}")
     return tuple(scores)

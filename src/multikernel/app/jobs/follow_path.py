@@ -12,7 +12,7 @@ from sklearn.preprocessing import MinMaxScaler
 
 from multikernel import path
 from multikernel._typing import Array
-from multikernel.app.jobs.methods import Wish, estimator_of, make_model, most_folds, regularisation, shuffled_folds
+from multikernel.app.jobs.methods import Wish, estimator_of, folds_of, make_model, most_folds, regularisation
 from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.encoding import Encoding
 from multikernel.app.tables.table import Table
@@ -102,9 +102,10 @@ def follow(
     """
     encoding, raw, y = Encoding.learn(table, wish.target, wish.task, wish.types)
     task = encoding.task
-    if most_folds(y, task) < folds:
+    most = most_folds(y, task, table.groups)
+    if most < folds:
         raise ValueError(
-            f"{table.file}: column {wish.target!r} allows {most_folds(y, task)} folds, and {folds} are asked for; "
+            f"{table.file}: column {wish.target!r} allows {most} folds, and {folds} are asked for; "
             "give more rows, or fewer --folds"
         )
     model = make_model(wish, task)
@@ -115,12 +116,13 @@ def follow(
     pipeline = make_pipeline(MinMaxScaler().set_output(transform="pandas"), model)
     scores = []
     with watch.steps(folds + 1, "path") as observe:
-        whole = path(pipeline, raw, y, parameter, values, checkpoint=checkpoint)
+        whole = path(pipeline, raw, y, parameter, values, checkpoint=checkpoint, groups=table.groups)
         observe("all samples")
-        for k, (fit, held) in enumerate(shuffled_folds(task, folds, wish.seed).split(raw, y), start=1):
+        for k, (fit, held) in enumerate(folds_of(task, folds, wish.seed, y, table.groups), start=1):
             validation = (raw.iloc[held], y[held])
             own = raw.iloc[fit], y[fit]
-            found = path(pipeline, *own, parameter, values, validation=validation, checkpoint=checkpoint)
+            groups = None if table.groups is None else table.groups[fit]
+            found = path(pipeline, *own, parameter, values, validation=validation, checkpoint=checkpoint, groups=groups)
             scores.append(found.validation_score)
             observe(f"fold {k}")
     measure = "accuracy" if task == "classification" else "R2"

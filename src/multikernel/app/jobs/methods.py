@@ -13,6 +13,7 @@ import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold
 
 import multikernel as mk
+from multikernel._folds import Fold, Resampling
 from multikernel._typing import Array
 from multikernel.app.jobs.parameters import check
 from multikernel.datasets.dataset import Task
@@ -154,18 +155,18 @@ def _learner(wish: Wish, name: str, allowed: tuple[str, ...]) -> dict[str, str]:
     return {"learner": "margin" if margin else "svc"}
 
 
-def with_search(model: Any, wish: Wish, task: Task, y: Array) -> Any:
+def with_search(model: Any, wish: Wish, task: Task, y: Array, groups: Array | None = None) -> Any:
     """The model, or where the user gave no regularisation a search for it by cross-validation."""
     name = wish.chosen(task)
     options = estimator_of(name, task, wish.target)[1]
     # The training part of an outer fold has at least half of each class, which has to suffice for the inner folds.
-    if not wish.chooses(options) or most_folds(y, task) < 2 * INNER_FOLDS:
+    if not wish.chooses(options) or most_folds(y, task, groups) < 2 * INNER_FOLDS:
         return model
     parameter = regularisation(model, options)
     values = METHODS[name].grids[parameter]
     # Kernels are tried alone inside this search, so only every other value is tried.
     grid = {parameter: values[1::2] if name in ("best", "proportional") else values}
-    return BankSearchCV(model, grid, cv=shuffled_folds(task, INNER_FOLDS, wish.seed))
+    return BankSearchCV(model, grid, cv=shuffled_folds(task, INNER_FOLDS, wish.seed) if groups is None else INNER_FOLDS)
 
 
 def regularisation(model: Any, options: tuple[str, ...]) -> str:
@@ -173,11 +174,27 @@ def regularisation(model: Any, options: tuple[str, ...]) -> str:
     return "C" if getattr(model, "learner", "margin") == "svc" else options[0]
 
 
-def most_folds(y: Array, task: Task) -> int:
+def most_folds(y: Array, task: Task, groups: Array | None = None) -> int:
     """How many folds there can be: each needs a sample of every class, or two samples where the target is a number."""
-    return int(np.unique(y, return_counts=True)[1].min()) if task == "classification" else len(y) // 2
+    most = int(np.unique(y, return_counts=True)[1].min()) if task == "classification" else len(y) // 2
+    return most if groups is None else min(most, len(np.unique(groups)))
 
 
 def shuffled_folds(task: Task, n: int, seed: int) -> StratifiedKFold | KFold:
     """n shuffled folds, with the same share of each class where the task is classification."""
     return (StratifiedKFold if task == "classification" else KFold)(n, shuffle=True, random_state=seed)
+
+
+def folds_of(task: Task, n: int, seed: int, y: Array, groups: Array | None) -> list[Fold]:
+    """Training and test rows of n folds: shuffled ones, or of whole groups.
+
+    Parameters
+    ----------
+    task, n, seed : as in ``shuffled_folds``
+    y : array (rows,), the target
+    groups : array (rows,), or None
+    """
+    if groups is None:
+        return list(shuffled_folds(task, n, seed).split(np.empty((len(y), 1)), y))
+    labels = np.unique(y, return_inverse=True)[1] if task == "classification" else np.zeros(len(y), dtype=int)
+    return Resampling.of("--groups", n, groups, y).folds(labels, n, np.random.default_rng(seed))

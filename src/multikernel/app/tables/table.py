@@ -33,6 +33,7 @@ class Table:
     numerals: Mapping[str, Numerals] = field(default_factory=dict)  # how the numbers of columns are written
     raw: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the cells of columns as they stand in the file
     delimiter: str = ","
+    grouped_by: str | None = None  # the column that says which rows folds hold out together
 
     def column(self, name: str, instead: str = "") -> Column:
         """A column by name; ValueError where there is none, or where one of its cells is missing.
@@ -105,6 +106,20 @@ class Table:
         for name in names:
             self._check_there(name)
         return replace(self, unused=self.unused | frozenset(names))
+
+    def grouped(self, name: str | None) -> Table:
+        """The table whose rows of one value in this column belong together; ValueError where it cannot say so."""
+        if name is None:
+            return self
+        values = set(self.column(name, "name its group, ").cells)
+        if len(values) < 2:
+            raise ValueError(f"--groups {name!r} holds one value only, and a fold holds out whole groups")
+        return replace(self.without([name]), grouped_by=name)
+
+    @property
+    def groups(self) -> Array | None:
+        """The group of each row; None where there are none."""
+        return None if self.grouped_by is None else np.array(self.columns[self.grouped_by].cells)
 
 
 def listed(names: Sequence[str]) -> str:

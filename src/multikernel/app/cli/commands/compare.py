@@ -28,6 +28,7 @@ def compare(
     task: options.TaskOption = TaskName.auto,
     types: options.Types = None,
     leave_out: options.LeaveOut = None,
+    groups: options.Groups = None,
     only: Annotated[
         list[str] | None,
         typer.Option(metavar="NAME", help="A method to compare, repeatable [default: all of them]."),
@@ -53,7 +54,7 @@ def compare(
         declared = types_of(types)
         from multikernel.app.jobs.compare import contest, rows_of
 
-        table = read(data, leave_out)
+        table = read(data, leave_out, groups)
         comparison = contest(
             table, target, task_of(task), folds, seed, ConsoleWatch(), only or None, checkpoint, declared
         )

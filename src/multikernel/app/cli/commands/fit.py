@@ -34,6 +34,7 @@ def fit(
     task: options.TaskOption = TaskName.auto,
     types: options.Types = None,
     leave_out: options.LeaveOut = None,
+    groups: options.Groups = None,
     kernels: options.Kernels = None,
     lam: options.Lam = None,
     C: options.LossWeight = None,
@@ -68,8 +69,8 @@ def fit(
     With --scheduler, problems, folds and candidates are tasks of a cluster of Dask.
 
     Columns whose name begins with an underscore are left out, and those of --leave-out. --type says what a column holds
-    where its cells do not tell it, such as a code that is a category. Delimiters and decimal commas are told from the
-    file.
+    where its cells do not tell it, such as a code that is a category. --groups names the column of what was measured
+    several times. Delimiters and decimal commas are told from the file.
     """
     from multikernel.app.jobs.cluster import working_on
 
@@ -82,7 +83,7 @@ def fit(
         more = {"approximation": approximation, "rank": rank}
         wish = replace(wish, parameters={k: v for k, v in more.items() if v is not None} | dict(wish.parameters))
         with working_on(scheduler):
-            found, tell = _found(data, leave_out, wish, Streaming(memory, checkpoint), out)
+            found, tell = _found(data, leave_out, groups, wish, Streaming(memory, checkpoint), out)
         save_config(ctx, save_config_to)
         if as_json:
             show_json("fit", found | {"model": str(out)})
@@ -92,13 +93,15 @@ def fit(
 
 
 def _found(
-    data: Path, leave_out: list[str] | None, wish: Wish, streaming: Streaming, out: Path
+    data: Path, leave_out: list[str] | None, groups: str | None, wish: Wish, streaming: Streaming, out: Path
 ) -> tuple[dict[str, Any], Callable[[], None]]:
     """What was learned, from the whole table or in chunks."""
     if not streaming.applies(data):
-        return _learned(read(data, leave_out), wish, out)
+        return _learned(read(data, leave_out, groups), wish, out)
     if leave_out:
         raise ValueError(f"{data} is read in chunks, which --leave-out does not reach; leave it out of the file")
+    if groups is not None:
+        raise ValueError(f"{data} is read in chunks, of which --groups are not held out together; leave --groups out")
     return _streamed(data, wish, streaming, out)
 
 

@@ -37,6 +37,7 @@ def path(
     task: options.TaskOption = TaskName.auto,
     types: options.Types = None,
     leave_out: options.LeaveOut = None,
+    groups: options.Groups = None,
     kernels: options.Kernels = None,
     given: options.Set = None,
     folds: Annotated[int, typer.Option(min=2, help="Folds that test each value.")] = 5,
@@ -61,7 +62,7 @@ def path(
         from multikernel.app.jobs.follow_path import follow, numbers_of, rows_of
 
         numbers = None if values is None else numbers_of(values)
-        found = follow(read(data, leave_out), wish, parameter, numbers, folds, ConsoleWatch(), checkpoint)
+        found = follow(read(data, leave_out, groups), wish, parameter, numbers, folds, ConsoleWatch(), checkpoint)
         if report is not None:
             from multikernel.app.report.path_page import render
 
