@@ -150,6 +150,19 @@ def test_what_does_not_fit_is_refused_with_ways_out(monkeypatch: pytest.MonkeyPa
         way_out(WIDTHS, approximation="nystroem", rank=5).fit(X, Y)
 
 
+@pytest.mark.parametrize("method", ["L1", "RLS2"])
+def test_a_fit_is_refused_where_its_forecast_is_more_than_what_is_left(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = clone(KNOWN[method])
+    needed = model.forecast(X, target(model)).bytes
+    monkeypatch.setattr(_memory, "available_memory", lambda: 0.9 * needed)
+    with pytest.raises(MemoryError, match=r"GB are available: take at most"):
+        model.fit(X, target(model))
+    monkeypatch.setattr(_memory, "available_memory", lambda: 1.1 * needed)
+    model.fit(X, target(model))
+
+
 def test_the_choice_of_a_solver_follows_no_clock(monkeypatch: pytest.MonkeyPatch) -> None:
     cost = mk.bind(EACH, X).cost()
     before = turns(cost, Simplex(), 1e-3).seconds, interior_steps(cost).seconds
