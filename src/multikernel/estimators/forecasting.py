@@ -178,7 +178,8 @@ class Forecasting(Regularised, FittedModel):
 
     def _check_fits(self, bank: KernelBank, tasks: Sequence[Task]) -> None:
         """MemoryError, with ways out, where a fit takes more memory than there is."""
-        most = _memory.available_memory()
+        taken = bank.cost().held  # by the bank, which is bound: it is no longer available
+        most = _memory.available_memory() + taken
         if MEMORY + _MOST_MATRICES * 8.0 * float(bank.shape[0]) ** 2 * len(tasks) <= most:  # a small fit has no time
             return
         cost = self._bank_cost(bank)
@@ -190,5 +191,6 @@ class Forecasting(Regularised, FittedModel):
             ways.append("fewer kernels")
         if getattr(self, "approximation", "") is None:
             ways.append("approximation='nystroem', which needs no matrix of all samples")
-        what = f"{type(self).__name__}: a fit of {cost.m:,} kernels to {cost.n:,} samples"
-        _memory.check_memory(needed, what, ", or ".join(ways), itemsize=1)
+        beside = ", beside the matrices that are stored," if taken else ""
+        what = f"{type(self).__name__}: a fit of {cost.m:,} kernels to {cost.n:,} samples{beside}"
+        _memory.check_memory(needed - taken, what, ", or ".join(ways), itemsize=1)
