@@ -141,13 +141,27 @@ def test_what_does_not_fit_is_refused_with_ways_out(monkeypatch: pytest.MonkeyPa
     model = mk.L1MKLClassifier(EACH)
     with pytest.raises(
         MemoryError,
-        match=r"L1MKLClassifier: a fit of 48 kernels to 400 samples takes .* 0\.004 GB are available: take at most \d+ "
-        r"samples, or fewer kernels, or approximation='nystroem'",
+        match=r"L1MKLClassifier: a fit of 48 kernels to 400 samples.* takes .* 0\.004 GB are available: take at most "
+        r"\d+ samples, or fewer kernels, or approximation='nystroem'",
     ):
         model.fit(X, Y)
     assert not model.forecast(X, Y).fits
     for way_out in (mk.L1MKLClassifier, mk.RLS2Classifier, mk.EasyMKLClassifier):
         way_out(WIDTHS, approximation="nystroem", rank=5).fit(X, Y)
+
+
+@pytest.mark.parametrize("method", ["L1", "RLS2"])
+def test_a_fit_is_refused_where_its_forecast_beside_its_bank_is_more_than_what_is_left(
+    method: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = clone(KNOWN[method])
+    needed = model.forecast(X, target(model)).bytes - model.bind(X, target(model))[0].cost().held
+    monkeypatch.setattr(_memory, "total_memory", lambda: 1e9)
+    monkeypatch.setattr(_memory, "available_memory", lambda: 0.9 * needed)
+    with pytest.raises(MemoryError, match=r"GB are available: take at most"):
+        model.fit(X, target(model))
+    monkeypatch.setattr(_memory, "available_memory", lambda: 1.1 * needed)
+    model.fit(X, target(model))
 
 
 def test_the_choice_of_a_solver_follows_no_clock(monkeypatch: pytest.MonkeyPatch) -> None:

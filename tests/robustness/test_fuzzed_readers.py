@@ -11,7 +11,9 @@ import io
 import json
 import os
 import random
+import zipfile
 from collections.abc import Callable
+from hashlib import blake2b
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +21,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, seed, settings
 from hypothesis import strategies as st
 
-from multikernel import datasets
+from multikernel import RLS2Regressor, datasets, kernels, load, save
 from multikernel.app.cli.kernel_words import parse
 from multikernel.app.cli.words import assigned
 from multikernel.app.tables.table import read_table
@@ -168,7 +170,48 @@ def forms(folder: Path) -> Callable[..., None]:
     return check
 
 
-READERS = [tables, data_files, manifests, kernel_words, forms]
+def sealed(parts: dict[str, bytes], whole: dict[str, bytes]) -> dict[str, bytes]:
+    """Members of a model's file with the digests that belong to them, as one who forges it would write them."""
+    header = parts["header.json"]
+    for name, part in parts.items():
+        header = header.replace(digest(whole[name]), digest(part))
+    return parts | {"header.json": header, "header.digest": digest(header)}
+
+
+def digest(part: bytes) -> bytes:
+    return blake2b(part, digest_size=16).hexdigest().encode()
+
+
+def model_files(folder: Path) -> Callable[..., None]:
+    path = folder / "m.mk"
+    X = np.random.default_rng(0).normal(size=(12, 2))
+    model = RLS2Regressor(kernels.rbf_grid([0.1, 1.0]), alpha=1.0).fit(X, X[:, 0])
+    save(model, path, {"note": ["text", 1]})
+    with zipfile.ZipFile(path) as file:
+        whole = {name: file.read(name) for name in file.namelist()}
+    member = st.sampled_from(sorted(whole)).flatmap(lambda name: st.tuples(st.just(name), altered(whole[name])))
+    other = st.sampled_from([b"[" * 10**5, b'{"model":' * 10**5, b"null", b"[]", b"\xff\xfe", bytes(10**7)])
+
+    @given(st.one_of(member, st.tuples(st.just("header.json"), other)), st.booleans())
+    def check(drawn: tuple[str, bytes], forged: bool) -> None:
+        parts = whole | dict([drawn])
+        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as file:
+            for name, part in (sealed(parts, whole) if forged else parts).items():
+                file.writestr(name, part)
+        told = f"{path}"
+        try:
+            again = load(path)
+        except ValueError as error:
+            again, told = None, str(error)
+        assert str(path) in told
+        assert "\n" not in told
+        if again is not None and not forged:  # one that was forged with its digests is a model, of whatever kind
+            np.testing.assert_array_equal(again.predict(X), model.predict(X))
+
+    return check
+
+
+READERS = [tables, data_files, manifests, kernel_words, forms, model_files]
 
 
 @pytest.mark.parametrize("reader", READERS)

@@ -41,7 +41,6 @@ from multikernel.streams.dask import as_source
 _TRIED = 6.0  # candidates of a search, in each of its folds
 _SEARCHED = 500, 3  # samples that choose at most, and folds of them
 _MOST_MATRICES = 16  # of all samples, that one problem holds at most: with fewer no fit has to be looked at
-_SMALL = 0.1  # of the machine's memory, that a fit takes without a forecast
 _CALIBRATED = 0.5  # times the cost of a fit on a fold where it starts from nothing
 
 
@@ -179,9 +178,11 @@ class Forecasting(Regularised, FittedModel):
 
     def _check_fits(self, bank: KernelBank, tasks: Sequence[Task]) -> None:
         """MemoryError, with ways out, where a fit takes more memory than there is."""
-        if MEMORY + _MOST_MATRICES * 8.0 * float(bank.shape[0]) ** 2 * len(tasks) <= _SMALL * _memory.total_memory():
-            return  # a small fit has no time
-        most, cost = _memory.available_memory(), self._bank_cost(bank)
+        taken = bank.cost().held  # by the bank, which is bound: it is no longer available
+        most = _memory.available_memory() + taken
+        if MEMORY + _MOST_MATRICES * 8.0 * float(bank.shape[0]) ** 2 * len(tasks) <= most:  # a small fit has no time
+            return
+        cost = self._bank_cost(bank)
         needed = self._bytes(cost, tasks)
         if needed <= most or (cost.features is not None and cost.features < cost.n):
             return  # what works on features makes no matrix of the samples, or looks at the memory before
@@ -190,5 +191,6 @@ class Forecasting(Regularised, FittedModel):
             ways.append("fewer kernels")
         if getattr(self, "approximation", "") is None:
             ways.append("approximation='nystroem', which needs no matrix of all samples")
-        what = f"{type(self).__name__}: a fit of {cost.m:,} kernels to {cost.n:,} samples"
-        _memory.check_memory(needed, what, ", or ".join(ways), itemsize=1)
+        beside = ", beside the matrices that are stored," if taken else ""
+        what = f"{type(self).__name__}: a fit of {cost.m:,} kernels to {cost.n:,} samples{beside}"
+        _memory.check_memory(needed - taken, what, ", or ".join(ways), itemsize=1)

@@ -25,6 +25,7 @@ from multikernel.banks.factor_gram import few_features
 from multikernel.domains import Separable
 from multikernel.procedures.rls2.solve import MANY
 
+SYSTEM = 4e9  # n q^2: where it is more, forming systems of q features costs more than machines, which make passes
 _PAIR = 6e-9  # of samples in a machine that starts from the last one
 _FRESH = 2.0  # times as long takes a machine that starts from nothing, to a small gap
 _VALUE = 2e-9  # of a product of a kernel in numpy's arithmetic
@@ -38,6 +39,10 @@ _OF_FEW, _OF_MANY = 0.6, 0.25
 _FEWER = 2.0  # times fewer steps of RLS2 on many samples, after those on a part of them
 _COPIED = 12  # kernels that it stores in double precision where not all are stored, if that fits
 _SUPPORT = 3.0  # factorisations of the support of a margin, which follows the data, as ones of all samples
+# memory, as measured (tests/estimators/test_forecast_memory.py), in matrices of all samples or copies of few features
+_SUPPORT_MATRICES, _RLS2, _RIDGE_CV = 4.6, 3.5, 5.6
+_INTERIOR_COPIES, _TURNS_COPIES, _MARGIN_COPIES, _RIDGE_CV_COPIES = 3.6, 1.6, 3.0, 3.0
+_SCALES = 3.6  # matrices of all samples, and one more for each kernel, with learned scales: 2.6 to 4.2 were measured
 _CALL = 2e-3  # of what does not follow the size: checks, certificates, what is published
 
 
@@ -115,7 +120,8 @@ def support(bank: BankCost, domain: Separable, tol: float) -> Cost:
     n, q = float(bank.n), bank.features
     if q is not None and few_features(q, bank.n):
         step = Work(algebra=4.0 * OPERATION * n * float(q) ** 2, steps=_STEP + 10.0 * _VALUE * n * q)
-        return Cost(_STEPS * step + Work(steps=_CALL), 12.0 * 8.0 * n * q)
+        copies = _TURNS_COPIES if n * float(q) ** 2 > SYSTEM else _INTERIOR_COPIES
+        return Cost(_STEPS * step + Work(steps=_CALL), copies * _features(bank))
     inside = interior_steps(bank)
     found = inside
     if domain.constrained:
@@ -123,13 +129,18 @@ def support(bank: BankCost, domain: Separable, tol: float) -> Cost:
         found = by_turns if by_turns.seconds < inside.seconds else inside
     # what is stored in single precision is evaluated again, for the certificate
     certified = 2.0 * bank.exact + (Work(steps=_PAIR * n**2) if bank.exact.seconds else Work())
-    return Cost(found.work + certified + Work(steps=_CALL), (4.0 if found is inside else 1.5) * 8.0 * n**2)
+    return Cost(found.work + certified + Work(steps=_CALL), _SUPPORT_MATRICES * 8.0 * n**2)
 
 
 def _matrices(bank: BankCost, count: float) -> float:
     """The bytes of so many matrices of all samples, or of their features where these are fewer."""
     n = float(bank.n)
     return count * 8.0 * n * (n if bank.features is None else min(n, float(bank.features)))
+
+
+def _features(bank: BankCost) -> float:
+    """The bytes of the features of all samples, in the precision that they are held in."""
+    return bank.held or 8.0 * float(bank.n) * float(bank.features or 0)
 
 
 def _of_samples(bank: BankCost, work: Work) -> Work | None:
@@ -157,7 +168,7 @@ def margin(bank: BankCost) -> Cost:
     """The margin between two hulls at given weights."""
     n, q = float(bank.n), bank.features
     if q is not None and few_features(q, bank.n):
-        return Cost(Work(algebra=20.0 * OPERATION * n * float(q) ** 2, steps=_CALL), 8.0 * n * q)
+        return Cost(Work(algebra=20.0 * OPERATION * n * float(q) ** 2, steps=_CALL), _MARGIN_COPIES * _features(bank))
     return Cost(
         gram(bank) + Work(algebra=_SUPPORT * OPERATION * n**3 / 3.0, steps=_PAIR * n**2 + _CALL), 2.0 * 8.0 * n**2
     )
@@ -189,7 +200,7 @@ def rls2(bank: BankCost) -> Cost:
     copied = half(int(max(min(m, _COPIED), m * _OF_MANY)), bank.n, 8)
     copied = 0.0 if bank.held or bank.features is not None or copied > MEMORY else copied
     work = count * (step + some) + 3.0 * bank.sweep + bank.exact + Work(steps=_CALL)
-    return Cost(_of_samples(bank, work), _matrices(bank, 2.0) + copied)
+    return Cost(_of_samples(bank, work), _matrices(bank, _RLS2) + copied)
 
 
 def polynomial(bank: BankCost, degree: int) -> Cost:
@@ -213,4 +224,9 @@ def ridge_cv(bank: BankCost, folds: int) -> Cost:
     columns = min(folds, 10)
     step = Work(algebra=OPERATION * (2.0 * n**3 + 2.0 * columns * m * n**2 + 4.0 * n * m**2), steps=_STEP)
     work = 18.0 * (step + 2.0 * bank.sweep) + Work(steps=_CALL)
-    return Cost(_of_samples(bank, work), _matrices(bank, 4.0))
+    return Cost(_of_samples(bank, work), _matrices(bank, _RIDGE_CV if bank.features is None else _RIDGE_CV_COPIES))
+
+
+def learned_scales(bank: BankCost, kernels: int) -> Cost:
+    """Scales inside so many kernels, by held-out errors: how many steps there will be is not known."""
+    return Cost(None, (_SCALES + kernels) * 8.0 * float(bank.n) ** 2)

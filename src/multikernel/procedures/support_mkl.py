@@ -34,7 +34,7 @@ from multikernel.observer import Observer, silent
 from multikernel.optimizers import BlockNorm, LevelMethod, Optimizer, ProjectedGradient
 from multikernel.problem import Problem
 from multikernel.procedures.base import Weights, outcome
-from multikernel.procedures.forecast import interior_steps, turns
+from multikernel.procedures.forecast import SYSTEM, interior_steps, turns
 from multikernel.procedures.interior import InteriorPoint, Saddle, interior_point
 from multikernel.procedures.support_hull import by_turns
 from multikernel.procedures.support_pair import SupportPair, SupportSaddle
@@ -44,7 +44,6 @@ _FINEST = 1e-11  # a gap below this is not asked of the interior point method
 _LARGE = 8000  # samples beyond which a factorisation costs more than the machines that an optimizer solves
 _TRIED = 1.5  # times as long as the interior point method will take: so long turns may go on before it takes over
 _PRODUCTS = 1 << 26  # the largest number of products of kernels that turns may hold, one for each kernel and sample
-_SYSTEM = 4e9  # n q^2: where it is more, forming systems of q features costs more than machines, which make passes
 _SOME, _SOME_STEPS = 1000, 40  # samples that say where to begin there, and steps on them
 _FEW_SAMPLES = 1000  # up to so many samples all take part from the beginning
 _MARGIN = 0.5  # samples nearest to being support vectors that take part, too, as a part of these
@@ -121,7 +120,7 @@ def _solved(
     inner = min(max(0.01 * tol**2, _FINEST), _SHARE * tol)
     n_features = problem.bank.n_features
     few = n_features is not None and few_features(n_features, n)
-    many = few and float(n) * float(n_features or 0) ** 2 > _SYSTEM
+    many = few and float(n) * float(n_features or 0) ** 2 > SYSTEM
     few = few and not many
     history: list[float] = []
     most = 0 if few else _most_turns(problem, support.saddle.domain, tol, max_iter)

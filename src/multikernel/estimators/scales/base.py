@@ -17,6 +17,7 @@ from multikernel._rules import shown
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.columns import ColumnDistancesBank
+from multikernel.banks.cost import BankCost
 from multikernel.banks.products import ColumnProductsBank
 from multikernel.banks.threads import one_blas_thread
 from multikernel.combinations import Profiles
@@ -29,6 +30,8 @@ from multikernel.kernels import DistanceKernel, KernelFamily, Kernels, Matern
 from multikernel.kernels.table import with_missing
 from multikernel.machines import RidgeMachine
 from multikernel.observer import Observer
+from multikernel.procedures.forecast import Cost
+from multikernel.procedures.forecast import learned_scales as learned_scales_cost
 from multikernel.procedures.learned_scales import MANY, LearnedScales, learned_scales
 from multikernel.procedures.ridge_cv import Folds
 from multikernel.procedures.ridge_cv.residuals import HeldOut
@@ -161,6 +164,9 @@ class LearnedScalesEstimator(RidgeModel):
 
     def _tasks(self, target: Array, sample_weight: Array | None) -> list[Task]:
         return [Task(np.arange(len(target)), target, sample_weight)]  # folds are of all samples, also of weight zero
+
+    def _cost(self, bank: BankCost, task: Task) -> Cost:
+        return learned_scales_cost(bank, len(self._combination().kernels))
 
     def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
         combination, Y = self._combination(), as_columns(task.target)
