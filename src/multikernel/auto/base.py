@@ -18,12 +18,14 @@ from typing import Any
 
 import numpy as np
 from sklearn.base import BaseEstimator
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from multikernel._memory import check_memory
 from multikernel._parameters import Positive, Seed, Threads, Verbosity
 from multikernel._typing import Array
+from multikernel._warnings import warn_user
 from multikernel._workers import on_threads
 from multikernel.auto.candidates import Candidate, candidates
 from multikernel.auto.explanation import Explanation, rows_of, sentences_about, warnings_about
@@ -90,6 +92,12 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
             kept, own = samples.of(training), task.of_rows(training)
             members = tuple(Member.of(found[m], kept, own, goal) for m in blend.used)
         self.answer_ = Answer(kept.without_given(), members, blend)
+        if not self.converged_:
+            warn_user(
+                f"{type(self).__name__}: other weights of the candidates may lower the value that they minimise by the "
+                f"part {blend.gap:.2g} of it; bring the target's rare classes or extreme values to a usual size",
+                ConvergenceWarning,
+            )
         table_rows = rows_of(found, scores, blend, goal, choice) if found else ()
         self.candidates_ = [asdict(row) for row in table_rows]
         self.explanation_ = Explanation(
