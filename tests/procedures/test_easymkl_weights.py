@@ -218,3 +218,19 @@ def test_hulls_that_meet_have_the_margin_zero() -> None:
     found = max_min(bind([kernels.Linear(), kernels.Linear().on([0])], X), y, MarginMachine(0.0))
     assert found.converged
     np.testing.assert_array_equal(found.values, [0.5, 0.5])
+
+
+def test_margin_problems_whose_gap_rounding_hides_come_to_an_end(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Kernels of very different sizes: no number of steps reaches the gaps that the search for weights asks for."""
+    rng = np.random.default_rng(1)
+    F = rng.normal(size=(5, 28, 6)) * np.array([2e3, 0.1, 0.02, 0.2, 3e2])[:, None, None]
+    y, steps, solve = np.where(rng.normal(size=28) > 0, 1.0, -1.0), list[int](), MarginMachine.solve
+
+    def counted(self: MarginMachine, *given: Any) -> Any:
+        found = solve(self, *given)
+        steps.append(found.n_iter)
+        return found
+
+    monkeypatch.setattr(MarginMachine, "solve", counted)
+    max_min(precomputed(F @ F.transpose(0, 2, 1)), y, MarginMachine(0.1))
+    assert max(steps) <= 1100 * len(y)

@@ -115,6 +115,12 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
             kept, own = samples.of(training), task.of_rows(training)
             members = tuple(Member.of(found[m], kept, own, goal) for m in blend.used)
         self.answer_ = Answer(kept.without_given(), members, blend)
+        if not self.converged_:
+            warn_user(
+                f"{type(self).__name__}: other weights of the candidates may lower the value that they minimise by the "
+                f"part {blend.gap:.2g} of it; bring the target's rare classes or extreme values to a usual size",
+                ConvergenceWarning,
+            )
         known = held_out[0].groups
         own_groups = None if known is None else known[choice]
         table_rows = rows_of(found, scores, blend, goal, choice, own_groups) if found else ()

@@ -61,7 +61,7 @@ class EasyMKLClassifier(ApproximateEstimator, KernelClassifier):
         Relative duality gap at which the margin problem stops (at ``lam=0`` relative to 1e-5 of the samples' spread in
         feature space, where the squared margin is smaller than that).
     max_iter : int, default 1_000_000
-        Pairwise steps at most.
+        Pairwise steps at most; with ``method="max_min"`` in each of at most 300 margin problems.
     n_jobs : int or None
         Threads over the binary problems.
     checkpoint : str, path or None, default None

@@ -36,6 +36,7 @@ from multikernel.problem import Problem
 from multikernel.procedures.base import Weights, outcome
 
 _MACHINES = 300  # margin problems at most
+_STEPS = 1000  # for each sample in one of these, at most: where rounding hides the gap asked for, more lead nowhere
 
 
 def easymkl(bank: KernelBank, y: Array, machine: MarginMachine, warm: Array | None = None) -> Weights:
@@ -79,14 +80,15 @@ def max_min(
     ----------
     bank : KernelBank of shape (n, n)
     y : array (n,) of -1 and +1
-    machine : MarginMachine, which holds lam and the relative gap to reach
+    machine : MarginMachine, which holds lam, the relative gap to reach, and the steps of each margin problem
     warm : array (n,), the hull vector g of an earlier run
     observe : told of each margin problem
     """
     quick = easymkl(bank, y, machine, warm)
     if machine.lam == 0.0 and _meet(bank, bank.quad(y * quick.warm)):
         return quick  # the largest margin is 0, whatever the weights
-    problem = Problem(bank, Linear(), machine, NormBall(2.0), y)
+    each = replace(machine, max_iter=min(machine.max_iter, _STEPS * len(y)))
+    problem = Problem(bank, Linear(), each, NormBall(2.0), y)
     start = quick.values / float(np.linalg.norm(quick.values))
     found, dual = outcome(
         QuasiNewton(tol=machine.tol, max_iter=_MACHINES).minimise(problem, start, quick.warm, observe)
