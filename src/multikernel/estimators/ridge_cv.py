@@ -129,6 +129,7 @@ class MultipleKernelRidgeCV(StreamedEstimator, RidgeRegressor):
     (True, True)
     """
 
+    _size_matters: ClassVar[bool] = False
     _multi_target: ClassVar[bool] = True
 
     kernels: Any = field(default=None, kw_only=False)
