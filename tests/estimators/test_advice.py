@@ -46,12 +46,65 @@ def test_nothing_is_said_of_features_where_the_user_gives_kernels_or_scales_do_n
     assert not said(mk.LinearRLS2Regressor(), unequal)
 
 
-def test_the_largest_of_unequal_kernels_with_all_the_weight_is_named():
-    family = [kernels.RBF(0.3), kernels.RBF(1.0), 1e6 * kernels.RBF(0.1)]
-    (sentence,) = said(mk.L1MKLClassifier(family), X, LABELS)
-    assert "kernels of very different size: all the weight is on kernel" in sentence
-    assert "normalise" in sentence
-    assert not said(mk.L1MKLClassifier([each.normalized() for each in family]), X, LABELS)
+UNEQUAL = {
+    "two": [kernels.RBF(0.3).on([0, 1]), 50.0 * kernels.RBF(0.3).on([2, 3])],
+    "three": [1e9 * kernels.RBF(0.3), 4e7 * kernels.RBF(1.0), 90 * kernels.RBF(0.1)],
+    "most of them large": [kernels.RBF(0.3), 1e3 * kernels.RBF(1.0), 1e3 * kernels.RBF(0.1)],
+}
+SIZED = [
+    name
+    for name in mk.__all__
+    if name.startswith(
+        ("L1", "Lp", "SMKL", "GMKL", "Easy", "Average", "Proportional", "Poly", "Gated", "Local", "OneC")
+    )
+]
+
+
+def numbered(name, family):
+    model = getattr(mk, name)(family)
+    numbers = {"alpha": 1.0, "C": 1.0, "epsilon": 0.01, "smoothing": 1.0, "second": "linear", "cv": 2}
+    return model.set_params(**{key: value for key, value in numbers.items() if key in model.get_params(deep=False)})
+
+
+@pytest.mark.parametrize("family", UNEQUAL.values(), ids=UNEQUAL)
+@pytest.mark.parametrize("name", SIZED)
+def test_kernels_of_very_different_size_are_named_with_their_sizes(name, family):
+    y = LABELS if name.endswith("Classifier") else Y
+    (sentence,) = said(numbered(name, family), X, y)
+    K = [kernel(X, X) for kernel in family]
+    sizes = [np.trace(k) / 60 - k.mean() for k in K]
+    for k in (np.argmax(sizes), np.argmin(sizes)):
+        assert f"{sizes[k]:.2g} for kernel {'group 0: ' * ('Local' in name)}{family[k]!r}" in sentence
+    assert "kernel.normalized()" in sentence
+    assert not said(numbered(name, [kernel.normalized() for kernel in family]), X, y)
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        mk.RLS2Regressor(UNEQUAL["two"], alpha=0.1),
+        mk.AlignmentMKLRegressor(UNEQUAL["two"], alpha=0.1),
+        mk.BestKernelRegressor(UNEQUAL["two"], alpha=0.1, random_state=0),
+        mk.MultipleKernelRidgeCV(UNEQUAL["two"]),
+    ],
+)
+def test_nothing_is_said_of_sizes_where_they_do_not_matter(model):
+    assert not said(model)
+    if isinstance(model, mk.RLS2Regressor):
+        assert said(model.set_params(scaling="none"))
+
+
+def test_nothing_is_said_of_kernels_that_differ_in_width_or_by_a_constant():
+    far = kernels.Linear().on([0]) + 1e6 * kernels.Linear().on([3])
+    Z = np.column_stack([X[:, :3], np.ones(60)])
+    assert not said(mk.L1MKLClassifier([kernels.RBF(1e-4), kernels.RBF(1.0)]), X, LABELS)
+    assert not said(mk.L1MKLClassifier([far, kernels.Linear().on([1])]), Z, LABELS)  # the constant has no spread
+
+
+def test_sizes_of_given_matrices_are_looked_at():
+    K = np.stack([np.exp(-((X[:, [0]] - X[:, 0]) ** 2)), 1e3 * np.exp(-((X[:, [1]] - X[:, 1]) ** 2))])
+    (sentence,) = said(mk.L1MKLClassifier("precomputed"), K, LABELS)
+    assert "for kernel kernel 1 and" in sentence
 
 
 def test_a_predictor_that_came_out_constant_is_told():

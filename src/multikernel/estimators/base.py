@@ -56,7 +56,7 @@ class KernelEstimator(Forecasting):
 
     time_budget: Positive | None = None
     _shapes_bank: ClassVar[tuple[str, ...]] = ("kernels",)  # the parameters that the training bank depends on
-    _prefers_large: ClassVar[bool] = False  # whether weights follow the kernels' sizes beside their use
+    _size_matters: ClassVar[bool] = True  # whether a kernel counts more where it is multiplied by a number
     few_passes: ClassVar[bool] = False  # whether a fit reads every kernel a few times only: a copy of a part costs more
     _own_folds: ClassVar[bool] = False  # whether learning itself holds samples out, in as many folds as ``cv`` says
 
@@ -231,10 +231,14 @@ class KernelEstimator(Forecasting):
             self.publish(bank, fitted, single=self._is_single(tasks, target))
             self._complete(bank, target, fitted, sample_weight, learn, checkpoint, resampling)
         advise_on_constant(type(self).__name__, self.dual_coef_, target, model._numbers())
-        if self._prefers_large:
-            names = getattr(self, "kernel_names_", range(len(bank)))
-            advise_on_sizes(type(self).__name__, bank, np.atleast_2d(self.weights_), names)
+        self._advise_on_sizes(bank)
         return fitted
+
+    def _advise_on_sizes(self, bank: KernelBank) -> None:
+        """Warn of kernels of very different size, unless they are the estimator's own for the user's samples."""
+        if self._size_matters and (self.kernels is not None or self._samples_bound is None):
+            names = getattr(self, "base_kernel_names_", getattr(self, "kernel_names_", range(len(bank))))
+            advise_on_sizes(type(self).__name__, bank, names)
 
     def _solved(
         self,

@@ -131,6 +131,7 @@ class MultipleKernelRidgeCV(StreamedEstimator, RidgeRegressor):
     (True, True)
     """
 
+    _size_matters: ClassVar[bool] = False
     _multi_target: ClassVar[bool] = True
     _own_folds: ClassVar[bool] = True
 

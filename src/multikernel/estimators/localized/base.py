@@ -78,6 +78,10 @@ class LocalizedMKL(SupportEstimator):
         self.kernel_names_ = np.array([_name_of(j, name) for j in range(h.shape[1]) for name in names], dtype=object)
         return LocalizedBank.of(bank, h, rule)
 
+    def _advise_on_sizes(self, bank: KernelBank) -> None:
+        """Of the kernels that the user gave: those of a small group are small, as they should be."""
+        super()._advise_on_sizes(bank.whole if isinstance(bank, LocalizedBank) else bank)
+
     def _groups_of(self, bank: KernelBank, weight: Array) -> tuple[Array, Memberships]:
         """Memberships of the training samples, and the rule for others."""
         given, n = self.memberships, bank.shape[0]

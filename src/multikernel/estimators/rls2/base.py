@@ -44,6 +44,10 @@ class ScaledEstimator(RidgeModel):
 
     scaling: str
 
+    def _advise_on_sizes(self, bank: KernelBank) -> None:
+        if self.scaling == "none":  # the other rules bring all kernels to one size
+            super()._advise_on_sizes(bank)
+
     def _regularises(self) -> tuple[str, ...]:
         return ("alpha",)
 

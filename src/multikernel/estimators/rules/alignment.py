@@ -55,6 +55,10 @@ class AlignmentMKLClassifier(RuleClassifier):
     def _weigh(self, bank: KernelBank, task: Task, machine: Machine) -> Weights:
         return _METHODS[self.method](bank, task.target, task.sample_weight)
 
+    def _advise_on_sizes(self, bank: KernelBank) -> None:
+        if self.method == "align":  # the mix of largest alignment is the same whatever the sizes
+            super()._advise_on_sizes(bank)
+
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class AlignmentMKLRegressor(AlphaFreeRegressor):
@@ -84,6 +88,10 @@ class AlignmentMKLRegressor(AlphaFreeRegressor):
     def _weigh(self, bank: KernelBank, task: Task, machine: Machine) -> Weights:
         centred = task.target - np.average(task.target, axis=0, weights=task.sample_weight)
         return _METHODS[self.method](bank, centred, task.sample_weight)
+
+    def _advise_on_sizes(self, bank: KernelBank) -> None:
+        if self.method == "align":  # the mix of largest alignment is the same whatever the sizes
+            super()._advise_on_sizes(bank)
 
     def _looks_at_target(self) -> bool:
         return True

@@ -41,6 +41,7 @@ class BestKernelClassifier(RuleClassifier):
     As those of AverageMKLClassifier.
     """
 
+    _size_matters: ClassVar[bool] = False
     few_passes: ClassVar[bool] = False  # each kernel is learned with, alone
     _own_folds: ClassVar[bool] = True
     cv: CrossValidation = 5
@@ -76,6 +77,7 @@ class BestKernelRegressor(RuleRegressor):
     As those of AverageMKLRegressor.
     """
 
+    _size_matters: ClassVar[bool] = False
     few_passes: ClassVar[bool] = False  # each kernel is learned with, alone
     _own_folds: ClassVar[bool] = True
     cv: CrossValidation = 5

@@ -56,6 +56,8 @@ def solve(model: Any, state: State, warm: Sequence[Fitted]) -> list[Fitted]:
         fitted.append(Fitted(task.rows, weights, solution, unweighted._numbers()))
     single = len(fitted) == 1 and (is_classifier(model) or state.flat or together)
     model.publish(inner, fitted, single)
+    if model.kernels is not None:
+        model._advise_on_sizes(few)
     return fitted
 
 

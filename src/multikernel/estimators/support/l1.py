@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
 
 from multikernel.domains import Domain, Simplex
 from multikernel.estimators.support.base import SupportClassifier, SupportEstimator, SupportRegressor
@@ -20,8 +19,6 @@ _SOLVERS: Mapping[str, type[Optimizer]] = {
 
 class WeightsOfSumOne(SupportEstimator):
     """Weights in the simplex."""
-
-    _prefers_large: ClassVar[bool] = True
 
     def _domain(self) -> Domain:
         return Simplex()
