@@ -236,6 +236,7 @@ def test_random_starts_are_repeatable() -> None:
     np.testing.assert_array_equal(first.weights_, again.weights_)
 
 
+@pytest.mark.filterwarnings("ignore:.*kernels of very different size")
 def test_powers_of_single_precision_are_double():
     """Values of 1e30 fit into single precision, their squares do not."""
     data = 1e5 * X.astype(np.float32)
