@@ -109,7 +109,7 @@ class Ridge:
         G = gram.thin() if len(self.Y) > _SMALL else None
         if G is None:
             return None
-        B = np.asfortranarray(G.square())
+        B = G.square()
         B.flat[:: len(B) + 1] += self.alpha
         if not factorise(B):
             return None
