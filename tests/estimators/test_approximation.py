@@ -38,6 +38,7 @@ MODELS = [
 ]
 
 
+@pytest.mark.filterwarnings("ignore:.*kernels of very different size")
 @pytest.mark.parametrize("model", MODELS, ids=lambda model: type(model).__name__)
 def test_model_is_that_of_the_features(model: Any, tmp_path: Path) -> None:
     y = F if type(model).__name__.endswith(("Regressor", "RidgeCV")) else CLASSES
@@ -63,6 +64,7 @@ def test_model_is_that_of_the_features(model: Any, tmp_path: Path) -> None:
     np.testing.assert_array_equal(mk.load(tmp_path / "model")._values(X[TEST]), approximate._values(X[TEST]))
 
 
+@pytest.mark.filterwarnings("ignore:.*kernels of very different size")
 @pytest.mark.parametrize("multiclass", ["ovr", "ovo"])
 @pytest.mark.parametrize("method", ["nystroem", "fourier"])
 def test_several_classes(multiclass: str, method: str) -> None:

@@ -197,6 +197,7 @@ def test_kernels_of_one_column_see_a_frame() -> None:
 # -- kernels by name and width -----------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:.*kernels of very different size")
 def test_kernels_by_name() -> None:
     for given in ("rbf", "linear", ["rbf", "linear", "poly"], {"near": "rbf", "far": Laplacian("median")}):
         assert L1MKLClassifier(given).fit(X, Y).score(X, Y) > 0.95
@@ -340,6 +341,7 @@ def test_views_of_different_patients_are_told() -> None:
 # -- families ----------------------------------------------------------------------------------------------------------
 
 
+@pytest.mark.filterwarnings("ignore:.*kernels of very different size")
 def test_families_are_put_together_and_taken_apart() -> None:
     family = kernels.per_feature(kernels.rbf_grid()) + Polynomial(2) + [Linear(), "rbf"]
     assert EasyMKLClassifier(family).fit(X, Y).weights_.shape == (27,)

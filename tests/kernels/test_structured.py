@@ -84,6 +84,7 @@ def test_widths_of_vectors_are_those_of_the_training_sample() -> None:
     np.testing.assert_allclose(bind(kernels.VectorSets(kernels.RBF("median")), bags).matrices()[0], means, rtol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:.*kernels of very different size")
 def test_a_mixed_table_is_learned_from_saved_and_read(tmp_path: Path) -> None:
     n = 40
     frame = pd.DataFrame(

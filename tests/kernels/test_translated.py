@@ -174,6 +174,7 @@ def test_a_family_of_named_kernels_keeps_its_names_when_nested() -> None:
     assert isinstance(family.resolve(kernels.Features(3)), Kernels)
 
 
+@pytest.mark.filterwarnings("ignore:.*kernels of very different size")
 def test_a_dict_names_kernels() -> None:
     given = {"near": "rbf", "shape": kernels.polynomials([1, 2])}
     model = EasyMKLClassifier(given).fit(X, Y)
