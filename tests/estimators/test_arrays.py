@@ -194,7 +194,9 @@ def test_arrays_are_refused_where_their_common_interface_is_missing(monkeypatch)
 @pytest.mark.parametrize("conv", [on_torch, on_device])
 def test_chunks_of_other_libraries_add_up_where_they_are(conv):
     models = {
-        made: MultipleKernelRidgeCV(approximation="nystroem", **LOW_RANK).partial_fit(made(X[:60]), made(Y[:60]))
+        made: MultipleKernelRidgeCV(approximation="nystroem", tol=0.1, **LOW_RANK).partial_fit(
+            made(X[:60]), made(Y[:60])
+        )
         for made in (np.asarray, conv)
     }
     for made, model in models.items():

@@ -81,7 +81,7 @@ def ridge_cv(
     Y : array (n, t); several targets share the weights and their errors are added
     folds : Folds
     fit_intercept : whether the mean of the training targets of a fold is taken off first and is the intercept
-    tol : stationarity to reach
+    tol : stationarity to reach; steps also end where ten of them together gain less than a hundredth of it, relatively
     max_iter : steps at most from each start
     n_init : starts; the second has a much smaller ridge than the first, later ones are random multiples of the first
     seed : of the random starts
