@@ -197,18 +197,71 @@ def test_a_header_of_many_values_is_refused_before_they_are_made(part: str, cont
 
 def test_one_array_in_many_sparse_matrices_is_counted_each_time(tmp_path: Path) -> None:
     def many(header: dict[str, Any], parts: dict[str, bytes]) -> None:
-        header["model"] = [header["model"] for _ in range(1000)]
+        header["metadata"]["dict"][0][1] = [header["metadata"]["dict"][0][1] for _ in range(1000)]
 
     path = tmp_path / "m.mk"
-    mk.save(sparse.csr_array(np.ones((1, 100_000))), path)
+    mk.save(mk.RLS2Regressor(), path, {"matrix": sparse.csr_array(np.ones((1, 100_000)))})
     path.write_bytes(rewritten(path.read_bytes(), many))
     with pytest.raises(ValueError, match=r"unpack to more than 200 times its size"):
         mk.load(path)
 
 
 def test_a_header_of_many_equal_values_is_read_again(tmp_path: Path) -> None:
-    mk.save([[0, "", []]] * 20_000, tmp_path / "m.mk")
-    assert mk.load(tmp_path / "m.mk") == [[0, "", []]] * 20_000
+    mk.save(mk.RLS2Regressor(), tmp_path / "m.mk", {"values": [[0, "", []]] * 20_000})
+    assert read(tmp_path / "m.mk")[1] == {"values": [[0, "", []]] * 20_000}
+
+
+@pytest.mark.parametrize("thing", [{"a": 1}, [1], None, 3, "text", np.ones(2), mk.RLS2Regressor, len])
+def test_what_is_no_model_is_not_saved(thing: Any, tmp_path: Path) -> None:
+    with pytest.raises(TypeError, match=r"save: model must be an estimator of multikernel or scikit-learn, got "):
+        mk.save(thing, tmp_path / "m.mk")
+    assert list(tmp_path.iterdir()) == []
+
+
+WRONG_NAMES = {
+    "None": (None, TypeError, "got None of type NoneType"),
+    "a number": (3.5, TypeError, "got 3.5 of type float"),
+    "a descriptor of an open file": (0, TypeError, "got 0 of type int"),
+    "bytes": (b"model.mk", TypeError, "of type bytes"),
+    "empty": ("", ValueError, "is an empty string"),
+    "with NUL": ("a\0b", ValueError, "holds a character that no file's name may hold"),
+    "half of a surrogate pair": ("a\ud800b", ValueError, "holds a character that no file's name may hold"),
+    "too long": ("a" * 400, ValueError, "too long for the name of a file"),
+    "too long a path": ("a/" * 4000, ValueError, "too long for the name of a file"),
+}
+NAMING = {
+    "save": lambda name: mk.save(mk.RLS2Regressor(), name),
+    "load": mk.load,
+    "read": read,
+    "checkpoints": mk.checkpoints,
+    "streams.csv": lambda name: mk.streams.csv([name]),
+    "streams.parquet": lambda name: mk.streams.parquet([name]),
+    "write_predictions": lambda name: mk.streams.write_predictions(
+        mk.AverageMKLRegressor(alpha=0.1).fit([[0.0], [1.0], [3.0]], [0.0, 1.0, 2.0]),
+        mk.streams.arrays(np.zeros((2, 1))),
+        name,
+    ),
+}
+
+
+@pytest.mark.parametrize("what", NAMING)
+@pytest.mark.parametrize("wrong", WRONG_NAMES)
+def test_a_name_that_no_file_can_have_is_refused(
+    wrong: str, what: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    name, error, sentence = WRONG_NAMES[wrong]
+    with pytest.raises(error, match=sentence) as refused:
+        NAMING[what](name)
+    assert "\n" not in str(refused.value)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_name_as_long_as_the_system_allows_is_taken(tmp_path: Path) -> None:
+    path = tmp_path / ("é" * 126 + ".mk")  # 255 bytes
+    mk.save(mk.RLS2Regressor(alpha=0.5), path)
+    assert mk.load(path).alpha == 0.5
+    assert list(tmp_path.iterdir()) == [path]
 
 
 @pytest.mark.parametrize("metadata", ["text", ["a"], 3, 0, ""])
@@ -238,7 +291,7 @@ def test_metadata_come_back_as_they_were(tmp_path: Path) -> None:
 def test_what_holds_itself_is_not_saved(tmp_path: Path) -> None:
     endless: list[Any] = []
     endless.append(endless)
-    for model, metadata in ((endless, {}), (mk.RLS2Regressor(), {"a": endless})):
+    for model, metadata in ((mk.RLS2Regressor(kernels=endless), {}), (mk.RLS2Regressor(), {"a": endless})):
         with pytest.raises(ValueError, match=r"cannot be saved: something in them holds itself"):
             mk.save(model, tmp_path / "m.mk", metadata)
     assert list(tmp_path.iterdir()) == []
@@ -317,8 +370,8 @@ def test_ten_thousand_altered_files(content: bytes, tmp_path: Path) -> None:
 
 def test_what_packs_very_well_is_read_again(tmp_path: Path) -> None:
     zeros = np.zeros(4_000_000)
-    mk.save([zeros, np.arange(3)], tmp_path / "zeros.mk")
-    np.testing.assert_array_equal(mk.load(tmp_path / "zeros.mk")[0], zeros)
+    mk.save(mk.RLS2Regressor(), tmp_path / "zeros.mk", {"zeros": zeros, "few": np.arange(3)})
+    np.testing.assert_array_equal(read(tmp_path / "zeros.mk")[1]["zeros"], zeros)
 
 
 def test_a_newer_file_says_which_version_it_needs(content: bytes, tmp_path: Path) -> None:

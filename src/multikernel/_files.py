@@ -1,4 +1,4 @@
-"""Files that are written completely or not at all."""
+"""Names of files that a user gives, and files that are written completely or not at all."""
 
 from __future__ import annotations
 
@@ -12,8 +12,43 @@ import zlib
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
+
+from multikernel._rules import shown
 
 _HERE = f"{zlib.crc32(platform.node().encode()):08x}"  # tells machines that share a folder apart
+_NAMED = 50  # characters of a file's name in the name of its temporary file, which must not be too long for the system
+
+
+def path_of(given: Any, what: str) -> Path:
+    """The path that a user gives.
+
+    Parameters
+    ----------
+    given : str or path-like
+    what : how a sentence calls it, such as "save: path"
+
+    Raises
+    ------
+    TypeError : where it is neither a string nor a path
+    ValueError : where no file can have that name
+    """
+    name = os.fspath(given) if isinstance(given, os.PathLike) else given
+    if not isinstance(name, str):
+        raise TypeError(
+            f"{what} must be the name of a file or directory, a string or a pathlib.Path; got {shown(given)} of type "
+            f"{type(given).__name__}"
+        )
+    if not name:
+        raise ValueError(f"{what} is an empty string; give the name of a file or directory")
+    try:
+        os.lstat(name)
+    except (ValueError, OSError) as error:
+        if isinstance(error, ValueError):  # a NUL, or half of a surrogate pair
+            raise ValueError(f"{what} is {name!a}, which holds a character that no file's name may hold") from None
+        if error.errno == errno.ENAMETOOLONG:
+            raise ValueError(f"{what} is {shown(name)}, which is too long for the name of a file") from None
+    return Path(name)
 
 
 def check_writable(path: Path) -> None:
@@ -78,7 +113,7 @@ def replacing(path: Path) -> Iterator[Path]:
     check_writable(path)
     path = path.resolve()
     _clear_what_was_left(path)
-    temporary = path.with_name(f".{path.name}.{_HERE}-{os.getpid()}-{secrets.token_hex(4)}")
+    temporary = path.with_name(f".{path.name[:_NAMED]}.{_HERE}-{os.getpid()}-{secrets.token_hex(4)}")
     try:
         yield temporary
         if path.exists():
@@ -92,7 +127,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 def _clear_what_was_left(path: Path) -> None:
     """Remove what killed processes of this machine left behind when they wrote the file."""
-    for left in path.parent.glob(f".{glob.escape(path.name)}.{_HERE}-*-*"):
+    for left in path.parent.glob(f".{glob.escape(path.name[:_NAMED])}.{_HERE}-*-*"):
         process = left.name.rsplit("-", 2)[1]
         if process.isdigit() and not _runs(int(process)):
             left.unlink(missing_ok=True)

@@ -95,3 +95,10 @@ def test_the_public_names() -> None:
         "split",
         "origin",
     ]
+
+
+@pytest.mark.parametrize(("wrong", "error"), [(3, TypeError), (b"data", TypeError), ("a\0b", ValueError)])
+def test_a_directory_that_cannot_be_one_is_refused(wrong, error):
+    for look in (lambda: load("wine", data_dir=wrong), lambda: available(wrong)):
+        with pytest.raises(error, match=r"^data_dir "):
+            look()

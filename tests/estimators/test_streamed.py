@@ -279,6 +279,93 @@ def test_samples_that_were_never_given_are_not_taken_off(count):
     assert np.array_equal(model.predict(X), before)
 
 
+CHANGES = {
+    "kernels": {"kernels": "rbf"},
+    "a kernel": {"kernels": FAMILY[:-1]},
+    "rank": {"rank": 20},
+    "class_weight": {"class_weight": {"low": 2.0}},
+    "a number that was auto": {"alpha": 0.5},
+}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+@pytest.mark.parametrize("call", ["partial_fit", "forget"])
+def test_what_the_first_samples_settled_is_not_changed(change, call):
+    alpha = "auto" if change == "a number that was auto" else 0.1
+    model = mk.PolynomialMKLClassifier(FAMILY, degree=1, alpha=alpha, **APPROXIMATE)
+    before = model.partial_fit(X[:300], LABELS[:300]).decision_function(X)
+    own = model.get_params(deep=False)
+    model.set_params(**CHANGES[change])
+    (name,) = CHANGES[change]
+    with pytest.raises(ValueError, match=f"PolynomialMKLClassifier: {name} was changed after the first samples"):
+        getattr(model, call)(X[:9], LABELS[:9])
+    np.testing.assert_array_equal(model.decision_function(X), before)
+    model.set_params(**{name: own[name]}).partial_fit(X[300:600], LABELS[300:600])
+
+
+def test_a_kernel_that_is_changed_in_place_and_a_number_that_becomes_auto_are_refused():
+    model = mk.RLS2Regressor([kernels.RBF(0.3), kernels.Linear()], alpha=0.1, **APPROXIMATE)
+    model.partial_fit(X[:300], SCORE[:300])
+    with pytest.raises(ValueError, match="RLS2Regressor: alpha was changed after the first samples"):
+        model.set_params(alpha="auto").partial_fit(X[300:], SCORE[300:])
+    model.set_params(alpha=0.1).kernels[0].set_params(gamma=0.5)
+    with pytest.raises(ValueError, match="RLS2Regressor: kernels was changed after the first samples"):
+        model.partial_fit(X[300:], SCORE[300:])
+
+
+def test_a_number_that_is_changed_counts_from_the_next_samples_on(tmp_path):
+    model = chunked(mk.AverageMKLRegressor(FAMILY, alpha=5.0, **APPROXIMATE), PARTS[:2])
+    mk.save(model, tmp_path / "model.mk")
+    model = mk.load(tmp_path / "model.mk").set_params(alpha=0.1)  # a model from a file knows what was settled, too
+    for part in PARTS[2:]:
+        model.partial_fit(X[part], SCORE[part])
+    np.testing.assert_allclose(model.predict(X), chunked(MODELS["average"]).predict(X), atol=1e-8)
+    with pytest.raises(ValueError, match="rank was changed"):
+        model.set_params(rank=7).partial_fit(X, SCORE)
+
+
+@pytest.mark.parametrize("classes", [["low", "high"], [7, 8], ["low", "middle", "high", "highest"], "low", 3])
+def test_other_labels_than_those_of_the_first_samples_are_refused(classes):
+    model = chunked(MODELS["classes"], PARTS[:1])
+    before = model.decision_function(X)
+    with pytest.raises(ValueError, match="RLS2Classifier: classes"):
+        model.partial_fit(X[400:], LABELS[400:], classes=classes)
+    np.testing.assert_array_equal(model.decision_function(X), before)
+    with pytest.raises(ValueError, match="RLS2Regressor predicts numbers, which are of no class: leave classes out"):
+        clone(MODELS["rls2"]).partial_fit(X, SCORE, classes=[1, 2])
+
+
+@pytest.mark.parametrize("call", ["partial_fit", "forget"])
+@pytest.mark.parametrize("name", ["rls2", "polynomial", "average"])
+def test_samples_too_large_for_sums_are_refused(name, call):
+    model = chunked(MODELS[name], PARTS[:1])
+    before = model.predict(X)
+    large = X[400:420].copy()
+    large[3] *= 1e300
+    with pytest.raises(ValueError, match=r"row 3: the features that kernels make of this sample are beyond 1e\+140"):
+        getattr(model, call)(large, SCORE[400:420])
+    np.testing.assert_array_equal(model.predict(X), before)
+
+
+@pytest.mark.parametrize("wrong", [{"a": X[:, :2], "b": X[:, 2:]}, 3.0, None, "text"])
+def test_what_holds_no_rows_is_refused(wrong):
+    model = chunked(MODELS["average"], PARTS[:1])
+    for fresh in (model, clone(model)):
+        with pytest.raises(ValueError, match=r"partial_fit and forget take .*a row for each sample"):
+            fresh.partial_fit(wrong, SCORE)
+    with pytest.raises(ValueError, match="take a target y for every sample, got 3"):
+        model.partial_fit(X, 3)
+
+
+def test_samples_are_taken_off_once():
+    model = chunked(MODELS["average"], [np.arange(30)])
+    model.forget(X[:20], SCORE[:20])
+    before = model.predict(X)
+    with pytest.raises(ValueError, match="20 of 10 samples cannot be taken off"):
+        model.forget(X[:20], SCORE[:20])
+    np.testing.assert_array_equal(model.predict(X), before)
+
+
 def test_few_first_samples_are_said():
     with pytest.warns(mk.PredictionWarning, match="the first 3 samples settle widths, .* and rank=.* asks for more"):
         model = clone(MODELS["rls2"]).partial_fit(X[:3], SCORE[:3])

@@ -25,8 +25,9 @@ def load(name: str, data_dir: str | os.PathLike[str] | None = None) -> Dataset:
 
     Raises
     ------
-    TypeError : where the name is not a string
-    ValueError : where the name is unknown, or a file is not what its format or its sha256 says
+    TypeError : where the name is not a string, or data_dir is neither a string nor a path
+    ValueError : where the name is unknown, no directory can have the name data_dir, or a file is not what its format
+        or its sha256 says
     FileNotFoundError : where the directory, or a file that its manifest lists, does not exist
     ConnectionError : where OpenML cannot be reached
 

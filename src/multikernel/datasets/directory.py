@@ -6,6 +6,7 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from multikernel._files import path_of
 from multikernel.datasets.dataset import Content, Dataset, Entry
 from multikernel.datasets.idx import IDX_FILES, read_idx
 from multikernel.datasets.manifest import Source, read_manifest
@@ -31,9 +32,9 @@ class DataDirectory:
         named = data_dir if data_dir is not None else os.environ.get(VARIABLE) or None
         if named is None:
             return None
-        path = Path(named).expanduser()
+        who = "data_dir" if data_dir is not None else f"the environment variable {VARIABLE}"
+        path = path_of(named, who).expanduser()
         if not path.is_dir():
-            who = "data_dir" if data_dir is not None else f"the environment variable {VARIABLE}"
             raise FileNotFoundError(f"{who} names {str(path)!r}, which is not an existing directory")
         listed = read_manifest(path)
         claimed = {file.path.name for source in listed.values() for file in source.files}

@@ -9,18 +9,18 @@ from __future__ import annotations
 
 import os
 import zipfile
+from dataclasses import is_dataclass
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import sklearn
 
-from multikernel._files import replacing
+from multikernel._files import path_of, replacing
 from multikernel._rules import shown
 from multikernel._warnings import warn_user
 from multikernel.persistence.archive import Archive, write
 from multikernel.persistence.checkpoint import checkpoints
-from multikernel.persistence.names import RefusedError, is_foreign, register
+from multikernel.persistence.names import RefusedError, has_state, is_foreign, register
 from multikernel.persistence.reader import Reader
 from multikernel.persistence.writer import Writer
 
@@ -44,8 +44,11 @@ def save(model: Any, path: str | os.PathLike[str], metadata: dict[str, Any] | No
 
     Raises
     ------
-    TypeError : where the model or the metadata hold something that has no plain form; the message says what and where
-    ValueError : where a list or an object holds itself, or is nested too deeply to be read again
+    TypeError : where ``model`` is no estimator or other object of these packages, such as a path of solutions; where
+        the model or the metadata hold something that has no plain form, with what and where; or where ``path`` is
+        neither a string nor a path
+    ValueError : where a list or an object holds itself, or is nested too deeply to be read again; or where no file can
+        have the name ``path``
     OSError : where the file cannot be written, or is a device
 
     Examples
@@ -61,6 +64,12 @@ def save(model: Any, path: str | os.PathLike[str], metadata: dict[str, Any] | No
     >>> bool((again.predict(X) == model.predict(X)).all())
     True
     """
+    file_path = path_of(path, "save: path")
+    if isinstance(model, type) or not (has_state(type(model)) or is_dataclass(model)):
+        raise TypeError(
+            f"save: model must be an estimator of multikernel or scikit-learn, got {shown(model)} of type "
+            f"{type(model).__name__}; what goes beside a model is given as metadata={{...}}"
+        )
     if not isinstance(metadata, dict | None):
         raise TypeError(f"metadata is a dict, {{'note': ...}} say, and not {shown(metadata)}")
     writer = Writer()
@@ -77,7 +86,7 @@ def save(model: Any, path: str | os.PathLike[str], metadata: dict[str, Any] | No
         "scikit-learn": sklearn.__version__,
         **parts,
     }
-    with replacing(Path(path)) as file:
+    with replacing(file_path) as file:
         write(file, header, writer.arrays)
 
 
@@ -91,6 +100,7 @@ def load(path: str | os.PathLike[str]) -> Any:
     Raises
     ------
     OSError : where the file cannot be opened
+    TypeError : where ``path`` is neither a string nor a path
     ValueError : where the file is something else or damaged, was written by a newer version, or holds a class that has
         to be registered first
 
@@ -110,9 +120,9 @@ def read(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
 
     Raises
     ------
-    OSError, ValueError : as ``load``
+    OSError, TypeError, ValueError : as ``load``
     """
-    path = Path(path)
+    path = path_of(path, "load: path")
     if path.exists() and not path.is_file():
         raise OSError(f"{path} is a directory or a device, and no file that a model was saved to")
     with path.open("rb") as content:

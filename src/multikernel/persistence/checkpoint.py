@@ -21,7 +21,7 @@ from typing import Any, TypeVar
 
 from sklearn.exceptions import ConvergenceWarning
 
-from multikernel._files import replacing, write_whole
+from multikernel._files import path_of, replacing, write_whole
 from multikernel._rules import shown
 from multikernel._warnings import PredictionWarning, keeping, warn_once
 from multikernel._workers import time_is_up
@@ -65,7 +65,7 @@ class Checkpoint:
         """
         if directory is None:
             return UNKEPT
-        here = Path(directory)
+        here = path_of(directory, "checkpoint")
         if here.exists() and not here.is_dir():
             raise NotADirectoryError(
                 f"checkpoint {here} is a file: name a directory, which is made where it is not there"
@@ -141,6 +141,8 @@ def checkpoints(directory: str | os.PathLike[str]) -> list[Work]:
     Raises
     ------
     NotADirectoryError : where there is no such directory
+    TypeError : where ``directory`` is neither a string nor a path
+    ValueError : where no directory can have that name
 
     Examples
     --------
@@ -153,10 +155,11 @@ def checkpoints(directory: str | os.PathLike[str]) -> list[Work]:
     ...     print(*checkpoints(folder))
     fit of EasyMKLClassifier: 3 of 3 parts are finished
     """
-    if not isinstance(directory, str | os.PathLike) or not Path(directory).is_dir():
+    path = path_of(directory, "checkpoints: directory")
+    if not path.is_dir():
         raise NotADirectoryError(f"checkpoints: there is no directory {shown(directory)}")
     found = []
-    for folder in sorted(Path(directory).iterdir()):
+    for folder in sorted(path.iterdir()):
         if (folder / _PLAN).is_file():
             plan = _plan(folder)
             finished = {name for name in plan["parts"] if (folder / _file_of(name)).is_file()}

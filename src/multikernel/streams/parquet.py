@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._files import path_of
 from multikernel._typing import Array
 from multikernel.streams.source import Chunk, Source
 
@@ -185,10 +186,12 @@ def paths_of(files: Any, pattern: str) -> tuple[Path, ...]:
     Raises
     ------
     FileNotFoundError : where there is none
+    TypeError : where a file is named by neither a string nor a path
+    ValueError : where no file can have such a name
     """
-    several = [files] if isinstance(files, str | Path) else list(files)
+    several = list(files) if isinstance(files, Iterable) and not isinstance(files, str | bytes) else [files]
     found: list[Path] = []
-    for each in map(Path, several):
+    for each in (path_of(file, "streams: files") for file in several):
         found += sorted(each.glob(pattern)) if each.is_dir() else [each]
     absent = [each for each in found if not each.is_file()]
     if absent or not found:

@@ -9,7 +9,7 @@ from typing import Any, Literal, get_args
 
 import numpy as np
 
-from multikernel._files import replacing
+from multikernel._files import path_of, replacing
 from multikernel._typing import Array
 from multikernel.streams.source import Chunk, Source
 
@@ -79,11 +79,11 @@ def write_predictions(model: Any, source: Source, path: str | Path, method: Meth
 
     Raises
     ------
-    TypeError, ValueError : as in ``predict``
+    TypeError, ValueError : as in ``predict``, and where ``path`` is no name that a file can have
     OSError : where the file cannot be written
     """
     _check(model, source, method)
-    path, rows = Path(path), 0
+    path, rows = path_of(path, "write_predictions: path"), 0
     with replacing(path) as temporary:
         write = _parquet if path.suffix.lower() == ".parquet" else _csv
         for count in write(temporary, predict(model, source, method), _names(model, method)):

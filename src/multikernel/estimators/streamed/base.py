@@ -27,6 +27,7 @@ from multikernel._workers import limited
 from multikernel.banks import KernelBank
 from multikernel.banks.low_rank import LowRankBank
 from multikernel.estimators.approximated import ApproximateEstimator
+from multikernel.estimators.parameters import AUTO
 from multikernel.estimators.posterior import Posterior
 from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.estimators.ridge_model import RidgeModel
@@ -38,11 +39,13 @@ from multikernel.estimators.streamed.rows import Pass, absent_cell, earlier, fir
 from multikernel.estimators.streamed.state import Sample, State
 from multikernel.estimators.unchanged import unchanged_unless_done
 from multikernel.observer import Observer
+from multikernel.persistence.digest import digest
 from multikernel.statistics import Moments
 from multikernel.streams import Chunk, Source, survey
 
 _SAMPLE = 2000  # rows that settle the features, at least
 _TIMES = 4  # or so many times the rank
+_SETTLED = frozenset({"kernels", "approximation", "rank", "cv", "class_weight"})  # what features and sums depend on
 _MATRICES = 7  # of all features against each other that a fit holds beside the sums, at most
 _BESIDE = 8e7  # bytes of what is read, of its features, and of what libraries take
 
@@ -128,21 +131,34 @@ class StreamedEstimator(ApproximateEstimator, RidgeModel):
         that follow. The model is then the one of all samples so far, on these features. Where the first call has fewer
         samples than ``rank``, a warning says so: widths and landmarks of a few samples serve those that follow badly.
 
+        Parameters that the first call settles cannot be changed afterwards: ``kernels``, ``approximation``, ``rank``,
+        ``cv``, ``class_weight``, and numbers that are "auto", or are to be. Others, such as ``alpha`` as a number, may
+        be, and the next call then solves the problem of all samples so far with their new values; ``random_state``
+        draws landmarks at the first call only.
+
         Parameters
         ----------
         X : array, CSR matrix or data frame of shape (n, p), or n strings
         y : their targets, as ``fit`` takes them
         sample_weight : array (n,) >= 0, what the squared loss of each sample is multiplied with
-        classes : of a classifier, all labels that will come, at the first call; by default those of its y
+        classes : of a classifier, all labels that will come, at the first call; by default those of its y. Later calls
+            may repeat them.
+
+        Raises
+        ------
+        ValueError : where samples, targets, weights or labels do not fit those before, a sample is too large for sums,
+            or a parameter was changed that the first call settled; the model is then what it was before the call
         """
         self.check_parameters()
         self._check_sums()
         chunk = given(X, y, sample_weight)
         with limited(self.time_budget):
             state = self._state
+            self._check_classes(state, classes)
             if state is None:
                 self._warn_of_few(len(chunk))
                 state = self._begun(sampled(chunk, self._sample_size), classes)
+            self._check_settled(state)
             sums = self._pass(state).of(chunk)
             known = merged(state.sums, sums) if state.sums else sums
             if sum(each.count for each in known) <= 0.0:
@@ -165,7 +181,8 @@ class StreamedEstimator(ApproximateEstimator, RidgeModel):
 
         Raises
         ------
-        ValueError : where no sample would be left, or the samples cannot be among those that were given
+        ValueError : where no sample would be left, the samples cannot be among those that were given, or a parameter
+            was changed that the first samples settled; the model is then what it was before the call
         """
         check_is_fitted(self)
         if self._state is None:
@@ -173,6 +190,7 @@ class StreamedEstimator(ApproximateEstimator, RidgeModel):
                 f"{type(self).__name__}: samples are taken off a model that learned by partial_fit or from a source; "
                 "this one keeps no sums"
             )
+        self._check_settled(self._state)
         chunk = given(X, y, sample_weight)
         left = self._state.rows - len(chunk)
         sums = less(self._state.sums, self._pass(self._state).of(chunk))
@@ -264,6 +282,45 @@ class StreamedEstimator(ApproximateEstimator, RidgeModel):
                 PredictionWarning,
             )
 
+    def _check_classes(self, state: State | None, classes: Any) -> None:
+        """ValueError where labels are given to a regressor, or are not those of the first call."""
+        if classes is None:
+            return
+        name = type(self).__name__
+        if not is_classifier(self):
+            raise ValueError(f"{name} predicts numbers, which are of no class: leave classes out")
+        if np.ndim(classes) != 1:
+            raise ValueError(f"{name}: classes must be a list of labels, got {shown(classes)}")
+        known = None if state is None else state.classes
+        if known is not None and not np.array_equal(np.unique(np.asarray(classes)), known):
+            raise ValueError(
+                f"{name}: classes={shown(classes)} are not those of the first samples, {shown(known)}: leave "
+                "classes out, or begin anew with a clone of the model"
+            )
+
+    def _settled(self) -> dict[str, str]:
+        """Digests of the parameters on which features and sums depend, by name."""
+        parameters = self.get_params(deep=False)
+        found = {}
+        for name in _SETTLED.intersection(parameters):
+            try:
+                found[name] = digest(parameters[name])
+            except TypeError:  # of this one nobody can tell whether it was changed
+                continue
+        return found
+
+    def _check_settled(self, state: State) -> None:
+        """ValueError where a parameter was changed that the first samples settled."""
+        now = self._settled()
+        changed = [name for name, own in state.settled.items() if now.get(name, own) != own]
+        automatic = {name for name in self._regularises() if AUTO.accepts(getattr(self, name))}
+        changed += automatic.symmetric_difference(state.numbers)
+        if changed:
+            raise ValueError(
+                f"{type(self).__name__}: {min(changed)} was changed after the first samples, which settled it: set it "
+                "back, or begin anew with a clone of the model"
+            )
+
     def _begun(self, sample: Chunk, classes: Any) -> State:
         """The features that a sample settles."""
         if is_classifier(self):
@@ -293,7 +350,8 @@ class StreamedEstimator(ApproximateEstimator, RidgeModel):
         weight = own.weight(sample)
         fold = parts(own.samples(sample), Y, own.folds)[few]
         rows = Sample(host(bank.bank.F)[few], Y[few], y[few], None if weight is None else weight[few], fold)
-        return State(reference, classes, flat, rows, numbers=solving.numbers(self, reference, rows))
+        numbers = solving.numbers(self, reference, rows)
+        return State(reference, classes, flat, rows, numbers=numbers, settled=self._settled())
 
     def _pass(self, state: State) -> Pass:
         return Pass(self, state.bank, state.classes, state.sample.Y.shape[1], self._folds_of_rows())

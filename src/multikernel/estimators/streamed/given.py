@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
 from multikernel._arrays import host
 from multikernel._row_labels import check_rows
+from multikernel._rules import shown
 from multikernel._typing import Array
 from multikernel.statistics import Moments
 from multikernel.streams import Chunk
@@ -17,14 +19,22 @@ _ROUNDING = 1e-9  # of sums: less below zero is rounding
 
 
 def given(X: Any, y: Any, sample_weight: Any) -> Chunk:
-    """Samples that a user gives, as rows."""
+    """Samples that a user gives, as rows; ValueError where they are no rows, or targets or weights do not fit them."""
+    if isinstance(X, Mapping):
+        raise ValueError(
+            "partial_fit and forget take an array, a data frame or strings with a row for each sample, got a dict"
+        )
     check_rows(("X", X), ("y", y), ("sample_weight", sample_weight))
     X = X if hasattr(X, "shape") else np.asarray(X)
+    if not X.shape:
+        raise ValueError(f"partial_fit and forget take a row for each sample, got {shown(X)}")
     X = X.reshape(-1, 1) if getattr(X, "ndim", 2) == 1 else X
     n = int(X.shape[0])
     if y is None:
         raise ValueError("partial_fit and forget take a target y for every sample, got None")
     y = np.asarray(host(y))
+    if not y.shape:
+        raise ValueError(f"partial_fit and forget take a target y for every sample, got {shown(y)}")
     if len(y) != n:
         raise ValueError(f"partial_fit: {n} samples and {len(y)} targets")
     weight = None if sample_weight is None else np.asarray(host(sample_weight), dtype=float)

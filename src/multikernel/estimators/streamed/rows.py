@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._arrays import taken
+from multikernel._arrays import host, taken
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.banks.low_rank import LowRankBank
@@ -19,7 +19,7 @@ from multikernel.streams import Chunk
 
 _BYTES, _ROWS = 1 << 26, 4096  # of features, and of rows, at a time: kernel values of these stand beside them
 _MANY = 256  # features, from which on their sums are shared out among threads
-_LARGEST = 1e140  # target: sums of squares of larger ones may be beyond all numbers
+_LARGEST = 1e140  # target or feature: sums of squares of larger ones may be beyond all numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -63,7 +63,9 @@ class Pass:
         shared = over_rows if self.q >= _MANY and n_threads() > 1 else None
         with one_blas_thread(0):  # its idle threads would spin beside the products of another library's
             for rows in slices(len(Y), max(1, min(_ROWS, _BYTES // (8 * max(1, self.q))))):
-                F = self.bank.cross(taken(X, rows)).bank.F
+                with np.errstate(over="ignore", invalid="ignore"):
+                    F = self.bank.cross(taken(X, rows)).bank.F
+                _check_features(F, chunk, rows)
                 for f, sum in enumerate(sums):
                     own = slice(None) if self.folds == 1 else np.flatnonzero(fold[rows] == f)
                     if self.folds == 1 or len(own):  # type: ignore[arg-type]
@@ -123,6 +125,16 @@ class Pass:
             )
         first = [1] if len(self.classes) == 2 else range(len(self.classes))
         return np.stack([np.where(label == c, 1.0, -1.0) for c in first], axis=1)
+
+
+def _check_features(F: Any, chunk: Chunk, rows: slice) -> None:
+    """ValueError with the place of a sample whose features are too large for sums of their squares."""
+    fits = np.abs(host(F)).max(axis=1, initial=0.0) <= _LARGEST
+    if not fits.all():
+        raise ValueError(
+            f"{chunk.place(rows.start + int(np.argmin(fits)))}: the features that kernels make of this sample are "
+            f"beyond {_LARGEST:g}, and sums of their squares are no numbers; give the columns in another unit"
+        )
 
 
 def merged(one: tuple[Moments, ...], other: tuple[Moments, ...]) -> tuple[Moments, ...]:

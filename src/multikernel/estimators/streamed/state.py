@@ -42,6 +42,7 @@ class State:
     sums : Moments of each fold
     rows : int, how many rows there are
     numbers : parameters that were "auto": the value for the sample, relative to its unit
+    settled : digests of the parameters on which features and sums depend, by name
     """
 
     bank: LowRankBank
@@ -51,6 +52,7 @@ class State:
     sums: tuple[Moments, ...] = ()
     rows: int = 0
     numbers: dict[str, float] = field(default_factory=dict)
+    settled: dict[str, str] = field(default_factory=dict)
 
     @property
     def total(self) -> Moments:
