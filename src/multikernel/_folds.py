@@ -204,8 +204,8 @@ def rows_of(owner: str, number: int, fold: Any, n: int) -> Fold:
         train = test = None
     if train is None or train.ndim != 1 or test.ndim != 1:
         raise ValueError(
-            f"{owner}: fold {number} of cv must be a pair of training and test rows, numbers from 0 to {n - 1} or masks "
-            f"of {n} entries"
+            f"{owner}: fold {number} of cv must be a pair of training and test rows, numbers from 0 to {n - 1} or "
+            f"masks of {n} entries"
         )
     return train, test
 

@@ -108,8 +108,8 @@ def kernel_importance(
     Raises
     ------
     TypeError : where the model is none of this package
-    ValueError : where kernels are not combined by a weighted sum, a group is empty or names a kernel beyond the last, or
-        n_repeats is no integer >= 1
+    ValueError : where kernels are not combined by a weighted sum, a group is empty or names a kernel beyond the last,
+        or n_repeats is no integer >= 1
 
     Examples
     --------

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
 
@@ -43,7 +44,9 @@ def folds_of(cv: Any, model: Any, target: Array, scoring: Any, groups: Any = Non
             "range; the folds are shuffled. Give cv=KFold(5) for consecutive ones"
         )
         splitter = KFold(_COUNT if cv is None else int(cv), shuffle=True, random_state=0)
-    folds = [rows_of("BankSearchCV", f, fold, n) for f, fold in enumerate(splitter.split(np.empty((n, 1)), target))]
+    listed = isinstance(cv, Iterable) and not hasattr(cv, "split")
+    given = cv if listed else splitter.split(np.empty((n, 1)), target)
+    folds = [rows_of("BankSearchCV", f, fold, n) for f, fold in enumerate(given)]
     if not folds:
         raise ValueError("cv gives no folds: give a number of folds, a splitter, or pairs of training and test rows")
     for f, (train, test) in enumerate(folds):
