@@ -70,6 +70,9 @@ def test_misuse_of_importances_is_said(iris):
     for group in ([], [8], [-1]):
         with pytest.raises(ValueError, match="group 'view' must name kernels"):
             kernel_importance(model, X, y, groups={"view": group})
+    for repeats in (0, -1, 2.5):
+        with pytest.raises(ValueError, match="kernel_importance: n_repeats must be an integer >= 1, got"):
+            kernel_importance(model, X, y, n_repeats=repeats)
 
 
 def test_weights_on_parts_are_those_of_fits_to_them(iris):

@@ -223,3 +223,23 @@ def test_quick_scores_are_those_of_scikit_learn(several, monkeypatch):
         without.setattr(scores, "check_scoring", None)
         quick_scorer(told, None), quick_scorer(model, None)
     assert quick_scorer(told, "f1_macro")(told, X, labels) == f1_score(labels, told.predict(X), average="macro")
+
+
+def test_masks_are_rows_and_what_is_no_fold_is_refused(cancer):
+    X, y = cancer
+    mask = np.random.default_rng(0).random(len(y)) < 0.5
+    rows = [(np.flatnonzero(mask), np.flatnonzero(~mask)), (np.flatnonzero(~mask), np.flatnonzero(mask))]
+    masks = [(mask, ~mask), ((~mask).tolist(), mask.tolist())]
+    one, other = (BankSearchCV(EasyMKLClassifier(), GRID, cv=cv).fit(X, y) for cv in (rows, masks))
+    np.testing.assert_array_equal(one.cv_results_["mean_test_score"], other.cv_results_["mean_test_score"])
+    for wrong in (
+        (mask[1:], ~mask[1:]),
+        (mask[:, None], ~mask[:, None]),
+        ([0.0, 1.0], [2.0]),
+        ("a", "b"),
+        (1, 2),
+        (1,),
+        3,
+    ):
+        with pytest.raises(ValueError, match="BankSearchCV: fold 1 of cv must be a pair of training and test rows"):
+            BankSearchCV(EasyMKLClassifier(), GRID, cv=[rows[0], wrong]).fit(X, y)

@@ -13,7 +13,6 @@ from numbers import Integral
 from typing import Any
 
 import numpy as np
-from sklearn.model_selection import check_cv
 
 from multikernel._arrays import host
 from multikernel._typing import Array
@@ -185,24 +184,45 @@ def numbered(owner: str, groups: Any, n: int) -> Array | None:
         ) from None
 
 
+def rows_of(owner: str, number: int, fold: Any, n: int) -> Fold:
+    """The training and test rows of a fold that a user gives, as numbers or as masks of all samples.
+
+    Parameters
+    ----------
+    owner : str, who is named in errors
+    number : int, which fold it is
+    fold : pair of training and test rows
+    n : int, how many samples there are
+
+    Raises
+    ------
+    ValueError : where it is no such pair
+    """
+    try:
+        train, test = (np.arange(n)[np.asarray(rows, dtype=None if len(rows) else int)] for rows in fold)
+    except (IndexError, ValueError, TypeError):
+        train = test = None
+    if train is None or train.ndim != 1 or test.ndim != 1:
+        raise ValueError(
+            f"{owner}: fold {number} of cv must be a pair of training and test rows, numbers from 0 to {n - 1} or "
+            f"masks of {n} entries"
+        )
+    return train, test
+
+
 def _given(owner: str, cv: Any, y: Array, groups: Array | None) -> Iterator[Fold]:
     """The folds of a splitter, or of an iterable, checked."""
     n, count = len(y), 0
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "The groups parameter is ignored")  # what comes of it is checked below
         try:
-            found = list(check_cv(cv).split(np.empty((n, 1)), y, groups))
+            found = list(cv.split(np.empty((n, 1)), y, groups) if hasattr(cv, "split") else cv)
         except ValueError as error:
             if groups is None and "groups" in str(error):
                 raise ValueError(f"{owner}: cv={cv!r} needs the group of each sample: fit(X, y, groups=...)") from None
             raise
     for count, fold in enumerate(found, 1):
-        try:
-            train, test = (np.arange(n)[np.asarray(rows, dtype=None if len(rows) else int)] for rows in fold)
-        except (IndexError, ValueError, TypeError):
-            raise ValueError(
-                f"{owner}: fold {count - 1} of cv must be a pair of training and test rows, numbers from 0 to {n - 1}"
-            ) from None
+        train, test = rows_of(owner, count - 1, fold, n)
         if not (len(train) and len(test)):
             raise ValueError(
                 f"{owner}: fold {count - 1} of cv has {len(train)} training and {len(test)} test samples: each fold "

@@ -41,6 +41,11 @@ def test_much_time_takes_more_samples_than_no_word_of_it(tried):
     assert Limits.of(tried, 20_000, 4, 1e5, 1e12).training > Limits.of(tried, 20_000, 4, None, 1e12).training
 
 
+def test_time_without_end_takes_all_samples(tried):
+    limits = Limits.of(tried, 300, 4, 1e300, None)
+    assert (limits.choice, limits.training, limits.candidates) == (300, 300, tuple(tried))
+
+
 def test_less_memory_takes_fewer_samples(tried):
     limits = Limits.of(tried, 5000, 4, None, 8e6)
     assert 8.0 * 8.0 * limits.training**2 <= 8e6

@@ -84,6 +84,9 @@ REFUSED = {
     "different-sizes": ([STACK[0], STACK[1][:5, :5]], r"kernel 1 has shape \(5, 5\); .* \(8, 8\)"),
     "vectors": ([np.ones(3)], r"kernel 0 is not a matrix: it has shape \(3,\)"),
     "nan": (changed((1, 3, 2, np.nan)), "kernel 1 has a NaN or infinity at row 3, column 2"),
+    "all nan": ([STACK[0], np.full((8, 8), np.nan)], "kernel 1 is NaN at every entry"),
+    "all nan by name": ({"a": STACK[0], "b": np.full((8, 8), np.nan)}, "kernel 'b' is NaN at every entry"),
+    "huge": ([STACK[0], 1e308 * (np.eye(8) + 0.5)], "kernel 1 has a trace beyond double precision, .* up to 1.5e.308"),
     "infinite": (changed((0, 7, 0, np.inf)), "kernel 0 has a NaN or infinity at row 7, column 0"),
     "asymmetric": (changed((1, 2, 5, 9.0)), r"kernel 1 is not symmetric: entry \((2, 5|5, 2)\) is .* and entry"),
     "indefinite": (

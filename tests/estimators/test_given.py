@@ -85,6 +85,8 @@ def test_labels_of_two_kinds_are_told() -> None:
     for given, message in (
         (objects((4,), None, LABELS), "y contains NaN or None, first at row 4"),
         (objects((4,), "a", LABELS), "y holds strings and other labels"),
+        ((["a", 1.5] * 20)[:20], "y holds strings and other labels"),
+        (np.array(["NaT" if row == 7 else "2020-01-01" for row in range(20)], "M8[D]"), "NaN or None, first at row 7"),
         (LABELS + 1j, "y holds complex numbers"),
     ):
         with pytest.raises(ValueError, match=message):

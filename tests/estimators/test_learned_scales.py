@@ -248,9 +248,9 @@ def test_weight_on_a_few_samples(count: int) -> None:
     assert np.isfinite(model.predict(X[TEST])).all()
 
 
-@pytest.mark.parametrize("groups", [[[0.5]], [[True]], [[None]], [["a"], 1]])
+@pytest.mark.parametrize("groups", [[[0.5]], [[True]], [[None]], [["a"], 1], [[]], [[0], []], np.array(0)])
 def test_groups_are_lists_of_numbers_and_names(groups: Any) -> None:
-    with pytest.raises(ValueError, match=r"groups must be None or a list of lists of features, each a whole number or"):
+    with pytest.raises(ValueError, match=r"groups must be None or a list of lists of one or more features, each a who"):
         LearnedScalesRegressor(groups=groups).fit(X, y)
 
 

@@ -172,6 +172,8 @@ def test_a_model_is_saved_sliced_and_cross_validated(tmp_path: Path) -> None:
     [
         (np.zeros(5, dtype=int), "60 samples need"),
         (np.full(60, 0.5), "have to be the numbers"),
+        (np.where(np.arange(60) % 2, 0, 10**9), "have to be the numbers 0 to 59, got numbers from 0 to 1e.09"),
+        (np.zeros((60, 2)), "every sample belongs to no group"),
         (np.full((60, 2), -1.0), "not negative"),
         (np.array(["a"] * 60), "60 samples need"),
         ("k-means", "memberships must be"),

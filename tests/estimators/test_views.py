@@ -171,6 +171,25 @@ def test_a_square_view_that_is_not_symmetric_is_refused(model: Any, wrong: Array
 
 
 @pytest.mark.parametrize("model", KERNELS_ARE_LEARNED, ids=lambda model: type(model).__name__)
+def test_a_square_sparse_view_needs_a_word(model: Any) -> None:
+    """Whether it is symmetric or not: nobody can know whether it holds kernel values or features."""
+    for wrong in (sparse.csr_array(LOWER), sparse.csc_matrix(K1)):
+        for X in ({"a": K1, "b": wrong}, {"x": GENES, "b": wrong}, views({"x": GENES, "b": wrong})[TRAIN]):
+            rows = Y if isinstance(X, dict) else Y[TRAIN]
+            with pytest.raises(ValueError, match=r"'b' is sparse and square, 80 x 80, .* toarray.*features=\['b'\]"):
+                clone(model).fit(X, rows)
+        with pytest.raises(ValueError, match="view 'view 1' is sparse and square"):
+            clone(model).fit([K1, wrong], Y)
+    said = clone(model).fit(views({"x": GENES, "b": sparse.csr_array(LOWER)}, features=["b"]), Y)
+    dense = clone(model).fit(views({"x": GENES, "b": LOWER}, features=["b"]), Y)
+    np.testing.assert_allclose(
+        said.predict({"x": GENES[:9], "b": sparse.csr_array(LOWER[:9])}),
+        dense.predict({"x": GENES[:9], "b": LOWER[:9]}),
+    )
+    assert clone(model).fit({"x": GENES, "b": sparse.csr_array(LOWER[:, 1:])}, Y).predict is not None
+
+
+@pytest.mark.parametrize("model", KERNELS_ARE_LEARNED, ids=lambda model: type(model).__name__)
 def test_a_symmetric_matrix_that_is_no_kernel_is_refused(model: Any) -> None:
     for X in [{"a": K1, "b": FAR}, {"x": GENES, "b": FAR}]:
         with pytest.raises(ValueError, match=r"kernel 'b' is not positive semi-definite.* features=") as told:

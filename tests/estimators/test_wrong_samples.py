@@ -223,10 +223,25 @@ def test_banks_that_are_not_square_and_no_views_are_told(model: Any) -> None:
             clone(model).fit({"b": X}, target(model)).predict(given)
 
 
+@of_each([mk.L1MKLClassifier(FAMILY), mk.MultiKernelClassifier(random_state=0)])
+@pytest.mark.parametrize(
+    ("y", "told"),
+    [
+        ((["a", 1.5] * N)[:N], "y holds strings and other labels"),
+        (pd.Series(pd.date_range("2020", periods=N)).mask(np.arange(N) == 3), "first at row 3"),
+    ],
+)
+def test_labels_of_two_kinds_and_dates_that_are_missing_are_told(model: Any, y: Any, told: str) -> None:
+    with pytest.raises(ValueError, match=told):
+        clone(model).fit(X, y)
+
+
 @of_each(EVERY)
 def test_weights_that_are_no_numbers_are_told(model: Any) -> None:
     for wrong, told in [
-        ([10**400] * N, "double precision"),
+        ([10**400] * N, "contains a number above 1e308"),
+        (np.arange(N).astype("M8[D]"), "holds dates"),
+        (np.ones(N) + 1j, "holds complex"),
         (["a"] * N, "holds strings"),
         ([[1.0], [1.0, 2.0]], "no table"),
     ]:

@@ -191,6 +191,36 @@ def test_columns_that_are_no_columns_are_refused(columns):
         kernels.column_groups({"a": columns}, kernels.RBF())
 
 
+@pytest.mark.parametrize(
+    ("columns", "name"), [(["a", "b", "a"], "column 'a'"), ([0, 0], "column 'a'"), ([1, -2], "column 'b'")]
+)
+def test_a_column_that_is_given_twice_is_refused(columns, name):
+    X = np.random.default_rng(0).normal(size=(5, 3))
+    frame = pd.DataFrame(X, columns=list("abc"))
+    kernel = kernels.RBF(0.5).on(columns)
+    for use in (
+        lambda: bind(kernel, frame),
+        lambda: bind(kernels.column_groups({"u": columns}, kernels.RBF(0.5)), frame),
+        lambda: kernel(frame),
+    ):
+        with pytest.raises(ValueError, match=f"has {name} twice: give each column once"):
+            use()
+    with pytest.raises(ValueError, match=r"RBF\(gamma=0.5\).on\(\[0, -3\]\) has column 0 twice"):
+        bind(kernels.RBF(0.5).on([0, -3]), X)
+
+
+def test_tanimoto_is_a_kernel_of_vectors_with_negative_entries():
+    """The value is the geometric series of s = x'z / (|x|^2 + |z|^2), whose powers are kernels."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(30, 2)) * rng.choice([0.1, 1.0, 10.0], size=(30, 1))
+    squares = (X * X).sum(axis=1)
+    s = X @ X.T / (squares[:, None] + squares)
+    series = sum(s**power for power in range(1, 60))
+    K = kernels.Tanimoto()(X)
+    np.testing.assert_allclose(K, series, atol=1e-12)
+    assert np.linalg.eigvalsh(K)[0] > -1e-12
+
+
 def test_a_column_that_is_not_there_is_told_with_few_of_those_that_are():
     frame = pd.DataFrame(np.zeros((4, 800)), columns=[f"gene{j}" for j in range(800)])
     with pytest.raises(ValueError, match=r"unknown column 'g'; the data have gene0, .*, gene9 and 790 more"):

@@ -59,8 +59,12 @@ def numbers(values: Any, name: str) -> Array:
     """An array of doubles; ValueError where the values are anything else."""
     try:
         return np.asarray(real(values, name), dtype=float)
-    except (TypeError, OverflowError) as error:
-        raise ValueError(f"{name} must hold numbers that fit double precision ({error})") from None
+    except OverflowError:
+        raise ValueError(
+            f"{name} contains a number above 1e308, more than double precision holds: give it in larger units"
+        ) from None
+    except TypeError as error:
+        raise ValueError(f"{name} must hold numbers ({error})") from None
 
 
 def check_numbers(array: Array, name: str) -> None:
@@ -79,6 +83,16 @@ def check_finite(K: Array, name: str) -> None:
     if not np.isfinite(K).all():
         i, j = np.argwhere(~np.isfinite(K))[0]
         raise ValueError(f"{name} has a NaN or infinity at row {i}, column {j}")
+
+
+def check_trace(K: Array, name: str) -> None:
+    """ValueError where the trace overflows."""
+    with np.errstate(over="ignore"):
+        if not np.isfinite(np.trace(K)):
+            raise ValueError(
+                f"{name} has a trace beyond double precision, with entries up to {np.abs(K).max():.3g}: divide the "
+                "matrix by its largest entry"
+            )
 
 
 def check_values(bank: KernelBank, names: Any) -> None:

@@ -128,13 +128,19 @@ def as_memberships(given: Any, n: int, groups: int | None = None) -> Array:
         )
     if h.ndim == 1:
         labels = h.astype(int)
-        count = groups or int(labels.max(initial=0)) + 1
-        if (labels != h).any() or labels.min(initial=0) < 0 or labels.max(initial=0) >= count:
-            raise ValueError(f"memberships: the groups have to be the numbers 0 to {count - 1}")
+        largest = int(labels.max(initial=0))
+        count = groups or min(largest + 1, n)
+        if (labels != h).any() or labels.min(initial=0) < 0 or largest >= count:
+            raise ValueError(
+                f"memberships: the groups have to be the numbers 0 to {count - 1}, got numbers from {h.min():g} to "
+                f"{h.max():g}"
+            )
         h = np.eye(count)[labels]
     if groups is not None and h.shape[1] != groups:
         raise ValueError(f"memberships: {groups} groups were known in training, got {h.shape[1]}")
     h = h.astype(float)
     if not np.isfinite(h).all() or (h < 0.0).any():
         raise ValueError("memberships: they have to be finite and not negative")
+    if groups is None and not h.any():
+        raise ValueError("memberships: every sample belongs to no group, as all of them are zero")
     return h

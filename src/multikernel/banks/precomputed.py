@@ -14,7 +14,7 @@ from multikernel._rules import shortened
 from multikernel._typing import Array, Index
 from multikernel._warnings import warn_user
 from multikernel.banks.base import KernelBank
-from multikernel.banks.checks import as_positive, check_finite, check_symmetric, real
+from multikernel.banks.checks import as_positive, check_finite, check_symmetric, check_trace, real
 from multikernel.banks.dense import DenseBank
 from multikernel.banks.indices import positions
 from multikernel.banks.packed import PackedBank
@@ -42,8 +42,9 @@ def precomputed(
 
     Raises
     ------
-    ValueError : where a matrix is not real, not square, not finite, not symmetric or not positive semi-definite; the
-        message names the kernel and the entry; or where there is not a name for each kernel
+    ValueError : where a matrix is not real, not square, not finite, not symmetric or not positive semi-definite, is NaN
+        at every entry or has a trace beyond double precision; the message names the kernel and the entry; or where
+        there is not a name for each kernel
 
     Examples
     --------
@@ -58,13 +59,16 @@ def precomputed(
         return K
     names = tuple(map(str, K)) if names is None and isinstance(K, Mapping) else names
     matrices = list(_matrices(K))
-    known = np.stack([_known(matrix) for matrix in matrices]) if any(map(_has_gaps, matrices)) else None
-    if known is not None:
-        matrices = [_filled(matrix, own[:, None] & own) for matrix, own in zip(matrices, known, strict=True)]
     if names is not None and len(names) != len(matrices):
         raise ValueError(f"precomputed: {len(matrices)} kernels need as many names, got {len(names)}")
     m, n = len(matrices), matrices[0].shape[0]
     called = [f"kernel {k}" if names is None else f"kernel {names[k]!r}" for k in range(m)]
+    known = np.stack([_known(matrix) for matrix in matrices]) if any(map(_has_gaps, matrices)) else None
+    if known is not None:
+        for name, own in zip(called, known, strict=True):
+            if not own.any():
+                raise ValueError(f"{name} is NaN at every entry: it knows nothing of any sample, so leave it out")
+        matrices = [_filled(matrix, own[:, None] & own) for matrix, own in zip(matrices, known, strict=True)]
     for name, matrix in zip(called, matrices, strict=True):
         if matrix.shape != (n, n):
             raise ValueError(f"{name} has shape {matrix.shape}; precomputed kernels must be square, here ({n}, {n})")
@@ -74,6 +78,7 @@ def precomputed(
     def take(part: slice) -> None:
         for k in range(m)[part]:
             check_finite(matrices[k], called[k])
+            check_trace(matrices[k], called[k])
             check_symmetric(matrices[k], called[k])
             positive, moved[k] = as_positive(matrices[k], called[k], psd, clip)
             packed[k] = pack(positive)

@@ -8,8 +8,8 @@ a view, all of whose cells there are missing, has k = 0 with every sample in the
 which is positive semi-definite: the sample is the origin of the view's feature space, and the other views speak for it.
 What kernels learn from the training sample they learn from the samples that have the view.
 
-A view with as many columns as samples is a kernel matrix where it is symmetric. One that is square and not symmetric is
-refused by a fit, since it may be a kernel matrix with an error in it, unless the user says that it holds features.
+A view with as many columns as samples is a kernel matrix where it is symmetric. One that is square and not symmetric,
+or sparse, is refused by a fit, since it may be a kernel matrix, unless the user says that it holds features.
 """
 
 from __future__ import annotations
@@ -109,7 +109,7 @@ class Views:
                 yield name, self.part(name)
 
     def check_matrices(self, features: Iterable[str] = ()) -> None:
-        """ValueError where a view of training samples is square and not symmetric, or a bank that is not square.
+        """ValueError where a view of training samples is square and sparse or not symmetric, or a bank is not square.
 
         Parameters
         ----------
@@ -118,7 +118,15 @@ class Views:
         for name, whole in zip(self.names, self.parts, strict=True):
             if isinstance(whole, KernelBank) and not whole.square:
                 raise ValueError(f"view {name!r} is a bank of shape {whole.shape}; a training bank must be square")
-            if name not in {*self.features, *features} and (K := _square(whole)) is not None:
+            if name in {*self.features, *features}:
+                continue
+            if hasattr(whole, "tocsr") and whole.shape[0] == whole.shape[1]:
+                raise ValueError(
+                    f"view {name!r} is sparse and square, {whole.shape[0]} x {whole.shape[1]}, as a kernel matrix is. "
+                    "Give the dense matrix, by toarray(), if it is one; or, where its columns are features, say so: "
+                    f"views(X, features=[{name!r}])"
+                )
+            if (K := _square(whole)) is not None:
                 if is_frame(whole):
                     check_labels_of_rows([(f"X[{name!r}]", whole.index), (f"X[{name!r}].T", whole.columns)])
                 (i, j), there, back = _first_unlike(K)
@@ -192,8 +200,9 @@ def views(X: Any, features: Iterable[str] = ()) -> Views | KernelBank:
     Parameters
     ----------
     X : dict or list of views: arrays (n, p), CSR matrices, data frames or strings; and kernel matrices (n, n), which
-        are told by their symmetry, or banks. CSR matrices hold features, and so do data frames whose columns have
-        other names than their rows, unless they are symmetric.
+        are told by their symmetry, or banks. CSR matrices hold features, and a fit refuses those with as many columns
+        as samples that ``features`` does not name. Data frames whose columns have other names than their rows hold
+        features, unless they are symmetric.
     features : names of views that hold features, though they have as many columns as samples; the views of a list are
         named "view 0", "view 1" and so on
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NoReturn
 
 import numpy as np
 from sklearn.utils import check_array, check_consistent_length, column_or_1d
@@ -40,7 +40,7 @@ def check_samples(X: Any) -> None:
 
 def check_labels(y: Any) -> None:
     """ValueError where labels are complex, miss in places, have several columns, or mix strings and numbers."""
-    labels = _target(y)
+    labels = _entries(y, _target(y))
     if labels.ndim == 2 and labels.shape[1] > 1:
         raise ValueError(
             f"y should be a 1d array of labels, got an array of shape {labels.shape}: give one column of it, or "
@@ -63,16 +63,26 @@ def _target(y: Any) -> Any:
     refuse_fields(target, "y", "give one of them, such as y[field]")
     if target.dtype.kind == "c":
         _refuse("c", "y")
-    # NumPy writes a NaN beside the strings of a list as one of these
-    entries = np.asarray(y, dtype=object) if target.dtype.kind == "U" and isinstance(y, list | tuple) else target
+    if target.dtype.kind in "mM" and np.isnat(target).any():
+        _refuse_missing("y", f"row {np.argwhere(np.isnat(target))[0, 0]}")
+    entries = _entries(y, target)
     if entries.dtype.kind == "O":
         _check_objects(entries, "y", missing=True)
     return target
 
 
+def _entries(y: Any, target: Any) -> Any:
+    """The entries of a target as they are: NumPy makes strings of the numbers and NaN beside the strings of a list."""
+    return np.asarray(y, dtype=object) if target.dtype.kind == "U" and isinstance(y, list | tuple) else target
+
+
 def _refuse(kind: str, what: str) -> None:
     if kind in _INSTEAD:
         raise ValueError(_INSTEAD[kind].format(what))
+
+
+def _refuse_missing(what: str, where: str) -> NoReturn:
+    raise ValueError(f"{what} contains NaN or None, first at {where}: fill it in, or leave the sample out")
 
 
 def _check_objects(values: Any, what: str, strict: bool = True, missing: bool = False) -> None:
@@ -89,7 +99,7 @@ def _check_objects(values: Any, what: str, strict: bool = True, missing: bool = 
     for place, value in np.ndenumerate(values):
         where = f"row {place[0]}" + (f", column {place[1]}" if len(place) > 1 else "") if place else "its only entry"
         if (value is None and (strict or missing)) or (missing and is_missing(value)):
-            raise ValueError(f"{what} contains NaN or None, first at {where}: fill it in, or leave the sample out")
+            _refuse_missing(what, where)
         if isinstance(value, complex | np.complexfloating):
             _refuse("c", what)
         if isinstance(value, int) and abs(value) > _LARGEST:

@@ -22,9 +22,11 @@ class Folds(Rule):
     words = "an integer >= 2, a splitter, or pairs of training and test rows"
 
     def accepts(self, value: Any) -> bool:
-        listed = isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping)
+        if isinstance(value, str | bytes | Mapping):
+            return False
+        listed = isinstance(value, Iterable) and getattr(value, "ndim", 1) > 0
         given = listed and not (isinstance(value, Sized) and len(value) == 0)
-        return Whole(2).accepts(value) or (hasattr(value, "split") and not isinstance(value, str | bytes)) or given
+        return Whole(2).accepts(value) or hasattr(value, "split") or given
 
 
 @dataclass(frozen=True)

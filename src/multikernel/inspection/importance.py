@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 from sklearn.utils import check_array, check_random_state
 
+from multikernel._parameters import COUNT
 from multikernel._typing import Array
 from multikernel.banks.views import check_samples_rows
 from multikernel.estimators.base import KernelEstimator
@@ -96,7 +97,7 @@ def kernel_importance(
     groups : the kernels, by number, of each group (a view, or all kernels of a feature) that is shuffled together; by
         default each kernel is a group
     scoring : as in scikit-learn; the estimator's ``score`` by default
-    n_repeats : int, shuffles of each group
+    n_repeats : int >= 1, shuffles of each group
     random_state : int, RandomState or None; with the same one, the shuffles are those of scikit-learn's
         ``permutation_importance`` on columns in the order of the groups
 
@@ -107,7 +108,8 @@ def kernel_importance(
     Raises
     ------
     TypeError : where the model is none of this package
-    ValueError : where kernels are not combined by a weighted sum, or a group is empty or names a kernel beyond the last
+    ValueError : where kernels are not combined by a weighted sum, a group is empty or names a kernel beyond the last,
+        or n_repeats is no integer >= 1
 
     Examples
     --------
@@ -124,6 +126,7 @@ def kernel_importance(
             "kernel_importance takes a fitted estimator of multikernel, got "
             f"{called(model)}: scikit-learn's permutation_importance shuffles columns"
         )
+    COUNT.check(n_repeats, "kernel_importance: n_repeats")
     check_samples_rows(X, y=y)
     parts = model.contributions(X)
     predictor = model.predictor_

@@ -58,7 +58,8 @@ class Hamming(Kernel):
 class Tanimoto(Kernel):
     """k(x, z) = x'z / (|x|^2 + |z|^2 - x'z), the share of common bits of two binary fingerprints.
 
-    Two empty fingerprints have k = 0. For non-binary data the formula is a kernel for entries >= 0 only.
+    Two empty fingerprints have k = 0. The formula is a kernel of any real vectors: it is the sum s + s^2 + s^3 + ...
+    with s = x'z / (|x|^2 + |z|^2), which is a kernel with values in [-1/2, 1/2].
     """
 
     def __call__(self, X: Any, Z: Any = None) -> Array:

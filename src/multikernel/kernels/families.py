@@ -118,7 +118,8 @@ def column_groups(groups: Mapping[str, int | str | slice | Columns], kernel: Any
     Raises
     ------
     TypeError : where kernel is none
-    ValueError : where there is no group, or one without columns
+    ValueError : where there is no group, or one without columns; when the kernels meet samples, where a group has a
+        column twice
 
     Examples
     --------

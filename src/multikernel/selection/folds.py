@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from numbers import Integral
 from typing import Any
 
@@ -9,7 +10,7 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.model_selection import KFold, check_cv
 
-from multikernel._folds import Fold, Resampling
+from multikernel._folds import Fold, Resampling, rows_of
 from multikernel._typing import Array
 from multikernel._warnings import warn_user
 
@@ -43,11 +44,13 @@ def folds_of(cv: Any, model: Any, target: Array, scoring: Any, groups: Any = Non
             "range; the folds are shuffled. Give cv=KFold(5) for consecutive ones"
         )
         splitter = KFold(_COUNT if cv is None else int(cv), shuffle=True, random_state=0)
-    folds = [tuple(map(np.asarray, fold)) for fold in splitter.split(np.empty((n, 1)), target)]
+    listed = isinstance(cv, Iterable) and not hasattr(cv, "split")
+    given = cv if listed else splitter.split(np.empty((n, 1)), target)
+    folds = [rows_of("BankSearchCV", f, fold, n) for f, fold in enumerate(given)]
     if not folds:
         raise ValueError("cv gives no folds: give a number of folds, a splitter, or pairs of training and test rows")
     for f, (train, test) in enumerate(folds):
-        trained, tested = (int(rows.sum()) if rows.dtype == bool else len(rows) for rows in (train, test))
+        trained, tested = len(train), len(test)
         if min(trained, tested) == 0:
             raise ValueError(
                 f"fold {f} of cv has {trained} training and {tested} test samples: each fold needs some of both"
@@ -57,7 +60,7 @@ def folds_of(cv: Any, model: Any, target: Array, scoring: Any, groups: Any = Non
                 f"fold {f} of cv has one test sample, whose R^2 is not defined: give larger folds, or "
                 "scoring='neg_mean_squared_error'"
             )
-    return [(train, test) for train, test in folds]
+    return folds
 
 
 def _ordered(target: Array) -> bool:

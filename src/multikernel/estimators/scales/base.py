@@ -80,8 +80,8 @@ class LearnedScalesEstimator(RidgeModel):
             )
         if self.groups is not None and not _names_groups(self.groups):
             raise ValueError(
-                f"{type(self).__name__}: groups must be None or a list of lists of features, each a whole number or a "
-                f"name, got {shown(self.groups)}"
+                f"{type(self).__name__}: groups must be None or a list of lists of one or more features, each a whole "
+                f"number or a name, got {shown(self.groups)}"
             )
 
     @property
@@ -255,12 +255,12 @@ class LearnedScalesEstimator(RidgeModel):
 
 
 def _names_groups(groups: Any) -> bool:
-    """Whether these are lists of lists of whole numbers and names."""
-    return _is_list(groups) and all(_is_list(each) and all(map(_is_feature, each)) for each in groups)
+    """Whether these are lists of lists of whole numbers and names, of one or more of them each."""
+    return _is_list(groups) and all(_is_list(each) and len(each) and all(map(_is_feature, each)) for each in groups)
 
 
 def _is_list(value: Any) -> bool:
-    return isinstance(value, list | tuple | np.ndarray)
+    return isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
 
 
 def _is_feature(value: Any) -> bool:
