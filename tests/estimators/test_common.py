@@ -11,6 +11,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 import multikernel
 from multikernel import (
     AlignmentMKLClassifier,
+    AverageMKLClassifier,
     AverageMKLRegressor,
     BankSearchCV,
     BestKernelClassifier,
@@ -78,6 +79,7 @@ ROUGH = {  # which predict alike within their tolerance, where scikit-learn asks
     TwoLayerRegressor: "stops at a stationarity of 1e-3",
     OneClassMKL: "samples on the boundary of the region have decision value 0 but for rounding, which decides the sign",
     AlignmentMKLClassifier: "stops at a duality gap of 1e-6, and decision values agree to its square root",
+    AverageMKLClassifier: "stops at a duality gap of 1e-6, and decision values agree to its square root",
     ProportionalMKLClassifier: FOLDS,
     BestKernelClassifier: "stops at a duality gap of 1e-6, and decision values agree to its square root",
 }

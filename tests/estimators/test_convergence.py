@@ -97,6 +97,7 @@ def test_a_model_is_called_usable_only_where_little_is_left_to_gain() -> None:
     assert "usable" not in not_converged("Some", Certificate("duality gap", np.inf), 7)
 
 
+@pytest.mark.filterwarnings("ignore:.*kernels of very different size")
 def test_a_fit_that_stops_far_from_the_optimum_is_not_called_usable() -> None:
     wine, kinds = load_wine(return_X_y=True)
     with pytest.warns(ConvergenceWarning, match=r"gap of 0\.[1-9].*Do not rely on the model"):

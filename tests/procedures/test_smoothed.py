@@ -165,6 +165,7 @@ def test_labels() -> None:
         smoothed(precomputed(problem.K), np.ones(len(problem.y)), 1.0, 1.0)
 
 
+@pytest.mark.filterwarnings("ignore:.*kernels of very different size")
 @pytest.mark.parametrize("tol", [1e-8, 1e-10, 1e-12])
 def test_the_last_machine_stops_where_rounding_keeps_digits_from_it(tol: float) -> None:
     """What is said of convergence is what the gap says, and no steps are spent on digits that are not there."""

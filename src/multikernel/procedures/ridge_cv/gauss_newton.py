@@ -37,8 +37,9 @@ _LEAST_DAMPING = 1e-8  # of the same: the model of duplicate kernels needs as mu
 _PROMISED = 1e-3  # of the squared norms of the columns here: the damping of the model that tells the stationarity
 _MOST_DAMPING = 1e12  # of the same: where a step with more damping does not lead down, none does
 _SPAN = 10  # steps that together must gain something
-# Of the stationarity asked for: a run whose last steps together gained less, relatively, ends. With .1, 3 of 13 fits ended
-# 10 to 25 steps short of it; without the rule a weight that grows without bound, and gains next to nothing, takes 500.
+# Of the stationarity asked for: a run whose last steps together gained less, relatively, ends. With .1, 3 of 13 fits
+# ended 10 to 25 steps short of it; without the rule a weight that grows without bound, and gains next to nothing, takes
+# 500 steps.
 _SLOW = 0.01
 _SMALL = 1e-2  # of the error of a constant predictor: steps from a smaller error need not gain more than from it
 _ACCEPTED = 1e-3  # of the predicted decrease: what a step must reach to be taken
