@@ -12,9 +12,7 @@ from multikernel._warnings import PredictionWarning, warn_user
 from multikernel.banks import KernelBank
 
 _UNSEEN = 0.01  # of all squared distances: what half of the features may make up without being seen
-_UNEQUAL = (
-    30.0  # by how much sizes may differ: 13 was measured to cost nothing, 33 up to .05 of accuracy and 60 up to .12
-)
+_UNEQUAL = 30.0  # by how much sizes may differ: 13 was measured to cost nothing, 33 up to .05 of accuracy, 60 up to .12
 _CONSTANT = 1e-10  # of the largest entry: a column that varies less is a constant
 _CENTRED = 0.01  # of the mean length: what the mean of centred samples is shorter than
 _TELLING = 0.45  # correlation of a class with the logarithm of the samples' lengths

@@ -125,7 +125,7 @@ class TakesKernels(TakesSamples):
 
     def _bound(self, X: Any) -> KernelBank:
         """The bank of checked samples."""
-        family = self._family().resolve(self._features(X)).learned(host(X))
+        family = self._family().resolve(self._features(X)).learned(self._to_learn_from(host(X)))
         self._bound_kernels: KernelFamily | None = family
         # the names of very many kernels stay what they are, a sequence that makes them when they are asked for
         self.kernel_names_ = np.array(family.names, dtype=object) if len(family) <= _MANY else family.names
@@ -135,6 +135,10 @@ class TakesKernels(TakesSamples):
         if self.kernels is None:
             advise_on_features(type(self).__name__, host(X), getattr(self, "feature_names_in_", None), self._reach)
         return bank
+
+    def _to_learn_from(self, X: Any) -> Any:
+        """The samples that kernels learn their widths and means from."""
+        return X
 
     def _bank_of(self, family: KernelFamily, X: Any) -> KernelBank:
         """The bank of a resolved family that has learned, on checked samples."""

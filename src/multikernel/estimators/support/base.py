@@ -6,10 +6,12 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar, Self
 
 import numpy as np
+from scipy.sparse import issparse
 
+from multikernel._arrays import host
 from multikernel._parameters import Count, Part, Verbosity
 from multikernel._rules import Choice
 from multikernel._typing import Array
@@ -25,7 +27,7 @@ from multikernel.estimators.classifier import WeightedClassifier
 from multikernel.estimators.parameters import AUTO, NonNegativeOrAuto, PositiveOrAuto
 from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.estimators.regressor import WeightedRegressor
-from multikernel.kernels import KernelFamily, Kernels, polynomials, rbf_grid
+from multikernel.kernels import RBF, KernelFamily, Kernels, Width, polynomials, rbf_grid
 from multikernel.machines import EpsilonMachine, HingeMachine, SupportMachine
 from multikernel.observer import Observer
 from multikernel.optimizers import Optimizer, QuasiNewton
@@ -36,6 +38,7 @@ from multikernel.procedures.forecast import Cost, support
 _TOGETHER = 2 << 30  # bytes for the matrices of the problems that are solved together
 _MATRICES = 4  # of n x n double-precision values that one problem has at a time
 _SHARED = 0.4  # of a pass is what a further problem adds to it
+_TIMES = tuple(2.0**power for power in range(-6, 1))  # of scikit-learn's gamma; narrower ones lose rare classes
 _LARGE_STACK = 64 << 20  # bytes of a double-precision stack beyond which passes are made in single precision
 
 
@@ -115,8 +118,40 @@ class SupportEstimator(ApproximateEstimator):
 class SupportClassifier(SupportEstimator, WeightedClassifier):
     """Weights learned with the hinge loss."""
 
+    _reach: ClassVar[float] = float("inf")  # the default widths follow the features' spread
+
     C: PositiveOrAuto = 1.0
     fit_intercept: bool = True
+
+    def _default_kernels(self) -> KernelFamily:
+        """Gaussians up to the width of scikit-learn's default, and wider ones.
+
+        The weights are those of the largest margin on the training sample, which a narrower kernel always has: near the
+        identity, it tells all samples apart and predicts one class for all others.
+        """
+        gaussians = Kernels(tuple(RBF(Width("scale", times)) for times in _TIMES))
+        return Kernels(tuple(kernel.normalized() for kernel in polynomials((1, 2, 3)))) + gaussians
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        # the rows of the samples whose weight is not 0, while they are fitted
+        self._with_weight = None if sample_weight is None else np.flatnonzero(np.asarray(host(sample_weight)))
+        try:
+            return super()._fit(X, y, sample_weight)
+        finally:
+            del self._with_weight
+
+    def _to_learn_from(self, X: Any) -> Any:
+        """For the default kernels the distinct samples with a weight: one of weight two is like one given twice."""
+        sparse = issparse(X)
+        if self.kernels is not None or not (sparse or isinstance(X, np.ndarray)):
+            return X
+        rows = getattr(self, "_with_weight", None)
+        if rows is not None and len(rows) and rows[-1] < X.shape[0]:
+            X = X[rows]
+        if not sparse:
+            return np.unique(X, axis=0)
+        mixed = X @ np.random.default_rng(0).normal(size=X.shape[1])
+        return X[np.unique(mixed, return_index=True)[1]]
 
     def _machine(self) -> SupportMachine:
         return HingeMachine(C=self.C, fit_intercept=self.fit_intercept, tol=self.tol)

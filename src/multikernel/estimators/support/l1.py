@@ -38,7 +38,8 @@ class L1MKLClassifier(WeightsOfSumOne, SupportClassifier):
     Parameters
     ----------
     kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"
-        By default polynomials of degrees 1 to 3 and nine widths of the Gaussian, on all features, normalised.
+        By default polynomials of degrees 1 to 3, normalised, and seven Gaussians, of the gamma of ``SVC()``, 1 / (p v)
+        with v the variance of all entries of the p features, and of its halves down to the 64th part.
     C : float > 0 or "auto", default 1.0
         Weight of the hinge losses; "auto" takes the value of least held-out error, which ``C_`` tells.
     fit_intercept : bool, default True
@@ -133,7 +134,9 @@ class L1MKLRegressor(WeightsOfSumOne, SupportRegressor):
         ``epsilon_`` tells.
     fit_intercept : bool, default True
         Whether there is an intercept, and with it the equality sum b = 0.
-    kernels, solver, tol, max_iter, time_budget, verbose : as in L1MKLClassifier
+    kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"
+        By default polynomials of degrees 1 to 3 and nine widths of the Gaussian, on all features, normalised.
+    solver, tol, max_iter, time_budget, verbose : as in L1MKLClassifier
     approximation, rank : as in L1MKLClassifier
     cv : int, splitter, iterable of (train, test) pairs, or None, default None
         Folds where a parameter is "auto": a number of folds with their share of the target's range, three by default,

@@ -56,7 +56,8 @@ class LpMKLClassifier(WeightsInBall, SupportClassifier):
     Parameters
     ----------
     kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"
-        By default polynomials of degrees 1 to 3 and nine widths of the Gaussian, on all features, normalised.
+        By default polynomials of degrees 1 to 3, normalised, and seven Gaussians, of the gamma of ``SVC()``, 1 / (p v)
+        with v the variance of all entries of the p features, and of its halves down to the 64th part.
     p : finite float >= 1, default 2.0
         The norm of the ball.
     shape : None, array (m, m) or (m,), default None
@@ -110,7 +111,8 @@ class LpMKLRegressor(WeightsInBall, SupportRegressor):
         The norm of the ball.
     shape, offset : as in LpMKLClassifier
     C, epsilon, fit_intercept : as in L1MKLRegressor
-    kernels, solver, tol, max_iter, time_budget, verbose : as in LpMKLClassifier
+    kernels : as in L1MKLRegressor
+    solver, tol, max_iter, time_budget, verbose : as in LpMKLClassifier
     approximation, rank : as in L1MKLClassifier
     cv : as in L1MKLRegressor
 

@@ -37,7 +37,8 @@ class SMKLClassifier(SupportClassifier):
     Parameters
     ----------
     kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"
-        By default polynomials of degrees 1 to 3 and nine widths of the Gaussian, on all features, normalised.
+        By default polynomials of degrees 1 to 3, normalised, and seven Gaussians, of the gamma of ``SVC()``, 1 / (p v)
+        with v the variance of all entries of the p features, and of its halves down to the 64th part.
     C : float > 0 or "auto", default 1.0
         Weight of the hinge losses; "auto" takes the value of least held-out error, which ``C_`` tells.
     fit_intercept : bool, default True
@@ -138,7 +139,8 @@ class SMKLRegressor(SupportRegressor):
         ``smoothing_`` tells.
     solver : {"auto"}
         An interior point method over weights and support vectors together.
-    kernels, tol, max_iter, time_budget, verbose : as in L1MKLClassifier
+    kernels : as in L1MKLRegressor
+    tol, max_iter, time_budget, verbose : as in L1MKLClassifier
     approximation, rank : as in L1MKLClassifier
     cv : as in L1MKLRegressor
 
