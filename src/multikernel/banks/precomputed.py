@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from multikernel._arrays import host, unmasked
 from multikernel._row_labels import check_rows
-from multikernel._rules import shortened
+from multikernel._rules import Flag, Number, repeated, shortened, shown
 from multikernel._typing import Array, Index
 from multikernel._warnings import warn_user
 from multikernel.banks.base import KernelBank
@@ -43,7 +43,7 @@ def precomputed(
     Raises
     ------
     ValueError : where a matrix is not real, not square, not finite, not symmetric or not positive semi-definite; the
-        message names the kernel and the entry; or where there is not a name for each kernel
+        message names the kernel and the entry; or where there is not a name of its own for each kernel
 
     Examples
     --------
@@ -52,11 +52,18 @@ def precomputed(
     >>> K = np.array([[1.0, 0.8, 0.0], [0.8, 1.0, 0.8], [0.0, 0.8, 1.0]])  # its smallest eigenvalue is -0.13
     >>> bank = precomputed([K], psd=0.05)
     """
-    if psd is not None and not 0.0 < psd < np.inf:
-        raise ValueError(f"precomputed: psd is a share of the trace, a finite number > 0, got {psd}")
+    if psd is not None:
+        Number(above=0.0, why="a share of the trace").check(psd, "precomputed: psd")
+    Flag().check(clip, "precomputed: clip")
     if isinstance(K, KernelBank):
         return K
     names = tuple(map(str, K)) if names is None and isinstance(K, Mapping) else names
+    if names is not None and (isinstance(names, str) or not isinstance(names, Iterable)):
+        raise ValueError(f"precomputed: names must be a list of names, one for each kernel, got {shown(names)}")
+    names = None if names is None else tuple(names)
+    twice = repeated(map(str, names or ()))
+    if twice is not None:
+        raise ValueError(f"precomputed: two kernels have the name {twice!r}; give each a name of its own")
     matrices = list(_matrices(K))
     known = np.stack([_known(matrix) for matrix in matrices]) if any(map(_has_gaps, matrices)) else None
     if known is not None:
@@ -82,7 +89,7 @@ def precomputed(
         over_rows(take, m, 1)
     if moved.any():
         _tell_of_clipping(moved)
-    return PackedBank(Precomputed(m, n, None, None if names is None else tuple(names), known), packed, n)
+    return PackedBank(Precomputed(m, n, None, names, known), packed, n)
 
 
 def _tell_of_clipping(moved: Array) -> None:
@@ -143,6 +150,11 @@ def _matrices(K: Any) -> Iterator[Array]:
         several = K.items() if isinstance(K, Mapping) else enumerate(K)
         check_rows(*((f"K[{key!r}]", matrix) for key, matrix in several))
     K = list(K.values()) if isinstance(K, Mapping) else np.asarray(K)[None] if _is_matrix(K) else K
+    if not isinstance(K, np.ndarray | list | tuple) and not hasattr(K, "shape"):
+        raise ValueError(
+            "precomputed kernels must be a matrix (n, n), an array (m, n, n), or a list or dict of matrices, "
+            f"got {shown(K)}"
+        )
     if isinstance(K, np.ndarray) and K.ndim != 3:
         raise ValueError(
             "precomputed kernels must be a matrix (n, n), an array (m, n, n), or a list or dict of matrices, "
