@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import inf, isfinite
 from numbers import Integral, Real
@@ -222,6 +222,16 @@ class AnyOf(Rule):
 def listed(words: Sequence[str]) -> str:
     """The words as a sentence lists alternatives: a, b or c."""
     return " or ".join([", ".join(words[:-1]), words[-1]] if len(words) > 1 else words)
+
+
+def repeated(names: Iterable[str]) -> str | None:
+    """The first of several names that stands there twice; None where there is none."""
+    seen: set[str] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
 
 
 def shortened(names: Sequence[str], most: int = _NAMES) -> str:

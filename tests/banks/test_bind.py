@@ -221,3 +221,15 @@ def test_gaussians_on_several_columns_are_made_of_the_same_differences(dtype: An
             bank.combine(np.arange(18.0)).dense(), np.tensordot(np.arange(18.0), K, 1), atol=atol
         )
     np.testing.assert_allclose(stored.cross(Z[:5]).matrices(), K[:, :5], atol=1e-12)
+
+
+@pytest.mark.parametrize("memory", ["x", "2GB", -1, float("nan"), float("inf"), None, True, [1]])
+def test_memory_is_a_number_of_bytes(memory: Any) -> None:
+    with pytest.raises(ValueError, match="bind: memory must be a finite number >= 0"):
+        bind([RBF(0.1)], X, memory=memory)
+    np.testing.assert_allclose(bind([RBF(0.1)], X, memory=0).matrices(), bind([RBF(0.1)], X).matrices(), atol=1e-14)
+
+
+def test_columns_of_a_kernel_are_no_dict() -> None:
+    with pytest.raises(TypeError, match="on: columns must be names, numbers, a slice or a mask, got the dict"):
+        RBF(0.1).on({"a": 1})  # type: ignore[arg-type]

@@ -136,7 +136,7 @@ def test_psd_is_the_share_of_the_trace_that_counts_as_rounding() -> None:
     with pytest.raises(ValueError, match="takes more than 1e-20 of the trace"):
         precomputed([with_eigenvalue(-1e-13)], psd=1e-20)
     for wrong in (0.0, -1.0, np.inf, np.nan):
-        with pytest.raises(ValueError, match="psd is a share of the trace, a finite number > 0"):
+        with pytest.raises(ValueError, match=r"psd must be a finite number > 0 \(a share of the trace\)"):
             precomputed([K], psd=wrong)
 
 
@@ -186,3 +186,30 @@ def test_new_samples_cannot_be_normalised() -> None:
     np.testing.assert_allclose(bank.matrices(), STACK, atol=1e-14)
     with pytest.raises(ValueError, match="self-values are not known"):
         bank.cross(np.ones((2, 3, 8)))
+
+
+WRONG = {
+    "None": ({"K": None}, "must be a matrix .* got None"),
+    "a number": ({"K": 3.0}, "must be a matrix .* got 3.0"),
+    "psd a word": ({"psd": "x"}, "precomputed: psd must be a finite number > 0 .*, got 'x'"),
+    "psd NaN": ({"psd": float("nan")}, "precomputed: psd must be a finite number > 0"),
+    "psd of several": ({"psd": [0.1]}, "precomputed: psd must be a finite number > 0"),
+    "clip a word": ({"clip": "yes"}, "precomputed: clip must be True or False"),
+    "names twice": ({"names": ["a", "a"]}, "two kernels have the name 'a'"),
+    "names of a dict twice": ({"K": {1: STACK[0], "1": STACK[1]}}, "two kernels have the name '1'"),
+    "a word as names": ({"names": "ab"}, "names must be a list of names"),
+    "a number as names": ({"names": 2}, "names must be a list of names"),
+}
+
+
+@pytest.mark.parametrize(("given", "message"), WRONG.values(), ids=WRONG)
+def test_what_is_no_bank_of_matrices_is_refused(given: dict[str, Any], message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        precomputed(**{"K": STACK, **given})
+
+
+@pytest.mark.parametrize("factors", [[1.0], [np.nan, 1.0], [-1.0, 1.0], [np.inf, 1.0], 2.0, [[1.0, 1.0]], "ab", None])
+def test_factors_are_a_finite_number_for_each_kernel(factors: Any) -> None:
+    with pytest.raises(ValueError, match="scaled: factors must be a finite number >= 0 for each of the 2 kernels"):
+        precomputed(STACK).scaled(factors)
+    np.testing.assert_array_equal(precomputed(STACK).scaled([0, 2]).matrices(), [0.0 * STACK[0], 2.0 * STACK[1]])

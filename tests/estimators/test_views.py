@@ -450,3 +450,34 @@ def test_every_estimator_takes_matrices_views_and_parts_of_a_bank(cls: Any) -> N
     whole = views(matrices)
     part, y_part = whole[TRAIN], y[TRAIN]
     assert new().fit(part, y_part).predict(whole[TEST]).shape == (20,)
+
+
+INDICES = {
+    "a word": ("zz", TypeError, "samples are taken by numbers, a slice or a mask"),
+    "words": (["a"], TypeError, "samples are taken by numbers, a slice or a mask"),
+    "fractions": ([0.5], TypeError, "samples are taken by numbers, a slice or a mask"),
+    "None": (None, TypeError, "samples are taken by numbers, a slice or a mask"),
+    "a short mask": ([True, False], ValueError, "a mask has True or False for each of the 6 samples"),
+    "beyond": ([0, 99], IndexError, "99"),
+}
+
+
+@pytest.mark.parametrize(("index", "error", "message"), INDICES.values(), ids=INDICES)
+def test_samples_of_views_and_banks_are_taken_by_numbers_or_masks(index: Any, error: Any, message: str) -> None:
+    given = mk.views({"a": np.arange(12.0).reshape(6, 2), "b": np.arange(6.0)[:, None]})
+    bank = precomputed(np.eye(6))
+    mask = np.arange(6) % 2 == 0
+    for whole in (given, given[:], bank, bank[:]):
+        with pytest.raises(error, match=message):
+            whole[index]
+        assert [list(whole[form].rows) for form in (mask, mask.tolist(), [0, 2, 4], slice(0, 6, 2), [])] == [
+            *([[0, 2, 4]] * 4),
+            [],
+        ]
+
+
+def test_views_have_samples_and_names_of_their_own() -> None:
+    with pytest.raises(ValueError, match="views: the views have no sample"):
+        mk.views({"a": np.empty((0, 2))})
+    with pytest.raises(ValueError, match="two views have the name '1'"):
+        mk.views({1: np.ones((3, 2)), "1": np.ones((3, 1))})

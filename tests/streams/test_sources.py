@@ -186,3 +186,49 @@ def test_a_corrupt_page_of_parquet_is_named_with_its_row_group(tmp_path):
         ValueError, match=r"t\.parquet: row group 1, column 'k' cannot be read \(.*\); write the file again"
     ):
         list(streams.parquet(path, target="y").chunks())
+
+
+NAMES = {
+    "features that name the target": ({"features": ["a", "y"]}, "the column 'y' was named twice"),
+    "features twice": ({"features": ["a", "a"]}, "the column 'a' was named twice"),
+    "the target as weight": ({"weight": "y"}, "the column 'y' was named twice"),
+    "targets twice": ({"target": ["y", "y"]}, "the column 'y' was named twice"),
+    "no features": ({"features": []}, "features is an empty list: name a column, or leave features out"),
+    "no target": ({"target": []}, "target is an empty list"),
+}
+
+
+@pytest.mark.parametrize("kind", ["csv", "parquet"])
+@pytest.mark.parametrize("case", NAMES)
+def test_columns_that_are_named_wrongly_are_refused(files, kind, case):
+    options, message = NAMES[case]
+    with pytest.raises(ValueError, match=message):
+        list(getattr(streams, kind)(files[0] / ("0." + kind), **{"target": "y", **options}).chunks())
+    one = next(getattr(streams, kind)(files[0] / ("0." + kind), target="y", features="word").chunks())
+    assert list(one.X.columns) == ["word"]
+
+
+@pytest.mark.parametrize("every", [0, -1, 2.5, "x", None])
+def test_a_state_is_written_after_a_number_of_rows(every):
+    for make in (lambda: streams.arrays(np.ones((3, 1)), every=every), lambda: streams.pieces(list, every=every)):
+        with pytest.raises(ValueError, match="Source: every must be an integer >= 1"):
+            make()
+
+
+PIECES = {
+    "one": (np.ones((3, 2)), r"piece 0 must be \(X, y\) or \(X, y, weight\), .* got a ndarray"),
+    "one in a tuple": ((np.ones((3, 2)),), "got a tuple of 1"),
+    "four": ([1, 2, 3, 4], "got a list of 4"),
+    "none": (None, "got a NoneType"),
+    "few targets": ((np.ones((3, 2)), np.ones(2)), r"piece 0: X has 3 rows, and y has the shape \(2,\)"),
+    "few weights": ((np.ones((3, 2)), np.ones(3), [1.0]), r"piece 0: X has 3 rows, and weight has the shape \(1,\)"),
+    "a number as target": ((np.ones((3, 2)), 1.0), r"y has the shape \(\)"),
+    "a vector": ((np.ones(3), np.ones(3)), "X must be an array or data frame with rows and columns"),
+    "a chunk": (Chunk(np.ones((3, 2)), np.ones(4)), r"X has 3 rows, and y has the shape \(4,\)"),
+}
+
+
+@pytest.mark.parametrize(("piece", "message"), PIECES.values(), ids=PIECES)
+def test_pieces_that_are_no_rows_are_refused(piece, message):
+    with pytest.raises(ValueError, match=message):
+        AverageMKLRegressor(approximation="nystroem", rank=2).fit(streams.pieces(lambda: [piece]))

@@ -16,11 +16,12 @@ from typing import Any, ClassVar
 import numpy as np
 
 from multikernel._linalg import as_columns
+from multikernel._rules import shown
 from multikernel._typing import Array, Index
 from multikernel.banks.cost import BankCost
 from multikernel.banks.forms import FORMS
 from multikernel.banks.gram import DenseGram, Gram
-from multikernel.banks.indices import positions
+from multikernel.banks.indices import samples
 from multikernel.banks.rotation import Rotation
 from multikernel.banks.streaming import Stream
 
@@ -263,11 +264,11 @@ class KernelBank(ABC):
         """``bank[np.ix_(rows, columns)]`` or ``bank[rows, columns]``: a block.
 
         ``bank[rows]`` of a square bank are some of its samples, which an estimator takes for training, and to predict.
-        A TypeError for any other index.
+        A TypeError for any other index, a ValueError for a mask of another length.
         """
         if not isinstance(index, tuple) or (len(index) == 2 and index[1] is Ellipsis):
             self._check_square("some samples of a bank are taken of a square one")
-            return FORMS["rows"](self, positions(index[0] if isinstance(index, tuple) else index, self.shape[0]))
+            return FORMS["rows"](self, samples(index[0] if isinstance(index, tuple) else index, self.shape[0]))
         if len(index) != 2:
             raise TypeError("a kernel bank is indexed by rows and columns: bank[rows, columns]")
         rows, columns = (np.ravel(i) if isinstance(i, np.ndarray | list) else i for i in index)
@@ -286,8 +287,14 @@ class KernelBank(ABC):
         return FORMS["distances"](self)
 
     def scaled(self, factors: Array) -> KernelBank:
-        """s_k K_k."""
-        return FORMS["scaled"](self, np.asarray(factors, dtype=float))
+        """s_k K_k for factors s of shape (m,); ValueError where these are not a finite number >= 0 for each kernel."""
+        s = np.asarray(factors)
+        if s.shape != (len(self),) or s.dtype.kind not in "fiub" or not (np.isfinite(s) & (s >= 0)).all():
+            raise ValueError(
+                f"scaled: factors must be a finite number >= 0 for each of the {len(self)} kernels, got "
+                f"{shown(factors)}"
+            )
+        return FORMS["scaled"](self, s.astype(float))
 
     def weighed(self, weight: Array) -> KernelBank:
         """w_i w_j K_ij in every kernel of a square bank, for weights w of shape (n,); new samples have weight one."""

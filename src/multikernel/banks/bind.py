@@ -27,6 +27,7 @@ import numpy as np
 from sklearn.utils import check_array
 
 from multikernel._arrays import checked, foreign, host, unmasked
+from multikernel._rules import Number
 from multikernel.banks.array_bank import ArrayBank
 from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.concatenated import ConcatenatedBank
@@ -81,7 +82,7 @@ def bind(
     Raises
     ------
     ValueError : where X holds a NaN or infinity, a column is unknown, a kernel does not take what a column holds, or
-        dtype is another precision
+        dtype is another precision, or memory is no finite number >= 0
     TypeError : where the family holds something that is no kernel
 
     Examples
@@ -93,6 +94,7 @@ def bind(
     >>> len(bank), bank.shape
     (11, (20, 20))
     """
+    Number(least=0.0).check(memory, "bind: memory")
     X = unmasked(X)
     table = None if foreign(X) else as_table(X)
     if foreign(X):

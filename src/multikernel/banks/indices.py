@@ -6,12 +6,31 @@ from typing import Any
 
 import numpy as np
 
+from multikernel._rules import shown
 from multikernel._typing import Array, Index
 
 
 def positions(index: Index, n: int) -> Array:
     """Any index of samples as integer positions."""
     return np.arange(n)[index]
+
+
+def samples(index: Any, n: int) -> Array:
+    """The positions that a user's index of n samples means.
+
+    Raises
+    ------
+    IndexError : for a sample that is not there
+    TypeError : where the index is no number, slice, array of numbers or mask
+    ValueError : for a mask of another length
+    """
+    given = np.asarray(index) if not isinstance(index, slice) else np.arange(n)
+    given = given if given.size else given.astype(int)
+    if given.dtype.kind not in "iub":
+        raise TypeError(f"samples are taken by numbers, a slice or a mask of True and False, got {shown(index)}")
+    if given.dtype.kind == "b" and given.shape != (n,):
+        raise ValueError(f"a mask has True or False for each of the {n} samples, got shape {given.shape}")
+    return positions(index if isinstance(index, slice) else given, n)
 
 
 def unit_roundoff(dtype: np.dtype[Any]) -> float:

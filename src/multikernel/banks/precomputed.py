@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -10,7 +10,7 @@ import numpy as np
 
 from multikernel._arrays import host, unmasked
 from multikernel._row_labels import check_rows
-from multikernel._rules import shortened
+from multikernel._rules import Flag, Number, repeated, shortened, shown
 from multikernel._typing import Array, Index
 from multikernel._warnings import warn_user
 from multikernel.banks.base import KernelBank
@@ -29,35 +29,42 @@ def precomputed(
 ) -> KernelBank:
     """A bank of precomputed training matrices.
 
-    Parameters
-    ----------
-    K : KernelBank, array (m, n, n), list or dict of m matrices (n, n), or one matrix (n, n); matrices are symmetric and
-        positive semi-definite. float32 is kept, anything else becomes float64. A row and column of NaN belong to a
-        sample that this kernel knows nothing of: they count as zeros.
-    psd : float > 0, a negative eigenvalue down to -psd times the trace counts as rounding, and the matrix is taken as
-        it is. By default 1e-10, or 1e-5 for matrices whose entries are numbers of single precision.
-    clip : bool, whether a matrix with eigenvalues below that is replaced by the nearest positive semi-definite one, its
-        negative eigenvalues set to zero, and not refused; a UserWarning tells which ones, and how far they were moved.
-    names : the kernels' names, one each; those of the dict by default
+        Parameters
+        ----------
+        K : KernelBank, array (m, n, n), list or dict of m matrices (n, n), or one matrix (n, n); matrices are symmetric and
+            positive semi-definite. float32 is kept, anything else becomes float64. A row and column of NaN belong to a
+            sample that this kernel knows nothing of: they count as zeros.
+        psd : float > 0, a negative eigenvalue down to -psd times the trace counts as rounding, and the matrix is taken as
+            it is. By default 1e-10, or 1e-5 for matrices whose entries are numbers of single precision.
+        clip : bool, whether a matrix with eigenvalues below that is replaced by the nearest positive semi-definite one, its
+            negative eigenvalues set to zero, and not refused; a UserWarning tells which ones, and how far they were moved.
+        names : the kernels' names, one each; those of the dict by default
 
-    Raises
-    ------
-    ValueError : where a matrix is not real, not square, not finite, not symmetric or not positive semi-definite, is NaN
-        at every entry or has a trace beyond double precision; the message names the kernel and the entry; or where
-        there is not a name for each kernel
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from multikernel import precomputed
-    >>> K = np.array([[1.0, 0.8, 0.0], [0.8, 1.0, 0.8], [0.0, 0.8, 1.0]])  # its smallest eigenvalue is -0.13
-    >>> bank = precomputed([K], psd=0.05)
+        Raises
+        ------
+            ValueError : where a matrix is not real, not square, not finite, not symmetric or not positive semi-definite, is NaN
+            at every entry or has a trace beyond double precision; the message names the kernel and the entry; or where
+            there is not a name of its own for each kernel
+    
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from multikernel import precomputed
+        >>> K = np.array([[1.0, 0.8, 0.0], [0.8, 1.0, 0.8], [0.0, 0.8, 1.0]])  # its smallest eigenvalue is -0.13
+        >>> bank = precomputed([K], psd=0.05)
     """
-    if psd is not None and not 0.0 < psd < np.inf:
-        raise ValueError(f"precomputed: psd is a share of the trace, a finite number > 0, got {psd}")
+    if psd is not None:
+        Number(above=0.0, why="a share of the trace").check(psd, "precomputed: psd")
+    Flag().check(clip, "precomputed: clip")
     if isinstance(K, KernelBank):
         return K
     names = tuple(map(str, K)) if names is None and isinstance(K, Mapping) else names
+    if names is not None and (isinstance(names, str) or not isinstance(names, Iterable)):
+        raise ValueError(f"precomputed: names must be a list of names, one for each kernel, got {shown(names)}")
+    names = None if names is None else tuple(names)
+    twice = repeated(map(str, names or ()))
+    if twice is not None:
+        raise ValueError(f"precomputed: two kernels have the name {twice!r}; give each a name of its own")
     matrices = list(_matrices(K))
     if names is not None and len(names) != len(matrices):
         raise ValueError(f"precomputed: {len(matrices)} kernels need as many names, got {len(names)}")
@@ -87,7 +94,7 @@ def precomputed(
         over_rows(take, m, 1)
     if moved.any():
         _tell_of_clipping(moved)
-    return PackedBank(Precomputed(m, n, None, None if names is None else tuple(names), known), packed, n)
+    return PackedBank(Precomputed(m, n, None, names, known), packed, n)
 
 
 def _tell_of_clipping(moved: Array) -> None:
@@ -148,6 +155,11 @@ def _matrices(K: Any) -> Iterator[Array]:
         several = K.items() if isinstance(K, Mapping) else enumerate(K)
         check_rows(*((f"K[{key!r}]", matrix) for key, matrix in several))
     K = list(K.values()) if isinstance(K, Mapping) else np.asarray(K)[None] if _is_matrix(K) else K
+    if not isinstance(K, np.ndarray | list | tuple) and not hasattr(K, "shape"):
+        raise ValueError(
+            "precomputed kernels must be a matrix (n, n), an array (m, n, n), or a list or dict of matrices, "
+            f"got {shown(K)}"
+        )
     if isinstance(K, np.ndarray) and K.ndim != 3:
         raise ValueError(
             "precomputed kernels must be a matrix (n, n), an array (m, n, n), or a list or dict of matrices, "

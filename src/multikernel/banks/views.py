@@ -24,11 +24,12 @@ from sklearn.utils import _safe_indexing
 
 from multikernel._arrays import foreign, host, unmasked
 from multikernel._row_labels import check_labels_of_rows, check_rows, row_labels
-from multikernel._rules import listed, shortened, shown
+from multikernel._rules import listed, repeated, shortened, shown
 from multikernel._typing import Array
 from multikernel.banks.base import KernelBank
 from multikernel.banks.checks import as_array
 from multikernel.banks.forms import register_form
+from multikernel.banks.indices import samples
 from multikernel.banks.precomputed import precomputed
 from multikernel.kernels.frames import is_frame
 
@@ -58,6 +59,9 @@ class Views:
         items = dict(X) if isinstance(X, Mapping) else {f"view {k}": part for k, part in enumerate(X)}
         if not items:
             raise ValueError("X is a dict without any view; give at least one array, data frame or kernel matrix")
+        twice = repeated(map(str, items))
+        if twice is not None:
+            raise ValueError(f"two views have the name {twice!r}; give each a name of its own")
         parts = tuple(
             unmasked(host(part)) if hasattr(part, "shape") else as_array(part, f"view {str(name)!r}")
             for name, part in items.items()
@@ -85,9 +89,9 @@ class Views:
         return int(self.parts[0].shape[0]) if self.rows is None else len(self.rows)
 
     def __getitem__(self, index: Any) -> Views:
-        """Some of the samples."""
-        index = index[0] if isinstance(index, tuple) else index
-        return replace(self, rows=(np.arange(len(self)) if self.rows is None else self.rows)[index])
+        """Some of the samples; a view itself is ``part(name)``."""
+        rows = samples(index[0] if isinstance(index, tuple) else index, len(self))
+        return replace(self, rows=rows if self.rows is None else self.rows[rows])
 
     def part(self, name: str) -> Any:
         """What was given for a view: its samples, or its bank against all samples."""
@@ -160,7 +164,7 @@ class BankRows:
 
     def __getitem__(self, index: Any) -> BankRows:
         """Some of them."""
-        return replace(self, rows=self.rows[index[0] if isinstance(index, tuple) else index])
+        return replace(self, rows=self.rows[samples(index[0] if isinstance(index, tuple) else index, len(self.rows))])
 
 
 def labels_of_samples(X: Any) -> list[tuple[str, Any]]:
@@ -212,8 +216,8 @@ def views(X: Any, features: Iterable[str] = ()) -> Views | KernelBank:
 
     Raises
     ------
-    ValueError : where the views are of different samples, a symmetric matrix is no kernel matrix, or ``features`` names
-        a view that is not there
+    ValueError : where the views have no sample or are of different samples, two have the same name, a symmetric matrix
+        is no kernel matrix, or ``features`` names a view that is not there
 
     Examples
     --------
@@ -235,6 +239,8 @@ def views(X: Any, features: Iterable[str] = ()) -> Views | KernelBank:
     if not is_views(X):
         raise ValueError("views takes a dict or a list of arrays, data frames, kernel matrices or banks")
     found = Views.of(X)
+    if not len(found):
+        raise ValueError("views: the views have no sample; give at least one row")
     for name in said:
         if name not in found.names:
             raise ValueError(f"views: features names {name!r}, and the views are {_quoted(found.names)}")

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Annotated, Any
 
 import numpy as np
 
-from multikernel._rules import Instance
+from multikernel._rules import Instance, shown
 from multikernel._typing import Array, Columns
 from multikernel.kernels.features import Features
 from multikernel.kernels.specification import Specification, plain
@@ -107,6 +107,7 @@ class Kernel(Specification, ABC):
         Raises
         ------
         ValueError : where a mask is given beside numbers, or marks no column
+        TypeError : where ``columns`` is a dict
 
         Examples
         --------
@@ -116,6 +117,8 @@ class Kernel(Specification, ABC):
         """
         if isinstance(columns, slice):
             return _FORMS["on"](self, columns)
+        if isinstance(columns, Mapping):
+            raise TypeError(f"on: columns must be names, numbers, a slice or a mask, got the dict {shown(columns)}")
         several = columns if isinstance(columns, Iterable) and not isinstance(columns, str) else (columns,)
         return _FORMS["on"](self, tuple(plain(c) for c in several))
 

@@ -37,6 +37,7 @@ class ArraySource(Source):
     weight: Given = None
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         shapes = {name: _shape(name, each) for name, each in {"X": self.X, **self._given}.items()}
         if len(shapes["X"]) != 2:
             raise ValueError(f"streams.arrays: X must have rows and columns, got {_described(self.X)}")

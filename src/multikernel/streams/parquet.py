@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from multikernel._files import path_of
+from multikernel._rules import repeated
 from multikernel._typing import Array
 from multikernel.streams.source import Chunk, Source
 
@@ -44,7 +45,7 @@ class FrameSource(Source):
 
         Raises
         ------
-        ValueError : where a column that was named is not there
+        ValueError : where a column that was named is not there or was named twice
         """
         names, targets = self.names, self.targets
         asked = [*targets, *([] if self.weight is None else [self.weight]), *(self.features or ())]
@@ -52,6 +53,11 @@ class FrameSource(Source):
         for name in asked:
             if name not in known:
                 raise ValueError(f"{self.files[0]} has no column {name!r}; it has {', '.join(names[:20])}")
+        twice = repeated(asked)
+        if twice is not None:
+            raise ValueError(
+                f"the column {twice!r} was named twice: a column is the target, the weight or one of the features"
+            )
         if self.features is not None:
             return list(self.features)
         return [name for name in names if name not in asked and not name.startswith("_")]
@@ -201,13 +207,19 @@ def paths_of(files: Any, pattern: str) -> tuple[Path, ...]:
     return tuple(found)
 
 
-def _names(target: Any) -> Any:
-    return target if target is None or isinstance(target, str) else tuple(target)
+def _names(given: Any, what: str = "target") -> Any:
+    """The names of columns that a user gives: None, one name or several; ValueError for an empty list."""
+    if given is None or isinstance(given, str):
+        return given
+    names = tuple(given)
+    if not names:
+        raise ValueError(f"{what} is an empty list: name a column, or leave {what} out")
+    return names
 
 
 def _plain(options: dict[str, Any]) -> dict[str, Any]:
-    features = options.get("features")
-    return options if features is None else options | {"features": tuple(features)}
+    features = _names(options.get("features"), "features")
+    return options | {"features": (features,) if isinstance(features, str) else features}
 
 
 def _opened(file: Path) -> Any:

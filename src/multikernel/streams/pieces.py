@@ -33,6 +33,7 @@ class PieceSource(Source):
         raise ValueError("streams.pieces: the function yields nothing")
 
     def __post_init__(self) -> None:
+        super().__post_init__()
         if not callable(self.make):
             raise TypeError(
                 f"streams.pieces takes a function that yields the chunks afresh in every call, got a "
@@ -42,13 +43,9 @@ class PieceSource(Source):
     def _pieces(self) -> Iterator[Chunk]:
         first = 0
         for k, piece in enumerate(self.make()):
-            if isinstance(piece, Chunk):
-                chunk = replace(piece, first=first)
-            else:
-                X, y, *weight = piece
-                y = None if y is None else np.asarray(y)
-                own = np.asarray(weight[0], dtype=float) if weight and weight[0] is not None else None
-                chunk = Chunk(X, y, own, first, f"{self.name or 'piece'} {k}")
+            name = f"{self.name or 'piece'} {k}"
+            chunk = replace(piece, first=first) if isinstance(piece, Chunk) else _chunk(piece, first, name)
+            _check_lengths(chunk, name)
             yield chunk
             first += len(chunk)
 
@@ -69,6 +66,31 @@ class PieceSource(Source):
         for chunk in self._pieces():
             if chunk.first + len(chunk) > start:
                 yield chunk.after(max(0, start - chunk.first))
+
+
+def _chunk(piece: Any, first: int, name: str) -> Chunk:
+    """The rows of a piece (X, y) or (X, y, weight)."""
+    if not isinstance(piece, tuple | list) or len(piece) not in (2, 3):
+        raise ValueError(
+            f"streams.pieces: {name} must be (X, y) or (X, y, weight), with y=None where there is no target; got a "
+            f"{type(piece).__name__}" + (f" of {len(piece)}" if isinstance(piece, tuple | list) else "")
+        )
+    X, y, weight = piece if len(piece) == 3 else (*piece, None)
+    own = None if weight is None else np.asarray(weight, dtype=float)
+    return Chunk(X, None if y is None else np.asarray(y), own, first, name)
+
+
+def _check_lengths(chunk: Chunk, name: str) -> None:
+    """ValueError where X has no rows and columns, or what stands beside it has another number of rows."""
+    shape: tuple[int, ...] = getattr(chunk.X, "shape", ())
+    if len(shape) != 2:
+        raise ValueError(f"streams.pieces: {name}: X must be an array or data frame with rows and columns")
+    for what, values in (("y", chunk.y), ("weight", chunk.weight)):
+        if values is not None and values.shape[:1] != (shape[0],):
+            raise ValueError(
+                f"streams.pieces: {name}: X has {shape[0]} rows, and {what} has the shape {values.shape}: give an "
+                "entry for each row"
+            )
 
 
 def pieces(make: Callable[[], Iterable[Any]], name: str = "", **options: Any) -> PieceSource:

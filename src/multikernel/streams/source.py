@@ -127,6 +127,9 @@ class Source(ABC):
     checkpoint: str | Path | None = None
     every: int = 500_000
 
+    def __post_init__(self) -> None:
+        Whole(1).check(self.every, f"{type(self).__name__}: every")
+
     @property
     @abstractmethod
     def columns(self) -> int:
