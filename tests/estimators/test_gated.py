@@ -103,7 +103,7 @@ def test_without_time_for_the_gates_there_is_the_machine_with_equal_ones(monkeyp
     np.testing.assert_allclose(model.predict(X), expected, atol=1e-8)
 
 
-@pytest.mark.filterwarnings("ignore:GatedMKLRegressor did not converge")
+@pytest.mark.filterwarnings("ignore:GatedMKLRegressor")
 def test_new_samples_may_be_sparse() -> None:
     model = GatedMKLRegressor(FAMILY, alpha=1.0, max_iter=5).fit(X, SWITCHED)
     np.testing.assert_allclose(model.predict(csr_array(X[:5])), model.predict(X[:5]), rtol=1e-10)
