@@ -46,6 +46,12 @@ def test_time_without_end_takes_all_samples(tried):
     assert (limits.choice, limits.training, limits.candidates) == (300, 300, tuple(tried))
 
 
+def test_a_time_limit_where_there_is_nothing_to_learn_from():
+    X, y = np.full((20, 2), np.nan), np.arange(20.0)
+    model = MultiKernelRegressor(time_budget=5.0).fit(X, y)
+    np.testing.assert_allclose(model.predict(X), y.mean())
+
+
 def test_less_memory_takes_fewer_samples(tried):
     limits = Limits.of(tried, 5000, 4, None, 8e6)
     assert 8.0 * 8.0 * limits.training**2 <= 8e6

@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from scipy.special import expit, softmax
 from sklearn.exceptions import ConvergenceWarning
 
@@ -100,6 +101,13 @@ def test_without_time_for_the_gates_there_is_the_machine_with_equal_ones(monkeyp
     K = bank.matrices().sum(axis=0) / 9.0
     expected = K @ np.linalg.solve(K + 0.5 * np.eye(len(y)), y) + SWITCHED.mean()
     np.testing.assert_allclose(model.predict(X), expected, atol=1e-8)
+
+
+@pytest.mark.filterwarnings("ignore:GatedMKLRegressor")
+def test_new_samples_may_be_sparse() -> None:
+    model = GatedMKLRegressor(FAMILY, alpha=1.0, max_iter=5).fit(X, SWITCHED)
+    np.testing.assert_allclose(model.predict(csr_array(X[:5])), model.predict(X[:5]), rtol=1e-10)
+    np.testing.assert_allclose(model.gating(csr_array(X[:5])), model.gating(X[:5]), rtol=1e-10)
 
 
 def test_gates_need_numeric_features() -> None:

@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from scipy import sparse
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 from sklearn.model_selection import GridSearchCV
 
 import polynomial_reference as slow
@@ -243,3 +244,11 @@ def test_powers_of_single_precision_are_double():
     model = PolynomialMKLRegressor(kernels.homogeneous_polynomials(3, normalize=False), alpha=1e60)
     exact = clone(model).fit(data.astype(float), Y)
     np.testing.assert_allclose(model.fit(data, Y).predict(data), exact.predict(data.astype(float)), atol=1e-3)
+
+
+@pytest.mark.filterwarnings("ignore:PolynomialMKLRegressor. kernels of very different size")
+def test_a_kernel_that_is_far_larger_than_the_others_ends_in_a_model():
+    model = PolynomialMKLRegressor([RBF(0.3), 1e150 * RBF(1.0), kernels.Linear()], alpha=0.1)
+    with pytest.warns(ConvergenceWarning):
+        model.fit(X, Y)
+    assert np.isfinite(model.predict(NEW)).all()

@@ -126,8 +126,13 @@ def test_samples_banks_matrices_and_views_know_the_same() -> None:
     np.testing.assert_allclose(there, known, rtol=1e-10)
     with pytest.raises(ValueError, match=r"pass self_values, shape \(3, 20\)"):
         given.predict(new, return_std=True)
-    with pytest.raises(ValueError, match=r"self_values must be finite numbers >= 0 of shape \(3, len"):
-        given.predict(new, return_std=True, self_values=np.ones((2, 20)))
+    samples = mk.LinearRLS2Regressor(alpha=0.01).fit(X[TRAIN, :3], Y[TRAIN])  # which needs none
+    for wrong in (np.ones((2, 20)), np.ones((3, 19)), np.ones((3, 21)), np.ones(3), -np.ones((3, 20))):
+        for fitted, at in ((given, new), (samples, X[NEW, :3])):
+            with pytest.raises(ValueError, match=r"self_values must be finite numbers >= 0 of shape \(3, 20\)"):
+                fitted.predict(at, return_std=True, self_values=wrong)
+    with pytest.raises(ValueError, match="self_values holds strings"):
+        given.predict(new, return_std=True, self_values=[["a"] * 20] * 3)
 
 
 @pytest.mark.parametrize("method", ["nystroem", "fourier"])

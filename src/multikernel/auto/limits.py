@@ -61,7 +61,7 @@ class Limits:
         while choice > min(_FEWEST, n) and _total(tried, choice, p) > allowed:
             choice = int(0.9 * choice)
         rest = (1.0 - _SHARE) * seconds * _SPEED
-        training = max(choice, int(min(training, (rest / len(tried)) ** (1.0 / 3.0))))
+        training = max(choice, int(min(training, (rest / max(len(tried), 1)) ** (1.0 / 3.0))))
         return cls(choice, training, tuple(tried))
 
 

@@ -10,6 +10,7 @@ import numpy as np
 from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank
 from multikernel.banks.wrappers import SameKernelsBank
+from multikernel.kernels.samples import dense
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -50,7 +51,7 @@ class FeaturedBank(SameKernelsBank):
         return replace(self, bank=self.bank.exact(index))
 
     def cross(self, X: Any) -> FeaturedBank:
-        features = (np.asarray(X, dtype=float) - self.center) / self.scale
+        features = (np.asarray(dense(X), dtype=float) - self.center) / self.scale
         return replace(self, bank=self.bank.cross(X), rows=features)
 
     def reference(self, columns: Index = slice(None)) -> FeaturedBank:

@@ -20,6 +20,7 @@ from multikernel._rules import Choice, Number
 from multikernel._typing import Array
 from multikernel._warnings import keeping
 from multikernel.banks import KernelBank
+from multikernel.banks.checks import numbers
 from multikernel.banks.low_rank import LowRankBank
 from multikernel.banks.threads import slices
 from multikernel.banks.views import BankRows, Views, is_views, views
@@ -183,10 +184,16 @@ class RidgeRegressor(RidgeModel, KernelRegressor):
         Returns
         -------
         array (len(X),), or (len(X), t) after a fit to t targets; with ``return_std`` a pair of them
+
+        Raises
+        ------
+        ValueError : with ``return_std``, where self_values are needed and not given, or have another shape
         """
         mean = super().predict(X)
         if not return_std:
             return mean
+        if self_values is not None:
+            self_values = self._checked_self_values(self_values, len(mean))
         with np.errstate(over="ignore", invalid="ignore"):
             deviations = np.concatenate([self._known.deviations(*each) for each in self._met(X, self_values)])
         check_predicted(deviations, type(self).__name__)
@@ -251,17 +258,22 @@ class RidgeRegressor(RidgeModel, KernelRegressor):
             bank, _ = keeping(partial(predictor.reference.cross, part))
             yield bank, predictor.reference.self_values(part) if needed else np.empty((0, bank.shape[0]))
 
+    def _checked_self_values(self, given: Any, n: int) -> Array:
+        """The kernels of n new samples with themselves, as a user gives them; ValueError for what they cannot be."""
+        name, m = type(self).__name__, cast(KernelPredictor, self.predictor_).n_kernels
+        values = numbers(host(given), f"{name}: self_values")
+        if values.shape != (m, n) or not (np.isfinite(values) & (values >= 0)).all():
+            raise ValueError(
+                f"{name}: self_values must be finite numbers >= 0 of shape ({m}, {n}), the value of each kernel at "
+                f"each sample with itself; got shape {values.shape}"
+            )
+        return values
+
     def _self_values_of(self, X: Any, bank: KernelBank, given: Any) -> Array:
         """Those of rows of a bank, of views and of matrices, (m, len(X)); ValueError where they are not known."""
         m, name = len(bank), type(self).__name__
         if given is not None:
-            values = np.asarray(given, dtype=float)
-            if values.ndim != 2 or len(values) != m or not (np.isfinite(values) & (values >= 0)).all():
-                raise ValueError(
-                    f"{name}: self_values must be finite numbers >= 0 of shape ({m}, len(X)), the value of each kernel "
-                    f"at each sample with itself; got shape {values.shape}"
-                )
-            return values
+            return cast(Array, given)
         if isinstance(X, BankRows):
             return X.bank.held_out_self_values(X.rows, slice(None) if self._rows is None else self._rows)
         if isinstance(X, Views):

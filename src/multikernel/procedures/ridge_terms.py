@@ -180,7 +180,7 @@ class RidgeTerms:
             theta = problem.domain.maximiser(problem.combination.pullback(problem.bank, theta, Z / self.alpha))
         Z = Z if problem.sample_weight is None else problem.sample_weight[:, None] * Z
         gram = problem.combination.gram(problem.bank, theta)
-        return max(float(np.vdot(Z, gram.multiply(Z))), 0.0) / (self.alpha**2 * self.empty)
+        return max(float(np.vdot(Z, gram.multiply(Z))), 0.0) / self.alpha / self.alpha / self.empty
 
     def reduced(self) -> RidgeTerms:
         """The same with the machine's values less that of K = 0."""
