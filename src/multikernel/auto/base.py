@@ -246,7 +246,7 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
 
     @property
     def weights_(self) -> Array:
-        """The share of each of them in the answer, array (m,) of sum 1."""
+        """The share of each of them in the answer, array (m,) of sum 1; empty where the answer is a constant."""
         check_is_fitted(self)
         return self.answer_.blend.shares
 

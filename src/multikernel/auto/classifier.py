@@ -68,7 +68,7 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
     preparation_ : how tables become samples
     answer_ : the trained machines and their blend
     kernel_names_ : array (m,), the candidates with a weight in the answer
-    weights_ : array (m,), their shares, of sum 1
+    weights_ : array (m,), their shares, of sum 1; empty where there is one value to learn only, a constant
     objective_ : float, the value of the blend's problem
     objective_bound_ : float, a value that its optimum is not below
     duality_gap_ : float, no other blend of the candidates is better by more than this part of ``objective_``

@@ -25,7 +25,9 @@ class OneClassMKL(OutlierMixin, WeightsOfSumOne):  # type: ignore[misc]
 
     Solves min over d >= 0, sum d = 1 of max over a of -1/2 a'K(d) a, 0 <= a <= 1 / (nu n), sum a = 1: among all mixes
     the one whose samples are farthest from the origin of feature space. It prefers kernels with large values; normalise
-    kernels of different size.
+    kernels of different size. ``duality_gap_`` is relative to the value, or to 1e-5 of half the mean self-value of the
+    kernel where the value is smaller: near an optimum of 0 the samples surround the origin, and rounding of the kernel
+    is what is left of the value.
 
     Parameters
     ----------

@@ -15,11 +15,16 @@ from multikernel.estimators.two_layers.base import TwoLayers
 class TwoLayerRegressor(TwoLayers, RidgeRegressor, WeightedRegressor):
     """A function of functions: one in the space of each kernel, and a second layer on their values.
 
-    Solves, for a target y with mean 0 and standard deviation 1 and kernels of mean self-value 1,
+    Solves
 
-        min over g_1, .., g_m, f2 of |y - f2(g_1(X), .., g_m(X))|^2 + alpha |f2|^2 + beta sum_k |g_k|^2,
+        min over g_1, .., g_m, f2 of sum_i s_i (y_i - f2(g_1(x_i), .., g_m(x_i)))^2 + alpha |f2|^2 + beta sum_k |g_k|^2,
 
-    g_k in the space of kernel k and f2 in that of a linear, polynomial or Gaussian kernel on m numbers. For a given
+    y the target less its mean (with an intercept) and divided by its standard deviation, s the weights of the samples,
+    1 by default, which the mean and the standard deviation follow. All kernels are divided by one number, the mean of
+    k_k(x_i, x_i) over samples, in proportion to s, and over kernels that are not zero: a larger kernel costs its g_k
+    less. In another unit of y the predictions are the same in that unit, up to what rounding does to a descent that is
+    not convex: nothing for a power of two, a thousandth of the spread with a small alpha. g_k is in the space of kernel
+    k and f2 in that of a linear, polynomial or Gaussian kernel on m numbers. For a given
     first layer the second is ridge regression, solved exactly at every step; the first layer is brought to a stationary
     point. With a linear second layer the least value is that of a group Lasso, which ``RLS2Regressor`` solves with a
     duality gap. RLS2 learns a sum of kernels; here their functions can be multiplied, or compared. Several targets
