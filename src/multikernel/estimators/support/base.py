@@ -132,11 +132,11 @@ class SupportClassifier(SupportEstimator, WeightedClassifier):
         gaussians = Kernels(tuple(RBF(Width("scale", times)) for times in _TIMES))
         return Kernels(tuple(kernel.normalized() for kernel in polynomials((1, 2, 3)))) + gaussians
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+    def _fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
         # the rows of the samples whose weight is not 0, while they are fitted
         self._with_weight = None if sample_weight is None else np.flatnonzero(np.asarray(host(sample_weight)))
         try:
-            return super()._fit(X, y, sample_weight)
+            return super()._fit(X, y, sample_weight, groups)
         finally:
             del self._with_weight
 
