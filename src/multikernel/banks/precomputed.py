@@ -32,19 +32,19 @@ def precomputed(
     Parameters
     ----------
     K : KernelBank, array (m, n, n), list or dict of m matrices (n, n), or one matrix (n, n); matrices are symmetric and
-    positive semi-definite. float32 is kept, anything else becomes float64. A row and column of NaN belong to a
-    sample that this kernel knows nothing of: they count as zeros.
+        positive semi-definite. float32 is kept, anything else becomes float64. A row and column of NaN belong to a
+        sample that this kernel knows nothing of: they count as zeros.
     psd : float > 0, a negative eigenvalue down to -psd times the trace counts as rounding, and the matrix is taken as
-    it is. By default 1e-10, or 1e-5 for matrices whose entries are numbers of single precision.
+        it is. By default 1e-10, or 1e-5 for matrices whose entries are numbers of single precision.
     clip : bool, whether a matrix with eigenvalues below that is replaced by the nearest positive semi-definite one, its
-    negative eigenvalues set to zero, and not refused; a UserWarning tells which ones, and how far they were moved.
+        negative eigenvalues set to zero, and not refused; a UserWarning tells which ones, and how far they were moved.
     names : the kernels' names, one each; those of the dict by default
 
     Raises
     ------
     ValueError : where a matrix is not real, not square, not finite, not symmetric or not positive semi-definite, is NaN
-    at every entry or has a trace beyond double precision; the message names the kernel and the entry; or where
-    there is not a name of its own for each kernel
+        at every entry or has a trace beyond double precision; the message names the kernel and the entry; or where
+        there is not a name of its own for each kernel
 
     Examples
     --------
