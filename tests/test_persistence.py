@@ -54,6 +54,7 @@ def test_pipelines_searches_and_text_labels(model, tmp_path):
     np.testing.assert_array_equal(again.predict(data), model.predict(data))
 
 
+@pytest.mark.filterwarnings("ignore:.*kernels of very different size")
 def test_sparse_samples_and_regressors(tmp_path):
     thin = sparse.csr_array(np.where(X > 0.3, X, 0.0))
     model = mk.EasyMKLClassifier(kernels.linear_features()).fit(thin, Y)

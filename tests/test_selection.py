@@ -162,6 +162,7 @@ def test_bad_use(cancer):
         BankSearchCV(EasyMKLClassifier(), {"lam": [2.0]}).fit(*cancer)
 
 
+@pytest.mark.filterwarnings("ignore:.*kernels of very different size")
 @pytest.mark.parametrize("order", [1, -1])
 def test_of_equal_scores_the_simplest_model_is_taken(order):
     """Two groups far apart: every candidate has the score 1."""

@@ -53,7 +53,7 @@ def fitted(model: Any, *data: Any) -> Any:
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
     assert peak < 0.1 * MATRIX, f"{peak / MATRIX:.2f} of a matrix"
-    assert model.converged_
+    assert model.converged_ or getattr(model, "mode", "") == "paper"  # which ends by a rule of its own
     return model
 
 

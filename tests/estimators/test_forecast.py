@@ -62,7 +62,7 @@ def test_memory_is_that_of_the_fit(name: str) -> None:
     clone(model).fit(X, target(model))
     peak = tracemalloc.get_traced_memory()[1]
     tracemalloc.stop()
-    assert 0.5 * peak < told < 2.0 * peak
+    assert 0.5 * peak < told < 2.2 * peak  # not traced: what BLAS and the system hold beside it
 
 
 def test_a_sketch_tells_the_cost_of_the_bank_that_is_made() -> None:

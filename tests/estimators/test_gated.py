@@ -48,6 +48,7 @@ def test_the_gradient_is_that_of_finite_differences(machine: Any, kind: str) -> 
         assert (up - down) / (2.0 * step) == pytest.approx(gradient[j], rel=2e-5, abs=1e-5 * np.abs(gradient).max())
 
 
+@pytest.mark.filterwarnings("ignore:.*kernels of very different size")
 @pytest.mark.parametrize("kind", ["softmax", "sigmoid"])
 def test_a_regressor_s_objective_is_that_of_its_gates(kind: str) -> None:
     model = GatedMKLRegressor(FAMILY, gates=kind, alpha=0.5, ridge=0.2, tol=1e-6).fit(X, SWITCHED)
@@ -68,6 +69,7 @@ def test_a_regressor_s_objective_is_that_of_its_gates(kind: str) -> None:
     assert value < y @ np.linalg.solve(equal + 0.5 * np.eye(len(y)), y)
 
 
+@pytest.mark.filterwarnings("ignore:.*kernels of very different size")
 def test_a_classifier_s_machine_is_that_of_a_conic_solver() -> None:
     model = GatedMKLClassifier(FAMILY, C=3.0, tol=1e-6).fit(X, LABELS)
     bank = bind(FAMILY, X)
@@ -78,6 +80,7 @@ def test_a_classifier_s_machine_is_that_of_a_conic_solver() -> None:
     assert model.objective_ == pytest.approx(judged + ridge, rel=1e-5)
 
 
+@pytest.mark.filterwarnings("ignore:.*kernels of very different size")
 def test_classes_have_gates_of_their_own_and_a_model_is_saved(tmp_path: Path) -> None:
     y = np.digitize(SWITCHED, [-1.0, 1.0])
     model = GatedMKLClassifier(FAMILY, probability="platt", n_init=2, random_state=0).fit(X, y)
@@ -90,6 +93,7 @@ def test_classes_have_gates_of_their_own_and_a_model_is_saved(tmp_path: Path) ->
     np.testing.assert_array_equal(load(tmp_path / "model.mk").predict_proba(X), model.predict_proba(X))
 
 
+@pytest.mark.filterwarnings("ignore:.*kernels of very different size")
 def test_without_time_for_the_gates_there_is_the_machine_with_equal_ones(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(gating, "time_is_up", lambda: True)
     with pytest.warns(ConvergenceWarning, match="stationarity"):

@@ -121,8 +121,8 @@ def test_the_ridge_follows_the_folds() -> None:
 
 
 def test_leaving_one_out_leaves_a_group_out() -> None:
-    one = mk.MultipleKernelRidgeCV(FAMILY, cv="loo").fit(X, NUMBERS, groups=GROUPS)
-    other = mk.MultipleKernelRidgeCV(FAMILY, cv=LeaveOneGroupOut()).fit(X, NUMBERS, groups=GROUPS)
+    one = mk.MultipleKernelRidgeCV(FAMILY, cv="loo", tol=1e-2).fit(X, NUMBERS, groups=GROUPS)
+    other = mk.MultipleKernelRidgeCV(FAMILY, cv=LeaveOneGroupOut(), tol=1e-2).fit(X, NUMBERS, groups=GROUPS)
     np.testing.assert_allclose(one.cv_loss_, other.cv_loss_, rtol=1e-6)
 
 

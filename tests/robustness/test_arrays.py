@@ -163,6 +163,7 @@ def domains_project(number: int, chosen: int | None) -> None:
 PROPERTIES = [layouts_agree, machines_keep_their_word, domains_project]
 
 
+@pytest.mark.filterwarnings("ignore:.*kernels of very different size")
 @pytest.mark.parametrize("holds", PROPERTIES)
 def test_a_few_arrays(holds: Callable[[int, int | None], None]) -> None:
     holds(FEW, None)

@@ -11,6 +11,7 @@ from sklearn.metrics import check_scoring, r2_score
 from multikernel._arrays import host
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
+from multikernel.banks.checks import numbers
 from multikernel.estimators.labels import LabelsEstimator
 from multikernel.estimators.regressor import KernelRegressor
 
@@ -36,7 +37,7 @@ def quick_scorer(model: Any, scoring: Any) -> Scorer:
 
 def _r2(truth: Array, values: Array) -> float:
     """R^2, the mean over targets; scikit-learn says what it is where a target does not vary."""
-    Y, F = as_columns(np.asarray(truth, dtype=float)), as_columns(values)
+    Y, F = as_columns(numbers(truth, "y")), as_columns(values)
     spread = ((Y - Y.mean(axis=0)) ** 2).sum(axis=0)
     if not (spread > 0.0).all():
         return float(r2_score(Y, F))

@@ -27,7 +27,18 @@ _ROOMS = frozenset(
     | {
         f"multikernel.{room}"
         for room in (
-            *("_arrays", "_rules", "_work", "auto", "banks", "certificate", "combinations", "datasets", "diagnostics"),
+            *(
+                "_arrays",
+                "_folds",
+                "_rules",
+                "_work",
+                "auto",
+                "banks",
+                "certificate",
+                "combinations",
+                "datasets",
+                "diagnostics",
+            ),
             *("domains", "estimators", "kernels", "machines", "observer", "optimizers", "persistence", "problem"),
             *("procedures", "selection", "statistics", "streams"),
         )
@@ -108,7 +119,8 @@ def register(cls: type) -> type:
 
 def is_known(cls: type) -> bool:
     """Whether models may hold objects of a class."""
-    return name_of(cls).partition(":")[0] in {"registered"} | _ROOMS | _FOREIGN
+    name = name_of(cls)
+    return name in _WITH_STATE or name.partition(":")[0] in {"registered"} | _ROOMS | _FOREIGN
 
 
 def has_state(cls: type) -> bool:
@@ -145,7 +157,7 @@ def class_of(name: str) -> type:
                 f"it holds a {qualname} defined outside multikernel: call multikernel.register({qualname}) first"
             )
         return _REGISTERED[qualname]
-    if module not in _ROOMS | _FOREIGN:
+    if name not in _WITH_STATE and module not in _ROOMS | _FOREIGN:
         raise RefusedError(f"{shown(name)} is not a class of multikernel or scikit-learn that models are made of")
     found = _in_room(module).get(qualname) if module.startswith("multikernel.") else None
     cls = found or getattr(_imported(module), qualname, None)

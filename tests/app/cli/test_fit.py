@@ -166,7 +166,7 @@ TABLES = {
     "missing number": (f"{HEADER},target\n30,red,170,1\n,blue,160,2\n", "row 3, column 'age': '' is a missing value"),
     "missing word": (f"{HEADER},target\n30,?,170,1\n31,blue,160,2\n", "row 2, column 'colour': '?' is a missing value"),
     "missing label": (f"{HEADER},target\n30,red,170,\n31,blue,160,2\n", "row 2, column 'target': '' is a missing"),
-    "short row": (f"{HEADER},target\n30,red,170,1\n31,blue\n", "row 3, column 'target': '' is a missing value"),
+    "short row": (f"{HEADER},target\n30,red,170,1\n31,blue\n", "row 3 has 2 cells, and row 1 has 4"),
     "long row": (f"{HEADER},target\n30,red,170,1,9\n31,blue,160,2\n", "row 2 has 5 cells, and row 1 has 4"),
     "misprint": (f"{HEADER},target\n30,red,170,1\n3l,blue,160,2\n33,blue,1,2\n", "row 3, column 'age': '3l' is not"),
     "infinite": (f"{HEADER},target\n30,red,inf,1\n31,blue,160,2\n", "row 2, column 'height': 'inf' is not a finite"),

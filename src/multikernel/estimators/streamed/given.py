@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from multikernel._arrays import host
+from multikernel._cholesky import factorise
 from multikernel._row_labels import check_rows
 from multikernel._rules import shown
 from multikernel._typing import Array
@@ -65,13 +66,9 @@ def _indefinite(left: Array, before: Array) -> bool:
     """Whether a matrix has a negative eigenvalue, beyond the rounding of the one that it is a part of."""
     unit = np.sqrt(np.maximum(before.diagonal(), 0.0))
     unit = np.where(unit > 0.0, unit, 1.0)
-    scaled = left / unit / unit[:, None]
+    scaled = np.asfortranarray(left / unit / unit[:, None])
     scaled[np.diag_indices_from(scaled)] += _ROUNDING * len(scaled)
-    try:
-        np.linalg.cholesky(scaled)
-    except np.linalg.LinAlgError:
-        return True
-    return False
+    return not factorise(scaled)
 
 
 def _products(sums: Moments, target: int) -> Array:
