@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-import numpy as np
 from sklearn.metrics import check_scoring, r2_score
 
 from multikernel._arrays import host
