@@ -55,6 +55,7 @@ CASES = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:.*kernels of very different size")
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("scaler", [StandardScaler(), Normalizer()], ids=["learns", "learns nothing"])
 def test_the_result_is_that_of_grid_search(case, scaler, cancer):

@@ -208,6 +208,7 @@ def test_a_path_starts_in_the_units_of_the_user(c: float) -> None:
     np.testing.assert_allclose(scaled.weights, plain.weights, rtol=1e-12)
 
 
+@pytest.mark.filterwarnings("ignore:.*kernels of very different size")
 def test_sonar_with_small_features() -> None:
     """Linear features times 1e-3 with C = 1e6 are the features themselves with C = 1."""
     from multikernel import datasets
