@@ -235,9 +235,12 @@ class KernelEstimator(Forecasting):
         return fitted
 
     def _advise_on_sizes(self, bank: KernelBank) -> None:
-        """Warn of kernels of very different size, unless they are the estimator's own for the user's samples."""
-        if self._size_matters and (self.kernels is not None or self._samples_bound is None):
-            names = getattr(self, "base_kernel_names_", getattr(self, "kernel_names_", range(len(bank))))
+        """Warn of kernels of very different size, unless they are the estimator's own for the user's samples.
+
+        A model that did not bind the kernels itself, that of a fold for instance, has no names for them and is silent.
+        """
+        names = getattr(self, "base_kernel_names_", getattr(self, "kernel_names_", None))
+        if self._size_matters and names is not None and (self.kernels is not None or self._samples_bound is None):
             advise_on_sizes(type(self).__name__, bank, names)
 
     def _solved(

@@ -126,8 +126,8 @@ class SupportClassifier(SupportEstimator, WeightedClassifier):
     def _default_kernels(self) -> KernelFamily:
         """Gaussians up to the width of scikit-learn's default, and wider ones.
 
-        The weights are those of the largest margin on the training sample, which a narrower kernel always has: near the
-        identity, it tells all samples apart and predicts one class for all others.
+        Narrower ones have larger margins on the training sample and would get the weight: a kernel near the identity
+        tells all training samples apart, and names the frequent class for all others.
         """
         gaussians = Kernels(tuple(RBF(Width("scale", times)) for times in _TIMES))
         return Kernels(tuple(kernel.normalized() for kernel in polynomials((1, 2, 3)))) + gaussians
