@@ -81,7 +81,8 @@ class GMKLClassifier(GeneralizedMKL, WeightedClassifier):
     duality_gap_ : float, the largest relative gap of ``objective_`` over the problems; of "linear", and of
         "polynomial" in a ball of norm >= degree, where the problem is convex in powers of the weights
     stationarity_ : float, the others: what other weights could gain to first order, relative to ``objective_``; all
-        weights in the ball, or with a penalty those of a sum up to that of the present ones and of the start
+        weights in the ball, or with a penalty those of a sum up to that of the present ones and of the start. Only the
+        loss is replaced by its tangent there: the penalty is kept exact
     converged_ : bool, whether the one of these that there is is at most ``tol``
     n_iter_ : int
     history_ : list, the gap or the stationarity along the way of each problem
