@@ -119,7 +119,9 @@ class KernelEstimator(Forecasting):
                 return self._fit_source(X, y, groups)
             self._begin(y)
             kept = self._checkpoint(X, y, sample_weight, groups)
+            self._weight_bound = sample_weight
             bank, target = self._bound_aloud(X, y)
+            self._weight_bound = None
             weight = checked_weights(sample_weight, bank.shape[0])
             bank = bank if weight is None else self._weighed(bank, weight)
             held_out = self.resampling(groups, target)

@@ -40,6 +40,7 @@ class TakesKernels(TakesSamples):
     predictor_: Any
     _reach: ClassVar[float] = 30.0  # factor by which the features' spread may differ from what default kernels expect
     _sketches: bool = False  # whether the bank only has to tell its cost
+    _weight_bound: Any = None  # the weights of the samples, while these are bound for a fit
     _samples_bound: Any = None  # the training samples; None where there are only kernels of them
     _rows: Any = None  # the samples of a bank that were the training sample, where it was a part of one
 

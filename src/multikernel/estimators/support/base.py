@@ -6,12 +6,11 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.sparse import issparse
 
-from multikernel._arrays import host
 from multikernel._parameters import Count, Part, Verbosity
 from multikernel._rules import Choice
 from multikernel._typing import Array
@@ -24,7 +23,7 @@ from multikernel.domains import Domain, as_separable
 from multikernel.estimators.approximated import ApproximateEstimator
 from multikernel.estimators.chosen import TUBE, Samples, loss_weights
 from multikernel.estimators.classifier import WeightedClassifier
-from multikernel.estimators.parameters import AUTO, NonNegativeOrAuto, PositiveOrAuto
+from multikernel.estimators.parameters import AUTO, NonNegativeOrAuto, PositiveOrAuto, checked_weights
 from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.estimators.regressor import WeightedRegressor
 from multikernel.kernels import RBF, KernelFamily, Kernels, Width, polynomials, rbf_grid
@@ -132,22 +131,13 @@ class SupportClassifier(SupportEstimator, WeightedClassifier):
         gaussians = Kernels(tuple(RBF(Width("scale", times)) for times in _TIMES))
         return Kernels(tuple(kernel.normalized() for kernel in polynomials((1, 2, 3)))) + gaussians
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any = None, groups: Any = None) -> Self:
-        # the rows of the samples whose weight is not 0, while they are fitted
-        self._with_weight = None if sample_weight is None else np.flatnonzero(np.asarray(host(sample_weight)))
-        try:
-            return super()._fit(X, y, sample_weight, groups)
-        finally:
-            del self._with_weight
-
     def _to_learn_from(self, X: Any) -> Any:
         """For the default kernels the distinct samples with a weight: one of weight two is like one given twice."""
         sparse = issparse(X)
         if self.kernels is not None or not (sparse or isinstance(X, np.ndarray)):
             return X
-        rows = getattr(self, "_with_weight", None)
-        if rows is not None and len(rows) and rows[-1] < X.shape[0]:
-            X = X[rows]
+        weight = checked_weights(self._weight_bound, X.shape[0])
+        X = X if weight is None else X[weight > 0.0]
         if not sparse:
             return np.unique(X, axis=0)
         mixed = X @ np.random.default_rng(0).normal(size=X.shape[1])
