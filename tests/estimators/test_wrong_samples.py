@@ -253,3 +253,8 @@ def test_no_private_class_is_named() -> None:
     for given in (mk.bind(FAMILY, X), {"a": X}):
         with pytest.raises(ValueError, match=r"must hold the features themselves.*: pass X itself, as one table"):
             mk.LinearRLS2Regressor().fit(given, NUMBERS)
+
+
+def test_a_class_in_the_place_of_samples_is_told() -> None:
+    with pytest.raises(ValueError, match="X must have a row for each sample"):
+        mk.MultiKernelClassifier().fit(dict, [0, 1])

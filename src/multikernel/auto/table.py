@@ -112,7 +112,9 @@ def is_views(X: Any) -> bool:
 
 def is_of_texts(X: Any) -> bool:
     """Whether X is a list or a column of strings, with a text for each sample."""
-    if isinstance(X, KernelBank | Mapping) or is_frame(X) or not hasattr(X, "__len__") or getattr(X, "ndim", 1) != 1:
+    if isinstance(X, KernelBank | Mapping | type) or is_frame(X) or not hasattr(X, "__len__"):
+        return False
+    if getattr(X, "ndim", 1) != 1:
         return False
     return len(X) > 0 and all(isinstance(cell, str) for cell in X)
 
