@@ -2,9 +2,9 @@
 
 LAPACK factorises what it is given, but not every build of it survives a large matrix. On several threads OpenBLAS packs
 the rows of a panel of q columns that one thread updates, about n sqrt(1 / threads) of them, into a buffer of fixed size
-and does not check that they fit. With two threads, q = 384 and a buffer of 32 MiB the process ends with a segmentation
-fault from about n = 15,500 on. So a matrix of more than ``_LARGEST`` rows is halved here until LAPACK gets blocks of at
-most that size:
+and does not check that they fit. With two threads, q = 384 and a buffer of 32 MiB that is so from about n = 15,500 on;
+15,000 rows were seen to pass, and 16,000 to end the process with a segmentation fault. So a matrix of more than
+``_LARGEST`` rows is halved here until LAPACK gets blocks of at most that size:
 
     [A11   . ]      L11 L11' = A11,     L21 = A21 L11'^-1,     L22 L22' = A22 - L21 L21',
     [A21  A22]

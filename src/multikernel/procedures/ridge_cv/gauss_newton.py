@@ -11,8 +11,8 @@ Stationarity is the decrease that the model predicts with a small damping of its
 hundredth of that of a constant predictor where this is more: zero where the first-order conditions of L hold. Without
 noise in the targets the error falls for ever as the kernel outgrows the ridge, so weights are bounded where floating
 point can no longer tell the ridge. The model is not the Hessian: where residuals are large it may predict much more
-than a step gains, so a run also ends when its last ten steps together gained less than a tenth of the stationarity
-asked for; it has not converged then.
+than a step gains, so a run also ends when its last ten steps together gained less than a hundredth of the
+stationarity asked for; it has not converged then.
 (Newton steps with the exact Hessian were tried: it is seldom definite, and they are slower by far.)
 
 K. Madsen, H. B. Nielsen, O. Tingleff (2004), Methods for non-linear least squares problems, section 3.2; J. J. More
@@ -36,7 +36,7 @@ _DAMPING = 1e-2  # of the squared norms of the columns: the damping of the first
 _LEAST_DAMPING = 1e-8  # of the same: the model of duplicate kernels needs as much to be definite
 _PROMISED = 1e-3  # of the squared norms of the columns here: the damping of the model that tells the stationarity
 _MOST_DAMPING = 1e12  # of the same: where a step with more damping does not lead down, none does
-_SPAN = 10  # steps that together must gain something
+_SPAN = 10  # steps that are looked at together
 # Of the stationarity asked for: a run whose last steps together gained less, relatively, ends. With .1, 3 of 13 fits
 # ended 10 to 25 steps short of it; without the rule a weight that grows without bound, and gains next to nothing, takes
 # 500 steps.
