@@ -195,7 +195,7 @@ def test_a_file_names_no_function_that_does_more_than_compute(name: str) -> None
 def test_a_file_names_no_other_metric_and_no_other_class() -> None:
     with pytest.raises(RefusedError, match="is not a scorer"):
         Reader(lambda name: np.zeros(0), lambda count: None).decode(json.loads('{"scorer": "os.system"}'))
-    with pytest.raises(RefusedError, match="models are made of"):
+    with pytest.raises(RefusedError, match="is not a class of multikernel or scikit-learn that models are made of"):
         class_of("sklearn.utils:Bunch")
     assert class_of("sklearn.model_selection:GroupKFold") is GroupKFold
 
