@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
 
 from multikernel._rules import shortened
 from multikernel._typing import Array
@@ -201,6 +202,44 @@ class Preparation:
         said = [f"Column {column.name!r} is left out: it {_why(column)}." for column in self.columns if not column.used]
         more = [f"{len(names) - 2 * _SHOWN} more columns are left out."] if len(names) > 2 * _SHOWN else []
         return [*said[: 2 * _SHOWN], *more]
+
+
+class PreparedColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Columns as the automatic estimator learns from them: numbers scaled, gaps filled in, indicators, words.
+
+    Parameters
+    ----------
+    types : dict or None, default None
+        From names of columns to "number", "date", "category" or "text".
+
+    Attributes
+    ----------
+    preparation_ : how tables become samples
+    """
+
+    def __init__(self, types: Any = None) -> None:
+        self.types = types
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the types and the encodings of the columns.
+
+        Parameters
+        ----------
+        X : data frame, array or sparse matrix
+        y : ignored
+        """
+        self.preparation_ = Preparation.of(read(X), self.types)
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """The samples as one matrix, a row for each.
+
+        Parameters
+        ----------
+        X : samples like those of ``fit``
+        """
+        samples = self.preparation_.samples(self.preparation_.read(X))
+        return np.hstack([samples.plain, *(words.toarray() for words in samples.sparse)])
 
 
 def _filled(K: Array, known: Array, name: str) -> Array:

@@ -6,7 +6,6 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from multikernel._files import path_of
 from multikernel.datasets.dataset import Content, Dataset, Entry
 from multikernel.datasets.idx import IDX_FILES, read_idx
 from multikernel.datasets.manifest import Source, read_manifest
@@ -14,6 +13,7 @@ from multikernel.datasets.source_file import SourceFile
 from multikernel.datasets.sparse import read_npz
 from multikernel.datasets.tabular import read_csv
 from multikernel.datasets.texts import read_jsonl
+from multikernel.files import path_of
 
 VARIABLE = "MULTIKERNEL_DATA"
 _READERS = {".csv.gz": read_csv, ".jsonl.gz": read_jsonl, ".npz": read_npz}

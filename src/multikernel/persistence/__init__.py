@@ -15,16 +15,16 @@ from typing import Any
 
 import sklearn
 
-from multikernel._files import path_of, replacing
 from multikernel._rules import shown
 from multikernel._warnings import warn_user
+from multikernel.files import path_of, replacing
 from multikernel.persistence.archive import Archive, write
-from multikernel.persistence.checkpoint import checkpoints
+from multikernel.persistence.checkpoint import Checkpoint, checkpoints
 from multikernel.persistence.names import RefusedError, has_state, is_foreign, register
 from multikernel.persistence.reader import Reader
 from multikernel.persistence.writer import Writer
 
-__all__ = ["checkpoints", "load", "read", "register", "save"]
+__all__ = ["Checkpoint", "checkpoints", "load", "read", "register", "save"]
 
 FORMAT = "multikernel model"
 VERSION = 3

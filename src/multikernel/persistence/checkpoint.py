@@ -21,10 +21,10 @@ from typing import Any, TypeVar
 
 from sklearn.exceptions import ConvergenceWarning
 
-from multikernel._files import path_of, replacing, write_whole
 from multikernel._rules import shown
 from multikernel._warnings import PredictionWarning, keeping, warn_once
 from multikernel._workers import time_is_up
+from multikernel.files import path_of, replacing, write_whole
 from multikernel.persistence.archive import Archive, write
 from multikernel.persistence.digest import digest
 from multikernel.persistence.reader import Reader

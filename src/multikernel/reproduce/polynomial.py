@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from multikernel import BankSearchCV, PolynomialMKLRegressor, kernels
-from multikernel._typing import Array
 from multikernel.reproduce.splits import Split, folds
+from multikernel.typing import Array
 
 Grid = Mapping[str, Sequence[float]]
 

@@ -13,7 +13,7 @@ from typing import Literal
 
 import numpy as np
 
-from multikernel._typing import Array
+from multikernel.typing import Array
 
 
 @dataclass(frozen=True)

@@ -9,8 +9,8 @@ from pathlib import Path
 import numpy as np
 
 from multikernel import datasets
-from multikernel._typing import Array
-from multikernel.datasets.dataset import Dataset, Entry
+from multikernel.datasets import Dataset, Entry
+from multikernel.typing import Array
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold, train_test_split
 
-from multikernel._typing import Array
+from multikernel.typing import Array
 
 Split = tuple[Array, Array]
 

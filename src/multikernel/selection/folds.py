@@ -63,6 +63,25 @@ def folds_of(cv: Any, model: Any, target: Array, scoring: Any, groups: Any = Non
     return folds
 
 
+def grouped_folds(y: Array, groups: Any, count: int, *, stratify: bool, random_state: int) -> list[Fold]:
+    """Training and test rows of folds that hold out whole groups.
+
+    Parameters
+    ----------
+    y : array (n,), the target
+    groups : values (n,), the group of each sample
+    count : int, the number of folds
+    stratify : bool, whether each fold gets its share of every value of y
+    random_state : int
+
+    Raises
+    ------
+    ValueError : where groups are not n values, or there is one only
+    """
+    labels = np.unique(y, return_inverse=True)[1] if stratify else np.zeros(len(y), dtype=int)
+    return Resampling.of("groups", count, groups, y).folds(labels, count, np.random.default_rng(random_state))
+
+
 def _ordered(target: Array) -> bool:
     """Whether the numbers rise, or fall, from row to row."""
     if target.ndim != 1 or len(target) < _FEWEST or target[0] == target[-1]:

@@ -20,7 +20,7 @@ def kernel_words(incomplete: str) -> Iterator[tuple[str, str]]:
 
 def columns_of(ctx: typer.Context, incomplete: str) -> Iterator[str]:
     """The columns of the table that stands on the line already; none where it cannot be read."""
-    from multikernel.streams.records import Records
+    from multikernel.streams import Records
 
     path = Path(str(next(iter(ctx.args), "")))  # where the line ends in an option, arguments are not shared out yet
     try:
@@ -39,8 +39,7 @@ def typed_columns(ctx: typer.Context, incomplete: str) -> Iterator[str]:
 
 def parameter_names(ctx: typer.Context, incomplete: str) -> Iterator[tuple[str, str]]:
     """The parameters of the method that stands on the line already, or of the automatic estimator."""
-    from multikernel.app.jobs.methods import estimators_of
-    from multikernel.app.jobs.parameters import parameters_of
+    from multikernel.app.jobs.methods import estimators_of, parameters_of
 
     method = ctx.params.get("method")
     for estimator in estimators_of(method):

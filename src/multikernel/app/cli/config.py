@@ -25,8 +25,9 @@ from typing import Any
 
 import typer
 
-from multikernel._files import check_new, write_whole
+from multikernel.app.cli.console import check_new
 from multikernel.app.cli.words import assigned, value_of
+from multikernel.files import write_whole
 
 _NOT_OF_A_RUN = frozenset({"config", "save-config", "force", "json", "help"})
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from multikernel.app.jobs.watch import Observe
+from multikernel.files import check_writable
 from multikernel.observer import Progress, listening
 
 if TYPE_CHECKING:
@@ -133,6 +134,27 @@ def _bar(title: str, total: float, count: str) -> Iterator[Callable[..., None]]:
     columns = (TextColumn("{task.description}"), BarColumn(), TextColumn(count), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as progress:
         yield partial(progress.update, progress.add_task(title, total=total))
+
+
+def check_new(path: Path, *, force: bool, inputs: tuple[Path, ...] = (), option: str = "--out") -> None:
+    """OSError where a file cannot be written, is one of those to be read, or is there and was not meant to be replaced.
+
+    Parameters
+    ----------
+    path : the file to write
+    force : whether a file of that name may be replaced
+    inputs : files that will be read
+    option : what the user gave the name by
+    """
+    check_writable(path)
+    if not path.exists():
+        return
+    if any(other.exists() and path.samefile(other) for other in inputs):
+        raise FileExistsError(f"cannot write {path}: it is the file to be read; give another name to {option}")
+    if not force:
+        raise FileExistsError(
+            f"cannot write {path}: it exists; give another name to {option}, or --force to replace it"
+        )
 
 
 def read(path: Path, leave_out: Sequence[str] | None = None, groups: str | None = None) -> Table:

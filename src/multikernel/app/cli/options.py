@@ -15,7 +15,7 @@ from multikernel.app.cli.words import assigned, declared
 
 if TYPE_CHECKING:
     from multikernel.app.jobs.methods import Wish
-    from multikernel.datasets.dataset import Task
+    from multikernel.datasets import Task
     from multikernel.kernels import KernelFamily
 
 TaskName = StrEnum("TaskName", "auto classification regression")

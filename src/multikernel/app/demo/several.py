@@ -17,11 +17,11 @@ import pandas as pd
 from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
-from multikernel._typing import Array
 from multikernel.app.jobs.compare import Comparison, Result, contestants
 from multikernel.app.jobs.methods import shuffled_folds
-from multikernel.auto.base import MultiKernelEstimator
-from multikernel.datasets.dataset import Task
+from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor
+from multikernel.datasets import Task
+from multikernel.typing import Array
 
 _BESIDE = ("automatic", "one Gaussian (SVC)", "one Gaussian (kernel ridge)", "gradient boosting")
 _IMAGES = 500
@@ -55,7 +55,7 @@ class Job:
 
     def given(self, model: Any, rows: Array) -> Any:
         """Some rows as a model takes them: views by name where it knows of views, else one table."""
-        if len(self.views) > 1 and isinstance(model, MultiKernelEstimator):
+        if len(self.views) > 1 and isinstance(model, MultiKernelClassifier | MultiKernelRegressor):
             return {name: view.iloc[rows].reset_index(drop=True) for name, view in self.views.items()}
         return self.table.iloc[rows].reset_index(drop=True)
 

@@ -23,7 +23,6 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
-from multikernel._typing import Array
 from multikernel.app.demo.results import Learned, Outcome, Plan, Score, Study
 from multikernel.banks import bind
 from multikernel.datasets import Dataset
@@ -31,6 +30,7 @@ from multikernel.diagnostics import center_of_mass, spectral_ratios
 from multikernel.estimators import AverageMKLClassifier, EasyMKLClassifier
 from multikernel.kernels import HomogeneousPolynomial, homogeneous_polynomials
 from multikernel.selection import BankSearchCV
+from multikernel.typing import Array
 
 SVC_GRID = {"C": [0.1, 1.0, 10.0, 100.0, 1000.0], "gamma": [0.01, 0.1, 1.0, 10.0]}
 

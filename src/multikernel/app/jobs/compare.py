@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import clone
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
@@ -30,16 +30,12 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from multikernel._folds import Fold
-from multikernel._typing import Array
 from multikernel.app.jobs.methods import GRIDS, INNER_FOLDS, folds_of, most_folds, shuffled_folds
 from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.columns import Columns
 from multikernel.app.tables.table import Table, read_target
-from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor
-from multikernel.auto.preparation import Preparation
-from multikernel.auto.table import read
-from multikernel.datasets.dataset import Task
+from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor, PreparedColumns
+from multikernel.datasets import Task
 from multikernel.estimators import (
     AverageMKLClassifier,
     AverageMKLRegressor,
@@ -47,8 +43,9 @@ from multikernel.estimators import (
     L1MKLClassifier,
     MultipleKernelRidgeCV,
 )
-from multikernel.persistence.checkpoint import Checkpoint
-from multikernel.selection import BankSearchCV
+from multikernel.persistence import Checkpoint
+from multikernel.selection import BankSearchCV, Fold
+from multikernel.typing import Array
 
 _GAMMAS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # times 1 / features
 _TREES = 300
@@ -115,28 +112,6 @@ class Comparison:
             "seed": self.seed,
             "methods": methods,
         }
-
-
-class Prepared(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Columns as the automatic estimator sees them: numbers scaled, gaps filled in, indicators, words.
-
-    Parameters
-    ----------
-    types : dict from columns to what they are declared to hold, or None
-    """
-
-    def __init__(self, types: Any = None) -> None:
-        self.types = types
-
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """What the training table tells."""
-        self.preparation_ = Preparation.of(read(X), self.types)
-        return self
-
-    def transform(self, X: Any) -> Array:
-        """A matrix with a row for each sample."""
-        samples = self.preparation_.samples(self.preparation_.read(X))
-        return np.hstack([samples.plain, *(words.toarray() for words in samples.sparse)])
 
 
 def contest(
@@ -225,8 +200,11 @@ def contestants(
     gammas = [gamma / columns for gamma in _GAMMAS]
     trees = {"n_estimators": _TREES, "random_state": seed}
 
+    def prepared(model: Any) -> Any:
+        return make_pipeline(PreparedColumns(types), model)
+
     def searched(model: Any, parameter: str) -> Any:
-        return make_pipeline(Prepared(types), BankSearchCV(model, {parameter: GRIDS[parameter]}, cv=inner))
+        return prepared(BankSearchCV(model, {parameter: GRIDS[parameter]}, cv=inner))
 
     if task == "classification":
         gaussian = GridSearchCV(SVC(), {"C": GRIDS["C"], "gamma": gammas}, cv=inner)
@@ -235,23 +213,21 @@ def contestants(
             "L1MKL": searched(L1MKLClassifier(), "C"),
             "EasyMKL": searched(EasyMKLClassifier(), "lam"),
             "average of kernels": searched(AverageMKLClassifier(), "C"),
-            "one Gaussian (SVC)": make_pipeline(Prepared(types), gaussian),
-            "random forest": make_pipeline(Prepared(types), RandomForestClassifier(**trees)),
-            "gradient boosting": make_pipeline(
-                Prepared(types), GridSearchCV(HistGradientBoostingClassifier(random_state=seed), _BOOSTING, cv=inner)
+            "one Gaussian (SVC)": prepared(gaussian),
+            "random forest": prepared(RandomForestClassifier(**trees)),
+            "gradient boosting": prepared(
+                GridSearchCV(HistGradientBoostingClassifier(random_state=seed), _BOOSTING, cv=inner),
             ),
         }
     ridge = GridSearchCV(KernelRidge(kernel="rbf"), {"alpha": GRIDS["alpha"], "gamma": gammas}, cv=inner)
     return {
         "automatic": MultiKernelRegressor(types=types, random_state=seed),
-        "MultipleKernelRidgeCV": make_pipeline(Prepared(types), MultipleKernelRidgeCV()),
+        "MultipleKernelRidgeCV": prepared(MultipleKernelRidgeCV()),
         "average of kernels": searched(AverageMKLRegressor(), "alpha"),
-        "one Gaussian (kernel ridge)": make_pipeline(
-            Prepared(types), TransformedTargetRegressor(ridge, transformer=StandardScaler())
-        ),
-        "random forest": make_pipeline(Prepared(types), RandomForestRegressor(**trees)),
-        "gradient boosting": make_pipeline(
-            Prepared(types), GridSearchCV(HistGradientBoostingRegressor(random_state=seed), _BOOSTING, cv=inner)
+        "one Gaussian (kernel ridge)": prepared(TransformedTargetRegressor(ridge, transformer=StandardScaler())),
+        "random forest": prepared(RandomForestRegressor(**trees)),
+        "gradient boosting": prepared(
+            GridSearchCV(HistGradientBoostingRegressor(random_state=seed), _BOOSTING, cv=inner)
         ),
     }
 

@@ -7,8 +7,7 @@ from typing import Any
 
 from sklearn.base import is_classifier
 
-from multikernel.app.jobs.methods import Wish
-from multikernel.app.jobs.parameters import check
+from multikernel.app.jobs.methods import Wish, check
 from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.columns import Columns
 from multikernel.app.tables.table import Table, read_target

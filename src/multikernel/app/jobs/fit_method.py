@@ -10,12 +10,12 @@ from sklearn.base import clone
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from multikernel._typing import Array
 from multikernel.app.jobs.methods import INNER_FOLDS, Wish, folds_of, make_model, most_folds, with_search
 from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.encoding import Encoding
 from multikernel.app.tables.table import Table
-from multikernel.datasets.dataset import Task
+from multikernel.datasets import Task
+from multikernel.typing import Array
 
 _FOLDS = 5  # of the cross-validation whose score is printed
 _SHOWN = 10  # how many of the largest weights are printed

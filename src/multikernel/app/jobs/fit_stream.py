@@ -11,14 +11,13 @@ from typing import Any
 import numpy as np
 
 from multikernel import streams
-from multikernel._typing import Array
 from multikernel.app.jobs.fit_method import certificate
 from multikernel.app.jobs.methods import Wish, make_model
 from multikernel.app.jobs.watch import Watch
-from multikernel.datasets.dataset import Task
+from multikernel.datasets import Task
 from multikernel.kernels import for_columns
-from multikernel.streams import Source
-from multikernel.streams.source import bytes_of
+from multikernel.streams import Source, bytes_of
+from multikernel.typing import Array
 
 _METHOD = "rls2"  # without --method: weights of few kernels, from sums
 _CLASSES = 20  # distinct integers at most that are taken for classes
@@ -68,7 +67,7 @@ def train(path: Path, wish: Wish, streaming: Streaming, watch: Watch) -> tuple[A
     model = make_model(replace(asked, kernels=family), task)
     with watch.fitting("fit"):
         model.fit(source)
-    model._state, model._solved_last = None, ()  # the sums, which a file of the model need not hold
+    model = streams.without_sums(model)
     kind, value = certificate(model)
     weights = np.atleast_2d(model.weights_).mean(axis=0).tolist()
     metadata = {"stream": {"features": list(source.taken), "target": wish.target}}

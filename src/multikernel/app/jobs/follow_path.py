@@ -11,13 +11,12 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from multikernel import path
-from multikernel._typing import Array
 from multikernel.app.jobs.methods import Wish, estimator_of, folds_of, make_model, most_folds, regularisation
 from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.encoding import Encoding
 from multikernel.app.tables.table import Table
-from multikernel.estimators.simplicity import simplest_first
-from multikernel.paths import Path
+from multikernel.paths import Path, simplest_first
+from multikernel.typing import Array
 
 _VALUES = {
     "lam": np.linspace(0.0, 1.0, 11),

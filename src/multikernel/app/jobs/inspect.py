@@ -10,13 +10,13 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.metrics import confusion_matrix
 
-from multikernel._typing import Array
 from multikernel.app.jobs.fit_method import certificate
 from multikernel.app.jobs.predict import samples_of
 from multikernel.app.tables.table import Table
-from multikernel.auto.explanation import Explanation
-from multikernel.datasets.column import decide
+from multikernel.auto import Explanation
+from multikernel.datasets import decide
 from multikernel.persistence import read
+from multikernel.typing import Array
 
 
 @dataclass(frozen=True)

@@ -5,20 +5,22 @@ What regularises is the option lam of the margin machine, C of a support vector 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold
 
 import multikernel as mk
-from multikernel._folds import Fold, Resampling
-from multikernel._typing import Array
-from multikernel.app.jobs.parameters import check
-from multikernel.datasets.dataset import Task
+from multikernel.datasets import Task
+from multikernel.inspection import Parameter
+from multikernel.inspection import parameters_of as all_parameters_of
 from multikernel.kernels import RBF, KernelFamily, per_feature
-from multikernel.selection import BankSearchCV
+from multikernel.selection import BankSearchCV, Fold, grouped_folds
+from multikernel.typing import Array
 
 GRIDS = {
     "lam": (0.0, 0.1, 0.3, 0.5, 0.7, 0.9),
@@ -26,6 +28,8 @@ GRIDS = {
     "alpha": (1e-3, 1e-2, 1e-1, 1.0, 10.0),
 }
 INNER_FOLDS = 3
+# Kernels have a language of their own, and each application shows progress in its own way.
+_ELSEWHERE = {"kernels": "use --kernels", "verbose": "progress is shown anyway"}
 
 
 @dataclass(frozen=True)
@@ -196,5 +200,27 @@ def folds_of(task: Task, n: int, seed: int, y: Array, groups: Array | None) -> l
     """
     if groups is None:
         return list(shuffled_folds(task, n, seed).split(np.empty((len(y), 1)), y))
-    labels = np.unique(y, return_inverse=True)[1] if task == "classification" else np.zeros(len(y), dtype=int)
-    return Resampling.of("--groups", n, groups, y).folds(labels, n, np.random.default_rng(seed))
+    return grouped_folds(y, groups, n, stratify=task == "classification", random_state=seed)
+
+
+def parameters_of(estimator: Callable[..., Any]) -> tuple[Parameter, ...]:
+    """The parameters that a person may set here: all but the kernels and the verbosity."""
+    return tuple(each for each in all_parameters_of(estimator) if each.name not in _ELSEWHERE)
+
+
+def summary(estimator: type) -> str:
+    """The first sentence of the class's docstring."""
+    return " ".join((inspect.getdoc(estimator) or "").split("\n\n")[0].split())
+
+
+def check(estimator: Callable[..., Any], values: Mapping[str, Any]) -> None:
+    """ValueError where the estimator has no such parameter, or its rule does not accept the value."""
+    known = {parameter.name: parameter for parameter in parameters_of(estimator)}
+    for name, value in values.items():
+        if name in _ELSEWHERE:
+            raise ValueError(f"{name!r} cannot be set here; {_ELSEWHERE[name]}")
+        if name not in known:
+            close = get_close_matches(name, known, 1)
+            guess = f"did you mean {close[0]!r}? " if close else ""
+            raise ValueError(f"{estimator.__name__} has no parameter {name!r}; {guess}It has {', '.join(known)}")
+        known[name].check(value, f"{estimator.__name__}: {name}")

@@ -10,11 +10,11 @@ from typing import Any
 import pandas as pd
 from sklearn.base import is_classifier
 
-from multikernel._typing import Array
 from multikernel.app.tables.columns import Columns
 from multikernel.app.tables.encoding import Encoding
 from multikernel.app.tables.table import Table
 from multikernel.persistence import read
+from multikernel.typing import Array
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the start of a formula
 

@@ -9,7 +9,7 @@ from markupsafe import Markup
 from multikernel._svg import inline_svg
 from multikernel.app.jobs.inspect import Inspected, Tested
 from multikernel.app.report.page import BASELINE, LEARNED, page
-from multikernel.estimators.names import short_names
+from multikernel.inspection import short_names
 
 _SHOWN = 20  # kernels with a bar
 

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from multikernel._typing import Array
 from multikernel.app.tables.table import Table
-from multikernel.datasets.column import Column
+from multikernel.datasets import Column
 from multikernel.kernels.numerals import numbers_in
-from multikernel.streams.records import is_missing
+from multikernel.streams import is_missing
+from multikernel.typing import Array
 
 if TYPE_CHECKING:
     import pandas as pd

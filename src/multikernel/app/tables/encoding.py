@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from multikernel._typing import Array
 from multikernel.app.tables.table import Table, read_target
-from multikernel.datasets.column import Column
-from multikernel.datasets.dataset import Task
-from multikernel.datasets.feature import Feature, encode
+from multikernel.datasets import Column, Feature, Task, encode
+from multikernel.typing import Array
 
 if TYPE_CHECKING:
     import pandas as pd

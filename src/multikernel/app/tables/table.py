@@ -12,12 +12,11 @@ from pathlib import Path
 
 import numpy as np
 
-from multikernel._typing import Array
 from multikernel.app.tables.number_marks import plainly
-from multikernel.datasets.column import Column, decide
-from multikernel.datasets.dataset import Task
+from multikernel.datasets import Column, Task, decide
 from multikernel.kernels.numerals import Numerals
-from multikernel.streams.records import DELIMITERS, Records, is_missing
+from multikernel.streams import DELIMITERS, Records, is_missing
+from multikernel.typing import Array
 
 _LISTED = 20  # names of columns that a sentence has room for
 

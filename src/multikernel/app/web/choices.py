@@ -12,7 +12,7 @@ from multikernel.app.web.learning.recipe import Kind, Recipe
 from multikernel.app.web.learning.samples import target_of, unread
 from multikernel.app.web.profile import About, leaks, likely_target, profile
 from multikernel.app.web.store import DataSet
-from multikernel.datasets.dataset import Task
+from multikernel.datasets import Task
 
 
 @lru_cache(maxsize=4)

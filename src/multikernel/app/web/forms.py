@@ -7,19 +7,18 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cache
 from typing import Any, get_args, get_origin, get_type_hints
 
 from sklearn.base import is_classifier, is_regressor
 
 import multikernel as mk
-from multikernel._rules import AnyOf, Choice, Flag, Nothing, Number, Rule, Whole
-from multikernel.app.jobs.parameters import check, parameters_of, summary
+from multikernel.app.jobs.methods import check, parameters_of, summary
 from multikernel.app.web.learning.estimators import REGULARISES
 from multikernel.app.web.learning.families import FAMILIES
-from multikernel.datasets.dataset import Task
-from multikernel.estimators.base import KernelEstimator
+from multikernel.datasets import Task
+from multikernel.inspection import Parameter
 
 _NOT_ASKED = {"random_state", "n_jobs", "class_weight", "checkpoint"}
 _NOT_ASKED_OF_KERNELS = {"X", "types", "kernel"}  # what the columns tell, and what is a kernel itself
@@ -73,10 +72,9 @@ def methods(task: Task) -> dict[str, Method]:
     found = {}
     for name in dir(mk):
         kind = getattr(mk, name)
-        if not (inspect.isclass(kind) and issubclass(kind, KernelEstimator)) or name.startswith(_OWN_KERNELS):
+        if not (inspect.isclass(kind) and is_dataclass(kind) and hasattr(kind, "fit")) or name.startswith(_OWN_KERNELS):
             continue
-        names = {f.name for f in fields(kind)}
-        if "kernels" in names and fits(kind()):
+        if any(each.name == "kernels" for each in fields(kind)) and fits(kind()):
             own = _fields(kind)
             paths = tuple(each.name for each in own if each.name in REGULARISES)
             found[name] = Method(name, summary(kind), kind, own, paths)
@@ -96,7 +94,7 @@ def family_fields(word: str) -> tuple[Field, ...]:
         if _several(hints.get(each.name)):
             found.append(Field(each.name, "numbers", _listed(value), each.kind, each.about))
         else:
-            found.append(_field(each.name, value, each.rule, each.kind, each.about))
+            found.append(_field(each, value))
     return tuple(found)
 
 
@@ -111,29 +109,19 @@ def _listed(values: Sequence[Any] | None) -> str:
 
 def _fields(kind: Any) -> tuple[Field, ...]:
     return tuple(
-        _field(each.name, each.default, each.rule, each.kind, each.about)
-        for each in parameters_of(kind)
-        if each.name not in _NOT_ASKED and each.rule is not None
+        _field(each, each.default) for each in parameters_of(kind) if each.name not in _NOT_ASKED and each.entry
     )
 
 
-def _field(name: str, default: Any, rule: Rule | None, form: str, about: str) -> Field:
-    options = rule.rules if isinstance(rule, AnyOf) else (rule,)
+def _field(parameter: Parameter, default: Any) -> Field:
+    """The field of a parameter, with a default of its own."""
     value = "" if default is None else f"{default}"
-    if isinstance(rule, Flag):
-        return Field(name, "flag", value, form, about)
-    if all(isinstance(option, Choice | Flag | Nothing) for option in options):
-        choices = [str(v) for option in options for v in _choices(option) if v is not None]
-        none = any(None in _choices(option) for option in options)
-        return Field(name, "choice", value, form, about, ("", *choices) if none else tuple(choices))
-    kind = "number" if isinstance(rule, Number | Whole) else "text"
-    return Field(name, kind, value, form, about)
-
-
-def _choices(rule: Rule | None) -> tuple[Any, ...]:
-    if isinstance(rule, Choice):
-        return rule.values
-    return (True, False) if isinstance(rule, Flag) else (None,)
+    choices = parameter.choices or ()
+    words = [str(choice) for choice in choices if choice is not None]
+    if parameter.entry == "choice" and None in choices:
+        words = ["", *words]
+    shown = tuple(words) if parameter.entry == "choice" else ()
+    return Field(parameter.name, parameter.entry or "text", value, parameter.kind, parameter.about, shown)
 
 
 def parameters(method: Method, given: Mapping[str, str]) -> dict[str, Any]:

@@ -13,8 +13,7 @@ import pandas as pd
 from multikernel.app.tables.table import Table
 from multikernel.app.web.learning.recipe import Kind
 from multikernel.app.web.learning.samples import as_strings, values
-from multikernel.datasets.column import Column
-from multikernel.datasets.dataset import Task
+from multikernel.datasets import Column, Task
 from multikernel.kernels.columns import Column as Typed
 from multikernel.kernels.columns import type_of
 from multikernel.kernels.frames import FrameColumn

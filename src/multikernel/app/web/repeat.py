@@ -9,13 +9,13 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, get_args
 
-from multikernel._files import write_whole
-from multikernel.app.jobs.parameters import check
+from multikernel.app.jobs.methods import check
 from multikernel.app.web.forms import check_family, methods
 from multikernel.app.web.learning.families import FAMILIES
 from multikernel.app.web.learning.findings import found
 from multikernel.app.web.learning.recipe import AUTOMATIC, COMPARISON, KINDS, Recipe
-from multikernel.datasets.dataset import Task
+from multikernel.datasets import Task
+from multikernel.files import write_whole
 
 
 def repeated(run: Path, table: Path, out: Path, tell: Callable[[str], None]) -> dict[str, Any]:

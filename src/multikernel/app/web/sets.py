@@ -42,7 +42,7 @@ def own_sets(settings: Settings) -> tuple[dict[str, str], str]:
 
 def of_name(name: str, folder: Path, settings: Settings) -> Loaded:
     """One of these sets; ValueError where it cannot be read."""
-    from multikernel.datasets.directory import DataDirectory
+    from multikernel.datasets import DataDirectory
 
     directory = DataDirectory.find(None)
     source = directory.sources.get(name) if directory else None

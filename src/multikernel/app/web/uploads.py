@@ -74,7 +74,7 @@ def _short(name: str) -> str:
 
 def _part(path: Path, name: str, settings: Settings) -> Part:
     from multikernel.app.tables.table import read_table
-    from multikernel.streams.records import DELIMITERS, is_missing
+    from multikernel.streams import DELIMITERS, is_missing
 
     with path.open("rb") as file:
         first = file.readline(_BLOCK)

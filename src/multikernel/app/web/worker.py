@@ -13,8 +13,8 @@ import warnings
 from pathlib import Path
 from typing import Any, TextIO
 
-from multikernel._files import write_whole
 from multikernel.app.web.limits import limit_memory
+from multikernel.files import write_whole
 
 
 def main() -> int:

@@ -11,13 +11,12 @@ from typing import Any
 import numpy as np
 
 from multikernel import EasyMKLClassifier, bind, datasets, kernels
-from multikernel._typing import Array
-from multikernel.estimators.multiclass import join
 from multikernel.reproduce.dpp.protocol import OVO_C, OVO_DEGREE, OVO_LAM
 from multikernel.reproduce.experiment import Cell, Experiment
 from multikernel.reproduce.published import Row
 from multikernel.reproduce.sources import Source
 from multikernel.reproduce.verdict import Binding, Measured, Query
+from multikernel.typing import Array
 
 PAIRS = tuple(combinations(range(10), 2))
 MOVED = "moved digits"
@@ -84,7 +83,15 @@ def _voted(found: Sequence[Any]) -> Array | None:
     if len(found) < len(PAIRS):
         return None
     decisions = np.stack([_unpacked(each["decisions"]) for each in found], axis=1)
-    return join(decisions, 10, "ovo").argmax(axis=1) != _unpacked(found[0]["truth"])
+    votes = np.zeros((len(decisions), 10))
+    sums = np.zeros_like(votes)
+    for (first, second), values in zip(PAIRS, decisions.T, strict=True):
+        votes[:, first] += values >= 0
+        votes[:, second] += values < 0
+        sums[:, first] += values
+        sums[:, second] -= values
+    named = (votes + sums / (3.0 * (1.0 + np.abs(sums)))).argmax(axis=1)  # sums decide between as many votes
+    return named != _unpacked(found[0]["truth"])
 
 
 def _share(found: Sequence[Any]) -> Measured | None:

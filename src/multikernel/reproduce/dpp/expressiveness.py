@@ -9,16 +9,7 @@ import numpy as np
 
 from multikernel import diagnostics
 from multikernel.procedures import easymkl
-from multikernel.reproduce.dpp.protocol import (
-    LAMS,
-    OUTER,
-    SCALINGS,
-    STANDARDISED,
-    chosen,
-    fixed_weights,
-    load,
-    powers,
-)
+from multikernel.reproduce.dpp.protocol import LAMS, OUTER, SCALINGS, STANDARDISED, chosen, fixed_weights, load, powers
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
 from multikernel.reproduce.results import Results
 from multikernel.reproduce.sources import Source

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from multikernel import KernelBank, bind, kernels
-from multikernel._typing import Array
 from multikernel.machines import HingeMachine, MarginMachine
 from multikernel.procedures import easymkl
 from multikernel.reproduce.dpp.protocol import OVO_LAM, fixed_weights
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
 from multikernel.reproduce.results import Results
 from multikernel.reproduce.sources import Source
+from multikernel.typing import Array
 
 PENALTIES = (1.0, 2.0, 4.0, 8.0, 16.0)
 DEGREES = (1, 2, 3, 4, 5, *range(10, 41, 5))

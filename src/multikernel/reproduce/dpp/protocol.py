@@ -17,13 +17,13 @@ from typing import Any
 import numpy as np
 
 from multikernel import KernelBank, bind, kernels
-from multikernel._typing import Array
 from multikernel.banks import DenseGram
 from multikernel.machines import MarginMachine
 from multikernel.procedures import easymkl
 from multikernel.reproduce.preparation import Preparation
 from multikernel.reproduce.sources import Source
 from multikernel.reproduce.splits import Split, folds
+from multikernel.typing import Array
 
 SCALINGS = {
     "stated": Preparation("interval"),

@@ -9,12 +9,12 @@ import numpy as np
 from sklearn.preprocessing import normalize
 
 from multikernel import bind, kernels
-from multikernel._typing import Array
 from multikernel.reproduce.dpp.protocol import DRAWN, SCALINGS, load, nested
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
 from multikernel.reproduce.results import Results
 from multikernel.reproduce.sources import Source
 from multikernel.reproduce.splits import folds
+from multikernel.typing import Array
 
 DEGREES = {"ionosphere": (1, 2, 3, 4, 5, 7, 10, 15, 20, 25, 30), "abalone_binary": (1, 2, 3, 5, 10, 20, 30)}
 FAMILIES: dict[str, Literal["degree", "random"]] = {"Q_D": "degree", "R_D": "random"}

@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.preprocessing import normalize
 
 from multikernel import HKLClassifier, KernelBank, bind, kernels, path
-from multikernel._typing import Array
 from multikernel.reproduce.dpp.protocol import (
     NAMES,
     SCALINGS,
@@ -26,6 +25,7 @@ from multikernel.reproduce.published import Row
 from multikernel.reproduce.sources import Source
 from multikernel.reproduce.splits import Split, folds
 from multikernel.reproduce.verdict import Binding, Query
+from multikernel.typing import Array
 
 SETS = ("Haberman", "Liver", "Diabetes", "Australian")
 EASY = "K_MKL (EasyMKL, K_10)"

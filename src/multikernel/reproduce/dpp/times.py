@@ -10,13 +10,13 @@ from sklearn.preprocessing import normalize
 from sklearn.svm import SVC
 
 from multikernel import EasyMKLClassifier, kernels
-from multikernel._typing import Array
 from multikernel.reproduce.dpp.protocol import NAMES, SCALINGS, load
 from multikernel.reproduce.experiment import Cell, Experiment, grid
 from multikernel.reproduce.published import Row
 from multikernel.reproduce.sources import Source
 from multikernel.reproduce.splits import folds
 from multikernel.reproduce.verdict import Binding, Query
+from multikernel.typing import Array
 
 ROUNDS = 5  # the shortest counts
 METHODS: dict[str, Callable[[], Any]] = {

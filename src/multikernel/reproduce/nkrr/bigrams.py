@@ -10,13 +10,13 @@ from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
 from multikernel import BankSearchCV, PolynomialMKLRegressor, kernels
-from multikernel._typing import Array
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, Scalar
 from multikernel.reproduce.published import Row
 from multikernel.reproduce.results import Results
 from multikernel.reproduce.sources import Source
 from multikernel.reproduce.splits import folds, share
 from multikernel.reproduce.verdict import Binding, Constant, Measured, Query, extent
+from multikernel.typing import Array
 
 SETS = {"kitchen": "sentiment_kitchen", "electronics": "sentiment_electronics"}
 NUMBERS = {

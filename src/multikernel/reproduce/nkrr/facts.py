@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from multikernel.optimizers.published_gradient import PublishedGradient
+from multikernel.optimizers import PublishedGradient
 from multikernel.reproduce.facts import facts
 from multikernel.reproduce.nkrr import table1
 from multikernel.reproduce.published import Row

@@ -12,9 +12,9 @@ from multikernel import bind, kernels
 from multikernel.combinations import HadamardPower
 from multikernel.domains import NormBall
 from multikernel.machines import RidgeMachine
-from multikernel.optimizers.published_gradient import PublishedGradient
+from multikernel.optimizers import PublishedGradient
 from multikernel.problem import Problem
-from multikernel.procedures.hidden_convexity import HiddenConvexProblem, hidden_convex
+from multikernel.procedures import HiddenConvexProblem, hidden_convex
 from multikernel.reproduce.experiment import Cell, Experiment, grid
 from multikernel.reproduce.nkrr.bigrams import reviews
 from multikernel.reproduce.preparation import Preparation

@@ -15,8 +15,8 @@ from typing import Any
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from multikernel._files import write_whole
 from multikernel._svg import inline_svg
+from multikernel.files import write_whole
 from multikernel.reproduce.catalogue import bindings
 from multikernel.reproduce.experiment import Experiment, Figure
 from multikernel.reproduce.judging import judged

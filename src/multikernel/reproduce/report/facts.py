@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from math import sqrt
 
-from multikernel.optimizers.published_gradient import PublishedGradient
+from multikernel.optimizers import PublishedGradient
 from multikernel.reproduce.facts import facts
 from multikernel.reproduce.published import Row
 from multikernel.reproduce.report.methods import LAMBDAS, RADII

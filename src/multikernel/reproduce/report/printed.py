@@ -14,8 +14,8 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from multikernel._typing import Array
 from multikernel.reproduce.splits import folds
+from multikernel.typing import Array
 
 ETA, SHRINK, MOST, CHANGE = 1.0, 0.8, 50, 1e-3
 

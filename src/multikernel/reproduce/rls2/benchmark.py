@@ -14,9 +14,8 @@ import numpy as np
 
 from multikernel import RLS2Regressor, bind, kernels
 from multikernel import path as certified_path
-from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.datasets.directory import DataDirectory
+from multikernel.datasets import DataDirectory
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
 from multikernel.reproduce.preparation import Preparation
 from multikernel.reproduce.published import Row
@@ -25,6 +24,7 @@ from multikernel.reproduce.rls2 import conjugate
 from multikernel.reproduce.sources import Source
 from multikernel.reproduce.splits import share
 from multikernel.reproduce.verdict import Better, Binding, Measured, Query, over_repetitions
+from multikernel.typing import Array
 
 ALPHAS = tuple(np.logspace(6, -6, 30).tolist())
 SPLITS, FEWER = 100, 30  # as stated, and of the variants

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 from multikernel import LinearRLS2Regressor, path
-from multikernel._typing import Array
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
 from multikernel.reproduce.results import Results
 from multikernel.reproduce.sources import Source
 from multikernel.reproduce.splits import folds, share
+from multikernel.typing import Array
 
 EXPONENTS = np.linspace(0.0, -5.0, 50)  # of 10, times the largest correlation
 

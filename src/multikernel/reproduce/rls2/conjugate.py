@@ -14,10 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from multikernel._typing import Array
-from multikernel.banks import KernelBank
-from multikernel.banks.gram import Gram
-from multikernel.procedures.simplex_least_squares import nearest_point
+from multikernel.banks import Gram, KernelBank
+from multikernel.procedures import nearest_point
+from multikernel.typing import Array
 
 DELTA = 1e-2
 _MOST = 100  # steps in d for one alpha

@@ -11,13 +11,13 @@ from scipy.optimize import brentq, minimize_scalar
 from sklearn.linear_model import lars_path
 
 from multikernel import BankSearchCV, LinearRLS2Regressor, path
-from multikernel._typing import Array
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
 from multikernel.reproduce.published import Row, published
 from multikernel.reproduce.results import Results
 from multikernel.reproduce.sources import Source
 from multikernel.reproduce.splits import folds
 from multikernel.reproduce.verdict import Binding, Query
+from multikernel.typing import Array
 
 ALPHAS = tuple(np.logspace(4, -4, 50).tolist())
 FEATURES = ("lcavol", "lweight", "age", "lbph", "svi", "lcp", "gleason", "pgg45")

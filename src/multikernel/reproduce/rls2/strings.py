@@ -10,12 +10,12 @@ import numpy as np
 from sklearn.linear_model import lars_path
 
 from multikernel import LinearRLS2Regressor, path
-from multikernel._typing import Array
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
 from multikernel.reproduce.published import Row
 from multikernel.reproduce.results import Results
 from multikernel.reproduce.sources import Source
 from multikernel.reproduce.verdict import Better, Binding, Query
+from multikernel.typing import Array
 
 SIZES = (2, 3, 4, 6, 8, 10, 12, 15, 20, 25, 30, 40, 60, 80, 100, 125, 150)
 ALPHAS = np.logspace(6, -8, 60)

@@ -7,17 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from multikernel import (
-    AverageMKLClassifier,
-    BankSearchCV,
-    KernelBank,
-    L1MKLClassifier,
-    LpMKLClassifier,
-    SMKLClassifier,
-)
-from multikernel._typing import Array
+from multikernel import AverageMKLClassifier, BankSearchCV, KernelBank, L1MKLClassifier, LpMKLClassifier, SMKLClassifier
 from multikernel.machines import HingeMachine
 from multikernel.reproduce.splits import folds
+from multikernel.typing import Array
 
 GAP, ITERATIONS = 0.01, 500
 COSTS = tuple(2.0**e for e in range(-5, 11))

@@ -7,11 +7,11 @@ from typing import Annotated
 
 import typer
 
-from multikernel._files import check_new, write_whole
 from multikernel.app.cli import options
 from multikernel.app.cli.config import check_config, save_config
 from multikernel.app.cli.console import (
     ConsoleWatch,
+    check_new,
     one_line_failures,
     read,
     show_json,
@@ -19,6 +19,7 @@ from multikernel.app.cli.console import (
     telling_what_is_left,
 )
 from multikernel.app.cli.options import TaskName, task_of, types_of
+from multikernel.files import write_whole
 
 
 def compare(

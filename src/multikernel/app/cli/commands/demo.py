@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from multikernel._files import check_new, write_whole
 from multikernel.app.cli import options
-from multikernel.app.cli.console import ConsoleWatch, one_line_failures, show_json, show_table
+from multikernel.app.cli.console import ConsoleWatch, check_new, one_line_failures, show_json, show_table
+from multikernel.files import write_whole
 
 if TYPE_CHECKING:
     from multikernel.app.demo.several import Job

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from multikernel._files import check_new
 from multikernel.app.cli import options
 from multikernel.app.cli.config import check_config, save_config
-from multikernel.app.cli.console import ConsoleWatch, one_line_failures, read, show_json, show_table
+from multikernel.app.cli.console import ConsoleWatch, check_new, one_line_failures, read, show_json, show_table
 from multikernel.app.cli.options import MethodName, TaskName, wish_of
 
 if TYPE_CHECKING:

@@ -30,8 +30,7 @@ def methods(
 
 
 def _list(as_json: bool) -> None:
-    from multikernel.app.jobs.methods import METHODS, estimators_of
-    from multikernel.app.jobs.parameters import summary
+    from multikernel.app.jobs.methods import METHODS, estimators_of, summary
 
     found: list[dict[str, Any]] = []
     for name in (None, *METHODS):
@@ -52,8 +51,7 @@ def _list(as_json: bool) -> None:
 
 
 def _describe(name: str, as_json: bool) -> None:
-    from multikernel.app.jobs.methods import estimators_of
-    from multikernel.app.jobs.parameters import parameters_of, summary
+    from multikernel.app.jobs.methods import estimators_of, parameters_of, summary
 
     found: list[dict[str, Any]] = [
         {

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from multikernel._files import check_new, write_whole
 from multikernel.app.cli import options
 from multikernel.app.cli.config import check_config, save_config
-from multikernel.app.cli.console import one_line_failures, read, show_json
+from multikernel.app.cli.console import check_new, one_line_failures, read, show_json
+from multikernel.files import write_whole
 
 
 def predict(

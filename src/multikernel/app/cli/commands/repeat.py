@@ -8,9 +8,8 @@ from typing import Annotated, Any
 
 import typer
 
-from multikernel._files import check_new
 from multikernel.app.cli import options
-from multikernel.app.cli.console import one_line_failures, show_json, show_table
+from multikernel.app.cli.console import check_new, one_line_failures, show_json, show_table
 
 _SHOWN = 10  # weights
 

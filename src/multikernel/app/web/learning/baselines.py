@@ -15,11 +15,11 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from multikernel._typing import Array
-from multikernel.app.jobs.compare import Prepared
 from multikernel.app.jobs.methods import shuffled_folds
 from multikernel.app.web.learning.recipe import Recipe
-from multikernel.datasets.dataset import Task
+from multikernel.auto import PreparedColumns
+from multikernel.datasets import Task
+from multikernel.typing import Array
 
 _MOST = 800  # rows that it is tuned on, and as many that it is tried on, to save time and memory
 _C, _ALPHAS, _GAMMAS = (1.0, 10.0, 100.0), (1e-3, 1e-2, 1e-1, 1.0), (0.03, 0.1, 0.3, 1.0)
@@ -49,10 +49,10 @@ def _some(rows: Array, seed: int) -> Array:
 
 
 def _gaussian(recipe: Recipe, p: int) -> Any:
-    inner, gammas = shuffled_folds(recipe.task, 3, recipe.seed), [gamma / p for gamma in _GAMMAS]
+    inner = shuffled_folds(recipe.task, 3, recipe.seed)
+    gammas = [gamma / p for gamma in _GAMMAS]
+    columns = PreparedColumns(dict(recipe.columns))
     if recipe.task == "classification":
-        return make_pipeline(Prepared(dict(recipe.columns)), GridSearchCV(SVC(), {"C": _C, "gamma": gammas}, cv=inner))
+        return make_pipeline(columns, GridSearchCV(SVC(), {"C": _C, "gamma": gammas}, cv=inner))
     ridge = GridSearchCV(KernelRidge(kernel="rbf"), {"alpha": _ALPHAS, "gamma": gammas}, cv=inner)
-    return make_pipeline(
-        Prepared(dict(recipe.columns)), TransformedTargetRegressor(ridge, transformer=StandardScaler())
-    )
+    return make_pipeline(columns, TransformedTargetRegressor(ridge, transformer=StandardScaler()))

@@ -21,7 +21,7 @@ from multikernel.app.web.learning.families import family
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.learning.samples import as_given
 from multikernel.app.web.learning.telling import Tell
-from multikernel.auto.base import MultiKernelEstimator
+from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor
 
 _FOLDS = 5
 
@@ -62,7 +62,7 @@ def compared(recipe: Recipe, X: pd.DataFrame, y: Any, tell: Tell) -> dict[str, A
 
 
 def _learns_kernels(model: Any) -> bool:
-    return isinstance(model, MultiKernelEstimator) or _kernels(model) is not None
+    return isinstance(model, MultiKernelClassifier | MultiKernelRegressor) or _kernels(model) is not None
 
 
 def _kernels(model: Any) -> str | None:
@@ -80,4 +80,4 @@ def _of_views(model: Any, recipe: Recipe, X: pd.DataFrame) -> Any:
 
 
 def _taken(model: Any, recipe: Recipe, X: pd.DataFrame) -> Any:
-    return as_given(X, recipe) if isinstance(model, MultiKernelEstimator) else X
+    return as_given(X, recipe) if isinstance(model, MultiKernelClassifier | MultiKernelRegressor) else X

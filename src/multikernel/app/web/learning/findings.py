@@ -14,7 +14,6 @@ import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 
 import multikernel
-from multikernel._files import write_whole
 from multikernel.app.jobs.methods import most_folds, shuffled_folds
 from multikernel.app.tables.table import read_table
 from multikernel.app.web.learning.baselines import single_kernel, trivial
@@ -25,6 +24,7 @@ from multikernel.app.web.learning.recipe import COMPARISON, Recipe
 from multikernel.app.web.learning.samples import bare, check_enough, frame, target_of, words_of
 from multikernel.app.web.learning.shown import certificate_of, freedom_of, path_of, quality, typical, weights_of
 from multikernel.app.web.learning.telling import Tell, fitting
+from multikernel.files import write_whole
 
 FOLDS = 5
 _BASELINE = 0.4  # the time of a baseline's fold beside that of a fit

@@ -10,10 +10,10 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from multikernel._typing import Array
 from multikernel.app.web.learning.estimators import made
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.learning.samples import as_given
+from multikernel.typing import Array
 
 _SHUFFLED = 40  # columns up to which each is shuffled
 _ROWS = 300  # of a fold on which columns are shuffled

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Self, get_args
 
-from multikernel.datasets.dataset import Task
+from multikernel.datasets import Task
 
 AUTOMATIC, COMPARISON = "automatic", "comparison"
 Kind = Literal["number", "category", "date", "text"]

@@ -9,11 +9,11 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import auc, confusion_matrix, roc_curve
 
-from multikernel._typing import Array
 from multikernel.app.web.learning.held_out import HeldOut
 from multikernel.app.web.learning.names import in_short
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.paths import path
+from multikernel.typing import Array
 
 _POINTS, _CURVES, _LEVELS = 400, 6, 60
 _COVERED = 0.9  # of the intervals
