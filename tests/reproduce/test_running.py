@@ -16,15 +16,15 @@ import pytest
 
 from multikernel.reproduce import catalogue
 from multikernel.reproduce.command import CELLS, reproduce
+from multikernel.reproduce.data import DataSource
 from multikernel.reproduce.experiment import Cell, Experiment
 from multikernel.reproduce.pages import write as pages
 from multikernel.reproduce.published import PAPERS, published
 from multikernel.reproduce.results import Ledger
 from multikernel.reproduce.running import results_of, run
-from multikernel.reproduce.sources import Source
 
 
-def measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     if cell["seed"] == 3:
         raise ArithmeticError("no number")
     return {"value": given.get("value", 10) + cell["seed"]}
@@ -47,7 +47,7 @@ def test_order_failures_and_what_is_kept(made_up: Experiment, tmp_path: Path) ->
     ledger = Ledger(tmp_path / "cells.jsonl")
     for _ in range(2):  # the second time nothing is left but what failed
         with pytest.raises(ValueError, match=r"1 cells could not be measured.*ArithmeticError: no number"):
-            run([made_up], ledger, Source(), quick=False, jobs=1, tell=told.append)
+            run([made_up], ledger, DataSource(), quick=False, jobs=1, tell=told.append)
     assert [found["value"] for found in results_of(made_up, ledger, False).found] == [13, 15]
     assert len((tmp_path / "cells.jsonl").read_text().splitlines()) == 3
     assert [line.split(":")[0] for line in told if not line.startswith("failed")] == [
@@ -63,7 +63,7 @@ def test_a_report_is_written_where_some_cells_fail(
 ) -> None:
     surfaces = catalogue.experiment("nkrr/surfaces")
 
-    def some(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    def some(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
         if cell["lambda"] == 10:
             raise ArithmeticError("no number")
         return surfaces.measure(cell, source, given)
@@ -112,8 +112,8 @@ def test_data_that_are_not_there_are_told_and_left_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize("each", catalogue.EXPERIMENTS, ids=lambda each: each.key)
 def test_every_experiment_measures_a_cell_of_a_quick_run(each: Experiment, small_data: Path) -> None:
     cell = each.cells(True)[0]
-    given = each.measure(cell.needs, Source(small_data), {}) if cell.needs else {}
-    assert each.measure(cell, Source(small_data), given)
+    given = each.measure(cell.needs, DataSource(small_data), {}) if cell.needs else {}
+    assert each.measure(cell, DataSource(small_data), given)
 
 
 @pytest.mark.study

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from multikernel.reproduce.catalogue import chosen
+from multikernel.reproduce.data import DataSource
 from multikernel.reproduce.experiment import Experiment
-from multikernel.reproduce.pages import Cost, write_pages
+from multikernel.reproduce.pages import ExperimentCost, write_pages
 from multikernel.reproduce.results import Ledger
 from multikernel.reproduce.running import finished, in_order, results_of, run, stamp_of
-from multikernel.reproduce.sources import Source
 
 CELLS = "cells.jsonl"  # in the directory of the report
 
@@ -50,7 +50,7 @@ def reproduce(
     """
     experiments = chosen(paper, table, figure)
     out.mkdir(parents=True, exist_ok=True)
-    ledger, source = Ledger(out / CELLS, also), Source(data_dir)
+    ledger, source = Ledger(out / CELLS, also), DataSource(data_dir)
     stale = sum(ledger.stale(stamp_of(each)) for each in experiments)
     if stale:
         tell(f"{stale} cells in {out / CELLS} are of another version, protocol or tolerance, and are measured anew")
@@ -73,8 +73,10 @@ def reproduce(
     return first
 
 
-def _cost(experiment: Experiment, ledger: Ledger, quick: bool) -> Cost:
+def _cost(experiment: Experiment, ledger: Ledger, quick: bool) -> ExperimentCost:
     """What the finished cells of an experiment took."""
     seconds = [line["seconds"] for line in finished(experiment, ledger).values()]
     count = len(in_order(experiment.cells(quick)))
-    return Cost(f"{experiment.paper}: {experiment.title}", len(seconds), max(count, len(seconds)), sum(seconds))
+    return ExperimentCost(
+        f"{experiment.paper}: {experiment.title}", len(seconds), max(count, len(seconds)), sum(seconds)
+    )

@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 
 from multikernel import BankSearchCV, PolynomialMKLRegressor, kernels
-from multikernel.reproduce.splits import Split, folds
+from multikernel.reproduce.data import Split, folds
 from multikernel.typing import Array
 
 Grid = Mapping[str, Sequence[float]]
 
 
 @dataclass(frozen=True)
-class Method:
+class PolynomialMethod:
     """What is learned.
 
     Parameters

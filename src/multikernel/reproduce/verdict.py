@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from multikernel.reproduce.published import Row
+from multikernel.reproduce.published import PublishedNumber
 
 Found = Mapping[str, Any]  # what the measurement of one cell gave: numbers, lists of numbers, or one of these by name
 Better = Literal["lower", "higher", "neither"]
@@ -125,7 +125,7 @@ class Verdict:
     directed : whether lower, or higher, numbers are better; where neither is, a number that is not within differs
     """
 
-    row: Row
+    row: PublishedNumber
     mark: Mark
     measured: Mapping[str, Measured] = field(default_factory=dict)
     allowed: str = ""
@@ -143,7 +143,7 @@ class Verdict:
         return bool(self.cause or self.agreeing)
 
 
-def mark_of(row: Row, measured: Measured, better: Better) -> tuple[Mark, str]:
+def mark_of(row: PublishedNumber, measured: Measured, better: Better) -> tuple[Mark, str]:
     """The mark, and what was allowed: the published deviation, else our own, else the rounding of print."""
     limits = row.limits
     if isinstance(measured.value, str) or limits is None:

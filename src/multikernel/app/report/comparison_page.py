@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from multikernel._svg import inline_svg
 from multikernel.app.jobs.compare import Comparison, Result
 from multikernel.app.report.page import BASELINE, LEARNED, page
+from multikernel.reproduce.pages.html import inline_svg
 
 _WIDE = 10.0  # times the least seconds: beyond it an axis from zero would hide the short ones
 

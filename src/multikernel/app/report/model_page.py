@@ -6,10 +6,10 @@ from typing import Any
 
 from markupsafe import Markup
 
-from multikernel._svg import inline_svg
 from multikernel.app.jobs.inspect import Inspected, Tested
 from multikernel.app.report.page import BASELINE, LEARNED, page
 from multikernel.inspection import short_names
+from multikernel.reproduce.pages.html import inline_svg
 
 _SHOWN = 20  # kernels with a bar
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import platform
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime
-from importlib.metadata import version
 from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from multikernel.reproduce.pages.html import provenance, templates
 
 LEARNED, BASELINE, OUTSIDE = "#4a7fe0", "#8d96a8", "#dd8a33"  # mid tones, to be seen on white and on black
-_LIBRARIES = ("multikernel", "numpy", "scipy", "scikit-learn", "numba")
 
 
 def page(template: str, functions: Mapping[str, Callable[..., Any]] | None = None, **values: Any) -> str:
@@ -24,18 +19,10 @@ def page(template: str, functions: Mapping[str, Callable[..., Any]] | None = Non
     functions : what it may call
     values : what it shows, beside the versions, the machine and the time
     """
-    environment = Environment(
-        loader=PackageLoader("multikernel.app.report"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
+    environment = templates("multikernel.app.report")
     environment.globals |= dict(functions or {})
     return environment.get_template(template).render(
-        versions={name: version(name) for name in _LIBRARIES},
-        machine=f"Python {platform.python_version()}, {platform.system()} {platform.machine()}, {os.cpu_count()} CPUs",
-        made=datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        **provenance(),
         colors={"learned": LEARNED, "baseline": BASELINE, "outside": OUTSIDE},
         **values,
     )

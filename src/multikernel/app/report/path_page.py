@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from multikernel._svg import inline_svg
 from multikernel.app.jobs.follow_path import Followed, rows_of
 from multikernel.app.report.page import BASELINE, LEARNED, page
+from multikernel.reproduce.pages.html import inline_svg
 
 
 def render(followed: Followed) -> str:

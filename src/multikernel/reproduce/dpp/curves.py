@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel.reproduce.data import DataSource, folds
 from multikernel.reproduce.dpp.protocol import (
     CONSTANTS,
     GAMMAS,
@@ -22,8 +23,6 @@ from multikernel.reproduce.dpp.protocol import (
 )
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
 from multikernel.reproduce.results import Results
-from multikernel.reproduce.sources import Source
-from multikernel.reproduce.splits import folds
 
 CUT = 20  # the largest degree of a Gaussian: what lies beyond weighs less than 1e-7
 FREE = ("K_D,c", "K_RBF")  # the parameter that is best on the test folds is told, as in the paper
@@ -82,7 +81,7 @@ def _of(name: str, variant: str, plan: str) -> list[Cell]:
     return grid(data=[name], variant=[variant], plan=[plan], D=own.degrees, fold=range(own.outer))
 
 
-def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y = load(source, cell["data"])
     plan, D = PLANS[cell["plan"]], cell["D"]
     split = folds(y, 10, 0, stratified=True)[cell["fold"]]

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from multikernel import EasyMKLClassifier, bind, datasets, kernels
+from multikernel.reproduce.data import DataSource
 from multikernel.reproduce.dpp.protocol import OVO_C, OVO_DEGREE, OVO_LAM
 from multikernel.reproduce.experiment import Cell, Experiment
-from multikernel.reproduce.published import Row
-from multikernel.reproduce.sources import Source
+from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.verdict import Binding, Measured, Query
 from multikernel.typing import Array
 
@@ -24,7 +24,7 @@ VARIANTS = {MOVED: "Each pair is learned once more from its support vectors and 
 
 
 @lru_cache(maxsize=1)
-def _digits(source: Source, images: str, train: int) -> tuple[Array, Array, Array, Array]:
+def _digits(source: DataSource, images: str, train: int) -> tuple[Array, Array, Array, Array]:
     """Pixels and labels of the first training digits and of the test digits."""
     data = source.load("mnist")
     X, split = data.X, np.asarray(data.split)
@@ -44,7 +44,7 @@ def _cells(quick: bool) -> Sequence[Cell]:
     ]
 
 
-def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y, X_test, y_test = _digits(source, cell["images"], cell["train"])
     rows = np.flatnonzero((y == cell["a"]) | (y == cell["b"]))
     target = np.where(y[rows] == cell["a"], 1, -1)
@@ -104,7 +104,7 @@ def _count(found: Sequence[Any]) -> Measured | None:
     return None if wrong is None else Measured(float(wrong.sum()))
 
 
-def _bind(row: Row) -> Binding | None:
+def _bind(row: PublishedNumber) -> Binding | None:
     if row.data != "MNIST" or not row.method.startswith("EasyMKL K_8"):
         return None
     images = "deskewed" if "deskewed" in row.method else "raw"

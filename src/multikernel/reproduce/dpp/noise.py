@@ -10,16 +10,16 @@ from sklearn.datasets import make_classification
 
 from multikernel import diagnostics
 from multikernel.procedures import easymkl
+from multikernel.reproduce.data import DataSource
 from multikernel.reproduce.dpp.protocol import OUTER, powers
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
 from multikernel.reproduce.results import Results
-from multikernel.reproduce.sources import Source
 
 DEGREE, LAMBDA, SAMPLES = 10, 0.01, 500
 PERCENTAGES = (*range(11), *range(20, 101, 10))
 
 
-def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     seed = cell["seed"]
     X, labels = make_classification(
         SAMPLES, n_features=2, n_informative=1, n_redundant=0, n_clusters_per_class=1, random_state=seed

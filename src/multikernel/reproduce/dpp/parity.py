@@ -12,10 +12,10 @@ import numpy as np
 from multikernel import KernelBank, bind, kernels
 from multikernel.machines import HingeMachine, MarginMachine
 from multikernel.procedures import easymkl
+from multikernel.reproduce.data import DataSource
 from multikernel.reproduce.dpp.protocol import OVO_LAM, fixed_weights
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
 from multikernel.reproduce.results import Results
-from multikernel.reproduce.sources import Source
 from multikernel.typing import Array
 
 PENALTIES = (1.0, 2.0, 4.0, 8.0, 16.0)
@@ -35,7 +35,7 @@ class Part:
 
 
 @lru_cache(maxsize=1)
-def _parts(source: Source, train: int, held_out: int, D: int) -> tuple[Part, Part]:
+def _parts(source: DataSource, train: int, held_out: int, D: int) -> tuple[Part, Part]:
     """What C is chosen on, and what is reported: fitted on the first rows, or with ``train`` of all on all of them."""
     data = source.load("mnist")
     y, split = np.where(data.y % 2 == 0, 1.0, -1.0), np.asarray(data.split)
@@ -67,7 +67,7 @@ def _errors(part: Part, w: Array, penalties: Sequence[float]) -> list[float]:
     return errors
 
 
-def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     choice, final = _parts(source, cell["train"], cell["held"], cell["D"])
     held_out = _errors(choice, _weights(cell["method"], choice), PENALTIES)
     C = PENALTIES[int(np.argmin(held_out))]

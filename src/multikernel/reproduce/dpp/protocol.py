@@ -20,15 +20,13 @@ from multikernel import KernelBank, bind, kernels
 from multikernel.banks import DenseGram
 from multikernel.machines import MarginMachine
 from multikernel.procedures import easymkl
-from multikernel.reproduce.preparation import Preparation
-from multikernel.reproduce.sources import Source
-from multikernel.reproduce.splits import Split, folds
+from multikernel.reproduce.data import DataSource, FeatureScaling, Split, folds
 from multikernel.typing import Array
 
 SCALINGS = {
-    "stated": Preparation("interval"),
-    "signed": Preparation("signed"),
-    "standardised": Preparation("standard"),
+    "stated": FeatureScaling("interval"),
+    "signed": FeatureScaling("signed"),
+    "standardised": FeatureScaling("standard"),
 }
 SIGNED = (
     "Features on [-1, 1], as a well-known collection of these data ships them; the paper does not tell how it scales."
@@ -56,7 +54,7 @@ NAMES = {
 }
 
 
-def load(source: Source, name: str) -> tuple[Array, Array]:
+def load(source: DataSource, name: str) -> tuple[Array, Array]:
     """Features and labels -1 and +1; of Pendigits the first 4000 rows, even against odd, as the paper does not say."""
     if name != "pendigits":
         return source.signs(name)

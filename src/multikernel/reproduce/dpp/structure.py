@@ -9,11 +9,10 @@ import numpy as np
 from sklearn.preprocessing import normalize
 
 from multikernel import bind, kernels
+from multikernel.reproduce.data import DataSource, folds
 from multikernel.reproduce.dpp.protocol import DRAWN, SCALINGS, load, nested
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
 from multikernel.reproduce.results import Results
-from multikernel.reproduce.sources import Source
-from multikernel.reproduce.splits import folds
 from multikernel.typing import Array
 
 DEGREES = {"ionosphere": (1, 2, 3, 4, 5, 7, 10, 15, 20, 25, 30), "abalone_binary": (1, 2, 3, 5, 10, 20, 30)}
@@ -31,7 +30,7 @@ def _cells(quick: bool) -> Sequence[Cell]:
     ]
 
 
-def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y = load(source, cell["data"])
     rows = np.random.default_rng(0).permutation(len(y))[:ROWS] if len(y) > ROWS else np.arange(len(y))
     X, y = normalize(SCALINGS["stated"](X[rows])), y[rows]  # a draw is bound once for all folds

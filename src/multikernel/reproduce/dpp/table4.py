@@ -9,6 +9,7 @@ import numpy as np
 from sklearn.preprocessing import normalize
 
 from multikernel import HKLClassifier, KernelBank, bind, kernels, path
+from multikernel.reproduce.data import DataSource, FeatureScaling, Split, folds
 from multikernel.reproduce.dpp.protocol import (
     NAMES,
     SCALINGS,
@@ -20,10 +21,7 @@ from multikernel.reproduce.dpp.protocol import (
     powers,
 )
 from multikernel.reproduce.experiment import Cell, Experiment, grid
-from multikernel.reproduce.preparation import Preparation
-from multikernel.reproduce.published import Row
-from multikernel.reproduce.sources import Source
-from multikernel.reproduce.splits import Split, folds
+from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.verdict import Binding, Query
 from multikernel.typing import Array
 
@@ -34,7 +32,7 @@ COSTS = tuple(10.0**e for e in range(-3, 4))
 DEGREE = 10
 INNER, OUTER = 1e-2, 1e-3  # relative duality gaps of hierarchical kernel learning
 GAUSSIANS, CONSTANT = "Gaussians", "with a constant"
-_PREPARATIONS = {**SCALINGS, GAUSSIANS: SCALINGS["standardised"], CONSTANT: Preparation("interval", constant=True)}
+_PREPARATIONS = {**SCALINGS, GAUSSIANS: SCALINGS["standardised"], CONSTANT: FeatureScaling("interval", constant=True)}
 _LONG = {"australian": 2}  # test folds of Gaussians, where a model takes minutes and a gigabyte
 _HABERMAN = (
     "three features on [0, 1], at unit length, have lost one of three dimensions; with a constant beside them ten ways "
@@ -55,7 +53,7 @@ def _cells(quick: bool) -> Sequence[Cell]:
     return [*easy, *constant, *products, *(cell for cell in gaussians if cell["fold"] < _LONG.get(cell["data"], 10))]
 
 
-def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y = load(source, cell["data"])
     split = folds(y, 10, 0, stratified=True)[cell["fold"]]
     scaled = _PREPARATIONS[cell["variant"]](X, split[0])
@@ -90,7 +88,7 @@ def _hierarchical(bank: KernelBank, y: Array, split: Split, rho: float) -> Mappi
     }
 
 
-def _bind(row: Row) -> Binding | None:
+def _bind(row: PublishedNumber) -> Binding | None:
     if row.place != "Table 4":
         return None
     cause = _HABERMAN if row.data == "Haberman" else "features on [-1, 1] give the published numbers"

@@ -10,11 +10,10 @@ from sklearn.preprocessing import normalize
 from sklearn.svm import SVC
 
 from multikernel import EasyMKLClassifier, kernels
+from multikernel.reproduce.data import DataSource, folds
 from multikernel.reproduce.dpp.protocol import NAMES, SCALINGS, load
 from multikernel.reproduce.experiment import Cell, Experiment, grid
-from multikernel.reproduce.published import Row
-from multikernel.reproduce.sources import Source
-from multikernel.reproduce.splits import folds
+from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.verdict import Binding, Query
 from multikernel.typing import Array
 
@@ -34,7 +33,7 @@ def _seconds(make: Callable[[], Any], X: Array, y: Array) -> float:
     return time.perf_counter() - start
 
 
-def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y = load(source, cell["data"])
     train = folds(y, 10, 0, stratified=True)[cell["fold"]][0]
     rows = normalize(SCALINGS["stated"](X, train)[train])
@@ -44,7 +43,7 @@ def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[st
     return {name: min(taken[name] for taken in rounds) for name in METHODS}
 
 
-def _bind(row: Row) -> Binding | None:
+def _bind(row: PublishedNumber) -> Binding | None:
     if row.place != "Table 3":
         return None
     return Query({"data": NAMES[row.data]}, (row.method,), "lower")

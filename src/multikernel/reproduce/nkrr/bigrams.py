@@ -10,11 +10,10 @@ from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
 from multikernel import BankSearchCV, PolynomialMKLRegressor, kernels
+from multikernel.reproduce.data import DataSource, folds, share
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, Scalar
-from multikernel.reproduce.published import Row
+from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.results import Results
-from multikernel.reproduce.sources import Source
-from multikernel.reproduce.splits import folds, share
 from multikernel.reproduce.verdict import Binding, Constant, Measured, Query, extent
 from multikernel.typing import Array
 
@@ -34,7 +33,7 @@ CAUSE = (
 )
 
 
-def reviews(source: Source, name: str, rows: int, bigrams: int) -> tuple[Any, Array]:
+def reviews(source: DataSource, name: str, rows: int, bigrams: int) -> tuple[Any, Array]:
     """Counts of the bigrams that most reviews have, with a constant, and the stars, of some random reviews."""
     data = source.load(name)
     chosen = np.random.default_rng(0).permutation(len(data.y))[:rows]
@@ -52,7 +51,7 @@ def _model(method: str, tol: float, **parameters: Any) -> PolynomialMKLRegressor
     )
 
 
-def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y = reviews(source, cell["data"], cell["rows"], cell["bigrams"])
     method, size = cell["method"], X.shape[1] ** (1.0 / (METHODS[cell["method"]] or 2.0))
     if cell["step"] == "choice":
@@ -96,7 +95,7 @@ def _means(found: Sequence[Any]) -> Measured:
     return extent([float(np.mean(errors)) for errors in points.values()])
 
 
-def _bind(row: Row) -> Binding | None:
+def _bind(row: PublishedNumber) -> Binding | None:
     if row.place == "Figure 2":
         return Query({"data": SETS[row.data], "step": "test", "rows": ROWS}, (), "lower", _means, CAUSE)
     constants = {"per domain": ROWS, "CV points": CHOOSING, "splits": SPLITS}

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from multikernel.reproduce.judging import STATED
+from multikernel.reproduce.catalogue import STATED
 from multikernel.reproduce.verdict import Mark, Measured, Verdict
 
 SIGNS = {
@@ -74,7 +74,7 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Cost:
+class ExperimentCost:
     """What an experiment takes.
 
     Parameters
@@ -90,7 +90,7 @@ class Cost:
     seconds: float
 
     @classmethod
-    def of(cls, costs: Sequence[Cost]) -> Cost:
+    def of(cls, costs: Sequence[ExperimentCost]) -> ExperimentCost:
         """All of them together."""
         return cls("in all", sum(c.finished for c in costs), sum(c.count for c in costs), sum(c.seconds for c in costs))
 

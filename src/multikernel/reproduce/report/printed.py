@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from multikernel.reproduce.splits import folds
+from multikernel.reproduce.data import folds
 from multikernel.typing import Array
 
 ETA, SHRINK, MOST, CHANGE = 1.0, 0.8, 50, 1e-3

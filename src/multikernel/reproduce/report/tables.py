@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from multikernel.reproduce.data import DataSource, share
 from multikernel.reproduce.experiment import Cell, Experiment, grid
-from multikernel.reproduce.published import Row
+from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.report import printed
 from multikernel.reproduce.report.methods import LAMBDAS, METHODS, PREPARATIONS, RADII, UNCENTRED, sizes
-from multikernel.reproduce.sources import Source
-from multikernel.reproduce.splits import share
 from multikernel.reproduce.verdict import Binding, NotComparable, Query
 
 DATA = {"Ionosphere": "ionosphere", "Sonar": "sonar"}
@@ -65,7 +64,7 @@ def _printed() -> list[Cell]:
     )
 
 
-def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y = source.signs(cell["data"])
     prepare, method = PREPARATIONS.get(cell["variant"], PREPARATIONS["stated"]), METHODS[cell["method"]]
     if cell["variant"] == PRINTED:
@@ -76,7 +75,7 @@ def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[st
     return method.tested(prepare(X, train), y, (train, test), given["parameters"], EXPERIMENT.tol)
 
 
-def _bind(row: Row) -> Binding | None:
+def _bind(row: PublishedNumber) -> Binding | None:
     if row.place in ("Table 1", "Table 3"):
         if not row.value:
             return NotComparable("no number is printed: the method is for degree 1")

@@ -16,13 +16,11 @@ from multikernel import RLS2Regressor, bind, kernels
 from multikernel import path as certified_path
 from multikernel.banks import KernelBank
 from multikernel.datasets import DataDirectory
+from multikernel.reproduce.data import DataSource, FeatureScaling, share
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
-from multikernel.reproduce.preparation import Preparation
-from multikernel.reproduce.published import Row
+from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.results import Results
 from multikernel.reproduce.rls2 import conjugate
-from multikernel.reproduce.sources import Source
-from multikernel.reproduce.splits import share
 from multikernel.reproduce.verdict import Better, Binding, Measured, Query, over_repetitions
 from multikernel.typing import Array
 
@@ -96,26 +94,26 @@ VARIANTS = {
 
 
 @lru_cache(maxsize=2)
-def _prepared(source: Source, name: str, erp: bool) -> tuple[KernelBank, Array]:
+def _prepared(source: DataSource, name: str, erp: bool) -> tuple[KernelBank, Array]:
     """All kernels on all rows, each divided by its trace over training and test rows, and the target."""
     data, X = source.load(name), features(source, name)
     y = data.y.astype(float) if data.task == "regression" else source.signs(name)[1]
     if erp:
-        X, y = np.column_stack([X, Preparation("standard")(y[:, None])]), _estimates(source)
+        X, y = np.column_stack([X, FeatureScaling("standard")(y[:, None])]), _estimates(source)
     bank = bind(kernels.rls2_basis(), X)
     traces = bank.traces()
     return bank.select(np.flatnonzero(traces > 0)).scaled(1.0 / traces[traces > 0]), y
 
 
-def features(source: Source, name: str) -> Array:
+def features(source: DataSource, name: str) -> Array:
     """Features that vary, categories as indicators, standardised over all rows where Table 2 says so."""
     data = source.load(name)
     keep = [not str(feature).startswith("model=") for feature in data.feature_names]  # which differs from row to row
     X = np.asarray(data.X, dtype=float)[:, keep]
-    return Preparation("standard" if _BY_SOURCE[name].standardised else "raw", rows="all")(X)
+    return FeatureScaling("standard" if _BY_SOURCE[name].standardised else "raw", rows="all")(X)
 
 
-def _estimates(source: Source) -> Array:
+def _estimates(source: DataSource) -> Array:
     """ERP, a column of the file of Cpu that is no feature."""
     directory = DataDirectory.find(source.directory)
     if directory is None:
@@ -142,7 +140,7 @@ def _cells(quick: bool) -> Sequence[Cell]:
     ]
 
 
-def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     mode = MODES[cell["variant"]]
     bank, y = _prepared(source, cell["data"], cell["variant"] == "ERP")
     regression = _BY_SOURCE[cell["data"]].regression
@@ -207,7 +205,7 @@ def _at(found: Sequence[Any], quantity: str, place: int) -> Measured:
     return over_repetitions([each[quantity][place] for each in found])
 
 
-def _bind(row: Row) -> Binding | None:
+def _bind(row: PublishedNumber) -> Binding | None:
     if row.place == "text 5.2":
         return Query({"part": 0.7}, ("iterations",), summary=_range_of_means)
     if row.place not in ("Table 3", "Table 4"):
@@ -232,7 +230,7 @@ def _range_of_means(values: Sequence[Any]) -> Measured:
     return Measured(float(np.mean(values)))
 
 
-def _why(row: Row) -> str:
+def _why(row: PublishedNumber) -> str:
     if row.data == "Cpu":
         return "the paper takes ERP, an estimate by others, as the target"
     if row.metric.startswith("selected"):

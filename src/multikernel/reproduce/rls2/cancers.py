@@ -8,10 +8,9 @@ from typing import Any
 import numpy as np
 
 from multikernel import LinearRLS2Regressor, path
+from multikernel.reproduce.data import DataSource, folds, share
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
 from multikernel.reproduce.results import Results
-from multikernel.reproduce.sources import Source
-from multikernel.reproduce.splits import folds, share
 from multikernel.typing import Array
 
 EXPONENTS = np.linspace(0.0, -5.0, 50)  # of 10, times the largest correlation
@@ -33,7 +32,7 @@ def _values(X: Array, y: Array, labels: Array, X_test: Array) -> tuple[Array, Ar
     return np.array(values), np.any(used, axis=0)
 
 
-def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     data = source.load(cell["data"])
     X, y, labels = np.asarray(data.X, dtype=float), data.y, np.unique(data.y)
     X = (X - X.mean(axis=1, keepdims=True)) / X.std(axis=1, keepdims=True)  # each patient

@@ -11,11 +11,10 @@ from scipy.optimize import brentq, minimize_scalar
 from sklearn.linear_model import lars_path
 
 from multikernel import BankSearchCV, LinearRLS2Regressor, path
+from multikernel.reproduce.data import DataSource, folds
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
-from multikernel.reproduce.published import Row, published
+from multikernel.reproduce.published import PublishedNumber, published
 from multikernel.reproduce.results import Results
-from multikernel.reproduce.sources import Source
-from multikernel.reproduce.splits import folds
 from multikernel.reproduce.verdict import Binding, Query
 from multikernel.typing import Array
 
@@ -25,7 +24,7 @@ _SUBSET, _FREEDOM, _SHARE, _COMPONENTS, _DIRECTIONS = 2, 5.0, 0.375, 7, 2  # of 
 WAYS = 10  # to make the folds
 
 Fit = Callable[[Array, Array], Array]  # coefficients, of features as they come and a centred target
-Method = Callable[[Array, Array], tuple[Array, float]]  # coefficients and constant, of training rows
+PolynomialMethod = Callable[[Array, Array], tuple[Array, float]]  # coefficients and constant, of training rows
 
 
 def _least_squares(X: Array, y: Array) -> Array:
@@ -96,7 +95,7 @@ def _lasso(X: Array, y: Array) -> Array:
     return np.array([np.interp(_SHARE * sizes[-1], sizes, row) for row in coefs])
 
 
-def _as_they_are(fit: Fit) -> Method:
+def _as_they_are(fit: Fit) -> PolynomialMethod:
     """Features keep the mean that they have on training rows; the constant is the mean of the target."""
 
     def fitted(X: Array, y: Array) -> tuple[Array, float]:
@@ -106,7 +105,7 @@ def _as_they_are(fit: Fit) -> Method:
     return fitted
 
 
-def _centred(fit: Fit, scaled: bool = False) -> Method:
+def _centred(fit: Fit, scaled: bool = False) -> PolynomialMethod:
     """Training rows centre the features, and scale them."""
 
     def fitted(X: Array, y: Array) -> tuple[Array, float]:
@@ -117,7 +116,7 @@ def _centred(fit: Fit, scaled: bool = False) -> Method:
     return fitted
 
 
-METHODS: dict[str, Method] = {
+METHODS: dict[str, PolynomialMethod] = {
     "RLS2": _as_they_are(_two_layers),
     "Best subset": _centred(_best_subset),
     "LS": _centred(_least_squares),
@@ -128,13 +127,13 @@ METHODS: dict[str, Method] = {
 }
 
 
-def _data(source: Source) -> tuple[Array, Array, Array]:
+def _data(source: DataSource) -> tuple[Array, Array, Array]:
     data = source.load("prostate")
     X = np.asarray(data.X, dtype=float)
     return (X - X.mean(axis=0)) / X.std(axis=0, ddof=1), data.y, np.asarray(data.split) == "train"
 
 
-def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y, train = _data(source)
     if cell["step"] == "folds":
         return _chosen(X, y, train, cell["seed"])
@@ -171,7 +170,7 @@ def _chosen(X: Array, y: Array, train: Array, seed: int) -> dict[str, Any]:
     }
 
 
-def _bind(row: Row) -> Binding | None:
+def _bind(row: PublishedNumber) -> Binding | None:
     if row.data != "Prostate":
         return None
     if row.metric == "selected variables":

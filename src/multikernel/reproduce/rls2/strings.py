@@ -10,10 +10,10 @@ import numpy as np
 from sklearn.linear_model import lars_path
 
 from multikernel import LinearRLS2Regressor, path
+from multikernel.reproduce.data import DataSource
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
-from multikernel.reproduce.published import Row
+from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.results import Results
-from multikernel.reproduce.sources import Source
 from multikernel.reproduce.verdict import Better, Binding, Query
 from multikernel.typing import Array
 
@@ -71,7 +71,7 @@ METHODS: dict[str, Predictions] = {
 }
 
 
-def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y = strings(cell["seed"])
     X_test, y_test = X[150:], y[150:]
     errors = {
@@ -107,7 +107,7 @@ def _below(errors: Mapping[str, list[float]]) -> int:
     return int(SIZES[min(behind[-1] + 1, len(SIZES) - 1)] if len(behind) else SIZES[0])
 
 
-def _bind(row: Row) -> Binding | None:
+def _bind(row: PublishedNumber) -> Binding | None:
     if row.data != "Binary strings":
         return None
     quantity = {

@@ -9,7 +9,7 @@ import numpy as np
 
 from multikernel import AverageMKLClassifier, BankSearchCV, KernelBank, L1MKLClassifier, LpMKLClassifier, SMKLClassifier
 from multikernel.machines import HingeMachine
-from multikernel.reproduce.splits import folds
+from multikernel.reproduce.data import folds
 from multikernel.typing import Array
 
 GAP, ITERATIONS = 0.01, 500

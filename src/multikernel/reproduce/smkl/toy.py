@@ -9,12 +9,11 @@ from typing import Any
 import numpy as np
 
 from multikernel import L1MKLClassifier, LpMKLClassifier, SMKLClassifier, bind, kernels
+from multikernel.reproduce.data import DataSource, share
 from multikernel.reproduce.experiment import Cell, Experiment, Figure
-from multikernel.reproduce.published import Row
+from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.results import Results
 from multikernel.reproduce.smkl.methods import GAP, compared, smoothings
-from multikernel.reproduce.sources import Source
-from multikernel.reproduce.splits import share
 from multikernel.reproduce.verdict import Binding, NotComparable
 
 POINTS, DIMENSIONS, IRRELEVANT, PART = 500, 40, 6, 0.1
@@ -22,7 +21,7 @@ COSTS = (0.01, 0.1, 1.0, 10.0)
 METHODS = ("L1-MKL", "L2-MKL", "SMKL", "average")
 
 
-def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     X = np.random.default_rng(cell["seed"]).normal(size=(POINTS, DIMENSIONS))
     relevant = DIMENSIONS - IRRELEVANT
     y = np.where(X[:, :relevant].mean(axis=1) >= 0, 1.0, -1.0)
@@ -46,7 +45,7 @@ def _seconds(model: Any, bank: Any, y: Any) -> float:
     return time.perf_counter() - start
 
 
-def _bind(row: Row) -> Binding | None:
+def _bind(row: PublishedNumber) -> Binding | None:
     if row.data == "toy" and row.metric.startswith("running time"):
         return NotComparable(
             "a matter of the solver: with weights in closed form L2-MKL takes no longer than the others"
