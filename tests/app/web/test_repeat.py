@@ -59,7 +59,7 @@ def test_a_comparison_is_repeated_and_leaves_no_model(
     recipe = Recipe("p", "bought", "classification", {"age": "number"}, method="comparison")
     (tmp_path / "run.toml").write_text(toml(recipe.to_json()))
     tree = {"tree": make_pipeline(Prepared(), DecisionTreeClassifier(random_state=0))}
-    monkeypatch.setattr(comparison, "contestants", lambda *_: tree)
+    monkeypatch.setattr(comparison, "methods_to_compare", lambda *_: tree)
     found = json.loads(invoke("repeat", "run.toml", "--json").stdout)
     assert [row["method"] for row in found["comparison"]] == ["no column at all", "tree"]
     assert found["model"] is None

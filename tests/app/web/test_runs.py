@@ -21,7 +21,7 @@ from app_server import Person, people, said, serving
 import multikernel
 from multikernel.app.jobs.predict import predictions
 from multikernel.app.tables.table import read_table
-from multikernel.app.web.repeat import repeated
+from multikernel.app.web.exports import repeated
 from multikernel.app.web.settings import Settings
 from multikernel.app.web.store import Store
 

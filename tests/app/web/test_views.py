@@ -77,7 +77,7 @@ def test_a_comparison_of_methods_gives_each_view_kernels_of_its_own(monkeypatch:
         tree = make_pipeline(Prepared(), DecisionTreeClassifier(random_state=0))
         return {"kernels": make_pipeline(Prepared(), Heard()), "tree": tree}
 
-    monkeypatch.setattr(comparison, "contestants", few)
+    monkeypatch.setattr(comparison, "methods_to_compare", few)
     found = comparison.compared(recipe, X, y, lambda stage, part, said="": None)
     assert found["by_view"] == ["kernels"]
     assert all(any(name.startswith(f"{view}: ") for name in names) for names in fitted for view in views)

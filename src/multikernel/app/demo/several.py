@@ -6,18 +6,15 @@ gradient boosting, which choose their parameters on inner folds, on the same out
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
-from multikernel.app.jobs.compare import Comparison, Result, contestants
+from multikernel.app.jobs.compare import Comparison, MethodScores, fold_score, methods_to_compare
 from multikernel.app.jobs.methods import shuffled_folds
 from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor
 from multikernel.datasets import Task
@@ -117,16 +114,17 @@ JOBS: tuple[Callable[[], Job], ...] = (patients, digits)
 def compared(job: Job, folds: int, seed: int, observe: Callable[[str], None] = lambda what: None) -> Comparison:
     """The methods on the outer folds; ``observe`` is called with a word after each method."""
     rows, results = np.arange(len(job.y)), []
-    models = contestants(job.task, job.table.shape[1], seed)
+    models = methods_to_compare(job.task, job.table.shape[1], seed)
     for name in (name for name in models if name in _BESIDE):
-        scores, start = [], perf_counter()
+        found = []
         for train, test in shuffled_folds(job.task, folds, seed).split(rows, job.y):
             # one thread for all of them, as in the studies: times repeat better
-            with warnings.catch_warnings(), threadpool_limits(1):
-                warnings.simplefilter("ignore")  # of parameters that are tried
-                fitted = clone(models[name]).fit(job.given(models[name], train), job.y[train])
-                scores.append(float(fitted.score(job.given(fitted, test), job.y[test])))
-        results.append(Result(name, tuple(scores), (perf_counter() - start) / folds))
+            training = job.given(models[name], train), job.y[train]
+            held_out = job.given(models[name], test), job.y[test]
+            with threadpool_limits(1):
+                found.append(fold_score(models[name], training, held_out))
+        scores = tuple(score for score, _ in found)
+        results.append(MethodScores(name, scores, sum(seconds for _, seconds in found) / folds))
         observe(f"method {name}")
     measure = "accuracy" if job.task == "classification" else "R2"
     shape = len(job.y), job.table.shape[1]

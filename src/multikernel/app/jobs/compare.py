@@ -53,7 +53,7 @@ _BOOSTING = {"learning_rate": [0.03, 0.1], "max_leaf_nodes": [7, 31]}
 
 
 @dataclass(frozen=True)
-class Result:
+class MethodScores:
     """A method on the outer folds."""
 
     method: str
@@ -89,7 +89,7 @@ class Comparison:
     columns: int
     folds: int
     seed: int
-    results: tuple[Result, ...]
+    results: tuple[MethodScores, ...]
 
     def to_json(self) -> dict[str, Any]:
         """The comparison by names, its methods in the order in which they ran."""
@@ -114,7 +114,7 @@ class Comparison:
         }
 
 
-def contest(
+def compare_methods(
     table: Table,
     target: str,
     task: Task | None,
@@ -139,7 +139,7 @@ def contest(
         )
     table.check_types(types or {}, target)
     X = Columns.learn(found, types).frame(table)
-    models = contestants(decided, X.shape[1], seed, types, groups is not None)
+    models = methods_to_compare(decided, X.shape[1], seed, types, groups is not None)
     unknown = [name for name in only or () if name not in models]
     if unknown:
         raise ValueError(f"--only {unknown[0]!r} is none of the methods; they are {', '.join(models)}")
@@ -157,17 +157,31 @@ def contest(
 
 def _result(
     name: str, model: Any, X: Any, y: Array, groups: Array | None, folds: Sequence[Fold], kept: Checkpoint
-) -> Result:
+) -> MethodScores:
     def measured(train: Array, test: Array) -> tuple[float, float]:
-        start = perf_counter()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of parameters that are tried, and categories of a test fold
-            fitted = clone(model).fit(X.iloc[train], y[train], **_grouped(model, groups, train))
-            score = float(fitted.score(X.iloc[test], y[test]))
-        return score, perf_counter() - start
+        given = _grouped(model, groups, train)
+        return fold_score(model, (X.iloc[train], y[train]), (X.iloc[test], y[test]), **given)
 
     each = [kept.part(_part(name, fold), partial(measured, *rows)) for fold, rows in enumerate(folds)]
-    return Result(name, tuple(score for score, _ in each), sum(seconds for _, seconds in each) / len(each))
+    return MethodScores(name, tuple(score for score, _ in each), sum(seconds for _, seconds in each) / len(each))
+
+
+def fold_score(
+    model: Any, training: tuple[Any, Array], held_out: tuple[Any, Array], **given: Any
+) -> tuple[float, float]:
+    """The score of a method on one fold, and the seconds of choosing, fitting and scoring.
+
+    Parameters
+    ----------
+    model : the estimator, which is not changed
+    training, held_out : samples and targets
+    given : further arguments of ``fit``
+    """
+    start = perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of parameters that are tried, and categories of a test fold
+        score = float(clone(model).fit(*training, **given).score(*held_out))
+    return score, perf_counter() - start
 
 
 def _grouped(model: Any, groups: Array | None, rows: Array) -> dict[str, Any]:
@@ -182,7 +196,7 @@ def _part(name: str, fold: int) -> str:
     return f"{name}, fold {fold + 1}"
 
 
-def contestants(
+def methods_to_compare(
     task: Task, columns: int, seed: int, types: Mapping[str, str] | None = None, grouped: bool = False
 ) -> dict[str, Any]:
     """The methods by name: the automatic estimator, learned weights and their baselines, a tuned Gaussian, trees.
@@ -197,7 +211,6 @@ def contestants(
     if grouped:
         splitter = StratifiedGroupKFold if task == "classification" else GroupKFold
         inner = splitter(INNER_FOLDS, shuffle=True, random_state=seed)
-    gammas = [gamma / columns for gamma in _GAMMAS]
     trees = {"n_estimators": _TREES, "random_state": seed}
 
     def prepared(model: Any) -> Any:
@@ -207,24 +220,22 @@ def contestants(
         return prepared(BankSearchCV(model, {parameter: GRIDS[parameter]}, cv=inner))
 
     if task == "classification":
-        gaussian = GridSearchCV(SVC(), {"C": GRIDS["C"], "gamma": gammas}, cv=inner)
         return {
             "automatic": MultiKernelClassifier(types=types, random_state=seed),
             "L1MKL": searched(L1MKLClassifier(), "C"),
             "EasyMKL": searched(EasyMKLClassifier(), "lam"),
             "average of kernels": searched(AverageMKLClassifier(), "C"),
-            "one Gaussian (SVC)": prepared(gaussian),
+            "one Gaussian (SVC)": prepared(gaussian(task, columns, inner)),
             "random forest": prepared(RandomForestClassifier(**trees)),
             "gradient boosting": prepared(
                 GridSearchCV(HistGradientBoostingClassifier(random_state=seed), _BOOSTING, cv=inner),
             ),
         }
-    ridge = GridSearchCV(KernelRidge(kernel="rbf"), {"alpha": GRIDS["alpha"], "gamma": gammas}, cv=inner)
     return {
         "automatic": MultiKernelRegressor(types=types, random_state=seed),
         "MultipleKernelRidgeCV": prepared(MultipleKernelRidgeCV()),
         "average of kernels": searched(AverageMKLRegressor(), "alpha"),
-        "one Gaussian (kernel ridge)": prepared(TransformedTargetRegressor(ridge, transformer=StandardScaler())),
+        "one Gaussian (kernel ridge)": prepared(gaussian(task, columns, inner)),
         "random forest": prepared(RandomForestRegressor(**trees)),
         "gradient boosting": prepared(
             GridSearchCV(HistGradientBoostingRegressor(random_state=seed), _BOOSTING, cv=inner)
@@ -232,7 +243,25 @@ def contestants(
     }
 
 
-def rows_of(results: Sequence[Result]) -> list[list[str]]:
+def gaussian(task: Task, columns: int, inner: Any, *, quick: bool = False) -> Any:
+    """One Gaussian kernel whose width and regularisation are chosen on inner folds.
+
+    Parameters
+    ----------
+    task, columns : what is learned, of how many columns
+    inner : the splitter of the inner folds
+    quick : bool, whether values at the ends of the grid are left out
+    """
+    gammas = [gamma / columns for gamma in (_GAMMAS[1:-1] if quick else _GAMMAS)]
+    if task == "classification":
+        costs = GRIDS["C"][1:] if quick else GRIDS["C"]
+        return GridSearchCV(SVC(), {"C": costs, "gamma": gammas}, cv=inner)
+    alphas = GRIDS["alpha"][:-1] if quick else GRIDS["alpha"]
+    ridge = GridSearchCV(KernelRidge(kernel="rbf"), {"alpha": alphas, "gamma": gammas}, cv=inner)
+    return TransformedTargetRegressor(ridge, transformer=StandardScaler())
+
+
+def rows_of(results: Sequence[MethodScores]) -> list[list[str]]:
     """The lines of the table, the best first."""
     ordered = sorted(results, key=lambda result: -result.mean)
     return [[r.method, f"{r.mean:.4f} +- {r.std:.4f}", f"{r.seconds:.2f}"] for r in ordered]

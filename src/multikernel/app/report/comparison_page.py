@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from multikernel.app.jobs.compare import Comparison, Result
+from multikernel.app.jobs.compare import Comparison, MethodScores
 from multikernel.app.report.page import BASELINE, LEARNED, page
 from multikernel.reproduce.pages.html import inline_svg
 
@@ -63,7 +63,7 @@ def headline(comparison: Comparison) -> str:
     return said if rival is None else f"{said} {_beside(best if own is None else own, rival)}"
 
 
-def _beside(one: Result, other: Result) -> str:
+def _beside(one: MethodScores, other: MethodScores) -> str:
     difference = np.array(one.scores) - np.array(other.scores)
     ahead, behind = int((difference > 1e-12).sum()), int((difference < -1e-12).sum())
     equal = len(difference) - ahead - behind
@@ -73,7 +73,7 @@ def _beside(one: Result, other: Result) -> str:
     )
 
 
-def _scores(ax: Any, ordered: list[Result], comparison: Comparison) -> None:
+def _scores(ax: Any, ordered: list[MethodScores], comparison: Comparison) -> None:
     for row, result in enumerate(ordered):
         color = _color(result)
         ax.plot(result.scores, [row] * len(result.scores), "o", color=color, markersize=4, alpha=0.35)
@@ -83,7 +83,7 @@ def _scores(ax: Any, ordered: list[Result], comparison: Comparison) -> None:
     _name_rows(ax, ordered)
 
 
-def _seconds(ax: Any, ordered: list[Result]) -> None:
+def _seconds(ax: Any, ordered: list[MethodScores]) -> None:
     for row, result in enumerate(ordered):
         ax.plot(result.seconds, row, "s", color=_color(result), markersize=7)
         ax.annotate(f"{result.seconds:.2g} s", (result.seconds, row), (0, 8), textcoords="offset points", ha="center")
@@ -100,11 +100,11 @@ def _seconds(ax: Any, ordered: list[Result]) -> None:
     _name_rows(ax, ordered)
 
 
-def _color(result: Result) -> str:
+def _color(result: MethodScores) -> str:
     return LEARNED if result.method == "automatic" else BASELINE
 
 
-def _name_rows(ax: Any, ordered: list[Result]) -> None:
+def _name_rows(ax: Any, ordered: list[MethodScores]) -> None:
     ax.set_yticks(range(len(ordered)), [result.method for result in ordered])
     ax.set_ylim(len(ordered) - 0.5, -0.8)
     ax.tick_params(axis="y", length=0)

@@ -15,8 +15,7 @@ from sklearn.base import is_classifier, is_regressor
 
 import multikernel as mk
 from multikernel.app.jobs.methods import check, parameters_of, summary
-from multikernel.app.web.learning.estimators import REGULARISES
-from multikernel.app.web.learning.families import FAMILIES
+from multikernel.app.web.learning.families import FAMILIES, REGULARISES
 from multikernel.datasets import Task
 from multikernel.inspection import Parameter
 

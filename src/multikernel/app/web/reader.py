@@ -13,8 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import multikernel.app.tables.table  # noqa: F401  # with its libraries, before memory is limited
-from multikernel.app.web.limits import limit_file_size, limit_memory
-from multikernel.app.web.settings import Settings
+from multikernel.app.web.settings import Settings, limit_file_size, limit_memory
 from multikernel.app.web.uploads import Upload, read, write_table
 from multikernel.app.web.views import Part, joined
 

@@ -21,7 +21,7 @@ from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
 from multikernel.app.web.jobs import Jobs
-from multikernel.app.web.pages import data, learn, predict, result, run, runs, take_home
+from multikernel.app.web.pages import data, learn, predict, result, runs, take_home
 from multikernel.app.web.security import Guard, Tokens
 from multikernel.app.web.settings import Settings
 from multikernel.app.web.site import Site, environment, posted, shown
@@ -88,9 +88,9 @@ def _routes() -> list[Route | Mount]:
         Route("/runs", shown(runs.index)),
         Route("/runs/compare", shown(runs.compare)),
         Route(own, shown(result.look)),
-        Route(f"{own}/events", run.events),
-        post(f"{own}/stop", run.stop),
-        post(f"{own}/again", run.again),
+        Route(f"{own}/events", runs.events),
+        post(f"{own}/stop", runs.stop),
+        post(f"{own}/again", runs.again),
         post(f"{own}/rename", runs.rename),
         post(f"{own}/delete", runs.delete),
         Route(f"{own}/sample", shown(predict.sample)),

@@ -62,3 +62,21 @@ def default_home() -> Path:
     else:
         base = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
     return base / "multikernel"
+
+
+def limit_memory(size: int) -> None:
+    """Bytes that this process may allocate."""
+    _limit("RLIMIT_DATA", size)
+
+
+def limit_file_size(size: int) -> None:
+    """Bytes of each file that this process may write."""
+    _limit("RLIMIT_FSIZE", size)
+
+
+def _limit(name: str, size: int) -> None:
+    try:
+        import resource
+    except ImportError:  # on Windows
+        return
+    resource.setrlimit(getattr(resource, name), (size, size))

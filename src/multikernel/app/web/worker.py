@@ -13,7 +13,7 @@ import warnings
 from pathlib import Path
 from typing import Any, TextIO
 
-from multikernel.app.web.limits import limit_memory
+from multikernel.app.web.settings import limit_memory
 from multikernel.files import write_whole
 
 

@@ -18,6 +18,42 @@ if TYPE_CHECKING:
     from multikernel.app.jobs.fit_stream import Streaming
     from multikernel.app.jobs.methods import Wish
     from multikernel.app.tables.table import Table
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_PATIENCE = 10.0  # seconds to wait for a scheduler
+
+
+@contextmanager
+def working_on(scheduler: str | None) -> Iterator[None]:
+    """Work on the cluster of the scheduler with this address; None is this process.
+
+    Raises
+    ------
+    ValueError : where Dask is not installed, or no scheduler answers
+    """
+    if scheduler is None:
+        yield
+        return
+    try:
+        from distributed import Client
+    except ImportError:
+        raise ValueError("--scheduler takes a cluster of Dask: pip install multikernel[dask]") from None
+    from joblib import parallel_config
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            client = Client(scheduler, timeout=_PATIENCE)
+    except (OSError, TimeoutError, ValueError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise ValueError(
+            f"no scheduler of Dask answers at {scheduler!r} ({reason}); `dask scheduler` starts one and tells its "
+            "address"
+        ) from None
+    with client, parallel_config(backend="dask", client=client, n_jobs=-1):
+        yield
 
 
 def fit(
@@ -71,7 +107,7 @@ def fit(
     where its cells do not tell it, such as a code that is a category. --groups names the column of what was measured
     several times. Delimiters and decimal commas are told from the file.
     """
-    from multikernel.app.jobs.cluster import working_on
+    from multikernel.app.cli.commands.fit import working_on
 
     with one_line_failures():
         from multikernel.app.jobs.fit_stream import Streaming

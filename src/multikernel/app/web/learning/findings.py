@@ -16,9 +16,8 @@ from sklearn.exceptions import ConvergenceWarning
 import multikernel
 from multikernel.app.jobs.methods import most_folds, shuffled_folds
 from multikernel.app.tables.table import read_table
-from multikernel.app.web.learning.baselines import single_kernel, trivial
-from multikernel.app.web.learning.comparison import compared
-from multikernel.app.web.learning.estimators import made
+from multikernel.app.web.learning.comparison import compared, single_kernel, trivial
+from multikernel.app.web.learning.families import made
 from multikernel.app.web.learning.held_out import HeldOut, held_out, importance_of
 from multikernel.app.web.learning.recipe import COMPARISON, Recipe
 from multikernel.app.web.learning.samples import bare, check_enough, frame, target_of, words_of

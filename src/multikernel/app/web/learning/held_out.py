@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from multikernel.app.web.learning.estimators import made
+from multikernel.app.web.learning.families import made
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.learning.samples import as_given
 from multikernel.typing import Array

@@ -18,9 +18,9 @@ from sklearn.base import is_classifier
 import multikernel
 from multikernel.app.jobs.predict import harmless
 from multikernel.app.tables.table import Table
-from multikernel.app.web.learning.names import in_short
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.learning.samples import as_given, frame, refused
+from multikernel.app.web.learning.shown import in_short
 from multikernel.datasets import Column
 from multikernel.typing import Array
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,10 +11,32 @@ import pandas as pd
 from sklearn.metrics import auc, confusion_matrix, roc_curve
 
 from multikernel.app.web.learning.held_out import HeldOut
-from multikernel.app.web.learning.names import in_short
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.paths import path
 from multikernel.typing import Array
+
+_FORMS = (
+    (r"RBF\(gamma=Width\(rule='median', times=([\d.e-]+)\)\)", "Gaussian, gamma x {}"),
+    (r"RBF\(gamma=([\d.e-]+)\)", "Gaussian, gamma {}"),
+    (r"HomogeneousPolynomial\(degree=(\d+)\)(?:\.normalized\(\))?", "products of {}"),
+    (r"Polynomial\(degree=(\d+)[^()]*\)(?:\.normalized\(\))?", "polynomial, degree {}"),
+    (r"ANOVA\(degree=(\d+)[^()]*\)(?:\.normalized\(\))?", "different columns, {}"),
+    (r"Linear\(()\)", "linear{}"),
+)
+
+
+def in_short(names: Iterable[object]) -> list[str]:
+    """The names in short, a view before and a number behind them as they are; in full where two would be the same."""
+    full = list(map(str, names))
+    short = list(map(_short, full))
+    return short if len(set(short)) == len(set(full)) else full
+
+
+def _short(text: str) -> str:
+    for form, words in _FORMS:
+        text = re.sub(form, lambda found, words=words: words.format(found[1]), text)  # type: ignore[misc]
+    return text
+
 
 _POINTS, _CURVES, _LEVELS = 400, 6, 60
 _COVERED = 0.9  # of the intervals

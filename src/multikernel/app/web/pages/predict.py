@@ -11,7 +11,7 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response
 
-from multikernel.app.web.charts.bars import bars
+from multikernel.app.web.charts import bars
 from multikernel.app.web.pages.data import files_of
 from multikernel.app.web.reading import uploaded
 from multikernel.app.web.site import Site, number, text_of
