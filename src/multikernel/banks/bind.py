@@ -55,7 +55,7 @@ from multikernel.kernels.family import Concatenation, KernelFamily, as_family
 from multikernel.kernels.features import Features
 from multikernel.kernels.samples import in_double
 from multikernel.kernels.subsets import RBFSubsets
-from multikernel.kernels.table import as_table
+from multikernel.tables.table import as_table
 
 _TINY_STACK = 32 << 20  # bytes of a stack that is made in a few milliseconds by any way
 

@@ -18,7 +18,7 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.kernels.samples import dense
-from multikernel.kernels.table import Table, as_table, with_missing
+from multikernel.tables.table import Table, as_table, with_missing
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ import numpy as np
 from multikernel._typing import Array, Columns
 from multikernel.banks.wrappers import SameKernelsBank, around, asked
 from multikernel.kernels.encoding import Encoding, beside
-from multikernel.kernels.table import as_samples
+from multikernel.tables.table import as_samples
 
 Parts = tuple[tuple[Encoding, Columns | None], ...]
 

@@ -29,8 +29,8 @@ from multikernel.banks.weighed import WeighedBank
 from multikernel.banks.wrappers import SameKernelsBank
 from multikernel.kernels.family import KernelFamily
 from multikernel.kernels.features import Features
-from multikernel.kernels.frames import column_names, is_frame
-from multikernel.kernels.table import Table, as_table
+from multikernel.tables.cells import column_names, is_frame
+from multikernel.tables.table import Table, as_table
 
 
 @dataclass(frozen=True, eq=False, repr=False)

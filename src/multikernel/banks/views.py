@@ -31,7 +31,7 @@ from multikernel.banks.checks import as_array
 from multikernel.banks.forms import register_form
 from multikernel.banks.indices import samples
 from multikernel.banks.precomputed import precomputed
-from multikernel.kernels.frames import is_frame
+from multikernel.tables.cells import is_frame
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,7 +15,7 @@ from multikernel._arrays import checked, foreign, library, like, unmasked
 from multikernel._rules import shortened
 from multikernel.estimators.given import check_samples
 from multikernel.kernels import Features, KernelFamily, as_family
-from multikernel.kernels.table import Table, as_table
+from multikernel.tables.table import Table, as_table
 
 
 class TakesSamples(BaseEstimator, ABC):  # type: ignore[misc]

@@ -17,7 +17,7 @@ from multikernel._typing import Array
 from multikernel._warnings import warn_user
 from multikernel.kernels.encoding import Encoding
 from multikernel.kernels.features import Features
-from multikernel.kernels.table import Table
+from multikernel.tables.table import Table
 
 _DENSE = 256  # columns up to which an array is as good as a sparse one
 

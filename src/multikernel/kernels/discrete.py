@@ -13,7 +13,7 @@ from multikernel.kernels.categories import OneHot
 from multikernel.kernels.dot import Linear
 from multikernel.kernels.encoding import Encoded
 from multikernel.kernels.features import Features
-from multikernel.kernels.table import as_samples
+from multikernel.tables.table import as_samples
 
 
 @dataclass

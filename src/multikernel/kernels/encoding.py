@@ -20,9 +20,9 @@ from multikernel.kernels.algebra import View, within
 from multikernel.kernels.base import Fact
 from multikernel.kernels.facts import Encodes
 from multikernel.kernels.features import Features
-from multikernel.kernels.frames import is_frame
 from multikernel.kernels.specification import Specification
-from multikernel.kernels.table import as_samples
+from multikernel.tables.cells import is_frame
+from multikernel.tables.table import as_samples
 
 
 class Encoding(Specification, ABC):

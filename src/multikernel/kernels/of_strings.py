@@ -12,7 +12,7 @@ from multikernel._typing import Array
 from multikernel.kernels.base import Fact, Kernel
 from multikernel.kernels.facts import Costly
 from multikernel.kernels.features import Features
-from multikernel.kernels.table import as_table
+from multikernel.tables.table import as_table
 
 
 class StringKernel(Kernel):

@@ -18,8 +18,8 @@ from multikernel.kernels.base import Kernel, register_form
 from multikernel.kernels.encoding import Encoded, Encoding
 from multikernel.kernels.features import Features
 from multikernel.kernels.samples import as_floats, dense, scaled_columns
-from multikernel.kernels.table import Table
 from multikernel.kernels.views import Restricted
+from multikernel.tables.table import Table
 
 _CONSTANT = 10.0  # roundoffs of the mean: a deviation below is that of a constant column
 Numbers = Annotated[Encoding, Instance(Encoding, "an encoding of numbers such as Standardize()")]

@@ -17,9 +17,9 @@ from multikernel.kernels.base import Fact, Kernel, register_form
 from multikernel.kernels.distance import OfDistance
 from multikernel.kernels.facts import Costly, Elementary, Encodes, ExplicitFeatures, PowerOf, Wrapped
 from multikernel.kernels.features import Features
-from multikernel.kernels.frames import is_frame
 from multikernel.kernels.samples import scaled_rows
-from multikernel.kernels.table import as_samples
+from multikernel.tables.cells import is_frame
+from multikernel.tables.table import as_samples
 
 
 @dataclass(repr=False)

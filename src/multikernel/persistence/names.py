@@ -40,7 +40,7 @@ _ROOMS = frozenset(
                 "diagnostics",
             ),
             *("domains", "estimators", "kernels", "machines", "observer", "optimizers", "persistence", "problem"),
-            *("procedures", "selection", "statistics", "streams"),
+            *("procedures", "selection", "statistics", "streams", "tables"),
         )
     }
 )
@@ -72,7 +72,11 @@ _FUNCTIONS = (
     "sklearn.feature_selection:mutual_info_regression",
     "sklearn.feature_selection:r_regression",
 )
-_RENAMED: dict[str, str] = {}  # names of earlier versions, and what they are called now
+_RENAMED: dict[str, str] = {  # names of earlier versions, and what they are called now
+    "multikernel.kernels:Column": "multikernel.tables:Column",
+    "multikernel.kernels:Numerals": "multikernel.tables:Numerals",
+    "multikernel.kernels:Table": "multikernel.tables:Table",
+}
 _REGISTERED: dict[str, type] = {}
 
 

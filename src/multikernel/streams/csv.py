@@ -16,10 +16,10 @@ from typing import Any
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.kernels.numerals import Numerals, numbers_in, written_in
 from multikernel.streams.parquet import FrameSource, _names, _plain, paths_of
 from multikernel.streams.records import Records, is_missing
 from multikernel.streams.source import Chunk
+from multikernel.tables.numerals import Numerals, numbers_in, written_in
 
 _HEAD = 10_000  # rows that tell what columns hold
 Row = tuple[int, list[str]]

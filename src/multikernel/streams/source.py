@@ -17,7 +17,7 @@ import numpy as np
 from multikernel._memory import total_memory
 from multikernel._rules import Whole
 from multikernel._typing import Array
-from multikernel.kernels.frames import is_frame
+from multikernel.tables.cells import is_frame
 
 T = TypeVar("T")
 _UNITS = {

@@ -10,8 +10,8 @@ import numpy as np
 
 from multikernel.app.tables.table import Table
 from multikernel.datasets import Column
-from multikernel.kernels.numerals import numbers_in
 from multikernel.streams import is_missing
+from multikernel.tables import numbers_in
 from multikernel.typing import Array
 
 if TYPE_CHECKING:

@@ -14,8 +14,8 @@ import numpy as np
 
 from multikernel.app.tables.number_marks import plainly
 from multikernel.datasets import Column, Task, decide
-from multikernel.kernels.numerals import Numerals
 from multikernel.streams import DELIMITERS, Records, is_missing
+from multikernel.tables import Numerals
 from multikernel.typing import Array
 
 _LISTED = 20  # names of columns that a sentence has room for

@@ -14,9 +14,8 @@ from multikernel.app.tables.table import Table
 from multikernel.app.web.learning.recipe import Kind
 from multikernel.app.web.learning.samples import as_strings, values
 from multikernel.datasets import Column, Task
-from multikernel.kernels.columns import Column as Typed
-from multikernel.kernels.columns import type_of
-from multikernel.kernels.frames import FrameColumn
+from multikernel.tables import Cells, type_of
+from multikernel.tables import Column as Typed
 
 _ROWS, _COLUMNS = 1000, 200  # on which it is looked for columns that tell the target alone
 _ALONE = 0.999
@@ -56,7 +55,7 @@ def profile(table: Table) -> list[About]:
 
 def _about(column: Column) -> About:
     strings = as_strings(column)
-    found = type_of(column.name, FrameColumn(column.name, "strings", strings))
+    found = type_of(column.name, Cells(column.name, "strings", strings))
     counts = Counter(cell for cell in strings if cell is not None)
     n, known = len(strings), counts.total()
     readable = known > 0 and bool(np.isfinite(values(column, "number")).sum() >= _NUMBERS * known)

@@ -14,7 +14,7 @@ from multikernel._typing import Array
 from multikernel.banks.low_rank.space import space
 from multikernel.banks.threads import slices
 from multikernel.kernels.encoding import Encoding
-from multikernel.kernels.table import as_samples
+from multikernel.tables.table import as_samples
 
 TILE_VALUES = 1 << 22  # features that are made at a time: 32 MB
 

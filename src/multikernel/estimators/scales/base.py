@@ -27,7 +27,6 @@ from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.estimators.ridge_model import RidgeModel
 from multikernel.estimators.scales.published import published
 from multikernel.kernels import DistanceKernel, KernelFamily, Kernels, Matern
-from multikernel.kernels.table import with_missing
 from multikernel.machines import RidgeMachine
 from multikernel.observer import Observer
 from multikernel.procedures.forecast import Cost
@@ -36,6 +35,7 @@ from multikernel.procedures.learned_scales import MANY, LearnedScales, learned_s
 from multikernel.procedures.ridge_cv import Folds
 from multikernel.procedures.ridge_cv.residuals import HeldOut
 from multikernel.procedures.units import MachineUnits, spread
+from multikernel.tables.table import with_missing
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -14,10 +14,9 @@ from multikernel import kernels
 from multikernel.app.jobs.methods import most_folds, shuffled_folds
 from multikernel.app.web.learning.recipe import Kind, Recipe
 from multikernel.app.web.learning.samples import as_given
-from multikernel.kernels import Encoded, KernelFamily, Kernels, Together
-from multikernel.kernels.columns import typed
-from multikernel.kernels.for_columns import beside_each_other
+from multikernel.kernels import Encoded, KernelFamily, Kernels, Together, beside_each_other
 from multikernel.selection import BankSearchCV
+from multikernel.tables import typed
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from multikernel.app.tables.columns import known
 from multikernel.app.tables.table import Table, listed
 from multikernel.app.web.learning.recipe import Kind, Recipe
 from multikernel.datasets import Column, Task, decide
-from multikernel.kernels.parsed import likely_order, parsed
 from multikernel.streams import is_missing
+from multikernel.tables import likely_order, parsed
 from multikernel.typing import Array
 
 _FEWEST = 4  # rows, two to learn from and two to hold out

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.kernels.frames import FrameColumn, columns_of, frame_columns, is_frame, is_plain
+from multikernel.tables.cells import Cells, columns_of, frame_columns, is_frame, is_plain
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +65,7 @@ class Table:
         return cls(numbers, np.empty((len(numbers), 0), dtype=object), none, none)
 
     @classmethod
-    def of_columns(cls, columns: Sequence[FrameColumn], n: int) -> Table:
+    def of_columns(cls, columns: Sequence[Cells], n: int) -> Table:
         """Columns side by side, of n samples."""
         strings = [j for j, column in enumerate(columns) if column.kind == "strings"]
         numbers = np.full((n, len(columns)), np.nan)
