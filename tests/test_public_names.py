@@ -16,9 +16,9 @@ def foreign_imports(tree):
     """Module and name of what a file imports from other rooms of the package."""
     for node in ast.walk(tree):
         module = getattr(node, "module", None) or ""
-        if isinstance(node, ast.ImportFrom) and module.split(".")[0] == "multikernel":
-            if not module.startswith(("multikernel.app", "multikernel.reproduce")):
-                yield from ((module, alias.name) for alias in node.names)
+        inside = module.startswith(("multikernel.app", "multikernel.reproduce"))
+        if isinstance(node, ast.ImportFrom) and module.split(".")[0] == "multikernel" and not inside:
+            yield from ((module, alias.name) for alias in node.names)
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: str(path.relative_to(HOME)))

@@ -124,7 +124,7 @@ def own_sets(settings: Settings) -> tuple[dict[str, str], str]:
     """The sets of the directory by name, with a line about each, and what is wrong with the directory."""
     if not os.environ.get("MULTIKERNEL_DATA"):
         return {}, ""
-    from multikernel.datasets.directory import DataDirectory  # takes a while to import
+    from multikernel.datasets import DataDirectory  # takes a while to import
 
     try:
         directory = DataDirectory.find(None)
