@@ -46,6 +46,7 @@ from multikernel.auto.search import Answer, Member, Tried, tried
 from multikernel.auto.table import Table, as_table, is_of_texts, is_table, is_views, read
 from multikernel.auto.task import Task
 from multikernel.banks.threads import one_blas_thread
+from multikernel.certificate import Certificate
 from multikernel.estimators.given import check_predicted
 from multikernel.estimators.learned_kernel import LearnedKernel
 from multikernel.estimators.parameters import CrossValidation
@@ -262,15 +263,20 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         return self.objective_ * (1.0 - self.duality_gap_)
 
     @property
+    def certificate_(self) -> Certificate:
+        """The duality gap of the blend's problem, relative to its value."""
+        check_is_fitted(self)
+        return Certificate("duality gap", self.answer_.blend.gap)
+
+    @property
     def duality_gap_(self) -> float:
         """No other blend of the candidates has an objective that is smaller by more than this part of it."""
-        check_is_fitted(self)
-        return self.answer_.blend.gap
+        return self.certificate_.value
 
     @property
     def converged_(self) -> bool:
         """Whether that gap is at most 1e-4."""
-        return bool(self.duality_gap_ <= _GAP)
+        return self.certificate_.reached(_GAP)
 
     def problem_names(self) -> list[str]:
         """The name of the one problem that has weights."""

@@ -13,6 +13,7 @@ from sklearn.metrics import r2_score
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.views import check_samples_rows
+from multikernel.certificate import certificate_of
 from multikernel.estimators.several import informed
 from multikernel.estimators.simplicity import simplest_first
 from multikernel.estimators.steps import joined
@@ -26,11 +27,6 @@ def n_positive(weights: Array) -> int:
     """How many kernels have a positive weight in some problem; shape (m,) or (problems, m)."""
     positive = weights > _POSITIVE * weights.max(axis=-1, keepdims=True)
     return int(np.atleast_2d(positive).any(axis=0).sum())
-
-
-def certificate(model: Any) -> float:
-    """The relative duality gap; the relative stationarity where the problem is not convex."""
-    return float(model.stationarity_ if hasattr(model, "stationarity_") else model.duality_gap_)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -127,7 +123,7 @@ class Path:
     @property
     def duality_gap(self) -> Array:
         """The relative duality gap of every step; the relative stationarity where the problem is not convex."""
-        return np.array([certificate(model) for model in self.models])
+        return np.array([certificate_of(model).value for model in self.models])
 
     @property
     def converged(self) -> Array:

@@ -23,8 +23,8 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
+from multikernel import bind
 from multikernel.app.demo.results import Learned, Outcome, Plan, Score, Study
-from multikernel.banks import bind
 from multikernel.datasets import Dataset
 from multikernel.diagnostics import center_of_mass, spectral_ratios
 from multikernel.estimators import AverageMKLClassifier, EasyMKLClassifier

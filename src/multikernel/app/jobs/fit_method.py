@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
@@ -14,6 +14,7 @@ from multikernel.app.jobs.methods import INNER_FOLDS, Wish, folds_of, make_model
 from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.encoding import Encoding
 from multikernel.app.tables.table import Table
+from multikernel.certificate import certificate_of
 from multikernel.datasets import Task
 from multikernel.typing import Array
 
@@ -100,7 +101,7 @@ def summary(trained: Trained) -> dict[str, Any]:
         "score_training": trained.score,
         "score_folds": list(trained.fold_scores) or None,
         "chosen": trained.chosen,
-        "certificate": {"kind": certificate(model)[0], "value": certificate(model)[1]},
+        "certificate": asdict(certificate_of(model)),
         "kernels": len(model.kernel_names_),
         "weights": [
             {"kernel": str(name), "weight": weight}
@@ -120,13 +121,6 @@ def _of_classes(model: Any) -> dict[str, Any] | None:
     if model.weights_.ndim < 2 or len(model.weights_) < 2:
         return None
     return dict(zip(map(str, model.problem_names()), model.weights_.tolist(), strict=True))
-
-
-def certificate(model: Any) -> tuple[str, float]:
-    """The kind of a fitted model's certificate and its relative value."""
-    if hasattr(model, "duality_gap_"):
-        return "duality gap", float(model.duality_gap_)
-    return "stationarity", float(model.stationarity_)
 
 
 def describe(trained: Trained) -> list[tuple[str, list[str], list[list[str]]]]:
@@ -161,5 +155,6 @@ def describe(trained: Trained) -> list[tuple[str, list[str], list[list[str]]]]:
 
 
 def _certificate(model: Any) -> list[str]:
-    kind, value = certificate(model)
-    return [f"relative {kind}", f"{value:.1e}" + ("" if kind == "duality gap" else " (no convex problem)")]
+    found = certificate_of(model)
+    note = "" if found.kind == "duality gap" else " (no convex problem)"
+    return [f"relative {found.kind}", f"{found.value:.1e}{note}"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from multikernel import streams
-from multikernel.app.jobs.fit_method import certificate
 from multikernel.app.jobs.methods import Wish, make_model
 from multikernel.app.jobs.watch import Watch
+from multikernel.certificate import certificate_of
 from multikernel.datasets import Task
 from multikernel.kernels import for_columns
 from multikernel.streams import Source, bytes_of
@@ -68,7 +68,6 @@ def train(path: Path, wish: Wish, streaming: Streaming, watch: Watch) -> tuple[A
     with watch.fitting("fit"):
         model.fit(source)
     model = streams.without_sums(model)
-    kind, value = certificate(model)
     weights = np.atleast_2d(model.weights_).mean(axis=0).tolist()
     metadata = {"stream": {"features": list(source.taken), "target": wish.target}}
     return (
@@ -81,7 +80,7 @@ def train(path: Path, wish: Wish, streaming: Streaming, watch: Watch) -> tuple[A
             "features": list(source.taken),
             "score_first_rows": float(model.score(head.X, head.y)),
             "measure": "accuracy" if task == "classification" else "R2",
-            "certificate": {"kind": kind, "value": value},
+            "certificate": asdict(certificate_of(model)),
             "kernels": len(weights),
             "approximation_error": float(np.max(model.approximation_error_)),
             "weights": [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,10 +10,10 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.metrics import confusion_matrix
 
-from multikernel.app.jobs.fit_method import certificate
 from multikernel.app.jobs.predict import samples_of
 from multikernel.app.tables.table import Table
 from multikernel.auto import Explanation
+from multikernel.certificate import Certificate, certificate_of
 from multikernel.datasets import decide
 from multikernel.persistence import read
 from multikernel.typing import Array
@@ -53,7 +53,7 @@ class Inspected:
     classes : list, None of a regressor
     names, weights : the kernels and their weights (mean over problems), the largest first; of the automatic estimator
         its candidates and their shares
-    certificate : its kind and value; of the automatic estimator that of its blend
+    certificate : that of the model; of the automatic estimator that of its blend
     explanation : Explanation or None, what the automatic estimator tells
     tested : on rows whose target is known, where they were given
     """
@@ -64,7 +64,7 @@ class Inspected:
     classes: list[Any] | None
     names: tuple[str, ...]
     weights: Array
-    certificate: tuple[str, float]
+    certificate: Certificate
     explanation: Explanation | None
     tested: Tested | None
 
@@ -76,7 +76,7 @@ class Inspected:
 
     def to_json(self) -> dict[str, Any]:
         """The model by names."""
-        (kind, value), tested = self.certificate, self.tested
+        tested = self.tested
         return {
             "file": self.file,
             "method": self.method,
@@ -86,7 +86,7 @@ class Inspected:
                 {"kernel": name, "weight": weight} for name, weight in zip(self.names, self.weights, strict=True)
             ]
             or None,
-            "certificate": {"kind": kind, "value": value},
+            "certificate": asdict(self.certificate),
             "sentences": list(self.sentences) or None,
             "test": None
             if tested is None
@@ -117,7 +117,7 @@ def inspect(path: Path, table: Table | None) -> Inspected:
         classes=model.classes_.tolist() if is_classifier(model) else None,
         names=tuple(names[k] for k in order),
         weights=weights[order],
-        certificate=certificate(model),
+        certificate=certificate_of(model),
         explanation=told,
         tested=None if table is None else _tested(path, model, metadata, target, table),
     )

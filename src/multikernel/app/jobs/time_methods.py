@@ -5,17 +5,17 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from multikernel.app.jobs.fit_method import certificate
 from multikernel.app.jobs.methods import METHODS, Wish, make_model
 from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.encoding import Encoding
 from multikernel.app.tables.table import Table
+from multikernel.certificate import Certificate, certificate_of
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Timed:
     seconds: tuple[float, ...]
     kernels: int
     steps: int
-    certificate: tuple[str, float]
+    certificate: Certificate
 
 
 @dataclass(frozen=True)
@@ -48,7 +48,7 @@ class Bench:
                 "seconds_all": list(each.seconds),
                 "kernels": each.kernels,
                 "steps": each.steps,
-                "certificate": dict(zip(("kind", "value"), each.certificate, strict=True)),
+                "certificate": asdict(each.certificate),
             }
             for each in self.methods
         ]
@@ -86,7 +86,7 @@ def _timed(name: str, model: Any, X: Any, y: Any, repeat: int) -> Timed:
             model.fit(X, y)
             seconds.append(time.perf_counter() - start)
     return Timed(
-        name, type(model).__name__, tuple(seconds), len(model.kernel_names_), model.n_iter_, certificate(model)
+        name, type(model).__name__, tuple(seconds), len(model.kernel_names_), model.n_iter_, certificate_of(model)
     )
 
 
@@ -99,7 +99,7 @@ def rows_of(bench: Bench) -> list[list[str]]:
             f"{np.median(each.seconds):.3f}",
             str(each.kernels),
             str(each.steps),
-            f"{each.certificate[1]:.1e}",
+            f"{each.certificate.value:.1e}",
         ]
         for each in ordered
     ]

@@ -21,7 +21,7 @@ from multikernel.app.web.learning.families import made
 from multikernel.app.web.learning.held_out import HeldOut, held_out, importance_of
 from multikernel.app.web.learning.recipe import COMPARISON, Recipe
 from multikernel.app.web.learning.samples import bare, check_enough, frame, target_of, words_of
-from multikernel.app.web.learning.shown import certificate_of, freedom_of, path_of, quality, typical, weights_of
+from multikernel.app.web.learning.shown import freedom_of, path_of, proof_of, quality, typical, weights_of
 from multikernel.app.web.learning.telling import Tell, fitting
 from multikernel.files import write_whole
 
@@ -101,7 +101,7 @@ def _learned(
         "importance": importance_of(parts),
         "path": path_of(model, recipe, given, y),
         "freedom": freedom_of(own),
-        "certificate": certificate_of(own),
+        "certificate": proof_of(own),
         "chosen": {name: float(value) for name, value in getattr(model, "best_params_", {}).items()},
         "explanation": _explained(own),
         **quality(recipe, y, parts, [test for _, test in splits]),

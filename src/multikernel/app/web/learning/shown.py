@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from sklearn.metrics import auc, confusion_matrix, roc_curve
 
 from multikernel.app.web.learning.held_out import HeldOut
 from multikernel.app.web.learning.recipe import Recipe
+from multikernel.certificate import certificate_of
 from multikernel.paths import path
 from multikernel.typing import Array
 
@@ -193,30 +195,28 @@ def path_of(search: Any, recipe: Recipe, X: Any, y: Array) -> dict[str, Any] | N
     }
 
 
-def certificate_of(model: Any) -> dict[str, Any]:
+def proof_of(model: Any) -> dict[str, Any]:
     """What is proved of the answer, in plain words."""
+    found = certificate_of(model)
     if hasattr(model, "explanation_"):
-        gap = float(model.duality_gap_)
         said = (
             "The answer is a blend. Each of its machines is the exact solution of one linear system, and the weights "
             "of the blend minimise a convex loss on held-out rows: no other weights make it smaller by more than "
-            f"{gap:.1e} of it. What speaks for the choice of kernels is the score on rows that none of this has seen."
+            f"{found.value:.1e} of it. What speaks for the choice of kernels is the score on rows that none of this "
+            "has seen."
         )
-        return {"kind": "duality gap", "value": gap, "said": said, "reached": bool(model.converged_)}
-    if hasattr(model, "duality_gap_"):
-        gap = float(model.duality_gap_)
+    elif found.kind == "duality gap":
         said = (
-            f"The problem is convex, and the answer is proved to be within {gap:.1e} of the best possible value of its "
-            "objective, relatively. The proof is a bound computed from the answer itself; it does not depend on how "
-            "the answer was found."
+            f"The problem is convex, and the answer is proved to be within {found.value:.1e} of the best possible "
+            "value of its objective, relatively. The proof is a bound computed from the answer itself; it does not "
+            "depend on how the answer was found."
         )
-        return {"kind": "duality gap", "value": gap, "said": said, "reached": bool(getattr(model, "converged_", True))}
-    value = float(model.stationarity_)
-    said = (
-        f"The problem is not convex. At the answer no small change of the weights helps (relative slope {value:.1e}); "
-        "whether another answer far away is better, nobody can prove."
-    )
-    return {"kind": "stationarity", "value": value, "said": said, "reached": bool(getattr(model, "converged_", True))}
+    else:
+        said = (
+            "The problem is not convex. At the answer no small change of the weights helps (relative slope "
+            f"{found.value:.1e}); whether another answer far away is better, nobody can prove."
+        )
+    return {**asdict(found), "said": said, "reached": bool(getattr(model, "converged_", True))}
 
 
 def typical(X: pd.DataFrame, recipe: Recipe, words: Mapping[str, list[str]]) -> list[dict[str, Any]]:
