@@ -15,8 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.auto.samples import Samples
-from multikernel.auto.similarity import Cosine, Given, Linear, OfDistance, Similarity, Weighed
+from multikernel.auto.samples import Cosine, Given, Linear, OfDistance, Samples, Similarity, Weighed
 from multikernel.auto.task import Task
 from multikernel.banks import precomputed
 from multikernel.banks.columns import ColumnDistancesBank

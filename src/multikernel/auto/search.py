@@ -11,8 +11,7 @@ from multikernel._typing import Array
 from multikernel.auto.candidates import Candidate
 from multikernel.auto.choice import Blend
 from multikernel.auto.goal import Goal
-from multikernel.auto.samples import Samples
-from multikernel.auto.similarity import Similarity
+from multikernel.auto.samples import Samples, Similarity
 from multikernel.auto.task import Task
 
 _VALUES = 1 << 24  # kernel values of new samples in memory at a time

@@ -22,7 +22,7 @@ from multikernel.app.jobs.predict import predictions
 from multikernel.app.tables.table import read_table
 from multikernel.app.web.learning import comparison
 from multikernel.app.web.learning.recipe import Recipe
-from multikernel.app.web.learning.shown import weights_of
+from multikernel.app.web.learning.summary import weights_of
 from multikernel.app.web.sentences import sentences
 
 

@@ -22,7 +22,7 @@ from multikernel.files import check_writable
 from multikernel.observer import Progress, listening
 
 if TYPE_CHECKING:
-    from multikernel.app.tables.table import Table
+    from multikernel.app.tables.table import CsvTable
 
 _SILENCE = 10.0  # seconds after which a fit says in a pipe how far it is
 _PIPE_WIDTH = 240  # columns of a table in a pipe, where lines need not be wrapped
@@ -47,7 +47,7 @@ def one_line_failures() -> Iterator[None]:
 
 
 @contextmanager
-def telling_what_is_left(checkpoint: Path | None) -> Iterator[None]:
+def reporting_what_is_left(checkpoint: Path | None) -> Iterator[None]:
     """Say on stderr what a directory of checkpoints holds of the work that is stopped, for the command that goes on."""
     try:
         yield
@@ -157,7 +157,7 @@ def check_new(path: Path, *, force: bool, inputs: tuple[Path, ...] = (), option:
         )
 
 
-def read(path: Path, leave_out: Sequence[str] | None = None, groups: str | None = None) -> Table:
+def read(path: Path, leave_out: Sequence[str] | None = None, groups: str | None = None) -> CsvTable:
     """A table without some columns, and with groups; what is unusual is said, on stderr since results go to stdout."""
     from multikernel.app.tables.table import read_table
 

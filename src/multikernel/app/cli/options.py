@@ -14,7 +14,7 @@ from multikernel.app.cli.kernel_words import WORDS, parse
 from multikernel.app.cli.words import KINDS, assigned, declared
 
 if TYPE_CHECKING:
-    from multikernel.app.jobs.methods import Wish
+    from multikernel.app.jobs.methods import FitRequest
     from multikernel.datasets import Task
     from multikernel.kernels import KernelFamily
 
@@ -168,7 +168,7 @@ def task_of(name: TaskName) -> Task | None:
     return "classification" if name is TaskName.classification else "regression"
 
 
-def wish_of(
+def request_of(
     target: str,
     method: MethodName | None,
     task: TaskName,
@@ -178,16 +178,16 @@ def wish_of(
     seed: int,
     proba: bool = False,
     types: list[str] | None = None,
-) -> Wish:
+) -> FitRequest:
     """The options of a fit as one value; usage errors where a word of --kernels, --set or --type is wrong."""
     family = family_of(kernels)
-    from multikernel.app.jobs.methods import Wish
+    from multikernel.app.jobs.methods import FitRequest
 
     try:
         parameters = assigned(given or [])
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--set") from None
-    return Wish(target, method, task_of(task), family, *numbers, seed, parameters, proba, types_of(types))
+    return FitRequest(target, method, task_of(task), family, *numbers, seed, parameters, proba, types_of(types))
 
 
 def types_of(words: list[str] | None) -> dict[str, str]:

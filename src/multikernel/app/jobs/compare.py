@@ -32,8 +32,8 @@ from sklearn.svm import SVC
 
 from multikernel.app.jobs.methods import GRIDS, INNER_FOLDS, folds_of, most_folds, shuffled_folds
 from multikernel.app.jobs.watch import Watch
-from multikernel.app.tables.columns import Columns
-from multikernel.app.tables.table import Table, read_target
+from multikernel.app.tables.columns import ColumnKinds
+from multikernel.app.tables.table import CsvTable, read_target
 from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor, PreparedColumns
 from multikernel.datasets import Task
 from multikernel.estimators import (
@@ -115,7 +115,7 @@ class Comparison:
 
 
 def compare_methods(
-    table: Table,
+    table: CsvTable,
     target: str,
     task: Task | None,
     folds: int,
@@ -138,7 +138,7 @@ def compare_methods(
             f"{INNER_FOLDS} inner ones need {max(folds, 2 * INNER_FOLDS)}; give more rows, or fewer --folds"
         )
     table.check_types(types or {}, target)
-    X = Columns.learn(found, types).frame(table)
+    X = ColumnKinds.learn(found, types).frame(table)
     models = methods_to_compare(decided, X.shape[1], seed, types, groups is not None)
     unknown = [name for name in only or () if name not in models]
     if unknown:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from multikernel import streams
-from multikernel.app.jobs.methods import Wish, make_model
+from multikernel.app.jobs.methods import FitRequest, make_model
 from multikernel.app.jobs.watch import Watch
 from multikernel.certificate import certificate_of
 from multikernel.datasets import Task
@@ -52,31 +52,33 @@ class Streaming:
         return make(path, target, memory=self.memory, checkpoint=self.checkpoint, **more)
 
 
-def train(path: Path, wish: Wish, streaming: Streaming, watch: Watch) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+def train(
+    path: Path, request: FitRequest, streaming: Streaming, watch: Watch
+) -> tuple[Any, dict[str, Any], dict[str, Any]]:
     """The model, the metadata of its file, and what was learned, by names."""
-    if wish.types:
+    if request.types:
         raise ValueError(f"{path} is read in chunks, which --type does not reach; declare the types in the file")
-    source = streaming.source(path, wish.target)
+    source = streaming.source(path, request.target)
     head = next(islice(source.chunks(), 1), None)
     if head is None:
         raise ValueError(f"{path} has no row")
-    task = wish.task or _task(np.asarray(head.y))
-    given = {"approximation": "nystroem"} | dict(wish.parameters)
-    asked = replace(wish, method=wish.method or _METHOD, parameters=given, task=task)
-    family = for_columns(head.X) if wish.kernels is None else wish.kernels.standardized()
+    task = request.task or _task(np.asarray(head.y))
+    given = {"approximation": "nystroem"} | dict(request.parameters)
+    asked = replace(request, method=request.method or _METHOD, parameters=given, task=task)
+    family = for_columns(head.X) if request.kernels is None else request.kernels.standardized()
     model = make_model(replace(asked, kernels=family), task)
     with watch.fitting("fit"):
         model.fit(source)
     model = streams.without_sums(model)
     weights = np.atleast_2d(model.weights_).mean(axis=0).tolist()
-    metadata = {"stream": {"features": list(source.taken), "target": wish.target}}
+    metadata = {"stream": {"features": list(source.taken), "target": request.target}}
     return (
         model,
         metadata,
         {
             "method": type(model).__name__,
             "task": task,
-            "target": wish.target,
+            "target": request.target,
             "features": list(source.taken),
             "score_first_rows": float(model.score(head.X, head.y)),
             "measure": "accuracy" if task == "classification" else "R2",

@@ -11,10 +11,10 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from multikernel import path
-from multikernel.app.jobs.methods import Wish, estimator_of, folds_of, make_model, most_folds, regularisation
+from multikernel.app.jobs.methods import FitRequest, estimator_of, folds_of, make_model, most_folds, regularisation
 from multikernel.app.jobs.watch import Watch
-from multikernel.app.tables.encoding import Encoding
-from multikernel.app.tables.table import Table
+from multikernel.app.tables.encoding import TableEncoding
+from multikernel.app.tables.table import CsvTable
 from multikernel.paths import Path, simplest_first
 from multikernel.typing import Array
 
@@ -87,8 +87,8 @@ class Followed:
 
 
 def follow(
-    table: Table,
-    wish: Wish,
+    table: CsvTable,
+    request: FitRequest,
     parameter: str | None,
     values: Array | None,
     folds: int,
@@ -99,16 +99,16 @@ def follow(
 
     With a directory ``checkpoint``, each step is kept there.
     """
-    encoding, raw, y = Encoding.learn(table, wish.target, wish.task, wish.types)
+    encoding, raw, y = TableEncoding.learn(table, request.target, request.task, request.types)
     task = encoding.task
     most = most_folds(y, task, table.groups)
     if most < folds:
         raise ValueError(
-            f"{table.file}: column {wish.target!r} allows {most} folds, and {folds} are asked for; "
+            f"{table.file}: column {request.target!r} allows {most} folds, and {folds} are asked for; "
             "give more rows, or fewer --folds"
         )
-    model = make_model(wish, task)
-    parameter = parameter or _parameter_of(model, wish, encoding)
+    model = make_model(request, task)
+    parameter = parameter or _parameter_of(model, request, encoding)
     if values is None and parameter not in _VALUES:
         raise ValueError(f"no values are known that suit {parameter!r}; give them with --values")
     values = _VALUES[parameter] if values is None else values
@@ -117,7 +117,7 @@ def follow(
     with watch.steps(folds + 1, "path") as observe:
         whole = path(pipeline, raw, y, parameter, values, checkpoint=checkpoint, groups=table.groups)
         observe("all samples")
-        for k, (fit, held) in enumerate(folds_of(task, folds, wish.seed, y, table.groups), start=1):
+        for k, (fit, held) in enumerate(folds_of(task, folds, request.seed, y, table.groups), start=1):
             validation = (raw.iloc[held], y[held])
             own = raw.iloc[fit], y[fit]
             groups = None if table.groups is None else table.groups[fit]
@@ -128,10 +128,10 @@ def follow(
     return Followed(type(model).__name__, parameter, measure, whole, np.array(scores))
 
 
-def _parameter_of(model: Any, wish: Wish, encoding: Encoding) -> str:
+def _parameter_of(model: Any, request: FitRequest, encoding: TableEncoding) -> str:
     """What regularises the method."""
-    name = wish.chosen(encoding.task)
-    options = estimator_of(name, encoding.task, wish.target)[1]
+    name = request.chosen(encoding.task)
+    options = estimator_of(name, encoding.task, request.target)[1]
     if not options:
         raise ValueError(f"{name} chooses its regularisation by itself; name another --parameter to follow")
     return regularisation(model, options)

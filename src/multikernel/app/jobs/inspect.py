@@ -11,7 +11,7 @@ from sklearn.base import is_classifier
 from sklearn.metrics import confusion_matrix
 
 from multikernel.app.jobs.predict import samples_of
-from multikernel.app.tables.table import Table
+from multikernel.app.tables.table import CsvTable
 from multikernel.auto import Explanation
 from multikernel.certificate import Certificate, certificate_of
 from multikernel.datasets import decide
@@ -101,7 +101,7 @@ class Inspected:
         }
 
 
-def inspect(path: Path, table: Table | None) -> Inspected:
+def inspect(path: Path, table: CsvTable | None) -> Inspected:
     """Look into a model; ValueError where ``fit`` has not written it, or the rows do not fit it."""
     model, metadata = read(path)
     if not {"columns", "table"} & metadata.keys():
@@ -133,7 +133,7 @@ def _blended(told: Explanation) -> tuple[list[str], Array]:
     return [row.candidate for row in told.rows[:-1]], np.array([row.weight for row in told.rows[:-1]], dtype=float)
 
 
-def _tested(path: Path, model: Any, metadata: Any, target: str | None, table: Table) -> Tested:
+def _tested(path: Path, model: Any, metadata: Any, target: str | None, table: CsvTable) -> Tested:
     if target is None:
         raise ValueError(f"{path} does not tell the column that it predicts; fit the model again")
     classify = is_classifier(model)

@@ -69,7 +69,7 @@ METHODS = {
 
 
 @dataclass(frozen=True)
-class Wish:
+class FitRequest:
     """The options of ``fit`` as the user gave them; None for one that was not given."""
 
     target: str
@@ -121,36 +121,36 @@ def estimators_of(name: str | None) -> tuple[type, ...]:
     return tuple(getattr(mk, found) for found in (method.classifier, method.regressor) if found)
 
 
-def make_model(wish: Wish, task: Task) -> Any:
+def make_model(request: FitRequest, task: Task) -> Any:
     """The estimator for a task; ValueError where an option does not fit the method or the task."""
-    name = wish.chosen(task)
-    estimator, allowed = estimator_of(name, task, wish.target)
+    name = request.chosen(task)
+    estimator, allowed = estimator_of(name, task, request.target)
     kind = "classes" if task == "classification" else "numbers"
-    for option in wish.given:
+    for option in request.given:
         if option not in allowed:
             instead = f"use {' or '.join(f'--{other}' for other in allowed)}" if allowed else "it chooses by itself"
             raise ValueError(f"--{option} does not apply to --method {name} where the target holds {kind}: {instead}")
-        if option in wish.parameters:
+        if option in request.parameters:
             raise ValueError(f"{option} is given twice, by --{option} and by --set; give it once")
-    check(estimator, dict(wish.parameters))
-    family = METHODS[name].kernels if wish.kernels is None else wish.kernels
+    check(estimator, dict(request.parameters))
+    family = METHODS[name].kernels if request.kernels is None else request.kernels
     if family is not None and not any(given.name == "kernels" for given in fields(estimator)):
         raise ValueError(f"--method {name} takes no kernels: it learns one for each feature; leave --kernels out")
-    more = dict(wish.given) | ({} if family is None else {"kernels": family})
+    more = dict(request.given) | ({} if family is None else {"kernels": family})
     if name in ("best", "proportional"):
-        more |= {"cv": INNER_FOLDS, "random_state": wish.seed}
-    model = estimator(**more | _learner(wish, name, allowed) | dict(wish.parameters))
+        more |= {"cv": INNER_FOLDS, "random_state": request.seed}
+    model = estimator(**more | _learner(request, name, allowed) | dict(request.parameters))
     model.check_parameters()
     return model
 
 
-def _learner(wish: Wish, name: str, allowed: tuple[str, ...]) -> dict[str, str]:
+def _learner(request: FitRequest, name: str, allowed: tuple[str, ...]) -> dict[str, str]:
     """Which machine the regularisation asks for, where a method has two.
 
     --C asks for a support vector machine and --lam for the margin machine. EasyMKL, whose weights are learned with lam
     in any case, uses the margin machine unless a C is given; the other methods unless no lam is.
     """
-    given = {*wish.given, *wish.parameters}
+    given = {*request.given, *request.parameters}
     if allowed != ("lam", "C") or "learner" in given:
         return {}
     if name != "easymkl" and {"lam", "C"} <= given:
@@ -159,18 +159,20 @@ def _learner(wish: Wish, name: str, allowed: tuple[str, ...]) -> dict[str, str]:
     return {"learner": "margin" if margin else "svc"}
 
 
-def with_search(model: Any, wish: Wish, task: Task, y: Array, groups: Array | None = None) -> Any:
+def with_search(model: Any, request: FitRequest, task: Task, y: Array, groups: Array | None = None) -> Any:
     """The model, or where the user gave no regularisation a search for it by cross-validation."""
-    name = wish.chosen(task)
-    options = estimator_of(name, task, wish.target)[1]
+    name = request.chosen(task)
+    options = estimator_of(name, task, request.target)[1]
     # The training part of an outer fold has at least half of each class, which has to suffice for the inner folds.
-    if not wish.chooses(options) or most_folds(y, task, groups) < 2 * INNER_FOLDS:
+    if not request.chooses(options) or most_folds(y, task, groups) < 2 * INNER_FOLDS:
         return model
     parameter = regularisation(model, options)
     values = METHODS[name].grids[parameter]
     # Kernels are tried alone inside this search, so only every other value is tried.
     grid = {parameter: values[1::2] if name in ("best", "proportional") else values}
-    return BankSearchCV(model, grid, cv=shuffled_folds(task, INNER_FOLDS, wish.seed) if groups is None else INNER_FOLDS)
+    return BankSearchCV(
+        model, grid, cv=shuffled_folds(task, INNER_FOLDS, request.seed) if groups is None else INNER_FOLDS
+    )
 
 
 def regularisation(model: Any, options: tuple[str, ...]) -> str:

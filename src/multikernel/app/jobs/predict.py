@@ -10,9 +10,9 @@ from typing import Any
 import pandas as pd
 from sklearn.base import is_classifier
 
-from multikernel.app.tables.columns import Columns
-from multikernel.app.tables.encoding import Encoding
-from multikernel.app.tables.table import Table
+from multikernel.app.tables.columns import ColumnKinds
+from multikernel.app.tables.encoding import TableEncoding
+from multikernel.app.tables.table import CsvTable
 from multikernel.persistence import read
 from multikernel.typing import Array
 
@@ -64,7 +64,7 @@ class Predictions:
         return {f"{word}{label}": values[:, k].tolist() for k, label in enumerate(self.classes or [])}
 
 
-def predictions(path: Path, table: Table, proba: bool) -> Predictions:
+def predictions(path: Path, table: CsvTable, proba: bool) -> Predictions:
     """The predictions for the rows of a table; for classes with decision values or probabilities.
 
     ValueError where the model was not written by ``fit`` or cannot do what is asked, or the table lacks what it needs.
@@ -89,14 +89,14 @@ def predictions(path: Path, table: Table, proba: bool) -> Predictions:
     )
 
 
-def samples_of(path: Path, metadata: Mapping[str, Any], table: Table) -> Any:
+def samples_of(path: Path, metadata: Mapping[str, Any], table: CsvTable) -> Any:
     """The rows of a table as a model takes them; ValueError where nothing is known of the model's columns."""
     table = table.written_as(metadata.get("numerals", {}))
     if "columns" in metadata:
-        frame, views = Columns.of(metadata).frame(table), metadata.get("views")
+        frame, views = ColumnKinds.of(metadata).frame(table), metadata.get("views")
         return {view: frame[list(own)].rename(columns=own) for view, own in views.items()} if views else frame
     if "table" in metadata:
-        return Encoding.from_json(metadata["table"]).samples(table)
+        return TableEncoding.from_json(metadata["table"]).samples(table)
     raise ValueError(f"{path} holds a model without a table's columns; it has to be one that fit has written")
 
 

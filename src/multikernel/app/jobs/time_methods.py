@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from multikernel.app.jobs.methods import METHODS, Wish, make_model
+from multikernel.app.jobs.methods import METHODS, FitRequest, make_model
 from multikernel.app.jobs.watch import Watch
-from multikernel.app.tables.encoding import Encoding
-from multikernel.app.tables.table import Table
+from multikernel.app.tables.encoding import TableEncoding
+from multikernel.app.tables.table import CsvTable
 from multikernel.certificate import Certificate, certificate_of
 
 
@@ -55,19 +55,19 @@ class Bench:
         return {"samples": self.samples, "features": self.features, "methods": methods}
 
 
-def time_methods(table: Table, wish: Wish, names: Sequence[str] | None, repeat: int, watch: Watch) -> Bench:
+def time_methods(table: CsvTable, request: FitRequest, names: Sequence[str] | None, repeat: int, watch: Watch) -> Bench:
     """Fit each method some times; ValueError where the table or a method that was named does not allow it."""
-    encoding, raw, y = Encoding.learn(table, wish.target, wish.task)
+    encoding, raw, y = TableEncoding.learn(table, request.target, request.task)
     X, task = encoding.scale(raw), encoding.task
     fitting = [
         name
         for name, method in METHODS.items()
         if (method.classifier if task == "classification" else method.regressor)
     ]
-    if wish.kernels is not None:
+    if request.kernels is not None:
         fitting.remove("linearrls2")  # which takes none
     chosen = fitting if names is None else names
-    models = {name: make_model(replace(wish, method=name), task) for name in chosen}
+    models = {name: make_model(replace(request, method=name), task) for name in chosen}
     found = []
     with watch.steps(len(models), "bench") as observe, threadpool_limits(1, user_api="blas"):
         for name, model in models.items():

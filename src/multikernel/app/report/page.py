@@ -1,11 +1,17 @@
-"""A report as one HTML file that needs no other file and no network."""
+"""Reports as one HTML file that needs no other file and no network: of a model, and of a path."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from multikernel.reproduce.pages.html import provenance, templates
+import numpy as np
+from markupsafe import Markup
+
+from multikernel.app.jobs.follow_path import Followed, rows_of
+from multikernel.app.jobs.inspect import Inspected, Tested
+from multikernel.inspection import short_names
+from multikernel.reproduce.pages.html import inline_svg, provenance, templates
 
 LEARNED, BASELINE, OUTSIDE = "#4a7fe0", "#8d96a8", "#dd8a33"  # mid tones, to be seen on white and on black
 
@@ -26,3 +32,74 @@ def page(template: str, functions: Mapping[str, Callable[..., Any]] | None = Non
         colors={"learned": LEARNED, "baseline": BASELINE, "outside": OUTSIDE},
         **values,
     )
+
+
+_SHOWN = 20  # kernels with a bar
+
+
+def model_page(inspected: Inspected) -> str:
+    """The report as HTML text."""
+    tested, shown = inspected.tested, min(_SHOWN, len(inspected.names))
+    points = tested is not None and tested.confusion is None
+    return page(
+        "model.html.j2",
+        model=inspected,
+        shown=shown,
+        weights=Markup(inline_svg(lambda ax: _weights(ax, inspected), "Weights", (6.4, 0.9 + 0.26 * shown)))
+        if inspected.names
+        else None,
+        points=Markup(inline_svg(lambda ax: _points(ax, tested), "Predicted against true values", (4.7, 3.6)))
+        if points
+        else None,
+    )
+
+
+def _weights(ax: Any, inspected: Inspected) -> None:
+    names = short_names(list(inspected.names[:_SHOWN]))
+    ax.barh(range(len(names)), inspected.weights[:_SHOWN], color=LEARNED, height=0.72)
+    ax.set_yticks(range(len(names)), names)
+    ax.set_ylim(len(names) - 0.4, -0.6)
+    ax.set_xlabel("weight")
+    ax.grid(False, axis="y")
+
+
+def _points(ax: Any, tested: Tested | None) -> None:
+    assert tested is not None
+    ax.axline((float(tested.truth.mean()),) * 2, slope=1.0, color=BASELINE, linewidth=1.0)
+    ax.plot(tested.truth, tested.predicted, "o", color=LEARNED, markersize=4, alpha=0.5)
+    ax.set(xlabel="true", ylabel="predicted")
+
+
+def path_page(followed: Followed) -> str:
+    """The report as HTML text."""
+
+    def draw(what: str, title: str) -> Markup:
+        return Markup(inline_svg(lambda ax: followed.path.plot(what, ax), title, (5.4, 3.1)))
+
+    return page(
+        "path.html.j2",
+        followed=followed,
+        rows=[[cell.replace("+-", "±") for cell in row] for row in rows_of(followed)],
+        best=f"{followed.path.values[followed.best]:.3g}",
+        simplest=f"{followed.path.values[followed.simplest]:.3g}",
+        scores=Markup(inline_svg(lambda ax: _scores(ax, followed), "Scores along the path", (5.4, 3.1))),
+        weights=draw("weights", "Kernel weights along the path"),
+        kernels=draw("kernels", "Kernels with a positive weight along the path"),
+    )
+
+
+def _scores(ax: Any, followed: Followed) -> None:
+    """Held-out scores with their standard errors, those of training, and the one-standard-error line."""
+    values = np.asarray(followed.path.values, dtype=float)
+    order = np.argsort(values, kind="stable")
+    mean = followed.scores.mean(axis=0)
+    error = followed.scores.std(axis=0, ddof=1) / np.sqrt(len(followed.scores))
+    if values.min() > 0 and values.max() >= 30 * values.min():
+        ax.set_xscale("log")
+    ax.errorbar(values[order], mean[order], yerr=error[order], fmt="o-", color=LEARNED, capsize=3, label="held out")
+    if followed.path.train_score is not None:
+        ax.plot(values[order], followed.path.train_score[order], "o--", color=BASELINE, markersize=3, label="training")
+    ax.axhline(mean[followed.best] - error[followed.best], color=BASELINE, linewidth=0.9)
+    ax.axvline(values[followed.simplest], color=BASELINE, linewidth=0.9, linestyle=":")
+    ax.set(xlabel=followed.parameter, ylabel=followed.measure)
+    ax.legend(frameon=False, fontsize="small")

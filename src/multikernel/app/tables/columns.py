@@ -1,4 +1,4 @@
-"""Columns as a person has them, for the automatic estimator: numbers or words, with missing cells."""
+"""ColumnKinds as a person has them, for the automatic estimator: numbers or words, with missing cells."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from multikernel.app.tables.table import Table
+from multikernel.app.tables.table import CsvTable
 from multikernel.datasets import Column
 from multikernel.streams import is_missing
 from multikernel.tables import numbers_in
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Columns:
+class ColumnKinds:
     """What the columns of the training file hold. Stored with the model.
 
     Parameters
@@ -42,7 +42,7 @@ class Columns:
         """Numbers are where all known cells are numbers, and nobody declares the column to hold anything else."""
         return cls({column.name: _numeric(column, (types or {}).get(column.name)) for column in columns})
 
-    def frame(self, table: Table) -> pd.DataFrame:
+    def frame(self, table: CsvTable) -> pd.DataFrame:
         """The samples of a file, whose further columns are ignored; a missing cell is NaN or None.
 
         ValueError where a column is missing, or a cell that is to be a number is a word.

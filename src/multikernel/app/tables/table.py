@@ -22,7 +22,7 @@ _LISTED = 20  # names of columns that a sentence has room for
 
 
 @dataclass(frozen=True)
-class Table:
+class CsvTable:
     """The cells of a CSV file."""
 
     file: str
@@ -75,7 +75,7 @@ class Table:
         """For the columns of numbers among these the mark before decimals and the unit, to be stored with a model."""
         return {name: [own.decimal, own.unit] for name in names if (own := self.numerals.get(name)) is not None}
 
-    def written_as(self, stored: Mapping[str, Sequence[str]]) -> Table:
+    def written_as(self, stored: Mapping[str, Sequence[str]]) -> CsvTable:
         """The table with columns that can be read in two ways read as those of training were.
 
         ValueError where a column has another unit than in training.
@@ -100,13 +100,13 @@ class Table:
         """The columns that may be features: nobody leaves them out, and no underscore begins their names."""
         return tuple(name for name in self.columns if not name.startswith("_") and name not in self.unused)
 
-    def without(self, names: Sequence[str]) -> Table:
+    def without(self, names: Sequence[str]) -> CsvTable:
         """The table with these columns left out of what is learned from; ValueError where there is no such column."""
         for name in names:
             self._check_there(name)
         return replace(self, unused=self.unused | frozenset(names))
 
-    def grouped(self, name: str | None) -> Table:
+    def grouped(self, name: str | None) -> CsvTable:
         """The table whose rows of one value in this column belong together; ValueError where it cannot say so."""
         if name is None:
             return self
@@ -127,7 +127,7 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(names[:_LISTED]) + more
 
 
-def read_table(path: Path) -> Table:
+def read_table(path: Path) -> CsvTable:
     """Read a CSV file (compressed where it ends in .gz, .zip, .bz2 or .xz) with the names of the columns in row 1.
 
     ValueError where it is no CSV, has no row after the names, or a name is empty or occurs twice.
@@ -141,7 +141,7 @@ def read_table(path: Path) -> Table:
     columns, numerals, notes = plainly(raw, found.delimiter, is_missing)
     if found.delimiter != ",":
         notes = [f"cells are separated by {DELIMITERS[found.delimiter]}", *notes]
-    return Table(
+    return CsvTable(
         str(path),
         {name: Column(str(path), name, column, rows) for name, column in columns.items()},
         f"{path}: {'; '.join(notes)}" if notes else "",
@@ -151,7 +151,7 @@ def read_table(path: Path) -> Table:
     )
 
 
-def read_target(table: Table, target: str, task: Task | None) -> tuple[Array, Task, list[Column]]:
+def read_target(table: CsvTable, target: str, task: Task | None) -> tuple[Array, Task, list[Column]]:
     """The target, its task, and the columns to learn from.
 
     ValueError where there is no such target or no feature, or the target misses a cell or does not fit the task.

@@ -7,7 +7,7 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from multikernel.app.tables.table import Table, read_table
+from multikernel.app.tables.table import CsvTable, read_table
 from multikernel.app.web.learning.recipe import Kind, Recipe
 from multikernel.app.web.learning.samples import target_of, unread
 from multikernel.app.web.profile import About, leaks, likely_target, profile
@@ -16,7 +16,7 @@ from multikernel.datasets import Task
 
 
 @lru_cache(maxsize=4)
-def cells(path: Path) -> Table:
+def cells(path: Path) -> CsvTable:
     """The table of a data set."""
     return read_table(path)
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from multikernel.app.tables.table import Table
+from multikernel.app.tables.table import CsvTable
 from multikernel.app.web.learning.recipe import Kind
 from multikernel.app.web.learning.samples import as_strings, values
 from multikernel.datasets import Column, Task
@@ -48,7 +48,7 @@ class About:
     marks: tuple[str, ...]
 
 
-def profile(table: Table) -> list[About]:
+def profile(table: CsvTable) -> list[About]:
     """What each column holds."""
     return [_about(column) for column in table.columns.values()]
 
@@ -96,7 +96,7 @@ def likely_target(columns: list[About]) -> str:
     return able[-1] if able else columns[-1].name
 
 
-def leaks(table: Table, columns: Mapping[str, Kind], y: Any, rows: Any, task: Task) -> list[str]:
+def leaks(table: CsvTable, columns: Mapping[str, Kind], y: Any, rows: Any, task: Task) -> list[str]:
     """Columns that tell the target alone, almost exactly."""
     from sklearn.model_selection import cross_val_score
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor

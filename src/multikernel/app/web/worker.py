@@ -33,7 +33,7 @@ def main() -> int:
     try:
         with warnings.catch_warnings(record=True) as heard:
             warnings.simplefilter("always")
-            summary = findings.found(order["recipe"], Path(order["table"]), folder, Teller(channel))
+            summary = findings.found(order["recipe"], Path(order["table"]), folder, ProgressLines(channel))
         end = {"summary": summary, "words": " ".join(dict.fromkeys(_plain(str(w.message)) for w in heard))[:1500]}
     except (ValueError, TypeError) as error:
         end = {"error": _plain(str(error)).replace(order["table"], "The table")}
@@ -48,7 +48,7 @@ def main() -> int:
     return 0 if "summary" in end else 1
 
 
-class Teller:
+class ProgressLines:
     """Tells where the run is."""
 
     def __init__(self, channel: TextIO) -> None:

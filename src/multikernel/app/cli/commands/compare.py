@@ -14,11 +14,11 @@ from multikernel.app.cli.console import (
     check_new,
     one_line_failures,
     read,
+    reporting_what_is_left,
     show_json,
     show_table,
-    telling_what_is_left,
 )
-from multikernel.app.cli.options import MethodName, TaskName, task_of, types_of, wish_of
+from multikernel.app.cli.options import MethodName, TaskName, request_of, task_of, types_of
 from multikernel.files import write_whole
 
 
@@ -48,7 +48,7 @@ def compare(
     Nested cross-validation: learned kernel weights, their plain average, the best single kernel, one tuned Gaussian
     kernel, a random forest and gradient boosting meet the same folds and the same columns.
     """
-    with one_line_failures(), telling_what_is_left(checkpoint):
+    with one_line_failures(), reporting_what_is_left(checkpoint):
         if report is not None:
             check_new(report, force=force, inputs=(data,), option="--report")
         check_config(save_config_to, force=force)
@@ -90,11 +90,11 @@ def bench(
     compiles functions, does not count.
     """
     with one_line_failures():
-        wish = wish_of(target, None, task, kernels, (None, None, None), None, 0)
+        request = request_of(target, None, task, kernels, (None, None, None), None, 0)
         from multikernel.app.jobs.time_methods import rows_of, time_methods
 
         names = [each.value for each in method] if method else None
-        found = time_methods(read(data), wish, names, repeat, ConsoleWatch())
+        found = time_methods(read(data), request, names, repeat, ConsoleWatch())
         if as_json:
             show_json("bench", found.to_json())
             return

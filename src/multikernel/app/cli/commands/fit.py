@@ -12,12 +12,12 @@ import typer
 from multikernel.app.cli import options
 from multikernel.app.cli.config import check_config, save_config
 from multikernel.app.cli.console import ConsoleWatch, check_new, one_line_failures, read, show_json, show_table
-from multikernel.app.cli.options import MethodName, TaskName, wish_of
+from multikernel.app.cli.options import MethodName, TaskName, request_of
 
 if TYPE_CHECKING:
     from multikernel.app.jobs.fit_stream import Streaming
-    from multikernel.app.jobs.methods import Wish
-    from multikernel.app.tables.table import Table
+    from multikernel.app.jobs.methods import FitRequest
+    from multikernel.app.tables.table import CsvTable
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -112,13 +112,15 @@ def fit(
     with one_line_failures():
         from multikernel.app.jobs.fit_stream import Streaming
 
-        wish = wish_of(target, method, task, kernels, (lam, C, alpha), given, seed, proba, types)
+        request = request_of(target, method, task, kernels, (lam, C, alpha), given, seed, proba, types)
         check_new(out, force=force, inputs=(data,))
         check_config(save_config_to, force=force)
         more = {"approximation": approximation, "rank": rank}
-        wish = replace(wish, parameters={k: v for k, v in more.items() if v is not None} | dict(wish.parameters))
+        request = replace(
+            request, parameters={k: v for k, v in more.items() if v is not None} | dict(request.parameters)
+        )
         with working_on(scheduler):
-            found, tell = _found(data, leave_out, groups, wish, Streaming(memory, checkpoint), out)
+            found, tell = _found(data, leave_out, groups, request, Streaming(memory, checkpoint), out)
         save_config(ctx, save_config_to)
         if as_json:
             show_json("fit", found | {"model": str(out)})
@@ -128,43 +130,50 @@ def fit(
 
 
 def _found(
-    data: Path, leave_out: list[str] | None, groups: str | None, wish: Wish, streaming: Streaming, out: Path
+    data: Path,
+    leave_out: list[str] | None,
+    groups: str | None,
+    request: FitRequest,
+    streaming: Streaming,
+    out: Path,
 ) -> tuple[dict[str, Any], Callable[[], None]]:
     """What was learned, from the whole table or in chunks."""
     if not streaming.applies(data):
-        return _learned(read(data, leave_out, groups), wish, out)
+        return _learned(read(data, leave_out, groups), request, out)
     if leave_out:
         raise ValueError(f"{data} is read in chunks, which --leave-out does not reach; leave it out of the file")
     if groups is not None:
         raise ValueError(f"{data} is read in chunks, of which --groups are not held out together; leave --groups out")
-    return _streamed(data, wish, streaming, out)
+    return _streamed(data, request, streaming, out)
 
 
-def _learned(table: Table, wish: Wish, out: Path) -> tuple[dict[str, Any], Callable[[], None]]:
+def _learned(table: CsvTable, request: FitRequest, out: Path) -> tuple[dict[str, Any], Callable[[], None]]:
     """What was learned, by names, once it is in its file; and what tells it to a person."""
     from multikernel.persistence import save
 
-    if wish.automatic:
-        from multikernel.app.jobs.fit_automatic import learn, summary
+    if request.automatic:
+        from multikernel.app.jobs.fit import automatic_summary, train_automatic
 
-        model, columns = learn(table, wish, ConsoleWatch())
+        model, columns = train_automatic(table, request, ConsoleWatch())
         needed = {name: columns.numeric[name] for name in model.preparation_.needed}
-        save(model, out, metadata={"columns": needed, "target": wish.target, "numerals": table.as_written(needed)})
-        return summary(model, columns, table, wish), lambda: typer.echo(model.explain())
-    from multikernel.app.jobs import fit_method
+        save(model, out, metadata={"columns": needed, "target": request.target, "numerals": table.as_written(needed)})
+        return automatic_summary(model, columns, table, request), lambda: typer.echo(model.explain())
+    from multikernel.app.jobs import fit as jobs
 
-    trained = fit_method.train(table, wish, ConsoleWatch())
+    trained = jobs.train(table, request, ConsoleWatch())
     written = table.as_written([feature.name for feature in trained.encoding.features])
     save(trained.model, out, metadata={"table": trained.encoding.to_json(), "numerals": written})
-    return fit_method.summary(trained), lambda: _tables(fit_method.describe(trained))
+    return jobs.summary(trained), lambda: _tables(jobs.describe(trained))
 
 
-def _streamed(path: Path, wish: Wish, streaming: Streaming, out: Path) -> tuple[dict[str, Any], Callable[[], None]]:
+def _streamed(
+    path: Path, request: FitRequest, streaming: Streaming, out: Path
+) -> tuple[dict[str, Any], Callable[[], None]]:
     """The same from a file that is read in chunks."""
     from multikernel.app.jobs import fit_stream
     from multikernel.persistence import save
 
-    model, metadata, found = fit_stream.train(path, wish, streaming, ConsoleWatch())
+    model, metadata, found = fit_stream.train(path, request, streaming, ConsoleWatch())
     save(model, out, metadata=metadata)
     return found, lambda: _tables(fit_stream.describe(found))
 

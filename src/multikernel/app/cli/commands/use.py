@@ -91,10 +91,10 @@ def report(
     with one_line_failures():
         check_new(out, force=force, inputs=(model,) if data is None else (model, data))
         from multikernel.app.jobs.inspect import inspect
-        from multikernel.app.report.model_page import render
+        from multikernel.app.report.page import model_page
 
         found = inspect(model, None if data is None else read(data))
-        write_whole(out, render(found).encode())
+        write_whole(out, model_page(found).encode())
         if as_json:
             show_json("report", found.to_json() | {"report": str(out)})
         else:

@@ -17,9 +17,9 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from multikernel.app.jobs.compare import fold_score, gaussian, methods_to_compare
 from multikernel.app.jobs.methods import INNER_FOLDS, most_folds, shuffled_folds
 from multikernel.app.web.learning.families import family
+from multikernel.app.web.learning.progress import Tell
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.learning.samples import as_given
-from multikernel.app.web.learning.telling import Tell
 from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor, PreparedColumns
 from multikernel.datasets import Task
 from multikernel.typing import Array

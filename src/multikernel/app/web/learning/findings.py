@@ -18,11 +18,11 @@ from multikernel.app.jobs.methods import most_folds, shuffled_folds
 from multikernel.app.tables.table import read_table
 from multikernel.app.web.learning.comparison import compared, single_kernel, trivial
 from multikernel.app.web.learning.families import made
-from multikernel.app.web.learning.held_out import HeldOut, held_out, importance_of
+from multikernel.app.web.learning.held_out import FoldResult, held_out, importance_of
+from multikernel.app.web.learning.progress import Tell, fitting
 from multikernel.app.web.learning.recipe import COMPARISON, Recipe
 from multikernel.app.web.learning.samples import bare, check_enough, frame, target_of, words_of
-from multikernel.app.web.learning.shown import freedom_of, path_of, proof_of, quality, typical, weights_of
-from multikernel.app.web.learning.telling import Tell, fitting
+from multikernel.app.web.learning.summary import freedom_of, path_of, proof_of, quality, typical, weights_of
 from multikernel.files import write_whole
 
 FOLDS = 5
@@ -74,7 +74,7 @@ def _learned(
     folds = min(FOLDS, most_folds(y, recipe.task))
     total = folds * (1.0 + _BASELINE) + 1.0
     splits = list(shuffled_folds(recipe.task, folds, recipe.seed).split(X, y))
-    parts: list[HeldOut] = []
+    parts: list[FoldResult] = []
     for k, (train, test) in enumerate(splits):
         with fitting(tell, f"Fold {k + 1} of {folds}: learning", k / total, 1.0 / total):
             parts.append(held_out(recipe, X, y, train, test))

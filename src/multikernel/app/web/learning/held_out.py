@@ -20,7 +20,7 @@ _ROWS = 300  # of a fold on which columns are shuffled
 
 
 @dataclass(frozen=True, eq=False)
-class HeldOut:
+class FoldResult:
     """What a model says of rows that it was not learned from.
 
     Parameters
@@ -41,7 +41,7 @@ class HeldOut:
     losses: dict[str, float]
 
 
-def held_out(recipe: Recipe, X: pd.DataFrame, y: Array, train: Array, test: Array) -> HeldOut:
+def held_out(recipe: Recipe, X: pd.DataFrame, y: Array, train: Array, test: Array) -> FoldResult:
     """The fold of these rows."""
     own = X.iloc[train].reset_index(drop=True)
     model, given = made(recipe, own, y[train])
@@ -56,7 +56,7 @@ def held_out(recipe: Recipe, X: pd.DataFrame, y: Array, train: Array, test: Arra
         values, calibrated = _values(model, new) if recipe.task == "classification" else (None, False)
         predicted = np.asarray(model.predict(new))
         losses = _losses(model, recipe, rest, y[test])
-        return HeldOut(model, float(model.score(new, y[test])), predicted, values, calibrated, losses)
+        return FoldResult(model, float(model.score(new, y[test])), predicted, values, calibrated, losses)
 
 
 def _as_taken(X: pd.DataFrame, recipe: Recipe) -> Any:
@@ -89,7 +89,7 @@ def _losses(model: Any, recipe: Recipe, X: pd.DataFrame, y: Array) -> dict[str, 
     return losses
 
 
-def importance_of(parts: Sequence[HeldOut]) -> list[dict[str, Any]]:
+def importance_of(parts: Sequence[FoldResult]) -> list[dict[str, Any]]:
     """Mean and deviation of the losses over the folds, the largest first."""
     names = parts[0].losses
     rows = []

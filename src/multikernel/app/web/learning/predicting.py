@@ -17,10 +17,10 @@ from sklearn.base import is_classifier
 
 import multikernel
 from multikernel.app.jobs.predict import harmless
-from multikernel.app.tables.table import Table
+from multikernel.app.tables.table import CsvTable
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.learning.samples import as_given, frame, refused
-from multikernel.app.web.learning.shown import in_short
+from multikernel.app.web.learning.summary import in_short
 from multikernel.datasets import Column
 from multikernel.typing import Array
 
@@ -43,13 +43,13 @@ def model_of(path: Path) -> Any:
     return multikernel.load(path)
 
 
-def table_of(name: str, columns: dict[str, list[str]]) -> Table:
+def table_of(name: str, columns: dict[str, list[str]]) -> CsvTable:
     """Cells as a table."""
     rows = range(2, 2 + len(next(iter(columns.values()))))
-    return Table(name, {key: Column(name, key, cells, rows) for key, cells in columns.items()})
+    return CsvTable(name, {key: Column(name, key, cells, rows) for key, cells in columns.items()})
 
 
-def predictions(model: Any, recipe: Recipe, table: Table, typical: Sequence[dict[str, Any]]) -> pd.DataFrame:
+def predictions(model: Any, recipe: Recipe, table: CsvTable, typical: Sequence[dict[str, Any]]) -> pd.DataFrame:
     """A prediction for each row, and for classes what speaks for each.
 
     Parameters
@@ -97,7 +97,7 @@ def scores(model: Any, X: Any) -> tuple[str, Array]:
     return "decision", np.column_stack([-decision, decision]) if decision.ndim == 1 else decision
 
 
-def explained(model: Any, recipe: Recipe, table: Table, typical: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def explained(model: Any, recipe: Recipe, table: CsvTable, typical: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """The answer for the one row of a table, and what it comes from.
 
     Parameters
@@ -117,7 +117,7 @@ def explained(model: Any, recipe: Recipe, table: Table, typical: Sequence[dict[s
     return found | {"said": said}
 
 
-def _explained(model: Any, recipe: Recipe, table: Table, typical: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _explained(model: Any, recipe: Recipe, table: CsvTable, typical: Sequence[dict[str, Any]]) -> dict[str, Any]:
     X = as_taken(frame(table, recipe), recipe)
     prediction = model.predict(X)[0]
     chances: list[tuple[str, float]] = []
@@ -140,7 +140,7 @@ def _explained(model: Any, recipe: Recipe, table: Table, typical: Sequence[dict[
 
 
 def _effects(
-    model: Any, recipe: Recipe, table: Table, typical: Sequence[dict[str, Any]], place: int
+    model: Any, recipe: Recipe, table: CsvTable, typical: Sequence[dict[str, Any]], place: int
 ) -> list[tuple[str, float]]:
     usual = {each["name"]: each["usual"] for each in typical}
     names = [name for name in recipe.columns if name in usual][:100]

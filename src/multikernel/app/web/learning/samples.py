@@ -10,7 +10,7 @@ import numpy as np
 import pandas as pd
 
 from multikernel.app.tables.columns import known
-from multikernel.app.tables.table import Table, listed
+from multikernel.app.tables.table import CsvTable, listed
 from multikernel.app.web.learning.recipe import Kind, Recipe
 from multikernel.datasets import Column, Task, decide
 from multikernel.streams import is_missing
@@ -22,7 +22,7 @@ _MEND = {"number": "write it with a decimal point, as 50.5", "date": "write it a
 _LARGEST = 1e100  # of a target, whose errors are squared and summed
 
 
-def frame(table: Table, recipe: Recipe) -> pd.DataFrame:
+def frame(table: CsvTable, recipe: Recipe) -> pd.DataFrame:
     """The samples of a table; ValueError where a column is missing."""
     table.check_has(list(recipe.columns))
     return pd.DataFrame({name: values(table.columns[name], kind) for name, kind in recipe.columns.items()})
@@ -55,14 +55,14 @@ def unread(column: Column, kind: Kind) -> list[int]:
     return [int(i) for i in places[np.isnan(told)]]
 
 
-def words_of(table: Table, recipe: Recipe) -> dict[str, list[str]]:
+def words_of(table: CsvTable, recipe: Recipe) -> dict[str, list[str]]:
     """The cells among numbers and dates that count as missing, for each column that has some."""
     columns = {name: table.columns[name] for name in recipe.columns}
     found = {name: {c.cells[i] for i in unread(c, recipe.columns[name])} for name, c in columns.items()}
     return {name: sorted(cells) for name, cells in found.items() if cells}
 
 
-def refused(table: Table, recipe: Recipe, typical: Sequence[Mapping[str, Any]]) -> dict[str, tuple[int, str]]:
+def refused(table: CsvTable, recipe: Recipe, typical: Sequence[Mapping[str, Any]]) -> dict[str, tuple[int, str]]:
     """For each column with cells that cannot be read, and that training did not have: the place of one, and a sentence.
 
     Parameters
@@ -92,7 +92,7 @@ def _number(cell: str) -> float:
     return value if isfinite(value) else np.nan
 
 
-def target_of(table: Table, target: str, task: Task | None) -> tuple[Array, Task, Array]:
+def target_of(table: CsvTable, target: str, task: Task | None) -> tuple[Array, Task, Array]:
     """The target where it is known, its task, and the rows where it is.
 
     ValueError where there is no such column, it has one value, or does not fit the task.

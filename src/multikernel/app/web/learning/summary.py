@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 from sklearn.metrics import auc, confusion_matrix, roc_curve
 
-from multikernel.app.web.learning.held_out import HeldOut
+from multikernel.app.web.learning.held_out import FoldResult
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.certificate import certificate_of
 from multikernel.paths import path
@@ -98,7 +98,7 @@ def _weights(model: Any, automatic: bool) -> dict[str, dict[str, float]]:
     }
 
 
-def quality(recipe: Recipe, y: Array, parts: Sequence[HeldOut], rows: Sequence[Array]) -> dict[str, Any]:
+def quality(recipe: Recipe, y: Array, parts: Sequence[FoldResult], rows: Sequence[Array]) -> dict[str, Any]:
     """Confusion, ROC and calibration of classes; residuals and the width of intervals of numbers."""
     predicted, order = np.concatenate([part.predicted for part in parts]), np.concatenate(list(rows))
     truth = y[order]

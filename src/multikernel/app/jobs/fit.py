@@ -1,4 +1,4 @@
-"""``fit`` with a method that the user chose: from a table to a model and its scores."""
+"""``fit``: from a table to a model and its scores, with a method that the user chose, or automatically."""
 
 from __future__ import annotations
 
@@ -6,14 +6,16 @@ from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from multikernel.app.jobs.methods import INNER_FOLDS, Wish, folds_of, make_model, most_folds, with_search
+from multikernel.app.jobs.methods import INNER_FOLDS, FitRequest, check, folds_of, make_model, most_folds, with_search
 from multikernel.app.jobs.watch import Watch
-from multikernel.app.tables.encoding import Encoding
-from multikernel.app.tables.table import Table
+from multikernel.app.tables.columns import ColumnKinds
+from multikernel.app.tables.encoding import TableEncoding
+from multikernel.app.tables.table import CsvTable, read_target
+from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor
 from multikernel.certificate import certificate_of
 from multikernel.datasets import Task
 from multikernel.typing import Array
@@ -27,7 +29,7 @@ class Trained:
     """A model with its encoding and its scores: accuracy for classes, R2 for numbers."""
 
     model: Any
-    encoding: Encoding
+    encoding: TableEncoding
     n: int  # training samples
     target: str  # the name of its column
     left_out: tuple[str, ...]  # columns of the file that are neither features nor the target
@@ -36,25 +38,27 @@ class Trained:
     fold_scores: tuple[float, ...]  # on held-out folds, empty where a class is too small for folds
 
 
-def train(table: Table, wish: Wish, watch: Watch) -> Trained:
+def train(table: CsvTable, request: FitRequest, watch: Watch) -> Trained:
     """Fit and cross-validate the model that was asked for; ValueError where the file or an option does not allow it."""
-    encoding, raw, y = Encoding.learn(table, wish.target, wish.task, wish.types)
-    if wish.proba and encoding.task != "classification":
-        raise ValueError(f"{wish.target!r} holds numbers, which have no probabilities; leave --proba out")
-    model = with_search(make_model(wish, encoding.task), wish, encoding.task, y, table.groups)
-    fold_scores = _cross_validate(model, raw, y, table.groups, encoding.task, wish.seed, watch)  # the longest part
+    encoding, raw, y = TableEncoding.learn(table, request.target, request.task, request.types)
+    if request.proba and encoding.task != "classification":
+        raise ValueError(f"{request.target!r} holds numbers, which have no probabilities; leave --proba out")
+    model = with_search(make_model(request, encoding.task), request, encoding.task, y, table.groups)
+    fold_scores = _cross_validate(model, raw, y, table.groups, encoding.task, request.seed, watch)  # the longest part
     X = encoding.scale(raw)
     with watch.fitting("fit"):
         model.fit(X, y, groups=table.groups)
         final = (
-            _with_probabilities(getattr(model, "best_estimator_", model), X, y, table.groups) if wish.proba else model
+            _with_probabilities(getattr(model, "best_estimator_", model), X, y, table.groups)
+            if request.proba
+            else model
         )
     return Trained(
         model=getattr(final, "best_estimator_", final),
         encoding=encoding,
         n=len(y),
-        target=wish.target,
-        left_out=tuple(name for name in table.columns if name not in table.features and name != wish.target),
+        target=request.target,
+        left_out=tuple(name for name in table.columns if name not in table.features and name != request.target),
         chosen=getattr(model, "best_params_", {}),
         score=float(model.score(X, y)),
         fold_scores=fold_scores,
@@ -158,3 +162,42 @@ def _certificate(model: Any) -> list[str]:
     found = certificate_of(model)
     note = "" if found.kind == "duality gap" else " (no convex problem)"
     return [f"relative {found.kind}", f"{found.value:.1e}{note}"]
+
+
+def train_automatic(table: CsvTable, request: FitRequest, watch: Watch) -> tuple[Any, ColumnKinds]:
+    """The automatic estimator, fitted, and what it was fitted to; ValueError where the table does not allow it."""
+    y, decided, found = read_target(table, request.target, request.task)
+    table.check_types(request.types, request.target)
+    if request.types and "types" in request.parameters:
+        raise ValueError("types of columns are given twice, by --type and by --set; give them once")
+    columns = ColumnKinds.learn(found, request.types)
+    X = columns.frame(table)
+    estimator = MultiKernelClassifier if decided == "classification" else MultiKernelRegressor
+    check(estimator, dict(request.parameters))
+    given = {"random_state": request.seed, "types": dict(request.types) or None, **request.parameters}
+    with watch.fitting("fit"):
+        return estimator(**given).fit(X, y, groups=table.groups), columns
+
+
+def automatic_summary(model: Any, columns: ColumnKinds, table: CsvTable, request: FitRequest) -> dict[str, Any]:
+    """What was learned, by names; those that a named method has as well have the same names there."""
+    told = model.explanation_
+    return {
+        "method": type(model).__name__,
+        "task": "classification" if is_classifier(model) else "regression",
+        "target": request.target,
+        "samples": len(next(iter(table.columns.values())).cells),
+        "features": list(columns.numeric),
+        "left_out": [name for name in table.columns if name not in columns.numeric and name != request.target],
+        "measure": told.measure,
+        "score_training": None,
+        "score_folds": None,
+        "chosen": {},
+        "certificate": asdict(model.certificate_),
+        "kernels": None,
+        "weights": None,
+        "weights_of_classes": None,
+        "degrees_of_freedom": None,
+        "candidates": [asdict(row) for row in told.rows],
+        "sentences": [*told.data, *told.choice, *told.warnings],
+    }
