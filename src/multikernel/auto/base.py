@@ -41,10 +41,10 @@ from multikernel.auto.goal import Goal
 from multikernel.auto.limits import Limits, some
 from multikernel.auto.preparation import Preparation
 from multikernel.auto.repeats import repeated_identifiers
-from multikernel.auto.samples import Samples
+from multikernel.auto.samples import PreparedSamples
 from multikernel.auto.search import Answer, Member, Tried, tried
-from multikernel.auto.table import Table, as_table, is_of_texts, is_table, is_views, read
-from multikernel.auto.task import Task
+from multikernel.auto.table import GivenTable, as_table, is_of_texts, is_table, is_views, read
+from multikernel.auto.task import RidgeTask
 from multikernel.banks.threads import one_blas_thread
 from multikernel.certificate import Certificate
 from multikernel.estimators.given import check_predicted
@@ -78,7 +78,7 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
 
     # -- fitting -------------------------------------------------------------------------------------------------------
 
-    def _answer(self, table: Table, goal: Goal, weight: Array | None, groups: Any = None) -> None:
+    def _answer(self, table: GivenTable, goal: Goal, weight: Array | None, groups: Any = None) -> None:
         """Everything that follows the checks.
 
         Parameters
@@ -103,7 +103,7 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         possible, size = candidates(samples), (len(rows), samples.plain.shape[1])
         limits = Limits.of(possible, *size, self.time_budget, self.memory)
         choice, training = (rows[some(goal.strata[rows], count, seed)] for count in (limits.choice, limits.training))
-        task = Task.of(goal.targets, weight, goal.strata, seed, (held_out[0], held_out[1]))
+        task = RidgeTask.of(goal.targets, weight, goal.strata, seed, (held_out[0], held_out[1]))
         found: list[Tried] = []
         untried: list[str] = []
         if (goal.targets[rows] != goal.targets[rows[0]]).any():
@@ -145,7 +145,7 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         )
 
     def _tried(
-        self, those: Sequence[Candidate], samples: Samples, task: Task, start: float
+        self, those: Sequence[Candidate], samples: PreparedSamples, task: RidgeTask, start: float
     ) -> tuple[list[Tried], list[Candidate]]:
         """What came of the candidates, and those for which there was no time; the first is tried whatever the time."""
         late: list[Candidate] = []
@@ -292,7 +292,7 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
 
     # -- samples, of training and new ----------------------------------------------------------------------------------
 
-    def _table(self, X: Any, reset: bool) -> Table:
+    def _table(self, X: Any, reset: bool) -> GivenTable:
         """Samples as a table, checked."""
         texts, X = is_of_texts(X), as_table(X, new=not reset and bool(self.preparation_.given))
         if not is_views(X):

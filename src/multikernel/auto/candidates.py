@@ -15,8 +15,16 @@ from dataclasses import dataclass
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.auto.samples import Cosine, Given, Linear, OfDistance, Samples, Similarity, Weighed
-from multikernel.auto.task import Task
+from multikernel.auto.samples import (
+    Cosine,
+    DistanceSimilarity,
+    Given,
+    LinearSimilarity,
+    PreparedSamples,
+    Similarity,
+    WeightedSimilarity,
+)
+from multikernel.auto.task import RidgeTask
 from multikernel.banks import precomputed
 from multikernel.banks.columns import ColumnDistancesBank
 from multikernel.combinations import Profiles
@@ -33,7 +41,7 @@ _WIDTHS = (0.05, 0.3, 2.0)  # of a Gaussian in a sum: the mean of its exponent o
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
+class KernelAndRidge:
     """A kernel, the ridge that belongs to it, and a line about both."""
 
     similarity: Similarity
@@ -47,7 +55,7 @@ class Candidate(ABC):
     name: str  # what a table calls it
 
     @abstractmethod
-    def learn(self, samples: Samples, task: Task) -> Learned | None:
+    def learn(self, samples: PreparedSamples, task: RidgeTask) -> KernelAndRidge | None:
         """The kernel and the ridge of least held-out error; None where none can be had."""
 
     @abstractmethod
@@ -72,14 +80,14 @@ class Scales(Candidate):
     ranked: bool
     each: str
 
-    def learn(self, samples: Samples, task: Task) -> Learned:
+    def learn(self, samples: PreparedSamples, task: RidgeTask) -> KernelAndRidge:
         Z = samples.ranked if self.ranked else samples.plain
         owner = {"all": np.zeros_like(samples.owner), "view": samples.view, "feature": samples.owner}[self.each]
         bank = ColumnDistancesBank.of(Z, self.kernel.degree, owner)
         found = learned_scales(bank, Profiles((self.kernel,)), HeldOut(task.Y, task.folds), tol=1e-2, max_iter=_STEPS)
         scales = found.scales[0][owner]
-        return Learned(
-            OfDistance(self.kernel, scales, self.ranked),
+        return KernelAndRidge(
+            DistanceSimilarity(self.kernel, scales, self.ranked),
             found.alpha,
             self._said(found.scales[0] * found.means, samples.names),
         )
@@ -102,8 +110,8 @@ class LinearRidge(Candidate):
 
     name: str = "linear"
 
-    def learn(self, samples: Samples, task: Task) -> Learned | None:
-        return ridged(Linear(), samples, task)
+    def learn(self, samples: PreparedSamples, task: RidgeTask) -> KernelAndRidge | None:
+        return ridged(LinearSimilarity(), samples, task)
 
     def operations(self, n: int, p: int) -> float:
         return len(_RIDGES) * 2.0 * float(n) ** 3
@@ -115,7 +123,7 @@ class SumOfSources(Candidate):
 
     name: str = "sum over sources"
 
-    def learn(self, samples: Samples, task: Task) -> Learned | None:
+    def learn(self, samples: PreparedSamples, task: RidgeTask) -> KernelAndRidge | None:
         parts = list(_parts(samples))
         if len(parts) == 1:
             return ridged(parts[0], samples, task)
@@ -124,29 +132,29 @@ class SumOfSources(Candidate):
         used = np.flatnonzero(found.values)
         if not len(used):
             return None
-        sum_of = Weighed(tuple(parts[k] for k in used), found.values[used])
-        return Learned(sum_of, found.alpha, f"{len(used)} of {len(parts)} kernels have weight")
+        sum_of = WeightedSimilarity(tuple(parts[k] for k in used), found.values[used])
+        return KernelAndRidge(sum_of, found.alpha, f"{len(used)} of {len(parts)} kernels have weight")
 
     def operations(self, n: int, p: int) -> float:
         return 40.0 * 8.0 * float(n) ** 3
 
 
-def _parts(samples: Samples) -> list[Similarity]:
+def _parts(samples: PreparedSamples) -> list[Similarity]:
     """Kernels on every source."""
     parts: list[Similarity] = []
     if samples.plain.shape[1]:
-        parts.append(Linear())
+        parts.append(LinearSimilarity())
     for view in np.unique(samples.view):
         own = (samples.view == view).astype(float)
         mean = 2.0 * float(samples.plain[:, own > 0].var(axis=0).sum())
         if mean > 0.0:
-            parts += [OfDistance(RBF(1.0), own * (width / mean)) for width in _WIDTHS]
+            parts += [DistanceSimilarity(RBF(1.0), own * (width / mean)) for width in _WIDTHS]
     for part in range(len(samples.sparse)):
         parts += [Cosine(part), Cosine(part, 2)]
     return parts + [Given(part) for part in range(len(samples.given))]
 
 
-def ridged(similarity: Similarity, samples: Samples, task: Task) -> Learned | None:
+def ridged(similarity: Similarity, samples: PreparedSamples, task: RidgeTask) -> KernelAndRidge | None:
     """A fixed kernel with the ridge of least held-out error."""
     K = similarity(samples, samples)
     size = float(np.trace(K)) / len(K)
@@ -158,10 +166,10 @@ def ridged(similarity: Similarity, samples: Samples, task: Task) -> Learned | No
     if not tried:
         return None
     alpha = min(tried)[1]
-    return Learned(similarity, alpha, f"ridge {alpha:.2g}")
+    return KernelAndRidge(similarity, alpha, f"ridge {alpha:.2g}")
 
 
-def candidates(samples: Samples) -> list[Candidate]:
+def candidates(samples: PreparedSamples) -> list[Candidate]:
     """What can be tried, cheap and safe ones first."""
     numbers = samples.plain.shape[1] > 0
     sources = len(samples.sparse) + len(samples.given) + len(np.unique(samples.view))

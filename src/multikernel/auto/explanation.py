@@ -11,7 +11,7 @@ from multikernel._typing import Array
 from multikernel.auto.choice import Blend
 from multikernel.auto.goal import Goal
 from multikernel.auto.repeats import are_copies, repeated
-from multikernel.auto.samples import Samples
+from multikernel.auto.samples import PreparedSamples
 from multikernel.auto.search import Tried
 from multikernel.procedures.ridge_cv import Folds
 
@@ -19,7 +19,7 @@ _ALIKE = 0.999  # correlation with the target beyond which a column may hold the
 
 
 @dataclass(frozen=True)
-class Row:
+class CandidateRow:
     """One line of the table of candidates.
 
     Parameters
@@ -48,14 +48,14 @@ class Explanation:
     ----------
     data, choice, warnings : tuples of sentences
     measure : str, what is measured on held-out samples
-    rows : tuple of Row, those that were tried
+    rows : tuple of CandidateRow, those that were tried
     """
 
     data: tuple[str, ...]
     choice: tuple[str, ...]
     warnings: tuple[str, ...]
     measure: str
-    rows: tuple[Row, ...]
+    rows: tuple[CandidateRow, ...]
 
     def __str__(self) -> str:
         head = (f"{'candidate':<46} {self.measure:>22}   {'weight':>6} {'time':>7}   learned",)
@@ -72,7 +72,7 @@ class Explanation:
 
 def rows_of(
     found: Sequence[Tried], scores: Array, blend: Blend, goal: Goal, choice: Array, groups: Array | None = None
-) -> tuple[Row, ...]:
+) -> tuple[CandidateRow, ...]:
     """The table: candidates and, below them, their blend.
 
     Parameters
@@ -94,7 +94,13 @@ def rows_of(
 
 
 def sentences_about(
-    rows: Sequence[Row], folds: str, gap: float, n: int, choice: int, training: int, untried: Sequence[str] = ()
+    rows: Sequence[CandidateRow],
+    folds: str,
+    gap: float,
+    n: int,
+    choice: int,
+    training: int,
+    untried: Sequence[str] = (),
 ) -> list[str]:
     """Why the answer is what it is, and what it was made of.
 
@@ -145,15 +151,17 @@ def on_folds(first: Folds, second: Folds, groups: Array | None) -> str:
     )
 
 
-def row_of(name: str, losses: Array, weight: float, seconds: float, said: str, groups: Array | None = None) -> Row:
+def row_of(
+    name: str, losses: Array, weight: float, seconds: float, said: str, groups: Array | None = None
+) -> CandidateRow:
     """A line from the losses of the held-out samples; those of one group are no independent ones."""
     apart = losses - losses.mean()
     sums = apart if groups is None else np.bincount(groups, apart)
     spread = float(np.sqrt((sums**2).sum()) / max(1, len(losses)))
-    return Row(name, float(losses.mean()), spread, weight, seconds, said)
+    return CandidateRow(name, float(losses.mean()), spread, weight, seconds, said)
 
 
-def warnings_about(samples: Samples, Y: Array, groups: Array | None = None) -> list[str]:
+def warnings_about(samples: PreparedSamples, Y: Array, groups: Array | None = None) -> list[str]:
     """What a user should look at before trusting the answer.
 
     Parameters
@@ -185,7 +193,7 @@ def warnings_about(samples: Samples, Y: Array, groups: Array | None = None) -> l
     return said
 
 
-def advice_on_groups(samples: Samples, Y: Array, identifiers: Sequence[str]) -> list[str]:
+def advice_on_groups(samples: PreparedSamples, Y: Array, identifiers: Sequence[str]) -> list[str]:
     """What a user who gives no groups should know before trusting errors on held-out samples.
 
     Parameters
@@ -211,6 +219,6 @@ def advice_on_groups(samples: Samples, Y: Array, identifiers: Sequence[str]) -> 
     return said
 
 
-def _is_plain(samples: Samples) -> bool:
+def _is_plain(samples: PreparedSamples) -> bool:
     """Whether samples are numbers and categories alone."""
     return not (samples.sparse or samples.given)

@@ -18,13 +18,13 @@ from sklearn.base import BaseEstimator, TransformerMixin
 from multikernel._rules import shortened
 from multikernel._typing import Array
 from multikernel._warnings import PredictionWarning, warn_user
-from multikernel.auto.samples import Samples
-from multikernel.auto.table import Table, is_views, read
+from multikernel.auto.samples import PreparedSamples
+from multikernel.auto.table import GivenTable, is_views, read
 from multikernel.banks.checks import check_finite
 from multikernel.kernels import Encoding, Features, NormalScores, OneHot, Standardize, Together
 from multikernel.kernels.for_columns import encodings_of
 from multikernel.tables.columns import Column, Declared, checked_types, type_of
-from multikernel.tables.table import Table as Cells
+from multikernel.tables.table import Table
 
 _SHOWN = 5  # names that a sentence lists
 _NUMBERS = ("number", "ordinal", "date")
@@ -66,7 +66,7 @@ class Preparation:
     rows: Array | None = None
 
     @classmethod
-    def of(cls, table: Table, types: Mapping[str, Declared] | None = None) -> Preparation:
+    def of(cls, table: GivenTable, types: Mapping[str, Declared] | None = None) -> Preparation:
         """What a training table tells, and what its columns are declared to be."""
         declared = table.types | dict(checked_types(types, list(table.columns)))
         columns = tuple(type_of(name, cells, declared.get(name)) for name, cells in table.columns.items())
@@ -97,7 +97,7 @@ class Preparation:
             table.rows,
         )
 
-    def read(self, X: Any) -> Table:
+    def read(self, X: Any) -> GivenTable:
         """The table of new samples, with the columns and views of training; those that are left out may be missing.
 
         Columns without names, or with names where training had none, are those of training in the same order, of which
@@ -128,7 +128,7 @@ class Preparation:
             table.given[name] = _filled(table.given[name], known, f"view {name!r}")
         return table
 
-    def samples(self, table: Table) -> Samples:
+    def samples(self, table: GivenTable) -> PreparedSamples:
         """Samples as kernels see them."""
         X = _cells(self.columns, table)
         levels = _numbers_of(self.levels, X)
@@ -144,7 +144,7 @@ class Preparation:
             for name, sizes in zip(self.sparse, self.sizes, strict=True)
         ]
         given = [table.given[name] / norm for name, norm in zip(self.given, self.norms, strict=True)]
-        return Samples(
+        return PreparedSamples(
             np.hstack([_numbers_of(self.plain, X), levels]),
             np.hstack([_numbers_of(self.ranked, X), levels]),
             np.array(owners, dtype=int),
@@ -274,7 +274,7 @@ def _of_numbers(used: Sequence[Column], numbers: Encoding) -> Iterator[tuple[Enc
             yield from ((encoding, (j,)) for encoding in encodings_of(replace(column, parsed=False), numbers))
 
 
-def _cells(columns: Sequence[Column], table: Table) -> Cells:
+def _cells(columns: Sequence[Column], table: GivenTable) -> Table:
     """The columns that are used, as they were in training; strings that become missing cells are said."""
     found = []
     for column in _used(columns):
@@ -282,10 +282,10 @@ def _cells(columns: Sequence[Column], table: Table) -> Cells:
         found.append(cells)
         if said:
             warn_user(said, PredictionWarning)
-    return Cells.of_columns(found, table.n)
+    return Table.of_columns(found, table.n)
 
 
-def _numbers_of(encoding: Together | None, X: Cells) -> Array:
+def _numbers_of(encoding: Together | None, X: Table) -> Array:
     """Encoded samples, not sparse."""
     if encoding is None:
         return np.empty((len(X), 0))

@@ -13,7 +13,7 @@ from multikernel.kernels import DistanceKernel
 
 
 @dataclass(frozen=True, eq=False)
-class Samples:
+class PreparedSamples:
     """n samples.
 
     Parameters
@@ -39,7 +39,7 @@ class Samples:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def of(self, index: Array) -> Samples:
+    def of(self, index: Array) -> PreparedSamples:
         """Some of the samples."""
         return replace(
             self,
@@ -50,7 +50,7 @@ class Samples:
             rows=self.rows[index],
         )
 
-    def without_given(self) -> Samples:
+    def without_given(self) -> PreparedSamples:
         """The same without rows of kernel matrices, which training samples need no more once a model is fitted."""
         return replace(self, given=tuple(np.empty((0, 0)) for _ in self.given))
 
@@ -59,12 +59,12 @@ class Similarity(ABC):
     """One kernel of samples."""
 
     @abstractmethod
-    def __call__(self, new: Samples, old: Samples) -> Array:
+    def __call__(self, new: PreparedSamples, old: PreparedSamples) -> Array:
         """The matrix of shape (len(new), len(old)); old are training samples."""
 
 
 @dataclass(frozen=True, eq=False)
-class OfDistance(Similarity):
+class DistanceSimilarity(Similarity):
     """k(x, z) = f(sum_j s_j |x_j - z_j|^q).
 
     Parameters
@@ -78,7 +78,7 @@ class OfDistance(Similarity):
     scales: Array
     ranked: bool = False
 
-    def __call__(self, new: Samples, old: Samples) -> Array:
+    def __call__(self, new: PreparedSamples, old: PreparedSamples) -> Array:
         used = self.scales > 0.0
         factors = self.scales[used] ** (1.0 / self.kernel.degree)
         X, Z = ((part.ranked if self.ranked else part.plain)[:, used] * factors for part in (new, old))
@@ -88,10 +88,10 @@ class OfDistance(Similarity):
 
 
 @dataclass(frozen=True, eq=False)
-class Linear(Similarity):
+class LinearSimilarity(Similarity):
     """k(x, z) = x'z / columns."""
 
-    def __call__(self, new: Samples, old: Samples) -> Array:
+    def __call__(self, new: PreparedSamples, old: PreparedSamples) -> Array:
         return new.plain @ old.plain.T / max(1, new.plain.shape[1])
 
 
@@ -102,7 +102,7 @@ class Cosine(Similarity):
     part: int
     degree: int = 1
 
-    def __call__(self, new: Samples, old: Samples) -> Array:
+    def __call__(self, new: PreparedSamples, old: PreparedSamples) -> Array:
         K = np.asarray((new.sparse[self.part] @ old.sparse[self.part].T).todense())
         return K**self.degree
 
@@ -113,18 +113,18 @@ class Given(Similarity):
 
     part: int
 
-    def __call__(self, new: Samples, old: Samples) -> Array:
+    def __call__(self, new: PreparedSamples, old: PreparedSamples) -> Array:
         return new.given[self.part][:, old.rows]
 
 
 @dataclass(frozen=True, eq=False)
-class Weighed(Similarity):
+class WeightedSimilarity(Similarity):
     """k = sum_r w_r k_r."""
 
     parts: tuple[Similarity, ...]
     weights: Array
 
-    def __call__(self, new: Samples, old: Samples) -> Array:
+    def __call__(self, new: PreparedSamples, old: PreparedSamples) -> Array:
         total = np.zeros((len(new), len(old)))
         for part, weight in zip(self.parts, self.weights.tolist(), strict=True):
             total += weight * part(new, old)

@@ -20,7 +20,7 @@ _FOLDS = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class RidgeTask:
     """Targets (n, t), weights (n,) of mean 1 or None, and folds.
 
     Parameters
@@ -43,7 +43,7 @@ class Task:
         labels: Array,
         seed: int,
         resampling: tuple[Resampling, Resampling] = (UNDECIDED, UNDECIDED),
-    ) -> Task:
+    ) -> RidgeTask:
         """With folds that are given, or drawn by a seed, each with as many samples of a label as the others.
 
         Parameters
@@ -57,7 +57,7 @@ class Task:
         first, second = (_folds(labels, rng, each) for each in resampling)
         return cls(Y, weight, first, second)
 
-    def of_rows(self, rows: Array) -> Task:
+    def of_rows(self, rows: Array) -> RidgeTask:
         """The same for some of the samples."""
         weight = None if self.weight is None else self.weight[rows]
         return replace(

@@ -73,6 +73,11 @@ _FUNCTIONS = (
     "sklearn.feature_selection:r_regression",
 )
 _RENAMED: dict[str, str] = {  # names of earlier versions, and what they are called now
+    "multikernel.auto:Linear": "multikernel.auto:LinearSimilarity",
+    "multikernel.auto:OfDistance": "multikernel.auto:DistanceSimilarity",
+    "multikernel.auto:Row": "multikernel.auto:CandidateRow",
+    "multikernel.auto:Samples": "multikernel.auto:PreparedSamples",
+    "multikernel.auto:Weighed": "multikernel.auto:WeightedSimilarity",
     "multikernel.kernels:Column": "multikernel.tables:Column",
     "multikernel.kernels:Numerals": "multikernel.tables:Numerals",
     "multikernel.kernels:Table": "multikernel.tables:Table",

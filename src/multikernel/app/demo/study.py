@@ -24,7 +24,7 @@ from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
 from multikernel import bind
-from multikernel.app.demo.results import Learned, Outcome, Plan, Score, Study
+from multikernel.app.demo.results import LearnedMix, Outcome, Score, Study, StudyPlan
 from multikernel.datasets import Dataset
 from multikernel.diagnostics import center_of_mass, spectral_ratios
 from multikernel.estimators import AverageMKLClassifier, EasyMKLClassifier
@@ -36,7 +36,7 @@ SVC_GRID = {"C": [0.1, 1.0, 10.0, 100.0, 1000.0], "gamma": [0.01, 0.1, 1.0, 10.0
 
 
 @dataclass(frozen=True)
-class Method:
+class StudyMethod:
     """One row of the comparison: a name and the search that chooses its parameters."""
 
     key: str
@@ -44,7 +44,7 @@ class Method:
     search: Callable[[Array, Array], Any]
 
 
-def compare(data: Dataset, plan: Plan, observe: Callable[[str], None] = lambda what: None) -> Study:
+def compare(data: Dataset, plan: StudyPlan, observe: Callable[[str], None] = lambda what: None) -> Study:
     """Compare all methods on a data set of two classes; ``observe`` is called with a word after each outer fold.
 
     ValueError where the data set has no table of features, not two classes, or too few samples for the folds.
@@ -80,7 +80,7 @@ def compare(data: Dataset, plan: Plan, observe: Callable[[str], None] = lambda w
     )
 
 
-def _two_classes(data: Dataset, plan: Plan) -> tuple[Array, Array, tuple[str, str]]:
+def _two_classes(data: Dataset, plan: StudyPlan) -> tuple[Array, Array, tuple[str, str]]:
     """Dense features, a target of 0 and 1, and the names of the two classes."""
     if data.task != "classification" or getattr(data.X, "ndim", 1) != 2:
         raise ValueError(f"{data.name} is not a table of features with classes; the demo compares classifiers")
@@ -94,7 +94,7 @@ def _two_classes(data: Dataset, plan: Plan) -> tuple[Array, Array, tuple[str, st
     return np.asarray(X, dtype=float), y, (str(classes[0]), str(classes[1]))
 
 
-def _methods(plan: Plan) -> tuple[Method, ...]:
+def _methods(plan: StudyPlan) -> tuple[StudyMethod, ...]:
     inner = StratifiedKFold(plan.inner_folds, shuffle=True, random_state=plan.seed)
     family = homogeneous_polynomials(plan.max_degree)
     single = [[HomogeneousPolynomial(d).normalized()] for d in range(1, plan.max_degree + 1)]  # degree 0 is constant
@@ -110,11 +110,11 @@ def _methods(plan: Plan) -> tuple[Method, ...]:
         return fixed(coarse.best_params_["kernels"])(X, y)
 
     return (
-        Method("easymkl", "EasyMKL (learned weights)", search(EasyMKLClassifier(family), lam=plan.lams)),
-        Method("average", "Average of all degrees", fixed(family)),
-        Method("top", f"Degree {plan.max_degree} alone", fixed(single[-1])),
-        Method("best", "Best single degree", best),
-        Method("svc", "SVC, RBF (scikit-learn)", GridSearchCV(SVC(), SVC_GRID, cv=inner, scoring="roc_auc").fit),
+        StudyMethod("easymkl", "EasyMKL (learned weights)", search(EasyMKLClassifier(family), lam=plan.lams)),
+        StudyMethod("average", "Average of all degrees", fixed(family)),
+        StudyMethod("top", f"Degree {plan.max_degree} alone", fixed(single[-1])),
+        StudyMethod("best", "Best single degree", best),
+        StudyMethod("svc", "SVC, RBF (scikit-learn)", GridSearchCV(SVC(), SVC_GRID, cv=inner, scoring="roc_auc").fit),
     )
 
 
@@ -125,7 +125,7 @@ def _warm_up(X: Array, y: Array) -> None:
     SVC().fit(X[few], y[few])
 
 
-def _run(method: Method, X: Array, y: Array, X_test: Array, y_test: Array) -> tuple[Outcome, list[str]]:
+def _run(method: StudyMethod, X: Array, y: Array, X_test: Array, y_test: Array) -> tuple[Outcome, list[str]]:
     """One method on one fold, and the warnings of its final fit."""
     with warnings.catch_warnings():
         # Parameters at which a fit does not converge may be tried; the warnings at those chosen are reported below.
@@ -157,14 +157,14 @@ def _choice(model: Any) -> str:
     return f"degree {model.kernels[0].kernel.degree}" if isinstance(model.kernels, list) else ""
 
 
-def _learn_on_all(X: Array, y: Array, plan: Plan, lam: float) -> Learned:
+def _learn_on_all(X: Array, y: Array, plan: StudyPlan, lam: float) -> LearnedMix:
     scaled = MinMaxScaler().fit_transform(X)
     degrees = np.arange(plan.max_degree + 1)
     family = homogeneous_polynomials(plan.max_degree)
     model = EasyMKLClassifier(family, lam=lam).fit(scaled, y)
     bank = bind(family, scaled)
     ratio, average_ratio = spectral_ratios(bank, [model.weights_, np.full(len(degrees), 1.0 / len(degrees))]).tolist()
-    return Learned(
+    return LearnedMix(
         lam=float(lam),
         weights=tuple(model.weights_.tolist()),
         ratios=tuple(spectral_ratios(bank).tolist()),

@@ -32,7 +32,7 @@ def _misread(path: Path, name: str, kind: Kind) -> int:
 
 
 @dataclass(frozen=True)
-class Choice:
+class DataChoice:
     """What is chosen, or proposed where nothing is yet.
 
     Parameters
@@ -53,7 +53,7 @@ class Choice:
     misread: dict[str, int]
 
     @classmethod
-    def of(cls, data: DataSet) -> Choice:
+    def of(cls, data: DataSet) -> DataChoice:
         """On a data set."""
         columns = _profile(data.table)
         chosen = data.detail.get("choice", {})
@@ -97,7 +97,7 @@ class Target:
     leaks: tuple[str, ...]
 
 
-def target(data: DataSet, choice: Choice) -> Target:
+def target(data: DataSet, choice: DataChoice) -> Target:
     """What the chosen target is; ValueError where it cannot be one."""
     return _target(data.table, choice.target, choice.task, tuple((n, choice.kinds[n]) for n in sorted(choice.used)))
 

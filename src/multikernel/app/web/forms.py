@@ -46,7 +46,7 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Method:
+class MethodForm:
     """An estimator that can be chosen.
 
     Parameters
@@ -65,7 +65,7 @@ class Method:
 
 
 @cache
-def methods(task: Task) -> dict[str, Method]:
+def methods(task: Task) -> dict[str, MethodForm]:
     """The estimators of a task by name."""
     fits = is_classifier if task == "classification" else is_regressor
     found = {}
@@ -76,7 +76,7 @@ def methods(task: Task) -> dict[str, Method]:
         if any(each.name == "kernels" for each in fields(kind)) and fits(kind()):
             own = _fields(kind)
             paths = tuple(each.name for each in own if each.name in REGULARISES)
-            found[name] = Method(name, summary(kind), kind, own, paths)
+            found[name] = MethodForm(name, summary(kind), kind, own, paths)
     return found
 
 
@@ -123,7 +123,7 @@ def _field(parameter: Parameter, default: Any) -> Field:
     return Field(parameter.name, parameter.entry or "text", value, parameter.kind, parameter.about, shown)
 
 
-def parameters(method: Method, given: Mapping[str, str]) -> dict[str, Any]:
+def parameters(method: MethodForm, given: Mapping[str, str]) -> dict[str, Any]:
     """The parameters that were changed, as values; ValueError where one is not what it may be.
 
     Parameters

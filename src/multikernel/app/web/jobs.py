@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 from multikernel.app.web.settings import Settings
-from multikernel.app.web.store import CUT_OFF, Run, Store
+from multikernel.app.web.store import CUT_OFF, Store, StoredRun
 
 _WORDS = 1500  # characters of a log that are shown
 _LOOK = 0.1  # seconds between looks at a run's limits
@@ -27,12 +27,12 @@ _FIRST = 0.5  # seconds that are left to the first page before libraries are loa
 
 
 @dataclass(frozen=True)
-class Progress:
+class RunProgress:
     """Where a run is.
 
     Parameters
     ----------
-    status : as of a Run
+    status : as of a StoredRun
     stage : str, what it does
     said : str, a line about it
     part : float, from 0 to 1
@@ -53,14 +53,14 @@ class Progress:
         return self.seconds * (1.0 - self.part) / self.part if self.part > 0.02 else None
 
 
-class Jobs:
+class RunQueue:
     """The queue, and the process that learns."""
 
     def __init__(self, store: Store, settings: Settings) -> None:
         self.store, self.settings = store, settings
         self._queue: deque[str] = deque()
         self._changed = threading.Condition()
-        self._progress: dict[str, Progress] = {}
+        self._progress: dict[str, RunProgress] = {}
         self._stopped: set[str] = set()
         self._open = True
         self._process: subprocess.Popen[str] | None = None
@@ -68,13 +68,13 @@ class Jobs:
         self._thread = threading.Thread(target=self._work, daemon=True, name="runs")
         self._thread.start()
 
-    def submit(self, run: Run) -> None:
+    def submit(self, run: StoredRun) -> None:
         """To the end of the queue."""
         with self._changed:
             self._queue.append(run.id)
             self._changed.notify_all()
 
-    def stop(self, run: Run) -> None:
+    def stop(self, run: StoredRun) -> None:
         """End a run at once, or take it out of the queue; back when it has ended, so that the next page says so."""
         with self._changed:
             self._stopped.add(run.id)
@@ -84,12 +84,12 @@ class Jobs:
             self._changed.notify_all()
             self._changed.wait_for(lambda: run.id not in self._stopped, _PATIENCE)
 
-    def progress(self, run: Run) -> Progress:
+    def progress(self, run: StoredRun) -> RunProgress:
         """Where a run is."""
         with self._changed:
             if run.id in self._queue:
-                return Progress("queued", ahead=self._queue.index(run.id) + (self._process is not None))
-            return self._progress.get(run.id) or Progress(run.status, said=run.words)
+                return RunProgress("queued", ahead=self._queue.index(run.id) + (self._process is not None))
+            return self._progress.get(run.id) or RunProgress(run.status, said=run.words)
 
     def close(self) -> None:
         """End everything."""
@@ -116,7 +116,7 @@ class Jobs:
                 name = self._queue.popleft()
                 process = self._process = self._spare or _started()
                 self._spare = None
-                self._progress[name] = Progress("running", "Starting")
+                self._progress[name] = RunProgress("running", "Starting")
             try:
                 self.store.set_run(name, status="running")
                 self._watch(name, process)
@@ -170,11 +170,11 @@ class Jobs:
             except ValueError:
                 continue
             with self._changed:
-                known = self._progress.get(name) or Progress("running")
+                known = self._progress.get(name) or RunProgress("running")
                 self._progress[name] = replace(known, seconds=time.monotonic() - start, **told)
                 self._changed.notify_all()
 
-    def _conclude(self, run: Run, code: int) -> None:
+    def _conclude(self, run: StoredRun, code: int) -> None:
         """What became of a process that ended by itself."""
         end = run.folder / "end.json"
         told = json.loads(end.read_text()) if end.exists() else {}
@@ -195,7 +195,7 @@ class Jobs:
             self._end(name, "failed", words)
         except Exception:
             with self._changed:
-                self._progress[name] = Progress("failed", "This run did not come to an end", words)
+                self._progress[name] = RunProgress("failed", "This run did not come to an end", words)
                 self._stopped.discard(name)
                 self._changed.notify_all()
 

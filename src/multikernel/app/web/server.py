@@ -20,7 +20,7 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
-from multikernel.app.web.jobs import Jobs
+from multikernel.app.web.jobs import RunQueue
 from multikernel.app.web.pages import data, learn, predict, result, runs, take_home
 from multikernel.app.web.security import Guard, Tokens
 from multikernel.app.web.settings import Settings
@@ -41,7 +41,7 @@ def create_app(settings: Settings) -> Starlette:
     settings : how it is started
     """
     store = Store(settings)
-    jobs = Jobs(store, settings)
+    jobs = RunQueue(store, settings)
     site = Site(settings, store, jobs, Tokens(), environment(settings))
 
     @contextlib.asynccontextmanager

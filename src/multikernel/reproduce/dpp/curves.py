@@ -30,7 +30,7 @@ ORDER = ("K_MKL", "K_D", "K_sum", *FREE)
 
 
 @dataclass(frozen=True)
-class Plan:
+class CurvePlan:
     """What is run of the protocol: ``outer`` of the ten test folds, ``inner`` folds to choose lam."""
 
     degrees: tuple[int, ...] = (1, 2, 3, 4, 5, 7, 10, 15, 20, 25, 30)
@@ -49,10 +49,10 @@ class Plan:
 
 
 PLANS = {
-    "10 x 10 folds": Plan(),
-    "10 x 3 folds": Plan((1, 3, 5, 10, 30), inner=3, gammas=(0.0625, 0.25, 1.0)),
-    "3 x 3 folds": Plan((1, 3, 10, 30), 3, 3, (0.1, 0.5, 0.9), (0.5, 2.0), (0.25, 1.0)),
-    "quick": Plan((1, 10), 2, 2, (0.1, 0.9), (1.0,), (0.25,)),
+    "10 x 10 folds": CurvePlan(),
+    "10 x 3 folds": CurvePlan((1, 3, 5, 10, 30), inner=3, gammas=(0.0625, 0.25, 1.0)),
+    "3 x 3 folds": CurvePlan((1, 3, 10, 30), 3, 3, (0.1, 0.5, 0.9), (0.5, 2.0), (0.25, 1.0)),
+    "quick": CurvePlan((1, 10), 2, 2, (0.1, 0.9), (1.0,), (0.25,)),
 }
 _SMALL = ("haberman", "liver_bupa", "spect_heart", "ionosphere", "sonar", "colon")
 _LARGE = ("abalone_binary", "pendigits")

@@ -25,7 +25,7 @@ HELD_OUT = 10_000
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class ParityPart:
     """A training bank with its targets, and the samples that are predicted from it with theirs."""
 
     bank: KernelBank
@@ -35,7 +35,7 @@ class Part:
 
 
 @lru_cache(maxsize=1)
-def _parts(source: DataSource, train: int, held_out: int, D: int) -> tuple[Part, Part]:
+def _parts(source: DataSource, train: int, held_out: int, D: int) -> tuple[ParityPart, ParityPart]:
     """What C is chosen on, and what is reported: fitted on the first rows, or with ``train`` of all on all of them."""
     data = source.load("mnist")
     y, split = np.where(data.y % 2 == 0, 1.0, -1.0), np.asarray(data.split)
@@ -43,20 +43,20 @@ def _parts(source: DataSource, train: int, held_out: int, D: int) -> tuple[Part,
     fit, held = own[:-held_out][:train], own[-held_out:]
     family = kernels.homogeneous_polynomials(D)
     bank = bind(family, data.X[fit])
-    choice = Part(bank, y[fit], data.X[held], y[held])
+    choice = ParityPart(bank, y[fit], data.X[held], y[held])
     if train < len(own):
-        return choice, Part(bank, y[fit], data.X[test], y[test])
-    return choice, Part(bind(family, data.X[own]), y[own], data.X[test], y[test])
+        return choice, ParityPart(bank, y[fit], data.X[test], y[test])
+    return choice, ParityPart(bind(family, data.X[own]), y[own], data.X[test], y[test])
 
 
-def _weights(method: str, part: Part) -> Array:
+def _weights(method: str, part: ParityPart) -> Array:
     D = len(part.bank) - 1
     if method == "K_MKL":
         return easymkl(part.bank, part.target, MarginMachine(OVO_LAM, EXPERIMENT.tol)).values
     return fixed_weights(D)[method]
 
 
-def _errors(part: Part, w: Array, penalties: Sequence[float]) -> list[float]:
+def _errors(part: ParityPart, w: Array, penalties: Sequence[float]) -> list[float]:
     """Error in percent of the machine of each C; each starts from the last."""
     gram, warm, errors = part.bank.combine(w), None, []
     for C in penalties:

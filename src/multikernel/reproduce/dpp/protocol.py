@@ -79,7 +79,7 @@ def fixed_weights(D: int) -> dict[str, Array]:
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class FoldRun:
     """For each lam the area under the curve and the relative duality gap; the weights for the smallest lam."""
 
     areas: Array
@@ -103,7 +103,7 @@ INNER, OUTER = Solver(1e-3, 6), Solver(1e-6, 4000)
 
 def along_lam(
     kernel: Array | KernelBank, y: Array, train: Array, test: Array, lams: Sequence[float], solver: Solver
-) -> Run:
+) -> FoldRun:
     """The area under the curve for each lam, of a matrix of all samples or, with learned weights, of a bank."""
     learned = isinstance(kernel, KernelBank)
     own: Any  # a bank or a matrix, as the kernel is
@@ -124,7 +124,7 @@ def along_lam(
         last, gaps[lam] = solution.warm, max(gap, solution.gap)
         values = (new.combine(weights) if learned else new).multiply(solution.coef)
         areas[lam] = area_under_curve(y[test], values)
-    return Run(np.array([areas[lam] for lam in lams]), np.array([gaps[lam] for lam in lams]), weights)
+    return FoldRun(np.array([areas[lam] for lam in lams]), np.array([gaps[lam] for lam in lams]), weights)
 
 
 def chosen(

@@ -45,7 +45,7 @@ def demo(
         check_new(out, force=force)
         from multikernel import datasets
         from multikernel.app.demo import several
-        from multikernel.app.demo.results import Plan
+        from multikernel.app.demo.results import StudyPlan
         from multikernel.app.demo.study import compare
         from multikernel.app.report.demo_page import render, summary_rows
 
@@ -53,7 +53,7 @@ def demo(
         if not data and any(entry.name == "ionosphere" for entry in datasets.available(data_dir)):
             names.append("ionosphere")
         loaded = [datasets.load(name, data_dir) for name in dict.fromkeys(names)]  # a wrong name fails before any work
-        plan = Plan(folds=folds, seed=seed, max_degree=max_degree)
+        plan = StudyPlan(folds=folds, seed=seed, max_degree=max_degree)
         studies = []
         for dataset in loaded:
             with ConsoleWatch().steps(folds, dataset.name) as observe:

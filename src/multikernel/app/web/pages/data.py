@@ -74,11 +74,11 @@ def _kept(site: Site, load: Callable[[Path], Loaded]) -> Response:
 
 def look(site: Site, request: Request) -> Response:
     """The table, its columns and its target."""
-    from multikernel.app.web.choices import Choice, cells, target
+    from multikernel.app.web.choices import DataChoice, cells, target
     from multikernel.app.web.learning.recipe import KINDS
 
     data = site.dataset(request)
-    choice = Choice.of(data)
+    choice = DataChoice.of(data)
     wanted = request.query_params.get("target")
     if wanted and wanted in choice.kinds and wanted != choice.target:  # to look at another target changes nothing
         used = frozenset(choice.used - {wanted})
@@ -117,10 +117,10 @@ def choose(site: Site, request: Request, form: FormData) -> Response:
 
 def keep(site: Site, data: DataSet, form: FormData) -> DataSet:
     """The data set with what a form chose on it; a column is called by its place, for names may be anything."""
-    from multikernel.app.web.choices import Choice
+    from multikernel.app.web.choices import DataChoice
     from multikernel.app.web.learning.recipe import KINDS
 
-    choice = Choice.of(data)
+    choice = DataChoice.of(data)
     target = text_of(form, "target") or choice.target
     if target not in choice.kinds:
         raise ValueError(f"There is no column {target!r}; choose the column to predict from the list.")

@@ -15,12 +15,12 @@ from multikernel.app.web.charts import bars
 from multikernel.app.web.pages.data import files_of
 from multikernel.app.web.reading import uploaded
 from multikernel.app.web.site import Site, number, text_of
-from multikernel.app.web.store import Run
+from multikernel.app.web.store import StoredRun
 
 _SHOWN = 12
 
 
-def _model(run: Run) -> tuple[Any, Any]:
+def _model(run: StoredRun) -> tuple[Any, Any]:
     """The model of a run and its recipe; ValueError where it has none."""
     from multikernel.app.web.learning.predicting import model_of
     from multikernel.app.web.learning.recipe import Recipe
@@ -83,7 +83,7 @@ def one(site: Site, request: Request, form: FormData) -> Response:
 
 
 def _page(
-    site: Site, request: Request, run: Run, result: Any, cells: dict[str, str], *, answer: bool, **more: Any
+    site: Site, request: Request, run: StoredRun, result: Any, cells: dict[str, str], *, answer: bool, **more: Any
 ) -> Response:
     from multikernel.app.web.learning.predicting import explained, table_of
     from multikernel.app.web.learning.samples import refused

@@ -15,9 +15,9 @@ from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
 from multikernel.app.web.charts import folds
-from multikernel.app.web.jobs import Progress
+from multikernel.app.web.jobs import RunProgress
 from multikernel.app.web.site import Site, seconds, text_of
-from multikernel.app.web.store import Run
+from multikernel.app.web.store import StoredRun
 
 _MOST, _NAME = 200, 120
 
@@ -82,9 +82,9 @@ def delete(site: Site, request: Request, form: FormData) -> Response:
 _LOOK, _SILENCE = 0.2, 10.0  # seconds between looks, and after which a line keeps the connection
 
 
-def state(site: Site, run: Run) -> dict[str, object]:
+def state(site: Site, run: StoredRun) -> dict[str, object]:
     """Where a run is, as a page shows it."""
-    progress: Progress = site.jobs.progress(run)
+    progress: RunProgress = site.jobs.progress(run)
     left = progress.left
     return asdict(progress) | {
         "time": seconds(progress.seconds) if progress.seconds else "",
