@@ -15,6 +15,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel._work import Work
 from multikernel.auto.samples import (
     Cosine,
     DistanceSimilarity,
@@ -24,11 +25,13 @@ from multikernel.auto.samples import (
     Similarity,
     WeightedSimilarity,
 )
-from multikernel.auto.task import RidgeTask
+from multikernel.auto.task import FOLDS, RidgeTask
 from multikernel.banks import precomputed
 from multikernel.banks.columns import ColumnDistancesBank
+from multikernel.banks.cost import NONE, BankCost
 from multikernel.combinations import Profiles
 from multikernel.kernels import RBF, DistanceKernel, Laplacian, Matern
+from multikernel.procedures import forecast
 from multikernel.procedures.learned_scales import learned_scales
 from multikernel.procedures.ridge_cv import ridge_cv
 from multikernel.procedures.ridge_cv.residuals import HeldOut
@@ -36,6 +39,7 @@ from multikernel.procedures.ridge_cv.residuals import HeldOut
 _MANY = 300  # groups of columns beyond which no scale is learned for each
 _RIDGES = np.geomspace(1e-4, 1e3, 8)
 _STEPS = 60
+_PARTS = 20  # kernels that a sum is forecast to have
 _SHOWN = 3  # features that a line names
 _WIDTHS = (0.05, 0.3, 2.0)  # of a Gaussian in a sum: the mean of its exponent over pairs
 
@@ -59,8 +63,8 @@ class Candidate(ABC):
         """The kernel and the ridge of least held-out error; None where none can be had."""
 
     @abstractmethod
-    def operations(self, n: int, p: int) -> float:
-        """About how many operations it takes on n samples of p columns."""
+    def work(self, n: int, p: int) -> Work:
+        """What it takes on n samples of p columns."""
 
 
 @dataclass(frozen=True)
@@ -99,9 +103,8 @@ class Scales(Candidate):
         largest = np.argsort(-parts, kind="stable")[:_SHOWN]
         return "mostly " + ", ".join(dict.fromkeys(names[k] for k in largest))
 
-    def operations(self, n: int, p: int) -> float:
-        steps = 20.0 + (10.0 if self.each == "all" else 40.0)
-        return steps * (6.0 * float(n) ** 3 + 3.0 * float(n) ** 2 * p)
+    def work(self, n: int, p: int) -> Work:
+        return forecast.scale_steps(n, p, 1 if self.each == "all" else p).work
 
 
 @dataclass(frozen=True)
@@ -113,8 +116,8 @@ class LinearRidge(Candidate):
     def learn(self, samples: PreparedSamples, task: RidgeTask) -> KernelAndRidge | None:
         return ridged(LinearSimilarity(), samples, task)
 
-    def operations(self, n: int, p: int) -> float:
-        return len(_RIDGES) * 2.0 * float(n) ** 3
+    def work(self, n: int, p: int) -> Work:
+        return forecast.held_out_ridge(n, len(_RIDGES))
 
 
 @dataclass(frozen=True)
@@ -135,8 +138,8 @@ class SumOfSources(Candidate):
         sum_of = WeightedSimilarity(tuple(parts[k] for k in used), found.values[used])
         return KernelAndRidge(sum_of, found.alpha, f"{len(used)} of {len(parts)} kernels have weight")
 
-    def operations(self, n: int, p: int) -> float:
-        return 40.0 * 8.0 * float(n) ** 3
+    def work(self, n: int, p: int) -> Work:
+        return forecast.ridge_cv(BankCost.stored(_PARTS, n, 0.0), FOLDS).work or NONE
 
 
 def _parts(samples: PreparedSamples) -> list[Similarity]:

@@ -16,7 +16,7 @@ from multikernel._typing import Array
 from multikernel.procedures.ridge_cv import Folds
 from multikernel.procedures.ridge_cv.residuals import HeldOut
 
-_FOLDS = 5
+FOLDS = 5  # that candidates learn on, and as many that they are compared on
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,5 +92,5 @@ class RidgeTask:
 def _folds(labels: Array, rng: np.random.Generator, resampling: Resampling) -> Folds:
     if resampling.given is not None:
         return Folds.of(resampling.given, len(labels), labels)
-    folds = resampling.drawn(labels, _FOLDS, rng)
+    folds = resampling.drawn(labels, FOLDS, rng)
     return Folds(folds, int(folds.max()) + 1)
