@@ -90,9 +90,11 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         """
         # a splitter that shuffles makes other folds the second time
         held_out = [Resampling.of(type(self).__name__, self.cv, groups, goal.strata) for _ in range(2)]
-        start, seed = perf_counter(), int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        start = perf_counter()
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         self.preparation_ = Preparation.of(table, self.types)
-        samples, rows = self.preparation_.samples(table), np.arange(table.n)
+        samples = self.preparation_.samples(table)
+        rows = np.arange(table.n)
         if weight is not None:
             rows = np.flatnonzero(weight > 0)
             weight = weight / weight[rows].mean()
@@ -100,7 +102,8 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
             identifiers = repeated_identifiers(self.preparation_.columns, table)
             for said in advice_on_groups(samples, goal.targets, identifiers):
                 warn_user(f"{type(self).__name__}: {said}", PredictionWarning)
-        possible, size = candidates(samples), (len(rows), samples.plain.shape[1])
+        possible = candidates(samples)
+        size = (len(rows), samples.plain.shape[1])
         limits = Limits.of(possible, *size, self.time_budget, self.memory)
         choice, training = (rows[some(goal.strata[rows], count, seed)] for count in (limits.choice, limits.training))
         task = RidgeTask.of(goal.targets, weight, goal.strata, seed, (held_out[0], held_out[1]))
@@ -111,9 +114,13 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
             untried = [each.name for each in possible if each not in limits.candidates or each in late]
             self._warn_of_cuts(limits, Limits.of(possible, *size, None, self.memory), untried)
         scores = goal.scores(np.array([each.predicted for each in found]))
-        blend = goal.blend(scores, choice, task.of_rows(choice).weight) if found else goal.constant(weight)
+        if found:
+            blend = goal.blend(scores, choice, task.of_rows(choice).weight)
+        else:
+            blend = goal.constant(weight)
         with one_blas_thread(len(training)):
-            kept, own = samples.of(training), task.of_rows(training)
+            kept = samples.of(training)
+            own = task.of_rows(training)
             members = tuple(Member.of(found[m], kept, own, goal) for m in blend.used)
         self.answer_ = Answer(kept.without_given(), members, blend)
         if not self.converged_:
@@ -124,7 +131,10 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
             )
         known = held_out[0].groups
         own_groups = None if known is None else known[choice]
-        table_rows = rows_of(found, scores, blend, goal, choice, own_groups) if found else ()
+        if found:
+            table_rows = rows_of(found, scores, blend, goal, choice, own_groups)
+        else:
+            table_rows = ()
         self.candidates_ = [asdict(row) for row in table_rows]
         self.explanation_ = Explanation(
             (f"{table.n} samples.", *self.preparation_.sentences()),
@@ -232,8 +242,12 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
                 "other pairs of samples: weights_ tells the shares, with which such matrices can be added"
             )
         rows = self.preparation_.samples(self._table(X, reset=False))
-        against = rows if Z is None else self.preparation_.samples(self._table(Z, reset=False))
-        n, c = len(rows), len(against)
+        if Z is None:
+            against = rows
+        else:
+            against = self.preparation_.samples(self._table(Z, reset=False))
+        n = len(rows)
+        c = len(against)
         check_memory(float(n) * c, f"the learned kernel of {n} and {c} samples", "take fewer of them at a time")
         K = self.answer_.kernel(rows, against)
         return 0.5 * (K + K.T) if Z is None else K
@@ -294,7 +308,8 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
 
     def _table(self, X: Any, reset: bool) -> GivenTable:
         """Samples as a table, checked."""
-        texts, X = is_of_texts(X), as_table(X, new=not reset and bool(self.preparation_.given))
+        texts = is_of_texts(X)
+        X = as_table(X, new=not reset and bool(self.preparation_.given))
         if not is_views(X):
             if is_frame(X):
                 check_names(X)
@@ -311,11 +326,14 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         least = 2 if reset else 1
         if table.n < least:
             raise ValueError(f"{type(self).__name__} needs samples, at least {least}, got n_samples = {table.n}")
-        return replace(table, types=dict.fromkeys(table.columns, "text")) if texts else table
+        if texts:
+            return replace(table, types=dict.fromkeys(table.columns, "text"))
+        return table
 
     def _has_what_is_needed(self, X: Any) -> bool:
         """Whether a frame has columns of training only, and all those that predictions are made of."""
-        names, known = set(column_names(X)), set(getattr(self, "feature_names_in_", ()))
+        names = set(column_names(X))
+        known = set(getattr(self, "feature_names_in_", ()))
         return set(self.preparation_.needed) <= names <= known
 
     def _values(self, X: Any) -> Array:

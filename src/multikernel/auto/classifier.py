@@ -117,7 +117,8 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
             raise ValueError("This MultiKernelClassifier estimator requires y to be passed, but the target y is None")
         refuse_masked(y, "y")
         check_labels(y)
-        table, y = self._table(X, reset=True), column_or_1d(y, warn=True)
+        table = self._table(X, reset=True)
+        y = column_or_1d(y, warn=True)
         if y.dtype.kind == "f":
             check_array(y, ensure_2d=False, input_name="y")
         check_consistent_length(np.empty(table.n), y)
@@ -152,7 +153,9 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
         return self._told(self.answer_.intercept)
 
     def _told(self, parts: Array) -> Array:
-        return parts[..., 1] - parts[..., 0] if len(self.classes_) == 2 else parts
+        if len(self.classes_) == 2:
+            return parts[..., 1] - parts[..., 0]
+        return parts
 
     def predict(self, X: Any) -> Array:
         """The most probable labels, shape (len(X),), for X as in ``decision_function``."""

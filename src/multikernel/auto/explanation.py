@@ -114,7 +114,8 @@ def sentences_about(
     """
     if not rows:
         return ["There is nothing to learn from, or only one value to learn: the answer is a constant."]
-    single, used = min(rows[:-1], key=lambda row: row.error), sum(row.weight > 0 for row in rows[:-1])
+    single = min(rows[:-1], key=lambda row: row.error)
+    used = sum(row.weight > 0 for row in rows[:-1])
     said = [
         folds,
         f"The best of them alone is {single.candidate!r} ({single.error:.4g}); the blend of {used} has "
@@ -125,7 +126,10 @@ def sentences_about(
         said.append(f"There was no time to try {len(untried)} more: {', '.join(untried)}.")
     if choice < n:
         said.append(f"Kernels were chosen on {choice} of {n} samples, to save time.")
-    which = "all samples" if training == n else f"{training} of {n} samples, to save time and memory"
+    if training == n:
+        which = "all samples"
+    else:
+        which = f"{training} of {n} samples, to save time and memory"
     return [*said, f"The answer was trained on {which}."]
 
 
@@ -137,11 +141,10 @@ def on_folds(first: Folds, second: Folds, groups: Array | None) -> str:
     first, second : Folds, to choose on and to compare on
     groups : array (n,), or None
     """
-    others = (
-        "on the same folds, and a little too low for that"
-        if np.array_equal(first.labels, second.labels)
-        else f"on {second.count} others"
-    )
+    if np.array_equal(first.labels, second.labels):
+        others = "on the same folds, and a little too low for that"
+    else:
+        others = f"on {second.count} others"
     said = f"Candidates learned their kernels and ridges on {first.count} folds; the errors above are those {others}."
     if groups is None:
         return said
@@ -171,7 +174,10 @@ def warnings_about(samples: PreparedSamples, Y: Array, groups: Array | None = No
     groups : array (n,), which hold equal samples together; or None
     """
     said = []
-    twins = repeated(np.hstack([samples.plain, Y])) if _is_plain(samples) and groups is None else 0
+    if _is_plain(samples) and groups is None:
+        twins = repeated(np.hstack([samples.plain, Y]))
+    else:
+        twins = 0
     if twins:
         said.append(
             f"{twins} of {len(Y)} samples are the same as an earlier one, target and all; if they are copies, errors "
@@ -209,7 +215,8 @@ def advice_on_groups(samples: PreparedSamples, Y: Array, identifiers: Sequence[s
         for name in identifiers
     ]
     if _is_plain(samples):
-        rows, owner = np.hstack([samples.plain, Y]), np.append(samples.owner, np.full(Y.shape[1], -1))
+        rows = np.hstack([samples.plain, Y])
+        owner = np.append(samples.owner, np.full(Y.shape[1], -1))
         if are_copies(rows, owner):
             said.append(
                 f"{repeated(rows)} of {len(Y)} samples are the same as an earlier one, target and all, more than "

@@ -73,12 +73,15 @@ class Preparation:
         for column in columns:
             if column.note:
                 warn_user(column.note, PredictionWarning)
-        X, used = _cells(columns, table), _used(columns)
+        X = _cells(columns, table)
+        used = _used(columns)
         features = replace(Features.of(X), names=tuple(column.name for column in used))
         places = {kind: [j for j, c in enumerate(used) if c.type == kind] for kind in ("category", "text")}
 
         def learned(parts: list[tuple[Encoding, tuple[int, ...]]]) -> Together | None:
-            return Together(tuple(parts)).resolve(features).learned(X) if parts else None
+            if parts:
+                return Together(tuple(parts)).resolve(features).learned(X)
+            return None
 
         texts = [learned([(encodings_of(used[j], Standardize())[0], (j,))]) for j in places["text"]]
         return cls(
@@ -107,7 +110,8 @@ class Preparation:
         ------
         ValueError : where one is missing, or has another form
         """
-        table, names = read(X, self.given, self.rows), [column.name for column in self.columns]
+        table = read(X, self.given, self.rows)
+        names = [column.name for column in self.columns]
         if not is_views(X) and len(table.columns) == len(names) and not table.columns.keys() >= set(names):
             table = replace(table, columns=dict(zip(names, table.columns.values(), strict=True)))
         missing = [column.name for column in self.columns if column.used and column.name not in table.columns]
@@ -132,7 +136,8 @@ class Preparation:
         """Samples as kernels see them."""
         X = _cells(self.columns, table)
         levels = _numbers_of(self.levels, X)
-        used, views = _used(self.columns), list(dict.fromkeys(self.views))
+        used = _used(self.columns)
+        views = list(dict.fromkeys(self.views))
         of = [view for column, view in zip(self.columns, self.views, strict=True) if column.used]
         # numbers have a scale each, the levels of a category share one
         numbers = self.plain.sources if self.plain else ()
@@ -200,7 +205,10 @@ class Preparation:
     def _left_out(self) -> list[str]:
         names = [column.name for column in self.columns if not column.used]
         said = [f"Column {column.name!r} is left out: it {_why(column)}." for column in self.columns if not column.used]
-        more = [f"{len(names) - 2 * _SHOWN} more columns are left out."] if len(names) > 2 * _SHOWN else []
+        if len(names) > 2 * _SHOWN:
+            more = [f"{len(names) - 2 * _SHOWN} more columns are left out."]
+        else:
+            more = []
         return [*said[: 2 * _SHOWN], *more]
 
 

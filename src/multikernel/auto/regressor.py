@@ -117,7 +117,10 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
         check_target(y)
         table = self._table(X, reset=True)
         y = np.asarray(y)
-        y = check_array(y, input_name="y", dtype=float) if y.ndim == 2 else column_or_1d(y, warn=True)
+        if y.ndim == 2:
+            y = check_array(y, input_name="y", dtype=float)
+        else:
+            y = column_or_1d(y, warn=True)
         check_consistent_length(np.empty(table.n), y)
         weight = checked_weights(sample_weight, len(y))
         target = np.asarray(y, dtype=float)
@@ -130,7 +133,8 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
         unit[unit == 0.0] = 1.0
         mean = np.average(columns / unit, axis=0, weights=weight)
         spread = np.sqrt(np.average((columns / unit - mean) ** 2, axis=0, weights=weight))
-        self._mean, self._spread = unit * mean, unit * np.where(spread > 0, spread, 1.0)
+        self._mean = unit * mean
+        self._spread = unit * np.where(spread > 0, spread, 1.0)
         self._answer(table, Values((columns - self._mean) / self._spread), weight, groups)
         return self
 

@@ -67,7 +67,9 @@ def read(X: Any, given: Sequence[str] | None = None, training: Array | None = No
     if sparse.issparse(X):
         return _sparse(X)
     if is_views(X):
-        return _new_views(Views.of(X), given, training) if given is not None else _training_views(X)
+        if given is not None:
+            return _new_views(Views.of(X), given, training)
+        return _training_views(X)
     if is_frame(X):
         check_names(X)
         return GivenTable(len(X), dict(zip(map(str, X.columns), columns_of(X, mixed=True), strict=True)))
@@ -179,8 +181,11 @@ def _matrices(view: str, bank: KernelBank) -> Iterator[tuple[str, Array]]:
         f"a bank of {len(bank)} kernels as matrices",
         "learn from a bank by L1MKL, which stores less",
     )
+    if view and len(bank) == 1:
+        yield view, bank.matrix(0)
+        return
     for k, name in enumerate(_names(bank)):
-        yield (name if not view else view if len(bank) == 1 else f"{view}: {name}"), bank.matrix(k)
+        yield f"{view}: {name}" if view else name, bank.matrix(k)
 
 
 def _names(bank: KernelBank) -> tuple[str, ...]:

@@ -59,7 +59,8 @@ def simplest(losses: Array, order: Array) -> int:
     losses : array (steps, n), the loss of every sample
     order : int array (steps,), the simplest step first
     """
-    mean, n = losses.mean(axis=1), losses.shape[1]
+    mean = losses.mean(axis=1)
+    n = losses.shape[1]
     least = int(order[np.argmin(mean[order])])
     error = float(losses[least].std(ddof=1)) / np.sqrt(n) if n > 1 else 0.0
     return int(next(step for step in order if mean[step] <= mean[least] + error))
@@ -120,12 +121,12 @@ class Path:
 
     def __repr__(self) -> str:
         ends = f"{self.values.min():.3g} to {self.values.max():.3g}"
-        steps = (
-            f"{len(self)} steps of {self.parameter} from {ends}"
-            if len(self) > 1
-            else f"{self.parameter} = {ends.split()[0]}"
-        )
-        fewest, most = self.n_kernels.min(), self.n_kernels.max()
+        if len(self) > 1:
+            steps = f"{len(self)} steps of {self.parameter} from {ends}"
+        else:
+            steps = f"{self.parameter} = {ends.split()[0]}"
+        fewest = self.n_kernels.min()
+        most = self.n_kernels.max()
         return f"<Path of {type(self.models[0]).__name__}: {steps}, {fewest} to {most} kernels>"
 
     # -- what the steps found ------------------------------------------------------------------------------------
@@ -154,7 +155,9 @@ class Path:
     def kernel_names(self) -> Sequence[str]:
         """The names of the m kernels."""
         found = self._kernels
-        return self.models[0].kernel_names_ if found is None else tuple(found.values())
+        if found is None:
+            return self.models[0].kernel_names_
+        return tuple(found.values())
 
     @property
     def _kernels(self) -> dict[Any, str] | None:
@@ -322,4 +325,6 @@ class Path:
 
     def _after(self, X: Any) -> Any:
         """Samples after the other steps of a pipeline."""
-        return X if self.before is None or isinstance(X, KernelBank) else self.before.transform(X)
+        if self.before is None or isinstance(X, KernelBank):
+            return X
+        return self.before.transform(X)

@@ -132,7 +132,8 @@ def read(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
                 header = archive.header()
                 _check_header(header, archive.sealed)
                 reader = Reader(archive.array, archive.take)
-                model, metadata = reader.decode(header["model"]), header["metadata"]
+                model = reader.decode(header["model"])
+                metadata = header["metadata"]
                 if header["version"] >= _SEALED:
                     metadata = reader.decode(metadata)
                 warnings = _of_other_versions(header)
@@ -167,10 +168,12 @@ def _check_header(header: dict[str, Any], sealed: bool) -> None:
 def _of_other_versions(header: dict[str, Any]) -> list[str]:
     """What to warn of, where the model may behave otherwise than when it was saved."""
     warnings = []
-    saved, here = header["multikernel"], version("multikernel")
+    saved = header["multikernel"]
+    here = version("multikernel")
     if _release(saved) > _release(here):
         warnings.append(f"was saved by multikernel {saved}, newer than {here} here; check its predictions, or update")
-    saved, here = header["scikit-learn"], sklearn.__version__
+    saved = header["scikit-learn"]
+    here = sklearn.__version__
     if _release(saved) != _release(here) and _holds_foreign(header["model"]):
         warnings.append(
             f"holds estimators of scikit-learn {saved}, and {here} is installed here; check its predictions, or "

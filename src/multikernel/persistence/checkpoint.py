@@ -77,7 +77,9 @@ class Checkpoint:
 
     def under(self, name: str) -> Checkpoint:
         """For parts of a part."""
-        return self if self.folder is None else Checkpoint(self.folder, f"{self.within}{name}, ")
+        if self.folder is None:
+            return self
+        return Checkpoint(self.folder, f"{self.within}{name}, ")
 
     def expect(self, names: Sequence[str]) -> None:
         """Say which parts the work has, so that it can be told what is left."""

@@ -88,7 +88,8 @@ def _judged(row: PublishedNumber, experiment: Experiment, binding: Binding, resu
 
 def _by_variant(query: Query, experiment: Experiment, results: Results) -> dict[str, Measured]:
     """What each variant gave; cells without a variant are as stated."""
-    found, cells = {}, results.where(**query.where)
+    found = {}
+    cells = results.where(**query.where)
     for name in (STATED, *experiment.variants):
         as_stated = name in query.readings
         of = Results(tuple(e for e in cells if e[0].get("variant", STATED) == (STATED if as_stated else name)))

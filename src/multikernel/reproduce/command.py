@@ -50,7 +50,8 @@ def reproduce(
     """
     experiments = chosen(paper, table, figure)
     out.mkdir(parents=True, exist_ok=True)
-    ledger, source = Ledger(out / CELLS, also), DataSource(data_dir)
+    ledger = Ledger(out / CELLS, also)
+    source = DataSource(data_dir)
     stale = sum(ledger.stale(stamp_of(each)) for each in experiments)
     if stale:
         tell(f"{stale} cells in {out / CELLS} are of another version, protocol or tolerance, and are measured anew")

@@ -81,7 +81,8 @@ class FeatureScaling:
         """All rows, prepared by the training rows or by all."""
         by = X if self.rows == "all" else X[train]
         used = np.ptp(by, axis=0) > 0
-        X, by = X[:, used], by[:, used]
+        X = X[:, used]
+        by = by[:, used]
         shift, spread = self._scales(by)
         Z = (X - shift) / spread
         if self.centring == "features":
@@ -91,12 +92,15 @@ class FeatureScaling:
         return np.column_stack([Z, np.ones(len(Z))]) if self.constant else Z
 
     def _scales(self, by: Array) -> tuple[Array, Array]:
-        low, width = by.min(axis=0), np.ptp(by, axis=0)
+        low = by.min(axis=0)
+        width = np.ptp(by, axis=0)
         if self.scaling == "raw":
             return np.zeros_like(low), np.ones_like(low)
         if self.scaling == "standard":
             return by.mean(axis=0), by.std(axis=0)
-        return (low, width) if self.scaling == "interval" else (low + 0.5 * width, 0.5 * width)
+        if self.scaling == "interval":
+            return (low, width)
+        return (low + 0.5 * width, 0.5 * width)
 
 
 Split = tuple[Array, Array]

@@ -55,7 +55,8 @@ def facts(
     causes : by the paper's name of a data set, why a size differs
     more : what else is counted, given our name of a data set
     """
-    taken, reasons = cut or {}, causes or {}
+    taken = cut or {}
+    reasons = causes or {}
 
     def measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
         name = cell["data"]
@@ -84,10 +85,14 @@ def facts(
 
 
 def _sizes(source: DataSource, name: str, constant: bool) -> dict[str, int]:
-    data, entry = source.load(name), source.entry(name)
+    data = source.load(name)
+    entry = source.entry(name)
     if data.X.ndim == 1 or entry.d is None:
         return {"examples": len(data.y)}
-    flat = 0 if constant or entry.d != data.X.shape[1] else int((np.ptp(np.asarray(data.X), axis=0) == 0).sum())
+    if constant or entry.d != data.X.shape[1]:
+        flat = 0
+    else:
+        flat = int((np.ptp(np.asarray(data.X), axis=0) == 0).sum())
     return {"examples": len(data.y), "features": entry.d - flat}
 
 
@@ -128,7 +133,9 @@ def _dpp_others(row: PublishedNumber) -> Binding | None:
         return NotComparable("the data are not to be had here")
     if "LeCun" in row.method:
         return NotComparable("the paper quotes this number from another one")
-    return Constant(_DPP_PRINTED[row.metric]) if row.metric in _DPP_PRINTED else None
+    if row.metric in _DPP_PRINTED:
+        return Constant(_DPP_PRINTED[row.metric])
+    return None
 
 
 DPP = facts("dpp", {**NAMES, "MNIST": "mnist"}, ("Table 2",), _dpp_others, cut={"pendigits": 4000})
@@ -199,7 +206,9 @@ def _smkl_others(row: PublishedNumber) -> Binding | None:
         "points / dims / irrelevant": f"{toy.POINTS} / {toy.DIMENSIONS} / {toy.IRRELEVANT}",
         "training fraction %": round(100 * toy.PART),
     }
-    return Constant(constants[row.metric]) if row.metric in constants else None
+    if row.metric in constants:
+        return Constant(constants[row.metric])
+    return None
 
 
 SMKL = facts(

@@ -52,7 +52,9 @@ class PublishedNumber:
 
 def _half(number: str) -> float:
     """Half a unit of the last printed digit."""
-    return 0.5 * 10.0 ** -len(number.partition(".")[2]) if "." in number else 0.5
+    if "." in number:
+        return 0.5 * 10.0 ** -len(number.partition(".")[2])
+    return 0.5
 
 
 @cache

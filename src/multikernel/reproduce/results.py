@@ -73,7 +73,8 @@ class Ledger:
     """
 
     def __init__(self, file: Path, also: Collection[str] = ()) -> None:
-        self.file, self._also = file, also
+        self.file = file
+        self._also = also
         self._lines = list(_readable(file))
 
     def add(self, stamp: Stamp, fields: Mapping[str, Any], found: Mapping[str, Any], seconds: float) -> None:

@@ -71,7 +71,8 @@ def run(
         for cell in in_order(experiment.cells(quick))
         if cell.fields not in done[experiment.key] and source.has(cell.get("data", ""))
     ]
-    clock, failures = _Clock(tasks, jobs), list[str]()
+    clock = _Clock(tasks, jobs)
+    failures = list[str]()
     with _workers(jobs, source) as submit:
         for task, future in _outcomes(tasks, done, submit, 1 if jobs == 1 else 2 * jobs):
             try:
@@ -105,7 +106,8 @@ def _outcomes(
     most: int,
 ) -> Iterator[tuple[CellTask, Future[Outcome]]]:
     """Every task as it is finished, at most so many at a time; one starts once the cell that it needs is there."""
-    waiting, running = list(tasks), dict[Future[Outcome], CellTask]()
+    waiting = list(tasks)
+    running = dict[Future[Outcome], CellTask]()
     while waiting or running:
         ready = (place for place, task in enumerate(waiting) if _given(task, done) is not None)
         for place in reversed(list(islice(ready, most - len(running)))):
@@ -130,7 +132,9 @@ class _Clock:
     """How many cells are left, and how long they will take."""
 
     def __init__(self, tasks: Sequence[CellTask], jobs: int) -> None:
-        self._jobs, self._count, self._total = jobs, 0, len(tasks)
+        self._jobs = jobs
+        self._count = 0
+        self._total = len(tasks)
         self._left: dict[str, int] = {}
         self._seconds: dict[str, list[float]] = {}
         self._first = {task.experiment.key: task.experiment.seconds for task in tasks}
@@ -153,7 +157,9 @@ class _Clock:
 def _duration(seconds: float) -> str:
     if seconds < 60:
         return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 3600 else f"{seconds / 3600:.1f} h"
+    if seconds < 3600:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
 
 
 @contextmanager

@@ -90,7 +90,9 @@ class Query:
             values += value if isinstance(value, list) and self.summary in (over_repetitions, extent) else [value]
         if not values:
             return None
-        return Measured(values[0]) if isinstance(values[0], str) else self.summary(values)
+        if isinstance(values[0], str):
+            return Measured(values[0])
+        return self.summary(values)
 
 
 @dataclass(frozen=True)
@@ -148,10 +150,14 @@ def mark_of(row: PublishedNumber, measured: Measured, better: Better) -> tuple[M
     limits = row.limits
     if isinstance(measured.value, str) or limits is None:
         return (Mark.WITHIN if str(measured.value) == row.value else Mark.WORSE), "the same word"
-    allowed, kind = row.deviation or 0.0, "the published deviation"
+    allowed = row.deviation or 0.0
+    kind = "the published deviation"
     if not allowed:
         allowed = measured.deviation
-        kind = f"the deviation of {measured.count} repetitions here" if allowed else "the rounding of print"
+        if allowed:
+            kind = f"the deviation of {measured.count} repetitions here"
+        else:
+            kind = "the rounding of print"
     low, high = (measured.value if end is None else end for end in (measured.low, measured.high))
     slack = allowed + 1e-9 * max(abs(low), abs(high))
     if low >= limits[0] - slack and high <= limits[1] + slack:

@@ -70,7 +70,10 @@ def best(table: dict[str, Any], metric: str, error: bool, complexity: list[tuple
     if not error:
         return first
     scores = [table[key][first] for key in table if key.startswith("split") and key.endswith(f"_test_{metric}")]
-    one = float(np.std(scores, ddof=1)) / np.sqrt(len(scores)) if len(scores) > 1 else 0.0
+    if len(scores) > 1:
+        one = float(np.std(scores, ddof=1)) / np.sqrt(len(scores))
+    else:
+        one = 0.0
     return _simplest(mean >= mean[first] - one, complexity)
 
 

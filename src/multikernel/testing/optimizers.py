@@ -119,7 +119,8 @@ def check_run(optimizer: Optimizer, known: KnownProblem) -> Result:
 
     A duality gap is no smaller than the distance to the optimum, and the value is that of the weights returned.
     """
-    problem, events = _Counted.of(known.problem), list[Event]()
+    problem = _Counted.of(known.problem)
+    events = list[Event]()
     result = optimizer.minimise(problem, observe=events.append)
     _check_result(optimizer, known, result)
     n = result.n_iter
@@ -129,7 +130,8 @@ def check_run(optimizer: Optimizer, known: KnownProblem) -> Result:
     )
     require(n == len(problem.solved), f"{len(problem.solved)} inner problems are solved, and {n} are told")
     require([event.step for event in events] == list(range(1, n + 1)), "the observer's steps do not count from 1")
-    bounds, uppers = [event.bound for event in events], [event.upper for event in events]
+    bounds = [event.bound for event in events]
+    uppers = [event.upper for event in events]
     require(all(a <= b for a, b in pairwise(bounds)), "the bound falls")
     require(all(event.value <= event.upper for event in events), "a value is above its upper value")
     told = tuple(event.certificate.value for event in events)
@@ -176,7 +178,9 @@ def check_refusals(optimizer: Optimizer, problems: Iterable[Problem]) -> None:
 
 def _check_result(optimizer: Optimizer, known: KnownProblem, result: Result) -> None:
     """What a result claims, against what is known of the problem."""
-    problem, at, certificate = known.problem, result.evaluation, result.certificate
+    problem = known.problem
+    at = result.evaluation
+    certificate = result.certificate
     require(problem.domain.contains(result.theta), f"{result.theta} is not in {problem.domain}")
     fine = problem.evaluate(result.theta, machine=problem.machine.with_tolerance(_FINE))
     size = _ROUNDING * abs(fine.value)
@@ -186,7 +190,10 @@ def _check_result(optimizer: Optimizer, known: KnownProblem, result: Result) -> 
     require(not np.isnan(certificate.value), "the certificate is NaN")
     reached = certificate.reached(optimizer.tol)
     require(result.converged == reached, f"converged is {result.converged} with {certificate}, tol={optimizer.tol}")
-    kind = "duality gap" if problem.bounded and np.isfinite(result.bound) else "stationarity"
+    if problem.bounded and np.isfinite(result.bound):
+        kind = "duality gap"
+    else:
+        kind = "stationarity"
     require(certificate.kind == kind, f"the certificate is called a {certificate.kind} and is a {kind}")
     if kind == "duality gap":
         claimed = at.upper - certificate.value * abs(at.upper)

@@ -40,7 +40,10 @@ def take_config(ctx: typer.Context, path: Path | None) -> Path | None:
     try:
         ctx.default_map = _defaults(path, command, _keys(ctx))
     except (OSError, ValueError) as error:
-        what = f"{path}: {error.strerror}" if isinstance(error, OSError) and error.strerror else str(error)
+        if isinstance(error, OSError) and error.strerror:
+            what = f"{path}: {error.strerror}"
+        else:
+            what = str(error)
         raise typer.BadParameter(" ".join(what.split()), param_hint="--config") from None
     return path
 
@@ -97,7 +100,10 @@ def run_options(ctx: typer.Context) -> dict[str, Any]:
         value = ctx.params.get(name)
         if value is None or value == [] or value == ():
             continue
-        options[key] = {n: _as_value(v) for n, v in assigned(value).items()} if key == "set" else _plain(value)
+        if key == "set":
+            options[key] = {n: _as_value(v) for n, v in assigned(value).items()}
+        else:
+            options[key] = _plain(value)
     return options
 
 

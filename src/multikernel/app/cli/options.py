@@ -165,7 +165,9 @@ def task_of(name: TaskName) -> Task | None:
     """The task that was named, None where the table is to tell."""
     if name is TaskName.auto:
         return None
-    return "classification" if name is TaskName.classification else "regression"
+    if name is TaskName.classification:
+        return "classification"
+    return "regression"
 
 
 def request_of(

@@ -101,7 +101,8 @@ def strokes(images: Array) -> Array:
     down, right = np.gradient(images, axis=(1, 2))
     size = np.hypot(down, right)
     direction = np.floor(_ORIENTATIONS * np.mod(np.arctan2(down, right), np.pi) / np.pi) % _ORIENTATIONS
-    n, half = len(images), images.shape[1] // 2
+    n = len(images)
+    half = images.shape[1] // 2
     quarters = [
         (size * (direction == each)).reshape(n, 2, half, 2, half).sum(axis=(2, 4)) for each in range(_ORIENTATIONS)
     ]
@@ -113,7 +114,8 @@ JOBS: tuple[Callable[[], Job], ...] = (patients, digits)
 
 def compared(job: Job, folds: int, seed: int, observe: Callable[[str], None] = lambda what: None) -> Comparison:
     """The methods on the outer folds; ``observe`` is called with a word after each method."""
-    rows, results = np.arange(len(job.y)), []
+    rows = np.arange(len(job.y))
+    results = []
     models = methods_to_compare(job.task, job.table.shape[1], seed)
     for name in (name for name in models if name in _BESIDE):
         found = []

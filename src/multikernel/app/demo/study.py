@@ -154,7 +154,9 @@ def _choice(model: Any) -> str:
     """The parameters chosen other than lam, in a few words."""
     if isinstance(model, SVC):
         return f"C {model.C:g}, gamma {model.gamma:g}"
-    return f"degree {model.kernels[0].kernel.degree}" if isinstance(model.kernels, list) else ""
+    if isinstance(model.kernels, list):
+        return f"degree {model.kernels[0].kernel.degree}"
+    return ""
 
 
 def _learn_on_all(X: Array, y: Array, plan: StudyPlan, lam: float) -> LearnedMix:

@@ -48,11 +48,10 @@ def train(table: CsvTable, request: FitRequest, watch: Watch) -> Trained:
     X = encoding.scale(raw)
     with watch.fitting("fit"):
         model.fit(X, y, groups=table.groups)
-        final = (
-            _with_probabilities(getattr(model, "best_estimator_", model), X, y, table.groups)
-            if request.proba
-            else model
-        )
+        if request.proba:
+            final = _with_probabilities(getattr(model, "best_estimator_", model), X, y, table.groups)
+        else:
+            final = model
     return Trained(
         model=getattr(final, "best_estimator_", final),
         encoding=encoding,
@@ -92,7 +91,8 @@ def _cross_validate(
 
 def summary(trained: Trained) -> dict[str, Any]:
     """What was learned, by names; those that the automatic estimator has as well have the same names there."""
-    model, classify = trained.model, trained.encoding.task == "classification"
+    model = trained.model
+    classify = trained.encoding.task == "classification"
     weights = np.atleast_2d(model.weights_).mean(axis=0)
     return {
         "method": type(model).__name__,
@@ -129,7 +129,8 @@ def _of_classes(model: Any) -> dict[str, Any] | None:
 
 def describe(trained: Trained) -> list[tuple[str, list[str], list[list[str]]]]:
     """What ``fit`` prints: tables, each as its title, its header and its rows."""
-    model, classify = trained.model, trained.encoding.task == "classification"
+    model = trained.model
+    classify = trained.encoding.task == "classification"
     measure = "accuracy" if classify else "R2"
     cv = np.array(trained.fold_scores)
     if len(cv):
@@ -172,7 +173,10 @@ def train_automatic(table: CsvTable, request: FitRequest, watch: Watch) -> tuple
         raise ValueError("types of columns are given twice, by --type and by --set; give them once")
     columns = ColumnKinds.learn(found, request.types)
     X = columns.frame(table)
-    estimator = MultiKernelClassifier if decided == "classification" else MultiKernelRegressor
+    if decided == "classification":
+        estimator = MultiKernelClassifier
+    else:
+        estimator = MultiKernelRegressor
     check(estimator, dict(request.parameters))
     given = {"random_state": request.seed, "types": dict(request.types) or None, **request.parameters}
     with watch.fitting("fit"):

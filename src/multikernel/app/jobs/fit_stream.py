@@ -65,7 +65,10 @@ def train(
     task = request.task or _task(np.asarray(head.y))
     given = {"approximation": "nystroem"} | dict(request.parameters)
     asked = replace(request, method=request.method or _METHOD, parameters=given, task=task)
-    family = for_columns(head.X) if request.kernels is None else request.kernels.standardized()
+    if request.kernels is None:
+        family = for_columns(head.X)
+    else:
+        family = request.kernels.standardized()
     model = make_model(replace(asked, kernels=family), task)
     with watch.fitting("fit"):
         model.fit(source)
@@ -121,4 +124,6 @@ def _task(y: Array) -> Task:
     if y.dtype.kind not in "iuf":
         return "classification"
     few = len(np.unique(y)) <= _CLASSES and len(y) > 2 * _CLASSES
-    return "classification" if few and bool((y == np.round(y)).all()) else "regression"
+    if few and bool((y == np.round(y)).all()):
+        return "classification"
+    return "regression"

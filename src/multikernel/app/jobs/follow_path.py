@@ -54,14 +54,16 @@ class Followed:
     @property
     def simplest(self) -> int:
         """The position of the simplest model whose mean score is within one standard error of the best."""
-        mean, error = self.scores.mean(axis=0), self.scores.std(axis=0, ddof=1) / np.sqrt(len(self.scores))
+        mean = self.scores.mean(axis=0)
+        error = self.scores.std(axis=0, ddof=1) / np.sqrt(len(self.scores))
         order = simplest_first(self.parameter, self.path.values)
         good = mean[order] >= mean[self.best] - error[self.best]
         return int(order[np.argmax(good)])
 
     def to_json(self) -> dict[str, Any]:
         """The path by names."""
-        found, training = self.path, self.path.train_score
+        found = self.path
+        training = self.path.train_score
         steps = [
             {
                 "value": found.values[s],
@@ -147,8 +149,13 @@ def numbers_of(text: str) -> Array:
 
 def rows_of(followed: Followed) -> list[list[str]]:
     """The lines of the table, in the order of the values."""
-    found, mean, spread = followed.path, followed.scores.mean(axis=0), followed.scores.std(axis=0, ddof=1)
-    training = np.full(len(found), np.nan) if found.train_score is None else found.train_score
+    found = followed.path
+    mean = followed.scores.mean(axis=0)
+    spread = followed.scores.std(axis=0, ddof=1)
+    if found.train_score is None:
+        training = np.full(len(found), np.nan)
+    else:
+        training = found.train_score
     marks = [
         " and ".join(
             ["best"] * (s == followed.best) + ["simplest within one standard error"] * (s == followed.simplest)

@@ -72,7 +72,9 @@ class Inspected:
     def sentences(self) -> tuple[str, ...]:
         """What the automatic estimator tells, without its table."""
         told = self.explanation
-        return () if told is None else (*told.data, *told.choice, *told.warnings)
+        if told is None:
+            return ()
+        return (*told.data, *told.choice, *told.warnings)
 
     def to_json(self) -> dict[str, Any]:
         """The model by names."""
@@ -146,11 +148,15 @@ def _tested(path: Path, model: Any, metadata: Any, target: str | None, table: Cs
             raise ValueError(
                 f"{table.file}: column {target!r} holds {unknown[0]!s}, a class that training did not have"
             )
-        score, trivial = np.mean(truth == predicted), np.unique(truth, return_counts=True)[1].max() / len(truth)
+        score = np.mean(truth == predicted)
+        trivial = np.unique(truth, return_counts=True)[1].max() / len(truth)
         counts = confusion_matrix(truth, predicted, labels=classes)
         return Tested(
             table.file, "accuracy", len(truth), float(score), float(trivial), truth, np.asarray(predicted), counts
         )
     spread = float(((truth - truth.mean()) ** 2).sum())
-    score = 1.0 - float(((truth - predicted) ** 2).sum()) / spread if spread > 0 else float("nan")
+    if spread > 0:
+        score = 1.0 - float(((truth - predicted) ** 2).sum()) / spread
+    else:
+        score = float("nan")
     return Tested(table.file, "R2", len(truth), score, 0.0, truth, predicted, None)

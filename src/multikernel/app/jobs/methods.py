@@ -106,18 +106,25 @@ class FitRequest:
 
 def estimator_of(name: str, task: Task, target: str) -> tuple[type, tuple[str, ...]]:
     """The class of a method's estimator, and the options that regularise it; ValueError where the task has none."""
-    method, classify = METHODS[name], task == "classification"
+    method = METHODS[name]
+    classify = task == "classification"
     found = method.classifier if classify else method.regressor
     if found is None:
         others = ", ".join(other for other, m in METHODS.items() if (m.classifier if classify else m.regressor))
-        does, kind = ("predicts numbers", "classes") if classify else ("separates classes", "numbers")
+        if classify:
+            does, kind = ("predicts numbers", "classes")
+        else:
+            does, kind = ("separates classes", "numbers")
         raise ValueError(f"{name} {does}, and {target!r} holds {kind}; use --method {others}")
     return getattr(mk, found), method.classes if classify else method.numbers
 
 
 def estimators_of(name: str | None) -> tuple[type, ...]:
     """The estimators of a method, or without a name the automatic ones: for classes, then for numbers."""
-    method = METHODS[name] if name else Method("MultiKernelClassifier", "MultiKernelRegressor")
+    if name:
+        method = METHODS[name]
+    else:
+        method = Method("MultiKernelClassifier", "MultiKernelRegressor")
     return tuple(getattr(mk, found) for found in (method.classifier, method.regressor) if found)
 
 
@@ -128,7 +135,10 @@ def make_model(request: FitRequest, task: Task) -> Any:
     kind = "classes" if task == "classification" else "numbers"
     for option in request.given:
         if option not in allowed:
-            instead = f"use {' or '.join(f'--{other}' for other in allowed)}" if allowed else "it chooses by itself"
+            if allowed:
+                instead = f"use {' or '.join(f'--{other}' for other in allowed)}"
+            else:
+                instead = "it chooses by itself"
             raise ValueError(f"--{option} does not apply to --method {name} where the target holds {kind}: {instead}")
         if option in request.parameters:
             raise ValueError(f"{option} is given twice, by --{option} and by --set; give it once")
@@ -177,12 +187,17 @@ def with_search(model: Any, request: FitRequest, task: Task, y: Array, groups: A
 
 def regularisation(model: Any, options: tuple[str, ...]) -> str:
     """The parameter that regularises a model: of two machines, that of the one it uses."""
-    return "C" if getattr(model, "learner", "margin") == "svc" else options[0]
+    if getattr(model, "learner", "margin") == "svc":
+        return "C"
+    return options[0]
 
 
 def most_folds(y: Array, task: Task, groups: Array | None = None) -> int:
     """How many folds there can be: each needs a sample of every class, or two samples where the target is a number."""
-    most = int(np.unique(y, return_counts=True)[1].min()) if task == "classification" else len(y) // 2
+    if task == "classification":
+        most = int(np.unique(y, return_counts=True)[1].min())
+    else:
+        most = len(y) // 2
     return most if groups is None else min(most, len(np.unique(groups)))
 
 

@@ -50,8 +50,12 @@ class Predictions:
         """The predictions by names; decision values and probabilities by class, of two classes those of the second."""
         decision = None
         if self.decision is not None:
-            one, classes = self.decision.ndim == 1, self.classes or []
-            decision = {str(classes[-1]): self.decision.tolist()} if one else self._of_classes("", self.decision)
+            one = self.decision.ndim == 1
+            classes = self.classes or []
+            if one:
+                decision = {str(classes[-1]): self.decision.tolist()}
+            else:
+                decision = self._of_classes("", self.decision)
         return {
             "rows": len(self.labels),
             "classes": self.classes,
@@ -78,7 +82,10 @@ def predictions(path: Path, table: CsvTable, proba: bool) -> Predictions:
     model, metadata = read(path)
     X = samples_of(path, metadata, table)
     if proba and not hasattr(model, "predict_proba"):
-        instead = "fit it with --proba" if is_classifier(model) else "it predicts numbers, so leave --proba out"
+        if is_classifier(model):
+            instead = "fit it with --proba"
+        else:
+            instead = "it predicts numbers, so leave --proba out"
         raise ValueError(f"{path} holds a {type(model).__name__}, which gives no probabilities; {instead}")
     classify = is_classifier(model)
     return Predictions(
@@ -93,8 +100,11 @@ def samples_of(path: Path, metadata: Mapping[str, Any], table: CsvTable) -> Any:
     """The rows of a table as a model takes them; ValueError where nothing is known of the model's columns."""
     table = table.written_as(metadata.get("numerals", {}))
     if "columns" in metadata:
-        frame, views = ColumnKinds.of(metadata).frame(table), metadata.get("views")
-        return {view: frame[list(own)].rename(columns=own) for view, own in views.items()} if views else frame
+        frame = ColumnKinds.of(metadata).frame(table)
+        views = metadata.get("views")
+        if views:
+            return {view: frame[list(own)].rename(columns=own) for view, own in views.items()}
+        return frame
     if "table" in metadata:
         return TableEncoding.from_json(metadata["table"]).samples(table)
     raise ValueError(f"{path} holds a model without a table's columns; it has to be one that fit has written")
@@ -102,4 +112,6 @@ def samples_of(path: Path, metadata: Mapping[str, Any], table: CsvTable) -> Any:
 
 def harmless(value: Any) -> Any:
     """A label that a spreadsheet would run as a formula, as text."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    if isinstance(value, str) and value.startswith(_FORMULA):
+        return f"'{value}"
+    return value

@@ -58,7 +58,8 @@ class Bench:
 def time_methods(table: CsvTable, request: FitRequest, names: Sequence[str] | None, repeat: int, watch: Watch) -> Bench:
     """Fit each method some times; ValueError where the table or a method that was named does not allow it."""
     encoding, raw, y = TableEncoding.learn(table, request.target, request.task)
-    X, task = encoding.scale(raw), encoding.task
+    X = encoding.scale(raw)
+    task = encoding.task
     fitting = [
         name
         for name, method in METHODS.items()

@@ -59,13 +59,16 @@ def headline(comparison: Comparison) -> str:
     said = f"{name} has the highest mean {comparison.measure}, {best.mean:.3f} ± {best.std:.3f}."
     if own is not None and own is not best:
         said += f" The automatic estimator reaches {own.mean:.3f} ± {own.std:.3f}."
-    rival = best if own is not None and own is not best else next(iter(ordered[1:]), None)
-    return said if rival is None else f"{said} {_beside(best if own is None else own, rival)}"
+        return f"{said} {_beside(own, best)}"
+    if len(ordered) < 2:
+        return said
+    return f"{said} {_beside(best, ordered[1])}"
 
 
 def _beside(one: MethodScores, other: MethodScores) -> str:
     difference = np.array(one.scores) - np.array(other.scores)
-    ahead, behind = int((difference > 1e-12).sum()), int((difference < -1e-12).sum())
+    ahead = int((difference > 1e-12).sum())
+    behind = int((difference < -1e-12).sum())
     equal = len(difference) - ahead - behind
     return (
         f"Against {other.method!r} it is ahead in {ahead} of {len(difference)} folds, equal in {equal} and behind in "

@@ -91,10 +91,12 @@ def summary_rows(study: Study) -> tuple[list[str], list[list[str]]]:
 
 def headline(study: Study) -> str:
     """The result in two sentences: areas under the curve, and in how many folds EasyMKL is ahead of the average."""
-    learned, average = study.score("easymkl"), study.score("average")
+    learned = study.score("easymkl")
+    average = study.score("average")
     rival = max((s for s in study.scores if s.key != "easymkl"), key=lambda s: s.mean)
     difference = np.array([a.auc - b.auc for a, b in zip(learned.outcomes, average.outcomes, strict=True)])
-    ahead, behind = int((difference > 1e-12).sum()), int((difference < -1e-12).sum())
+    ahead = int((difference > 1e-12).sum())
+    behind = int((difference < -1e-12).sum())
     return (
         f"EasyMKL reaches an area under the curve of {learned.mean:.3f} ± {learned.std:.3f}; the best of the others, "
         f"{rival.label}, {rival.mean:.3f} ± {rival.std:.3f}. Against the plain average of the kernels it is ahead in "

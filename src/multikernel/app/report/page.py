@@ -13,7 +13,10 @@ from multikernel.app.jobs.inspect import Inspected, Tested
 from multikernel.inspection import short_names
 from multikernel.reproduce.pages.html import inline_svg, provenance, templates
 
-LEARNED, BASELINE, OUTSIDE = "#4a7fe0", "#8d96a8", "#dd8a33"  # mid tones, to be seen on white and on black
+# mid tones, to be seen on white and on black
+LEARNED = "#4a7fe0"
+BASELINE = "#8d96a8"
+OUTSIDE = "#dd8a33"
 
 
 def page(template: str, functions: Mapping[str, Callable[..., Any]] | None = None, **values: Any) -> str:
@@ -39,7 +42,8 @@ _SHOWN = 20  # kernels with a bar
 
 def model_page(inspected: Inspected) -> str:
     """The report as HTML text."""
-    tested, shown = inspected.tested, min(_SHOWN, len(inspected.names))
+    tested = inspected.tested
+    shown = min(_SHOWN, len(inspected.names))
     points = tested is not None and tested.confusion is None
     return page(
         "model.html.j2",

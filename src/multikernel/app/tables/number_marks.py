@@ -80,7 +80,9 @@ def _what(numerals: Numerals, pairs: Sequence[tuple[str, str]]) -> tuple[str, tu
     if numerals.decimal == ".,":
         return "decimal commas beside decimal points", next(pair for pair in pairs if "," in pair[0])
     decimal = [pair for pair in pairs if numerals.decimal == "," and "," in pair[0]]
-    return ("a decimal comma", decimal[0]) if decimal else ("marks between thousands", pairs[0])
+    if decimal:
+        return ("a decimal comma", decimal[0])
+    return ("marks between thousands", pairs[0])
 
 
 def _sentence(what: str, found: Sequence[tuple[str, str]]) -> str:

@@ -118,7 +118,9 @@ class CsvTable:
     @property
     def groups(self) -> Array | None:
         """The group of each row; None where there are none."""
-        return None if self.grouped_by is None else np.array(self.columns[self.grouped_by].cells)
+        if self.grouped_by is None:
+            return None
+        return np.array(self.columns[self.grouped_by].cells)
 
 
 def listed(names: Sequence[str]) -> str:

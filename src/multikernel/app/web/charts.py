@@ -17,8 +17,12 @@ _SIDE = 300.0
 
 def path(found: Mapping[str, Any], measure: str) -> Markup:
     """Mean scores along a parameter, one standard error around them, and the line of the rule."""
-    values, mean, error = found["values"], found["mean"], found["error"]
-    width, height, percent = 560.0, 280.0, measure == "accuracy"
+    values = found["values"]
+    mean = found["mean"]
+    error = found["error"]
+    width = 560.0
+    height = 280.0
+    percent = measure == "accuracy"
     drawing = Drawing(width, height + 44, f"Path: {measure} along {found['parameter']}")
     across = Scale(min(values), max(values), _LEFT, width - 14, logarithmic=min(values) > 0)
     low = min(m - e for m, e in zip(mean, error, strict=True))
@@ -35,8 +39,14 @@ def path(found: Mapping[str, Any], measure: str) -> Markup:
     drawing.line(_LEFT, up(found["line"]), width - 14, up(found["line"]), "rule")
     drawing.text(_LEFT + 4, up(found["line"]) - 5, "best − one standard error", "start", "t small")
     for k, (v, m, e) in enumerate(zip(values, held, error, strict=True)):
-        what = " (chosen)" if k == found["chosen"] else " (highest)" if k == found["best"] else ""
-        used = f", {found['kernels'][k]:.3g} kernels with weight" if found["kernels"] else ""
+        if k == found["chosen"]:
+            what = " (chosen)"
+        else:
+            what = " (highest)" if k == found["best"] else ""
+        if found["kernels"]:
+            used = f", {found['kernels'][k]:.3g} kernels with weight"
+        else:
+            used = ""
         free = f", {found['freedom'][k]:.3g} degrees of freedom" if found["freedom"] else ""
         tip = f"{found['parameter']} = {label(v)}{what}: {measure} {number(mean[k])} ± {number(e)}{used}{free}"
         drawing.dot(across(v), up(m), 7 if k == found["chosen"] else 4, "c1" if k == found["chosen"] else "c0", tip)
@@ -86,7 +96,8 @@ def _square(title: str, across: str, up: str) -> tuple[Drawing, Scale, Scale]:
 
 def residuals(found: Mapping[str, Any]) -> Markup:
     """Predictions against the truth, with the interval around the diagonal."""
-    points, width = found["points"], found["width"]
+    points = found["points"]
+    width = found["width"]
     low, high = min(min(p) for p in points), max(max(p) for p in points)
     room = 0.04 * (high - low)
     low, high = low - room, high + room
@@ -106,7 +117,9 @@ def residuals(found: Mapping[str, Any]) -> Markup:
     return drawing.svg()
 
 
-_ROW, _NAMES, _WIDTH = 26.0, 172.0, 500.0
+_ROW = 26.0
+_NAMES = 172.0
+_WIDTH = 500.0
 
 
 def bars(title: str, rows: Sequence[tuple[str, float, float, str]], axis: str) -> Markup:
@@ -138,7 +151,9 @@ def bars(title: str, rows: Sequence[tuple[str, float, float, str]], axis: str) -
 
 def histogram(title: str, bins: Sequence[tuple[str, int]], total: int) -> Markup:
     """A column for each bin, of a name and a count."""
-    width, height, left = 520.0, 120.0, 4.0
+    width = 520.0
+    height = 120.0
+    left = 4.0
     most = max(count for _, count in bins)
     each = (width - 2 * left) / len(bins)
     drawing = Drawing(width, height + 40, title)
@@ -168,7 +183,8 @@ def folds(title: str, rows: Sequence[tuple[str, Sequence[float]]], measure: str)
     drawing = Drawing(_WIDTH, height + 46, title)
     drawing.bottom(scale, height + 4, f"{measure} on held-out rows", 0, percent=measure == "accuracy")
     for k, (name, scores) in enumerate(rows):
-        y, mean = 34.0 * k + 17, sum(scores) / len(scores)
+        y = 34.0 * k + 17
+        mean = sum(scores) / len(scores)
         drawing.text(_NAMES - 8, y + 4, shortened(name, 17), "end", "t strong" if k == 0 else "t")
         for fold, value in enumerate(scores):
             level = y + 3.2 * (fold - (len(scores) - 1) / 2)  # equal scores do not hide each other
@@ -181,7 +197,9 @@ def folds(title: str, rows: Sequence[tuple[str, Sequence[float]]], measure: str)
 
 
 def _said(value: float, measure: str) -> str:
-    return f"{value:.1%}" if measure == "accuracy" else f"{value:.3f}".replace("-", "−")
+    if measure == "accuracy":
+        return f"{value:.1%}"
+    return f"{value:.3f}".replace("-", "−")
 
 
 def bins_of(values: Any, classes: bool) -> list[tuple[str, int]]:

@@ -30,7 +30,8 @@ def code(recipe: Recipe, dtype: str) -> str:
     recipe : what it learned by
     dtype : str, of the target: "int", "float" or "str"
     """
-    classes, views = recipe.task == "classification", recipe.by_view
+    classes = recipe.task == "classification"
+    views = recipe.by_view
     automatic = "MultiKernelClassifier" if classes else "MultiKernelRegressor"
     return (
         _environment()
@@ -59,7 +60,8 @@ def _environment() -> Environment:
 def _family(recipe: Recipe, view: str, word: str, changed: Mapping[str, Any]) -> tuple[str, str, str]:
     """How the names of its kernels begin, the expression of its columns, and that of the family."""
     own = f"X[VIEWS[{view!r}]]" if len(recipe.by_view) > 1 else "X"
-    made, by_type = FAMILIES[word].code(changed), FAMILIES[word].by_type
+    made = FAMILIES[word].code(changed)
+    by_type = FAMILIES[word].by_type
     return f"{view}: " if view else "", own, made if by_type else f"encoded(part, {made})"
 
 
@@ -67,7 +69,10 @@ def _arguments(recipe: Recipe) -> str:
     given = [f"{name}={value!r}" for name, value in recipe.parameters.items()]
     if recipe.automatic:
         return ", ".join([f"random_state={recipe.seed}", "types=COLUMNS", *given])
-    seed = [f"random_state={recipe.seed}"] if hasattr(getattr(mk, recipe.method), "random_state") else []
+    if hasattr(getattr(mk, recipe.method), "random_state"):
+        seed = [f"random_state={recipe.seed}"]
+    else:
+        seed = []
     return "".join(f", {each}" for each in [*seed, *given])
 
 

@@ -151,7 +151,8 @@ def family_parameters(word: str, given: Mapping[str, str]) -> dict[str, Any]:
 
 def check_family(word: str, changed: Mapping[str, Any]) -> None:
     """ValueError where the family has no such parameters, or these are not what they may be, or make many kernels."""
-    family, known = FAMILIES[word], {each.name for each in family_fields(word)}
+    family = FAMILIES[word]
+    known = {each.name for each in family_fields(word)}
     for name in changed:
         if name not in known:
             raise ValueError(f"{word} has no parameter {name!r}; it has {', '.join(sorted(known)) or 'none'}")

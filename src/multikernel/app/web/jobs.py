@@ -50,14 +50,17 @@ class RunProgress:
     @property
     def left(self) -> float | None:
         """Seconds to go, if it goes on as it did."""
-        return self.seconds * (1.0 - self.part) / self.part if self.part > 0.02 else None
+        if self.part > 0.02:
+            return self.seconds * (1.0 - self.part) / self.part
+        return None
 
 
 class RunQueue:
     """The queue, and the process that learns."""
 
     def __init__(self, store: Store, settings: Settings) -> None:
-        self.store, self.settings = store, settings
+        self.store = store
+        self.settings = settings
         self._queue: deque[str] = deque()
         self._changed = threading.Condition()
         self._progress: dict[str, RunProgress] = {}
@@ -130,7 +133,8 @@ class RunQueue:
         run = self.store.run(name)
         if run is None:
             return
-        start, log = time.monotonic(), run.folder / "log.txt"
+        start = time.monotonic()
+        log = run.folder / "log.txt"
         errors = threading.Thread(target=_copy, args=(process.stderr, log), daemon=True)
         lines = threading.Thread(target=self._hear, args=(name, process, start), daemon=True)
         errors.start()

@@ -17,7 +17,8 @@ from multikernel.datasets import Column, Task
 from multikernel.tables import Cells, type_of
 from multikernel.tables import Column as Typed
 
-_ROWS, _COLUMNS = 1000, 200  # on which it is looked for columns that tell the target alone
+_ROWS = 1000
+_COLUMNS = 200  # on which it is looked for columns that tell the target alone
 _ALONE = 0.999
 _TARGETS = ("target", "class", "label", "outcome", "y")
 _GAPS = 0.5  # share of missing cells that is worth a word
@@ -57,7 +58,8 @@ def _about(column: Column) -> About:
     strings = as_strings(column)
     found = type_of(column.name, Cells(column.name, "strings", strings))
     counts = Counter(cell for cell in strings if cell is not None)
-    n, known = len(strings), counts.total()
+    n = len(strings)
+    known = counts.total()
     readable = known > 0 and bool(np.isfinite(values(column, "number")).sum() >= _NUMBERS * known)
     kind: Kind = "number" if found.type == "identifier" and readable else "category"
     if found.type in ("number", "category", "date", "text"):
@@ -102,7 +104,8 @@ def leaks(table: CsvTable, columns: Mapping[str, Kind], y: Any, rows: Any, task:
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
     part = np.random.default_rng(0).permutation(len(y))[:_ROWS]
-    truth, found = y[part], []
+    truth = y[part]
+    found = []
     if len(truth) < 10 or (task == "classification" and np.unique(truth, return_counts=True)[1].min() < 3):
         return []
     if task == "regression":
@@ -111,7 +114,10 @@ def leaks(table: CsvTable, columns: Mapping[str, Kind], y: Any, rows: Any, task:
         tree = DecisionTreeClassifier(min_samples_leaf=2, random_state=0, class_weight="balanced")
     for name, kind in list(columns.items())[:_COLUMNS]:
         cells = pd.Series(values(table.columns[name], kind)).iloc[rows].iloc[part]
-        codes = cells.to_numpy(dtype=float) if kind == "number" else pd.factorize(cells)[0].astype(float)
+        if kind == "number":
+            codes = cells.to_numpy(dtype=float)
+        else:
+            codes = pd.factorize(cells)[0].astype(float)
         x = np.where(np.isnan(codes), -1e30, codes)[:, None]
         if len(np.unique(x)) < 2 or (kind != "number" and len(np.unique(x)) > len(x) / 3):
             continue

@@ -88,7 +88,10 @@ def _read(order: dict[str, Any], folder: Path, settings: Settings) -> Loaded:
                 f"Reading took longer than {settings.read_seconds:g} s, and was given up; give fewer rows, or CSV."
             ) from None
     if ended.returncode != 0 or not ended.stdout:
-        how = f"signal {-ended.returncode}" if ended.returncode < 0 else f"status {ended.returncode}"
+        if ended.returncode < 0:
+            how = f"signal {-ended.returncode}"
+        else:
+            how = f"status {ended.returncode}"
         last = " ".join(ended.stderr.split())[-_WORDS:]
         raise ValueError(
             f"The file broke the program that reads it ({how}); write it again, as CSV for instance."

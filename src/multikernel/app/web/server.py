@@ -70,7 +70,8 @@ def create_app(settings: Settings) -> Starlette:
 
 def _routes() -> list[Route | Mount]:
     static = StaticFiles(directory=str(files("multikernel.app.web") / "static"))
-    one, own = "/data/{dataset}", "/runs/{run}"
+    one = "/data/{dataset}"
+    own = "/runs/{run}"
 
     def post(path: str, handler: object, changes: bool = True) -> Route:
         return Route(path, posted(handler, changes=changes), methods=["POST"])  # type: ignore[arg-type]
@@ -137,7 +138,10 @@ def _page(request: Request, status: int, said: str, headers: dict[str, str] | No
     title = _TITLES.get(status, "That did not work")
     before = urlsplit(request.headers.get("referer", ""))
     ours = status in (400, 413) and before.netloc == request.headers.get("host", "")
-    back = f"{before.path}?{before.query}".rstrip("?") if ours and before.path[:2] not in ("", "//") else ""
+    if ours and before.path[:2] not in ("", "//"):
+        back = f"{before.path}?{before.query}".rstrip("?")
+    else:
+        back = ""
     answer = site.page(request, "error.html", status, title=title, said=said, back=back)
     answer.headers.update(headers or {})
     return answer

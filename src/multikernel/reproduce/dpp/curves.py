@@ -73,7 +73,9 @@ def _plan(name: str, variant: str) -> str:
     """All of it for small data sets; what fits into an hour and a half for the others."""
     if name in _LARGE:
         return "3 x 3 folds"
-    return "10 x 10 folds" if name in _SMALL and variant == "stated" else "10 x 3 folds"
+    if name in _SMALL and variant == "stated":
+        return "10 x 10 folds"
+    return "10 x 3 folds"
 
 
 def _of(name: str, variant: str, plan: str) -> list[Cell]:
@@ -83,7 +85,8 @@ def _of(name: str, variant: str, plan: str) -> list[Cell]:
 
 def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y = load(source, cell["data"])
-    plan, D = PLANS[cell["plan"]], cell["D"]
+    plan = PLANS[cell["plan"]]
+    D = cell["D"]
     split = folds(y, 10, 0, stratified=True)[cell["fold"]]
     bank = powers(SCALINGS[cell["variant"]](X, split[0]), D)
     runs = {"K_MKL": nested(bank, y, split, plan.inner, 0, plan.lams)}

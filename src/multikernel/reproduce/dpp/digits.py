@@ -27,10 +27,12 @@ VARIANTS = {MOVED: "Each pair is learned once more from its support vectors and 
 def _digits(source: DataSource, images: str, train: int) -> tuple[Array, Array, Array, Array]:
     """Pixels and labels of the first training digits and of the test digits."""
     data = source.load("mnist")
-    X, split = data.X, np.asarray(data.split)
+    X = data.X
+    split = np.asarray(data.split)
     if images == "deskewed":
         X = datasets.deskew(X.reshape(-1, 28, 28)).reshape(X.shape)
-    own, test = np.flatnonzero(split == "train")[:train], split == "test"
+    own = np.flatnonzero(split == "train")[:train]
+    test = split == "test"
     return X[own], data.y[own], X[test], data.y[test]
 
 

@@ -15,7 +15,9 @@ from multikernel.reproduce.dpp.protocol import OUTER, powers
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
 from multikernel.reproduce.results import Results
 
-DEGREE, LAMBDA, SAMPLES = 10, 0.01, 500
+DEGREE = 10
+LAMBDA = 0.01
+SAMPLES = 500
 PERCENTAGES = (*range(11), *range(20, 101, 10))
 
 

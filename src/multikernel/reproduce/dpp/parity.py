@@ -38,9 +38,12 @@ class ParityPart:
 def _parts(source: DataSource, train: int, held_out: int, D: int) -> tuple[ParityPart, ParityPart]:
     """What C is chosen on, and what is reported: fitted on the first rows, or with ``train`` of all on all of them."""
     data = source.load("mnist")
-    y, split = np.where(data.y % 2 == 0, 1.0, -1.0), np.asarray(data.split)
-    own, test = np.flatnonzero(split == "train"), np.flatnonzero(split == "test")
-    fit, held = own[:-held_out][:train], own[-held_out:]
+    y = np.where(data.y % 2 == 0, 1.0, -1.0)
+    split = np.asarray(data.split)
+    own = np.flatnonzero(split == "train")
+    test = np.flatnonzero(split == "test")
+    fit = own[:-held_out][:train]
+    held = own[-held_out:]
     family = kernels.homogeneous_polynomials(D)
     bank = bind(family, data.X[fit])
     choice = ParityPart(bank, y[fit], data.X[held], y[held])
@@ -58,10 +61,13 @@ def _weights(method: str, part: ParityPart) -> Array:
 
 def _errors(part: ParityPart, w: Array, penalties: Sequence[float]) -> list[float]:
     """Error in percent of the machine of each C; each starts from the last."""
-    gram, warm, errors = part.bank.combine(w), None, []
+    gram = part.bank.combine(w)
+    warm = None
+    errors = []
     for C in penalties:
         found = HingeMachine(C).solve(gram, part.target, warm)
-        warm, S = found.warm, np.flatnonzero(found.coef)
+        warm = found.warm
+        S = np.flatnonzero(found.coef)
         f = part.bank.reference(S).cross(part.new).combine(w).multiply(found.coef[S]) + found.intercept
         errors.append(100.0 * float(np.mean((f >= 0) != (part.truth > 0))))
     return errors

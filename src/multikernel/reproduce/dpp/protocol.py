@@ -37,7 +37,9 @@ CONSTANTS = (0.5, 1.0, 2.0, 3.0)
 GAMMAS = tuple(2.0**i for i in range(-5, 2))
 TOP = 30
 DRAWN = 50_000  # monomials
-OVO_LAM, OVO_C, OVO_DEGREE = 0.01, 4.0, 8
+OVO_LAM = 0.01
+OVO_C = 4.0
+OVO_DEGREE = 8
 NAMES = {
     "Haberman": "haberman",
     "Liver": "liver_bupa",
@@ -98,7 +100,8 @@ class Solver:
         return MarginMachine(lam, self.tol, self.pairs * n)
 
 
-INNER, OUTER = Solver(1e-3, 6), Solver(1e-6, 4000)
+INNER = Solver(1e-3, 6)
+OUTER = Solver(1e-6, 4000)
 
 
 def along_lam(
@@ -109,19 +112,27 @@ def along_lam(
     own: Any  # a bank or a matrix, as the kernel is
     new: Any
     if isinstance(kernel, KernelBank):
-        own, new = kernel.block(train, train), kernel.block(test, train)
+        own = kernel.block(train, train)
+        new = kernel.block(test, train)
     else:
-        own, new = DenseGram(kernel[np.ix_(train, train)]), DenseGram(kernel[np.ix_(test, train)])
-    areas, gaps, weights = dict[float, float](), dict[float, float](), np.ones(1)
+        own = DenseGram(kernel[np.ix_(train, train)])
+        new = DenseGram(kernel[np.ix_(test, train)])
+    areas = dict[float, float]()
+    gaps = dict[float, float]()
+    weights = np.ones(1)
     hulls = last = None
     for lam in sorted(lams, reverse=True):  # from the class means, which are known, to the hard margin
-        machine, gap = solver.machine(lam, len(train)), 0.0
+        machine = solver.machine(lam, len(train))
+        gap = 0.0
         if learned:
             found = easymkl(own, y[train], machine, hulls)
-            weights, hulls, gap = found.values, found.warm, float(found.gap or 0.0)
+            weights = found.values
+            hulls = found.warm
+            gap = float(found.gap or 0.0)
         gram = own.combine(weights) if learned else own
         solution = machine.solve(gram, y[train], hulls if last is None else last)
-        last, gaps[lam] = solution.warm, max(gap, solution.gap)
+        last = solution.warm
+        gaps[lam] = max(gap, solution.gap)
         values = (new.combine(weights) if learned else new).multiply(solution.coef)
         areas[lam] = area_under_curve(y[test], values)
     return FoldRun(np.array([areas[lam] for lam in lams]), np.array([gaps[lam] for lam in lams]), weights)
@@ -155,5 +166,6 @@ def nested(
 
 def area_under_curve(y: Array, values: Array) -> float:
     """The share of pairs, one sample of each class, in the right order; ties count half."""
-    positive, negative = values[y > 0][:, None], values[y < 0]
+    positive = values[y > 0][:, None]
+    negative = values[y < 0]
     return float(((positive > negative).mean() + (positive >= negative).mean()) / 2)

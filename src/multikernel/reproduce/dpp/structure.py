@@ -17,7 +17,9 @@ from multikernel.typing import Array
 
 DEGREES = {"ionosphere": (1, 2, 3, 4, 5, 7, 10, 15, 20, 25, 30), "abalone_binary": (1, 2, 3, 5, 10, 20, 30)}
 FAMILIES: dict[str, Literal["degree", "random"]] = {"Q_D": "degree", "R_D": "random"}
-ROWS, DRAWS, INNER = 500, 3, 3
+ROWS = 500
+DRAWS = 3
+INNER = 3
 
 
 def _cells(quick: bool) -> Sequence[Cell]:
@@ -32,7 +34,10 @@ def _cells(quick: bool) -> Sequence[Cell]:
 
 def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y = load(source, cell["data"])
-    rows = np.random.default_rng(0).permutation(len(y))[:ROWS] if len(y) > ROWS else np.arange(len(y))
+    if len(y) > ROWS:
+        rows = np.random.default_rng(0).permutation(len(y))[:ROWS]
+    else:
+        rows = np.arange(len(y))
     X, y = normalize(SCALINGS["stated"](X[rows])), y[rows]  # a draw is bound once for all folds
     family = kernels.random_monomials(
         cell["D"], n_monomials=cell["drawn"], grouping=FAMILIES[cell["family"]], random_state=cell["draw"]

@@ -30,8 +30,10 @@ EASY = "K_MKL (EasyMKL, K_10)"
 RHOS = {"gHKL rho=1.1": 1.1, "gHKL rho=1.5": 1.5, "gHKL rho=2.0 (=HKL)": 2.0}
 COSTS = tuple(10.0**e for e in range(-3, 4))
 DEGREE = 10
-INNER, OUTER = 1e-2, 1e-3  # relative duality gaps of hierarchical kernel learning
-GAUSSIANS, CONSTANT = "Gaussians", "with a constant"
+INNER = 1e-2
+OUTER = 1e-3  # relative duality gaps of hierarchical kernel learning
+GAUSSIANS = "Gaussians"
+CONSTANT = "with a constant"
 _PREPARATIONS = {**SCALINGS, GAUSSIANS: SCALINGS["standardised"], CONSTANT: FeatureScaling("interval", constant=True)}
 _LONG = {"australian": 2}  # test folds of Gaussians, where a model takes minutes and a gigabyte
 _HABERMAN = (
@@ -60,16 +62,18 @@ def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mappin
     if cell["method"] == EASY:
         return nested(powers(scaled, DEGREE), y, split, 3, 0)
     gaussian = kernels.per_feature(kernels.RBF(1.0))
-    bank = (
-        bind(gaussian, scaled) if cell["variant"] == GAUSSIANS else bind(kernels.linear_features(), normalize(scaled))
-    )
+    if cell["variant"] == GAUSSIANS:
+        bank = bind(gaussian, scaled)
+    else:
+        bank = bind(kernels.linear_features(), normalize(scaled))
     return _hierarchical(bank, y, split, RHOS[cell["method"]])
 
 
 def _hierarchical(bank: KernelBank, y: Array, split: Split, rho: float) -> Mapping[str, Any]:
     """The area under the curve on the test rows; C is the smallest of the best over three inner folds."""
     train, test = split
-    areas, gaps = [], []
+    areas = []
+    gaps = []
     for own, held in folds(y, 3, 0, stratified=True, rows=train):
         along = path(HKLClassifier(rho=rho, tol=INNER), bank.block(own, own), y[own], "C", COSTS)
         new = bank.block(held, own)
@@ -91,7 +95,10 @@ def _hierarchical(bank: KernelBank, y: Array, split: Split, rho: float) -> Mappi
 def _bind(row: PublishedNumber) -> Binding | None:
     if row.place != "Table 4":
         return None
-    cause = _HABERMAN if row.data == "Haberman" else "features on [-1, 1] give the published numbers"
+    if row.data == "Haberman":
+        cause = _HABERMAN
+    else:
+        cause = "features on [-1, 1] give the published numbers"
     where = {"data": NAMES[row.data], "method": row.method}
     return Query(where, ("auc",), "higher", cause=cause if row.method == EASY else "")
 

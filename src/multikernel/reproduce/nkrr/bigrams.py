@@ -26,7 +26,9 @@ NUMBERS = {
 METHODS: dict[str, float | None] = {"uniform": None, "L1": 1.0, "L2": 2.0}
 ALPHAS = (1e4, 1e3, 1e2, 10.0)
 FACTORS = (0.1, 1.0)  # of the size of weights 1
-ROWS, CHOOSING, SPLITS = 2000, 1000, 20
+ROWS = 2000
+CHOOSING = 1000
+SPLITS = 20
 TERMS = 1000  # bigrams with which parameters are chosen
 CAUSE = (
     "the baseline with few bigrams, which asks for another lambda than the one that is held: with one of its own for "
@@ -54,7 +56,8 @@ def _model(method: str, tol: float, **parameters: Any) -> PolynomialMKLRegressor
 
 def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y = reviews(source, cell["data"], cell["rows"], cell["bigrams"])
-    method, size = cell["method"], X.shape[1] ** (1.0 / (METHODS[cell["method"]] or 2.0))
+    method = cell["method"]
+    size = X.shape[1] ** (1.0 / (METHODS[cell["method"]] or 2.0))
     if cell["step"] == "choice":
         factors = [0.0] if METHODS[method] is None else list(FACTORS)
         grid_ = {"radius": [factor * size for factor in factors], "alpha": list(ALPHAS)}
@@ -100,7 +103,9 @@ def _bind(row: PublishedNumber) -> Binding | None:
     if row.place == "Figure 2":
         return Query({"data": SETS[row.data], "step": "test", "rows": ROWS}, (), "lower", _means, CAUSE)
     constants = {"per domain": ROWS, "CV points": CHOOSING, "splits": SPLITS}
-    return Constant(constants[row.setting]) if row.data == "sentiment" and row.setting in constants else None
+    if row.data == "sentiment" and row.setting in constants:
+        return Constant(constants[row.setting])
+    return None
 
 
 def _draw(ax: Any, results: Results) -> None:
@@ -108,7 +113,8 @@ def _draw(ax: Any, results: Results) -> None:
         own = results.where(method=method)
         numbers = sorted(own.values("bigrams"))
         errors = [[found["error"] for found in own.where(bigrams=n).found] for n in numbers]
-        mean, spread = [np.mean(e) for e in errors], [np.std(e) for e in errors]
+        mean = [np.mean(e) for e in errors]
+        spread = [np.std(e) for e in errors]
         ax.errorbar(numbers, mean, spread, fmt="o-", capsize=2, label=method)
     ax.set(xlabel="bigrams", ylabel="root mean squared error")
     ax.legend(frameon=False)

@@ -19,7 +19,9 @@ DEGREES = (1, 2, 3, 4)
 ALPHAS = tuple(np.logspace(2, -4, 13).tolist())
 RADII = tuple((np.array([0.1, 0.3, 1.0, 3.0, 10.0]) * np.sqrt(8)).tolist())
 MOST = 2000  # rows that choose the parameters
-HALVES, REPEATED, SMALL = 3, 30, 10  # thirty halves where one row in ten or fewer take part
+HALVES = 3
+REPEATED = 30
+SMALL = 10  # thirty halves where one row in ten or fewer take part
 PREPARATIONS = {
     "stated": FeatureScaling("interval", "features"),
     "constant": FeatureScaling("interval", "features", constant=True),
@@ -32,16 +34,13 @@ VARIANTS = {
 
 
 def _cells(quick: bool) -> Sequence[Cell]:
-    variants, factors, degrees, steps = (
-        (["stated", "constant"], [100], [2], ["coarse"]) if quick else (list(PREPARATIONS), FACTORS, DEGREES, ["full"])
-    )
     choices = grid(
         data=["kin8nm"],
-        variant=variants,
-        factor=factors,
-        degree=degrees,
+        variant=["stated", "constant"] if quick else list(PREPARATIONS),
+        factor=[100] if quick else FACTORS,
+        degree=[2] if quick else DEGREES,
         learned=["no", "yes"],
-        grid=steps,
+        grid=["coarse"] if quick else ["full"],
         step=["choice"],
     )
     return [
@@ -52,7 +51,9 @@ def _cells(quick: bool) -> Sequence[Cell]:
 
 
 def _halves(factor: int) -> int:
-    return REPEATED if factor >= 5 * SMALL else SMALL if factor >= SMALL else HALVES
+    if factor >= 5 * SMALL:
+        return REPEATED
+    return SMALL if factor >= SMALL else HALVES
 
 
 def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:

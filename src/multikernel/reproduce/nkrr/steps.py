@@ -21,7 +21,9 @@ from multikernel.reproduce.nkrr.bigrams import reviews
 from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.verdict import Binding, Measured, Query, extent
 
-REVIEWS, BIGRAMS, MOST = 900, 3600, 100
+REVIEWS = 900
+BIGRAMS = 3600
+MOST = 100
 CHANGE = 1e-3  # the printed end: |theta' - theta|, of which the paper does not tell how small
 NUMBERS = ("parkinsons", "ionosphere", "sonar", "breast_wisconsin")
 TEXTS = "sentiment_kitchen"

@@ -19,7 +19,8 @@ STEPS = 21
 
 def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y = source.signs(cell["data"])
-    X, mu = FeatureScaling("interval")(X)[:, :2], np.linspace(0.0, 1.0, STEPS)
+    X = FeatureScaling("interval")(X)[:, :2]
+    mu = np.linspace(0.0, 1.0, STEPS)
     values = np.empty((STEPS, STEPS))
     for i, a in enumerate(mu):
         for j, b in enumerate(mu):

@@ -60,7 +60,8 @@ def _cells(quick: bool) -> Sequence[Cell]:
 
 def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y = source.signs(cell["data"])
-    prepare, method = PREPARATIONS[cell["variant"]], METHODS[cell["method"]]
+    prepare = PREPARATIONS[cell["variant"]]
+    method = METHODS[cell["method"]]
     if cell["step"] == "choice":
         Z = prepare(X)
         return method.chosen(Z, y, method.grid(ALPHAS, [f * Z.shape[1] ** (1 / (method.norm or 2)) for f in RADII]))

@@ -110,7 +110,10 @@ def number(value: float | str, like: str = "") -> str:
         return value or "left out"
     if not np.isfinite(value):
         return "not finite"
-    digits = len(like.partition(".")[2]) + 1 if like.replace(".", "").replace("-", "").isdigit() else 2
+    if like.replace(".", "").replace("-", "").isdigit():
+        digits = len(like.partition(".")[2]) + 1
+    else:
+        digits = 2
     return f"{value:.{digits}f}" if abs(value) < 1e5 else f"{value:.3g}"
 
 

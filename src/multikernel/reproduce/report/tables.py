@@ -14,7 +14,8 @@ from multikernel.reproduce.verdict import Binding, NotComparable, Query
 
 DATA = {"Ionosphere": "ionosphere", "Sonar": "sonar"}
 PRINTED = "printed rule"
-WAYS, SPLITS = 5, 30  # to make the folds, and halves
+WAYS = 5
+SPLITS = 30  # to make the folds, and halves
 _ON_TEST = {
     "IIA": "ball, degree 1",
     "PGD (d=2)": "ball, degree 2",
@@ -66,7 +67,8 @@ def _printed() -> list[Cell]:
 
 def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y = source.signs(cell["data"])
-    prepare, method = PREPARATIONS.get(cell["variant"], PREPARATIONS["stated"]), METHODS[cell["method"]]
+    prepare = PREPARATIONS.get(cell["variant"], PREPARATIONS["stated"])
+    method = METHODS[cell["method"]]
     if cell["variant"] == PRINTED:
         return printed.chosen(prepare(X), y, method.degree, LAMBDAS, RADII, cell["count"], cell["seed"])
     if cell["step"] == "folds":

@@ -25,7 +25,8 @@ from multikernel.reproduce.verdict import Better, Binding, Measured, Query, over
 from multikernel.typing import Array
 
 ALPHAS = tuple(np.logspace(6, -6, 30).tolist())
-SPLITS, FEWER = 100, 30  # as stated, and of the variants
+SPLITS = 100
+FEWER = 30  # as stated, and of the variants
 _ZERO = 1e-10  # of the largest weight
 
 
@@ -96,7 +97,8 @@ VARIANTS = {
 @lru_cache(maxsize=2)
 def _prepared(source: DataSource, name: str, erp: bool) -> tuple[KernelBank, Array]:
     """All kernels on all rows, each divided by its trace over training and test rows, and the target."""
-    data, X = source.load(name), features(source, name)
+    data = source.load(name)
+    X = features(source, name)
     y = data.y.astype(float) if data.task == "regression" else source.signs(name)[1]
     if erp:
         X, y = np.column_stack([X, FeatureScaling("standard")(y[:, None])]), _estimates(source)
@@ -145,13 +147,17 @@ def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mappin
     bank, y = _prepared(source, cell["data"], cell["variant"] == "ERP")
     regression = _BY_SOURCE[cell["data"]].regression
     train, test = share(y, cell["part"], cell["seed"], stratified=mode.stratified and not regression)
-    own, new = bank.block(train, train).compact(), bank.block(test, train)
+    own = bank.block(train, train).compact()
+    new = bank.block(test, train)
     mean = float(y[train].mean()) if regression or mode.centred else 0.0
     start = time.perf_counter()
     weights, coefs, iterations, gap = _solved(own, y[train] - mean, mode.solver)
     seconds = time.perf_counter() - start
     values = np.stack([new.combine(d).multiply(c) + mean for d, c in zip(weights, coefs, strict=True)])
-    wrong = (values - y[test]) ** 2 if regression else np.where(values >= 0, 1.0, -1.0) != y[test]
+    if regression:
+        wrong = (values - y[test]) ** 2
+    else:
+        wrong = np.where(values >= 0, 1.0, -1.0) != y[test]
     return {
         "performance": np.sqrt(wrong.mean(axis=1)) if regression else 100.0 * (1.0 - wrong.mean(axis=1)),
         "kernels": [int((d > _ZERO * d.max()).sum()) for d in weights],
@@ -214,7 +220,10 @@ def _bind(row: PublishedNumber) -> Binding | None:
     where = {"data": own.source, "part": 0.6 if row.setting.startswith("60/40") else 0.7}
     sign = -1.0 if own.regression else 1.0
     if row.place == "Table 3":
-        cause = "the paper takes ERP, an estimate by others, as the target" if row.data == "Cpu" else ""
+        if row.data == "Cpu":
+            cause = "the paper takes ERP, an estimate by others, as the target"
+        else:
+            cause = ""
         better: Better = "lower" if own.regression else "higher"
         return Query(where, (), better, _at_best("performance", sign), cause)
     if row.metric.startswith("selected"):

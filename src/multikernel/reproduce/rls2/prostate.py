@@ -20,7 +20,11 @@ from multikernel.typing import Array
 
 ALPHAS = tuple(np.logspace(4, -4, 50).tolist())
 FEATURES = ("lcavol", "lweight", "age", "lbph", "svi", "lcp", "gleason", "pgg45")
-_SUBSET, _FREEDOM, _SHARE, _COMPONENTS, _DIRECTIONS = 2, 5.0, 0.375, 7, 2  # of the book that the paper quotes
+_SUBSET = 2
+_FREEDOM = 5.0
+_SHARE = 0.375
+_COMPONENTS = 7
+_DIRECTIONS = 2  # of the book that the paper quotes
 WAYS = 10  # to make the folds
 
 Fit = Callable[[Array, Array], Array]  # coefficients, of features as they come and a centred target
@@ -57,7 +61,8 @@ def _components(X: Array, y: Array) -> tuple[Array, float]:
 
 def _partial(X: Array, y: Array) -> Array:
     """Partial least squares: every direction X'y, of what the ones before have left of X."""
-    left, directions = X, np.eye(X.shape[1])
+    left = X
+    directions = np.eye(X.shape[1])
     b = np.zeros(X.shape[1])
     for _ in range(_DIRECTIONS):
         w = left.T @ y
@@ -84,7 +89,8 @@ def _two_layers(X: Array, y: Array) -> Array:
     def distance(exponent: float) -> float:
         return float(np.abs(at(exponent) - target).max())
 
-    grid_, width = np.linspace(-4.0, 4.0, 81), 0.1
+    grid_ = np.linspace(-4.0, 4.0, 81)
+    width = 0.1
     best = grid_[np.argmin([distance(e) for e in grid_])]
     return at(minimize_scalar(distance, bounds=(best - width, best + width), method="bounded").x)
 
@@ -150,7 +156,9 @@ def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mappin
 
 def _chosen(X: Array, y: Array, train: Array, seed: int) -> dict[str, Any]:
     """What the rule of one standard error over ten folds chooses, and the errors and coefficients along the path."""
-    model, X, y = LinearRLS2Regressor(), X[train], y[train]
+    model = LinearRLS2Regressor()
+    X = X[train]
+    y = y[train]
     search = BankSearchCV(
         model,
         {"alpha": list(ALPHAS)},
@@ -181,7 +189,8 @@ def _bind(row: PublishedNumber) -> Binding | None:
 
 def _draw_errors(ax: Any, results: Results) -> None:
     found = results.found[0]
-    error, spread = np.array(found["error"]), np.array(found["standard error"])
+    error = np.array(found["error"])
+    spread = np.array(found["standard error"])
     ax.errorbar(found["freedom"], error, spread, color="#4a7fe0", capsize=2, linewidth=1.4)
     ax.axhline(float((error + spread)[error.argmin()]), color="#8d96a8", linestyle="--", linewidth=1.0)
     ax.set(xlabel="degrees of freedom", ylabel="squared error of ten folds")

@@ -50,7 +50,10 @@ def _two_layers(X: Array, y: Array, X_test: Array) -> Array:
 def _lasso(normalised: bool) -> Predictions:
     def predictions(X: Array, y: Array, X_test: Array) -> Array:
         lengths = np.linalg.norm(X, axis=0)
-        s = np.where(lengths > 0, 1.0 / np.where(lengths > 0, lengths, 1.0), 0.0) if normalised else np.ones(X.shape[1])
+        if normalised:
+            s = np.where(lengths > 0, 1.0 / np.where(lengths > 0, lengths, 1.0), 0.0)
+        else:
+            s = np.ones(X.shape[1])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             _, _, coefs = lars_path(X * s, y, method="lasso")
@@ -73,7 +76,8 @@ METHODS: dict[str, Predictions] = {
 
 def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y = strings(cell["seed"])
-    X_test, y_test = X[150:], y[150:]
+    X_test = X[150:]
+    y_test = y[150:]
     errors = {
         name: [float(np.sqrt(((method(X[:n], y[:n], X_test) - y_test) ** 2).mean(axis=1).min())) for n in SIZES]
         for name, method in METHODS.items()

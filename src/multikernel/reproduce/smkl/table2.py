@@ -40,7 +40,8 @@ def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mappin
     Z = FeatureScaling("standard")(X, train)
     bank = bind(kernels.smkl_basis(), Z[train])
     scales = len(train) / np.maximum(bank.traces(), 1e-12)
-    own, new = bank.scaled(scales), bank.scaled(scales).cross(Z[test])
+    own = bank.scaled(scales)
+    new = bank.scaled(scales).cross(Z[test])
     costs = COSTS if cell["grid"] == "full" else COSTS[3::6]
     names = METHODS if cell["grid"] == "full" else ("L1-MKL", "L2-MKL", "average")
     return compared(own, y[train], new, y[test], cell["seed"], costs, names)

@@ -35,7 +35,8 @@ def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mappin
     X = X[:, np.asarray((X[train] != 0).sum(axis=0)).ravel() > 0]
     bank = bind(kernels.linear_features(), X[train])
     scales = np.full(len(bank), len(train) / bank.traces().mean())  # one by one, rare terms would weigh most
-    own, new = bank.scaled(scales), bank.scaled(scales).cross(X[test])
+    own = bank.scaled(scales)
+    new = bank.scaled(scales).cross(X[test])
     costs = COSTS[::3] if cell["grid"] == "full" else COSTS[5:6]
     return compared(own, y[train], new, y[test], cell["seed"], costs, METHODS[cell["grid"]])
 

@@ -16,7 +16,10 @@ from multikernel.reproduce.results import Results
 from multikernel.reproduce.smkl.methods import GAP, compared, smoothings
 from multikernel.reproduce.verdict import Binding, NotComparable
 
-POINTS, DIMENSIONS, IRRELEVANT, PART = 500, 40, 6, 0.1
+POINTS = 500
+DIMENSIONS = 40
+IRRELEVANT = 6
+PART = 0.1
 COSTS = (0.01, 0.1, 1.0, 10.0)
 METHODS = ("L1-MKL", "L2-MKL", "SMKL", "average")
 

@@ -87,7 +87,10 @@ def repeat(
 def _tables(found: dict[str, Any]) -> Iterator[tuple[str, list[str], list[list[str]]]]:
     """What a person reads of it: titles, headers and rows."""
     learned = "scores" in found
-    scores = found["scores"] if learned else {row["method"]: row["scores"] for row in found["comparison"]}
+    if learned:
+        scores = found["scores"]
+    else:
+        scores = {row["method"]: row["scores"] for row in found["comparison"]}
     rows = [[name, *(f"{score:.6f}" for score in each)] for name, each in scores.items()]
     header = ["", *(f"fold {k + 1}" for k in range(len(rows[0]) - 1))]
     yield f"{found['measure']} on held-out folds", header, rows
@@ -108,9 +111,10 @@ def _tables(found: dict[str, Any]) -> Iterator[tuple[str, list[str], list[list[s
 
 
 def _path(found: dict[str, Any]) -> tuple[str, list[str], list[list[str]]]:
-    own, rows = found["path"], []
+    own = found["path"]
+    rows = []
     for k, value in enumerate(own["values"]):
-        mark = "chosen" if k == own["chosen"] else "highest" if k == own["best"] else ""
+        mark = {own["best"]: "highest", own["chosen"]: "chosen"}.get(k, "")
         freedom = [f"{own['freedom'][k]:.4g}"] if own["freedom"] else []
         rows.append([f"{value:g}", f"{own['mean'][k]:.4f}", f"{own['error'][k]:.4f}", *freedom, mark])
     header = [

@@ -105,4 +105,6 @@ def _of_views(model: Any, recipe: Recipe, X: pd.DataFrame) -> Any:
 
 
 def _taken(model: Any, recipe: Recipe, X: pd.DataFrame) -> Any:
-    return as_given(X, recipe) if isinstance(model, MultiKernelClassifier | MultiKernelRegressor) else X
+    if isinstance(model, MultiKernelClassifier | MultiKernelRegressor):
+        return as_given(X, recipe)
+    return X

@@ -120,7 +120,8 @@ def family(X: Any, recipe: Recipe) -> KernelFamily:
 def _family(X: Any, chosen: Family, changed: Mapping[str, Any], types: Mapping[str, Kind]) -> KernelFamily:
     if chosen.by_type:
         return chosen.made(changed, X, types=types)
-    together, plain = encoding(X, types), chosen.made(changed)
+    together = encoding(X, types)
+    plain = chosen.made(changed)
     return Kernels(tuple(Encoded(kernel, together) for kernel in plain), tuple(map(str, plain.names)))
 
 
@@ -146,7 +147,10 @@ def made(recipe: Recipe, X: pd.DataFrame, y: Any) -> tuple[Any, Any]:
     ValueError : where a parameter is not what it may be, or no column is left to learn from
     """
     if recipe.automatic:
-        kind = mk.MultiKernelClassifier if recipe.task == "classification" else mk.MultiKernelRegressor
+        if recipe.task == "classification":
+            kind = mk.MultiKernelClassifier
+        else:
+            kind = mk.MultiKernelRegressor
         return kind(random_state=recipe.seed, types=dict(recipe.columns), **recipe.parameters), as_given(X, recipe)
     kind = getattr(mk, recipe.method)
     model = kind(kernels=family(X, recipe), **seeded(kind, recipe))

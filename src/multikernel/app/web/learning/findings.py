@@ -44,15 +44,20 @@ def found(stored: Mapping[str, Any], table: Path, folder: Path, tell: Tell) -> d
     ValueError : where the table or the recipe does not allow it
     """
     warnings.simplefilter("ignore", ConvergenceWarning)  # of parameters that are tried; the certificate tells the rest
-    start, recipe = perf_counter(), Recipe.from_json(stored)
+    start = perf_counter()
+    recipe = Recipe.from_json(stored)
     tell("Reading the table", 0.0)
     cells = read_table(table)
     y, task, rows = target_of(cells, recipe.target, recipe.task)
     if not recipe.columns:
         raise ValueError("There is no column to learn from; use at least one beside the target.")
-    X, words = frame(cells, recipe).iloc[rows].reset_index(drop=True), words_of(cells, recipe)
+    X = frame(cells, recipe).iloc[rows].reset_index(drop=True)
+    words = words_of(cells, recipe)
     compares = recipe.method == COMPARISON
-    result = compared(recipe, X, y, tell) if compares else _learned(recipe, X, y, words, folder, tell)
+    if compares:
+        result = compared(recipe, X, y, tell)
+    else:
+        result = _learned(recipe, X, y, words, folder, tell)
     result |= {
         "task": task,
         "n": len(y),
@@ -134,7 +139,10 @@ def _explained(model: Any) -> dict[str, Any] | None:
 
 
 def _headline(result: Mapping[str, Any]) -> dict[str, Any]:
-    scores = result["scores"]["own"] if "scores" in result else max(result["comparison"], key=_mean)["scores"]
+    if "scores" in result:
+        scores = result["scores"]["own"]
+    else:
+        scores = max(result["comparison"], key=_mean)["scores"]
     return {
         "score": float(np.mean(scores)),
         "deviation": float(np.std(scores, ddof=1)),

@@ -53,7 +53,10 @@ def held_out(recipe: Recipe, X: pd.DataFrame, y: Array, train: Array, test: Arra
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of categories that a small fold did not have
         new = _as_taken(rest, recipe)
-        values, calibrated = _values(model, new) if recipe.task == "classification" else (None, False)
+        if recipe.task == "classification":
+            values, calibrated = _values(model, new)
+        else:
+            values, calibrated = (None, False)
         predicted = np.asarray(model.predict(new))
         losses = _losses(model, recipe, rest, y[test])
         return FoldResult(model, float(model.score(new, y[test])), predicted, values, calibrated, losses)
@@ -76,15 +79,17 @@ def _losses(model: Any, recipe: Recipe, X: pd.DataFrame, y: Array) -> dict[str, 
     """What the score loses with the cells of one column in another order."""
     if len(recipe.columns) > _SHUFFLED:
         return {}
-    few, truth = X.iloc[:_ROWS], y[:_ROWS]
+    few = X.iloc[:_ROWS]
+    truth = y[:_ROWS]
     order = np.random.default_rng(recipe.seed).permutation(len(few))
     whole = float(model.score(_as_taken(few, recipe), truth))
     losses = {}
     for name in recipe.columns:
         shuffled = few.copy()
-        shuffled[name] = (
-            few[name].iloc[order].to_numpy() if few[name].dtype != "category" else few[name].iloc[order].array
-        )
+        if few[name].dtype != "category":
+            shuffled[name] = few[name].iloc[order].to_numpy()
+        else:
+            shuffled[name] = few[name].iloc[order].array
         losses[name] = whole - float(model.score(_as_taken(shuffled, recipe), truth))
     return losses
 

@@ -148,7 +148,10 @@ def _effects(
     for k, name in enumerate(names):
         cells[name][k + 1] = usual[name]
     X = as_taken(frame(table_of("the sample", cells), recipe), recipe)
-    values = scores(model, X)[1][:, place] if place >= 0 else np.asarray(model.predict(X), dtype=float)
+    if place >= 0:
+        values = scores(model, X)[1][:, place]
+    else:
+        values = np.asarray(model.predict(X), dtype=float)
     found = [(name, float(values[0] - value)) for name, value in zip(names, values[1:], strict=True)]
     return sorted(found, key=lambda pair: -abs(pair[1]))
 
@@ -157,7 +160,8 @@ def _parts(model: Any, X: Any, place: int) -> list[tuple[str, float]]:
     """The terms of the value of the answered class, by kernel; none where they are not terms of a sum."""
     if hasattr(model, "answer_"):
         new = model.preparation_.samples(model.preparation_.read(X))
-        answer, names = model.answer_, [row["candidate"] for row in model.candidates_]
+        answer = model.answer_
+        names = [row["candidate"] for row in model.candidates_]
         pairs = zip(answer.blend.used.tolist(), answer.members, strict=True)
         terms = {
             m: answer.blend.weights[m] * (own.similarity(new, answer.samples) @ own.coef + own.intercept)[0]

@@ -26,7 +26,11 @@ class _Lines(io.TextIOBase):
     """What the automatic estimator prints of its candidates."""
 
     def __init__(self, tell: Tell, stage: str, start: float, width: float) -> None:
-        self.hears, self.stage, self.start, self.width, self.count = tell, stage, start, width, 0
+        self.hears = tell
+        self.stage = stage
+        self.start = start
+        self.width = width
+        self.count = 0
 
     def write(self, text: str) -> int:
         for line in filter(None, map(str.strip, text.splitlines())):
@@ -49,7 +53,10 @@ def fitting(tell: Tell, stage: str, start: float, width: float) -> Iterator[None
         if perf_counter() - last < _OFTEN:
             return
         last = perf_counter()
-        of = f"problem {progress.problem} of {progress.problems}, " if progress.problems > 1 else ""
+        if progress.problems > 1:
+            of = f"problem {progress.problem} of {progress.problems}, "
+        else:
+            of = ""
         kind = {"duality gap": "gap"}.get(progress.certificate.kind, progress.certificate.kind)
         said = f"{of}step {progress.step}, {kind} {progress.certificate.value:.1e} (asked {progress.tol:.0e})"
         tell(stage, start + width * min(sum(done.values()) / progress.problems, 0.95), said)

@@ -8,7 +8,8 @@ from typing import Any, Literal, Self, get_args
 
 from multikernel.datasets import Task
 
-AUTOMATIC, COMPARISON = "automatic", "comparison"
+AUTOMATIC = "automatic"
+COMPARISON = "comparison"
 Kind = Literal["number", "category", "date", "text"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 

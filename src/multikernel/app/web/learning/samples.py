@@ -51,7 +51,10 @@ def unread(column: Column, kind: Kind) -> list[int]:
         return []
     cells = as_strings(column)
     places = np.flatnonzero(cells != None)  # noqa: E711
-    told = values(column, kind)[places] if kind == "number" else parsed(cells[places], likely_order(cells[places]))
+    if kind == "number":
+        told = values(column, kind)[places]
+    else:
+        told = parsed(cells[places], likely_order(cells[places]))
     return [int(i) for i in places[np.isnan(told)]]
 
 
@@ -76,7 +79,8 @@ def refused(table: CsvTable, recipe: Recipe, typical: Sequence[Mapping[str, Any]
     for name, words in known.items():
         if name not in recipe.columns:
             continue
-        column, kind = table.columns[name], recipe.columns[name]
+        column = table.columns[name]
+        kind = recipe.columns[name]
         wrong = [i for i in unread(column, kind) if column.cells[i] not in words]
         if wrong:
             sentence = f"{column.cells[wrong[0]]!r} is no {kind}, and the model learned {kind}s from this column"
@@ -122,7 +126,10 @@ def check_enough(target: str, y: Array, task: Task) -> None:
     labels, counts = np.unique(y, return_counts=True)
     rare = [repr(str(label)) for label in labels[counts < 2]]
     if rare:
-        which = f"the class {rare[0]}" if len(rare) == 1 else f"each of the classes {listed(rare)}"
+        if len(rare) == 1:
+            which = f"the class {rare[0]}"
+        else:
+            which = f"each of the classes {listed(rare)}"
         raise ValueError(
             f"In the column {target!r} {which} has one row only, which cannot be both learned from and held out; give "
             "more rows, or empty the target in those that are too few, and they are left out."
@@ -144,4 +151,6 @@ def bare(name: str, view: str) -> str:
 
 def rows_of(X: Any, rows: Array) -> Any:
     """Some samples, of a frame or of views."""
-    return {view: part.iloc[rows] for view, part in X.items()} if isinstance(X, dict) else X.iloc[rows]
+    if isinstance(X, dict):
+        return {view: part.iloc[rows] for view, part in X.items()}
+    return X.iloc[rows]

@@ -40,7 +40,9 @@ def _short(text: str) -> str:
     return text
 
 
-_POINTS, _CURVES, _LEVELS = 400, 6, 60
+_POINTS = 400
+_CURVES = 6
+_LEVELS = 60
 _COVERED = 0.9  # of the intervals
 
 
@@ -77,7 +79,8 @@ def weights_of(model: Any, folds: Sequence[Any], recipe: Recipe) -> dict[str, An
 
 def _of_view(view: str, rows: Sequence[dict[str, Any]], folds: Sequence[dict[str, float]]) -> dict[str, Any]:
     """The part of a view in the sum of the weights, and its deviation over the folds."""
-    start, total = f"{view}: ", sum(row["weight"] for row in rows) or 1.0
+    start = f"{view}: "
+    total = sum(row["weight"] for row in rows) or 1.0
     own = sum(row["weight"] for row in rows if row["name"].startswith(start))
     parts = [
         sum(value for name, value in fold.items() if name.startswith(start)) / (sum(fold.values()) or 1.0)
@@ -91,7 +94,10 @@ def _weights(model: Any, automatic: bool) -> dict[str, dict[str, float]]:
     if automatic:
         return {row["candidate"]: {"": float(row["weight"])} for row in model.candidates_[:-1]}
     values = np.atleast_2d(model.weights_)
-    problems = [str(name) for name in model.problem_names()] if len(values) > 1 else [""]
+    if len(values) > 1:
+        problems = [str(name) for name in model.problem_names()]
+    else:
+        problems = [""]
     return {
         name: dict(zip(problems, column.tolist(), strict=True))
         for name, column in zip(in_short(model.kernel_names_), values.T, strict=True)
@@ -100,7 +106,8 @@ def _weights(model: Any, automatic: bool) -> dict[str, dict[str, float]]:
 
 def quality(recipe: Recipe, y: Array, parts: Sequence[FoldResult], rows: Sequence[Array]) -> dict[str, Any]:
     """Confusion, ROC and calibration of classes; residuals and the width of intervals of numbers."""
-    predicted, order = np.concatenate([part.predicted for part in parts]), np.concatenate(list(rows))
+    predicted = np.concatenate([part.predicted for part in parts])
+    order = np.concatenate(list(rows))
     truth = y[order]
     if recipe.task == "regression":
         return {"residuals": _residuals(truth, predicted)}
@@ -143,10 +150,14 @@ def _rocs(truth: Array, values: Array, labels: Array) -> list[dict[str, Any]]:
 def _calibration(truth: Array, values: Array, labels: Array) -> dict[str, Any]:
     """How often what was said came true, in tenths of probability: of the second class of two, else of the top one."""
     if len(labels) == 2:
-        said, came, what = values[:, 1], truth == labels[1], f"that it is {labels[1]}"
+        said = values[:, 1]
+        came = truth == labels[1]
+        what = f"that it is {labels[1]}"
     else:
         best = values.argmax(axis=1)
-        said, came, what = values.max(axis=1), labels[best] == truth, "of the class that it names"
+        said = values.max(axis=1)
+        came = labels[best] == truth
+        what = "of the class that it names"
     place = np.minimum((said * 10).astype(int), 9)
     bins = []
     for k in range(10):
@@ -242,7 +253,10 @@ def typical(X: pd.DataFrame, recipe: Recipe, words: Mapping[str, list[str]]) -> 
         else:
             counts = cells.astype(str).value_counts()
             usual = str(counts.index[0]) if len(counts) else ""
-            levels = sorted(map(str, counts.index)) if kind == "category" and len(counts) <= _LEVELS else []
+            if kind == "category" and len(counts) <= _LEVELS:
+                levels = sorted(map(str, counts.index))
+            else:
+                levels = []
         own = words.get(str(name), [])
         found.append({"name": str(name), "kind": kind, "usual": usual, "levels": levels, "words": own})
     return found

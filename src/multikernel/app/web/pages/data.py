@@ -83,7 +83,9 @@ def look(site: Site, request: Request) -> Response:
     if wanted and wanted in choice.kinds and wanted != choice.target:  # to look at another target changes nothing
         used = frozenset(choice.used - {wanted})
         choice = replace(choice, target=wanted, task=None, used=used)
-    found, problem, chart = None, "", None
+    found = None
+    problem = ""
+    chart = None
     try:
         found = target(data, choice)
         bins = bins_of(found.values, found.task == "classification")
@@ -124,7 +126,8 @@ def keep(site: Site, data: DataSet, form: FormData) -> DataSet:
     target = text_of(form, "target") or choice.target
     if target not in choice.kinds:
         raise ValueError(f"There is no column {target!r}; choose the column to predict from the list.")
-    kinds, used = {}, {}
+    kinds = {}
+    used = {}
     for k, about in enumerate(choice.columns):
         kind = text_of(form, f"kind-{k}")
         if kind in KINDS and kind != about.kind:

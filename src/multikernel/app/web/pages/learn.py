@@ -43,7 +43,10 @@ def choose(site: Site, request: Request) -> Response:
     choice = DataChoice.of(data)
     found = target(data, choice)
     known = methods(found.task)
-    first = "L1MKLClassifier" if found.task == "classification" else "MultipleKernelRidgeCV"
+    if found.task == "classification":
+        first = "L1MKLClassifier"
+    else:
+        first = "MultipleKernelRidgeCV"
     wanted = request.query_params.get("method", first)
     method = known.get(wanted) or known[first]
     recipe = choice.recipe(data, found.task)

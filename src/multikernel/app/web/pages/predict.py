@@ -54,7 +54,9 @@ def sample(site: Site, request: Request) -> Response:
     _model(run)
     result = run.result()
     cells = {each["name"]: each["usual"] for each in result["typical"]}
-    row, truth, n = request.query_params.get("row", ""), None, 0
+    row = request.query_params.get("row", "")
+    truth = None
+    n = 0
     data = site.store.dataset(run.dataset)
     if data is not None:
         n = data.n_rows
@@ -88,7 +90,8 @@ def _page(
     from multikernel.app.web.learning.predicting import explained, table_of
     from multikernel.app.web.learning.samples import refused
 
-    found, charts = None, dict.fromkeys(("effects", "parts"))
+    found = None
+    charts = dict.fromkeys(("effects", "parts"))
     wrong: dict[str, tuple[int, str]] = {}
     if answer:
         model, recipe = _model(run)

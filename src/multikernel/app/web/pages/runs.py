@@ -19,7 +19,8 @@ from multikernel.app.web.jobs import RunProgress
 from multikernel.app.web.site import Site, seconds, text_of
 from multikernel.app.web.store import StoredRun
 
-_MOST, _NAME = 200, 120
+_MOST = 200
+_NAME = 120
 
 
 def index(site: Site, request: Request) -> Response:
@@ -79,7 +80,8 @@ def delete(site: Site, request: Request, form: FormData) -> Response:
     return site.go("/runs")
 
 
-_LOOK, _SILENCE = 0.2, 10.0  # seconds between looks, and after which a line keeps the connection
+_LOOK = 0.2
+_SILENCE = 10.0  # seconds between looks, and after which a line keeps the connection
 
 
 def state(site: Site, run: StoredRun) -> dict[str, object]:
@@ -99,7 +101,8 @@ async def events(request: Request) -> Response:
     run = await run_in_threadpool(site.run, request)
 
     async def stream() -> AsyncIterator[str]:
-        said, silent = "", 0.0
+        said = ""
+        silent = 0.0
         while True:
             now = await run_in_threadpool(site.store.run, run.id)
             if now is None or now.ended:
@@ -108,7 +111,8 @@ async def events(request: Request) -> Response:
             text = json.dumps(state(site, now))
             silent += _LOOK
             if text != said or silent > _SILENCE:
-                said, silent = text, 0.0
+                said = text
+                silent = 0.0
                 yield f"data: {text}\n\n"
             await asyncio.sleep(_LOOK)
 
