@@ -215,7 +215,7 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         array (len(X), m) for two classes or one target, else (len(X), m, classes or targets)
         """
         check_is_fitted(self)
-        return self._told(self.answer_.parts(self.preparation_.samples(self._table(X, reset=False))))
+        return self._as_output(self.answer_.parts(self.preparation_.samples(self._table(X, reset=False))))
 
     def kernel_matrix(self, X: Any, Z: Any = None) -> Array:
         """The learned kernel between samples: the kernels of ``kernel_names_``, each divided by its mean self-value on
@@ -232,14 +232,14 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
 
         Raises
         ------
-        ValueError : for a model of views that are kernel matrices, which tell of training samples only
+        ValueError : for a model of views that are kernel matrices, which are known for training samples only
         MemoryError : where the matrix is larger than the memory
         """
         check_is_fitted(self)
         if self.preparation_.given:
             raise ValueError(
                 f"{type(self).__name__}: view {self.preparation_.given[0]!r} is a kernel matrix, which says nothing of "
-                "other pairs of samples: weights_ tells the shares, with which such matrices can be added"
+                "other pairs of samples: weights_ holds the shares, with which such matrices can be added"
             )
         rows = self.preparation_.samples(self._table(X, reset=False))
         if Z is None:
@@ -301,8 +301,8 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         return False
 
     @abstractmethod
-    def _told(self, parts: Array) -> Array:
-        """Parts of the blend, shape (..., k), as parts of what the user is told."""
+    def _as_output(self, parts: Array) -> Array:
+        """Parts of the blend, shape (..., k), as parts of decision values or predictions."""
 
     # -- samples, of training and new ----------------------------------------------------------------------------------
 

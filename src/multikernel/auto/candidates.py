@@ -1,9 +1,9 @@
 """The candidates: kernels whose widths, scales or weights are learned by held-out squared errors, each with a ridge.
 
-Few and different ones: what they have in common no blend can mend. A smooth kernel of one width; rough ones of one
-width and with a scale for each feature, of squared and of absolute differences, as the features are and by their ranks;
-a linear one. Where there are several sources, views, texts or kernel matrices, also a scale for each view and a
-weighted sum over all sources.
+They are few and different, since no blend can correct an error that all of them make: a smooth kernel of one width;
+rough ones of one width and with a scale for each feature, of squared and of absolute differences, of the features as
+they are and of their ranks; a linear one. Where there are several sources, views, texts or kernel matrices, also a
+scale for each view and a weighted sum over all sources.
 """
 
 from __future__ import annotations

@@ -193,7 +193,7 @@ def warnings_about(samples: PreparedSamples, Y: Array, groups: Array | None = No
             alike = np.abs(Z.T @ centred) / norms[:, None] / size
         found = {samples.names[samples.owner[j]] for j in np.flatnonzero((np.nan_to_num(alike) > _ALIKE).any(axis=1))}
         for name in sorted(found):
-            sentence = f"Column {name!r} alone tells the target almost exactly: it may hold the answer (a leak)."
+            sentence = f"Column {name!r} alone predicts the target almost exactly: it may hold the answer (a leak)."
             if sentence not in said:
                 said.append(sentence)
     return said
@@ -210,7 +210,7 @@ def advice_on_groups(samples: PreparedSamples, Y: Array, identifiers: Sequence[s
     """
     said = [
         f"column {name!r} is an identifier by its name or its cells, and several samples have the same one: if these "
-        "have more in common than their other columns tell, errors on held-out samples are too low; leave the column "
+        "have more in common than their other columns show, errors on held-out samples are too low; leave the column "
         "out of X, and give it as fit(X, y, groups=...), so that folds hold out all samples of a value together"
         for name in identifiers
     ]

@@ -67,7 +67,7 @@ class Preparation:
 
     @classmethod
     def of(cls, table: GivenTable, types: Mapping[str, Declared] | None = None) -> Preparation:
-        """What a training table tells, and what its columns are declared to be."""
+        """Learned from a training table, and from what its columns are declared to be."""
         declared = table.types | dict(checked_types(types, list(table.columns)))
         columns = tuple(type_of(name, cells, declared.get(name)) for name, cells in table.columns.items())
         for column in columns:
@@ -175,7 +175,7 @@ class Preparation:
             "ordinal": "the place among the ordered categories, as a number",
             "date": "the day, and the place in the year, the week and the day where dates go through these",
             "category": "one indicator for each level",
-            "text": "words and pairs of words, or runs of characters, weighed by how rare they are",
+            "text": "words and pairs of words, or runs of characters, weighted by how rare they are",
         }
         said = []
         for kind, columns in groupby(sorted(_used(self.columns), key=_kind), _kind):

@@ -46,7 +46,7 @@ class KernelImportance:
         most = int(np.argmax(self.mean))
         return (
             f"<KernelImportance: {len(self.names)} kernels or groups, score {self.score:.3g}, most by "
-            f"{self.names[most]} ({self.mean[most]:.3g}); frame() and plot() tell each>"
+            f"{self.names[most]} ({self.mean[most]:.3g}); frame() and plot() show each>"
         )
 
     @property

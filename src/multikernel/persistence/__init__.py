@@ -139,7 +139,7 @@ def read(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
                 warnings = _of_other_versions(header)
         except RefusedError as error:
             raise ValueError(f"{path} cannot be loaded: {_short(str(error))}") from None
-        except Exception as error:  # whatever a damaged file leads to, the user is told that this file is the cause
+        except Exception as error:  # whatever a damaged file leads to, the message names the file as the cause
             raise ValueError(
                 f"{path} is not a model saved by multikernel, or is damaged "
                 f"({_short(f'{type(error).__name__}: {error}')})"
@@ -153,7 +153,7 @@ def _check_header(header: dict[str, Any], sealed: bool) -> None:
     """RefusedError where a header is not one that ``save`` wrote."""
     if header.get("format") != FORMAT:
         raise RefusedError("it is not a model saved by multikernel")
-    header.setdefault("multikernel", "0")  # files of format 1 do not tell
+    header.setdefault("multikernel", "0")  # files of format 1 do not say
     for name, kind in {"version": int, "multikernel": str, "scikit-learn": str, "metadata": dict}.items():
         if not isinstance(header.get(name), kind):
             raise RefusedError(f"its header gives {shown(header.get(name))} as {name}")

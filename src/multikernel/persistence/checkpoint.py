@@ -61,7 +61,7 @@ class Checkpoint:
         Raises
         ------
         OSError : where the directory cannot be made
-        TypeError : where the key holds an object of which nobody can tell whether it is the same the next time
+        TypeError : where the key holds an object that cannot be compared with that of the next time
         """
         if directory is None:
             return UNKEPT
@@ -82,7 +82,7 @@ class Checkpoint:
         return Checkpoint(self.folder, f"{self.within}{name}, ")
 
     def expect(self, names: Sequence[str]) -> None:
-        """Say which parts the work has, so that it can be told what is left."""
+        """Say which parts the work has, so that what is left is known."""
         if self.folder is not None and not self.within:
             _keep_plan(self.folder, _plan(self.folder)["work"], names)
 
@@ -104,8 +104,8 @@ class Checkpoint:
             kept = made, [(text, category.__name__) for text, category in messages]
             if not time_is_up():
                 _write(file, self.within + name, kept)
-        made, told = kept
-        warn_once((text, _CATEGORIES.get(category, UserWarning)) for text, category in told)
+        made, warned = kept
+        warn_once((text, _CATEGORIES.get(category, UserWarning)) for text, category in warned)
         return made
 
 

@@ -25,7 +25,7 @@ def reproduce(
     data_dir: Path | None = None,
     jobs: int = 1,
     also: Sequence[str] = (),
-    tell: Callable[[str], None] = print,
+    report: Callable[[str], None] = print,
 ) -> Path:
     """Measure the experiments of a paper, or of all, and write their report.
 
@@ -38,7 +38,7 @@ def reproduce(
     data_dir : Path or None, as in ``datasets.load``
     jobs : int, how many processes
     also : versions of the package whose finished cells count, too
-    tell : called with each line of progress
+    report : called with each line of progress
 
     Returns
     -------
@@ -54,13 +54,13 @@ def reproduce(
     source = DataSource(data_dir)
     stale = sum(ledger.stale(stamp_of(each)) for each in experiments)
     if stale:
-        tell(f"{stale} cells in {out / CELLS} are of another version, protocol or tolerance, and are measured anew")
+        report(f"{stale} cells in {out / CELLS} are of another version, protocol or tolerance, and are measured anew")
     missing = sorted({c["data"] for e in experiments for c in e.cells(quick) if not source.has(c.get("data", ""))})
     if missing:
-        tell(f"left out, since the data are not there: {', '.join(missing)}")
+        report(f"left out, since the data are not there: {', '.join(missing)}")
     failed = None
     try:
-        run(experiments, ledger, source, quick=quick, jobs=jobs, tell=tell)
+        run(experiments, ledger, source, quick=quick, jobs=jobs, report=report)
     except ValueError as error:  # some cells: the others have a report all the same
         failed = error
     results = {each.key: results_of(each, ledger, quick) for each in experiments}

@@ -20,7 +20,7 @@ from multikernel.reproduce.data import DataSource
 from multikernel.reproduce.experiment import Cell, Experiment
 from multikernel.reproduce.results import Ledger, Results, Stamp
 
-Tell = Callable[[str], None]
+Report = Callable[[str], None]
 Fields = tuple[tuple[str, Any], ...]
 Outcome = tuple[Mapping[str, Any], float]  # what was found, and the processor seconds that it took
 
@@ -51,7 +51,7 @@ def results_of(experiment: Experiment, ledger: Ledger, quick: bool) -> Results:
 
 
 def run(
-    experiments: Sequence[Experiment], ledger: Ledger, source: DataSource, *, quick: bool, jobs: int, tell: Tell
+    experiments: Sequence[Experiment], ledger: Ledger, source: DataSource, *, quick: bool, jobs: int, report: Report
 ) -> None:
     """Measure what is missing of some experiments.
 
@@ -62,7 +62,7 @@ def run(
     source : where the data are; cells whose data are not there are left out
     quick : bool, a few cells of each in place of all
     jobs : int, how many processes; with 1 everything happens in this one
-    tell : called with a line for each finished cell
+    report : called with a line for each finished cell
     """
     done = {experiment.key: finished(experiment, ledger) for experiment in experiments}
     tasks = [
@@ -79,12 +79,12 @@ def run(
                 found, seconds = future.result()
             except Exception as error:  # the other cells are measured all the same
                 failures.append(f"{task.experiment.key} {task.cell}: {type(error).__name__}: {error}")
-                tell(f"failed: {failures[-1]}")
+                report(f"failed: {failures[-1]}")
                 done[task.experiment.key][task.cell.fields] = {"found": None}
                 continue
             done[task.experiment.key][task.cell.fields] = {"found": found}
             ledger.add(stamp_of(task.experiment), dict(task.cell.fields), found, seconds)
-            tell(f"{task.experiment.key} {task.cell}: {seconds:.1f} s, {clock.after(task, seconds)}")
+            report(f"{task.experiment.key} {task.cell}: {seconds:.1f} s, {clock.after(task, seconds)}")
     if failures:
         raise ValueError(f"{len(failures)} cells could not be measured; the first: {failures[0]}")
 

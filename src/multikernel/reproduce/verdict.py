@@ -34,7 +34,7 @@ class Measured:
     value : float or str, the mean, or a word
     deviation : float, of the repetitions; 0 where there is one
     count : int, how many repetitions
-    low, high : float or None, the ends of what was measured, where the paper tells a range
+    low, high : float or None, the ends of what was measured, where the paper states a range
     """
 
     value: float | str

@@ -58,7 +58,7 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     one_standard_error : bool, default False
         Take the simplest candidate whose mean score is within one standard error, over the folds, of the best: that
         with the fewest kernels, then by the parameters in ``best_params_`` below.
-    n_jobs : int or None, threads over the folds, whatever backend joblib is told to use; not used for candidates that
+    n_jobs : int or None, threads over the folds, whatever backend joblib uses; not used for candidates that
         are found together
     checkpoint : directory or None, where finished folds are kept: the same call goes on where it was killed
     verbose : int, progress over the folds, as in joblib

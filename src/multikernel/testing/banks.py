@@ -159,7 +159,7 @@ def _check_copies(bank: KernelBank, truth: _Truth) -> None:
         close("held_out_self_values", held_out, diagonal, tolerance(bank))
     names = bank.names
     zeros = not np.abs(bank.diagonal()).max() > 10.0 * tolerance(bank) * np.abs(bank.matrices()).max()
-    require(zeros or not bank.of_distances, "of_distances is told, and distances to the samples themselves are not 0")
+    require(zeros or not bank.of_distances, "of_distances is true, and distances to the samples themselves are not 0")
     require(names is None or len(names) == len(bank), f"names are {names}, of {len(bank)} kernels")
     unrounded = bank.unrounded()
     require(unrounded.unrounded() is unrounded, "the unrounded bank is not its own unrounded bank")
@@ -213,7 +213,7 @@ def _check_own_values(bank: KernelBank, new: Any, K: Array) -> None:
     """Values k(x, x), where they are known: of kernels, k(x, z)^2 <= k(x, x) k(z, z) for new x and training z."""
     try:
         own = bank.self_values(new)
-    except ValueError:  # precomputed matrices do not tell them
+    except ValueError:  # precomputed matrices do not have them
         return
     require(own.shape == K.shape[:2], f"self_values of new samples: have shape {own.shape}, expected {K.shape[:2]}")
     within = np.linalg.eigvalsh(bank.matrices())[:, 0] >= -tolerance(bank) * bank.traces()

@@ -98,7 +98,7 @@ def check_units(combination: Combination, bank: KernelBank) -> None:
         kernel, weight, factor = units
         scaled = bank.scaled(np.full(len(bank), 1.0 / kernel))
         K = combination.gram(bank, weight * theta).dense()
-        _equal(factor * combination.gram(scaled, theta).dense(), K, _ROUNDING, "in_units tells other units")
+        _equal(factor * combination.gram(scaled, theta).dense(), K, _ROUNDING, "in_units returns other units")
 
 
 def check_first_derivatives(combination: Combination, bank: KernelBank) -> None:
@@ -139,7 +139,7 @@ def check_linearity(combination: Combination, bank: KernelBank) -> None:
     K, L, both = (combination.gram(bank, t).dense() for t in (theta, other, theta + 3.0 * other))
     linear = bool(np.abs(both - K - 3.0 * L).max() <= _ROUNDING * np.abs(both).max())
     require(linear or not combination.linear, "it says that it is linear and is not: its duality gaps would be wrong")
-    require(combination.linear or not linear, "it is linear and does not say so: its duality gaps are not told")
+    require(combination.linear or not linear, "it is linear and does not say so: its duality gaps are not reported")
 
 
 def check_powers(combination: Combination, bank: KernelBank) -> None:

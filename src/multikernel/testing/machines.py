@@ -122,7 +122,7 @@ def check_certificate(machine: Machine, case: MachineCase) -> None:
         scale = _scale(fine[0], case)
         apart = (found.upper - found.value) / max(abs(found.upper), abs(found.value), _scale(fine[0], case))
         require(
-            apart <= found.gap + 1e-9, f"the gap told is {found.gap:.2g}, and value and upper differ by {apart:.2g}"
+            apart <= found.gap + 1e-9, f"the reported gap is {found.gap:.2g}, and value and upper differ by {apart:.2g}"
         )
         require(found.gap <= tol, f"with_tolerance({tol:g}) leaves a gap of {found.gap:.2g}")
         require(found.value <= fine[0].upper + _FINE * scale, "a value is larger than the optimum of the dual problem")
@@ -243,7 +243,7 @@ def check_refusals(machine: Machine, case: MachineCase) -> None:
 
 
 def check_units(machine: Machine, case: MachineCase) -> None:
-    """``in_units`` is the same problem: for K / kernel and y / target, with the coefficients in the unit it tells."""
+    """``in_units`` is the same problem for K / kernel and y / target, with coefficients in the unit that it returns."""
     plain = machine.with_tolerance(_FINE).solve(DenseGram(case.K), case.target)
     for kernel, target in ((1e-3, 1.0), (1e3, 1e2 if machine.numeric else 1.0)):
         other = machine.in_units(kernel, target)

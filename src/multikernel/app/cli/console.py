@@ -108,24 +108,24 @@ class ConsoleWatch:
         parts: dict[int, float] = {}  # how far each problem of the fit is
         with _bar(title, 1.0, "{task.percentage:.0f} %") as update:
 
-            def tell(progress: Progress) -> None:
+            def show(progress: Progress) -> None:
                 parts[progress.problem] = progress.part
                 update(completed=sum(parts.values()) / progress.problems, description=f"{title}, {progress.told}")
 
-            with listening(tell):
+            with listening(show):
                 yield
 
 
 def _now_and_then(title: str) -> Callable[[Progress], None]:
     last = perf_counter()
 
-    def tell(progress: Progress) -> None:
+    def show(progress: Progress) -> None:
         nonlocal last
         if perf_counter() - last >= _SILENCE:
             last = perf_counter()
             typer.echo(f"{title}: {progress}", err=True)
 
-    return tell
+    return show
 
 
 @contextmanager

@@ -97,7 +97,7 @@ Types = Annotated[
     typer.Option(
         "--type",
         metavar="COLUMN=KIND",
-        help="What a column holds, repeatable: number, category, date or text [default: its cells tell].",
+        help="What a column holds, repeatable: number, category, date or text [default: follows from its cells].",
         autocompletion=typed_columns,
     ),
 ]
@@ -162,7 +162,7 @@ def family_of(words: list[str] | None) -> KernelFamily | None:
 
 
 def task_of(name: TaskName) -> Task | None:
-    """The task that was named, None where the table is to tell."""
+    """The task that was named, None where the table decides."""
     if name is TaskName.auto:
         return None
     if name is TaskName.classification:

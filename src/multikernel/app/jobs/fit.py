@@ -185,7 +185,7 @@ def train_automatic(table: CsvTable, request: FitRequest, watch: Watch) -> tuple
 
 def automatic_summary(model: Any, columns: ColumnKinds, table: CsvTable, request: FitRequest) -> dict[str, Any]:
     """What was learned, by names; those that a named method has as well have the same names there."""
-    told = model.explanation_
+    explanation = model.explanation_
     return {
         "method": type(model).__name__,
         "task": "classification" if is_classifier(model) else "regression",
@@ -193,7 +193,7 @@ def automatic_summary(model: Any, columns: ColumnKinds, table: CsvTable, request
         "samples": len(next(iter(table.columns.values())).cells),
         "features": list(columns.numeric),
         "left_out": [name for name in table.columns if name not in columns.numeric and name != request.target],
-        "measure": told.measure,
+        "measure": explanation.measure,
         "score_training": None,
         "score_folds": None,
         "chosen": {},
@@ -202,6 +202,6 @@ def automatic_summary(model: Any, columns: ColumnKinds, table: CsvTable, request
         "weights": None,
         "weights_of_classes": None,
         "degrees_of_freedom": None,
-        "candidates": [asdict(row) for row in told.rows],
-        "sentences": [*told.data, *told.choice, *told.warnings],
+        "candidates": [asdict(row) for row in explanation.rows],
+        "sentences": [*explanation.data, *explanation.choice, *explanation.warnings],
     }

@@ -21,7 +21,7 @@ from multikernel.typing import Array
 
 _METHOD = "rls2"  # without --method: weights of few kernels, from sums
 _CLASSES = 20  # distinct integers at most that are taken for classes
-_SHOWN = 10  # how many of the largest weights are told
+_SHOWN = 10  # how many of the largest weights are printed
 _CELLS = 4.0  # times its size that a CSV file takes where it is read at once
 
 

@@ -54,7 +54,7 @@ class Inspected:
     names, weights : the kernels and their weights (mean over problems), the largest first; of the automatic estimator
         its candidates and their shares
     certificate : that of the model; of the automatic estimator that of its blend
-    explanation : Explanation or None, what the automatic estimator tells
+    explanation : Explanation or None, that of the automatic estimator
     tested : on rows whose target is known, where they were given
     """
 
@@ -70,11 +70,11 @@ class Inspected:
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What the automatic estimator tells, without its table."""
-        told = self.explanation
-        if told is None:
+        """What the automatic estimator says of its choice, without the table."""
+        explanation = self.explanation
+        if explanation is None:
             return ()
-        return (*told.data, *told.choice, *told.warnings)
+        return (*explanation.data, *explanation.choice, *explanation.warnings)
 
     def to_json(self) -> dict[str, Any]:
         """The model by names."""
@@ -109,8 +109,8 @@ def inspect(path: Path, table: CsvTable | None) -> Inspected:
     if not {"columns", "table"} & metadata.keys():
         raise ValueError(f"{path} holds a model without a table's columns; it has to be one that fit has written")
     target = metadata.get("target") or metadata.get("table", {}).get("target")
-    told = getattr(model, "explanation_", None)
-    names, weights = _mixed(model) if told is None else _blended(told)
+    explanation = getattr(model, "explanation_", None)
+    names, weights = _mixed(model) if explanation is None else _blended(explanation)
     order = np.argsort(-weights, kind="stable")
     return Inspected(
         file=str(path),
@@ -120,7 +120,7 @@ def inspect(path: Path, table: CsvTable | None) -> Inspected:
         names=tuple(names[k] for k in order),
         weights=weights[order],
         certificate=certificate_of(model),
-        explanation=told,
+        explanation=explanation,
         tested=None if table is None else _tested(path, model, metadata, target, table),
     )
 
@@ -130,14 +130,15 @@ def _mixed(model: Any) -> tuple[list[str], Array]:
     return [str(name) for name in model.kernel_names_], np.atleast_2d(model.weights_).mean(axis=0)
 
 
-def _blended(told: Explanation) -> tuple[list[str], Array]:
+def _blended(explanation: Explanation) -> tuple[list[str], Array]:
     """Candidates and their shares."""
-    return [row.candidate for row in told.rows[:-1]], np.array([row.weight for row in told.rows[:-1]], dtype=float)
+    rows = explanation.rows[:-1]  # the last one is their blend
+    return [row.candidate for row in rows], np.array([row.weight for row in rows], dtype=float)
 
 
 def _tested(path: Path, model: Any, metadata: Any, target: str | None, table: CsvTable) -> Tested:
     if target is None:
-        raise ValueError(f"{path} does not tell the column that it predicts; fit the model again")
+        raise ValueError(f"{path} does not name the column that it predicts; fit the model again")
     classify = is_classifier(model)
     truth = np.asarray(decide(table.column(target), "classification" if classify else "regression")[0])
     predicted = model.predict(samples_of(path, metadata, table))

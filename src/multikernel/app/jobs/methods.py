@@ -81,7 +81,7 @@ class FitRequest:
     alpha: float | None
     seed: int
     parameters: Mapping[str, Any] = field(default_factory=dict)  # further ones of the estimator, by name
-    proba: bool = False  # whether the model is to tell probabilities
+    proba: bool = False  # whether the model has to give probabilities
     types: Mapping[str, str] = field(default_factory=dict)  # what columns are declared to hold, by name
 
     def chosen(self, task: Task) -> str:

@@ -10,7 +10,7 @@ Observe = Callable[[str], None]
 
 
 class Watch(Protocol):
-    """What a job tells of its progress."""
+    """What a job reports of its progress."""
 
     def steps(self, total: int, title: str) -> AbstractContextManager[Observe]:
         """A part of ``total`` steps: what is yielded is called after each step, with a word about it."""

@@ -1,8 +1,8 @@
 """Columns of numbers as people write them, with their numbers as Python writes them: see tables/numerals.py.
 
-Where the cells of a column can be read in two ways, other columns of the file tell; where none does, files with
+Where the cells of a column can be read in two ways, other columns of the file decide; where none does, files with
 semicolons have decimal commas, as programs write semicolons where the comma is taken; and else, at predictions, the
-training file tells.
+training file decides.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ def plainly(
             said.setdefault(what, []).append((name, f"{old!r} is {new}"))
         if own.doubt:
             other = f"{own.doubt!r} might be {other_reading(own.doubt):g}"
-            said.setdefault("numbers that no cell tells for certain", []).append((name, other))
+            said.setdefault("numbers that can be read in two ways", []).append((name, other))
     return dict(columns) | changed, numerals, [_sentence(what, pairs) for what, pairs in said.items()]
 
 

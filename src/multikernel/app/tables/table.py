@@ -27,7 +27,7 @@ class CsvTable:
 
     file: str
     columns: dict[str, Column]  # by name, in the order of the file
-    note: str = ""  # how cells and numbers were told apart, where that is not by commas and points
+    note: str = ""  # how cells and numbers are written, where that is not with commas and points
     unused: frozenset[str] = frozenset()  # columns that a person leaves out
     numerals: Mapping[str, Numerals] = field(default_factory=dict)  # how the numbers of columns are written
     raw: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the cells of columns as they stand in the file

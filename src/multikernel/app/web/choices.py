@@ -39,7 +39,7 @@ class DataChoice:
     ----------
     columns : tuple of About, all of the table
     target : str
-    task : "classification", "regression", or None to tell from the target
+    task : "classification", "regression", or None where the target decides
     kinds : dict from columns to what they hold
     used : set of the columns to learn from
     misread : dict from columns to how many of their cells cannot be read as the kind that a person chose
@@ -88,7 +88,7 @@ class Target:
     task : what is learned
     values : its known cells
     unknown : int, rows without it
-    leaks : columns that tell it alone
+    leaks : columns that predict it alone
     """
 
     task: Task

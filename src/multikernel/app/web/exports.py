@@ -92,7 +92,7 @@ def _written(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
 
 
-def repeated(run: Path, table: Path, out: Path, tell: Callable[[str], None]) -> dict[str, Any]:
+def repeated(run: Path, table: Path, out: Path, report: Callable[[str], None]) -> dict[str, Any]:
     """What the run finds: scores on held-out folds, weights, the path. Its model, if it has one, is written to ``out``.
 
     Parameters
@@ -100,7 +100,7 @@ def repeated(run: Path, table: Path, out: Path, tell: Callable[[str], None]) -> 
     run : the exported TOML
     table : the exported table
     out : the model file
-    tell : called with a line for each stage
+    report : called with a line for each stage
 
     Raises
     ------
@@ -116,7 +116,7 @@ def repeated(run: Path, table: Path, out: Path, tell: Callable[[str], None]) -> 
     def heard(stage: str, part: float, said: str = "") -> None:
         if stage not in stages:
             stages.append(stage)
-            tell(stage)
+            report(stage)
 
     with tempfile.TemporaryDirectory() as folder:
         found(recipe.to_json(), table, Path(folder), heard)

@@ -19,8 +19,8 @@ from multikernel.app.web.learning.families import FAMILIES, REGULARISES
 from multikernel.datasets import Task
 from multikernel.inspection import Parameter
 
-_NOT_ASKED = {"random_state", "n_jobs", "class_weight", "checkpoint"}
-_NOT_ASKED_OF_KERNELS = {"X", "types", "kernel"}  # what the columns tell, and what is a kernel itself
+_NOT_SHOWN = {"random_state", "n_jobs", "class_weight", "checkpoint"}
+_NOT_ASKED_OF_KERNELS = {"X", "types", "kernel"}  # what follows from the columns, and what is a kernel itself
 _MOST_KERNELS = 500  # of one family
 _OWN_KERNELS = ("LinearRLS2", "LearnedScales")  # one for each feature, or of one distance: no families
 
@@ -108,7 +108,7 @@ def _listed(values: Sequence[Any] | None) -> str:
 
 def _fields(kind: Any) -> tuple[Field, ...]:
     return tuple(
-        _field(each, each.default) for each in parameters_of(kind) if each.name not in _NOT_ASKED and each.entry
+        _field(each, each.default) for each in parameters_of(kind) if each.name not in _NOT_SHOWN and each.entry
     )
 
 

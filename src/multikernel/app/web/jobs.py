@@ -170,23 +170,23 @@ class RunQueue:
         assert process.stdout is not None
         for line in process.stdout:
             try:
-                told: dict[str, Any] = json.loads(line)
+                reported: dict[str, Any] = json.loads(line)
             except ValueError:
                 continue
             with self._changed:
                 known = self._progress.get(name) or RunProgress("running")
-                self._progress[name] = replace(known, seconds=time.monotonic() - start, **told)
+                self._progress[name] = replace(known, seconds=time.monotonic() - start, **reported)
                 self._changed.notify_all()
 
     def _conclude(self, run: StoredRun, code: int) -> None:
         """What became of a process that ended by itself."""
         end = run.folder / "end.json"
-        told = json.loads(end.read_text()) if end.exists() else {}
-        if code == 0 and "summary" in told:
-            self.store.set_run(run.id, summary=told["summary"])
-            self._end(run.id, "done", told.get("words", ""))
-        elif "error" in told:
-            self._end(run.id, "failed", told["error"])
+        reported = json.loads(end.read_text()) if end.exists() else {}
+        if code == 0 and "summary" in reported:
+            self.store.set_run(run.id, summary=reported["summary"])
+            self._end(run.id, "done", reported.get("words", ""))
+        elif "error" in reported:
+            self._end(run.id, "failed", reported["error"])
         else:
             log = run.folder / "log.txt"
             words = log.read_text(errors="replace")[-_WORDS:].strip() if log.exists() else ""

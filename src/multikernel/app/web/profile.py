@@ -18,7 +18,7 @@ from multikernel.tables import Cells, type_of
 from multikernel.tables import Column as Typed
 
 _ROWS = 1000
-_COLUMNS = 200  # on which it is looked for columns that tell the target alone
+_COLUMNS = 200  # on which columns that predict the target alone are looked for
 _ALONE = 0.999
 _TARGETS = ("target", "class", "label", "outcome", "y")
 _GAPS = 0.5  # share of missing cells that is worth a word
@@ -74,7 +74,7 @@ def _marks(found: Typed, n: int, known: int, distinct: int) -> tuple[str, ...]:
     """What is suspicious about a column."""
     marks = []
     if found.type == "identifier":
-        marks.append("Identifier: it names its row, so it tells rows apart and nothing else.")
+        marks.append("Identifier: it names its row, and nothing can be learned from it.")
     elif found.type == "empty":
         marks.append("Constant: one value only, so it cannot help." if distinct else "Empty: no cell has a value.")
     elif found.type == "date":
@@ -99,7 +99,7 @@ def likely_target(columns: list[About]) -> str:
 
 
 def leaks(table: CsvTable, columns: Mapping[str, Kind], y: Any, rows: Any, task: Task) -> list[str]:
-    """Columns that tell the target alone, almost exactly."""
+    """Columns that predict the target alone, almost exactly."""
     from sklearn.model_selection import cross_val_score
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -122,10 +122,10 @@ def leaks(table: CsvTable, columns: Mapping[str, Kind], y: Any, rows: Any, task:
         if len(np.unique(x)) < 2 or (kind != "number" and len(np.unique(x)) > len(x) / 3):
             continue
         score = "balanced_accuracy" if task == "classification" else "r2"
-        told = float(np.mean(cross_val_score(tree, x, truth, cv=3, scoring=score)))
+        reached = float(np.mean(cross_val_score(tree, x, truth, cv=3, scoring=score)))
         if task == "regression":
-            told = max(told, _monotone(x[:, 0], truth))
-        if told > _ALONE:
+            reached = max(reached, _monotone(x[:, 0], truth))
+        if reached > _ALONE:
             found.append(name)
     return found
 

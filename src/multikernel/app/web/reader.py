@@ -27,14 +27,14 @@ def main() -> int:
     limit_memory(settings.read_memory)
     limit_file_size(4 * settings.unpacked_limit)
     try:
-        told = _read(order, settings)
+        answer = _read(order, settings)
     except ValueError as error:
-        told = {"error": str(error)}
+        answer = {"error": str(error)}
     except MemoryError:
-        told = {"error": f"Reading needs more than {settings.read_memory >> 20} MB; give fewer rows or columns."}
+        answer = {"error": f"Reading needs more than {settings.read_memory >> 20} MB; give fewer rows or columns."}
     except OSError as error:
-        told = {"error": f"The table cannot be written to the disk ({error.strerror}); make room for it."}
-    print(json.dumps(told), file=channel, flush=True)
+        answer = {"error": f"The table cannot be written to the disk ({error.strerror}); make room for it."}
+    print(json.dumps(answer), file=channel, flush=True)
     return 0
 
 

@@ -97,10 +97,10 @@ def _read(order: dict[str, Any], folder: Path, settings: Settings) -> Loaded:
             f"The file broke the program that reads it ({how}); write it again, as CSV for instance."
             + (f" Its last words: {last}" if last else "")
         )
-    told = json.loads(ended.stdout)
-    if "error" in told:
-        raise ValueError(told["error"])
-    return Loaded(**told)
+    answer = json.loads(ended.stdout)
+    if "error" in answer:
+        raise ValueError(answer["error"])
+    return Loaded(**answer)
 
 
 @contextmanager

@@ -128,7 +128,7 @@ def _session(headers: Headers) -> tuple[str, bool]:
 
 
 def _limited(receive: Receive, limit: int) -> Receive:
-    """A body that is refused once it is too large, also where its length was not told."""
+    """A body that is refused once it is too large, also where its length was not given."""
     seen = 0
 
     async def counted() -> Message:

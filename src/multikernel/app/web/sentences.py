@@ -51,7 +51,7 @@ def _of_scores(result: Mapping[str, Any]) -> str:
         share = f"R² is {number(float(own.mean()))}"
     spread = f"{own.std(ddof=1):.1%}"
     if own.mean() <= trivial.mean():
-        verdict = "That is no better than an answer that looks at no column: these columns do not tell this target."
+        verdict = "That is no better than an answer that looks at no column: these columns do not predict this target."
     elif (gain := own - single).mean() > gain.std(ddof=1):
         verdict = (
             f"It is ahead of one tuned Gaussian kernel in {ahead} of {len(own)} folds, by more than the folds differ."
@@ -132,7 +132,8 @@ def _of_path(path: Mapping[str, Any], measure: str) -> str:
     what = "The accuracy" if measure == "accuracy" else measure
     return (
         f"{what} is highest at {parameter} = {values[path['best']]:g}. The simplest model within one standard error of "
-        f"it, at {values[path['chosen']]:g}, was chosen: it is as good as the folds can tell.{kernels}{freedom}"
+        f"it, at {values[path['chosen']]:g}, was chosen: no other is better by more than the folds differ."
+        f"{kernels}{freedom}"
     )
 
 
@@ -158,10 +159,10 @@ def _of_roc(curves: list[Mapping[str, Any]]) -> str:
         )
     worst = min(curves, key=lambda curve: float(curve["area"]))
     if worst["area"] > 0.9995:
-        return "Each class against the others: every one is told apart without an error. The dashed line is guessing."
+        return "Each class against the others: all classes are separated without an error. The dashed line is guessing."
     return (
-        f"Each class against the others; {worst['label']} is hardest to tell, with an area of {worst['area']:.3f}. The "
-        "dashed line is guessing."
+        f"Each class against the others; {worst['label']} is hardest to separate, with an area of {worst['area']:.3f}. "
+        "The dashed line is guessing."
     )
 
 

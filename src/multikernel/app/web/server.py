@@ -147,7 +147,7 @@ def _page(request: Request, status: int, said: str, headers: dict[str, str] | No
     return answer
 
 
-def serve(settings: Settings, port: int, *, browser: bool, tell: Callable[[str], object]) -> None:
+def serve(settings: Settings, port: int, *, browser: bool, report: Callable[[str], object]) -> None:
     """Serve on this machine until Ctrl-C.
 
     Parameters
@@ -155,7 +155,7 @@ def serve(settings: Settings, port: int, *, browser: bool, tell: Callable[[str],
     settings : how it is started
     port : int, 0 for a free one
     browser : bool, whether the first page is opened
-    tell : called with the address
+    report : called with the address
 
     Raises
     ------
@@ -173,7 +173,7 @@ def serve(settings: Settings, port: int, *, browser: bool, tell: Callable[[str],
         server = uvicorn.Server(
             uvicorn.Config(create_app(settings), log_level="warning", access_log=False, timeout_graceful_shutdown=1)
         )
-        tell(f"multikernel is at {address}  (Ctrl-C ends it)")
+        report(f"multikernel is at {address}  (Ctrl-C ends it)")
         if browser:
             threading.Timer(0.3, webbrowser.open, [address]).start()
         with contextlib.suppress(KeyboardInterrupt):  # which is how a person ends it

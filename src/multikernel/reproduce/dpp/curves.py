@@ -25,7 +25,7 @@ from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
 from multikernel.reproduce.results import Results
 
 CUT = 20  # the largest degree of a Gaussian: what lies beyond weighs less than 1e-7
-FREE = ("K_D,c", "K_RBF")  # the parameter that is best on the test folds is told, as in the paper
+FREE = ("K_D,c", "K_RBF")  # the parameter that is best on the test folds is reported, as in the paper
 ORDER = ("K_MKL", "K_D", "K_sum", *FREE)
 
 
@@ -129,7 +129,7 @@ EXPERIMENT = Experiment(
     protocol=(
         "Ten stratified folds test, ten inner ones choose lam; EasyMKL on degrees 0 to D beside the degree D, the mean "
         "of the degrees, the weights of (t + c)^D and those of a Gaussian, all with the same machine. Of larger data "
-        "sets, and standardised ones, a part is run: three inner folds, fewer D. The figures of the paper tell no "
+        "sets, and standardised ones, a part is run: three inner folds, fewer D. The figures of the paper show no "
         "numbers. Features are on [0, 1] by the training rows, samples of unit length."
     ),
     cells=_cells,

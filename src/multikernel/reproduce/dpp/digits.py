@@ -121,7 +121,7 @@ EXPERIMENT = Experiment(
     protocol=(
         "Pixels on [0, 1], samples of unit length, polynomials of degree 0 to 8, Lambda = 0.01/0.99, C = 4; 45 pairs "
         "of digits, each with weights of its own; the digit with most votes, among equals the largest sum of decision "
-        "values. How digits are set upright is not told: here by their second moments. All 60,000 training digits; a "
+        "values. How digits are set upright is not stated: here by their second moments. All 60,000 training digits; a "
         "quick run of fewer is not compared."
     ),
     cells=_cells,

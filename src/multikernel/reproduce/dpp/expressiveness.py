@@ -81,7 +81,7 @@ EXPERIMENT = Experiment(
     protocol=(
         "All rows of a data set, features on [0, 1], samples of unit length; lam by three stratified folds. The "
         "squared radius of the ball that encloses the samples, which the paper calls its radius; spectral ratios of "
-        "the learned mix, of the degree D and of the mean of all degrees; the learned weights. The figures tell no "
+        "the learned mix, of the degree D and of the mean of all degrees; the learned weights. The figures show no "
         "numbers."
     ),
     cells=_cells,

@@ -51,7 +51,7 @@ EXPERIMENT = Experiment(
     protocol=(
         "500 samples of two features, one informative, two clusters, brought to unit length; homogeneous polynomials "
         "of degrees 0 to 10, Lambda = 0.01; ten repetitions. A percentage of the labels is drawn with replacement and "
-        "each draw swaps one: drawn twice it is as before. The paper's other options for the clusters are not told."
+        "each draw swaps one: drawn twice it is as before. The paper's other options for the clusters are not stated."
     ),
     cells=lambda quick: grid(data=[""], seed=range(1 if quick else 10), percent=(0, 10, 50) if quick else PERCENTAGES),
     measure=_measure,

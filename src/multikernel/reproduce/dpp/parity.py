@@ -102,9 +102,9 @@ EXPERIMENT = Experiment(
     name="parity",
     title="MNIST, even against odd",
     protocol=(
-        "Even digits are +1. EasyMKL on degrees 0 to D (lam = 0.01, which the paper does not tell), the degree D, and "
+        "Even digits are +1. EasyMKL on degrees 0 to D (lam = 0.01, which the paper does not state), the degree D, and "
         "the mean of all degrees, each with a support vector machine whose C of 1 to 16 is chosen on the last 10,000 "
-        "training digits. All D with 10,000 training digits, two of them with all 60,000. The figure tells no numbers."
+        "training digits. All D with 10,000 training digits, two of them with all 60,000. The figure shows no numbers."
     ),
     cells=_cells,
     measure=_measure,

@@ -3,8 +3,8 @@
 Stratified outer folds test; on the other samples stratified inner folds choose lam, the paper's Lambda = lam / (1 -
 lam), by the mean area under the curve (the largest lam of the best); the model is fitted anew on all of them, to a
 duality gap of 1e-6. The machines of the inner folds stop at 1e-3, or after six pairwise steps a sample: lam = 0 often
-needs more, and their worst gap is told for lam > 0. Every method ends with the same machine, the largest margin between
-two hulls, and all share one matrix of cosines: its powers are the kernels, and the folds are blocks of it.
+needs more, and their worst gap is reported for lam > 0. Every method ends with the same machine, the largest margin
+between two hulls, and all share one matrix of cosines: its powers are the kernels, and the folds are blocks of it.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ SCALINGS = {
     "standardised": FeatureScaling("standard"),
 }
 SIGNED = (
-    "Features on [-1, 1], as a well-known collection of these data ships them; the paper does not tell how it scales."
+    "Features on [-1, 1], as a well-known collection of these data ships them; the paper does not state how it scales."
 )
 STANDARDISED = "Features of mean 0 and deviation 1: half of the dot products are negative."
 LAMS = tuple(v / 10 for v in range(11))

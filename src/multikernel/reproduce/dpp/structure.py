@@ -78,7 +78,7 @@ EXPERIMENT = Experiment(
     protocol=(
         "50,000 random monomials of degrees up to D. In Q_D a kernel collects those of a degree, in R_D each goes to "
         "a random kernel. EasyMKL on both, ten test folds, three inner ones, three draws. Features on [0, 1] by all "
-        "rows, samples of unit length; Abalone is cut to 500 random rows. The paper's figure tells no numbers."
+        "rows, samples of unit length; Abalone is cut to 500 random rows. The paper's figure shows no numbers."
     ),
     cells=_cells,
     measure=_measure,

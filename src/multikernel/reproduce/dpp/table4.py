@@ -109,7 +109,7 @@ EXPERIMENT = Experiment(
     title="Beside hierarchical kernel learning",
     protocol=(
         "Ten stratified folds test, three inner ones choose lam, or C from 1e-3 to 1e3. Which base kernels and which "
-        "weights of the graph hierarchical kernel learning was given is not told: products of x_i z_i on the inputs "
+        "weights of the graph hierarchical kernel learning was given is not stated: products of x_i z_i on the inputs "
         "that EasyMKL has, each factor costing 2. Features on [0, 1], samples of unit length. On Haberman nothing that "
         "C pays for beats a constant, and the solver's tolerance alone moves its areas by 0.015."
     ),
@@ -121,7 +121,7 @@ EXPERIMENT = Experiment(
         "signed": SIGNED,
         "standardised": STANDARDISED,
         GAUSSIANS: "Gaussians on standardised features.",
-        CONSTANT: "A constant feature beside those on [0, 1]: a sample of unit length still tells how long it was.",
+        CONSTANT: "A constant feature beside those on [0, 1]: a sample of unit length still shows how long it was.",
     },
     tol=1e-3,
     seconds=20.0,

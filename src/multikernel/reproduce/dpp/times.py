@@ -55,8 +55,8 @@ EXPERIMENT = Experiment(
     title="Seconds of a fit",
     protocol=(
         "Wall time of a fit on nine of ten stratified folds, kernels included, one thread, the shortest of five; the "
-        "methods take turns. C = 1 and gamma = 1, lam = 0.1: the paper does not tell. The machines differ, so only the "
-        "ratios of the methods can be compared with those of the paper."
+        "methods run alternately. C = 1 and gamma = 1, lam = 0.1: the paper does not state them. The machines differ, "
+        "so only the ratios of the methods can be compared with those of the paper."
     ),
     cells=lambda quick: grid(
         data=["spect_heart"] if quick else ["spect_heart", "ionosphere", "splice"], fold=range(2 if quick else 10)

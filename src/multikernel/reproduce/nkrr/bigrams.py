@@ -127,8 +127,8 @@ EXPERIMENT = Experiment(
     protocol=(
         "2000 reviews of a domain, counts of the bigrams that most reviews have and a constant, a rank-one kernel for "
         "each, degree 2; stars are not centred. lambda and the radius by ten folds of 1000 reviews, then fixed: with "
-        "1000 bigrams, as the paper does not tell how many, and the radius grows with the size of weights 1. Twenty "
-        "random halves. The figure tells no numbers but its axis."
+        "1000 bigrams, as the paper does not state how many, and the radius grows with the size of weights 1. Twenty "
+        "random halves. The figure shows no numbers but its axis."
     ),
     cells=_cells,
     measure=_measure,

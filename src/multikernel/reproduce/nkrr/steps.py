@@ -24,7 +24,7 @@ from multikernel.reproduce.verdict import Binding, Measured, Query, extent
 REVIEWS = 900
 BIGRAMS = 3600
 MOST = 100
-CHANGE = 1e-3  # the printed end: |theta' - theta|, of which the paper does not tell how small
+CHANGE = 1e-3  # the printed end: |theta' - theta|, which the paper does not state
 NUMBERS = ("parkinsons", "ionosphere", "sonar", "breast_wisconsin")
 TEXTS = "sentiment_kitchen"
 
@@ -74,7 +74,7 @@ def _median(values: Sequence[Any]) -> Measured:
     return Measured(float(np.median(values)))
 
 
-_CAUSE = "how small a step ends the algorithm is not told; to 1e-3 it has often not ended after 100 iterations"
+_CAUSE = "how small a step ends the algorithm is not stated; to 1e-3 it has often not ended after 100 iterations"
 EXPERIMENT = Experiment(
     paper="nkrr",
     name="steps",

@@ -52,7 +52,7 @@ EXPERIMENT = Experiment(
     title="The objective over two weights",
     protocol=(
         "Sonar, its first two features on [0, 1], one rank-one kernel each, degree 2, labels -1 and +1 that keep their "
-        "mean; F on a grid of weights between 0 and 1. The paper shows surfaces and tells their axes only."
+        "mean; F on a grid of weights between 0 and 1. The paper shows surfaces, of which only the axes have numbers."
     ),
     cells=lambda quick: grid(data=["sonar"], **{"lambda": LAMBDAS}),
     measure=_measure,

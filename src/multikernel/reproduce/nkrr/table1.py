@@ -90,7 +90,7 @@ EXPERIMENT = Experiment(
         "Thirty random halves, stratified; one rank-one kernel for each feature, features on [0, 1] and centred by the "
         "training half, labels -1 and +1, which lose their mean; root mean squared error of the real-valued output. "
         "lambda and the radius are chosen once by ten shuffled folds of all rows, from seventeen values between 1e-4 "
-        "and 1e4 and six radii; the paper tells neither the grids nor whether the choice is made once or in each half."
+        "and 1e4 and six radii; the paper states neither the grids nor whether the choice is made once or in each half."
     ),
     cells=_cells,
     measure=_measure,

@@ -109,7 +109,7 @@ def write_pages(
     experiments : those that were asked for
     results : what there is of each, by its key
     costs : what each experiment took
-    facts : what is told of the run besides
+    facts : further facts about the run
     """
     papers = [paper for paper in PAPERS if any(each.paper == paper for each in experiments)]
     pages = [page(paper, [each for each in experiments if each.paper == paper], results) for paper in papers]

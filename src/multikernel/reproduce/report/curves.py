@@ -93,7 +93,7 @@ EXPERIMENT = Experiment(
     protocol=(
         "Features on [0, 1] and centred. Ridge regression on one half by ten folds, with the best radius for each "
         "lambda, and on the other half with the chosen one; support vector machines on the kernels that ridge "
-        "regression learned (radius 1), C by five folds, five halves. The figures tell no numbers."
+        "regression learned (radius 1), C by five folds, five halves. The figures show no numbers."
     ),
     cells=_cells,
     measure=_measure,

@@ -2,7 +2,7 @@
 
     theta' = 1 + Lambda (theta - step g - 1) / |theta - step g - 1|,      step times 0.8 whenever F has risen
 
-from weights 1, to a step shorter than a bound that the paper does not tell, or fifty of them, the most that it tells.
+from weights 1, to a step shorter than a bound that the paper does not state, or fifty of them, the most that it states.
 """
 
 from __future__ import annotations

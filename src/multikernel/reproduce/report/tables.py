@@ -105,7 +105,7 @@ EXPERIMENT = Experiment(
         "mean. Ten folds, not stratified, made in five ways, choose lambda from six values and the radius, or the "
         "strength of the penalty, from the paper's grid; thirty stratified halves test with the choice of the first "
         "way. The rows named MSE are its root. BM is taken as ridge regression with all weights 1, UNIF as the same "
-        "for degree 2, both with lambda chosen: the paper does not tell what they are, nor the grids of lambda and of "
+        "for degree 2, both with lambda chosen: the paper does not state what they are, nor the grids of lambda and of "
         "the penalty."
     ),
     cells=_cells,

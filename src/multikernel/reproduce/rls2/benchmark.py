@@ -244,7 +244,7 @@ def _why(row: PublishedNumber) -> str:
         return "the paper takes ERP, an estimate by others, as the target"
     if row.metric.startswith("selected"):
         return "performance is so flat that the splits decide which lambda is the best, and with it how many kernels"
-    return "how exactly weights were found is not told"
+    return "how exactly weights were found is not stated"
 
 
 def _profiles(quantity: str, sign: float) -> Callable[[Any, Results], None]:
@@ -278,7 +278,7 @@ EXPERIMENT = Experiment(
         "A hundred random splits, 60/40 and 70/30, not stratified; thirty values of lambda from 1e6 down to 1e-6, "
         "each started from the last; 13 (N + 1) kernels, each divided by its trace over training and test rows. "
         "Targets of regression lose their mean, and so do labels, of which the paper says nothing. The printed "
-        "algorithm with conjugate gradients and the printed test of the residual. Table 3 tells the performance at "
+        "algorithm with conjugate gradients and the printed test of the residual. Table 3 states the performance at "
         "the lambda that is best for the mean over the splits, which looks at the test rows; Table 4 the kernels "
         "there, and iterations and seconds of the path. Features are standardised over all rows; the paper does not "
         "say over which."

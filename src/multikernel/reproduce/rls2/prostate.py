@@ -210,7 +210,7 @@ EXPERIMENT = Experiment(
     title="Prostate: the path of two-layer least squares",
     protocol=(
         "67 training and 30 test rows as given, inputs standardised over all rows; every feature divided by its length "
-        "on the training rows. Which lambda ten folds choose depends on folds that are not known: the table tells the "
+        "on the training rows. Which lambda ten folds choose depends on folds that are not known: the table states the "
         "point of the path that is nearest to the published coefficients, and the errors there; "
         "the number of variables is that of ten ways to make the folds. The other methods are those of the book that "
         "the paper quotes, with its published choices. Training rows centre the features of best subset, least squares "

@@ -144,7 +144,7 @@ EXPERIMENT = Experiment(
     protocol=(
         "Strings of 100 bits; the target is the sum of the first three with noise of deviation 0.01. The first 2 to "
         "150 of 250 train, the last 100 test; for each method the least test error along its path. The paper shows "
-        "one realisation; here are twenty, of which the mean is told. No intercept, as in the paper."
+        "one realisation; here are twenty, of which the mean is reported. No intercept, as in the paper."
     ),
     cells=lambda quick: grid(data=[""], seed=range(1 if quick else 20)),
     measure=_measure,

@@ -73,7 +73,7 @@ EXPERIMENT = Experiment(
     protocol=(
         "500 points of 40 normal features, the label the sign of the mean of the first 34; a tenth trains; a rank-one "
         "kernel for each feature. The six irrelevant features are left out one by one. C and the smoothing by five "
-        "folds; twenty repetitions. The paper tells neither distribution nor grids, and its figure no numbers."
+        "folds; twenty repetitions. The paper states neither distribution nor grids, and its figure no numbers."
     ),
     cells=lambda quick: [
         Cell.of(**{"data": "", "left out": left, "seed": seed, "grid": "coarse" if quick else "full"})

@@ -51,7 +51,7 @@ def app(
             run_seconds=seconds,
             run_memory=memory * _MEGABYTE,
         )
-        serve(settings, port, browser=browser, tell=typer.echo)
+        serve(settings, port, browser=browser, report=typer.echo)
 
 
 _SHOWN = 10  # weights

@@ -109,7 +109,7 @@ def reproduce(
 
         from multikernel.reproduce.command import reproduce as measure
 
-        tell = partial(typer.echo, err=True)
+        show = partial(typer.echo, err=True)
         first = measure(
             paper.value,
             out,
@@ -119,7 +119,7 @@ def reproduce(
             data_dir=data_dir,
             jobs=jobs,
             also=also or (),
-            tell=tell,
+            report=show,
         )
         if as_json:
             show_json("reproduce", {"report": str(first)})

@@ -49,7 +49,7 @@ def working_on(scheduler: str | None) -> Iterator[None]:
     except (OSError, TimeoutError, ValueError) as error:
         reason = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise ValueError(
-            f"no scheduler of Dask answers at {scheduler!r} ({reason}); `dask scheduler` starts one and tells its "
+            f"no scheduler of Dask answers at {scheduler!r} ({reason}); `dask scheduler` starts one and prints its "
             "address"
         ) from None
     with client, parallel_config(backend="dask", client=client, n_jobs=-1):
@@ -90,7 +90,7 @@ def fit(
 ) -> None:
     """Learn from a CSV file and write a model.
 
-    Without further options, the automatic estimator tells numbers, categories, dates and text apart, takes missing
+    Without further options, the automatic estimator recognises numbers, categories, dates and text, takes missing
     cells, and chooses kernels and their regularisation; it says what it did.
 
     With a method, text columns are spread over one 0/1 column for each category, and all features are scaled to [0, 1].
@@ -104,8 +104,8 @@ def fit(
     With --scheduler, problems, folds and candidates are tasks of a cluster of Dask.
 
     Columns whose name begins with an underscore are left out, and those of --leave-out. --type says what a column holds
-    where its cells do not tell it, such as a code that is a category. --groups names the column of what was measured
-    several times. Delimiters and decimal commas are told from the file.
+    where its cells do not show it, such as a code that is a category. --groups names the column of what was measured
+    several times. Delimiters and decimal commas are recognised in the file.
     """
     from multikernel.app.cli.commands.fit import working_on
 
@@ -120,12 +120,12 @@ def fit(
             request, parameters={k: v for k, v in more.items() if v is not None} | dict(request.parameters)
         )
         with working_on(scheduler):
-            found, tell = _found(data, leave_out, groups, request, Streaming(memory, checkpoint), out)
+            found, show = _found(data, leave_out, groups, request, Streaming(memory, checkpoint), out)
         save_config(ctx, save_config_to)
         if as_json:
             show_json("fit", found | {"model": str(out)})
             return
-        tell()
+        show()
         typer.echo(f"model written to {out}")
 
 
@@ -148,7 +148,7 @@ def _found(
 
 
 def _learned(table: CsvTable, request: FitRequest, out: Path) -> tuple[dict[str, Any], Callable[[], None]]:
-    """What was learned, by names, once it is in its file; and what tells it to a person."""
+    """What was learned, by names, once it is in its file; and what prints it."""
     from multikernel.persistence import save
 
     if request.automatic:

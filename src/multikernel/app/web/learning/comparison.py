@@ -17,7 +17,7 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from multikernel.app.jobs.compare import fold_score, gaussian, methods_to_compare
 from multikernel.app.jobs.methods import INNER_FOLDS, most_folds, shuffled_folds
 from multikernel.app.web.learning.families import family
-from multikernel.app.web.learning.progress import Tell
+from multikernel.app.web.learning.progress import Report
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.learning.samples import as_given
 from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor, PreparedColumns
@@ -52,7 +52,7 @@ def _some(rows: Array, seed: int) -> Array:
     return chosen
 
 
-def compared(recipe: Recipe, X: pd.DataFrame, y: Any, tell: Tell) -> dict[str, Any]:
+def compared(recipe: Recipe, X: pd.DataFrame, y: Any, report: Report) -> dict[str, Any]:
     """The scores of each method; ValueError where the rows are too few for the folds."""
     most = most_folds(y, recipe.task)
     if most < 2 * INNER_FOLDS:
@@ -70,7 +70,7 @@ def compared(recipe: Recipe, X: pd.DataFrame, y: Any, tell: Tell) -> dict[str, A
         found = []
         for k, (train, test) in enumerate(splits):
             part = (m + k / folds) / len(methods)
-            tell(f"Method {m + 1} of {len(methods)}: {name}", part, f"fold {k + 1} of {folds}")
+            report(f"Method {m + 1} of {len(methods)}: {name}", part, f"fold {k + 1} of {folds}")
             own = X.iloc[train].reset_index(drop=True)
             rest = X.iloc[test].reset_index(drop=True)
             training = _taken(model, recipe, own), y[train]

@@ -19,7 +19,7 @@ from multikernel.app.tables.table import read_table
 from multikernel.app.web.learning.comparison import compared, single_kernel, trivial
 from multikernel.app.web.learning.families import made
 from multikernel.app.web.learning.held_out import FoldResult, held_out, importance_of
-from multikernel.app.web.learning.progress import Tell, fitting
+from multikernel.app.web.learning.progress import Report, fitting
 from multikernel.app.web.learning.recipe import COMPARISON, Recipe
 from multikernel.app.web.learning.samples import bare, check_enough, frame, target_of, words_of
 from multikernel.app.web.learning.summary import freedom_of, path_of, proof_of, quality, typical, weights_of
@@ -29,7 +29,7 @@ FOLDS = 5
 _BASELINE = 0.4  # the time of a baseline's fold beside that of a fit
 
 
-def found(stored: Mapping[str, Any], table: Path, folder: Path, tell: Tell) -> dict[str, Any]:
+def found(stored: Mapping[str, Any], table: Path, folder: Path, report: Report) -> dict[str, Any]:
     """The few numbers of a run that a list shows; the rest is in the run's folder.
 
     Parameters
@@ -37,16 +37,16 @@ def found(stored: Mapping[str, Any], table: Path, folder: Path, tell: Tell) -> d
     stored : the recipe
     table : the cells
     folder : where the model and the findings are left
-    tell : told of the progress
+    report : receives the progress
 
     Raises
     ------
     ValueError : where the table or the recipe does not allow it
     """
-    warnings.simplefilter("ignore", ConvergenceWarning)  # of parameters that are tried; the certificate tells the rest
+    warnings.simplefilter("ignore", ConvergenceWarning)  # of parameters that are tried; the certificate says the rest
     start = perf_counter()
     recipe = Recipe.from_json(stored)
-    tell("Reading the table", 0.0)
+    report("Reading the table", 0.0)
     cells = read_table(table)
     y, task, rows = target_of(cells, recipe.target, recipe.task)
     if not recipe.columns:
@@ -55,9 +55,9 @@ def found(stored: Mapping[str, Any], table: Path, folder: Path, tell: Tell) -> d
     words = words_of(cells, recipe)
     compares = recipe.method == COMPARISON
     if compares:
-        result = compared(recipe, X, y, tell)
+        result = compared(recipe, X, y, report)
     else:
-        result = _learned(recipe, X, y, words, folder, tell)
+        result = _learned(recipe, X, y, words, folder, report)
     result |= {
         "task": task,
         "n": len(y),
@@ -73,7 +73,7 @@ def found(stored: Mapping[str, Any], table: Path, folder: Path, tell: Tell) -> d
 
 
 def _learned(
-    recipe: Recipe, X: pd.DataFrame, y: Any, words: Mapping[str, list[str]], folder: Path, tell: Tell
+    recipe: Recipe, X: pd.DataFrame, y: Any, words: Mapping[str, list[str]], folder: Path, report: Report
 ) -> dict[str, Any]:
     check_enough(recipe.target, y, recipe.task)
     folds = min(FOLDS, most_folds(y, recipe.task))
@@ -81,14 +81,14 @@ def _learned(
     splits = list(shuffled_folds(recipe.task, folds, recipe.seed).split(X, y))
     parts: list[FoldResult] = []
     for k, (train, test) in enumerate(splits):
-        with fitting(tell, f"Fold {k + 1} of {folds}: learning", k / total, 1.0 / total):
+        with fitting(report, f"Fold {k + 1} of {folds}: learning", k / total, 1.0 / total):
             parts.append(held_out(recipe, X, y, train, test))
     single = []
     for k, (train, test) in enumerate(splits):
-        tell("A single tuned kernel, to compare with", (folds + k * _BASELINE) / total, f"fold {k + 1} of {folds}")
+        report("A single tuned kernel, to compare with", (folds + k * _BASELINE) / total, f"fold {k + 1} of {folds}")
         single.append(single_kernel(recipe, X, y, train, test))
     model, given = made(recipe, X, y)
-    with fitting(tell, "Learning from all rows", 1.0 - 1.0 / total, 1.0 / total):
+    with fitting(report, "Learning from all rows", 1.0 - 1.0 / total, 1.0 / total):
         model.fit(given, y)
     own = getattr(model, "best_estimator_", model)
     multikernel.save(own, folder / "model.mk", metadata=_metadata(recipe, words))

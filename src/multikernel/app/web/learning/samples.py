@@ -18,7 +18,7 @@ from multikernel.tables import likely_order, parsed
 from multikernel.typing import Array
 
 _FEWEST = 4  # rows, two to learn from and two to hold out
-_MEND = {"number": "write it with a decimal point, as 50.5", "date": "write it as the training file does"}
+_FIXES = {"number": "write it with a decimal point, as 50.5", "date": "write it as the training file does"}
 _LARGEST = 1e100  # of a target, whose errors are squared and summed
 
 
@@ -31,7 +31,7 @@ def frame(table: CsvTable, recipe: Recipe) -> pd.DataFrame:
 def values(column: Column, kind: Kind) -> Any:
     """The cells of a column: numbers, a categorical, or strings with None where a cell is missing.
 
-    A word in a column of numbers counts as missing: ``refused`` tells those that training did not have.
+    A word in a column of numbers counts as missing: ``refused`` returns those that training did not have.
     Strings that say dates stay strings, which kernels read.
     """
     if kind == "number":
@@ -52,10 +52,10 @@ def unread(column: Column, kind: Kind) -> list[int]:
     cells = as_strings(column)
     places = np.flatnonzero(cells != None)  # noqa: E711
     if kind == "number":
-        told = values(column, kind)[places]
+        read = values(column, kind)[places]
     else:
-        told = parsed(cells[places], likely_order(cells[places]))
-    return [int(i) for i in places[np.isnan(told)]]
+        read = parsed(cells[places], likely_order(cells[places]))
+    return [int(i) for i in places[np.isnan(read)]]
 
 
 def words_of(table: CsvTable, recipe: Recipe) -> dict[str, list[str]]:
@@ -84,7 +84,7 @@ def refused(table: CsvTable, recipe: Recipe, typical: Sequence[Mapping[str, Any]
         wrong = [i for i in unread(column, kind) if column.cells[i] not in words]
         if wrong:
             sentence = f"{column.cells[wrong[0]]!r} is no {kind}, and the model learned {kind}s from this column"
-            found[name] = wrong[0], f"{sentence}; {_MEND[kind]}, or leave the cell empty"
+            found[name] = wrong[0], f"{sentence}; {_FIXES[kind]}, or leave the cell empty"
     return found
 
 
