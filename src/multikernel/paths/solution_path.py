@@ -191,7 +191,7 @@ class Path:
 
     @property
     def converged(self) -> Array:
-        """Whether each step reached the gap asked for."""
+        """Whether each step reached ``tol``."""
         return self._each("converged_")
 
     @property
@@ -295,8 +295,8 @@ class Path:
 
         Raises
         ------
-        ValueError : where there is nothing to choose by, and where a standard error is asked for without the errors of
-            single samples
+        ValueError : where there is nothing to choose by, and where ``one_standard_error`` is given without the errors
+            of single samples
         """
         return joined(self.before, self.name, self.models[self._chosen(X, y, one_standard_error)])
 

@@ -55,7 +55,7 @@ def path(
         smoothing, epsilon, ...; of a pipeline with or without the name of the step in front
     values : the numbers that it takes
     validation : (X, y), samples and target to score every step on
-    checkpoint : directory or None, where finished steps are kept: the same call goes on where it was killed
+    checkpoint : directory or None, where finished steps are kept: the same call resumes after it was killed
     verbose : int, 1 prints a line for each step
     groups : array (n,), the group of each sample: folds of each fit hold out whole groups
 

@@ -166,7 +166,7 @@ def _layout(member: Any) -> tuple[tuple[int, ...], np.dtype[Any], int]:
 
 
 def _allowed(size: int) -> float:
-    """How many bytes may be made of a file of so many."""
+    """How many bytes may be unpacked from a file of this size."""
     return _ALWAYS + _LARGEST_RATIO * size
 
 

@@ -1,4 +1,4 @@
-"""Finished parts of long work, each kept in a file of its own, so that work that was killed goes on where it was.
+"""Finished parts of long work, each kept in a file of its own, so that work that was killed resumes.
 
 A piece of work (a path, a search, a fit of many pairs of classes) has a folder in the directory that the user names,
 called by what the work is and by a digest of everything that its result depends on: data, parameters, and the version
@@ -41,7 +41,7 @@ class Checkpoint:
 
     Parameters
     ----------
-    folder : of this piece of work; None where the user asked for none, and nothing is kept
+    folder : of this piece of work; None where nothing is kept
     within : the part that the parts named here belong to; empty for those of the work itself
     """
 

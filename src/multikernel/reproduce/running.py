@@ -105,7 +105,7 @@ def _outcomes(
     submit: Callable[..., Future[Outcome]],
     most: int,
 ) -> Iterator[tuple[CellTask, Future[Outcome]]]:
-    """Every task as it is finished, at most so many at a time; one starts once the cell that it needs is there."""
+    """Every task as it is finished, at most ``most`` at a time; one starts once the cell that it needs is there."""
     waiting = list(tasks)
     running = dict[Future[Outcome], CellTask]()
     while waiting or running:

@@ -64,7 +64,7 @@ class Query:
     Parameters
     ----------
     where : fields of the cells
-    quantity : where the number stands in what a cell gave, name by name; a list counts as so many repetitions
+    quantity : where the number stands in what a cell gave, name by name; each entry of a list counts as a repetition
     better : whether lower or higher numbers are better
     summary : what makes one number of those of all cells, or None where some of these are missing that it needs
     cause : the name of the cause where the number differs from the published one; empty while it is not known

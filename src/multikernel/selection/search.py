@@ -60,7 +60,7 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         with the fewest kernels, then by the parameters in ``best_params_`` below.
     n_jobs : int or None, threads over the folds, whatever backend joblib uses; not used for candidates that
         are found together
-    checkpoint : directory or None, where finished folds are kept: the same call goes on where it was killed
+    checkpoint : directory or None, where finished folds are kept: the same call resumes after it was killed
     verbose : int, progress over the folds, as in joblib
 
     Attributes

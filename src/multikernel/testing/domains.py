@@ -1,4 +1,4 @@
-"""What every domain of weights has to keep, whoever wrote it.
+"""The contract of every domain of weights, of this package or of another one.
 
 >>> from multikernel.domains import Simplex
 >>> from multikernel.testing.domains import check_domain

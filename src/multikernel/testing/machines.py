@@ -23,7 +23,7 @@ from multikernel.testing.assertions import must_refuse, refusal, require
 
 _ROUGH = 1e-2
 _FINE = 1e-8
-_FINEST = 1e-10  # gaps asked for
+_FINEST = 1e-10  # values of tol
 _STEP = 1e-5  # of differences
 _LOOSE = 1e-2  # of predictions: what a gap leaves open, by its square root, and an intercept with several best values
 
@@ -111,7 +111,7 @@ def check_solution(machine: Machine, case: MachineCase) -> None:
 
 
 def check_certificate(machine: Machine, case: MachineCase) -> None:
-    """A rough value and its gap enclose the fine one; ``with_tolerance`` is heard; tangents lie below all values."""
+    """A rough value and its gap enclose the fine one; ``with_tolerance`` has an effect; tangents bound all values."""
     y = case.target
     rng = np.random.default_rng(2)
     others = [case.K + 0.5 * np.outer(v, v) for v in rng.normal(size=(2, len(y)))]

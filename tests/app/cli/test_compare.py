@@ -150,7 +150,7 @@ def test_a_comparison_that_is_stopped_goes_on(invoke: Invoke, monkeypatch: pytes
     stopped = invoke(*words)
     assert stopped.exit_code == 1
     assert stopped.stderr.splitlines() == [
-        "comparison: 2 of 3 parts are finished, kept in kept; the same command goes on from there",
+        "comparison: 2 of 3 parts are finished, kept in kept; the same command resumes from there",
         "error: stopped before the end",
     ]
     calls = iter([False])

@@ -88,7 +88,7 @@ def check_config(path: Path | None, *, force: bool) -> None:
 
 
 def save_config(ctx: typer.Context, path: Path | None) -> None:
-    """Write the options of a command as it runs, with those that nobody gave."""
+    """Write the options of a command as it runs, with the defaults of the others."""
     if path is not None:
         write_whole(path, toml(str(ctx.info_name), run_options(ctx)).encode())
 

@@ -57,7 +57,7 @@ def reporting_what_is_left(checkpoint: Path | None) -> Iterator[None]:
 
             for work in checkpoints(checkpoint):
                 if work.left:
-                    typer.echo(f"{work}, kept in {checkpoint}; the same command goes on from there", err=True)
+                    typer.echo(f"{work}, kept in {checkpoint}; the same command resumes from there", err=True)
         raise
 
 

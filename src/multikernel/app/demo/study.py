@@ -134,7 +134,7 @@ def _run(method: StudyMethod, X: Array, y: Array, X_test: Array, y_test: Array) 
         start = perf_counter()
         search = method.search(X, y)
         search_seconds = perf_counter() - start
-    with warnings.catch_warnings(record=True) as heard:
+    with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         start = perf_counter()
         model = clone(search.best_estimator_).fit(X, y)
@@ -147,7 +147,7 @@ def _run(method: StudyMethod, X: Array, y: Array, X_test: Array, y_test: Array) 
         choice=_choice(model),
         gap=getattr(model, "duality_gap_", None),
     )
-    return outcome, [" ".join(str(w.message).split()) for w in heard]
+    return outcome, [" ".join(str(w.message).split()) for w in warned]
 
 
 def _choice(model: Any) -> str:

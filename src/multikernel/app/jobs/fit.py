@@ -10,7 +10,16 @@ from sklearn.base import clone, is_classifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from multikernel.app.jobs.methods import INNER_FOLDS, FitRequest, check, folds_of, make_model, most_folds, with_search
+from multikernel.app.jobs.methods import (
+    INNER_FOLDS,
+    OUTER_FOLDS,
+    FitRequest,
+    check,
+    folds_of,
+    make_model,
+    most_folds,
+    with_search,
+)
 from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.columns import ColumnKinds
 from multikernel.app.tables.encoding import TableEncoding
@@ -20,7 +29,6 @@ from multikernel.certificate import certificate_of
 from multikernel.datasets import Task
 from multikernel.typing import Array
 
-_FOLDS = 5  # of the cross-validation whose score is printed
 _SHOWN = 10  # how many of the largest weights are printed
 
 
@@ -39,7 +47,7 @@ class Trained:
 
 
 def train(table: CsvTable, request: FitRequest, watch: Watch) -> Trained:
-    """Fit and cross-validate the model that was asked for; ValueError where the file or an option does not allow it."""
+    """Fit and cross-validate the requested model; ValueError where the file or an option does not allow it."""
     encoding, raw, y = TableEncoding.learn(table, request.target, request.task, request.types)
     if request.proba and encoding.task != "classification":
         raise ValueError(f"{request.target!r} holds numbers, which have no probabilities; leave --proba out")
@@ -75,7 +83,7 @@ def _cross_validate(
     model: Any, raw: Any, y: Array, groups: Array | None, task: Task, seed: int, watch: Watch
 ) -> tuple[float, ...]:
     """Scores on held-out folds, with the scaling learned outside the fold; none where a class is too small."""
-    n_folds = min(_FOLDS, most_folds(y, task, groups))
+    n_folds = min(OUTER_FOLDS, most_folds(y, task, groups))
     if n_folds < 2:
         return ()
     pipeline = make_pipeline(MinMaxScaler().set_output(transform="pandas"), model)

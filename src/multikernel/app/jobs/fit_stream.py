@@ -64,12 +64,12 @@ def train(
         raise ValueError(f"{path} has no row")
     task = request.task or _task(np.asarray(head.y))
     given = {"approximation": "nystroem"} | dict(request.parameters)
-    asked = replace(request, method=request.method or _METHOD, parameters=given, task=task)
+    decided = replace(request, method=request.method or _METHOD, parameters=given, task=task)
     if request.kernels is None:
         family = for_columns(head.X)
     else:
         family = request.kernels.standardized()
-    model = make_model(replace(asked, kernels=family), task)
+    model = make_model(replace(decided, kernels=family), task)
     with watch.fitting("fit"):
         model.fit(source)
     model = streams.without_sums(model)

@@ -11,21 +11,20 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from multikernel import path
-from multikernel.app.jobs.methods import FitRequest, estimator_of, folds_of, make_model, most_folds, regularisation
+from multikernel.app.jobs.methods import (
+    PATHS,
+    FitRequest,
+    estimator_of,
+    folds_of,
+    make_model,
+    most_folds,
+    regularisation,
+)
 from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.encoding import TableEncoding
 from multikernel.app.tables.table import CsvTable
 from multikernel.paths import Path, simplest_first
 from multikernel.typing import Array
-
-_VALUES = {
-    "lam": np.linspace(0.0, 1.0, 11),
-    "C": np.logspace(-2, 3, 11),
-    "alpha": np.logspace(-6, 2, 9),
-    "p": np.array([1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 8.0, 16.0]),
-    "smoothing": np.logspace(-2, 2, 9),
-    "rho": np.linspace(1.1, 2.0, 10),
-}
 
 
 @dataclass(frozen=True)
@@ -97,7 +96,7 @@ def follow(
     watch: Watch,
     checkpoint: FilePath | None = None,
 ) -> Followed:
-    """Follow the method that was asked for; ValueError where the table or an option does not allow it.
+    """Follow the requested method; ValueError where the table or an option does not allow it.
 
     With a directory ``checkpoint``, each step is kept there.
     """
@@ -106,14 +105,14 @@ def follow(
     most = most_folds(y, task, table.groups)
     if most < folds:
         raise ValueError(
-            f"{table.file}: column {request.target!r} allows {most} folds, and {folds} are asked for; "
+            f"{table.file}: column {request.target!r} allows {most} folds, and {folds} are requested; "
             "give more rows, or fewer --folds"
         )
     model = make_model(request, task)
     parameter = parameter or _parameter_of(model, request, encoding)
-    if values is None and parameter not in _VALUES:
+    if values is None and parameter not in PATHS:
         raise ValueError(f"no values are known that suit {parameter!r}; give them with --values")
-    values = _VALUES[parameter] if values is None else values
+    values = PATHS[parameter] if values is None else values
     pipeline = make_pipeline(MinMaxScaler().set_output(transform="pandas"), model)
     scores = []
     with watch.steps(folds + 1, "path") as observe:

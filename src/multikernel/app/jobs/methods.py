@@ -22,12 +22,22 @@ from multikernel.kernels import RBF, KernelFamily, per_feature
 from multikernel.selection import BankSearchCV, Fold, grouped_folds
 from multikernel.typing import Array
 
+# Values that are tried: few where each is fitted on every fold of a nested cross-validation, more along a path.
 GRIDS = {
     "lam": (0.0, 0.1, 0.3, 0.5, 0.7, 0.9),
     "C": (0.1, 1.0, 10.0, 100.0),
     "alpha": (1e-3, 1e-2, 1e-1, 1.0, 10.0),
 }
-INNER_FOLDS = 3
+PATHS = {
+    "lam": np.linspace(0.0, 1.0, 11),
+    "C": np.logspace(-2, 3, 11),
+    "alpha": np.logspace(-6, 2, 9),
+    "p": np.array([1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 8.0, 16.0]),
+    "smoothing": np.logspace(-2, 2, 9),
+    "rho": np.linspace(1.1, 2.0, 10),
+}
+INNER_FOLDS = 3  # by which parameters are chosen
+OUTER_FOLDS = 5  # whose scores are reported
 # Kernels have a language of their own, and each application shows progress in its own way.
 _ELSEWHERE = {"kernels": "use --kernels", "verbose": "progress is shown anyway"}
 
@@ -90,7 +100,7 @@ class FitRequest:
 
     @property
     def automatic(self) -> bool:
-        """Whether nothing was asked for but an answer."""
+        """Whether the user chose neither a method nor kernels nor a regularisation."""
         return self.method is None and self.kernels is None and not self.given
 
     @property

@@ -27,8 +27,8 @@ class Predictions:
     ----------
     labels : list, the predictions
     classes : list, of a classifier; None where numbers are predicted
-    decision : array (n,) for two classes, or (n, classes); None where probabilities were asked for, and for numbers
-    probability : array (n, classes), where they were asked for
+    decision : array (n,) for two classes, or (n, classes); None for numbers, and where probabilities are given instead
+    probability : array (n, classes), where they were requested
     """
 
     labels: list[Any]
@@ -71,7 +71,7 @@ class Predictions:
 def predictions(path: Path, table: CsvTable, proba: bool) -> Predictions:
     """The predictions for the rows of a table; for classes with decision values or probabilities.
 
-    ValueError where the model was not written by ``fit`` or cannot do what is asked, or the table lacks what it needs.
+    ValueError where the model was not written by ``fit`` or gives no probabilities, or the table lacks what it needs.
 
     Parameters
     ----------

@@ -80,7 +80,7 @@ def time_methods(table: CsvTable, request: FitRequest, names: Sequence[str] | No
 def _timed(name: str, model: Any, X: Any, y: Any, repeat: int) -> Timed:
     seconds = []
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a time is asked for, and no model
+        warnings.simplefilter("ignore")  # only the time matters, and not the model
         model.fit(X, y)
         for _ in range(repeat):
             start = time.perf_counter()

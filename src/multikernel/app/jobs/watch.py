@@ -1,4 +1,4 @@
-"""Who watches a job: the command line shows a bar or lines, the browser application a page."""
+"""How a job reports its progress: the command line shows a bar or lines, the browser application a page."""
 
 from __future__ import annotations
 
@@ -17,5 +17,5 @@ class Watch(Protocol):
         ...
 
     def fitting(self, title: str) -> AbstractContextManager[None]:
-        """A fit, whose steps are heard by ``multikernel.observer.listening``."""
+        """A fit, whose steps arrive by ``multikernel.observer.listening``."""
         ...

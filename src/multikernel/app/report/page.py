@@ -37,19 +37,19 @@ def page(template: str, functions: Mapping[str, Callable[..., Any]] | None = Non
     )
 
 
-_SHOWN = 20  # kernels with a bar
+_BARS = 20  # kernels with a bar
 
 
 def model_page(inspected: Inspected) -> str:
     """The report as HTML text."""
     tested = inspected.tested
-    shown = min(_SHOWN, len(inspected.names))
+    bars = min(_BARS, len(inspected.names))
     points = tested is not None and tested.confusion is None
     return page(
         "model.html.j2",
         model=inspected,
-        shown=shown,
-        weights=Markup(inline_svg(lambda ax: _weights(ax, inspected), "Weights", (6.4, 0.9 + 0.26 * shown)))
+        bars=bars,
+        weights=Markup(inline_svg(lambda ax: _weights(ax, inspected), "Weights", (6.4, 0.9 + 0.26 * bars)))
         if inspected.names
         else None,
         points=Markup(inline_svg(lambda ax: _points(ax, tested), "Predicted against true values", (4.7, 3.6)))
@@ -59,8 +59,8 @@ def model_page(inspected: Inspected) -> str:
 
 
 def _weights(ax: Any, inspected: Inspected) -> None:
-    names = short_names(list(inspected.names[:_SHOWN]))
-    ax.barh(range(len(names)), inspected.weights[:_SHOWN], color=LEARNED, height=0.72)
+    names = short_names(list(inspected.names[:_BARS]))
+    ax.barh(range(len(names)), inspected.weights[:_BARS], color=LEARNED, height=0.72)
     ax.set_yticks(range(len(names)), names)
     ax.set_ylim(len(names) - 0.4, -0.6)
     ax.set_xlabel("weight")

@@ -39,7 +39,7 @@ class ColumnKinds:
 
     @classmethod
     def learn(cls, columns: list[Column], types: Mapping[str, str] | None = None) -> Self:
-        """Numbers are where all known cells are numbers, and nobody declares the column to hold anything else."""
+        """Numbers are where all known cells are numbers, and the column is not declared to hold anything else."""
         return cls({column.name: _numeric(column, (types or {}).get(column.name)) for column in columns})
 
     def frame(self, table: CsvTable) -> pd.DataFrame:

@@ -59,7 +59,7 @@ def plainly(
 
 
 def _comma(sure: set[str], delimiter: str, cells: Sequence[str], before: Numerals | None) -> bool | None:
-    """Whether the comma stands before the decimals of a column that can be read in two ways; None for nobody knows."""
+    """Whether the comma stands before decimals in a column that can be read in two ways; None where it is not known."""
     if len(sure) == 1:
         return sure == {","}
     if delimiter == ";" and any("," in cell for cell in cells):

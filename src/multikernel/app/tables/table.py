@@ -97,7 +97,7 @@ class CsvTable:
 
     @property
     def features(self) -> tuple[str, ...]:
-        """The columns that may be features: nobody leaves them out, and no underscore begins their names."""
+        """The columns that may be features: not left out, and without an underscore before their names."""
         return tuple(name for name in self.columns if not name.startswith("_") and name not in self.unused)
 
     def without(self, names: Sequence[str]) -> CsvTable:

@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 @dataclass(frozen=True)
 class Scale:
-    """Numbers to places: from ``low``, ``high`` to the places ``start``, ``end``; by their logarithms where asked."""
+    """Numbers from ``low`` to ``high`` as places from ``start`` to ``end``; by their logarithms if ``logarithmic``."""
 
     low: float
     high: float

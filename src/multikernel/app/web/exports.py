@@ -13,10 +13,10 @@ from typing import Any, get_args
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 import multikernel as mk
-from multikernel.app.jobs.methods import check
+from multikernel.app.jobs.methods import OUTER_FOLDS, check
 from multikernel.app.web.forms import check_family, methods
 from multikernel.app.web.learning.families import FAMILIES, path_values
-from multikernel.app.web.learning.findings import FOLDS, found
+from multikernel.app.web.learning.findings import found
 from multikernel.app.web.learning.recipe import AUTOMATIC, COMPARISON, KINDS, Recipe
 from multikernel.datasets import Task
 from multikernel.files import write_whole
@@ -41,7 +41,7 @@ def code(recipe: Recipe, dtype: str) -> str:
             several=len(views) > 1,
             dtype=dtype,
             splitter="StratifiedKFold" if classes else "KFold",
-            folds=FOLDS,
+            folds=OUTER_FOLDS,
             estimator=automatic if recipe.automatic else recipe.method,
             arguments=_arguments(recipe),
             families=[_family(recipe, *each) for each in recipe.families],
@@ -113,13 +113,13 @@ def repeated(run: Path, table: Path, out: Path, report: Callable[[str], None]) -
         raise ValueError(f"{run} is no run that the application has exported: {error}") from None
     stages: list[str] = []
 
-    def heard(stage: str, part: float, said: str = "") -> None:
+    def once(stage: str, part: float, said: str = "") -> None:
         if stage not in stages:
             stages.append(stage)
             report(stage)
 
     with tempfile.TemporaryDirectory() as folder:
-        found(recipe.to_json(), table, Path(folder), heard)
+        found(recipe.to_json(), table, Path(folder), once)
         result: dict[str, Any] = json.loads((Path(folder) / "result.json").read_text())
         if recipe.method != COMPARISON:
             write_whole(out, (Path(folder) / "model.mk").read_bytes())

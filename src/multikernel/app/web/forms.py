@@ -119,8 +119,8 @@ def _field(parameter: Parameter, default: Any) -> Field:
     words = [str(choice) for choice in choices if choice is not None]
     if parameter.entry == "choice" and None in choices:
         words = ["", *words]
-    shown = tuple(words) if parameter.entry == "choice" else ()
-    return Field(parameter.name, parameter.entry or "text", value, parameter.kind, parameter.about, shown)
+    listed = tuple(words) if parameter.entry == "choice" else ()
+    return Field(parameter.name, parameter.entry or "text", value, parameter.kind, parameter.about, listed)
 
 
 def parameters(method: MethodForm, given: Mapping[str, str]) -> dict[str, Any]:

@@ -20,7 +20,7 @@ from typing import Any
 from multikernel.app.web.settings import Settings
 from multikernel.app.web.store import CUT_OFF, Store, StoredRun
 
-_WORDS = 1500  # characters of a log that are shown
+_WORDS = 1500  # characters of a log on a page
 _LOOK = 0.1  # seconds between looks at a run's limits
 _PATIENCE = 2.0  # seconds that who stops a run waits for its end
 _FIRST = 0.5  # seconds that are left to the first page before libraries are loaded
@@ -218,7 +218,7 @@ def _started() -> subprocess.Popen[str]:
 
 
 def _kill(process: subprocess.Popen[str]) -> None:
-    """End a process that nobody reads from any more."""
+    """End a process whose output is no longer read."""
     process.kill()
     process.wait()
     for stream in (process.stdin, process.stdout, process.stderr):

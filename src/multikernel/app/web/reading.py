@@ -21,7 +21,7 @@ from multikernel.app.web.settings import Settings
 _COMMAND = [sys.executable, "-m", "multikernel.app.web.reader"]
 _LIMITS = ("unpacked_limit", "most_columns", "most_rows", "read_memory")
 _WORDS = 300  # characters of the last words of a process that broke
-_PLACES = threading.BoundedSemaphore(2)  # files are read by so many processes at a time
+_PLACES = threading.BoundedSemaphore(2)  # processes that read files at a time
 
 
 @dataclass(frozen=True)

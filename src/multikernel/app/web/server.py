@@ -24,7 +24,7 @@ from multikernel.app.web.jobs import RunQueue
 from multikernel.app.web.pages import data, learn, predict, result, runs, take_home
 from multikernel.app.web.security import Guard, Tokens
 from multikernel.app.web.settings import Settings
-from multikernel.app.web.site import Site, environment, posted, shown
+from multikernel.app.web.site import Site, environment, page_of, posted
 from multikernel.app.web.store import Store
 
 _FIRST = 0.5  # seconds that are left to the first page before libraries are loaded
@@ -77,27 +77,27 @@ def _routes() -> list[Route | Mount]:
         return Route(path, posted(handler, changes=changes), methods=["POST"])  # type: ignore[arg-type]
 
     return [
-        Route("/", shown(data.start)),
+        Route("/", page_of(data.start)),
         post("/data", data.upload),
         post("/data/known", data.known),
-        Route(one, shown(data.look)),
+        Route(one, page_of(data.look)),
         post(f"{one}/learn", learn.start),
         post(f"{one}/choose", data.choose),
         post(f"{one}/delete", data.delete),
-        Route(f"{one}/method", shown(learn.choose)),
+        Route(f"{one}/method", page_of(learn.choose)),
         post(f"{one}/method", learn.by_method),
-        Route("/runs", shown(runs.index)),
-        Route("/runs/compare", shown(runs.compare)),
-        Route(own, shown(result.look)),
+        Route("/runs", page_of(runs.index)),
+        Route("/runs/compare", page_of(runs.compare)),
+        Route(own, page_of(result.look)),
         Route(f"{own}/events", runs.events),
         post(f"{own}/stop", runs.stop),
         post(f"{own}/again", runs.again),
         post(f"{own}/rename", runs.rename),
         post(f"{own}/delete", runs.delete),
-        Route(f"{own}/sample", shown(predict.sample)),
+        Route(f"{own}/sample", page_of(predict.sample)),
         post(f"{own}/predict", predict.table, changes=False),
         post(f"{own}/predict-one", predict.one, changes=False),
-        Route(f"{own}/files/{{name}}", shown(take_home.file)),
+        Route(f"{own}/files/{{name}}", page_of(take_home.file)),
         Mount("/static", static),
     ]
 
@@ -110,7 +110,7 @@ def _load_libraries() -> None:
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     said = _TAKES_FORMS if error.status_code == 405 else str(error.detail)
-    if said == "Not Found":  # nobody has written a sentence
+    if said == "Not Found":  # there is no sentence of our own
         said = "There is no page at this address; begin at the data."
     return _page(request, error.status_code, said, dict(error.headers or {}))
 

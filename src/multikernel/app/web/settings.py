@@ -17,7 +17,7 @@ class Settings:
     Parameters
     ----------
     home : Path, the folder of the data sets, the runs and their list
-    hosts : tuple of str, the names under which it may be asked for, without ports
+    hosts : tuple of str, the host names under which it is served, without ports
     root_path : str, what stands before its addresses behind a proxy, such as "/kernels"
     read_only : bool, whether nothing can be changed
     upload_limit : int, bytes of a request

@@ -107,7 +107,7 @@ def posted(handler: Posted, *, changes: bool = True) -> Callable[[Request], Awai
     return endpoint
 
 
-def shown(handler: Callable[[Site, Request], Response]) -> Callable[[Request], Response]:
+def page_of(handler: Callable[[Site, Request], Response]) -> Callable[[Request], Response]:
     """An endpoint that only looks."""
 
     @wraps(handler)

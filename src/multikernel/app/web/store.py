@@ -60,14 +60,14 @@ class DataSet:
 
 @dataclass(frozen=True)
 class StoredRun:
-    """A learning that was asked for.
+    """A run: a recipe on a data set, and what came of it.
 
     Parameters
     ----------
     id, dataset, name : str, its own name in addresses, that of the data set, and what a person calls it
     created, finished : float, seconds since 1970
     status : "queued", "running", "done", "stopped" or "failed"
-    recipe : dict, what was asked for
+    recipe : dict, the settings of the run
     summary : dict, the few numbers that a list shows
     words : str, the last that was said
     folder : Path, of its files

@@ -26,7 +26,7 @@ class Upload:
 
     Parameters
     ----------
-    name : str, as the person called it; shown, never a path
+    name : str, the file's name; a label, never a path
     content : the bytes
     """
 

@@ -31,10 +31,10 @@ def main() -> int:
     folder = Path(order["folder"])
     limit_memory(order["memory"])
     try:
-        with warnings.catch_warnings(record=True) as heard:
+        with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
             summary = findings.found(order["recipe"], Path(order["table"]), folder, ProgressLines(channel))
-        end = {"summary": summary, "words": " ".join(dict.fromkeys(_plain(str(w.message)) for w in heard))[:1500]}
+        end = {"summary": summary, "words": " ".join(dict.fromkeys(_plain(str(w.message)) for w in warned))[:1500]}
     except (ValueError, TypeError) as error:
         end = {"error": _plain(str(error)).replace(order["table"], "The table")}
     except OSError as error:

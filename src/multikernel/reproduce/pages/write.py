@@ -73,7 +73,7 @@ class Page:
 
     @property
     def open(self) -> list[Line]:
-        """Worse, and nobody knows why."""
+        """Those that are worse without a known cause."""
         every = [verdict for section in self.sections for verdict in section.verdicts]
         return [line(v) for v in every if v.mark is Mark.WORSE and not v.explained]
 
@@ -106,7 +106,7 @@ def write_pages(
     Parameters
     ----------
     out : Path, the directory
-    experiments : those that were asked for
+    experiments : the requested ones
     results : what there is of each, by its key
     costs : what each experiment took
     facts : further facts about the run

@@ -127,10 +127,10 @@ def _bind(row: PublishedNumber) -> Binding | None:
 
 def _draw(last: int) -> Callable[[Any, Results], None]:
     def draw(ax: Any, results: Results) -> None:
-        shown = [i for i, n in enumerate(SIZES) if n <= last]
+        drawn = [i for i, n in enumerate(SIZES) if n <= last]
         for name in METHODS:
             mean = np.mean([found["errors"][name] for found in results.found], axis=0)
-            ax.plot([SIZES[i] for i in shown], mean[shown], "o-", markersize=3, linewidth=1.2, label=name)
+            ax.plot([SIZES[i] for i in drawn], mean[drawn], "o-", markersize=3, linewidth=1.2, label=name)
         ax.set(xlabel="training examples", ylabel="least root mean squared error", ylim=(0, None))
         ax.legend(frameon=False, fontsize=8)
 

@@ -102,7 +102,7 @@ def reproduce(
 ) -> None:
     """Repeat the experiments of the papers, measured beside published.
 
-    Finished cells are kept in the directory, so a run that was stopped goes on where it was. The report is index.html.
+    Finished cells are kept in the directory, so a run that was stopped resumes. The report is index.html.
     """
     with one_line_failures():
         from functools import partial

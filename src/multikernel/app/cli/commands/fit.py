@@ -178,6 +178,6 @@ def _streamed(
     return found, lambda: _tables(fit_stream.describe(found))
 
 
-def _tables(shown: Any) -> None:
-    for title, header, rows in shown:
+def _tables(tables: Any) -> None:
+    for title, header, rows in tables:
         show_table(title, header, rows)

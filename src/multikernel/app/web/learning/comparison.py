@@ -15,7 +15,7 @@ from sklearn.metrics import r2_score
 from sklearn.pipeline import Pipeline, make_pipeline
 
 from multikernel.app.jobs.compare import fold_score, gaussian, methods_to_compare
-from multikernel.app.jobs.methods import INNER_FOLDS, most_folds, shuffled_folds
+from multikernel.app.jobs.methods import INNER_FOLDS, OUTER_FOLDS, most_folds, shuffled_folds
 from multikernel.app.web.learning.families import family
 from multikernel.app.web.learning.progress import Report
 from multikernel.app.web.learning.recipe import Recipe
@@ -25,7 +25,6 @@ from multikernel.datasets import Task
 from multikernel.typing import Array
 
 _MOST = 800  # rows that it is tuned on, and as many that it is tried on, to save time and memory
-_FOLDS = 5
 
 
 def trivial(task: Task, train: Array, test: Array) -> float:
@@ -61,7 +60,7 @@ def compared(recipe: Recipe, X: pd.DataFrame, y: Any, report: Report) -> dict[st
             if recipe.task == "classification"
             else f"A comparison needs {4 * INNER_FOLDS} rows, and there are {len(y)}; give more."
         )
-    folds = min(_FOLDS, most)
+    folds = min(OUTER_FOLDS, most)
     splits = list(shuffled_folds(recipe.task, folds, recipe.seed).split(X, y))
     methods = methods_to_compare(recipe.task, X.shape[1], recipe.seed, dict(recipe.columns))
     least = [trivial(recipe.task, y[train], y[test]) for train, test in splits]

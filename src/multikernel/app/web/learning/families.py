@@ -6,12 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-import numpy as np
 import pandas as pd
 
 import multikernel as mk
 from multikernel import kernels
-from multikernel.app.jobs.methods import most_folds, shuffled_folds
+from multikernel.app.jobs.methods import PATHS, most_folds, shuffled_folds
 from multikernel.app.web.learning.recipe import Kind, Recipe
 from multikernel.app.web.learning.samples import as_given
 from multikernel.kernels import Encoded, KernelFamily, Kernels, Together, beside_each_other
@@ -135,8 +134,7 @@ def encoding(X: Any, types: Mapping[str, Kind]) -> Together:
     return beside_each_other(columns)
 
 
-_PATH = {"C": np.logspace(-2, 3, 11), "alpha": np.logspace(-6, 2, 13), "lam": np.linspace(0.0, 1.0, 11)}
-REGULARISES = tuple(_PATH)
+REGULARISES = ("C", "alpha", "lam")
 
 
 def made(recipe: Recipe, X: pd.DataFrame, y: Any) -> tuple[Any, Any]:
@@ -172,4 +170,4 @@ def seeded(kind: Any, recipe: Recipe) -> dict[str, Any]:
 
 def path_values(parameter: str) -> list[float]:
     """The values of a path."""
-    return [float(f"{value:.6g}") for value in _PATH[parameter]]
+    return [float(f"{value:.6g}") for value in PATHS[parameter]]

@@ -14,7 +14,7 @@ import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 
 import multikernel
-from multikernel.app.jobs.methods import most_folds, shuffled_folds
+from multikernel.app.jobs.methods import OUTER_FOLDS, most_folds, shuffled_folds
 from multikernel.app.tables.table import read_table
 from multikernel.app.web.learning.comparison import compared, single_kernel, trivial
 from multikernel.app.web.learning.families import made
@@ -25,7 +25,6 @@ from multikernel.app.web.learning.samples import bare, check_enough, frame, targ
 from multikernel.app.web.learning.summary import freedom_of, path_of, proof_of, quality, typical, weights_of
 from multikernel.files import write_whole
 
-FOLDS = 5
 _BASELINE = 0.4  # the time of a baseline's fold beside that of a fit
 
 
@@ -76,7 +75,7 @@ def _learned(
     recipe: Recipe, X: pd.DataFrame, y: Any, words: Mapping[str, list[str]], folder: Path, report: Report
 ) -> dict[str, Any]:
     check_enough(recipe.target, y, recipe.task)
-    folds = min(FOLDS, most_folds(y, recipe.task))
+    folds = min(OUTER_FOLDS, most_folds(y, recipe.task))
     total = folds * (1.0 + _BASELINE) + 1.0
     splits = list(shuffled_folds(recipe.task, folds, recipe.seed).split(X, y))
     parts: list[FoldResult] = []

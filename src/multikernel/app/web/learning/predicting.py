@@ -31,10 +31,10 @@ _ONE = Lock()
 def _warned() -> Iterator[list[str]]:
     """Hear what a model has to say about new rows; one at a time, for the filters of warnings are the process's."""
     said: list[str] = []
-    with _ONE, warnings.catch_warnings(record=True) as heard:
+    with _ONE, warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         yield said
-        said += dict.fromkeys(" ".join(str(each.message).split()) for each in heard)
+        said += dict.fromkeys(" ".join(str(each.message).split()) for each in warned)
 
 
 @lru_cache(maxsize=8)

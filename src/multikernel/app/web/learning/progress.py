@@ -58,7 +58,7 @@ def fitting(report: Report, stage: str, start: float, width: float) -> Iterator[
         else:
             of = ""
         kind = {"duality gap": "gap"}.get(progress.certificate.kind, progress.certificate.kind)
-        said = f"{of}step {progress.step}, {kind} {progress.certificate.value:.1e} (asked {progress.tol:.0e})"
+        said = f"{of}step {progress.step}, {kind} {progress.certificate.value:.1e} (tol {progress.tol:.0e})"
         report(stage, start + width * min(sum(done.values()) / progress.problems, 0.95), said)
 
     with listening(show), redirect_stdout(_Lines(report, stage, start, width)):

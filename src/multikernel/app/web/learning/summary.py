@@ -225,7 +225,7 @@ def proof_of(model: Any) -> dict[str, Any]:
     else:
         said = (
             "The problem is not convex. At the answer no small change of the weights helps (relative slope "
-            f"{found.value:.1e}); whether another answer far away is better, nobody can prove."
+            f"{found.value:.1e}); whether another answer far away is better is not known."
         )
     return {**asdict(found), "said": said, "reached": bool(getattr(model, "converged_", True))}
 
