@@ -14,7 +14,7 @@ from multikernel.app.jobs.predict import samples_of
 from multikernel.app.tables.table import CsvTable
 from multikernel.auto import Explanation
 from multikernel.certificate import Certificate, certificate_of
-from multikernel.datasets import decide
+from multikernel.datasets import Task, decide
 from multikernel.persistence import read
 from multikernel.typing import Array
 
@@ -109,11 +109,25 @@ def inspect(path: Path, table: CsvTable | None) -> Inspected:
     if not {"columns", "table"} & metadata.keys():
         raise ValueError(f"{path} holds a model without a table's columns; it has to be one that fit has written")
     target = metadata.get("target") or metadata.get("table", {}).get("target")
+    return inspect_model(
+        model, str(path), target, None if table is None else _on_table(path, model, metadata, target, table)
+    )
+
+
+def inspect_model(model: Any, file: str, target: str | None, tested: Tested | None) -> Inspected:
+    """What a fitted model learned.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    file, target : the names of the model and of what it predicts
+    tested : what came of a test, if there was one
+    """
     explanation = getattr(model, "explanation_", None)
     names, weights = _mixed(model) if explanation is None else _blended(explanation)
     order = np.argsort(-weights, kind="stable")
     return Inspected(
-        file=str(path),
+        file=file,
         method=type(model).__name__,
         target=target,
         classes=model.classes_.tolist() if is_classifier(model) else None,
@@ -121,7 +135,7 @@ def inspect(path: Path, table: CsvTable | None) -> Inspected:
         weights=weights[order],
         certificate=certificate_of(model),
         explanation=explanation,
-        tested=None if table is None else _tested(path, model, metadata, target, table),
+        tested=tested,
     )
 
 
@@ -136,28 +150,40 @@ def _blended(explanation: Explanation) -> tuple[list[str], Array]:
     return [row.candidate for row in rows], np.array([row.weight for row in rows], dtype=float)
 
 
-def _tested(path: Path, model: Any, metadata: Any, target: str | None, table: CsvTable) -> Tested:
+def _on_table(path: Path, model: Any, metadata: Any, target: str | None, table: CsvTable) -> Tested:
+    """The test on the rows of a table."""
     if target is None:
         raise ValueError(f"{path} does not name the column that it predicts; fit the model again")
-    classify = is_classifier(model)
-    truth = np.asarray(decide(table.column(target), "classification" if classify else "regression")[0])
-    predicted = model.predict(samples_of(path, metadata, table))
-    if classify:
-        classes = model.classes_
-        unknown = np.setdiff1d(truth, classes)
+    task: Task = "classification" if is_classifier(model) else "regression"
+    truth = np.asarray(decide(table.column(target), task)[0])
+    return tested_on(model, samples_of(path, metadata, table), truth, table.file, f"{table.file}: column {target!r}")
+
+
+def tested_on(model: Any, X: Any, truth: Array, file: str, column: str) -> Tested:
+    """A model on samples whose target is known.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    X : samples
+    truth : array (n,), their target
+    file, column : what pages and messages call the samples and the target
+
+    Raises
+    ------
+    ValueError : where the target holds a class that training did not have
+    """
+    predicted = np.asarray(model.predict(X))
+    if is_classifier(model):
+        unknown = np.setdiff1d(truth, model.classes_)
         if len(unknown):
-            raise ValueError(
-                f"{table.file}: column {target!r} holds {unknown[0]!s}, a class that training did not have"
-            )
-        score = np.mean(truth == predicted)
-        trivial = np.unique(truth, return_counts=True)[1].max() / len(truth)
-        counts = confusion_matrix(truth, predicted, labels=classes)
-        return Tested(
-            table.file, "accuracy", len(truth), float(score), float(trivial), truth, np.asarray(predicted), counts
-        )
+            raise ValueError(f"{column} holds {unknown[0]!s}, a class that training did not have")
+        score = float(np.mean(truth == predicted))
+        commonest = float(np.unique(truth, return_counts=True)[1].max() / len(truth))
+        counts = confusion_matrix(truth, predicted, labels=model.classes_)
+        return Tested(file, "accuracy", len(truth), score, commonest, truth, predicted, counts)
     spread = float(((truth - truth.mean()) ** 2).sum())
+    score = float("nan")
     if spread > 0:
         score = 1.0 - float(((truth - predicted) ** 2).sum()) / spread
-    else:
-        score = float("nan")
-    return Tested(table.file, "R2", len(truth), score, 0.0, truth, predicted, None)
+    return Tested(file, "R2", len(truth), score, 0.0, truth, predicted, None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -9,7 +10,8 @@ import numpy as np
 from markupsafe import Markup
 
 from multikernel.app.jobs.follow_path import Followed, rows_of
-from multikernel.app.jobs.inspect import Inspected, Tested
+from multikernel.app.jobs.inspect import Inspected, Tested, inspect_model, tested_on
+from multikernel.files import path_of, write_whole
 from multikernel.inspection import short_names
 from multikernel.reproduce.pages.html import inline_svg, provenance, templates
 
@@ -38,6 +40,47 @@ def page(template: str, functions: Mapping[str, Callable[..., Any]] | None = Non
 
 
 _BARS = 20  # kernels with a bar
+
+
+def report(model: Any, X: Any, y: Any, path: str | os.PathLike[str]) -> None:
+    """Write what a fitted model learned, and how well it predicts samples, as one HTML file.
+
+    The page is that of ``multikernel report``: the kernels and their weights, how they were chosen, the certificate,
+    and the score, with a confusion matrix or the predictions beside the true values. It needs the extra ``app``.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    X : samples that ``model.predict`` takes, best ones that it was not fitted to; or None
+    y : array (n,), their target; None where X is None
+    path : the file, which is replaced where it exists
+
+    Raises
+    ------
+    ValueError : where only one of X and y is given, y has several columns, or holds a class that training did not have
+    OSError : where the file cannot be written
+
+    Examples
+    --------
+    >>> import os, tempfile
+    >>> import multikernel
+    >>> from sklearn.datasets import load_iris
+    >>> X, y = load_iris(return_X_y=True)
+    >>> model = multikernel.EasyMKLClassifier().fit(X[::2], y[::2])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     multikernel.report(model, X[1::2], y[1::2], os.path.join(folder, "iris.html"))
+    """
+    file = path_of(path, "report: path")
+    if (X is None) != (y is None):
+        raise ValueError("report: X and y are given together, or both are None")
+    tested = None
+    if y is not None:
+        truth = np.asarray(y)
+        if truth.ndim != 1:
+            raise ValueError(f"report: y must have one value for each sample, got shape {truth.shape}")
+        tested = tested_on(model, X, truth, "the samples given", "report: y")
+    name = type(model).__name__
+    write_whole(file, model_page(inspect_model(model, name, None, tested)).encode())
 
 
 def model_page(inspected: Inspected) -> str:

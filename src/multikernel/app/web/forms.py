@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, fields, is_dataclass
+from dataclasses import dataclass, fields
 from functools import cache
 from typing import Any, get_args, get_origin, get_type_hints
 
 from sklearn.base import is_classifier, is_regressor
 
-import multikernel as mk
+from multikernel import estimators
 from multikernel.app.jobs.methods import check, parameters_of, summary
 from multikernel.app.web.learning.families import FAMILIES, REGULARISES
 from multikernel.datasets import Task
@@ -69,9 +69,9 @@ def methods(task: Task) -> dict[str, MethodForm]:
     """The estimators of a task by name."""
     fits = is_classifier if task == "classification" else is_regressor
     found = {}
-    for name in dir(mk):
-        kind = getattr(mk, name)
-        if not (inspect.isclass(kind) and is_dataclass(kind) and hasattr(kind, "fit")) or name.startswith(_OWN_KERNELS):
+    for name in estimators.__all__:
+        kind = getattr(estimators, name)
+        if name.startswith(_OWN_KERNELS) or not hasattr(kind, "fit"):
             continue
         if any(each.name == "kernels" for each in fields(kind)) and fits(kind()):
             own = _fields(kind)
