@@ -30,6 +30,7 @@ from multikernel._warnings import PredictionWarning, warn_user
 from multikernel._workers import on_threads
 from multikernel.auto.candidates import Candidate, candidates
 from multikernel.auto.explanation import (
+    CandidateRow,
     Explanation,
     advice_on_groups,
     on_folds,
@@ -53,7 +54,7 @@ from multikernel.estimators.parameters import CrossValidation
 from multikernel.tables.cells import check_names, column_names, is_frame
 from multikernel.tables.columns import ColumnTypes
 
-_GAP = 1e-4
+_GAP = 1e-4  # the default ``tol`` of the certified estimators
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -88,36 +89,41 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         weight : array (n,) >= 0, or None
         groups : array (n,), or None
         """
-        # a splitter that shuffles makes other folds the second time
-        held_out = [Resampling.of(type(self).__name__, self.cv, groups, goal.strata) for _ in range(2)]
         start = perf_counter()
         seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        # a splitter that shuffles makes other folds the second time
+        first, second = (Resampling.of(type(self).__name__, self.cv, groups, goal.strata) for _ in range(2))
+
+        # prepare
         self.preparation_ = Preparation.of(table, self.types)
         samples = self.preparation_.samples(table)
         rows = np.arange(table.n)
         if weight is not None:
             rows = np.flatnonzero(weight > 0)
             weight = weight / weight[rows].mean()
-        if held_out[0].groups is None and not held_out[0].given:
+        if first.groups is None and not first.given:
             identifiers = repeated_identifiers(self.preparation_.columns, table)
-            for said in advice_on_groups(samples, goal.targets, identifiers):
-                warn_user(f"{type(self).__name__}: {said}", PredictionWarning)
+            for advice in advice_on_groups(samples, goal.targets, identifiers):
+                warn_user(f"{type(self).__name__}: {advice}", PredictionWarning)
+
+        # search
         possible = candidates(samples)
         size = (len(rows), samples.plain.shape[1])
         limits = Limits.of(possible, *size, self.time_budget, self.memory)
-        choice, training = (rows[some(goal.strata[rows], count, seed)] for count in (limits.choice, limits.training))
-        task = RidgeTask.of(goal.targets, weight, goal.strata, seed, (held_out[0], held_out[1]))
+        choice = rows[some(goal.strata[rows], limits.choice, seed)]
+        task = RidgeTask.of(goal.targets, weight, goal.strata, seed, (first, second))
+        chosen_on = task.of_rows(choice)
         found: list[Tried] = []
         untried: list[str] = []
         if (goal.targets[rows] != goal.targets[rows[0]]).any():
-            found, late = self._tried(limits.candidates, samples.of(choice), task.of_rows(choice), start)
+            found, late = self._tried(limits.candidates, samples.of(choice), chosen_on, start)
             untried = [each.name for each in possible if each not in limits.candidates or each in late]
             self._warn_of_cuts(limits, Limits.of(possible, *size, None, self.memory), untried)
         scores = goal.scores(np.array([each.predicted for each in found]))
-        if found:
-            blend = goal.blend(scores, choice, task.of_rows(choice).weight)
-        else:
-            blend = goal.constant(weight)
+        blend = goal.blend(scores, choice, chosen_on.weight) if found else goal.constant(weight)
+
+        # train
+        training = rows[some(goal.strata[rows], limits.training, seed)]
         with one_blas_thread(len(training)):
             kept = samples.of(training)
             own = task.of_rows(training)
@@ -129,29 +135,21 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
                 f"part {blend.gap:.2g} of it; bring the target's rare classes or extreme values to a usual size",
                 ConvergenceWarning,
             )
-        known = held_out[0].groups
-        own_groups = None if known is None else known[choice]
+
+        # explain
+        known = first.groups
+        table_rows: tuple[CandidateRow, ...] = ()
         if found:
-            table_rows = rows_of(found, scores, blend, goal, choice, own_groups)
-        else:
-            table_rows = ()
+            table_rows = rows_of(found, scores, blend, goal, choice, None if known is None else known[choice])
+        folds = on_folds(task.folds, task.second, known)
+        counts = (len(rows), len(choice), len(training))
         self.candidates_ = [asdict(row) for row in table_rows]
         self.explanation_ = Explanation(
-            (f"{table.n} samples.", *self.preparation_.sentences()),
-            tuple(
-                sentences_about(
-                    table_rows,
-                    on_folds(task.folds, task.second, known),
-                    blend.gap,
-                    len(rows),
-                    len(choice),
-                    len(training),
-                    untried,
-                )
-            ),
-            tuple(warnings_about(samples, goal.targets, known)),
-            goal.measure,
-            table_rows,
+            data=(f"{table.n} samples.", *self.preparation_.sentences()),
+            choice=tuple(sentences_about(table_rows, folds, blend.gap, *counts, untried)),
+            warnings=tuple(warnings_about(samples, goal.targets, known)),
+            measure=goal.measure,
+            rows=table_rows,
         )
 
     def _tried(
@@ -166,7 +164,7 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
                 return None
             found = tried(candidate, samples, task)
             if found is not None and self.verbose:
-                print(f"[{type(self).__name__}] {found.name}: {found.said}, {found.seconds:.2f} s", flush=True)
+                print(f"[{type(self).__name__}] {found.name}: {found.learned}, {found.seconds:.2f} s", flush=True)
             return found
 
         with one_blas_thread(len(samples)):

@@ -36,9 +36,9 @@ from multikernel.procedures.learned_scales import learned_scales
 from multikernel.procedures.ridge_cv import ridge_cv
 from multikernel.procedures.ridge_cv.residuals import HeldOut
 
-_MANY = 300  # groups of columns beyond which no scale is learned for each
-_RIDGES = np.geomspace(1e-4, 1e3, 8)
-_STEPS = 60
+_MANY = 300  # groups of columns beyond which no scale is learned for each: more scales than that fit the folds
+_RIDGES = np.geomspace(1e-4, 1e3, 8)  # times the mean self-value of the kernel
+_STEPS = 60  # of learned scales and weights: the tolerance ends almost all of them earlier
 _PARTS = 20  # kernels that a sum is forecast to have
 _SHOWN = 3  # features that a line names
 _WIDTHS = (0.05, 0.3, 2.0)  # of a Gaussian in a sum: the mean of its exponent over pairs
@@ -50,7 +50,7 @@ class KernelAndRidge:
 
     similarity: Similarity
     alpha: float
-    said: str
+    learned: str
 
 
 class Candidate(ABC):
@@ -93,10 +93,10 @@ class Scales(Candidate):
         return KernelAndRidge(
             DistanceSimilarity(self.kernel, scales, self.ranked),
             found.alpha,
-            self._said(found.scales[0] * found.means, samples.names),
+            self._learned(found.scales[0] * found.means, samples.names),
         )
 
-    def _said(self, parts: Array, names: Sequence[str]) -> str:
+    def _learned(self, parts: Array, names: Sequence[str]) -> str:
         """The mean exponent, or the features with the largest part in it."""
         if self.each != "feature":
             return f"mean exponent {float(parts.sum()):.2g}"

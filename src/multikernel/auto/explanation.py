@@ -86,7 +86,7 @@ def rows_of(
     """
     shares = blend.weights / (float(blend.weights.sum()) or 1.0)
     rows = [
-        row_of(each.name, goal.losses(own, choice), float(share), each.seconds, each.said, groups)
+        row_of(each.name, goal.losses(own, choice), float(share), each.seconds, each.learned, groups)
         for each, own, share in zip(found, scores, shares, strict=True)
     ]
     together = goal.losses(np.tensordot(blend.weights, scores, 1) + blend.bias, choice)
@@ -116,21 +116,21 @@ def sentences_about(
         return ["There is nothing to learn from, or only one value to learn: the answer is a constant."]
     single = min(rows[:-1], key=lambda row: row.error)
     used = sum(row.weight > 0 for row in rows[:-1])
-    said = [
+    sentences = [
         folds,
         f"The best of them alone is {single.candidate!r} ({single.error:.4g}); the blend of {used} has "
         f"{rows[-1].error:.4g}, and its weights were chosen on the same folds.",
         f"The weights solve a convex problem: no others make its value smaller by more than {gap:.1g} of it.",
     ]
     if untried:
-        said.append(f"There was no time to try {len(untried)} more: {', '.join(untried)}.")
+        sentences.append(f"There was no time to try {len(untried)} more: {', '.join(untried)}.")
     if choice < n:
-        said.append(f"Kernels were chosen on {choice} of {n} samples, to save time.")
+        sentences.append(f"Kernels were chosen on {choice} of {n} samples, to save time.")
     if training == n:
         which = "all samples"
     else:
         which = f"{training} of {n} samples, to save time and memory"
-    return [*said, f"The answer was trained on {which}."]
+    return [*sentences, f"The answer was trained on {which}."]
 
 
 def on_folds(first: Folds, second: Folds, groups: Array | None) -> str:
@@ -145,23 +145,25 @@ def on_folds(first: Folds, second: Folds, groups: Array | None) -> str:
         others = "on the same folds, and a little too low for that"
     else:
         others = f"on {second.count} others"
-    said = f"Candidates learned their kernels and ridges on {first.count} folds; the errors above are those {others}."
+    sentence = (
+        f"Candidates learned their kernels and ridges on {first.count} folds; the errors above are those {others}."
+    )
     if groups is None:
-        return said
+        return sentence
     return (
-        f"{said} Every fold holds out whole groups, of {len(np.unique(groups))}: the errors are those on groups that "
-        "training did not meet."
+        f"{sentence} Every fold holds out whole groups, of {len(np.unique(groups))}: the errors are those on groups "
+        "that training did not meet."
     )
 
 
 def row_of(
-    name: str, losses: Array, weight: float, seconds: float, said: str, groups: Array | None = None
+    name: str, losses: Array, weight: float, seconds: float, learned: str, groups: Array | None = None
 ) -> CandidateRow:
     """A line from the losses of the held-out samples; those of one group are no independent ones."""
     apart = losses - losses.mean()
     sums = apart if groups is None else np.bincount(groups, apart)
     spread = float(np.sqrt((sums**2).sum()) / max(1, len(losses)))
-    return CandidateRow(name, float(losses.mean()), spread, weight, seconds, said)
+    return CandidateRow(name, float(losses.mean()), spread, weight, seconds, learned)
 
 
 def warnings_about(samples: PreparedSamples, Y: Array, groups: Array | None = None) -> list[str]:
@@ -173,13 +175,13 @@ def warnings_about(samples: PreparedSamples, Y: Array, groups: Array | None = No
     Y : array (n, t)
     groups : array (n,), which hold equal samples together; or None
     """
-    said = []
+    sentences = []
     if _is_plain(samples) and groups is None:
         twins = repeated(np.hstack([samples.plain, Y]))
     else:
         twins = 0
     if twins:
-        said.append(
+        sentences.append(
             f"{twins} of {len(Y)} samples are the same as an earlier one, target and all; if they are copies, errors "
             "on held-out samples are too low."
         )
@@ -194,9 +196,9 @@ def warnings_about(samples: PreparedSamples, Y: Array, groups: Array | None = No
         found = {samples.names[samples.owner[j]] for j in np.flatnonzero((np.nan_to_num(alike) > _ALIKE).any(axis=1))}
         for name in sorted(found):
             sentence = f"Column {name!r} alone predicts the target almost exactly: it may hold the answer (a leak)."
-            if sentence not in said:
-                said.append(sentence)
-    return said
+            if sentence not in sentences:
+                sentences.append(sentence)
+    return sentences
 
 
 def advice_on_groups(samples: PreparedSamples, Y: Array, identifiers: Sequence[str]) -> list[str]:
@@ -208,7 +210,7 @@ def advice_on_groups(samples: PreparedSamples, Y: Array, identifiers: Sequence[s
     Y : array (n, t)
     identifiers : columns that are called identifiers, and repeat
     """
-    said = [
+    sentences = [
         f"column {name!r} is an identifier by its name or its cells, and several samples have the same one: if these "
         "have more in common than their other columns show, errors on held-out samples are too low; leave the column "
         "out of X, and give it as fit(X, y, groups=...), so that folds hold out all samples of a value together"
@@ -218,12 +220,12 @@ def advice_on_groups(samples: PreparedSamples, Y: Array, identifiers: Sequence[s
         rows = np.hstack([samples.plain, Y])
         owner = np.append(samples.owner, np.full(Y.shape[1], -1))
         if are_copies(rows, owner):
-            said.append(
+            sentences.append(
                 f"{repeated(rows)} of {len(Y)} samples are the same as an earlier one, target and all, more than "
                 "chance explains: errors on held-out samples are too low, since training has met these samples; drop "
                 "the copies, or where one subject was measured several times give fit(X, y, groups=...)"
             )
-    return said
+    return sentences
 
 
 def _is_plain(samples: PreparedSamples) -> bool:

@@ -177,19 +177,21 @@ class Preparation:
             "category": "one indicator for each level",
             "text": "words and pairs of words, or runs of characters, weighted by how rare they are",
         }
-        said = []
+        sentences = []
         for kind, columns in groupby(sorted(_used(self.columns), key=_kind), _kind):
             names = [column.name for column in columns]
             plural = {"category": "categories", "text": "texts"}.get(kind, f"{kind}s")
             what = f"{len(names)} {kind if len(names) == 1 else plural}"
             their = "its" if len(names) == 1 else "their"
-            said.append(f"{what} ({shortened(names)}): {ways[kind].format(their=their)}.")
-        said += [f"Dates of {c.name!r} are read {_ORDERS[c.order]}." for c in self.columns if c.order in _ORDERS]
+            sentences.append(f"{what} ({shortened(names)}): {ways[kind].format(their=their)}.")
+        sentences += [f"Dates of {c.name!r} are read {_ORDERS[c.order]}." for c in self.columns if c.order in _ORDERS]
         if self.sparse:
-            said.append(f"Sparse features ({shortened(self.sparse)}): scaled by their largest value, rows to norm 1.")
+            sentences.append(
+                f"Sparse features ({shortened(self.sparse)}): scaled by their largest value, rows to norm 1."
+            )
         if self.given:
-            said.append(f"Kernel matrices ({shortened(self.given)}): taken as they are, mean self-value 1.")
-        return said
+            sentences.append(f"Kernel matrices ({shortened(self.given)}): taken as they are, mean self-value 1.")
+        return sentences
 
     def _filled(self) -> Iterator[str]:
         numbers = [column.name for column in self.columns if column.gaps and column.type in _NUMBERS]
@@ -203,13 +205,11 @@ class Preparation:
                 yield f"{column.note[0].upper()}{column.note[1:]}."
 
     def _left_out(self) -> list[str]:
-        names = [column.name for column in self.columns if not column.used]
-        said = [f"Column {column.name!r} is left out: it {_why(column)}." for column in self.columns if not column.used]
-        if len(names) > 2 * _SHOWN:
-            more = [f"{len(names) - 2 * _SHOWN} more columns are left out."]
-        else:
-            more = []
-        return [*said[: 2 * _SHOWN], *more]
+        sentences = [f"Column {each.name!r} is left out: it {_why(each)}." for each in self.columns if not each.used]
+        if len(sentences) > 2 * _SHOWN:
+            more = f"{len(sentences) - 2 * _SHOWN} more columns are left out."
+            return [*sentences[: 2 * _SHOWN], more]
+        return sentences
 
 
 class PreparedColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
@@ -283,13 +283,13 @@ def _of_numbers(used: Sequence[Column], numbers: Encoding) -> Iterator[tuple[Enc
 
 
 def _cells(columns: Sequence[Column], table: GivenTable) -> Table:
-    """The columns that are used, as they were in training; strings that become missing cells are said."""
+    """The columns that are used, as they were in training; a warning names strings that become missing cells."""
     found = []
     for column in _used(columns):
-        cells, said = column.read(table.columns[column.name])
+        cells, warning = column.read(table.columns[column.name])
         found.append(cells)
-        if said:
-            warn_user(said, PredictionWarning)
+        if warning:
+            warn_user(warning, PredictionWarning)
     return Table.of_columns(found, table.n)
 
 

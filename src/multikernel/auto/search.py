@@ -14,7 +14,7 @@ from multikernel.auto.goal import Goal
 from multikernel.auto.samples import PreparedSamples, Similarity
 from multikernel.auto.task import RidgeTask
 
-_VALUES = 1 << 24  # kernel values of new samples in memory at a time
+_VALUES = 1 << 24  # kernel values of new samples in memory at a time: 128 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -23,14 +23,14 @@ class Tried:
 
     Parameters
     ----------
-    name, said : str, the candidate, and a line about what it learned
+    name, learned : str, the candidate, and a line about what it learned
     similarity, alpha : the kernel and the ridge
     predicted : array (n, t), predictions of samples held out, on the second folds
     seconds : float
     """
 
     name: str
-    said: str
+    learned: str
     similarity: Similarity
     alpha: float
     predicted: Array
@@ -47,7 +47,7 @@ def tried(candidate: Candidate, samples: PreparedSamples, task: RidgeTask) -> Tr
     predicted = task.held_out(K, found.alpha, task.second)
     if predicted is None:
         return None
-    return Tried(candidate.name, found.said, found.similarity, found.alpha, predicted, perf_counter() - start)
+    return Tried(candidate.name, found.learned, found.similarity, found.alpha, predicted, perf_counter() - start)
 
 
 @dataclass(frozen=True, eq=False)

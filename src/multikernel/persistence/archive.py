@@ -24,8 +24,8 @@ _DIGEST = "header.digest"
 _PACKINGS = (zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED)
 _LARGEST_RATIO = 200  # of what is made of a file and its size; what would exceed it is written without packing
 _ALWAYS = 1 << 20  # bytes that may be made whatever the ratio
-_CHARACTER = 8
-_VALUE = 100  # bytes that a character and a value of the header take in Python, at most
+_CHARACTER = 8  # bytes that a character of the header takes in Python at most
+_VALUE = 100  # and a value
 
 
 def write(path: Path, header: dict[str, Any], arrays: dict[str, Array], packings: Sequence[int] = _PACKINGS) -> None:

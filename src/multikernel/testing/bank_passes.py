@@ -11,8 +11,8 @@ from multikernel.banks import DenseGram, Gram, KernelBank
 from multikernel.testing.assertions import require
 from multikernel.testing.comparison import close
 
-_DOUBLE = 1e-10
-_SINGLE = 5e-6  # what counts as rounding of entries in double and in single precision
+_DOUBLE = 1e-10  # what counts as rounding of entries in double precision
+_SINGLE = 5e-6  # and in single precision, whose unit is 6e-8
 
 
 def tolerance(bank: KernelBank) -> float:

@@ -22,8 +22,8 @@ from multikernel.tables.table import as_table
 from multikernel.testing.assertions import require
 from multikernel.testing.comparison import close
 
-_SAME = 1e-11
-_NEARLY = 1e-8  # what counts as rounding of one way to a number, and between two ways
+_SAME = 1e-11  # what counts as rounding of one way to a number
+_NEARLY = 1e-8  # and between two ways
 _OF_DIFFERENCES = 1e-5  # what differences leave
 
 

@@ -21,9 +21,10 @@ from multikernel.banks import DenseGram, FactorGram
 from multikernel.machines import DualSolution, Machine
 from multikernel.testing.assertions import must_refuse, refusal, require
 
+# values of tol
 _ROUGH = 1e-2
 _FINE = 1e-8
-_FINEST = 1e-10  # values of tol
+_FINEST = 1e-10
 _STEP = 1e-5  # of differences
 _LOOSE = 1e-2  # of predictions: what a gap leaves open, by its square root, and an intercept with several best values
 

@@ -48,7 +48,7 @@ from multikernel.selection import BankSearchCV, Fold
 from multikernel.typing import Array
 
 _GAMMAS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # times 1 / features
-_TREES = 300
+_TREES = 300  # of a random forest
 _BOOSTING = {"learning_rate": [0.03, 0.1], "max_leaf_nodes": [7, 31]}
 
 

@@ -117,9 +117,9 @@ def residuals(found: Mapping[str, Any]) -> Markup:
     return drawing.svg()
 
 
-_ROW = 26.0
-_NAMES = 172.0
-_WIDTH = 500.0
+_ROW = 26.0  # the height of a bar with its gap
+_NAMES = 172.0  # the width of the names beside bars
+_WIDTH = 500.0  # of a chart of bars
 
 
 def bars(title: str, rows: Sequence[tuple[str, float, float, str]], axis: str) -> Markup:

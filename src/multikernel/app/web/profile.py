@@ -17,8 +17,9 @@ from multikernel.datasets import Column, Task
 from multikernel.tables import Cells, type_of
 from multikernel.tables import Column as Typed
 
+# Columns that predict the target alone are looked for on so many rows and columns, and have such a score.
 _ROWS = 1000
-_COLUMNS = 200  # on which columns that predict the target alone are looked for
+_COLUMNS = 200
 _ALONE = 0.999
 _TARGETS = ("target", "class", "label", "outcome", "y")
 _GAPS = 0.5  # share of missing cells that is worth a word

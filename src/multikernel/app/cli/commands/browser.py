@@ -11,8 +11,6 @@ import typer
 from multikernel.app.cli import options
 from multikernel.app.cli.console import check_new, one_line_failures, show_json, show_table
 
-_MEGABYTE = 1 << 20
-
 
 def app(
     port: Annotated[int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1; 0 takes a free one.")] = 8765,
@@ -36,7 +34,7 @@ def app(
     """
     with one_line_failures():
         from multikernel.app.web.server import serve
-        from multikernel.app.web.settings import Settings, default_home
+        from multikernel.app.web.settings import MEGABYTE, Settings, default_home
 
         defaults = Settings(home or default_home())
         settings = Settings(
@@ -46,10 +44,10 @@ def app(
             if root_path.startswith("/") or not root_path
             else f"/{root_path.strip('/')}",
             read_only=read_only,
-            upload_limit=limit * _MEGABYTE,
-            unpacked_limit=4 * limit * _MEGABYTE,
+            upload_limit=limit * MEGABYTE,
+            unpacked_limit=4 * limit * MEGABYTE,
             run_seconds=seconds,
-            run_memory=memory * _MEGABYTE,
+            run_memory=memory * MEGABYTE,
         )
         serve(settings, port, browser=browser, report=typer.echo)
 

@@ -40,9 +40,9 @@ def _short(text: str) -> str:
     return text
 
 
-_POINTS = 400
-_CURVES = 6
-_LEVELS = 60
+_POINTS = 400  # of a scatter plot
+_CURVES = 6  # classes with a curve of their own
+_LEVELS = 60  # of a category that a form lists
 _COVERED = 0.9  # of the intervals
 
 

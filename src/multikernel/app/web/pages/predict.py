@@ -17,7 +17,7 @@ from multikernel.app.web.reading import uploaded
 from multikernel.app.web.site import Site, number, text_of
 from multikernel.app.web.store import StoredRun
 
-_SHOWN = 12
+_SHOWN = 12  # bars of a chart
 
 
 def _model(run: StoredRun) -> tuple[Any, Any]:

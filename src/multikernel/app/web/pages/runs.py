@@ -19,8 +19,8 @@ from multikernel.app.web.jobs import RunProgress
 from multikernel.app.web.site import Site, seconds, text_of
 from multikernel.app.web.store import StoredRun
 
-_MOST = 200
-_NAME = 120
+_MOST = 200  # runs that a page lists
+_NAME = 120  # characters of a name
 
 
 def index(site: Site, request: Request) -> Response:
@@ -80,8 +80,8 @@ def delete(site: Site, request: Request, form: FormData) -> Response:
     return site.go("/runs")
 
 
-_LOOK = 0.2
-_SILENCE = 10.0  # seconds between looks, and after which a line keeps the connection
+_LOOK = 0.2  # seconds between looks at a run
+_SILENCE = 10.0  # seconds after which a line keeps the connection
 
 
 def state(site: Site, run: StoredRun) -> dict[str, object]:
