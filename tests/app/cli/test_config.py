@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from csv_tables import Invoke, write_table
 
-from multikernel.app.cli.config import toml
+from multikernel.app.cli.config import config_of
 from multikernel.persistence import load
 
 _RUN = (
@@ -84,4 +84,4 @@ def test_a_file_that_is_no_run_is_bad_usage(invoke: Invoke, text: str, complaint
 def test_every_text_survives_a_file() -> None:
     texts = ['a "b" \\ c', "tab\there\nline", "größe 😀", "\x7f\x01", "'"]
     options = {"target": texts[0], "kernels": texts, "seed": 3, "alpha": 1e-7, "C": float("inf"), "proba": True}
-    assert tomllib.loads(toml("fit", options))["fit"] == options
+    assert tomllib.loads(config_of("fit", options))["fit"] == options

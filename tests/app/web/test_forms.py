@@ -9,7 +9,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from multikernel.app.web.exports import code, toml
+from multikernel.app.toml import toml
+from multikernel.app.web.exports import code
 from multikernel.app.web.forms import MethodForm, family_fields, family_parameters, methods, parameters
 from multikernel.app.web.learning.families import FAMILIES, family
 from multikernel.app.web.learning.recipe import Recipe

@@ -15,7 +15,7 @@ from csv_tables import Invoke
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
-from multikernel.app.web.exports import toml
+from multikernel.app.toml import toml
 from multikernel.app.web.learning import comparison
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.auto import PreparedColumns

@@ -14,9 +14,8 @@ stands on the command line wins. Paths are those of the command line, from the d
 
 from __future__ import annotations
 
-import json
 import tomllib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from difflib import get_close_matches
 from enum import Enum
 from importlib.metadata import version
@@ -27,6 +26,7 @@ import typer
 
 from multikernel.app.cli.console import check_new
 from multikernel.app.cli.words import assigned, value_of
+from multikernel.app.toml import toml
 from multikernel.files import write_whole
 
 _NOT_OF_A_RUN = frozenset({"config", "save-config", "force", "json", "help"})
@@ -90,7 +90,7 @@ def check_config(path: Path | None, *, force: bool) -> None:
 def save_config(ctx: typer.Context, path: Path | None) -> None:
     """Write the options of a command as it runs, with the defaults of the others."""
     if path is not None:
-        write_whole(path, toml(str(ctx.info_name), run_options(ctx)).encode())
+        write_whole(path, config_of(str(ctx.info_name), run_options(ctx)).encode())
 
 
 def run_options(ctx: typer.Context) -> dict[str, Any]:
@@ -107,19 +107,10 @@ def run_options(ctx: typer.Context) -> dict[str, Any]:
     return options
 
 
-def toml(command: str, options: Mapping[str, Any]) -> str:
+def config_of(command: str, options: Mapping[str, Any]) -> str:
     """The options of a command as the text of a file; a mapping among them becomes a table of its own."""
-    plain = {key: value for key, value in options.items() if not isinstance(value, Mapping)}
-    tables = {key: value for key, value in options.items() if isinstance(value, Mapping) and value}
-    lines = [f"# multikernel {version('multikernel')}: multikernel {command} --config FILE runs this again", ""]
-    lines += [f"[{command}]", *_lines(plain)]
-    for name, table in tables.items():
-        lines += ["", f"[{command}.{name}]", *_lines(table)]
-    return "\n".join(lines) + "\n"
-
-
-def _lines(options: Mapping[str, Any]) -> Iterator[str]:
-    return (f"{key} = {_written(value)}" for key, value in options.items())
+    head = f"# multikernel {version('multikernel')}: multikernel {command} --config FILE runs this again"
+    return f"{head}\n\n{toml({command: options})}"
 
 
 def _plain(value: Any) -> Any:
@@ -138,13 +129,3 @@ def _as_value(value: Any) -> Any:
     if isinstance(value, simple) or (isinstance(value, list) and all(isinstance(each, simple) for each in value)):
         return value
     return repr(value)
-
-
-def _written(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).lower()
-    if isinstance(value, int | float):
-        return repr(value)
-    if isinstance(value, list):
-        return f"[{', '.join(map(_written, value))}]"
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")

@@ -70,26 +70,8 @@ def _arguments(recipe: Recipe) -> str:
     if recipe.automatic:
         return ", ".join([f"random_state={recipe.seed}", "types=COLUMNS", *given])
     if hasattr(getattr(mk, recipe.method), "random_state"):
-        seed = [f"random_state={recipe.seed}"]
-    else:
-        seed = []
-    return "".join(f", {each}" for each in [*seed, *given])
-
-
-def toml(values: Mapping[str, Any], head: str = "") -> str:
-    """Dictionaries, lists, strings and numbers as TOML; what is None is left out."""
-    plain = {key: value for key, value in values.items() if not isinstance(value, dict) and value is not None}
-    tables = {key: value for key, value in values.items() if isinstance(value, dict) and value}
-    lines = [f"[{head}]"] if head and plain else []
-    lines += [f"{json.dumps(key)} = {_written(value)}" for key, value in plain.items()]
-    parts = ["\n".join(lines)] if lines else []
-    for key, value in tables.items():
-        parts.append(toml(value, f"{head}.{json.dumps(key)}" if head else json.dumps(key)).rstrip("\n"))
-    return "\n\n".join(parts) + "\n"
-
-
-def _written(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+        given = [f"random_state={recipe.seed}", *given]
+    return "".join(f", {each}" for each in given)
 
 
 def repeated(run: Path, table: Path, out: Path, report: Callable[[str], None]) -> dict[str, Any]:

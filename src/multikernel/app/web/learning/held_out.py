@@ -12,7 +12,7 @@ import pandas as pd
 
 from multikernel.app.web.learning.families import made
 from multikernel.app.web.learning.recipe import Recipe
-from multikernel.app.web.learning.samples import as_given
+from multikernel.app.web.learning.samples import as_taken, scores
 from multikernel.typing import Array
 
 _SHUFFLED = 40  # columns up to which each is shuffled
@@ -52,27 +52,13 @@ def held_out(recipe: Recipe, X: pd.DataFrame, y: Array, train: Array, test: Arra
     rest = X.iloc[test].reset_index(drop=True)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of categories that a small fold did not have
-        new = _as_taken(rest, recipe)
-        if recipe.task == "classification":
-            values, calibrated = _values(model, new)
-        else:
-            values, calibrated = (None, False)
+        new = as_taken(rest, recipe)
+        kind, values = "", None
+        if recipe.task == "classification" and (hasattr(model, "predict_proba") or hasattr(model, "decision_function")):
+            kind, values = scores(model, new)
         predicted = np.asarray(model.predict(new))
         losses = _losses(model, recipe, rest, y[test])
-        return FoldResult(model, float(model.score(new, y[test])), predicted, values, calibrated, losses)
-
-
-def _as_taken(X: pd.DataFrame, recipe: Recipe) -> Any:
-    return as_given(X, recipe) if recipe.automatic else X
-
-
-def _values(model: Any, X: Any) -> tuple[Array | None, bool]:
-    if hasattr(model, "predict_proba"):
-        return np.asarray(model.predict_proba(X)), True
-    if not hasattr(model, "decision_function"):
-        return None, False
-    decision = np.asarray(model.decision_function(X))
-    return (np.column_stack([-decision, decision]) if decision.ndim == 1 else decision), False
+        return FoldResult(model, float(model.score(new, y[test])), predicted, values, kind == "probability", losses)
 
 
 def _losses(model: Any, recipe: Recipe, X: pd.DataFrame, y: Array) -> dict[str, float]:
@@ -82,7 +68,7 @@ def _losses(model: Any, recipe: Recipe, X: pd.DataFrame, y: Array) -> dict[str, 
     few = X.iloc[:_ROWS]
     truth = y[:_ROWS]
     order = np.random.default_rng(recipe.seed).permutation(len(few))
-    whole = float(model.score(_as_taken(few, recipe), truth))
+    whole = float(model.score(as_taken(few, recipe), truth))
     losses = {}
     for name in recipe.columns:
         shuffled = few.copy()
@@ -90,7 +76,7 @@ def _losses(model: Any, recipe: Recipe, X: pd.DataFrame, y: Array) -> dict[str, 
             shuffled[name] = few[name].iloc[order].to_numpy()
         else:
             shuffled[name] = few[name].iloc[order].array
-        losses[name] = whole - float(model.score(_as_taken(shuffled, recipe), truth))
+        losses[name] = whole - float(model.score(as_taken(shuffled, recipe), truth))
     return losses
 
 

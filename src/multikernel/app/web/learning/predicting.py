@@ -19,10 +19,9 @@ import multikernel
 from multikernel.app.jobs.predict import harmless
 from multikernel.app.tables.table import CsvTable
 from multikernel.app.web.learning.recipe import Recipe
-from multikernel.app.web.learning.samples import as_given, frame, refused
+from multikernel.app.web.learning.samples import as_taken, frame, refused, scores
 from multikernel.app.web.learning.summary import in_short
 from multikernel.datasets import Column
-from multikernel.typing import Array
 
 _ONE = Lock()
 
@@ -82,19 +81,6 @@ def as_csv(found: pd.DataFrame) -> str:
     safe = found.copy()
     safe["prediction"] = [harmless(value) for value in found["prediction"]]
     return safe.to_csv(index=False, lineterminator="\n")
-
-
-def as_taken(X: pd.DataFrame, recipe: Recipe) -> Any:
-    """Samples in the form that the model takes."""
-    return as_given(X, recipe) if recipe.automatic else X
-
-
-def scores(model: Any, X: Any) -> tuple[str, Array]:
-    """Probabilities where the model has them, else decision values: a column for each class."""
-    if hasattr(model, "predict_proba"):
-        return "probability", np.asarray(model.predict_proba(X))
-    decision = np.asarray(model.decision_function(X))
-    return "decision", np.column_stack([-decision, decision]) if decision.ndim == 1 else decision
 
 
 def explained(model: Any, recipe: Recipe, table: CsvTable, typical: Sequence[dict[str, Any]]) -> dict[str, Any]:

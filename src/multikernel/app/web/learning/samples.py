@@ -144,6 +144,19 @@ def as_given(X: pd.DataFrame, recipe: Recipe) -> Any:
     return {view: X[names].rename(columns={name: bare(name, view) for name in names}) for view, names in views.items()}
 
 
+def as_taken(X: pd.DataFrame, recipe: Recipe) -> Any:
+    """The samples in the form that the recipe's estimator takes."""
+    return as_given(X, recipe) if recipe.automatic else X
+
+
+def scores(model: Any, X: Any) -> tuple[str, Array]:
+    """Probabilities where the model has them, else decision values: a column for each class."""
+    if hasattr(model, "predict_proba"):
+        return "probability", np.asarray(model.predict_proba(X))
+    decision = np.asarray(model.decision_function(X))
+    return "decision", np.column_stack([-decision, decision]) if decision.ndim == 1 else decision
+
+
 def bare(name: str, view: str) -> str:
     """The name of a column without that of its view."""
     return name.removeprefix(f"{view}: ")

@@ -33,7 +33,8 @@ def file(site: Site, request: Request) -> Response:
     headers = {"Content-Disposition": f'attachment; filename="{name}"'}
     if name == "model.mk":
         return FileResponse(run.model, media_type="application/octet-stream", headers=headers)
-    from multikernel.app.web.exports import code, toml
+    from multikernel.app.toml import toml
+    from multikernel.app.web.exports import code
     from multikernel.app.web.learning.recipe import Recipe
 
     recipe = Recipe.from_json(run.recipe)
