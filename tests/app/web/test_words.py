@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
+from multikernel.app.drawing import number
 from multikernel.app.web.learning.summary import in_short
 from multikernel.app.web.sentences import sentences
-from multikernel.app.web.site import number
 
 
 @pytest.mark.parametrize(

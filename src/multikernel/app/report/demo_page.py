@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
+from multikernel.app import charts
 from multikernel.app.demo.results import Score, Study, StudyPlan
 from multikernel.app.demo.several import Job
 from multikernel.app.jobs.compare import Comparison
 from multikernel.app.report import comparison_page
-from multikernel.app.report import demo_figures as figures
 from multikernel.app.report.page import page
 
-_SIZE = (4.7, 2.4)  # of a drawing of three methods
+_SHORT = {"easymkl": "EasyMKL", "average": "average", "best": "best single", "svc": "SVC, RBF"}
 
 
 @dataclass(frozen=True)
@@ -54,8 +54,8 @@ def _row(score: Score, learned: np.ndarray[Any, Any], highest: bool) -> ScoreRow
         if score.key == "easymkl"
         else f"{behind.mean():+.4f} ± {behind.std(ddof=1):.4f}".replace("-", "−"),
         chosen=_chosen(score),
-        search=figures.duration(score.search_seconds),
-        fit=figures.duration(score.fit_seconds),
+        search=charts.duration(score.search_seconds),
+        fit=charts.duration(score.fit_seconds),
         gap="none stated" if score.worst_gap is None else f"{score.worst_gap:.1e}",
     )
 
@@ -87,6 +87,26 @@ def summary_rows(study: Study) -> tuple[list[str], list[list[str]]]:
         ]
         for row in rows(study)
     ]
+
+
+def draw(name: str, study: Study) -> Markup:
+    """A figure of the report: "scores", "weights", "ratios" or "timings"."""
+    methods = [(_SHORT.get(score.key, score.label.lower()), score) for score in study.scores]
+    learned = study.learned
+    degrees = list(range(len(learned.weights)))
+    if name == "scores":
+        scores = [(label, [outcome.auc for outcome in score.outcomes]) for label, score in methods]
+        return charts.folds(f"Area under the ROC curve on {study.name}", scores, "area under the curve")
+    if name == "timings":
+        times = [(n, [("one fit", s.fit_seconds), ("choice and fit", s.search_seconds)]) for n, s in methods]
+        return charts.times(f"Fit times on {study.name}", times)
+    if name == "weights":
+        equal = [("equal weights", 1.0 / len(degrees))]
+        title = f"Weights by degree on {study.name}"
+        return charts.lines(title, degrees, [("learned", learned.weights)], ("degree", "weight"), equal)
+    levels = [("learned kernel", learned.ratio), ("average", learned.average_ratio)]
+    title = f"Spectral ratio by degree on {study.name}"
+    return charts.lines(title, degrees, [("one degree", learned.ratios)], ("degree", "spectral ratio"), levels)
 
 
 def headline(study: Study) -> str:
@@ -126,11 +146,11 @@ def render(
         functions={
             "rows": rows,
             "headline": headline,
-            "draw": lambda *which: Markup(figures.draw(*which)),
+            "draw": draw,
             "said": comparison_page.headline,
             "lines": lambda comparison: sorted(comparison.results, key=lambda result: -result.mean),
-            "scores": lambda comparison: comparison_page.scores(comparison, _SIZE),
-            "seconds": lambda comparison: comparison_page.seconds(comparison, _SIZE),
+            "scores": lambda comparison: comparison_page.scores(comparison),
+            "seconds": lambda comparison: comparison_page.seconds(comparison),
         },
         studies=studies,
         plan=plan,

@@ -7,13 +7,13 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
-from markupsafe import Markup
 
+from multikernel.app import charts
 from multikernel.app.jobs.follow_path import Followed, rows_of
-from multikernel.app.jobs.inspect import Inspected, Tested, inspect_model, tested_on
+from multikernel.app.jobs.inspect import Inspected, inspect_model, tested_on
 from multikernel.files import path_of, write_whole
 from multikernel.inspection import short_names
-from multikernel.reproduce.pages.html import inline_svg, provenance, templates
+from multikernel.reproduce.pages.html import provenance, templates
 
 # mid tones, to be seen on white and on black
 LEARNED = "#4a7fe0"
@@ -40,6 +40,7 @@ def page(template: str, functions: Mapping[str, Callable[..., Any]] | None = Non
 
 
 _BARS = 20  # kernels with a bar
+_CURVES = 6  # kernels with a curve, of a colour each
 
 
 def report(model: Any, X: Any, y: Any, path: str | os.PathLike[str]) -> None:
@@ -86,67 +87,67 @@ def report(model: Any, X: Any, y: Any, path: str | os.PathLike[str]) -> None:
 def model_page(inspected: Inspected) -> str:
     """The report as HTML text."""
     tested = inspected.tested
-    bars = min(_BARS, len(inspected.names))
-    points = tested is not None and tested.confusion is None
+    names = short_names(list(inspected.names[:_BARS]))
+    rows = [(n, float(w), 0.0, f"{n}: {w:.4g}") for n, w in zip(names, inspected.weights, strict=False)]
+    points = None
+    if tested is not None and tested.confusion is None:
+        points = charts.residuals({"points": np.column_stack([tested.predicted, tested.truth]).tolist()})
     return page(
         "model.html.j2",
         model=inspected,
-        bars=bars,
-        weights=Markup(inline_svg(lambda ax: _weights(ax, inspected), "Weights", (6.4, 0.9 + 0.26 * bars)))
-        if inspected.names
-        else None,
-        points=Markup(inline_svg(lambda ax: _points(ax, tested), "Predicted against true values", (4.7, 3.6)))
-        if points
-        else None,
+        bars=len(names),
+        weights=charts.bars("Weights", rows, "weight") if rows else None,
+        points=points,
     )
-
-
-def _weights(ax: Any, inspected: Inspected) -> None:
-    names = short_names(list(inspected.names[:_BARS]))
-    ax.barh(range(len(names)), inspected.weights[:_BARS], color=LEARNED, height=0.72)
-    ax.set_yticks(range(len(names)), names)
-    ax.set_ylim(len(names) - 0.4, -0.6)
-    ax.set_xlabel("weight")
-    ax.grid(False, axis="y")
-
-
-def _points(ax: Any, tested: Tested | None) -> None:
-    assert tested is not None
-    ax.axline((float(tested.truth.mean()),) * 2, slope=1.0, color=BASELINE, linewidth=1.0)
-    ax.plot(tested.truth, tested.predicted, "o", color=LEARNED, markersize=4, alpha=0.5)
-    ax.set(xlabel="true", ylabel="predicted")
 
 
 def path_page(followed: Followed) -> str:
     """The report as HTML text."""
-
-    def draw(what: str, title: str) -> Markup:
-        return Markup(inline_svg(lambda ax: followed.path.plot(what, ax), title, (5.4, 3.1)))
-
+    found = followed.path
+    values = found.values.tolist()
     return page(
         "path.html.j2",
         followed=followed,
         rows=[[cell.replace("+-", "±") for cell in row] for row in rows_of(followed)],
-        best=f"{followed.path.values[followed.best]:.3g}",
-        simplest=f"{followed.path.values[followed.simplest]:.3g}",
-        scores=Markup(inline_svg(lambda ax: _scores(ax, followed), "Scores along the path", (5.4, 3.1))),
-        weights=draw("weights", "Kernel weights along the path"),
-        kernels=draw("kernels", "Kernels with a positive weight along the path"),
+        best=f"{found.values[followed.best]:.3g}",
+        simplest=f"{found.values[followed.simplest]:.3g}",
+        scores=charts.path(_along(followed), followed.measure),
+        weights=charts.lines(
+            "Kernel weights along the path", values, _weights(followed), (followed.parameter, "weight")
+        ),
+        kernels=charts.lines(
+            "Kernels with a positive weight along the path",
+            values,
+            [("", found.n_kernels.tolist())],
+            (followed.parameter, "kernels"),
+        ),
     )
 
 
-def _scores(ax: Any, followed: Followed) -> None:
-    """Held-out scores with their standard errors, those of training, and the one-standard-error line."""
-    values = np.asarray(followed.path.values, dtype=float)
-    order = np.argsort(values, kind="stable")
+def _along(followed: Followed) -> dict[str, Any]:
+    """Scores along a path as charts take them, in the order of the values."""
+    found = followed.path
+    order = np.argsort(found.values, kind="stable")
     mean = followed.scores.mean(axis=0)
     error = followed.scores.std(axis=0, ddof=1) / np.sqrt(len(followed.scores))
-    if values.min() > 0 and values.max() >= 30 * values.min():
-        ax.set_xscale("log")
-    ax.errorbar(values[order], mean[order], yerr=error[order], fmt="o-", color=LEARNED, capsize=3, label="held out")
-    if followed.path.train_score is not None:
-        ax.plot(values[order], followed.path.train_score[order], "o--", color=BASELINE, markersize=3, label="training")
-    ax.axhline(mean[followed.best] - error[followed.best], color=BASELINE, linewidth=0.9)
-    ax.axvline(values[followed.simplest], color=BASELINE, linewidth=0.9, linestyle=":")
-    ax.set(xlabel=followed.parameter, ylabel=followed.measure)
-    ax.legend(frameon=False, fontsize="small")
+    place = {int(step): k for k, step in enumerate(order)}
+    return {
+        "parameter": followed.parameter,
+        "values": found.values[order].tolist(),
+        "mean": mean[order].tolist(),
+        "error": error[order].tolist(),
+        "training": None if found.train_score is None else found.train_score[order].tolist(),
+        "kernels": found.n_kernels[order].tolist(),
+        "freedom": [],
+        "best": place[followed.best],
+        "chosen": place[followed.simplest],
+        "line": float(mean[followed.best] - error[followed.best]),
+    }
+
+
+def _weights(followed: Followed) -> list[tuple[str, list[float]]]:
+    """The weights of the kernels that are largest somewhere on a path, means over problems."""
+    weights = np.stack([np.atleast_2d(each).mean(axis=0) for each in followed.path.weights])
+    largest = np.argsort(-weights.max(axis=0), kind="stable")[:_CURVES]
+    names = short_names(list(map(str, followed.path.kernel_names)))
+    return [(names[k], weights[:, k].tolist()) for k in largest]

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from multikernel.app.web.site import number
+from multikernel.app.drawing import number
 
 
 def sentences(recipe: Mapping[str, Any], result: Mapping[str, Any]) -> dict[str, str]:

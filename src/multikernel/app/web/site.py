@@ -17,6 +17,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
+from multikernel.app.drawing import number
 from multikernel.app.web.jobs import RunQueue
 from multikernel.app.web.security import Tokens
 from multikernel.app.web.settings import Settings
@@ -133,15 +134,6 @@ def ago(moment: float | None) -> str:
             count = int(past // size)
             return f"{count} {name}{'s' if count > 1 else ''} ago"
     return "just now"
-
-
-def number(value: float | None, digits: int = 3) -> str:
-    """A number for reading."""
-    if value is None:
-        return "–"
-    plain = 1e-3 <= abs(value) < 1e5 or abs(value) < 1e-12
-    text = f"{value:.{digits}f}" if plain else f"{value:.2g}"
-    return (text.removeprefix("-") if float(text) == 0 else text).replace("-", "−")
 
 
 def coded(words: str) -> Markup:

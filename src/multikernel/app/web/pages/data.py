@@ -12,7 +12,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from multikernel.app.web.charts import bins_of, histogram
+from multikernel.app.charts import bins_of, histogram
 from multikernel.app.web.reading import BUNDLED, Loaded, of_name, own_sets, uploaded
 from multikernel.app.web.site import Site, text_of
 from multikernel.app.web.store import DataSet

@@ -11,10 +11,11 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response
 
-from multikernel.app.web.charts import bars
+from multikernel.app.charts import bars
+from multikernel.app.drawing import number
 from multikernel.app.web.pages.data import files_of
 from multikernel.app.web.reading import uploaded
-from multikernel.app.web.site import Site, number, text_of
+from multikernel.app.web.site import Site, text_of
 from multikernel.app.web.store import StoredRun
 
 _SHOWN = 12  # bars of a chart

@@ -8,7 +8,7 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from multikernel.app.web.charts import bars, calibration, confusion, folds, path, residuals, rocs, weight_rows
+from multikernel.app.charts import bars, calibration, confusion, folds, path, residuals, rocs, weight_rows
 from multikernel.app.web.pages.runs import state
 from multikernel.app.web.sentences import sentences
 from multikernel.app.web.site import Site

@@ -14,7 +14,7 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response, StreamingResponse
 
-from multikernel.app.web.charts import folds
+from multikernel.app.charts import folds
 from multikernel.app.web.jobs import RunProgress
 from multikernel.app.web.site import Site, seconds, text_of
 from multikernel.app.web.store import StoredRun

@@ -1,4 +1,6 @@
-"""Charts: bars with whiskers, histograms, scores fold by fold, paths, curves, and confusion matrices."""
+"""Charts of pages and reports: bars with whiskers, histograms, scores fold by fold, times, lines, paths, curves, and
+confusion matrices.
+"""
 
 from __future__ import annotations
 
@@ -7,8 +9,7 @@ from typing import Any
 
 from markupsafe import Markup
 
-from multikernel.app.web.drawing import Drawing, Scale, label, shortened
-from multikernel.app.web.site import number
+from multikernel.app.drawing import Drawing, Scale, label, number, shortened
 
 _LEFT = 56.0  # of a sheet with axes
 _TOP = 26.0
@@ -36,6 +37,11 @@ def path(found: Mapping[str, Any], measure: str) -> Markup:
     lower = [(across(v), up(max(m - e, low))) for v, m, e in zip(values, mean, error, strict=True)]
     drawing.area([*upper, *lower[::-1]], "c0")
     drawing.curve([(across(v), up(m)) for v, m in zip(values, held, strict=True)], "c0")
+    if found.get("training"):
+        trained = [
+            (across(v), up(min(max(s, up.low), up.high))) for v, s in zip(values, found["training"], strict=True)
+        ]
+        drawing.curve(trained, "c2")
     drawing.line(_LEFT, up(found["line"]), width - 14, up(found["line"]), "rule")
     drawing.text(_LEFT + 4, up(found["line"]) - 5, "best − one standard error", "start", "t small")
     for k, (v, m, e) in enumerate(zip(values, held, error, strict=True)):
@@ -95,9 +101,9 @@ def _square(title: str, across: str, up: str) -> tuple[Drawing, Scale, Scale]:
 
 
 def residuals(found: Mapping[str, Any]) -> Markup:
-    """Predictions against the truth, with the interval around the diagonal."""
+    """Predictions against the truth, with the interval around the diagonal if there is one."""
     points = found["points"]
-    width = found["width"]
+    width = found.get("width", 0.0)
     low, high = min(min(p) for p in points), max(max(p) for p in points)
     room = 0.04 * (high - low)
     low, high = low - room, high + room
@@ -111,7 +117,7 @@ def residuals(found: Mapping[str, Any]) -> Markup:
     drawing.left(y, _LEFT + 14, "true value", 466)
     drawing.line(x(low), y(low), x(high), y(high), "rule")
     for predicted, truth in points:
-        inside = abs(truth - predicted) <= width
+        inside = not width or abs(truth - predicted) <= width
         tip = f"predicted {number(predicted)}, true {number(truth)}, off by {number(truth - predicted)}"
         drawing.dot(x(predicted), y(truth), 3, "c0 faint" if inside else "c1", tip, focus=False)
     return drawing.svg()
@@ -200,6 +206,77 @@ def _said(value: float, measure: str) -> str:
     if measure == "accuracy":
         return f"{value:.1%}"
     return f"{value:.3f}".replace("-", "−")
+
+
+def lines(
+    title: str,
+    x: Sequence[float],
+    curves: Sequence[tuple[str, Sequence[float]]],
+    names: tuple[str, str],
+    levels: Sequence[tuple[str, float]] = (),
+) -> Markup:
+    """Curves over the same values, by the logarithms of these where they span more than a factor of 30.
+
+    Parameters
+    ----------
+    title : str
+    x : the values, in any order
+    curves : the name of each curve, and its height at each value; an empty name is not written
+    names : of the axes, across and up
+    levels : lines across, each with a name
+    """
+    width = 560.0
+    height = 250.0
+    order = sorted(range(len(x)), key=lambda k: x[k])
+    heights = [value for _, curve in curves for value in curve] + [value for _, value in levels]
+    low = min([0.0, *heights])
+    drawing = Drawing(width, height + 44, title)
+    across = Scale(min(x), max(x), _LEFT, width - 110, logarithmic=min(x) > 0 and max(x) >= 30 * min(x))
+    up = Scale(low, max(heights) * 1.04 or 1.0, height, _TOP)
+    drawing.bottom(across, height, names[0], _TOP)
+    drawing.left(up, _LEFT, names[1], width - 110)
+    for k, (name, curve) in enumerate(curves):
+        drawing.curve([(across(x[i]), up(curve[i])) for i in order], f"c{k % 6}")
+        for i in order:
+            tip = f"{name or names[1]} at {label(x[i])}: {number(curve[i])}"
+            drawing.dot(across(x[i]), up(curve[i]), 3, f"c{k % 6}", tip, focus=False)
+        end = up(curve[order[-1]]) + 4
+        drawing.text(width - 104, end, shortened(name, 16), "start", f"t small ink{k % 6}")
+    for name, value in levels:
+        drawing.line(_LEFT, up(value), width - 110, up(value), "rule")
+        drawing.text(_LEFT + 4, up(value) - 5, f"{name} {number(value)}", "start", "t small")
+    return drawing.svg()
+
+
+def times(title: str, rows: Sequence[tuple[str, Sequence[tuple[str, float]]]]) -> Markup:
+    """Seconds on a logarithmic scale: a dot for each kind of time of each method.
+
+    Parameters
+    ----------
+    title : str
+    rows : the name of each method, and the kinds of its times with their seconds
+    """
+    height = 34.0 * len(rows)
+    values = [seconds for _, kinds in rows for _, seconds in kinds]
+    drawing = Drawing(_WIDTH, height + 46, title)
+    scale = Scale(0.7 * min(values), 1.4 * max(values), _NAMES, _WIDTH - 30, logarithmic=True)
+    drawing.bottom(scale, height + 4, "seconds, logarithmic", 0)
+    for row, (name, kinds) in enumerate(rows):
+        y = 34.0 * row + 20
+        drawing.text(_NAMES - 8, y + 4, shortened(name, 19), "end", "t strong" if row == 0 else "t")
+        for k, (kind, seconds) in enumerate(kinds):
+            drawing.dot(scale(seconds), y, 5, f"c{k}", f"{name}, {kind}: {duration(seconds)}")
+            drawing.text(scale(seconds), y - 9, duration(seconds), "middle", "t small")
+    return drawing.svg()
+
+
+def duration(seconds: float) -> str:
+    """Seconds with two digits, in milliseconds below a tenth."""
+    if seconds < 0.0995:
+        amount, unit = seconds * 1e3, "ms"
+    else:
+        amount, unit = seconds, "s"
+    return (f"{amount:#.2g}".removesuffix(".") if amount < 99.5 else f"{amount:.0f}") + f" {unit}"
 
 
 def bins_of(values: Any, classes: bool) -> list[tuple[str, int]]:

@@ -126,6 +126,15 @@ def label(value: float, percent: bool = False) -> str:
     ).replace("-", "−")
 
 
+def number(value: float | None, digits: int = 3) -> str:
+    """A number for reading."""
+    if value is None:
+        return "–"
+    plain = 1e-3 <= abs(value) < 1e5 or abs(value) < 1e-12
+    text = f"{value:.{digits}f}" if plain else f"{value:.2g}"
+    return (text.removeprefix("-") if float(text) == 0 else text).replace("-", "−")
+
+
 def shortened(words: str, most: int) -> str:
     """Words that fit: what begins alike often differs at its end, so the middle is left out."""
     end = (most - 1) // 2
