@@ -86,6 +86,17 @@ def advise_on_lengths(name: str, X: Any, labels: Array) -> None:
         )
 
 
+def advise_on_sizes_of(model: Any, bank: KernelBank) -> None:
+    """Warn of kernels of very different size, unless they are the estimator's own for the user's samples.
+
+    A model that did not bind the kernels itself, that of a fold for instance, has no names for them and is silent.
+    """
+    names = getattr(model, "base_kernel_names_", getattr(model, "kernel_names_", None))
+    compared = model._method.sizes(model, bank)
+    if compared is not None and names is not None and (model.kernels is not None or model._samples_bound is None):
+        advise_on_sizes(type(model).__name__, compared, names)
+
+
 def advise_on_sizes(name: str, bank: KernelBank, kernel_names: Sequence[Any]) -> None:
     """Say where kernels are of very different size, which decides beside their use how much each counts.
 

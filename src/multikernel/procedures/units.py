@@ -168,7 +168,7 @@ class Restated:
 
 def solved_in_own_units(
     problem: Problem,
-    solve: Callable[[Problem, Array | None, Any, Observer], Answer],
+    solve: Callable[..., Answer],
     start: Array | None = None,
     warm: Any = None,
     observe: Observer = silent,
@@ -178,7 +178,8 @@ def solved_in_own_units(
     Parameters
     ----------
     problem : Problem
-    solve : function of a problem, weights to start from, the machine's variables to start from, and an observer
+    solve : function of a problem, and by keyword of weights to ``start`` from, of the machine's variables to start from
+        (``warm``), and of an observer (``observe``)
     start : array (d,), weights of a neighbouring problem's solution
     warm : ``warm`` of its machine's solution
     observe : told of each step
@@ -189,7 +190,12 @@ def solved_in_own_units(
     """
     restated = Restated.of(problem)
     _check_range(restated)
-    found = solve(restated.problem, restated.weights(start), restated.variables(warm), restated.observer(observe))
+    found = solve(
+        restated.problem,
+        start=restated.weights(start),
+        warm=restated.variables(warm),
+        observe=restated.observer(observe),
+    )
     return restated.answer(*found)
 
 

@@ -2,17 +2,121 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Self, cast
 
-from multikernel.estimators.labels_regression import LabelsRegression
-from multikernel.estimators.regressor import WeightedRegressor
+from multikernel._parameters import Count, Part, Verbosity
+from multikernel._typing import Array
+from multikernel.banks import KernelBank
+from multikernel.banks.cost import BankCost
+from multikernel.banks.low_rank import LowRankBank
+from multikernel.estimators.approximated import ApproximationName, Rank
+from multikernel.estimators.binding import Binding
+from multikernel.estimators.classifier import BinaryClassifier
+from multikernel.estimators.method import Method
+from multikernel.estimators.parameters import ClassWeight, PositiveOrAuto
+from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.estimators.ridge_model import RidgeRegressor
-from multikernel.estimators.rls2.base import RLS2Estimator
+from multikernel.estimators.rls2.scaled import SCALED, ScaledModel, factors, fit_scaled
+from multikernel.estimators.streamed.estimator import LearnsFromSums
+from multikernel.estimators.streamed.streaming import SampleTask, Streaming, learned_like_samples
+from multikernel.estimators.targets import binary_or_shared_tasks
+from multikernel.kernels import KernelFamily, rls2_basis
+from multikernel.observer import Observer
+from multikernel.procedures.forecast import Cost
+from multikernel.procedures.forecast import rls2 as rls2_cost
+from multikernel.procedures.rls2 import ScaledWeights, rls2, scaling_factors
+from multikernel.statistics import Moments
+
+
+def _default_kernels(model: Any) -> KernelFamily:
+    return rls2_basis()
+
+
+def _cost(model: Any, bank: BankCost, task: Task) -> Cost:
+    return rls2_cost(bank)
+
+
+def _learn(
+    model: Any,
+    bank: KernelBank,
+    task: Task,
+    warm: Fitted | None,
+    observe: Observer,
+    further: Array | None = None,
+) -> Learned:
+    """``further``: the sum of the self-values of every kernel over the further inputs."""
+    return rls2(
+        bank,
+        task.target,
+        model.alpha,
+        factors(model, bank, task, further),
+        fit_intercept=model.fit_intercept,
+        mode=model.mode,
+        tol=model.tol,
+        max_iter=model.max_iter,
+        warm=cast(ScaledWeights, warm.weights) if warm is not None else None,
+        sample_weight=task.sample_weight,
+        observe=observe,
+    )
+
+
+# -- from sums over samples --------------------------------------------------------------------------------------------
+
+
+def _check_sums(model: Any) -> None:
+    if model.scaling not in ("trace", "none"):
+        raise ValueError(
+            f"{type(model).__name__} learns from sums over the rows, which scaling={model.scaling!r} does not follow "
+            "from: use 'trace' or 'none'"
+        )
+
+
+def _learn_sums(
+    model: Any,
+    bank: LowRankBank,
+    task: Task,
+    held: tuple[Moments, ...],
+    sample: SampleTask,
+    warm: Fitted | None,
+    observe: Observer,
+) -> Learned:
+    """The steps begin at the weights for a sample."""
+    if warm is None and model.scaling == "trace" and model.mode == "certified":
+        few, own, _ = sample
+        found = rls2(
+            few,
+            own.target,
+            model.alpha,
+            scaling_factors(model.scaling, few, own.target, None, own.sample_weight),
+            tol=model.tol,
+            max_iter=model.max_iter,
+            sample_weight=own.sample_weight,
+        )
+        warm = Fitted(own.rows, *found)
+    return learned_like_samples(model, bank, task, held, sample, warm, observe)
+
+
+# -- the estimators ----------------------------------------------------------------------------------------------------
+
+_SHARED: dict[str, Any] = SCALED | {
+    "learn": _learn,
+    "cost": _cost,
+    "binding": Binding(default_kernels=_default_kernels),
+    "streaming": Streaming(learn=_learn_sums, check=_check_sums),
+}
+
+
+def _check_shared(model: Any) -> None:
+    if model.multiclass == "shared" and model.scaling.startswith("fisher"):
+        raise ValueError(
+            f"RLS2Classifier: scaling={model.scaling!r} is of two classes, and classes that share the weights have "
+            "one scaling: use multiclass='ovr', or scaling='trace'"
+        )
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RLS2Regressor(RLS2Estimator, RidgeRegressor, WeightedRegressor):
+class RLS2Regressor(ScaledModel, LearnsFromSums, RidgeRegressor):
     """Few kernels of many, their weights learned together with kernel ridge regression (RLS2).
 
     Solves, with scaled kernels R_k = s_k K_k,
@@ -84,9 +188,18 @@ class RLS2Regressor(RLS2Estimator, RidgeRegressor, WeightedRegressor):
     ['Polynomial.on(1)', 'RBF.on(1)']
     """
 
-    _multi_target: ClassVar[bool] = True
-
+    kernels: Any = field(default=None, kw_only=False)
+    alpha: PositiveOrAuto = "auto"
     scaling: Literal["trace", "transductive", "none"] = "trace"
+    fit_intercept: bool = True
+    mode: Literal["certified", "paper"] = "certified"
+    tol: Part = 1e-4
+    max_iter: Count = 200
+    verbose: Verbosity = 0
+    approximation: ApproximationName = None
+    rank: Rank = 256
+
+    _method: ClassVar[Method] = Method(several_targets=True, **_SHARED)
 
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, unlabeled: Any = None, groups: Any = None
@@ -104,11 +217,11 @@ class RLS2Regressor(RLS2Estimator, RidgeRegressor, WeightedRegressor):
             their self-values k_k(x, x), of shape (m, n_u)
         groups : array (n,), the group of each sample: folds of the fit hold out whole groups
         """
-        return self._fit_with(X, y, sample_weight, unlabeled, groups)
+        return cast(Self, fit_scaled(self, X, y, sample_weight, unlabeled, groups))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RLS2Classifier(RLS2Estimator, LabelsRegression):
+class RLS2Classifier(ScaledModel, LearnsFromSums, BinaryClassifier):
     """Few kernels of many, their weights learned together with kernel ridge regression on labels -1 and +1.
 
     Solves the problem of RLS2Regressor for every binary problem, each with weights of its own, or for all classes
@@ -145,15 +258,21 @@ class RLS2Classifier(RLS2Estimator, LabelsRegression):
     (True, True, True)
     """
 
+    kernels: Any = field(default=None, kw_only=False)
+    alpha: PositiveOrAuto = "auto"
     scaling: Literal["trace", "transductive", "fisher", "fisher_root", "none"] = "trace"
+    fit_intercept: bool = True
+    mode: Literal["certified", "paper"] = "certified"
+    multiclass: Literal["ovr", "ovo", "shared"] = "ovr"  # type: ignore[assignment]  # one value more
+    class_weight: ClassWeight = None
+    tol: Part = 1e-4
+    max_iter: Count = 200
+    approximation: ApproximationName = None
+    rank: Rank = 256
 
-    def check_parameters(self) -> None:
-        super().check_parameters()
-        if self.multiclass == "shared" and self.scaling.startswith("fisher"):
-            raise ValueError(
-                f"RLS2Classifier: scaling={self.scaling!r} is of two classes, and classes that share the weights have "
-                "one scaling: use multiclass='ovr', or scaling='trace'"
-            )
+    _method: ClassVar[Method] = Method(
+        tasks=binary_or_shared_tasks, squared_losses=True, check=_check_shared, **_SHARED
+    )
 
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, unlabeled: Any = None, groups: Any = None
@@ -170,4 +289,4 @@ class RLS2Classifier(RLS2Estimator, LabelsRegression):
         unlabeled : as in RLS2Regressor
         groups : array (n,), the group of each sample: folds of the fit hold out whole groups
         """
-        return self._fit_with(X, y, sample_weight, unlabeled, groups)
+        return cast(Self, fit_scaled(self, X, y, sample_weight, unlabeled, groups))

@@ -13,6 +13,7 @@ from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.banks.low_rank import LowRankBank
 from multikernel.banks.threads import n_threads, one_blas_thread, over_rows, slices
+from multikernel.estimators.samples import samples_of
 from multikernel.estimators.streamed.parts import parts
 from multikernel.statistics import Moments, Summing
 from multikernel.streams import Chunk
@@ -80,7 +81,7 @@ class Pass:
     def samples(self, chunk: Chunk) -> Any:
         """The rows as kernels take them."""
         try:
-            return self.model._samples(chunk.X)
+            return samples_of(self.model, chunk.X)
         except ValueError as error:
             bad = chunk.first_absent()
             if bad is None:

@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
 
+from multikernel._parameters import Count, Part, Verbosity
 from multikernel.domains import Domain, Simplex
-from multikernel.estimators.support.base import SupportClassifier, SupportEstimator, SupportRegressor
+from multikernel.estimators.approximated import ApproximationName, Rank
+from multikernel.estimators.classifier import BinaryClassifier
+from multikernel.estimators.method import Method
+from multikernel.estimators.parameters import ClassWeight, NonNegativeOrAuto, PositiveOrAuto
+from multikernel.estimators.regressor import KernelRegressor
+from multikernel.estimators.support.method import (
+    SupportMKL,
+    classifier_method,
+    epsilon_machine,
+    hinge_machine,
+    regressor_method,
+)
 from multikernel.optimizers import CuttingPlane, LevelMethod, Optimizer, ReducedGradient, Subgradient
 
+Solver = Literal["auto", "reduced_gradient", "cutting_plane", "level", "subgradient"]
 _SOLVERS: Mapping[str, type[Optimizer]] = {
     "reduced_gradient": ReducedGradient,
     "cutting_plane": CuttingPlane,
@@ -17,18 +31,13 @@ _SOLVERS: Mapping[str, type[Optimizer]] = {
 }
 
 
-class WeightsOfSumOne(SupportEstimator):
-    """Weights in the simplex."""
-
-    def _domain(self) -> Domain:
-        return Simplex()
-
-    def _optimizers(self) -> Mapping[str, type[Optimizer]]:
-        return _SOLVERS
+def of_sum_one(model: Any, bank: Any) -> Domain:
+    """The weights are positive, and their sum is one."""
+    return Simplex()
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class L1MKLClassifier(WeightsOfSumOne, SupportClassifier):
+class L1MKLClassifier(BinaryClassifier):
     """Sparse kernel weights and a support vector classifier, learned together.
 
     Solves min over d >= 0, sum d = 1 of max over a of sum a - 1/2 a'Y K(d) Y a, 0 <= a <= C, y'a = 0, with
@@ -117,9 +126,21 @@ class L1MKLClassifier(WeightsOfSumOne, SupportClassifier):
     (True, True, True)
     """
 
+    kernels: Any = field(default=None, kw_only=False)
+    C: PositiveOrAuto = 1.0
+    fit_intercept: bool = True
+    solver: Solver = "auto"
+    class_weight: ClassWeight = None
+    tol: Part = 1e-4
+    max_iter: Count = 1000
+    approximation: ApproximationName = None
+    rank: Rank = 256
+
+    _method: ClassVar[Method] = classifier_method(SupportMKL(of_sum_one, hinge_machine, _SOLVERS))
+
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class L1MKLRegressor(WeightsOfSumOne, SupportRegressor):
+class L1MKLRegressor(KernelRegressor):
     """Sparse kernel weights and support vector regression, learned together.
 
     Solves min over d >= 0, sum d = 1 of max over b of y'b - epsilon |b|_1 - 1/2 b'K(d) b, |b| <= C, sum b = 0.
@@ -155,3 +176,16 @@ class L1MKLRegressor(WeightsOfSumOne, SupportRegressor):
     >>> bool(model.score(X, y) > 0.4)
     True
     """
+
+    kernels: Any = field(default=None, kw_only=False)
+    C: PositiveOrAuto = "auto"
+    epsilon: NonNegativeOrAuto = "auto"
+    fit_intercept: bool = True
+    solver: Solver = "auto"
+    tol: Part = 1e-4
+    max_iter: Count = 1000
+    verbose: Verbosity = 0
+    approximation: ApproximationName = None
+    rank: Rank = 256
+
+    _method: ClassVar[Method] = regressor_method(SupportMKL(of_sum_one, epsilon_machine, _SOLVERS))

@@ -11,7 +11,7 @@ targets and kernel values, choose for all: the same multiple of the unit is then
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from copy import copy
 from dataclasses import dataclass, field
 from typing import Any
@@ -26,6 +26,7 @@ from multikernel._warnings import keeping
 from multikernel._workers import check_interrupted, time_is_up, warn_of_cut_choice
 from multikernel.banks import KernelBank
 from multikernel.estimators.parameters import AUTO
+from multikernel.estimators.targets import loss_weight, losses
 from multikernel.persistence.checkpoint import UNKEPT, Checkpoint
 from multikernel.procedures.units import kernel_size, spread
 
@@ -90,7 +91,7 @@ class Samples:
     def losses(self, model: Any, values: Array) -> Array:
         """The weighted losses of function values of shape (r, problems), shape (r,)."""
         target = self.target if self.unit == 1.0 else self.target / self.unit
-        return np.asarray(self.share * model._losses(values / self.unit, target))
+        return np.asarray(self.share * losses(model, values / self.unit, target))
 
     @property
     def share(self) -> Array:
@@ -124,6 +125,70 @@ def with_numbers(model: Any, **values: Any) -> Any:
     return other
 
 
+# -- what an estimator says --------------------------------------------------------------------------------------------
+
+
+def no_names(model: Any) -> tuple[str, ...]:
+    """No parameter regularises."""
+    return ()
+
+
+def no_candidates(model: Any, name: str, whole: Samples) -> Array:
+    """An estimator without parameters that are searched has none."""
+    raise NotImplementedError(f"{type(model).__name__} has no candidates for {name}")
+
+
+def no_rule(model: Any, whole: Samples) -> dict[str, Any]:
+    """All parameters that are "auto" are searched."""
+    return {}
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Search:
+    """The parameters that regularise and may be "auto", and how their values are found.
+
+    Parameters
+    ----------
+    names : (model) -> names of the parameters, in the order in which they are chosen
+    candidates : (model, name, samples) -> array
+        The values to search, the simplest model first; as many of them whatever the bank.
+    rules : (model, samples) -> dict
+        The values of those that are "auto" and follow from a rule; the others are searched by held-out error.
+    by_rule : names of the parameters that a rule always settles
+    fold : (model, name, learn, train, test) -> Fold
+        How candidates are tried on one fold; ``test`` holds its samples against those of ``train``.
+    """
+
+    names: Callable[[Any], tuple[str, ...]] = no_names
+    candidates: Callable[[Any, str, Samples], Array] = no_candidates
+    rules: Callable[[Any, Samples], dict[str, Any]] = no_rule
+    by_rule: tuple[str, ...] = ()
+    fold: Callable[[Any, str, Any, Samples, Samples], Fold] | None = None
+
+    def automatic(self, model: Any) -> list[str]:
+        """The names of the parameters that are "auto"."""
+        return [name for name in self.names(model) if AUTO.accepts(getattr(model, name))]
+
+    def searched(self, model: Any) -> list[str]:
+        """Those of them whose value is searched by held-out error."""
+        return [name for name in self.automatic(model) if name not in self.by_rule]
+
+    def numbers(self, model: Any) -> dict[str, Any]:
+        """The values of all of them, where numbers are in the place of "auto"."""
+        return {name: getattr(model, name) for name in self.names(model)}
+
+
+NO_SEARCH = Search()
+
+
+def names_of(*names: str) -> Callable[[Any], tuple[str, ...]]:
+    """Always these names."""
+    return lambda model: names
+
+
+# -- the search --------------------------------------------------------------------------------------------------------
+
+
 def chosen(
     model: Any,
     learn: Any,
@@ -145,7 +210,7 @@ def chosen(
     checkpoint : where the numbers are kept once they are found
     resampling : how samples are held out
     """
-    if not any(AUTO.accepts(getattr(model, name)) for name in model._regularises()):
+    if not model._method.search.automatic(model):
         return model
     found = checkpoint.part("parameters", lambda: numbers_found(model, learn, bank, target, weight, resampling))
     return with_numbers(model, **found)
@@ -155,16 +220,17 @@ def numbers_found(
     model: Any, learn: Any, bank: KernelBank, target: Array, weight: Array | None, resampling: Resampling
 ) -> dict[str, float]:
     """The numbers of all parameters that regularise."""
-    loss_weight = model._loss_weight(target, weight)
-    whole = Samples(bank, target, loss_weight, 1.0 if is_classifier(model) else spread(target), resampling)
-    rules = model._by_rule(whole)
+    search = model._method.search
+    unit = 1.0 if is_classifier(model) else spread(target)
+    whole = Samples(bank, target, loss_weight(model, target, weight), unit, resampling)
+    rules = search.rules(model, whole)
     model = with_numbers(model, **rules) if rules else model
-    names = [name for name in model._regularises() if AUTO.accepts(getattr(model, name))]
+    names = search.automatic(model)
     for k, name in enumerate(names):  # one after the other, those that come later at their middle
-        later = {each: float(np.median(model._candidates(each, whole))) for each in names[k + 1 :]}
+        later = {each: float(np.median(search.candidates(model, each, whole))) for each in names[k + 1 :]}
         place = best_place(with_numbers(model, **later), name, learn, whole)
         model = at_candidate(model, name, whole, place)
-    return {name: getattr(model, name) for name in model._regularises()}
+    return search.numbers(model)
 
 
 def best_place(model: Any, name: str, learn: Any, whole: Samples) -> int:
@@ -172,13 +238,17 @@ def best_place(model: Any, name: str, learn: Any, whole: Samples) -> int:
 
     Where the time ends the search, a warning says which candidates were not compared.
     """
-    candidates = model._candidates(name, whole)
-    count, model = len(candidates), with_numbers(model, class_weight=None)  # which ``whole`` has
-    middle, errors = count // 2, np.full(count, np.inf)
+    search = model._method.search
+    candidates = search.candidates(model, name, whole)
+    model = with_numbers(model, class_weight=None)  # which ``whole`` has
+    count = len(candidates)
+    middle = count // 2
+    errors = np.full(count, np.inf)
     if time_is_up():
         _warn_of_cut_search(model, name, candidates, errors, middle)
         return middle
-    folds = [model._fold(name, learn, *parts) for parts in folds_of(whole, is_classifier(model))]
+    fold = search.fold or whole_fit
+    folds = [fold(model, name, learn, *parts) for parts in folds_of(whole, is_classifier(model))]
 
     def improves(place: int, least: float = 0.0) -> bool:
         """Whether a candidate, tried now, is better than all so far by this part of their error; or as good."""
@@ -283,7 +353,7 @@ def roughly(model: Any) -> Any:
 
 def at_candidate(model: Any, name: str, samples: Samples, place: int) -> Any:
     """The model with this candidate for the samples."""
-    return with_numbers(model, **{name: float(model._candidates(name, samples)[place])})
+    return with_numbers(model, **{name: float(model._method.search.candidates(model, name, samples)[place])})
 
 
 # -- folds -------------------------------------------------------------------------------------------------------------
