@@ -40,13 +40,13 @@ class KernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
     _method: ClassVar[Method]
     _bank_parameters: ClassVar[tuple[str, ...]] = ("kernels", "approximation", "rank")  # those that the bank depends on
 
-    # what new samples have to meet
-    _strings: tuple[int, ...] = ()  # the columns that held strings in training
-    _times: tuple[int, ...] = ()  # those that held dates or durations
-    _home: Any = None  # no samples, of the library and on the device of those of training; None for NumPy's
-    _samples_bound: Any = None  # the training samples; None where there are only kernels of them
-    _bound_kernels: Any = None  # the family as it was bound
-    _rows: Any = None  # the samples of a bank that were the training sample, where it was a part of one
+    # what new samples have to meet; no annotations, which would make parameters of them
+    _strings = ()  # the columns that held strings in training
+    _times = ()  # those that held dates or durations
+    _home = None  # no samples, of the library and on the device of those of training; None for NumPy's
+    _samples_bound = None  # the training samples, as far as they are needed; None where there are only kernels of them
+    _bound_kernels = None  # the family as it was bound
+    _rows = None  # the samples of a bank that were the training sample, where it was a part of one
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -198,14 +198,20 @@ class KernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
     def _values(self, X: Any) -> Array:
         """f(x) of every problem or target: shape (len(X), problems)."""
         check_is_fitted(self)
+        predictor: Predictor = self.predictor_
         with np.errstate(over="ignore", invalid="ignore"):  # the check below names a sample that overflows
-            values = self.predictor_.at(lambda: self.banks(X))
+            values = predictor.at(lambda: self.banks(X))
         return check_predicted(values, type(self).__name__)
 
     def share(self, reference: KernelBank, support: Array) -> None:
         """Take the reference to the training samples that models of one bank share, with these of the samples."""
         predictor: Any = self.predictor_
-        self.predictor_ = predictor.on(reference, support)
+        self.predictor_: Any = predictor.on(reference, support)
+
+    @property
+    def reads_kernels_few_times(self) -> bool:
+        """Whether a fit reads every kernel a few times only, so that copying a part of a bank costs more."""
+        return self._method.reads_kernels_few_times
 
     def kernel_keys(self) -> Sequence[Any]:
         """What tells the kernels of ``weights_`` apart from those of other fits, in an order; their numbers here."""

@@ -100,6 +100,10 @@ def double_precision(model: Any, m: int, n: int) -> Any:
     return np.float64
 
 
+def no_advice(model: Any, X: Any, labels: Array) -> None:
+    """Nothing is said of the default kernels."""
+
+
 def kernels_against(model: Any, Z: Any) -> KernelBank:
     """The bank whose columns are some samples, with nothing stored."""
     if isinstance(model.predictor_, FeaturePredictor):
@@ -124,11 +128,13 @@ class Binding:
     of_samples : (model, samples, weight, binder) -> KernelBank, of checked samples
     of_given : (model, X, binder) -> KernelBank, of matrices, a bank or views in place of samples
     finished : (model, bank, weight) -> KernelBank
-        What becomes of the training bank, which may follow the weights of the samples.
+        What becomes of the training bank, which may follow the weights of the samples; None where all are 1.
     of_new : (model, X) -> what new samples are turned into before they meet the training samples
     against : (model, samples) -> KernelBank, whose columns are some samples, for the kernel between any two of them
     learned_from : (model, samples, weight) -> samples that kernels learn their widths and means from
     precision : (model, m, n) -> dtype in which a bank may store m matrices of n samples, or None
+    advise : (model, samples, labels) -> None
+        Warns a user of classes for which the default kernels are likely to predict badly.
     missing_cells : whether the kernels take samples with missing cells
     foreign_arrays : whether samples of other array libraries than NumPy are taken
     reach : by what factor the spread of the features may differ from what the default kernels expect
@@ -142,6 +148,7 @@ class Binding:
     against: Callable[[Any, Any], KernelBank] = kernels_against
     learned_from: Callable[[Any, Any, Array | None], Any] = all_samples
     precision: Callable[[Any, int, int], Any] = precision_of_samples
+    advise: Callable[[Any, Any, Array], None] = no_advice
     missing_cells: bool = False
     foreign_arrays: bool = True
     reach: float = 30.0
@@ -178,8 +185,7 @@ def bind_training(
     sketch : whether the bank only has to say what it costs
     checks : those of scikit-learn for the target
     """
-    if y is None and model.__sklearn_tags__().target_tags.required:
-        raise ValueError(f"{type(model).__name__} requires y to be passed, but the target y is None")
+    require_target(model, y)
     check_samples_rows(X, y=y)
     y = host(y)
     refuse_masked(y, "y")
@@ -202,6 +208,12 @@ def bind_training(
         weight = checked_weights(sample_weight, samples.shape[0])
         bank = binding.of_samples(model, samples, weight, binder)
     return Training(binding.finished(model, bank, weight), y, weight)
+
+
+def require_target(model: Any, y: Any) -> None:
+    """ValueError where a target that is needed is not there."""
+    if y is None and model.__sklearn_tags__().target_tags.required:
+        raise ValueError(f"{type(model).__name__} requires y to be passed, but the target y is None")
 
 
 def _checked_samples(model: Any, X: Any, y: Any, checks: dict[str, Any]) -> tuple[Any, Array]:

@@ -17,13 +17,14 @@ from multikernel._typing import Array
 from multikernel.banks.views import check_samples_rows
 from multikernel.estimators.advice import advise_on_lengths
 from multikernel.estimators.base import KernelEstimator
-from multikernel.estimators.binding import Training, bind_training
+from multikernel.estimators.binding import Binding, Training, bind_training
 from multikernel.estimators.calibration import Calibration
 from multikernel.estimators.fit import fit_model
 from multikernel.estimators.multiclass import probabilities
 from multikernel.estimators.parameters import CrossValidation
 from multikernel.estimators.targets import named, scores_of
 from multikernel.kernels import KernelFamily, homogeneous_polynomials
+from multikernel.machines import HingeMachine, Machine, MarginMachine
 
 
 def ten_polynomials(model: Any) -> KernelFamily:
@@ -62,8 +63,8 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
 
     def _bind(self, X: Any, y: Any, sample_weight: Any = None, sketch: bool = False) -> Training:
         training = bind_training(self, X, y, sample_weight, sketch)
-        if self.kernels is None and self._method.binding.default_kernels is ten_polynomials:
-            advise_on_lengths(type(self).__name__, host(self._samples_bound), training.target)
+        if self.kernels is None:
+            self._method.binding.advise(self, host(self._samples_bound), training.target)
         return training
 
     def decision_function(self, X: Any) -> Array:
@@ -77,7 +78,8 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Array:
         """The predicted labels, shape (len(X),), for X as in ``decision_function``."""
-        return returned(named(self.classes_, scores_of(self, self._values(X))), X)
+        scores = scores_of(self, self._values(X))
+        return returned(named(self.classes_, scores), X)
 
     @available_if(_has_probability)  # type: ignore[untyped-decorator]
     def predict_proba(self, X: Any) -> Array:
@@ -123,6 +125,14 @@ class KernelClassifier(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
         return [f"{a} or {b}" for a, b in combinations(names, 2)]
 
 
+def advise_on_directions(model: Any, X: Any, labels: Array) -> None:
+    """Say where the lengths of samples separate the classes: normalised homogeneous polynomials see directions only."""
+    advise_on_lengths(type(model).__name__, X, labels)
+
+
+TEN_POLYNOMIALS = Binding(default_kernels=ten_polynomials, advise=advise_on_directions)
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
 class BinaryClassifier(KernelClassifier):
     """A classifier whose labels become binary problems: the parameters that say how these are solved."""
@@ -131,3 +141,10 @@ class BinaryClassifier(KernelClassifier):
     n_jobs: Threads = None
     checkpoint: Directory = None
     verbose: Verbosity = 0
+
+
+def classification_machine(model: Any) -> Machine:
+    """The machine on the learned kernel that the parameter ``learner`` names."""
+    if model.learner == "margin":
+        return MarginMachine(model.lam, model.tol, model.max_iter)
+    return HingeMachine(C=model.C, tol=model.tol, max_iter=model.max_iter)

@@ -3,7 +3,7 @@
     fit_model       parameters are checked, X becomes a bank, y a target
     fit_on_bank     the target becomes problems, parameters that are "auto" get values, the problems are solved,
                     and what they found is published; paths and searches begin here
-    solved          every problem, from its start, within its part of the time
+    solve_tasks     every problem, from its start, within its part of the time
 
 Where matrices are stored in single precision, all problems are solved with these first, and then again from the
 solutions found, with every entry evaluated in double precision: the certificate has to hold for the kernels, and not
@@ -29,16 +29,16 @@ from multikernel.banks import KernelBank
 from multikernel.banks.checks import check_values
 from multikernel.banks.views import check_samples_rows
 from multikernel.estimators.advice import advise_on_constant, advise_on_sizes_of
-from multikernel.estimators.binding import Training, is_given
+from multikernel.estimators.binding import Training, is_given, require_target
 from multikernel.estimators.calibration import calibrate
 from multikernel.estimators.forecast import check_fits, forecast_of, forecast_on_bank
 from multikernel.estimators.progress import Reporter
 from multikernel.estimators.protocol import Fitted, Learned, Learner, Task
 from multikernel.estimators.publish import publish
-from multikernel.estimators.search import chosen
+from multikernel.estimators.search import choose_parameters
 from multikernel.estimators.streamed.source import fit_source
 from multikernel.estimators.streamed.state import forget_sums
-from multikernel.estimators.unchanged import unchanged_unless_done
+from multikernel.estimators.unchanged import unchanged_on_error
 from multikernel.observer import listener
 from multikernel.persistence.checkpoint import UNKEPT, Checkpoint
 from multikernel.streams import Source
@@ -61,7 +61,7 @@ def fit_model(model: Model, X: Any, y: Any, sample_weight: Any = None, groups: A
     """
     estimator: Any = model
     method = estimator._method
-    with unchanged_unless_done(estimator):
+    with unchanged_on_error(estimator):
         estimator.check_parameters()
         check_samples_rows(X, y=y, sample_weight=sample_weight, groups=groups)
         X, y = as_source(X, y, sample_weight)
@@ -69,6 +69,7 @@ def fit_model(model: Model, X: Any, y: Any, sample_weight: Any = None, groups: A
             if isinstance(X, Source):
                 fit_source(estimator, X, y, groups)
                 return model
+            require_target(estimator, y)
             forget_sums(estimator)
             checkpoint = Checkpoint.of(
                 getattr(estimator, "checkpoint", None),
@@ -89,6 +90,8 @@ def fit_model(model: Model, X: Any, y: Any, sample_weight: Any = None, groups: A
                 checkpoint=checkpoint,
                 held_out=held_out,
             )
+            if method.ridge is None:  # nothing asks for the training samples any more
+                estimator._samples_bound = None
     return model
 
 
@@ -115,12 +118,12 @@ def fit_on_bank(
     with limited(model.time_budget):
         with _causes_named(model, bank), each_warning_once():
             with limited(_CHOICE * seconds_left()):
-                final = chosen(model, learn, bank, target, sample_weight, checkpoint, held_out)
+                final = choose_parameters(model, learn, bank, target, sample_weight, checkpoint, held_out)
             unrounded = bank.unrounded() if exact else bank
             with limited(None if unrounded is bank else _FIRST_PART * seconds_left()):
-                fitted = solved(model, bank, tasks, starts, partial(learn, final), checkpoint)
+                fitted = solve_tasks(model, bank, tasks, starts, partial(learn, final), checkpoint)
             if unrounded is not bank:
-                again = solved(model, unrounded, tasks, fitted, partial(learn, final), checkpoint.under("exact"))
+                again = solve_tasks(model, unrounded, tasks, fitted, partial(learn, final), checkpoint.under("exact"))
                 fitted = [new.after(old) for new, old in zip(again, fitted, strict=True)]
         numbers = method.search.numbers(final)
         fitted = [replace(each, numbers=numbers) for each in fitted]
@@ -134,7 +137,7 @@ def fit_on_bank(
     return fitted
 
 
-def solved(
+def solve_tasks(
     model: Any,
     bank: KernelBank,
     tasks: Sequence[Task],

@@ -28,7 +28,7 @@ from multikernel.estimators.binding import is_given
 from multikernel.estimators.calibration import FOLDS
 from multikernel.estimators.protocol import Task
 from multikernel.estimators.schedule import cost_of_task
-from multikernel.estimators.search import ROUGH, with_numbers
+from multikernel.estimators.search import ROUGH, with_parameters
 from multikernel.procedures.forecast import Cost
 from multikernel.streams import Source
 from multikernel.streams.dask import as_source
@@ -146,7 +146,7 @@ def check_fits(model: Any, bank: KernelBank, tasks: Sequence[Task]) -> None:
 def _with_any_numbers(model: Any) -> Any:
     """The model with numbers for parameters that are "auto": which ones does not matter to a forecast."""
     asked = model._method.search.automatic(model)
-    return with_numbers(model, **dict.fromkeys(asked, 1.0)) if asked else model
+    return with_parameters(model, **dict.fromkeys(asked, 1.0)) if asked else model
 
 
 def _bytes(model: Any, bank: BankCost, tasks: Sequence[Task]) -> float:
@@ -167,7 +167,7 @@ def _search(model: Any, bank: BankCost, tasks: Sequence[Task]) -> Cost:
         return Cost(Work())
     most, folds = _SEARCHED
     n = bank.n // -(-bank.n // most) * (folds - 1) // folds
-    rough = with_numbers(_with_any_numbers(model), tol=max(ROUGH, getattr(model, "tol", 0.0)))
+    rough = with_parameters(_with_any_numbers(model), tol=max(ROUGH, getattr(model, "tol", 0.0)))
     part = bank.block(max(1, n))
     each = sum((model._method.cost(rough, part, task) for task in tasks), Cost(part.made))
     found = count * _TRIED * folds * each + Cost(bank.sweep)

@@ -7,7 +7,7 @@ model.resampling(groups, target)          how a fit holds out samples
 model.against(bank, X)                    new samples against a training bank
 model.banks(X)                            new samples against the training samples that the predictor uses
 model.predictor_                          the fitted function, a frozen value
-model.few_passes                          whether a fit reads every kernel a few times only
+model.reads_kernels_few_times             whether a fit reads every kernel a few times only
 model.kernel_keys()                       what tells its kernels apart from those of another fit
 """
 

@@ -53,7 +53,7 @@ def loss_weights(size: float, spread: float = 1.0) -> Array:
     return np.asarray(spread / size * LOSS_WEIGHTS)
 
 
-def parts(size: float) -> Array:
+def lam_candidates(size: float) -> Array:
     """Candidates for lam of a margin machine with a kernel of this mean self-value: lam / (1 - lam) is a ridge."""
     odds = size * MARGINS
     return np.asarray(odds / (1.0 + odds))
@@ -117,7 +117,7 @@ class Samples:
         return float(np.sqrt((share @ (Y - share @ Y) ** 2).mean())) or spread(self.target)
 
 
-def with_numbers(model: Any, **values: Any) -> Any:
+def with_parameters(model: Any, **values: Any) -> Any:
     """A copy of the model with these parameters."""
     other = copy(model)
     for name, value in values.items():
@@ -189,7 +189,7 @@ def names_of(*names: str) -> Callable[[Any], tuple[str, ...]]:
 # -- the search --------------------------------------------------------------------------------------------------------
 
 
-def chosen(
+def choose_parameters(
     model: Any,
     learn: Any,
     bank: KernelBank,
@@ -212,11 +212,11 @@ def chosen(
     """
     if not model._method.search.automatic(model):
         return model
-    found = checkpoint.part("parameters", lambda: numbers_found(model, learn, bank, target, weight, resampling))
-    return with_numbers(model, **found)
+    found = checkpoint.part("parameters", lambda: parameters_found(model, learn, bank, target, weight, resampling))
+    return with_parameters(model, **found)
 
 
-def numbers_found(
+def parameters_found(
     model: Any, learn: Any, bank: KernelBank, target: Array, weight: Array | None, resampling: Resampling
 ) -> dict[str, float]:
     """The numbers of all parameters that regularise."""
@@ -224,11 +224,11 @@ def numbers_found(
     unit = 1.0 if is_classifier(model) else spread(target)
     whole = Samples(bank, target, loss_weight(model, target, weight), unit, resampling)
     rules = search.rules(model, whole)
-    model = with_numbers(model, **rules) if rules else model
+    model = with_parameters(model, **rules) if rules else model
     names = search.automatic(model)
     for k, name in enumerate(names):  # one after the other, those that come later at their middle
         later = {each: float(np.median(search.candidates(model, each, whole))) for each in names[k + 1 :]}
-        place = best_place(with_numbers(model, **later), name, learn, whole)
+        place = best_place(with_parameters(model, **later), name, learn, whole)
         model = at_candidate(model, name, whole, place)
     return search.numbers(model)
 
@@ -240,7 +240,7 @@ def best_place(model: Any, name: str, learn: Any, whole: Samples) -> int:
     """
     search = model._method.search
     candidates = search.candidates(model, name, whole)
-    model = with_numbers(model, class_weight=None)  # which ``whole`` has
+    model = with_parameters(model, class_weight=None)  # which ``whole`` has
     count = len(candidates)
     middle = count // 2
     errors = np.full(count, np.inf)
@@ -348,12 +348,12 @@ def whole_fit(model: Any, name: str, learn: Any, train: Samples, test: Samples) 
 def roughly(model: Any) -> Any:
     """The model with a tolerance to compare with."""
     tol = max(ROUGH, getattr(model, "tol", 0.0))
-    return with_numbers(model, tol=tol, verbose=0, probability=None, time_budget=None)
+    return with_parameters(model, tol=tol, verbose=0, probability=None, time_budget=None)
 
 
 def at_candidate(model: Any, name: str, samples: Samples, place: int) -> Any:
     """The model with this candidate for the samples."""
-    return with_numbers(model, **{name: float(model._method.search.candidates(model, name, samples)[place])})
+    return with_parameters(model, **{name: float(model._method.search.candidates(model, name, samples)[place])})
 
 
 # -- folds -------------------------------------------------------------------------------------------------------------

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import Any
+from functools import wraps
+from typing import Any, TypeVar, cast
+
+Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 
 @contextmanager
-def unchanged_unless_done(model: Any) -> Iterator[None]:
+def unchanged_on_error(model: Any) -> Iterator[None]:
     """Take back what was set on an estimator, which may have been fitted before, where the block ends in an error.
 
     Parameters
@@ -22,3 +25,14 @@ def unchanged_unless_done(model: Any) -> Iterator[None]:
         vars(model).clear()
         vars(model).update(before)
         raise
+
+
+def unchanged_unless_done(fit: Fit) -> Fit:
+    """A method of an estimator that takes back what it set where it does not come to its end."""
+
+    @wraps(fit)
+    def whole(self: Any, *args: Any, **kwargs: Any) -> Any:
+        with unchanged_on_error(self):
+            return fit(self, *args, **kwargs)
+
+    return cast(Fit, whole)

@@ -29,8 +29,8 @@ def n_positive(weights: Array) -> int:
 
 
 def certificate(model: Any) -> float:
-    """The relative duality gap; the relative stationarity where the problem is not convex."""
-    return float(model.stationarity_ if hasattr(model, "stationarity_") else model.duality_gap_)
+    """The value of the model's certificate: a relative duality gap, or a stationarity where no bound is known."""
+    return float(model.certificate_.value)
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -15,6 +15,7 @@ from scipy.interpolate import interp1d
 from sklearn.metrics import get_scorer, get_scorer_names
 
 from multikernel._typing import Array
+from multikernel.certificate import Certificate, Kind
 from multikernel.persistence.names import TYPES, RefusedError, class_of, function_of, has_state
 
 ReadArray = Callable[[str], Array]
@@ -125,6 +126,7 @@ class Reader:
             raise RefusedError(f"{value['estimator']} is not an estimator")
         model: Any = object.__new__(cls)
         vars(model).update(_defaults(cls) | {k: self.decode(v) for k, v in value["state"].items()})
+        _join_certificate(model)
         return model
 
     def _dataclass(self, value: Any) -> Any:
@@ -138,6 +140,14 @@ class Reader:
                 "not know"
             )
         return cls(**{k: self.decode(v) for k, v in value["state"].items()})
+
+
+def _join_certificate(model: Any) -> None:
+    """In files of before version 4 the certificate is written under the name of its kind."""
+    kinds: dict[str, Kind] = {"duality_gap_": "duality gap", "stationarity_": "stationarity"}
+    for name, kind in kinds.items():
+        if isinstance(getattr(type(model), name, None), property) and name in vars(model):
+            model.certificate_ = Certificate(kind, vars(model).pop(name))
 
 
 @cache

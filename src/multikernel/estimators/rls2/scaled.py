@@ -25,6 +25,7 @@ from multikernel.procedures.rls2 import ScaledWeights, scaling_factors
 
 def fit_scaled(model: Any, X: Any, y: Any, sample_weight: Any, unlabeled: Any, groups: Any) -> Any:
     """Fit, where ``unlabeled`` are further inputs, on which the factors of ``scaling="transductive"`` depend."""
+    model.check_parameters()
     if unlabeled is not None and model.scaling != "transductive":
         raise ValueError(
             f"{type(model).__name__}: unlabeled inputs are used with scaling='transductive' only, and scaling is "

@@ -17,7 +17,7 @@ from multikernel._workers import limited
 from multikernel.estimators.protocol import Fitted
 from multikernel.estimators.streamed.given import beyond, given, sampled
 from multikernel.estimators.streamed.learning import (
-    begun,
+    begin_state,
     check_classes,
     check_settled,
     learn_state,
@@ -28,7 +28,7 @@ from multikernel.estimators.streamed.learning import (
 from multikernel.estimators.streamed.rows import less, merged
 from multikernel.estimators.streamed.state import State
 from multikernel.estimators.streamed.streaming import check_sums
-from multikernel.estimators.unchanged import unchanged_unless_done
+from multikernel.estimators.unchanged import unchanged_on_error
 
 
 def _approximates(model: Any) -> bool:
@@ -42,6 +42,8 @@ def _approximates(model: Any) -> bool:
 class LearnsFromSums:
     """An estimator that can learn from sums over samples: its ``Method`` has a ``Streaming``."""
 
+    time_budget: Any
+    check_parameters: Any
     _state: State | None = None  # the sums of a model that learns from them
     _solved_last: Sequence[Fitted] = ()
 
@@ -71,14 +73,14 @@ class LearnsFromSums:
         ValueError : where samples, targets, weights or labels do not fit those before, a sample is too large for sums,
             or a parameter was changed that the first call settled; the model is then what it was before the call
         """
-        with unchanged_unless_done(self), limited(self.time_budget):
-            self.check_parameters()
-            check_sums(self)
+        self.check_parameters()
+        check_sums(self)
+        with unchanged_on_error(self), limited(self.time_budget):
             chunk, state = given(X, y, sample_weight), self._state
             check_classes(self, state, classes)
             if state is None:
                 warn_of_few(self, len(chunk))
-                state = begun(self, sampled(chunk, sample_size(self)), classes)
+                state = begin_state(self, sampled(chunk, sample_size(self)), classes)
             check_settled(self, state)
             sums = pass_of(self, state).of(chunk)
             if state.sums:
@@ -112,7 +114,7 @@ class LearnsFromSums:
                 f"{name}: samples are taken off a model that learned by partial_fit or from a source; this one keeps "
                 "no sums"
             )
-        with unchanged_unless_done(self), limited(self.time_budget):
+        with unchanged_on_error(self), limited(self.time_budget):
             check_settled(self, state)
             chunk = given(X, y, sample_weight)
             left = state.rows - len(chunk)

@@ -81,7 +81,7 @@ def check_settled(model: Any, state: State) -> None:
         )
 
 
-def begun(model: Any, sample: Chunk, classes: Any) -> State:
+def begin_state(model: Any, sample: Chunk, classes: Any) -> State:
     """The features that a sample settles."""
     if is_classifier(model):
         classes = np.unique(np.asarray(sample.y if classes is None else classes))

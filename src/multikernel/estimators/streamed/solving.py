@@ -19,7 +19,7 @@ from multikernel.banks.low_rank import LowRankBank
 from multikernel.estimators.advice import advise_on_sizes_of
 from multikernel.estimators.progress import Reporter
 from multikernel.estimators.protocol import Fitted, Task
-from multikernel.estimators.search import Samples, chosen, with_numbers
+from multikernel.estimators.search import Samples, choose_parameters, with_parameters
 from multikernel.estimators.streamed.state import Sample, State
 from multikernel.statistics import Moments, coordinates
 
@@ -34,7 +34,7 @@ def solve(model: Any, state: State, warm: Sequence[Fitted]) -> list[Fitted]:
     warm : what an earlier fit to similar sums returned; may be empty
     """
     held, total, bank = _about_mean(state)
-    unweighted = with_numbers(model, **_values(model, state, total.count))
+    unweighted = with_parameters(model, **_values(model, state, total.count))
     means = total.means * float(model.fit_intercept)
     G, Z = coordinates(total.about(means))
     inner = bank.on_features(G)
@@ -99,7 +99,9 @@ def numbers(model: Any, bank: LowRankBank, sample: Sample) -> dict[str, float]:
         return {}
     own = bank.on_features(sample.F)
     held_out = model.resampling(None, sample.y)
-    found = chosen(with_numbers(model), model._method.learn, own, sample.y, sample.weight, resampling=held_out)
+    found = choose_parameters(
+        with_parameters(model), model._method.learn, own, sample.y, sample.weight, resampling=held_out
+    )
     return {name: getattr(found, name) / _unit(model, name, own, sample, None) for name in names}
 
 
@@ -110,7 +112,7 @@ def _values(model: Any, state: State, count: float) -> dict[str, float]:
     for name, multiple in state.numbers.items():
         bank = bank or state.bank.on_features(sample.F)
         values[name] = multiple * _unit(model, name, bank, sample, count)
-    check_parameters(with_numbers(model, **values))
+    check_parameters(with_parameters(model, **values))
     return values
 
 

@@ -13,7 +13,7 @@ from sklearn.utils import check_random_state
 
 from multikernel.estimators.progress import pace
 from multikernel.estimators.streamed import checkpoint
-from multikernel.estimators.streamed.learning import begun, learn_state, pass_of, sample_size
+from multikernel.estimators.streamed.learning import begin_state, learn_state, pass_of, sample_size
 from multikernel.estimators.streamed.rows import Pass, absent_cell, earlier, first_absent, merged, over
 from multikernel.estimators.streamed.state import State, forget_sums
 from multikernel.estimators.streamed.streaming import check_sums
@@ -47,7 +47,7 @@ def fit_source(model: Any, source: Source, y: Any = None, groups: Any = None) ->
     if seen.sample.y is None:
         raise ValueError(f"{type(model).__name__}: the source has no target; name it where the source is made")
     try:
-        state = begun(model, seen.sample, seen.classes)
+        state = begin_state(model, seen.sample, seen.classes)
     except ValueError as error:
         if seen.sample.first_absent() is None:
             raise

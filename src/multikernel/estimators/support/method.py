@@ -52,7 +52,7 @@ class SupportMKL:
     ----------
     domain : (model, bank) -> Domain, where the weights live; the bank may be a ``BankCost``
     machine : (model) -> SupportMachine
-    solvers : the optimizers that a user may choose by name
+    solvers : the optimizers that a user may choose by name; "auto" among them takes the place of ``support_mkl``
     """
 
     domain: Callable[[Any, Any], Domain]
@@ -63,7 +63,7 @@ class SupportMKL:
         """The weights and the support vector machine of one binary problem, or of one target."""
         domain = self.domain(model, bank)
         problem = Problem(bank, Linear(), self.machine(model), domain, task.target, task.sample_weight)
-        if model.solver == "auto" and as_separable(domain) is not None:
+        if model.solver == "auto" and "auto" not in self.solvers and as_separable(domain) is not None:
             solve = partial(support_mkl, tol=model.tol, max_iter=model.max_iter)
         else:
             optimizer = self.solvers.get(model.solver, QuasiNewton)
@@ -138,13 +138,13 @@ def single_where_large(model: Any, m: int, n: int) -> Any:
     return np.float32 if large and model.solver == "auto" else np.float64
 
 
-CLASSIFIED = Binding(
+CLASSIFIER_BINDING = Binding(
     default_kernels=polynomials_and_wide_gaussians,
     learned_from=distinct_samples,
     precision=single_where_large,
     reach=float("inf"),  # the default widths follow the features' spread
 )
-NUMBERED = Binding(default_kernels=polynomials_and_gaussians, precision=single_where_large)
+REGRESSOR_BINDING = Binding(default_kernels=polynomials_and_gaussians, precision=single_where_large)
 
 
 # -- the methods -------------------------------------------------------------------------------------------------------
@@ -163,11 +163,11 @@ def classifier_method(problem: SupportMKL, **others: Any) -> Method:
         tasks=binary_tasks,
         schedule=SHARED_PASSES,
         search=Search(names=names_of("C"), candidates=problem.candidates),
-        **{"binding": CLASSIFIED, **others},
+        **{"binding": CLASSIFIER_BINDING, **others},
     )
 
 
 def regressor_method(problem: SupportMKL, **others: Any) -> Method:
     """The method of a regressor that solves this problem."""
     search = Search(names=names_of("C", "epsilon"), candidates=problem.candidates, rules=tube, by_rule=("epsilon",))
-    return Method(learn=problem.learn, cost=problem.cost, **{"binding": NUMBERED, "search": search, **others})
+    return Method(learn=problem.learn, cost=problem.cost, **{"binding": REGRESSOR_BINDING, "search": search, **others})

@@ -20,7 +20,7 @@ from multikernel.estimators.fit import fit_model
 from multikernel.estimators.method import Method
 from multikernel.estimators.protocol import Fitted
 from multikernel.estimators.support.l1 import of_sum_one
-from multikernel.estimators.support.method import NUMBERED, SupportMKL
+from multikernel.estimators.support.method import REGRESSOR_BINDING, SupportMKL
 from multikernel.machines import OneClassMachine
 from multikernel.optimizers import CuttingPlane, LevelMethod, ReducedGradient
 
@@ -84,7 +84,9 @@ class OneClassMKL(OutlierMixin, KernelEstimator):  # type: ignore[misc]
     approximation: ApproximationName = None
     rank: Rank = 256
 
-    _method: ClassVar[Method] = Method(learn=_PROBLEM.learn, cost=_PROBLEM.cost, binding=NUMBERED, publish=_publish)
+    _method: ClassVar[Method] = Method(
+        learn=_PROBLEM.learn, cost=_PROBLEM.cost, binding=REGRESSOR_BINDING, publish=_publish
+    )
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the kernel weights and the region; y is ignored.
