@@ -24,8 +24,7 @@ from multikernel import (
     bind,
     kernels,
 )
-from multikernel.estimators.calibration import Isotonic, Sigmoid
-from multikernel.estimators.held_out import FOLDS, stratified
+from multikernel.estimators.calibration import FOLDS, Isotonic, Sigmoid, stratified
 from multikernel.estimators.multiclass import probabilities
 from zoo_estimators import numbered
 
