@@ -214,7 +214,7 @@ class KernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         return self._method.reads_kernels_few_times
 
     def kernel_keys(self) -> Sequence[Any]:
-        """What tells the kernels of ``weights_`` apart from those of other fits, in an order; their numbers here."""
+        """Identifiers of the kernels of ``weights_``, comparable between fits, in an order; their numbers here."""
         return range(self.weights_.shape[-1])
 
     def problem_names(self) -> list[str]:

@@ -79,7 +79,7 @@ class EasyMKLClassifier(BinaryClassifier):
         The family of the paper by default: normalised homogeneous polynomials of degrees 0..10.
     lam : float in [0, 1] or "auto", default "auto"
         0 is the hard margin, 1 the distance of the class means. The sum of the kernels enters, so its meaning follows
-        the number of kernels. "auto" takes the value of least held-out error, which ``lam_`` tells.
+        the number of kernels. "auto" takes the value of least held-out error, published as ``lam_``.
     method : {"sum", "max_min"}, default "sum"
         "sum" solves the problem above. "max_min" finds the kernel of largest margin among those whose weights d have
         2-norm 1: max over d of min over g of (1 - lam) g'Y K(d) Y g + lam |g|^2, from which the papers start, and which
@@ -95,7 +95,7 @@ class EasyMKLClassifier(BinaryClassifier):
     multiclass : {"ovr", "ovo"}, default "ovr"
         One problem for each class or for each pair; all problems share one bank, each learns weights of its own.
     probability : {None, "platt", "isotonic"}, default None
-        Whether ``predict_proba`` tells probabilities: by a sigmoid of the decision value (Platt), or by any function of
+        How decision values become the probabilities of ``predict_proba``: by a sigmoid of the decision value (Platt), or by any function of
         it that does not decrease, which needs many samples. They are calibrated on held-out fifths of the training
         samples, by models that start from the one on all samples and stop at a gap of 5e-2.
     tol : float, default 1e-6
@@ -106,7 +106,7 @@ class EasyMKLClassifier(BinaryClassifier):
     n_jobs : int or None
         Threads over the binary problems.
     checkpoint : str, path or None, default None
-        A directory where binary problems that are solved are kept: the same fit goes on where it was killed.
+        A directory where binary problems that are solved are kept: the same fit resumes from them after it was killed.
     time_budget : float > 0 or None, default None
         Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap. The step
         under way is ended first.

@@ -202,7 +202,7 @@ class FeaturePosterior(Posterior):
         return found
 
     def deviations(self, bank: KernelBank, values: Array) -> Array:
-        """The features themselves tell the self-values."""
+        """The features themselves determine the self-values."""
         whole: Any = bank
         F, columns = whole.F if self.predictor is None else self.predictor.features(bank), []
         for kept, root, smoother in zip(self.features, self.roots, self.smoothers, strict=True):

@@ -19,7 +19,7 @@ _OFTEN_IN_ROWS = 2.0  # seconds between two lines
 
 @dataclass(frozen=True, eq=False)
 class Reporter:
-    """Makes the observers of one fit; whom they tell is settled when the fit begins, on the thread that began it."""
+    """Makes the observers of one fit; whom they report to is settled when the fit begins, on the thread that began it."""
 
     estimator: str
     problems: int
@@ -41,7 +41,7 @@ class Reporter:
         if self.listener is None:
             return lambda event: check_interrupted()
         start, last, first, over = perf_counter(), -np.inf, np.nan, False
-        tell = self.listener
+        report = self.listener
 
         def observe(event: Event) -> None:
             nonlocal last, first, over
@@ -51,7 +51,7 @@ class Reporter:
             first = value if np.isnan(first) else max(first, value if np.isfinite(value) else first)
             if now - last >= self.often or (reached and not over):
                 last, over = now, reached
-                tell(
+                report(
                     Progress(
                         self.estimator,
                         number + 1,
@@ -81,21 +81,21 @@ def pace(model: Any, known: int | None, done: int = 0) -> Callable[[int], None]:
     done : int, how many rows an earlier pass has done
     """
     verbose = getattr(model, "verbose", 0)
-    tell = listener() or ((lambda progress: print(progress, flush=True)) if verbose else None)
+    report = listener() or ((lambda progress: print(progress, flush=True)) if verbose else None)
     begin = perf_counter()
     last = begin
 
-    def told(rows: int) -> None:
+    def reached(rows: int) -> None:
         nonlocal last
         check_interrupted()
         now = perf_counter()
         over = known is not None and rows >= known
-        if tell is None or (not over and now - last < (_OFTEN_IN_ROWS if verbose < 2 else 0.0)):
+        if report is None or (not over and now - last < (_OFTEN_IN_ROWS if verbose < 2 else 0.0)):
             return
         last = now
         left = 1.0 - rows / known if known else 1.0
         speed = (rows - done) / max(now - begin, 1e-9)
         name, part = type(model).__name__, Certificate("stationarity", left)
-        tell(Reading(name, 1, 1, rows, part, 0.0, now - begin, 1.0, rows, known, speed))
+        report(Reading(name, 1, 1, rows, part, 0.0, now - begin, 1.0, rows, known, speed))
 
-    return told
+    return reached

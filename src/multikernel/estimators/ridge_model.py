@@ -149,7 +149,7 @@ class RidgeRegressor(RidgeModel, KernelRegressor):
         X : samples like those of ``fit``; with ``kernels="precomputed"`` matrices (m, len(X), n_train)
         return_std : bool, default False, whether standard deviations are returned as well
         self_values : array (m, len(X)), the kernels of each new sample with itself; needed for standard deviations
-            where X are matrices or a bank against the training samples, which do not tell them
+            where X are matrices or a bank against the training samples, which do not determine them
 
         Returns
         -------
@@ -253,7 +253,7 @@ class RidgeRegressor(RidgeModel, KernelRegressor):
         if bank.of_distances:
             return np.zeros((m, bank.shape[0]))
         raise ValueError(
-            f"{name}: matrices against training samples do not tell the kernels of a new sample with itself, which "
+            f"{name}: matrices against training samples do not determine the kernels of a new sample with itself, which "
             f"standard deviations need: pass self_values, shape ({m}, {bank.shape[0]})"
         )
 

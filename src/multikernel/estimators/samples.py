@@ -1,6 +1,6 @@
 """Samples as kernels take them, checked: those of training, and new ones with the same columns.
 
-What training tells of its columns is kept on the estimator: which held strings, which dates, and the array library that
+What is known of the columns from training is kept on the estimator: which held strings, which dates, and the array library that
 the samples were of.
 """
 

@@ -36,7 +36,7 @@ _STRIDE = 2  # candidates are tried in such steps first, and then those beside t
 _LEAST = 0.01  # of the error: what a step towards more complex models has to bring for the next one to be tried
 _EQUAL = 1e-3  # of the error: candidates that differ by less are as good as each other
 ROUGH = 1e-2  # tolerance of the fits that are compared
-_DIGITS = 9  # to which kernel values tell samples apart
+_DIGITS = 9  # to which kernel values of different samples differ
 TUBE = 0.1  # of the spread of the target: residuals that cost nothing where epsilon is "auto"
 RIDGES = np.geomspace(1e4, 1e-6, 16)  # of a kernel whose mean self-value is 1
 MARGINS = np.geomspace(1e2, 1e-4, 10)
@@ -234,7 +234,7 @@ def parameters_found(
 
 
 def best_place(model: Any, name: str, learn: Any, whole: Samples) -> int:
-    """Which candidate has the least held-out error; the one in the middle where nothing tells.
+    """Which candidate has the least held-out error; the one in the middle where none is better than another.
 
     Where the time ends the search, a warning says which candidates were not compared.
     """
@@ -258,7 +258,7 @@ def best_place(model: Any, name: str, learn: Any, whole: Samples) -> int:
         return bool(errors[place] <= (1.0 - least) * before) and not time_is_up()
 
     def best() -> int:
-        """The simplest of those that are as good, for all that rough fits tell."""
+        """The simplest of those that are as good, as far as rough fits can say."""
         return int(np.argmax(errors <= (1.0 + _EQUAL) * errors.min()))
 
     if folds and improves(middle):

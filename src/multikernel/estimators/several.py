@@ -31,7 +31,7 @@ def share_reference(models: Sequence[Any], bank: KernelBank) -> None:
 
 
 def in_one_pass(models: Sequence[Any]) -> bool:
-    """Whether one pass over the kernels tells the functions of all models."""
+    """Whether one pass over the kernels gives the functions of all models."""
     predictors = [model.predictor_ for model in models]
     return all(isinstance(predictor, KernelPredictor) and predictor.linear for predictor in predictors)
 

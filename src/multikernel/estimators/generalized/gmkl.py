@@ -64,7 +64,7 @@ class GMKLClassifier(GeneralizedModel, BinaryClassifier):
         Laplacian() with q = 1 in the place of q = 2.
     degree : int >= 1, default 2, of "polynomial"
     C : float > 0 or "auto", default 1.0
-        Weight of the squared hinge losses; "auto" takes the value of least held-out error, which ``C_`` tells.
+        Weight of the squared hinge losses; "auto" takes the value of least held-out error, published as ``C_``.
     fit_intercept : bool, default True
         Whether there is an intercept, and with it the equality y'a = 0.
     penalty : float > 0, default 1.0
@@ -109,7 +109,7 @@ class GMKLClassifier(GeneralizedModel, BinaryClassifier):
     Notes
     -----
     "rbf_product" learns on distances. A bank that stands where X stands is turned into one of distances; to predict on
-    rows of a bank, take those of ``bank.distances()``, since kernels alone do not tell how far a new sample is.
+    rows of a bank, take those of ``bank.distances()``, since kernels alone do not determine how far away a new sample is.
 
     References
     ----------
@@ -172,7 +172,7 @@ class GMKLRegressor(GeneralizedModel, RidgeRegressor):
         tells.
     penalty : float > 0 or "auto", default "auto"
         As in GMKLClassifier; "auto" is the variance of the target times the mean self-value of the kernels to the power
-        of the norm, which ``penalty_`` tells. Of a sum of kernels alpha and penalty matter as one number.
+        of the norm, published as ``penalty_``. Of a sum of kernels alpha and penalty matter as one number.
     fit_intercept : bool, default True
         Whether the mean of the targets is taken off first and is the intercept.
     kernels, combination, profile, degree, norm, radius, offset, n_init, tol, max_iter, random_state,

@@ -166,7 +166,7 @@ def _of_new(model: Any, X: Any) -> Any:
             X = _distances(X)
         elif is_given(model, X):
             raise ValueError(
-                f"{type(model).__name__}: kernels between new and training samples do not tell their distances; "
+                f"{type(model).__name__}: kernels between new and training samples do not determine their distances; "
                 "take distances = bank.distances() of a bank of all samples, fit on distances[train, train] and "
                 "predict on distances[test, train]"
             )
@@ -208,7 +208,7 @@ def _solve(model: Any, problem: Problem, start: Array | None, warm: Array | None
 
 def _starts(model: Any, problem: Problem, known: Array | None) -> list[Array]:
     """An earlier model's weights or the central ones, then random multiples of these."""
-    # a model without weights tells nothing, and steps of a polynomial do not lead away from it
+    # a model without weights is no start:  steps of a polynomial do not lead away from it
     first = known if known is not None and known.any() else central_start(problem)
     if problem.linear or model.n_init == 1:
         return [first]

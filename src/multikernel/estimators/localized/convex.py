@@ -73,7 +73,7 @@ def _check(model: Any) -> None:
 
 
 def _grouped(model: Any, bank: KernelBank, names: Sequence[Any], weight: Array | None = None) -> LocalizedBank:
-    """The kernels of all groups; what is told of them is published."""
+    """The kernels of all groups; their names and memberships are published."""
     try:
         h, rule = _groups_of(model, bank, np.ones(bank.shape[0]) if weight is None else weight)
     except ValueError as error:
@@ -232,7 +232,7 @@ class LocalizedMKLClassifier(LocalizedModel, BinaryClassifier):
 
     max over a of sum a - 1/2 a'Y K Y a, 0 <= a <= C, y'a = 0. It is convex, and ``objective_`` is its value. The
     groups are clusters in the feature space of the mean of the kernels, each divided by its mean self-value, unless
-    ``memberships`` tells others; a new sample belongs to the group whose centre is nearest there. Centres and clusters
+    ``memberships`` gives others; a new sample belongs to the group whose centre is nearest there. Centres and clusters
     follow ``sample_weight``: a sample of weight 2 is like two samples.
 
     Parameters
@@ -251,7 +251,7 @@ class LocalizedMKLClassifier(LocalizedModel, BinaryClassifier):
     p : finite float >= 1, default 2.0
         The norm of each group's ball; 1 selects few kernels in each group.
     C : float > 0 or "auto", default 1.0
-        Weight of the hinge losses; "auto" takes the value of least held-out error, which ``C_`` tells.
+        Weight of the hinge losses; "auto" takes the value of least held-out error, published as ``C_``.
     fit_intercept : bool, default True
         Whether there is an intercept, and with it the equality y'a = 0.
     solver : {"auto", "block_norm", "projected_gradient"}, default "auto"

@@ -235,7 +235,7 @@ class GatedMKLClassifier(GatedModel, BinaryClassifier):
     ridge : float > 0, default 0.1
         Keeps the gates from turning from one kernel to another at once.
     C : float > 0 or "auto", default 1.0
-        Weight of the squared losses; "auto" takes the value of least held-out error, which ``C_`` tells.
+        Weight of the squared losses; "auto" takes the value of least held-out error, published as ``C_``.
     fit_intercept : bool, default True
         Whether there is an intercept.
     tol : float, default 1e-3

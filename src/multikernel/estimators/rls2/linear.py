@@ -173,7 +173,7 @@ class LinearRLS2Regressor(ScaledModel, RidgeRegressor):
     ----------
     alpha : float > 0 or "auto", default "auto"
         With scaling="norm", values of interest lie between 1e-4 and 1; ``multikernel.path`` follows them. "auto" takes
-        the value of least held-out error, which ``alpha_`` tells.
+        the value of least held-out error, published as ``alpha_``.
     scaling : {"norm", "transductive", "none"}, default "norm"
         s_j = 1 / |x_j|^2 over the training samples, or with "transductive" over these and further inputs, given to
         ``fit`` as ``unlabeled``; or 1. A feature that is zero has factor 0 and coefficient 0.

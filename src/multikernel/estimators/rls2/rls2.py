@@ -134,7 +134,7 @@ class RLS2Regressor(ScaledModel, LearnsFromSums, RidgeRegressor):
         Kernels are taken as they are; ``kernel.centered()`` centres one in its feature space.
     alpha : float > 0 or "auto", default "auto"
         Scaled kernels have trace 1, so values of interest lie between 1e-6 and 1; ``multikernel.path`` follows them.
-        "auto" takes the value of least held-out error, which ``alpha_`` tells.
+        "auto" takes the value of least held-out error, published as ``alpha_``.
     scaling : {"trace", "transductive", "none"}, default "trace"
         s_k = 1 / tr K_k; or one over the sum of the self-values of the training samples and of further ones
         (``unlabeled`` in ``fit``); or 1. A kernel that is zero has factor 0 and weight 0.
@@ -142,7 +142,7 @@ class RLS2Regressor(ScaledModel, LearnsFromSums, RidgeRegressor):
         Whether the mean of the targets is taken off first and is the intercept.
     mode : {"certified", "paper"}, default "certified"
         Newton steps to a relative duality gap of ``tol``, or the paper's alternation with its stopping rule, which for
-        small alpha stops early; ``duality_gap_`` tells by how much at most. Where that rule was met no warning says
+        small alpha stops early; ``duality_gap_`` bounds by how much. Where that rule was met no warning says
         that the gap is above ``tol``.
     tol : float, default 1e-4
         Relative duality gap at which to stop.

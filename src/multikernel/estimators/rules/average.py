@@ -41,7 +41,7 @@ class AverageMKLClassifier(BinaryClassifier):
     learner : {"svc", "margin"}, default "svc"
         The classifier on the weighted kernel: a support vector machine, or the margin machine of EasyMKL.
     C : float > 0 or "auto", default "auto"
-        Loss weight of "svc"; "auto" takes the value of least held-out error, which ``C_`` tells.
+        Loss weight of "svc"; "auto" takes the value of least held-out error, published as ``C_``.
     lam : float in [0, 1] or "auto", default 0.1
         Of "margin", as in EasyMKLClassifier.
     class_weight : None, "balanced" or dict from labels to weights, default None
@@ -50,7 +50,7 @@ class AverageMKLClassifier(BinaryClassifier):
     multiclass : {"ovr", "ovo"}, default "ovr"
         One problem for each class or for each pair; all problems share one bank.
     probability : {None, "platt", "isotonic"}, default None
-        Whether ``predict_proba`` tells probabilities: by a sigmoid of the decision value (Platt), or by any function of
+        How decision values become the probabilities of ``predict_proba``: by a sigmoid of the decision value (Platt), or by any function of
         it that does not decrease, which needs many samples. They are calibrated on held-out fifths of the training
         samples, by models that start from the one on all samples and stop at a gap of 5e-2.
     tol : float, default 1e-6
@@ -60,12 +60,12 @@ class AverageMKLClassifier(BinaryClassifier):
     n_jobs : int or None
         Threads over the binary problems.
     checkpoint : str, path or None, default None
-        A directory where binary problems that are solved are kept: the same fit goes on where it was killed.
+        A directory where binary problems that are solved are kept: the same fit resumes from them after it was killed.
     time_budget : float > 0 or None, default None
         Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap. The step
         under way is ended first.
     verbose : int, default 0
-        1 prints a forecast; a rule takes no steps that could be told.
+        1 prints a forecast; a rule takes no steps that could be reported.
     approximation, rank : as in L1MKLClassifier
     cv : as in L1MKLClassifier
 

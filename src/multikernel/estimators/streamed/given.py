@@ -57,7 +57,7 @@ def beyond(left: Moments, before: Moments) -> bool:
     """Whether more was taken off than there was: no samples have the sums that are left.
 
     Sums of products over samples, with 1 and a target beside the features, are a matrix without negative eigenvalues.
-    Where it has none, what was taken off may still be no part of what was given: sums do not tell.
+    Where it has none, what was taken off may still be no part of what was given: sums do not show that.
     """
     return any(_indefinite(_products(left, t), _products(before, t)) for t in range(len(left.target_sums)))
 

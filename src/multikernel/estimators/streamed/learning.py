@@ -64,7 +64,7 @@ def _settled(model: Any) -> dict[str, str]:
     for name in _SETTLED.intersection(parameters):
         try:
             found[name] = digest(parameters[name])
-        except TypeError:  # of this one nobody can tell whether it was changed
+        except TypeError:  # whether this one was changed is not known
             continue
     return found
 

@@ -134,7 +134,7 @@ def _check_features(F: Any, chunk: Chunk, rows: slice) -> None:
     if not fits.all():
         raise ValueError(
             f"{chunk.place(rows.start + int(np.argmin(fits)))}: the features that kernels make of this sample are "
-            f"beyond {_LARGEST:g}, and sums of their squares are no numbers; give the columns in another unit"
+            f"beyond {_LARGEST:g}, and sums of their squares overflow; give the columns in another unit"
         )
 
 

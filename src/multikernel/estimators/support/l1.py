@@ -50,19 +50,19 @@ class L1MKLClassifier(BinaryClassifier):
         By default polynomials of degrees 1 to 3, normalised, and seven Gaussians, of the gamma of ``SVC()``, 1 / (p v)
         with v the variance of all entries of the p features, and of its halves down to the 64th part.
     C : float > 0 or "auto", default 1.0
-        Weight of the hinge losses; "auto" takes the value of least held-out error, which ``C_`` tells.
+        Weight of the hinge losses; "auto" takes the value of least held-out error, published as ``C_``.
     fit_intercept : bool, default True
         Whether there is an intercept, and with it the equality y'a = 0.
     solver : {"auto", "reduced_gradient", "cutting_plane", "level", "subgradient"}, default "auto"
         "auto" forecasts what is fastest, an interior point method over weights and support vectors together or a few
-        support vector machines and the problem of their mixtures by turns; the others are SimpleMKL, SILP, the level
+        support vector machines and the problem of their mixtures alternately; the others are SimpleMKL, SILP, the level
         method and projected subgradients, which solve a support vector machine a step.
     class_weight : None, "balanced" or dict from labels to weights, default None
         What C is multiplied with for the samples of each class, as in scikit-learn.
     multiclass : {"ovr", "ovo"}, default "ovr"
         One problem for each class or for each pair; all problems share one bank, each learns weights of its own.
     probability : {None, "platt", "isotonic"}, default None
-        Whether ``predict_proba`` tells probabilities: by a sigmoid of the decision value (Platt), or by any function of
+        How decision values become the probabilities of ``predict_proba``: by a sigmoid of the decision value (Platt), or by any function of
         it that does not decrease, which needs many samples. They are calibrated on held-out fifths of the training
         samples, by models that start from the one on all samples and stop at a gap of 5e-2.
     tol : float, default 1e-4
@@ -72,7 +72,7 @@ class L1MKLClassifier(BinaryClassifier):
     n_jobs : int or None
         Threads over the binary problems of "ovo"; those of "ovr" run together, each pass made once for all of them.
     checkpoint : str, path or None, default None
-        A directory where binary problems that are solved are kept: the same fit goes on where it was killed.
+        A directory where binary problems that are solved are kept: the same fit resumes from them after it was killed.
     time_budget : float > 0 or None, default None
         Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
         that says what was not compared where C="auto" had no time for all candidates. The step under way is ended
@@ -149,10 +149,9 @@ class L1MKLRegressor(KernelRegressor):
     ----------
     C : float > 0 or "auto", default "auto"
         Weight of the losses, in units of the target: scale C with it. "auto" takes the value of least held-out error,
-        which ``C_`` tells.
+        published as ``C_``.
     epsilon : float >= 0 or "auto", default "auto"
-        Residuals up to it cost nothing, in units of the target; "auto" is a tenth of its standard deviation, which
-        ``epsilon_`` tells.
+        Residuals up to it cost nothing, in units of the target; "auto" is a tenth of its standard deviation, published as ``epsilon_``.
     fit_intercept : bool, default True
         Whether there is an intercept, and with it the equality sum b = 0.
     kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"

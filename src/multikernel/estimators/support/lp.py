@@ -72,7 +72,7 @@ class LpMKLClassifier(BinaryClassifier):
         The centre of the ball, |d - offset|_p <= 1, or of the ellipsoid: weights that are thought right before the data
         are seen.
     C : float > 0 or "auto", default 1.0
-        Weight of the hinge losses; "auto" takes the value of least held-out error, which ``C_`` tells.
+        Weight of the hinge losses; "auto" takes the value of least held-out error, published as ``C_``.
     fit_intercept : bool, default True
         Whether there is an intercept, and with it the equality y'a = 0.
     solver : {"auto", "block_norm", "projected_gradient"}, default "auto"

@@ -101,7 +101,7 @@ class SMKLClassifier(BinaryClassifier):
         By default polynomials of degrees 1 to 3, normalised, and seven Gaussians, of the gamma of ``SVC()``, 1 / (p v)
         with v the variance of all entries of the p features, and of its halves down to the 64th part.
     C : float > 0 or "auto", default 1.0
-        Weight of the hinge losses; "auto" takes the value of least held-out error, which ``C_`` tells.
+        Weight of the hinge losses; "auto" takes the value of least held-out error, published as ``C_``.
     fit_intercept : bool, default True
         Whether the support vector machine at the end has an intercept; the smoothed problem has none.
     smoothing : float > 0, default 1.0
@@ -175,8 +175,7 @@ class SMKLRegressor(KernelRegressor):
     fit_intercept : bool, default True
         Whether there is an intercept, and with it the equality sum b = 0.
     smoothing : float > 0 or "auto", default "auto"
-        s, in units of b'K_k b. "auto" is the variance of the target over the mean self-value of the kernels, which
-        ``smoothing_`` tells.
+        s, in units of b'K_k b. "auto" is the variance of the target over the mean self-value of the kernels, published as ``smoothing_``.
     solver : {"auto"}
         An interior point method over weights and support vectors together.
     kernels : as in L1MKLRegressor

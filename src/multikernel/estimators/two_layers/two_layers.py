@@ -148,7 +148,7 @@ class TwoLayerModel(RidgeModel):
         return cast(TwoLayerPredictor | TwoLayerPredictors, self.predictor_).kernel(one, other)
 
     def kernel_matrix(self, X: Any, Z: Any = None) -> Array:
-        """The learned kernel, as ``kernel`` tells it.
+        """The learned kernel, as ``kernel`` returns it.
 
         Parameters
         ----------
@@ -182,11 +182,11 @@ class TwoLayerRegressor(TwoLayerModel, RidgeRegressor):
         By default Gaussians of five widths and the linear kernel, on all features, which should be standardised.
     second : {"auto", "linear", "polynomial", "gaussian"}, default "auto"
         k2(z, w) = z'w, (1 + z'w)^degree or exp(-|z - w|^2 / 2); "auto" takes the one of least held-out error, the
-        linear one unless another is better by more than a standard error, and ``second_`` tells which.
+        linear one unless another is better by more than a standard error, and the one taken is published as ``second_``.
     degree : int, default 2
         Of the polynomial.
     alpha : float > 0 or "auto", default "auto"
-        The ridge of the second layer; "auto" takes the value of least held-out error, which ``alpha_`` tells.
+        The ridge of the second layer; "auto" takes the value of least held-out error, published as ``alpha_``.
     beta : float > 0, default 0.1
         The ridge of the first layer.
     fit_intercept : bool, default True
