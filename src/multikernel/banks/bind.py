@@ -4,7 +4,7 @@ powers of one matrix (four or more)   PowersBank: one matrix, never one for each
                                       memory budget
 explicit features                     FactorBank, where they are fewer than the samples
 multiples, centred kernels            a wrapper around the bank of the kernels inside
-kernels of encoded samples            EncodedBank around the bank of the kernels inside, on the encodings side by side
+kernels of encoded samples            a MappedBank around the bank of the kernels inside, on the encodings side by side
 ANOVA kernels (two or more)           PackedBank of all degrees from one recursion; in single precision, and then
                                       LazyBank, beyond the memory budget
 kernels that are costly to evaluate   a PackedBank of their own, in the same precisions
@@ -31,7 +31,6 @@ from multikernel._rules import Number
 from multikernel.banks.array_bank import ArrayBank
 from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.concatenated import ConcatenatedBank
-from multikernel.banks.encoded import EncodedBank, encoded
 from multikernel.banks.kinds import (
     FEW,
     SMALL_STACK,
@@ -48,6 +47,7 @@ from multikernel.banks.kinds import (
     rest_bank,
     subsets_bank,
 )
+from multikernel.banks.mapped import EncodedSamples, MappedBank, encoded
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import OfDistance
 from multikernel.kernels.facts import Costly, Elementary, Encodes, ExplicitFeatures, PowerOf, Wrapped
@@ -255,7 +255,7 @@ def _encoded(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBan
     ]
     F = encoded(parts, X)
     resolved = tuple(kernel.resolve(Features(F.shape[1])) for kernel in inner)
-    return EncodedBank(_bind(resolved, F, storage), parts)
+    return MappedBank(_bind(resolved, F, storage), EncodedSamples(parts))
 
 
 def _place(fact: Encodes, different: list[Encodes]) -> int:

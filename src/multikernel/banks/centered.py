@@ -20,7 +20,6 @@ import numpy as np
 from multikernel._linalg import as_columns
 from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank
-from multikernel.banks.forms import register_form
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indexed import IndexedBank
 from multikernel.banks.rotation import Rotation
@@ -142,6 +141,3 @@ def _row_means(bank: KernelBank) -> Array:
     """The mean of every row of every kernel, which in a square bank is the column means, too."""
     c = bank.shape[1]
     return bank.apply(np.full((c, 1), 1.0 / c))[:, :, 0]
-
-
-register_form("centered", CenteredBank.of)

@@ -207,7 +207,7 @@ class FactorBank(KernelBank):
         H = root[:, None] * (H - mean)
         return replace(self, F=H if self.square else dense(self.F) - mean, H=H)
 
-    def weighed(self, weight: Array) -> FactorBank:
+    def weighted(self, weight: Array) -> FactorBank:
         F = scaled_rows(self.F, weight if foreign(self.F) else weight.astype(self.F.dtype, copy=False))
         return replace(self, F=F, H=F)
 

@@ -18,8 +18,8 @@ from multikernel.banks.base import KernelBank
 from multikernel.banks.concatenated import ConcatenatedBank
 from multikernel.banks.memberships import Memberships
 from multikernel.banks.placed import PlacedBank
-from multikernel.banks.weighed import WeighedBank
-from multikernel.banks.wrappers import asked
+from multikernel.banks.weighted import WeightedBank
+from multikernel.banks.wrappers import delegate
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,17 +76,18 @@ class LocalizedBank(KernelBank):
         rows, columns = np.flatnonzero(left), np.flatnonzero(right)
         some = self.local and (len(rows) < len(left) or len(columns) < len(right))
         if not some:
-            return WeighedBank(self.whole, left, right)
+            return WeightedBank(self.whole, left=left, right=right)
         block = self.whole.principal(rows) if self.square else self.whole.block(rows, columns)
-        return PlacedBank(WeighedBank(block, left[rows], right[columns]), rows, columns, self.shape, self.square)
+        weighted = WeightedBank(block, left=left[rows], right=right[columns])
+        return PlacedBank(weighted, rows, columns, self.shape, self.square)
 
     def tiles(self, rows: Index) -> Iterator[Array]:
         return self.bank.tiles(rows)
 
-    combine, combine_all, apply = asked("combine"), asked("combine_all"), asked("apply")
-    quad, quads, inner, matrix = asked("quad"), asked("quads"), asked("inner"), asked("matrix")
-    pairs, pair_forms, hadamard_apply = asked("pairs"), asked("pair_forms"), asked("hadamard_apply")
-    diagonal, traces = asked("diagonal"), asked("traces")
+    combine, combine_all, apply = delegate("combine"), delegate("combine_all"), delegate("apply")
+    quad, quads, inner, matrix = delegate("quad"), delegate("quads"), delegate("inner"), delegate("matrix")
+    pairs, pair_forms, hadamard_apply = delegate("pairs"), delegate("pair_forms"), delegate("hadamard_apply")
+    diagonal, traces = delegate("diagonal"), delegate("traces")
 
     def block(self, rows: Index, columns: Index) -> LocalizedBank:
         part = self.whole.block(rows, columns)

@@ -28,7 +28,6 @@ from multikernel._rules import listed, repeated, shortened, shown
 from multikernel._typing import Array
 from multikernel.banks.base import KernelBank
 from multikernel.banks.checks import as_array
-from multikernel.banks.forms import register_form
 from multikernel.banks.indices import samples
 from multikernel.banks.precomputed import precomputed
 from multikernel.tables.cells import is_frame
@@ -337,6 +336,3 @@ def _first_unlike(K: Array) -> tuple[tuple[int, int], float, float]:
 
 def _quoted(names: Iterable[str]) -> str:
     return shortened([repr(name) for name in names])
-
-
-register_form("rows", BankRows)

@@ -17,9 +17,10 @@ from multikernel._warnings import Message, keeping, warn_once
 from multikernel.banks import KernelBank, bind_kernels, precomputed
 from multikernel.banks.bind import sketched
 from multikernel.banks.checks import check_self_values
+from multikernel.banks.mapped import MappedBank
 from multikernel.banks.precomputed import Precomputed, rectangular
 from multikernel.banks.threads import slices
-from multikernel.banks.view_bank import ViewBank, bank_of_views, bind_view
+from multikernel.banks.view_bank import ViewSamples, bank_of_views, bind_view
 from multikernel.banks.views import BankRows, Views, check_samples_rows, is_views, views
 from multikernel.estimators.advice import advise_on_features
 from multikernel.estimators.feature_predictor import FeaturePredictor
@@ -159,7 +160,8 @@ class TakesKernels(TakesSamples):
             if isinstance(part, KernelBank):
                 bank = part
                 own = bank.names or tuple(f"kernel {k}" for k in range(len(bank)))
-                bound.append(ViewBank(bank, view, columns=np.arange(bank.shape[1]) if X.rows is None else X.rows))
+                columns = np.arange(bank.shape[1]) if X.rows is None else X.rows
+                bound.append(MappedBank(bank, ViewSamples(view, columns=columns)))
             else:
                 family = self._family_of(view, part)
                 bound.append(bind_view(family, view, part, self._precision, self._bind_kernels))

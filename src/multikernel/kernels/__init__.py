@@ -1,6 +1,5 @@
 """What to compute: kernels and families of kernels, free of data."""
 
-from multikernel.kernels import algebra, views  # noqa: F401  (they register what k.on(columns) or k1 + k2 makes)
 from multikernel.kernels.anisotropic import Anisotropic
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.categories import OneHot

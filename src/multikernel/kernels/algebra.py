@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from multikernel._parameters import Degree, NonNegative
 from multikernel._typing import Array
-from multikernel.kernels.base import Fact, Inner, Kernel, register_form
+from multikernel.kernels.base import Fact, Inner, Kernel
 from multikernel.kernels.facts import PowerOf, Wrapped
 
 
@@ -179,9 +179,3 @@ class Scaled(View):
 
     def __repr__(self) -> str:
         return f"{self.factor!r} * {within(self.kernel)}"
-
-
-register_form("sum", Sum.of)
-register_form("product", Product.of)
-register_form("power", Power)
-register_form("scaled", Scaled)

@@ -14,7 +14,7 @@ from sklearn.utils.sparsefuncs import mean_variance_axis
 
 from multikernel._rules import Instance, shown
 from multikernel._typing import Array
-from multikernel.kernels.base import Kernel, register_form
+from multikernel.kernels.base import Kernel
 from multikernel.kernels.encoding import Encoded, Encoding
 from multikernel.kernels.features import Features
 from multikernel.kernels.samples import as_floats, dense, scaled_columns
@@ -187,6 +187,3 @@ def standardized(kernel: Kernel) -> Kernel:
     if isinstance(kernel, Restricted):
         return Restricted(standardized(kernel.kernel), kernel.columns)
     return Encoded(kernel, Standardize())
-
-
-register_form("standardized", standardized)

@@ -13,7 +13,7 @@ from multikernel._linalg import inverse_root
 from multikernel._rules import shown
 from multikernel._typing import Array, Columns
 from multikernel.kernels.algebra import View, within
-from multikernel.kernels.base import Fact, Kernel, register_form
+from multikernel.kernels.base import Fact, Kernel
 from multikernel.kernels.distance import OfDistance
 from multikernel.kernels.facts import Costly, Elementary, Encodes, ExplicitFeatures, PowerOf, Wrapped
 from multikernel.kernels.features import Features
@@ -236,8 +236,3 @@ class Centered(View):
 def _signs(diagonal: Array) -> Array:
     """1, 0 where d = 0 and NaN where d is not finite: the self-values of a normalised kernel."""
     return np.where(np.isfinite(diagonal), diagonal > 0, np.nan).astype(diagonal.dtype)
-
-
-register_form("on", Restricted)
-register_form("normalized", Normalized)
-register_form("centered", Centered)

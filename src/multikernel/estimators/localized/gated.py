@@ -15,9 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from multikernel._parameters import Count, Part, Positive, Seed, Starts, Verbosity
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.banks.featured import FeaturedBank
 from multikernel.banks.indexed import IndexedBank
 from multikernel.banks.localized import LocalizedBank
+from multikernel.banks.mapped import FeaturedSamples, MappedBank
 from multikernel.banks.memberships import Gates
 from multikernel.banks.threads import one_blas_thread
 from multikernel.combinations import Linear
@@ -63,11 +63,11 @@ class GatedPredictor(KernelPredictor):
 
     def _gated(self, bank: KernelBank) -> KernelBank:
         """Every kernel behind the gates of every problem."""
-        features = cast(FeaturedBank, bank)
+        features = _featured(bank)
         m = len(bank)
         number = np.arange(self.weights.shape[1])
         return LocalizedBank(
-            features.bank,
+            cast(MappedBank, bank).bank,
             np.ascontiguousarray(self.gates.of(features.rows).T),
             np.ascontiguousarray(self.gates.of(features.columns).T),
             self.gates,
@@ -112,7 +112,7 @@ class GatedMKL(KernelEstimator):
                 f"{type(self).__name__}: gates are functions of numeric features, so X must be an array or a frame of "
                 "numbers, not sparse, not kernel matrices and not views"
             )
-        return FeaturedBank.of(bank, np.asarray(samples, dtype=float)), target
+        return MappedBank(bank, FeaturedSamples.of(np.asarray(samples, dtype=float))), target
 
     def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
         size, machine = kernel_size(bank), self._machine()
@@ -155,23 +155,28 @@ class GatedMKL(KernelEstimator):
         """
         check_is_fitted(self)
         predictor = cast(GatedPredictor, self.predictor_)
-        rows = [predictor.gates.of(cast(FeaturedBank, bank).rows) for bank in self.banks(X)]
+        rows = [predictor.gates.of(_featured(bank).rows) for bank in self.banks(X)]
         problems = len(predictor.weights)
         found = np.concatenate(rows).reshape(-1, problems, predictor.n_kernels).transpose(0, 2, 1)
         return found[:, :, 0] if problems == 1 else found
 
     def _against(self, Z: Any) -> KernelBank:
-        reference = cast(FeaturedBank, cast(GatedPredictor, self.predictor_).reference)
+        reference = _featured(cast(GatedPredictor, self.predictor_).reference)
         bank = super()._against(Z)
-        features = (np.asarray(Z, dtype=float) - reference.center) / reference.scale
-        return replace(reference, bank=bank, rows=features[: bank.shape[0]], columns=features)
+        features = reference.features(Z)
+        return MappedBank(bank, replace(reference, rows=features[: bank.shape[0]], columns=features))
 
 
 def _features(bank: KernelBank) -> Array:
     """The features of a bank's samples; of some of them where kernels follow the sample that they are of."""
     if isinstance(bank, IndexedBank):
         return _features(bank.parent)[bank.rows]
-    return cast(FeaturedBank, bank).rows
+    return _featured(bank).rows
+
+
+def _featured(bank: KernelBank) -> FeaturedSamples:
+    """The features of a bank that ``_bind`` made."""
+    return cast(FeaturedSamples, cast(MappedBank, bank).samples)
 
 
 def _coefficients(weights: GateWeights) -> Array:
