@@ -164,14 +164,18 @@ def _on_arrays(kernels: tuple[Kernel, ...], X: Any, memory: int) -> KernelBank:
     """The bank of samples of another library."""
     linear = all(any(isinstance(fact, ExplicitFeatures) for fact in kernel.facts()) for kernel in kernels)
     bank = factors_bank(kernels, X) if linear else None
-    return ArrayBank.of(kernels, X, memory) if bank is None or bank.n_features >= X.shape[0] else bank
+    if bank is None or bank.n_features >= X.shape[0]:
+        return ArrayBank.of(kernels, X, memory)
+    return bank
 
 
 def _bind(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBank:
     groups = _groups(kernels, X, storage.dtype.itemsize)
     order = np.argsort(np.concatenate([group.members for group in groups]))
     banks = tuple(group.bank(tuple(kernels[k] for k in group.members), X, storage) for group in groups)
-    return banks[0] if len(banks) == 1 else ConcatenatedBank(banks, order)
+    if len(banks) == 1:
+        return banks[0]
+    return ConcatenatedBank(banks, order)
 
 
 @dataclass(frozen=True)

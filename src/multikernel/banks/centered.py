@@ -54,7 +54,9 @@ class CenteredBank(WrapperBank):
 
     @property
     def n_features(self) -> int | None:
-        return None if self._features is None else self._features.n_features
+        if self._features is None:
+            return None
+        return self._features.n_features
 
     def tiles(self, rows: Index) -> Iterator[Array]:
         for means, K in zip(self.means, self.bank.tiles(rows), strict=True):
@@ -77,13 +79,19 @@ class CenteredBank(WrapperBank):
         return self.bank.apply(JC) - (self.means @ JC)[:, None, :]
 
     def pairs(self, N: Array | None = None) -> Array:
-        return super().pairs(N) if self._features is None else self._features.pairs(N)
+        if self._features is None:
+            return super().pairs(N)
+        return self._features.pairs(N)
 
     def rotation(self, Y: Array, groups: Sequence[Array] | None = None) -> Rotation | None:
-        return None if self._features is None else self._features.rotation(Y, groups)
+        if self._features is None:
+            return None
+        return self._features.rotation(Y, groups)
 
     def rotated(self, rotation: Rotation) -> KernelBank:
-        return super().rotated(rotation) if self._features is None else self._features.rotated(rotation)
+        if self._features is None:
+            return super().rotated(rotation)
+        return self._features.rotated(rotation)
 
     def quad(self, A: Array) -> Array:
         A = as_columns(A)
@@ -121,7 +129,9 @@ class CenteredBank(WrapperBank):
     def exact(self, index: Index = slice(None)) -> CenteredBank:
         """The means are taken anew: those at hand are only as exact as the entries that they were taken from."""
         bank = self.bank.exact(index)
-        return CenteredBank.of(bank) if bank.square else CenteredBank(bank, self.means[index])
+        if bank.square:
+            return CenteredBank.of(bank)
+        return CenteredBank(bank, self.means[index])
 
     def cross(self, X: Any) -> CenteredBank:
         return replace(self, bank=self.bank.cross(X))
@@ -130,7 +140,9 @@ class CenteredBank(WrapperBank):
         """All columns are kept, for the mean of a new row; a view leaves out the columns that were not asked for."""
         whole = replace(self, bank=self.bank.reference())
         everything = isinstance(columns, slice) and columns == slice(None)
-        return whole if everything else IndexedBank.of(whole, slice(0), columns)
+        if everything:
+            return whole
+        return IndexedBank.of(whole, slice(0), columns)
 
     def self_values(self, X: Any) -> Array:
         row_means = _row_means(self.bank.cross(X))

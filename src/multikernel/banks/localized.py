@@ -84,10 +84,18 @@ class LocalizedBank(KernelBank):
     def tiles(self, rows: Index) -> Iterator[Array]:
         return self.bank.tiles(rows)
 
-    combine, combine_all, apply = delegate("combine"), delegate("combine_all"), delegate("apply")
-    quad, quads, inner, matrix = delegate("quad"), delegate("quads"), delegate("inner"), delegate("matrix")
-    pairs, pair_forms, hadamard_apply = delegate("pairs"), delegate("pair_forms"), delegate("hadamard_apply")
-    diagonal, traces = delegate("diagonal"), delegate("traces")
+    combine = delegate("combine")
+    combine_all = delegate("combine_all")
+    apply = delegate("apply")
+    quad = delegate("quad")
+    quads = delegate("quads")
+    inner = delegate("inner")
+    matrix = delegate("matrix")
+    pairs = delegate("pairs")
+    pair_forms = delegate("pair_forms")
+    hadamard_apply = delegate("hadamard_apply")
+    diagonal = delegate("diagonal")
+    traces = delegate("traces")
 
     def block(self, rows: Index, columns: Index) -> LocalizedBank:
         part = self.whole.block(rows, columns)
@@ -104,7 +112,9 @@ class LocalizedBank(KernelBank):
 
     def unrounded(self) -> KernelBank:
         whole = self.whole.unrounded()
-        return self if whole is self.whole or not self.square else replace(self, whole=whole)
+        if whole is self.whole or not self.square:
+            return self
+        return replace(self, whole=whole)
 
     def compact(self) -> LocalizedBank:
         return replace(self, whole=self.whole.compact())
@@ -116,7 +126,8 @@ class LocalizedBank(KernelBank):
         return replace(self, whole=self.whole.reference(columns), left=self.left[:, :0], right=self.right[:, columns])
 
     def self_values(self, X: Any) -> Array:
-        values, h = self.whole.self_values(X), self.rule.of(X).T
+        values = self.whole.self_values(X)
+        h = self.rule.of(X).T
         return np.reshape(h[:, None, :] ** 2 * values, (-1, values.shape[1]))[self.chosen]
 
     def held_out_self_values(self, rows: Index, columns: Index) -> Array:

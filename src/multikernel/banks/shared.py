@@ -153,7 +153,8 @@ class Passes:
         """Answer what is pending, once every problem that runs is waiting."""
         if not self.pending or len(self.pending) < self.running:
             return
-        batch, self.pending = self.pending, []
+        batch = self.pending
+        self.pending = []
         for kind, passes in (("combine", self._combine), ("quad", self._quad), ("apply", self._apply)):
             alike = [request for request in batch if request.kind == kind]
             if alike:
@@ -201,7 +202,9 @@ class SharedBank(SameKernelsBank):
 
     def quad(self, A: Array) -> Array:
         A = as_columns(A)
-        return self.passes.ask("quad", A[:, 0]) if A.shape[1] == 1 else self.bank.quad(A)
+        if A.shape[1] == 1:
+            return self.passes.ask("quad", A[:, 0])
+        return self.bank.quad(A)
 
     def apply(self, C: Array) -> Array:
         return self.passes.ask("apply", C)
@@ -214,6 +217,11 @@ class SharedBank(SameKernelsBank):
         return copy, (self.bank,)
 
     # what leads to another bank leads to one that is not shared
-    block, principal, reference = delegate("block"), delegate("principal"), delegate("reference")
-    select, exact, unrounded = delegate("select"), delegate("exact"), delegate("unrounded")
-    cross, self_values = delegate("cross"), delegate("self_values")
+    block = delegate("block")
+    principal = delegate("principal")
+    reference = delegate("reference")
+    select = delegate("select")
+    exact = delegate("exact")
+    unrounded = delegate("unrounded")
+    cross = delegate("cross")
+    self_values = delegate("self_values")

@@ -69,7 +69,9 @@ class ViewSamples(SampleMap):
     def cross(self, bank: KernelBank, X: Any) -> KernelBank:
         part = Views.of(X).part(self.view)
         if isinstance(part, KernelBank):  # against all samples of the view's bank
-            return part if self.columns is None else part.block(slice(None), self.columns)
+            if self.columns is None:
+                return part
+            return part.block(slice(None), self.columns)
         if self.features is None:
             return bank.cross(np.asarray(part))
         samples, present = self._new(part)
@@ -128,7 +130,8 @@ def bind_view(
     samples, present = view_samples(view, part)
     if not present.any():
         raise ValueError(f"view {view!r} is missing for all samples")
-    features, having = features_of(part, samples), np.flatnonzero(present)
+    features = features_of(part, samples)
+    having = np.flatnonzero(present)
     some = samples[having]
     missing = samples.among(having).missing.tolist() if isinstance(samples, Table) else ()
     own = family.resolve(replace(features, missing=tuple(missing))).learned(some)
@@ -142,7 +145,9 @@ def bind_view(
 
 def bank_of_views(parts: Sequence[KernelBank]) -> KernelBank:
     """The kernels of all views; a ConcatenatedBank where there are several."""
-    return parts[0] if len(parts) == 1 else ConcatenatedBank(tuple(parts), np.arange(sum(map(len, parts))))
+    if len(parts) == 1:
+        return parts[0]
+    return ConcatenatedBank(tuple(parts), np.arange(sum(map(len, parts))))
 
 
 def view_samples(view: str, part: Any) -> tuple[Any, Array]:

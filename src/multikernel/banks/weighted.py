@@ -139,7 +139,9 @@ class WeightedBank(WrapperBank):
         return features, scale * np.sqrt(np.repeat(self.factors, features.sizes))
 
     def rotation(self, Y: Array, groups: Sequence[Array] | None = None) -> Rotation | None:
-        return self.bank.rotation(Y, groups) if self.left is None else None
+        if self.left is None:
+            return self.bank.rotation(Y, groups)
+        return None
 
     def rotated(self, rotation: Rotation) -> WeightedBank:
         return replace(self, bank=self.bank.rotated(rotation))

@@ -52,7 +52,9 @@ class WrapperBank(KernelBank):
 
     def unrounded(self) -> KernelBank:
         bank = self.bank.unrounded()
-        return self if bank is self.bank or not self.square else self._of_unrounded(bank)
+        if bank is self.bank or not self.square:
+            return self
+        return self._of_unrounded(bank)
 
     def _of_unrounded(self, bank: KernelBank) -> KernelBank:
         """The same square bank around that of the kernels with no entry rounded."""
@@ -88,10 +90,21 @@ class SameKernelsBank(WrapperBank):
     def n_features(self) -> int | None:
         return self.bank.n_features
 
-    tiles, matrix = delegate("tiles"), delegate("matrix")
-    combine, combine_all, apply = delegate("combine"), delegate("combine_all"), delegate("apply")
-    quad, quads, inner = delegate("quad"), delegate("quads"), delegate("inner")
-    pairs, pair_forms, hadamard_apply = delegate("pairs"), delegate("pair_forms"), delegate("hadamard_apply")
-    diagonal, traces, held_out_self_values = delegate("diagonal"), delegate("traces"), delegate("held_out_self_values")
-    rotation, rotated, about_mean = delegate("rotation"), delegate("rotated"), delegate("about_mean")
+    tiles = delegate("tiles")
+    matrix = delegate("matrix")
+    combine = delegate("combine")
+    combine_all = delegate("combine_all")
+    apply = delegate("apply")
+    quad = delegate("quad")
+    quads = delegate("quads")
+    inner = delegate("inner")
+    pairs = delegate("pairs")
+    pair_forms = delegate("pair_forms")
+    hadamard_apply = delegate("hadamard_apply")
+    diagonal = delegate("diagonal")
+    traces = delegate("traces")
+    held_out_self_values = delegate("held_out_self_values")
+    rotation = delegate("rotation")
+    rotated = delegate("rotated")
+    about_mean = delegate("about_mean")
     by_features = delegate("by_features")

@@ -146,7 +146,7 @@ class Kernel(Specification, ABC):
         >>> kernels.RBF("median").standardized().on(["age", "weight"])
         RBF(gamma='median').standardized().on(['age', 'weight'])
         """
-        from multikernel.kernels.standardize import standardized
+        from multikernel.kernels.encodings import standardized
 
         return standardized(self)
 
@@ -156,7 +156,9 @@ class Kernel(Specification, ABC):
     def __add__(self, other: object) -> Kernel:
         from multikernel.kernels.algebra import Sum
 
-        return Sum.of(self, other) if isinstance(other, Kernel) else NotImplemented
+        if isinstance(other, Kernel):
+            return Sum.of(self, other)
+        return NotImplemented
 
     def __mul__(self, other: object) -> Kernel:
         from multikernel.kernels.algebra import Product, Scaled
@@ -172,7 +174,9 @@ class Kernel(Specification, ABC):
     def __pow__(self, degree: object) -> Kernel:
         from multikernel.kernels.algebra import Power
 
-        return Power(self, int(degree)) if isinstance(degree, int | np.integer) else NotImplemented
+        if isinstance(degree, int | np.integer):
+            return Power(self, int(degree))
+        return NotImplemented
 
 
 Inner = Annotated[Kernel, Instance(Kernel, "a kernel such as RBF(gamma=0.1)")]  # a kernel that another one is made of

@@ -63,7 +63,8 @@ class Restricted(View):
 
     def _take(self, X: Any) -> Any:
         if is_frame(X):
-            own, X = self.resolve(Features.of(X)), as_samples(X)
+            own = self.resolve(Features.of(X))
+            X = as_samples(X)
             return X[:, list(cast(tuple[int, ...], cast(Restricted, own).columns))]
         if not isinstance(self.columns, slice) and any(isinstance(c, str) for c in self.columns):
             raise ValueError(
@@ -131,7 +132,9 @@ class Restricted(View):
         return Restricted(kernel, index)
 
     def learned(self, X: Any) -> Kernel:
-        return replace(self, kernel=self.kernel.learned(self._take(X))) if self.kernel.learns else self
+        if self.kernel.learns:
+            return replace(self, kernel=self.kernel.learned(self._take(X)))
+        return self
 
     def __repr__(self) -> str:
         if isinstance(self.columns, slice):

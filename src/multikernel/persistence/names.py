@@ -76,6 +76,8 @@ _RENAMED: dict[str, str] = {  # names of earlier versions, and what they are cal
     "multikernel.kernels:Column": "multikernel.tables:Column",
     "multikernel.kernels:Numerals": "multikernel.tables:Numerals",
     "multikernel.kernels:Table": "multikernel.tables:Table",
+    "multikernel.banks:Columns": "multikernel.banks:NumericColumns",
+    "multikernel.banks:Samples": "multikernel.banks:MatrixSamples",
     "multikernel.banks:ScaledBank": "multikernel.banks:WeightedBank",
     "multikernel.banks:WeighedBank": "multikernel.banks:WeightedBank",
 }
