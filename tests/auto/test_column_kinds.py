@@ -7,8 +7,8 @@ import pandas as pd
 import pytest
 
 from multikernel import MultiKernelRegressor, MultipleKernelRidgeCV, kernels, views
-from multikernel.kernels.columns import type_of
-from multikernel.kernels.frames import columns_of
+from multikernel.tables.cells import columns_of
+from multikernel.tables.columns import type_of
 
 N = 40
 _RNG = np.random.default_rng(0)

@@ -13,9 +13,9 @@ from scipy.stats import norm
 from multikernel import EasyMKLClassifier, MultiKernelClassifier, MultiKernelRegressor, kernels
 from multikernel._warnings import PredictionWarning
 from multikernel.kernels import NormalScores, Standardize
-from multikernel.kernels.columns import type_of
-from multikernel.kernels.frames import FrameColumn
-from multikernel.kernels.parsed import date_order, days_in
+from multikernel.tables.cells import Cells
+from multikernel.tables.columns import type_of
+from multikernel.tables.dates import date_order, days_in
 
 Array = Any
 
@@ -50,7 +50,7 @@ def objects(values: list[Any]) -> Array:
     ],
 )
 def test_kinds(name: str, cells: Array, kind: str) -> None:
-    assert type_of(name, FrameColumn.of_cells(name, cells)).type == kind
+    assert type_of(name, Cells.of_cells(name, cells)).type == kind
 
 
 @pytest.mark.parametrize(
@@ -168,14 +168,14 @@ def test_dates_day_first_are_dates_everywhere() -> None:
     np.testing.assert_allclose(fitted[0].decision_function(written), fitted[1].decision_function(dates), atol=1e-10)
 
 
-def test_dates_that_tell_no_order_are_said() -> None:
+def test_dates_without_an_order_are_reported() -> None:
     days = [f"{i % 12 + 1:02}/{i % 11 + 1:02}/2020" for i in range(40)]
     frame = pd.DataFrame({"day": days, "x": np.arange(40.0)})
     with pytest.warns(
-        PredictionWarning, match=r"'day' of X holds dates such as '01/01/2020', in which no cell tells days"
+        PredictionWarning, match=r"'day' of X holds dates such as '01/01/2020', in which nothing distinguishes days"
     ):
         model = MultiKernelRegressor(random_state=0).fit(frame, np.arange(40.0) % 7)
-    assert "no cell tells days from months" in model.explain()
+    assert "nothing distinguishes days from months" in model.explain()
     declared = MultiKernelRegressor(random_state=0, types={"day": "date"}).fit(frame, np.arange(40.0) % 7)
     assert "1 date (day)" in declared.explain()
 

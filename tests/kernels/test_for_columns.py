@@ -115,7 +115,7 @@ def test_new_samples_meet_what_training_told(frame: Any, tmp_path: Path) -> None
     model = EasyMKLClassifier(family).fit(frame[:90], LABELS[:90])
     values = model.decision_function(frame[90:])
     bank = bind(family, frame[:90])
-    from multikernel.kernels.table import as_table
+    from multikernel.tables.table import as_table
 
     K = bank.cross(as_table(frame)[np.arange(90, N)]).combine(model.weights_).dense()
     np.testing.assert_allclose(values, K @ model.dual_coef_ + model.intercept_, atol=1e-10)

@@ -8,7 +8,7 @@ import pytest
 
 import multikernel
 from multikernel import AverageMKLRegressor, MultiKernelRegressor, kernels
-from multikernel.kernels.numerals import numbers_in, written_in
+from multikernel.tables.numerals import numbers_in, written_in
 
 READ = [
     (["$1,234.56", "$950"], [1234.56, 950.0]),
@@ -63,7 +63,7 @@ def test_a_column_that_tells_nothing_is_read_in_thousands_and_said() -> None:
     assert written_in(["1,234", "5,678"], comma=True).numerals("1,234") == 1.234
     assert written_in(["1.234", "5.678"], comma=True).numerals("1.234") == 1234.0
     frame = pd.DataFrame({"x": [f"{1 + i % 7},{100 + 17 * i}" for i in range(40)]})
-    with pytest.warns(UserWarning, match="column 'x' of X tells nowhere whether '1,100' is 1100 or 1.1: it is read as"):
+    with pytest.warns(UserWarning, match="column 'x' of X does not show whether '1,100' is 1100 or 1.1: it is read as"):
         kernels.for_columns(frame)
 
 

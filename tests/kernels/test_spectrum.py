@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from multikernel import bind, kernels
 from multikernel.kernels import Features, Linear, Spectrum
-from multikernel.kernels.table import Table, as_table
+from multikernel.tables.table import Table, as_table
 
 Array = Any
 WORDS = ["banana", "ananas", "", "an", "b", "nananana", "äöü😀äöü", "\x00\x00a\x00"]

@@ -14,7 +14,7 @@ import multikernel as mk
 import reference as ref
 from multikernel import bind, kernels
 from multikernel.kernels.sequences import shared_words
-from multikernel.kernels.table import as_table
+from multikernel.tables.table import as_table
 
 RNG = np.random.default_rng(0)
 STRINGS = ["".join(RNG.choice(list("acgt"), length)) for length in RNG.integers(0, 40, 25)]

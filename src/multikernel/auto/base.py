@@ -49,8 +49,8 @@ from multikernel.banks.threads import one_blas_thread
 from multikernel.estimators.given import check_predicted
 from multikernel.estimators.learned_kernel import LearnedKernel
 from multikernel.estimators.parameters import CrossValidation
-from multikernel.kernels.declared import ColumnTypes
-from multikernel.kernels.frames import check_names, column_names, is_frame
+from multikernel.tables.cells import check_names, column_names, is_frame
+from multikernel.tables.columns import ColumnTypes
 
 _GAP = 1e-4
 

@@ -1,6 +1,6 @@
 """From a table to samples, and what to say about it: which columns are used as what, what is filled in, left out.
 
-Columns have the types and the encodings of kernels (kernels/columns.py). Numbers are taken twice: standardised, and by
+Columns have the types and the encodings of kernels (tables/columns.py). Numbers are taken twice: standardised, and by
 normal scores of their ranks, which no outlier and no heavy tail moves.
 """
 
@@ -21,9 +21,9 @@ from multikernel.auto.samples import Samples
 from multikernel.auto.table import Table, is_views, read
 from multikernel.banks.checks import check_finite
 from multikernel.kernels import Encoding, Features, NormalScores, OneHot, Standardize, Together
-from multikernel.kernels.columns import Column, type_of
-from multikernel.kernels.declared import Declared, checked_types
-from multikernel.kernels.table import Table as Cells
+from multikernel.kernels.for_columns import encodings_of
+from multikernel.tables.columns import Column, Declared, checked_types, type_of
+from multikernel.tables.table import Table as Cells
 
 _SHOWN = 5  # names that a sentence lists
 _NUMBERS = ("number", "ordinal", "date")
@@ -70,8 +70,8 @@ class Preparation:
         declared = table.types | dict(checked_types(types, list(table.columns)))
         columns = tuple(type_of(name, cells, declared.get(name)) for name, cells in table.columns.items())
         for column in columns:
-            if column.said:
-                warn_user(column.said, PredictionWarning)
+            if column.note:
+                warn_user(column.note, PredictionWarning)
         X, used = _cells(columns, table), _used(columns)
         features = replace(Features.of(X), names=tuple(column.name for column in used))
         places = {kind: [j for j, c in enumerate(used) if c.type == kind] for kind in ("category", "text")}
@@ -79,7 +79,7 @@ class Preparation:
         def learned(parts: list[tuple[Encoding, tuple[int, ...]]]) -> Together | None:
             return Together(tuple(parts)).resolve(features).learned(X) if parts else None
 
-        texts = [learned([(used[j].encodings(Standardize())[0], (j,))]) for j in places["text"]]
+        texts = [learned([(encodings_of(used[j], Standardize())[0], (j,))]) for j in places["text"]]
         return cls(
             columns,
             tuple(table.views.get(name, "") for name in table.columns),
@@ -193,8 +193,8 @@ class Preparation:
         if levels:
             yield f"Missing cells of {shortened(levels)}: a category of their own."
         for column in self.columns:
-            if column.said:
-                yield f"{column.said[0].upper()}{column.said[1:]}."
+            if column.note:
+                yield f"{column.note[0].upper()}{column.note[1:]}."
 
     def _left_out(self) -> list[str]:
         names = [column.name for column in self.columns if not column.used]
@@ -232,7 +232,7 @@ def _of_numbers(used: Sequence[Column], numbers: Encoding) -> Iterator[tuple[Enc
         yield numbers, plain
     for j, column in enumerate(used):
         if column.type in ("ordinal", "date"):
-            yield from ((encoding, (j,)) for encoding in replace(column, parsed=False).encodings(numbers))
+            yield from ((encoding, (j,)) for encoding in encodings_of(replace(column, parsed=False), numbers))
 
 
 def _cells(columns: Sequence[Column], table: Table) -> Cells:

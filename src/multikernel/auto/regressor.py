@@ -19,7 +19,7 @@ from multikernel.banks.views import check_samples_rows
 from multikernel.estimators.given import check_target
 from multikernel.estimators.parameters import CrossValidation, checked_weights
 from multikernel.estimators.unchanged import unchanged_unless_done
-from multikernel.kernels.declared import ColumnTypes
+from multikernel.tables.columns import ColumnTypes
 
 
 @dataclass(eq=False, repr=False, kw_only=True)

@@ -13,7 +13,7 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.auto.table import Table
-from multikernel.kernels.columns import Column
+from multikernel.tables.columns import Column
 
 _COPIED = 0.1  # of the rows without a neighbour: twice what chance was seen to do; errors are too low by as much
 _IDENTIFIER = re.compile(r"(^|_|\s)(id|uuid)$", re.IGNORECASE)

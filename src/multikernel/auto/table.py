@@ -1,6 +1,6 @@
 """What a user gives, as columns: arrays, sparse matrices, data frames of pandas or polars, and views in a dict.
 
-Columns are read as kernels read them (kernels/frames.py), but strings may stand beside numbers. Which views are kernel
+Columns are read as kernels read them (tables/cells.py), but strings may stand beside numbers. Which views are kernel
 matrices is decided as for all estimators (banks/views.py); new samples then come as a matrix with a column for each
 training sample.
 """
@@ -21,8 +21,8 @@ from multikernel.banks import KernelBank
 from multikernel.banks.checks import as_array, numbers, refuse_fields
 from multikernel.banks.views import BankRows, Views, views
 from multikernel.banks.views import is_views as is_several
-from multikernel.kernels.declared import Declared
-from multikernel.kernels.frames import FrameColumn, check_names, columns_of, is_frame
+from multikernel.tables.cells import Cells, check_names, columns_of, is_frame
+from multikernel.tables.columns import Declared
 
 _FEW = 200  # columns up to which a sparse matrix is read as numbers
 
@@ -34,7 +34,7 @@ class Table:
     Parameters
     ----------
     n : int, samples
-    columns : dict of FrameColumn
+    columns : dict of Cells
     sparse : dict of CSR matrices (n, p)
     given : dict of kernel matrices (n, training samples)
     views : dict, the view of each column where views were given
@@ -43,7 +43,7 @@ class Table:
     """
 
     n: int
-    columns: dict[str, FrameColumn]
+    columns: dict[str, Cells]
     sparse: dict[str, Any] = field(default_factory=dict)
     given: dict[str, Array] = field(default_factory=dict)
     views: dict[str, str] = field(default_factory=dict)
@@ -149,7 +149,7 @@ def _new_views(X: Views, given: Sequence[str], training: Array | None) -> Table:
 
 def _of_views(X: Views, parts: Iterable[tuple[str, Any]], given: Sequence[str] = ()) -> Table:
     """The table of views; those that are banks, or are named by ``given``, are kernel matrices."""
-    columns: dict[str, FrameColumn] = {}
+    columns: dict[str, Cells] = {}
     matrices: dict[str, Any] = {}
     kernels: dict[str, Array] = {}
     view_of: dict[str, str] = {}

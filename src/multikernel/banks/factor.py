@@ -61,7 +61,9 @@ class FactorBank(KernelBank):
 
     @property
     def rounding(self) -> float:
-        return 2.0**-53 if foreign(self.F) else unit_roundoff(self.F.dtype)
+        if foreign(self.F):
+            return 2.0**-53
+        return unit_roundoff(self.F.dtype)
 
     @property
     def n_features(self) -> int:
@@ -202,12 +204,13 @@ class FactorBank(KernelBank):
         if foreign(self.H):
             on_host = replace(self, F=host(self.F), H=host(self.H))
             return replace(on_host, F=on_host.H if self.square else on_host.F).about_mean(weight)
-        H, root = dense(self.H), np.ones(c) if weight is None else np.sqrt(weight)
+        H = dense(self.H)
+        root = np.ones(c) if weight is None else np.sqrt(weight)
         mean = np.average(H, axis=0, weights=weight)
         H = root[:, None] * (H - mean)
         return replace(self, F=H if self.square else dense(self.F) - mean, H=H)
 
-    def weighed(self, weight: Array) -> FactorBank:
+    def weighted(self, weight: Array) -> FactorBank:
         F = scaled_rows(self.F, weight if foreign(self.F) else weight.astype(self.F.dtype, copy=False))
         return replace(self, F=F, H=F)
 
@@ -228,7 +231,9 @@ class FactorBank(KernelBank):
 
     def unrounded(self) -> FactorBank:
         """Features are stored in double precision then: they are the kernels, and no matrix."""
-        return self if foreign(self.F) or self.F.dtype == np.float64 or not self.square else self.exact()
+        if foreign(self.F) or self.F.dtype == np.float64 or not self.square:
+            return self
+        return self.exact()
 
     def exact(self, index: Index = slice(None)) -> FactorBank:
         chosen = self.select(index)

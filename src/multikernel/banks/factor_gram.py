@@ -171,7 +171,8 @@ class FactorGram(Gram):
 
     def thin(self) -> ThinRoot | None:
         kept = np.flatnonzero(self.weights)
-        sparse, square = hasattr(self.F, "tocsr"), self.F is self.H
+        sparse = hasattr(self.F, "tocsr")
+        square = self.F is self.H
         if sparse or not square or len(kept) >= self.shape[0] or (self.weights < 0).any():
             return None
         return ThinRoot(self.squares or Squares(host(self.F)), kept, np.sqrt(self.weights[kept]))

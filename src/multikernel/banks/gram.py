@@ -167,7 +167,8 @@ class DenseGram(Gram):
         ):  # summed in double precision: certificates are differences of sums
             from multikernel.banks import _dense
 
-            sums, v = np.empty(len(self.K)), V.astype(np.float64)
+            sums = np.empty(len(self.K))
+            v = V.astype(np.float64)
             over_rows(lambda r: _dense.multiply(self.K, v, sums, r.start, r.stop), len(sums), 64)
             return sums
         return product(self.K, V)

@@ -24,7 +24,8 @@ from multikernel.banks.bind import sketched
 from multikernel.banks.checks import check_self_values
 from multikernel.banks.precomputed import Precomputed, rectangular
 from multikernel.banks.threads import slices
-from multikernel.banks.view_bank import ViewBank, bank_of_views, bind_view
+from multikernel.banks.mapped import MappedBank
+from multikernel.banks.view_bank import ViewSamples, bank_of_views, bind_view
 from multikernel.banks.views import BankRows, Views, check_samples_rows, is_views, views
 from multikernel.estimators.advice import advise_on_features
 from multikernel.estimators.approximated import approximate_given, bank_of_family
@@ -33,7 +34,7 @@ from multikernel.estimators.given import check_labels, check_samples, check_targ
 from multikernel.estimators.parameters import checked_weights
 from multikernel.estimators.samples import family_of, features_of, samples_of, table_of
 from multikernel.kernels import KernelFamily, as_family, for_columns
-from multikernel.kernels.table import with_missing
+from multikernel.tables.table import with_missing
 
 Binder = Callable[..., KernelBank]  # of a family and samples: ``bind_kernels``, or ``sketched`` for a forecast
 
@@ -261,7 +262,8 @@ def _bound_views(model: Any, X: Views, binder: Binder) -> KernelBank:
         if isinstance(part, KernelBank):
             bank = part
             own = bank.names or tuple(f"kernel {k}" for k in range(len(bank)))
-            bound.append(ViewBank(bank, view, columns=np.arange(bank.shape[1]) if X.rows is None else X.rows))
+            columns = np.arange(bank.shape[1]) if X.rows is None else X.rows
+            bound.append(MappedBank(bank, ViewSamples(view, columns=columns)))
         else:
             family = _family_of_view(model, view, part)
             bound.append(bind_view(family, view, part, precision, binder))

@@ -9,7 +9,7 @@ from sklearn.utils import check_array, check_consistent_length, column_or_1d
 
 from multikernel._typing import Array
 from multikernel.banks.checks import as_array, check_numbers, refuse_fields
-from multikernel.kernels.frames import check_names, is_frame, is_missing
+from multikernel.tables.cells import check_names, is_frame, is_missing
 
 _LARGEST = int(np.finfo(float).max)
 _INSTEAD = {

@@ -17,7 +17,7 @@ from multikernel._arrays import checked, foreign, library, like, unmasked
 from multikernel._rules import shortened
 from multikernel.estimators.given import check_samples
 from multikernel.kernels import Features, KernelFamily, as_family
-from multikernel.kernels.table import Table, as_table, with_missing
+from multikernel.tables.table import Table, as_table, with_missing
 
 
 def family_of(model: Any) -> KernelFamily:

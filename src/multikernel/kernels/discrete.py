@@ -13,7 +13,7 @@ from multikernel.kernels.categories import OneHot
 from multikernel.kernels.dot import Linear
 from multikernel.kernels.encoding import Encoded
 from multikernel.kernels.features import Features
-from multikernel.kernels.table import as_samples
+from multikernel.tables.table import as_samples
 
 
 @dataclass
@@ -75,4 +75,6 @@ class Tanimoto(Kernel):
 
 def _column(X: Any, j: int) -> Array:
     """Column j, dense."""
-    return X[:, [j]].toarray()[:, 0] if hasattr(X, "tocsr") else X[:, j]
+    if hasattr(X, "tocsr"):
+        return X[:, [j]].toarray()[:, 0]
+    return X[:, j]

@@ -1,4 +1,4 @@
-"""Kernels for a table of columns of several types (kernels/columns.py), each by its own kind of kernel.
+"""Kernels for a table of columns of several types (tables/columns.py), each by its own kind of kernel.
 
 number, ordinal    Gaussians of the standardised column
 date               Gaussians of the days, and of the place in year, week and day
@@ -19,18 +19,17 @@ from typing import Any
 from multikernel._parameters import FLAG
 from multikernel._warnings import PredictionWarning, warn_user
 from multikernel.kernels.base import Kernel
-from multikernel.kernels.columns import Column, ColumnType, typed
-from multikernel.kernels.declared import TYPES, Declared
+from multikernel.kernels.categories import OneHot
 from multikernel.kernels.discrete import Hamming
 from multikernel.kernels.distance import RBF
 from multikernel.kernels.dot import Linear
 from multikernel.kernels.encoding import Encoded, Encoding, Together
+from multikernel.kernels.encodings import DateParts, Parsed, Ranks, Standardize
 from multikernel.kernels.families import rbf_grid
 from multikernel.kernels.family import KernelFamily, Kernels
-from multikernel.kernels.parsed import Parsed
-from multikernel.kernels.standardize import DateParts, Standardize
-from multikernel.kernels.text import NGrams
+from multikernel.kernels.text import Grams, NGrams
 from multikernel.kernels.widths import Width
+from multikernel.tables.columns import TYPES, Column, ColumnType, Declared, typed
 
 _SINGLE = 100  # columns up to which each has a kernel of its own
 
@@ -66,8 +65,8 @@ def for_columns(X: Any, single: bool | None = None, types: Mapping[str, Declared
     X : data frame of pandas, polars or another library, array, CSR matrix or sequence of strings; kernels are chosen by
         it, and learn their widths, means, categories and words from what they are fitted on
     single : bool, whether every column has kernels of its own; by default up to 100 columns, texts always
-    types : dict from names of columns to "number", "date", "category" or "text", for those that are not to be told
-        from their cells; a cell that cannot be read so counts as missing
+    types : dict from names of columns to "number", "date", "category" or "text", for those whose type is not to be
+        inferred from their cells; a cell that cannot be read so counts as missing
 
     Returns
     -------
@@ -97,13 +96,13 @@ def for_columns(X: Any, single: bool | None = None, types: Mapping[str, Declared
         return Kernels(tuple(kernel.standardized() for kernel in rbf_grid())) + Kernels((Linear().normalized(),))
     every = [column for column, _ in typed(X, types)]
     for column in every:
-        if column.said:
-            warn_user(column.said, PredictionWarning)
+        if column.note:
+            warn_user(column.note, PredictionWarning)
     found = [column for column in every if column.used]
     if not found:
         raise ValueError(
-            "for_columns: no column of X has two different values without naming its row, so that no kernel tells "
-            "samples apart"
+            "for_columns: no column of X has two different values without naming its row, so that no kernel "
+            "distinguishes samples"
         )
     each = len(found) <= _SINGLE if single is None else single
     named = [*_ladders(found), *_categories(found)]
@@ -128,8 +127,33 @@ def beside_each_other(columns: Sequence[Column]) -> Together:
     parts: list[tuple[Encoding, tuple[str | int, ...]]] = [(Standardize(), plain)] if plain else []
     for column in columns:
         if column.key not in plain:
-            parts += [(encoding, (column.key,)) for encoding in column.encodings(Standardize())]
+            parts += [(encoding, (column.key,)) for encoding in encodings_of(column, Standardize())]
     return Together(tuple(parts))
+
+
+def encodings_of(column: Column, numbers: Encoding) -> tuple[Encoding, ...]:
+    """How a column becomes numbers beside other columns.
+
+    Parameters
+    ----------
+    column : of a type that is used
+    numbers : how numbers, ranks and days are encoded
+    """
+    encodings: tuple[Encoding, ...]
+    match column.type:
+        case "ordinal":
+            return (Ranks(column.levels, numbers),)
+        case "text":
+            return (Grams("word", (1, 2)) if column.words else Grams("character", (2, 4)),)
+        case "number":
+            encodings = (numbers,)
+        case "date":
+            encodings = (DateParts("days", numbers), *map(DateParts, column.cycles))
+        case _:
+            return (OneHot(),)
+    if not column.parsed:
+        return encodings
+    return tuple(Parsed(each, column.order, column.strange, column.numerals) for each in encodings)
 
 
 def _categories(found: Sequence[Column]) -> Iterator[tuple[str, Kernel]]:
@@ -148,7 +172,7 @@ def _kernels(column: Column) -> Iterator[tuple[str, Kernel]]:
                 yield f"{column.name}: words", NGrams("word", (1, 2)).on(column.key)
             yield f"{column.name}: characters", NGrams("character", (2, 4)).on(column.key)
         case _:
-            for encoding in column.encodings(Standardize()):
+            for encoding in encodings_of(column, Standardize()):
                 yield f"{column.name}{_part(encoding)}", Encoded(RBF("median"), encoding).on(column.key)
 
 
@@ -161,4 +185,6 @@ def _part(encoding: Encoding) -> str:
 def _label(kernel: Kernel) -> str:
     """How a rung of a ladder is named."""
     width = Width.of(getattr(kernel, "gamma", None))
-    return f"gamma x {width.times:g}" if width is not None else repr(kernel)
+    if width is not None:
+        return f"gamma x {width.times:g}"
+    return repr(kernel)

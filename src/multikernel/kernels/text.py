@@ -21,7 +21,7 @@ from multikernel.kernels.base import Kernel
 from multikernel.kernels.dot import Linear
 from multikernel.kernels.encoding import Encoded, Encoding
 from multikernel.kernels.features import Features
-from multikernel.kernels.table import as_table
+from multikernel.tables.table import as_table
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from sklearn.metrics import get_scorer, get_scorer_names
 
 from multikernel._typing import Array
 from multikernel.certificate import Certificate, Kind
-from multikernel.persistence.names import TYPES, RefusedError, class_of, function_of, has_state
+from multikernel.persistence.names import TYPES, RefusedError, class_of, current, function_of, has_state
 
 ReadArray = Callable[[str], Array]
 Take = Callable[[float], None]
@@ -130,16 +130,16 @@ class Reader:
         return model
 
     def _dataclass(self, value: Any) -> Any:
-        cls = class_of(value["dataclass"])
+        name, state = current(value["dataclass"], value["state"])
+        cls = class_of(name)
         if not is_dataclass(cls):
-            raise RefusedError(f"{value['dataclass']} is not a specification")
-        unknown = set(value["state"]) - {f.name for f in fields(cls)}
+            raise RefusedError(f"{name} is not a specification")
+        unknown = set(state) - {f.name for f in fields(cls)}
         if unknown:
             raise RefusedError(
-                f"its {value['dataclass']} holds {', '.join(sorted(unknown))}, which the version installed here does "
-                "not know"
+                f"its {name} holds {', '.join(sorted(unknown))}, which the version installed here does not know"
             )
-        return cls(**{k: self.decode(v) for k, v in value["state"].items()})
+        return cls(**{k: self.decode(v) for k, v in state.items()})
 
 
 def _join_certificate(model: Any) -> None:

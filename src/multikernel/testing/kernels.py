@@ -18,7 +18,7 @@ from multikernel.kernels.distance import DistanceKernel, OfDistance
 from multikernel.kernels.facts import Elementary, ExplicitFeatures, PowerOf, Wrapped
 from multikernel.kernels.interactions import elementary
 from multikernel.kernels.samples import as_floats
-from multikernel.kernels.table import as_table
+from multikernel.tables.table import as_table
 from multikernel.testing.assertions import require
 from multikernel.testing.comparison import close
 

@@ -11,8 +11,8 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.app.tables.table import Table
 from multikernel.datasets.column import Column
-from multikernel.kernels.numerals import numbers_in
 from multikernel.streams.records import is_missing
+from multikernel.tables.numerals import numbers_in
 
 if TYPE_CHECKING:
     import pandas as pd

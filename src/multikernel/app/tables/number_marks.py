@@ -1,4 +1,4 @@
-"""Columns of numbers as people write them, with their numbers as Python writes them: see kernels/numerals.py.
+"""Columns of numbers as people write them, with their numbers as Python writes them: see tables/numerals.py.
 
 Where the cells of a column can be read in two ways, other columns of the file tell; where none does, files with
 semicolons have decimal commas, as programs write semicolons where the comma is taken; and else, at predictions, the
@@ -10,8 +10,8 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from math import isnan
 
-from multikernel.kernels.numerals import PLAIN, Numerals, as_float, other_reading, written_in
-from multikernel.kernels.parsed import in_writing
+from multikernel.tables.dates import in_writing
+from multikernel.tables.numerals import PLAIN, Numerals, as_float, other_reading, written_in
 
 _SHOWN = 5  # names that a sentence lists
 

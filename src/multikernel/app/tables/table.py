@@ -16,8 +16,8 @@ from multikernel._typing import Array
 from multikernel.app.tables.number_marks import plainly
 from multikernel.datasets.column import Column, decide
 from multikernel.datasets.dataset import Task
-from multikernel.kernels.numerals import Numerals
 from multikernel.streams.records import DELIMITERS, Records, is_missing
+from multikernel.tables.numerals import Numerals
 
 _LISTED = 20  # names of columns that a sentence has room for
 

@@ -15,9 +15,9 @@ from multikernel.app.web.learning.recipe import Kind
 from multikernel.app.web.learning.samples import as_strings, values
 from multikernel.datasets.column import Column
 from multikernel.datasets.dataset import Task
-from multikernel.kernels.columns import Column as Typed
-from multikernel.kernels.columns import type_of
-from multikernel.kernels.frames import FrameColumn
+from multikernel.tables.cells import Cells
+from multikernel.tables.columns import Column as Typed
+from multikernel.tables.columns import type_of
 
 _ROWS, _COLUMNS = 1000, 200  # on which it is looked for columns that tell the target alone
 _ALONE = 0.999
@@ -57,7 +57,7 @@ def profile(table: Table) -> list[About]:
 
 def _about(column: Column) -> About:
     strings = as_strings(column)
-    found = type_of(column.name, FrameColumn(column.name, "strings", strings))
+    found = type_of(column.name, Cells(column.name, "strings", strings))
     counts = Counter(cell for cell in strings if cell is not None)
     n, known = len(strings), counts.total()
     readable = known > 0 and bool(np.isfinite(values(column, "number")).sum() >= _NUMBERS * known)

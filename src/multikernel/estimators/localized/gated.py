@@ -15,7 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 from multikernel._parameters import Count, Part, Positive, Seed, Starts, Verbosity
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.banks.featured import FeaturedBank
+from multikernel.banks.mapped import FeaturedSamples, MappedBank
 from multikernel.banks.indexed import IndexedBank
 from multikernel.banks.localized import LocalizedBank
 from multikernel.banks.memberships import Gates
@@ -66,11 +66,11 @@ class GatedPredictor(KernelPredictor):
 
     def _gated(self, bank: KernelBank) -> KernelBank:
         """Every kernel behind the gates of every problem."""
-        features = cast(FeaturedBank, bank)
+        features = _featured(bank)
         m = len(bank)
         number = np.arange(self.weights.shape[1])
         return LocalizedBank(
-            features.bank,
+            cast(MappedBank, bank).bank,
             np.ascontiguousarray(self.gates.of(features.rows).T),
             np.ascontiguousarray(self.gates.of(features.columns).T),
             self.gates,
@@ -89,21 +89,26 @@ def _finished(model: Any, bank: KernelBank, weight: Array | None) -> KernelBank:
             f"{type(model).__name__}: gates are functions of numeric features, so X must be an array or a frame of "
             "numbers, not sparse, not kernel matrices and not views"
         )
-    return FeaturedBank.of(bank, np.asarray(samples, dtype=float))
+    return MappedBank(bank, FeaturedSamples.of(np.asarray(samples, dtype=float)))
 
 
 def _against(model: Any, Z: Any) -> KernelBank:
-    reference = cast(FeaturedBank, cast(GatedPredictor, model.predictor_).reference)
+    reference = _featured(cast(GatedPredictor, model.predictor_).reference)
     bank = kernels_against(model, Z)
-    features = (np.asarray(Z, dtype=float) - reference.center) / reference.scale
-    return replace(reference, bank=bank, rows=features[: bank.shape[0]], columns=features)
+    features = reference.features(Z)
+    return MappedBank(bank, replace(reference, rows=features[: bank.shape[0]], columns=features))
 
 
 def _features(bank: KernelBank) -> Array:
     """The features of a bank's samples; of some of them where kernels follow the sample that they are of."""
     if isinstance(bank, IndexedBank):
         return _features(bank.parent)[bank.rows]
-    return cast(FeaturedBank, bank).rows
+    return _featured(bank).rows
+
+
+def _featured(bank: KernelBank) -> FeaturedSamples:
+    """The features of a bank that ``_finished`` made."""
+    return cast(FeaturedSamples, cast(MappedBank, bank).samples)
 
 
 def _coefficients(weights: GateWeights) -> Array:
@@ -186,7 +191,7 @@ class GatedModel(KernelEstimator):
         """
         check_is_fitted(self)
         predictor = cast(GatedPredictor, self.predictor_)
-        rows = [predictor.gates.of(cast(FeaturedBank, bank).rows) for bank in self.banks(X)]
+        rows = [predictor.gates.of(_featured(bank).rows) for bank in self.banks(X)]
         problems = len(predictor.weights)
         found = np.concatenate(rows).reshape(-1, problems, predictor.n_kernels).transpose(0, 2, 1)
         return found[:, :, 0] if problems == 1 else found

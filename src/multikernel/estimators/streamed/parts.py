@@ -13,7 +13,7 @@ import numpy as np
 
 from multikernel._arrays import host
 from multikernel._typing import Array
-from multikernel.kernels.table import Table
+from multikernel.tables.table import Table
 
 _MIX = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))  # of the generator SplitMix64
 _STEP = np.uint64(0x9E3779B97F4A7C15)

@@ -65,7 +65,7 @@ def rls2(
     unit, w = spread(target), np.ones(1) if sample_weight is None else np.sqrt(sample_weight)
     Y = as_columns(target) / unit
     mean = np.average(Y, axis=0, weights=sample_weight) if fit_intercept else np.zeros(Y.shape[1])
-    scaled = (bank if sample_weight is None else bank.weighed(w)).scaled(scaling)
+    scaled = (bank if sample_weight is None else bank.weighted(w)).scaled(scaling)
     terms = RidgeTerms.of(Problem(scaled, Linear(), RidgeMachine(alpha, False), Simplex(), w[:, None] * (Y - mean)))
     if warm is None and mode == "certified" and len(target) >= MANY and terms.basis is None:
         warm = _of_a_part(bank, target, alpha, scaling, fit_intercept, tol, max_iter, sample_weight)

@@ -9,8 +9,8 @@ from typing import Any
 from multikernel import kernels
 from multikernel.app.web.learning.recipe import Kind, Recipe
 from multikernel.kernels import Encoded, KernelFamily, Kernels, Together
-from multikernel.kernels.columns import typed
 from multikernel.kernels.for_columns import beside_each_other
+from multikernel.tables.columns import typed
 
 
 @dataclass(frozen=True)

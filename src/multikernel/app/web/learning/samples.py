@@ -15,8 +15,8 @@ from multikernel.app.tables.table import Table, listed
 from multikernel.app.web.learning.recipe import Kind, Recipe
 from multikernel.datasets.column import Column, decide
 from multikernel.datasets.dataset import Task
-from multikernel.kernels.parsed import likely_order, parsed
 from multikernel.streams.records import is_missing
+from multikernel.tables.dates import likely_order, parsed
 
 _FEWEST = 4  # rows, two to learn from and two to hold out
 _MEND = {"number": "write it with a decimal point, as 50.5", "date": "write it as the training file does"}

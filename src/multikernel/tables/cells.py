@@ -21,7 +21,7 @@ _PLAIN = re.compile(r"(u?int|float)\d+|bool", re.IGNORECASE)  # types of columns
 
 
 @dataclass(frozen=True, eq=False)
-class FrameColumn:
+class Cells:
     """A column of samples.
 
     Parameters
@@ -48,7 +48,7 @@ class FrameColumn:
         return np.array([text is None or not text.strip() for text in self.values], dtype=bool)
 
     @classmethod
-    def of_cells(cls, name: str, values: Array, mixed: bool = False) -> FrameColumn:
+    def of_cells(cls, name: str, values: Array, mixed: bool = False) -> Cells:
         """A column of an array, of any type; see ``of_objects``."""
         if values.dtype.kind in "OUST":
             return cls.of_objects(name, values.astype(object), mixed)
@@ -57,7 +57,7 @@ class FrameColumn:
         return cls(name, "numbers", _floats(values, name))
 
     @classmethod
-    def of_objects(cls, name: str, values: Array, mixed: bool = False) -> FrameColumn:
+    def of_objects(cls, name: str, values: Array, mixed: bool = False) -> Cells:
         """A column of objects: strings, numbers or dates of Python, None or NaN where a cell is missing.
 
         Parameters
@@ -97,7 +97,7 @@ def is_frame(X: Any) -> bool:
     return hasattr(X, "columns") and hasattr(X, "dtypes")
 
 
-def columns_of(X: Any, mixed: bool = False) -> Iterator[FrameColumn]:
+def columns_of(X: Any, mixed: bool = False) -> Iterator[Cells]:
     """The columns of a data frame, of an array, or of a sequence of strings or rows.
 
     Parameters
@@ -111,7 +111,7 @@ def columns_of(X: Any, mixed: bool = False) -> Iterator[FrameColumn]:
     names = [repr(name) for name in X.columns] if is_frame(X) else None
     values = np.asarray(X, dtype=None if hasattr(X, "dtype") or names else object)
     for j, cells in enumerate(values.reshape(len(values), -1).T):
-        yield FrameColumn.of_cells(str(j) if names is None else names[j], cells, mixed)
+        yield Cells.of_cells(str(j) if names is None else names[j], cells, mixed)
 
 
 def is_plain(X: Any) -> bool:
@@ -132,7 +132,7 @@ def check_names(X: Any) -> None:
         raise ValueError(f"two columns of X are named {twice!r}: rename one of them")
 
 
-def frame_columns(X: Any, mixed: bool = False) -> Iterator[FrameColumn]:
+def frame_columns(X: Any, mixed: bool = False) -> Iterator[Cells]:
     """The columns of a data frame.
 
     Parameters
@@ -157,23 +157,23 @@ def frame_columns(X: Any, mixed: bool = False) -> Iterator[FrameColumn]:
         yield _column(repr(name), series, nw, mixed)
 
 
-def _column(name: str, series: Any, nw: Any, mixed: bool) -> FrameColumn:
+def _column(name: str, series: Any, nw: Any, mixed: bool) -> Cells:
     dtype = series.dtype
     if dtype.is_numeric() or dtype == nw.Boolean:
         values = series.cast(nw.Float64).to_numpy() if series.null_count() else series.to_numpy()
-        return FrameColumn(name, "numbers", _floats(values, name))
+        return Cells(name, "numbers", _floats(values, name))
     if dtype in (nw.Date, nw.Datetime, nw.Duration):
-        return FrameColumn(name, "durations" if dtype == nw.Duration else "dates", _days(_times(series)))
+        return Cells(name, "durations" if dtype == nw.Duration else "dates", _days(_times(series)))
     if dtype in (nw.Categorical, nw.Enum):
         values = np.array(
             [None if value is None or is_missing(value) else str(value) for value in series.to_list()], object
         )
         ordered = dtype == nw.Enum
         categories = tuple(map(str, dtype.categories)) if ordered else ()
-        return FrameColumn(name, "strings", values, categories, ordered)
+        return Cells(name, "strings", values, categories, ordered)
     values = np.empty(len(series), dtype=object)
     values[:] = series.to_list()
-    return FrameColumn.of_objects(name, values, mixed)
+    return Cells.of_objects(name, values, mixed)
 
 
 def _times(series: Any) -> Array:

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.kernels.frames import FrameColumn, columns_of, frame_columns, is_frame, is_plain
+from multikernel.tables.cells import Cells, columns_of, frame_columns, is_frame, is_plain
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,7 +65,7 @@ class Table:
         return cls(numbers, np.empty((len(numbers), 0), dtype=object), none, none)
 
     @classmethod
-    def of_columns(cls, columns: Sequence[FrameColumn], n: int) -> Table:
+    def of_columns(cls, columns: Sequence[Cells], n: int) -> Table:
         """Columns side by side, of n samples."""
         strings = [j for j, column in enumerate(columns) if column.kind == "strings"]
         numbers = np.full((n, len(columns)), np.nan)
@@ -158,7 +158,9 @@ def _of_frame(X: Any) -> Table | None:
             absent = values.dtype.kind == "f" and np.isnan(values).any()
             return Table.of_numbers(values) if absent else None
     table = Table.of_columns(list(frame_columns(X)), X.shape[0])
-    return table if len(table.strings) or len(table.times) or len(table.missing) else None
+    if len(table.strings) or len(table.times) or len(table.missing):
+        return table
+    return None
 
 
 def _objects(X: Any) -> Array:
@@ -173,4 +175,6 @@ def _objects(X: Any) -> Array:
     if values.dtype.kind not in "OUT" or values.ndim not in (1, 2):
         return none
     objects: Array = np.asarray(X, dtype=object)  # numbers beside strings would have become strings
-    return objects.reshape(len(objects), -1) if objects.size else none
+    if objects.size:
+        return objects.reshape(len(objects), -1)
+    return none

@@ -1,0 +1,378 @@
+"""What the columns of a table hold: the one place where cells become typed columns.
+
+number       also a truth value, a duration, strings that read as numbers
+ordinal      a declared order of categories
+date         also strings that read as dates
+category     strings, most of which occur more than once
+text         strings, most of them different
+identifier   what names its row: numbers so called that all differ, or short strings of digits that almost all differ
+empty        one value, or none
+
+A missing cell, also a string of blanks, is a gap. In a column of strings most of which are numbers the others count as
+gaps. A user may declare the type of a column instead. How a typed column becomes numbers for a kernel stands in
+kernels/for_columns.py.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Annotated, Any, Literal, get_args
+
+import numpy as np
+
+from multikernel._rules import Rule, listed
+from multikernel._typing import Array
+from multikernel.tables.cells import Cells, columns_of, is_frame
+from multikernel.tables.dates import (
+    Order,
+    check_readable,
+    date_order,
+    in_writing,
+    is_ambiguous,
+    likely_order,
+    parsed,
+    unreadable,
+    unreadable_note,
+)
+from multikernel.tables.numerals import PLAIN, Numerals, Written, numbers_in, other_reading, written_in
+
+ColumnType = Literal["number", "ordinal", "date", "category", "text", "identifier", "empty"]
+Cycle = Literal["year", "week", "day"]
+Declared = Literal["number", "date", "category", "text"]
+
+# What distinguishes types of columns of strings and numbers. These are conventions: a user declares the type where they
+# decide wrongly, and tests/kernels/test_column_types.py holds what they say of typical columns.
+_ROW_NAME = re.compile(r"(^|_|\s)(id|index|uuid|key|row)$|^unnamed", re.IGNORECASE)  # of a column that names its rows
+_FEWEST_ROWS = 20  # below which no column is called an identifier
+_UNIQUE = 0.95  # share of different strings from which strings may be identifiers
+_DIGITS = 0.2  # share of digits among the characters of identifiers
+_DISTINCT = 0.5  # share of different strings from which strings may be a text
+_WORDS_OF_TEXT = 3.0  # mean number of words from which strings are a text, though some occur twice
+_WORDS_COMPARED = 1.5  # mean number of words above which texts are compared by words, and not by characters
+_UNREADABLE = 0.1  # largest share of other strings in a column of numbers
+_YEAR = 300.0  # days that dates have to span for the cycle of a year to differ from the passing of time
+_WEEK = 14.0  # the same for the cycle of a week
+_NAMES = 10  # names of columns that a sentence lists
+
+
+@dataclass(frozen=True)
+class Types(Rule):
+    """The types of columns, by their names."""
+
+    words = "a dict from names of columns to " + listed([repr(kind) for kind in get_args(Declared)])
+
+    def accepts(self, value: Any) -> bool:
+        kinds = get_args(Declared)
+        return isinstance(value, Mapping) and all(
+            isinstance(name, str) and isinstance(kind, str) and kind in kinds for name, kind in value.items()
+        )
+
+
+TYPES = Types()
+ColumnTypes = Annotated[Any, TYPES] | None
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column, and what is known of it from the training sample.
+
+    Parameters
+    ----------
+    key : its name, or its position
+    type : what it holds
+    gaps : bool, whether some cells are missing
+    parsed : bool, whether it holds strings that denote numbers or dates
+    order : of the day, month and year in strings of dates; "" elsewhere
+    strange : tuple of str, the strings in a column of numbers or dates that denote none
+    levels : tuple of str, the ordered categories
+    cycles : those that the dates go through
+    words : bool, whether texts are compared by words
+    held : the kind of its cells in training; "" in models of earlier versions, which did not record it
+    digits : bool, whether some strings of a category or a text are numbers in writing
+    numerals : Numerals, how strings that denote numbers are written
+    doubt : str, one of these that can be read in two ways, where no other cell decides between them
+    units : tuple of str, the units of a column that is not one of numbers because it has several
+    turned : str, one of the dates in a column where no cell distinguishes days from months; "" elsewhere
+    """
+
+    key: str | int
+    type: ColumnType
+    gaps: bool = False
+    parsed: bool = False
+    order: Order = ""
+    strange: tuple[str, ...] = ()
+    levels: tuple[str, ...] = ()
+    cycles: tuple[Cycle, ...] = ()
+    words: bool = False
+    held: Literal["", "numbers", "strings", "dates", "durations"] = ""
+    digits: bool = False
+    numerals: Numerals = PLAIN
+    doubt: str = ""
+    units: tuple[str, ...] = ()
+    turned: str = ""
+
+    @property
+    def name(self) -> str:
+        if isinstance(self.key, str):
+            return self.key
+        return f"column {self.key}"
+
+    @property
+    def used(self) -> bool:
+        """Whether it can distinguish samples that were not in training."""
+        return self.type not in ("identifier", "empty")
+
+    @property
+    def note(self) -> str | None:
+        """What a user should know: strings that count as missing, or that could mean something else."""
+        name = f"column {self.key!r}" if isinstance(self.key, str) else self.name
+        sentences = []
+        if self.strange:
+            sentences.append(unreadable_note(name, self.strange, self.order))
+        if self.doubt:
+            sentences.append(
+                f"{name} of X does not show whether {self.doubt!r} is {self.numerals(self.doubt):g} or "
+                f"{other_reading(self.doubt):g}: it is read as the first; write decimals with a point"
+            )
+        if self.units:
+            units = ", ".join(map(repr, self.units))
+            sentences.append(
+                f"{name} of X holds numbers with several units ({units}), and is taken as a column of type "
+                f"{self.type}: write all of them in one unit"
+            )
+        if self.turned:
+            sentences.append(
+                f"{name} of X holds dates such as {self.turned!r}, in which nothing distinguishes days from months, "
+                f"and is taken as a column of type {self.type}: write the year first, or declare it a date, with days "
+                "first"
+            )
+        return "; ".join(sentences) or None
+
+    def read(self, cells: Cells) -> tuple[Cells, str | None]:
+        """Cells of new samples in the form of this column, and a sentence about strings that have become missing cells.
+
+        Strings become numbers or days where the column is one of these, and numbers become strings elsewhere.
+
+        Raises
+        ------
+        ValueError : where the cells are of another type than those of training
+        """
+        numeric = self.type in ("number", "date")
+        if cells.absent.all():
+            return _no_numbers(cells) if numeric else _as_strings(cells), None
+        self._check_kind(cells)
+        if not numeric:
+            return _as_strings(cells), None
+        if cells.kind != "strings":
+            return cells, None
+        order: Order = self.order or ("ymd" if self.type == "date" else "")
+        values = parsed(cells.values, order, self.numerals)
+        new = check_readable(f"column {self.key!r}", cells.values, values, self.strange, order)
+        note = replace(self, strange=new, order=order, doubt="").note
+        return Cells(cells.name, "numbers" if self.type == "number" else "dates", values), note
+
+    def _check_kind(self, cells: Cells) -> None:
+        """ValueError where cells, some of them known, are of a kind that does not fit what training held."""
+        held = self._kind_in_training
+        if cells.kind == held:
+            return
+        match self.type:
+            case "number":
+                fits = {cells.kind, held} <= {"numbers", "strings"}
+            case "date":
+                fits = {cells.kind, held} <= {"dates", "strings"}
+            case "ordinal":
+                fits = cells.kind == "numbers" and not set(_as_strings(cells).values).isdisjoint(self.levels)
+            case "category" | "text":
+                if held == "numbers" and cells.kind == "strings":
+                    fits = _some_are_numbers(cells.values)
+                else:
+                    fits = cells.kind == "numbers" and self.digits
+            case _:
+                fits = True
+        if not fits:
+            was = {"number": "numbers", "date": "dates"}.get(self.type, "") if self.parsed else held
+            raise ValueError(
+                f"column {self.key!r} of X held {was} in training, and holds {cells.kind} now: give {was} again"
+            )
+
+    @property
+    def _kind_in_training(self) -> str:
+        """The kind of the cells in training, inferred from the type in models of earlier versions."""
+        if self.held:
+            return self.held
+        if self.parsed or self.type not in ("number", "date"):
+            return "strings"
+        return "numbers" if self.type == "number" else "dates"
+
+
+def checked_types(types: Mapping[str, Declared] | None, names: Sequence[str]) -> Mapping[str, Declared]:
+    """The declared types; ValueError where one is of a column that is not there."""
+    for name in types or {}:
+        if name not in names:
+            listed_names = ", ".join(map(repr, names[:_NAMES])) + (", ..." if len(names) > _NAMES else "")
+            raise ValueError(f"types names the column {name!r}, and X has none of that name; it has {listed_names}")
+    return types or {}
+
+
+def typed(X: Any, types: Mapping[str, Declared] | None = None) -> Iterator[tuple[Column, Cells]]:
+    """The columns of a table, with their cells.
+
+    Parameters
+    ----------
+    X : data frame, array or sequence of strings
+    types : what columns are declared to be, by their names, or by their positions as strings
+
+    Raises
+    ------
+    ValueError : where a declared column is not there, or none of its cells can be read so
+    """
+    # scikit-learn knows columns by their places where a name is no string
+    named = is_frame(X) and all(isinstance(name, str) for name in X.columns)
+    columns = [(X.columns[j] if named else j, cells) for j, cells in enumerate(columns_of(X))]
+    declared = checked_types(types, [str(key) for key, _ in columns])
+    for key, cells in columns:
+        yield type_of(key, cells, declared.get(str(key))), cells
+
+
+def type_of(key: str | int, cells: Cells, declared: Declared | None = None) -> Column:
+    """What the cells of a training column are.
+
+    Parameters
+    ----------
+    key : the column's name, or its position
+    cells : of the training sample
+    declared : what the user declares them to be; None to infer it from the cells
+    """
+    absent = cells.absent
+    known = cells.values[~absent]
+    column = Column(key, "empty", bool(absent.any()), held=cells.kind)
+    if not len(known) or not (column.gaps or (known != known[0]).any()):
+        return column  # a column of one value distinguishes samples only by its gaps
+    if declared is not None:
+        return _declared(column, cells, known, declared)
+    if cells.kind == "dates":
+        return replace(column, type="date", cycles=_cycles(known))
+    if cells.kind != "strings":
+        return replace(column, type="identifier" if _counts_rows(key, known) else "number")
+    if cells.categories is not None:
+        kind: ColumnType = "ordinal" if cells.ordered else "category"
+        return replace(column, type=kind, levels=cells.categories, digits=_some_are_numbers(known))
+    return _of_strings(column, known)
+
+
+def _of_strings(column: Column, known: Array) -> Column:
+    """Strings that are not declared to be categories."""
+    written = written_in(known, 1.0 - _UNREADABLE)
+    if written.numerals is not None:
+        numbers = numbers_in(known, written.numerals)
+        strange = unreadable(known, numbers)
+        return replace(
+            column,
+            type="identifier" if _counts_rows(column.key, numbers[~np.isnan(numbers)]) else "number",
+            parsed=True,
+            strange=strange,
+            gaps=column.gaps or bool(strange),
+            numerals=written.numerals,
+            doubt=written.doubt,
+        )
+    column = replace(column, digits=_some_are_numbers(known), units=written.units)
+    order = date_order(known)
+    if order is not None:
+        return replace(column, type="date", parsed=True, order=order, cycles=_cycles(parsed(known, order)))
+    if is_ambiguous(known):
+        column = replace(column, turned=str(known[0]))
+    different = len(set(known)) / len(known)
+    words = _mean_words(known)
+    if words >= _WORDS_OF_TEXT and different >= _DISTINCT:
+        return replace(column, type="text", words=True)
+    if len(known) < _FEWEST_ROWS or different < _UNIQUE:
+        return replace(column, type="category")
+    characters = "".join(known)
+    if sum(map(str.isdigit, characters)) >= _DIGITS * len(characters):
+        return replace(column, type="identifier")
+    return replace(column, type="text", words=words > _WORDS_COMPARED)
+
+
+def _declared(column: Column, cells: Cells, known: Array, declared: Declared) -> Column:
+    """A column of the type that the user declares; cells that cannot be read so count as missing."""
+    strings = cells.kind == "strings"
+    column = replace(column, type=declared, digits=strings and _some_are_numbers(known))
+    if declared == "category":
+        return column
+    if declared == "text":
+        return replace(column, words=_mean_words(map(str, known)) > _WORDS_COMPARED)
+    if not strings and declared == "number":
+        return column
+    if not strings:
+        if cells.kind != "dates":
+            raise ValueError(
+                f"column {column.key!r} is declared to be a date, and holds numbers; give dates or strings"
+            )
+        return replace(column, cycles=_cycles(known))
+    order = likely_order(known) if declared == "date" else ""
+    written = written_in(known, 0.0) if declared == "number" else Written(PLAIN)
+    if written.units:
+        units = ", ".join(map(repr, written.units))
+        raise ValueError(
+            f"column {column.key!r} is declared to be a number, and its cells have several units ({units}): write all "
+            "of them in one"
+        )
+    numerals = written.numerals or PLAIN
+    values = parsed(known, order, numerals)
+    if np.isnan(values).all():
+        forms = "2020-03-12, 12.03.2020 or 12/03/2020" if order else "12.5 or 1e3"
+        raise ValueError(
+            f"column {column.key!r} is declared to be a {declared}, and none of its cells reads as one, such as {forms}"
+        )
+    strange = unreadable(known, values)
+    return replace(
+        column,
+        parsed=True,
+        order=order,
+        strange=strange,
+        gaps=column.gaps or bool(strange),
+        cycles=_cycles(values) if order else (),
+        numerals=numerals,
+        doubt=written.doubt,
+    )
+
+
+def _mean_words(texts: Iterable[str]) -> float:
+    """The mean number of words of texts."""
+    return float(np.mean([len(text.split()) for text in texts]))
+
+
+def _counts_rows(key: str | int, known: Array) -> bool:
+    """Whether whole numbers name the rows: all differ, and the column is called so."""
+    if not isinstance(key, str) or _ROW_NAME.search(key) is None or len(known) < _FEWEST_ROWS:
+        return False
+    return len(np.unique(known)) == len(known) and bool((known == np.round(known)).all())
+
+
+def _cycles(days: Array) -> tuple[Cycle, ...]:
+    """The cycles that dates go through."""
+    days = days[~np.isnan(days)]
+    span = float(np.ptp(days)) if len(days) else 0.0
+    found: dict[Cycle, bool] = {"year": span > _YEAR, "week": span > _WEEK, "day": bool((days != np.floor(days)).any())}
+    return tuple(cycle for cycle, is_met in found.items() if is_met)
+
+
+def _some_are_numbers(texts: Array) -> bool:
+    """Whether some of the strings are numbers in writing."""
+    return not bool(np.isnan(numbers_in(texts)).all())
+
+
+def _no_numbers(cells: Cells) -> Cells:
+    """A column of numbers without a known cell."""
+    return Cells(cells.name, "numbers", np.full(len(cells.values), np.nan))
+
+
+def _as_strings(cells: Cells) -> Cells:
+    """Cells as strings, numbers as training wrote them."""
+    if cells.kind == "strings":
+        return cells
+    texts = [None if np.isnan(value) else in_writing(value) for value in cells.values.tolist()]
+    return Cells(cells.name, "strings", np.array(texts, dtype=object))

@@ -1,0 +1,143 @@
+"""Dates as people write them, and cells of strings that are read as numbers or as dates.
+
+    2020-03-12 10:30   year first; 2020/03/12 as well
+    12.03.2020         day first, as it is where dots stand between
+    12/03/2020         day first or month first, as the column shows: a number above 12 is a day
+
+A string that is neither a number (numerals.py) nor a date counts as a missing cell, and a sentence says so.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Sequence
+from datetime import datetime, timedelta
+from math import nan
+from typing import Literal
+
+import numpy as np
+
+from multikernel._typing import Array
+from multikernel.tables.numerals import PLAIN, Numerals, numbers_in
+
+Order = Literal["", "ymd", "dmy", "mdy"]
+
+_TIME = r"(?:[ T]+(\d{1,2}):(\d{2})(?::(\d{2}))?.*)?$"
+_YEAR_FIRST = re.compile(r"\s*(\d{4})(?:-(?=\d+-)|/(?=\d+/))(\d{1,2})[-/](\d{1,2})\s*" + _TIME)
+_YEAR_LAST = re.compile(r"\s*(\d{1,2})([./-])(\d{1,2})\2(\d{4})\s*" + _TIME)
+_MONTHS_OF_A_YEAR = 12
+_EPOCH = datetime(1970, 1, 1)
+_QUOTED = 3  # strings that a sentence quotes
+
+
+def date_order(texts: Array) -> Order | None:
+    """The order in which all of the strings are dates.
+
+    It is None where a string is no date, and where nothing distinguishes days from months.
+    """
+    if all(map(_YEAR_FIRST.match, texts)):
+        return "ymd"
+    matches = [match for match in map(_YEAR_LAST.match, texts) if match]
+    if len(matches) < len(texts):
+        return None
+    dotted = all(match[2] == "." for match in matches)
+    day_first = dotted or any(int(match[1]) > _MONTHS_OF_A_YEAR for match in matches)
+    month_first = any(int(match[3]) > _MONTHS_OF_A_YEAR for match in matches)
+    if day_first == month_first:
+        return None
+    return "dmy" if day_first else "mdy"
+
+
+def is_ambiguous(texts: Array) -> bool:
+    """Whether all of the strings are dates, and in each of them day and month could be exchanged."""
+    return date_order(texts) is None and not np.isnan(days_in(texts, "dmy") + days_in(texts, "mdy")).any()
+
+
+def likely_order(texts: Array) -> Order:
+    """The order of dates in which most of the strings can be read."""
+    order = date_order(texts)
+    if order is not None:
+        return order
+    orders: tuple[Order, ...] = ("ymd", "dmy", "mdy")
+    unreadable = [int(np.isnan(days_in(texts, each)).sum()) for each in orders]
+    return orders[unreadable.index(min(unreadable))]
+
+
+def days_in(texts: Iterable[str | None], order: Order) -> Array:
+    """Days since 1970, NaN for a string that is no date in this order."""
+    return np.array([_days(text, order) for text in texts])
+
+
+def parsed(texts: Iterable[str | None], order: Order, numerals: Numerals = PLAIN) -> Array:
+    """The days that strings denote where an order of dates is given, and the numbers that they denote otherwise."""
+    if order:
+        return days_in(texts, order)
+    return numbers_in(texts, numerals)
+
+
+def in_writing(value: float) -> str:
+    """A number as a string, all of its digits; a whole number without a point."""
+    if value == int(value):
+        return str(int(value))
+    return repr(value)
+
+
+def unreadable(texts: Iterable[str | None], values: Array) -> tuple[str, ...]:
+    """The different strings, blanks apart, whose value is NaN."""
+    pairs = zip(texts, values, strict=True)
+    return tuple(sorted({text for text, value in pairs if text is not None and text.strip() and np.isnan(value)}))
+
+
+def unreadable_note(name: str, strings: Sequence[str], order: Order) -> str:
+    """The sentence about strings that count as missing cells."""
+    kind = "dates" if order else "numbers"
+    quoted = ", ".join(map(repr, strings[:_QUOTED]))
+    if len(strings) > _QUOTED:
+        quoted += f" and {len(strings) - _QUOTED} more"
+    return f"{name} of X is one of {kind}, and {quoted} in it counts as a missing cell"
+
+
+def check_readable(name: str, texts: Array, values: Array, known: Sequence[str], order: Order) -> tuple[str, ...]:
+    """The strings of new samples that cannot be read as a column's numbers or dates, and that training did not have.
+
+    Parameters
+    ----------
+    name : how a sentence calls the column
+    texts : object array of strings, and None for missing cells
+    values : array, what they denote, NaN for nothing
+    known : strings of training that could not be read
+    order : of dates, "" for numbers
+
+    Raises
+    ------
+    ValueError : where they are half of the cells with content or more, so that the column holds something else
+    """
+    cells = [text for text in texts if text is not None and text.strip()]
+    new = tuple(text for text in unreadable(texts, values) if text not in known)
+    if new and 2 * sum(text in new for text in cells) >= len(cells):
+        kinds, kind = ("dates", "date") if order else ("numbers", "number")
+        raise ValueError(
+            f"{name} of X held {kinds} in training, and {new[0]!r} is no {kind}: give {kinds}, and leave a cell empty "
+            "that is not known"
+        )
+    return new
+
+
+def _days(text: str | None, order: Order) -> float:
+    """The days since 1970 of one date, NaN for a string that is none."""
+    pattern = _YEAR_FIRST if order == "ymd" else _YEAR_LAST
+    match = pattern.match(text) if text is not None else None
+    if match is None:
+        return nan
+    if order == "ymd":
+        year, month, day, *time = match.groups()
+    elif order == "dmy":
+        day, _, month, year, *time = match.groups()
+    else:
+        month, _, day, year, *time = match.groups()
+    hour, minute, second = (int(part or 0) for part in time)
+    try:
+        date = datetime(int(year), int(month), int(day), hour, minute, second)
+    except ValueError:  # no such day
+        return nan
+    return (date - _EPOCH) / timedelta(days=1)
