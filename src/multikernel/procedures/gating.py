@@ -29,9 +29,10 @@ from multikernel.banks import DenseGram, KernelBank
 from multikernel.banks.memberships import opened
 from multikernel.certificate import Certificate
 from multikernel.machines import DualSolution, Machine
+from multikernel.numerics.lbfgs import remembering
 from multikernel.observer import Observer, silent
 from multikernel.procedures.base import Weights
-from multikernel.procedures.descent import descent, remembering, stationarity
+from multikernel.procedures.descent import descent, stationarity
 
 _INNER = 1e-6  # of the stationarity asked for: the machine's gap
 _FIRST = 1e-3  # the machine's gap before anything is stored

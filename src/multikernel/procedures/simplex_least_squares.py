@@ -20,9 +20,9 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import blas, lapack
 
-from multikernel._cholesky import factorise
 from multikernel._typing import Array
 from multikernel.banks.checks import numbers
+from multikernel.numerics.cholesky import factorise
 
 _ROUNDING = 4e-15  # slopes that differ by less than this part of |z_k| times the length of Z d are equal
 _CONDITION = 1e-4  # pivots of columns of unit length below this need the columns themselves: products lose their digits

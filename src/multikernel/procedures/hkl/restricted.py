@@ -20,8 +20,8 @@ from multikernel._typing import Array
 from multikernel.banks import DenseGram, KernelBank
 from multikernel.domains import Simplex
 from multikernel.machines.support.coefficients import central, feasible
-from multikernel.machines.support.point import Point
 from multikernel.machines.support.program import SupportProgram
+from multikernel.numerics.interior_point import BarrierPoint
 from multikernel.procedures.hkl.lattice import ClosedSet
 from multikernel.procedures.hkl.norm import DualNorm, exponent
 from multikernel.procedures.interior.driver import InteriorPoint, InteriorProblem, solve
@@ -78,7 +78,7 @@ class Restricted(InteriorProblem[HullPoint]):
         assert found is not None
         return found
 
-    def read(self, point: Point) -> tuple[HullPoint, Point, Callable[[], Newton]]:
+    def read(self, point: BarrierPoint) -> tuple[HullPoint, BarrierPoint, Callable[[], Newton]]:
         """The pair at an interior point: node weights brought to sum 1, variables to the equality."""
         program, b = self.program, self.program.coef(point.a)
         Z = self._images(b)
@@ -110,7 +110,7 @@ class Restricted(InteriorProblem[HullPoint]):
             K = linalg.blas.dgemm(1.0, F.T, F.T, trans_b=True, beta=1.0, c=np.array(K, order="F"), overwrite_c=1)
         return Products(DenseGram(K), norm.mixed @ Z, norm.gradient, norm.weights @ Z)
 
-    def _first_point(self) -> Point | None:
+    def _first_point(self) -> BarrierPoint | None:
         """Equal node weights, variables at which linear and quadratic part agree; None where all kernels vanish."""
         program, m = self.program, len(self.bank)
         a = central(program)
@@ -130,9 +130,9 @@ class Restricted(InteriorProblem[HullPoint]):
         mu = max(float(np.abs(program.linear) @ a), _TINY) / count
         slack = program.upper - a
         multiplier = max(_ABOVE * size**2 * float(norm.gradient.max()), mu)
-        return Point(a, slack, mu / a, mu / slack, 0.0, gamma, mu / gamma, multiplier)
+        return BarrierPoint(a, slack, mu / a, mu / slack, 0.0, gamma, mu / gamma, multiplier)
 
-    def _near(self, found: HullPoint) -> Point:
+    def _near(self, found: HullPoint) -> BarrierPoint:
         """The point near the central path where the complementarity products sum to the gap of a pair."""
         a, gamma, program = found.a, found.gamma, self.program
         slack = program.upper - a
@@ -141,7 +141,7 @@ class Restricted(InteriorProblem[HullPoint]):
         b = program.coef(a)
         norm = self.norm(gamma, self._images(b) @ b)
         multiplier = max(_ABOVE * float(norm.gradient.max()), mu)
-        return Point(a, slack, mu / a, mu / slack, found.intercept, gamma, mu / gamma, multiplier)
+        return BarrierPoint(a, slack, mu / a, mu / slack, found.intercept, gamma, mu / gamma, multiplier)
 
     def _without_kernels(self) -> HullPoint:
         """Where all kernels vanish every sample has the coefficient that its loss alone asks for."""
@@ -169,7 +169,7 @@ def _approach(rho: float) -> list[float]:
     return values[::-1]
 
 
-def _with_reduced_costs(point: Point, norm: DualNorm) -> Point:
+def _with_reduced_costs(point: BarrierPoint, norm: DualNorm) -> BarrierPoint:
     """The reduced costs brought to what the slopes of h ask for, as far as the products stay near their mean.
 
     h curves so strongly where node weights vanish together that a Newton step leaves much of this condition open.

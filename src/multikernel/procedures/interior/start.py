@@ -6,7 +6,7 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.machines.support.coefficients import central, fitting
-from multikernel.machines.support.point import Point
+from multikernel.numerics.interior_point import BarrierPoint
 from multikernel.procedures.interior.newton import Products
 from multikernel.procedures.interior.saddle import Saddle
 from multikernel.procedures.interior.working import WorkingSet
@@ -20,7 +20,7 @@ _LARGEST = 0.5  # of its upper bound: a first variable is at most this large
 _TINY = 1e-300
 
 
-def first_point(saddle: Saddle, working: WorkingSet) -> Point:
+def first_point(saddle: Saddle, working: WorkingSet) -> BarrierPoint:
     """The central point, brought to the size at which the linear and the quadratic part of the program agree."""
     program, domain, a = saddle.program, saddle.domain, central(saddle.program)
     m = len(working.index)
@@ -46,7 +46,7 @@ def first_point(saddle: Saddle, working: WorkingSet) -> Point:
         multiplier = max(_ABOVE * float(v.max()) / float(domain.constraint(delta)[1].max()), mu)
     else:
         delta = _balanced(saddle, mu, 0.5 * v)
-    return Point(a, slack, below, above, intercept, delta, mu / delta, multiplier)
+    return BarrierPoint(a, slack, below, above, intercept, delta, mu / delta, multiplier)
 
 
 def _agreed(saddle: Saddle, a: Array, size: float, v: Array, count: int) -> tuple[float, Array]:

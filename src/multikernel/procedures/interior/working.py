@@ -15,7 +15,7 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.domains import Separable
-from multikernel.machines.support.point import Point
+from multikernel.numerics.interior_point import BarrierPoint
 from multikernel.procedures.interior.newton import Products
 
 _ALL = 1000  # banks of up to so many kernels take part as a whole from the beginning
@@ -85,12 +85,14 @@ class WorkingSet:
         scores[self.index] = own
         return scores
 
-    def revised(self, point: Point, scores: Array, largest: float, keep: bool = False) -> tuple[WorkingSet, Point]:
+    def revised(
+        self, point: BarrierPoint, scores: Array, largest: float, keep: bool = False
+    ) -> tuple[WorkingSet, BarrierPoint]:
         """The set without kernels of a large reduced cost and with those that deserve a weight; the point on that set.
 
         Parameters
         ----------
-        point : Point over the present set
+        point : BarrierPoint over the present set
         scores : array, over all kernels
         largest : float, the score that no kernel of weight zero exceeds at the optimum
         keep : bool, whether no kernel leaves
@@ -108,7 +110,7 @@ class WorkingSet:
             return self, point
         index = np.concatenate([self.index[matters], entering])
         cost, mu = 0.5 * np.maximum(largest - scores[entering], _NEAR * largest), point.mu
-        point = point.on(matters).with_kernels(mu / cost, cost)
+        point = point.on(matters).joined_by(mu / cost, cost)
         if not (len(entering) or self.complete):  # the kernels that stay are in the bank of the set
             return replace(self, index=index, work=self.work.select(np.flatnonzero(matters))), point
         order = np.argsort(index)

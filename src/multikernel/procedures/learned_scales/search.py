@@ -23,8 +23,7 @@ from multikernel.banks.threads import one_blas_thread
 from multikernel.combinations import Profiles
 from multikernel.observer import Observer, silent
 from multikernel.procedures.base import Weights
-from multikernel.procedures.learned_scales.bounds import Run
-from multikernel.procedures.learned_scales.descent import descended
+from multikernel.procedures.learned_scales.descent import DescentEnd, descended
 from multikernel.procedures.learned_scales.error import ScalesError, mean_distances
 from multikernel.procedures.learned_scales.forms import Form, Separate
 from multikernel.procedures.learned_scales.metrics import FullMetric, LowRankMetric
@@ -140,7 +139,7 @@ def _some(error: ScalesError, count: int, seed: int) -> ScalesError:
     return few if few.held_out.used > 1 else error
 
 
-def _result(error: ScalesError, run: Run, equal: float, outer: float, tol: float, unit: float) -> LearnedScales:
+def _result(error: ScalesError, run: DescentEnd, equal: float, outer: float, tol: float, unit: float) -> LearnedScales:
     """The scale of the weights goes into the ridge: they sum to 1."""
     R, theta = len(error.combination.kernels), error.theta(run.best.u)
     total = float(theta[:R].sum())

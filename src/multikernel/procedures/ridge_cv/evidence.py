@@ -27,10 +27,10 @@ from typing import cast
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
-from multikernel._cholesky import factorise, solved
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
+from multikernel.numerics.cholesky import factorise, solved
 from multikernel.procedures.ridge_cv.criterion import Criterion, Point
 from multikernel.procedures.ridge_cv.model import Model, Tall, Wide
 

@@ -21,13 +21,13 @@ from typing import Any
 import numpy as np
 
 from multikernel._arrays import taken
-from multikernel._cholesky import factorise, solved
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.banks import Gram, KernelBank
 from multikernel.banks.factor_gram import FactorGram
 from multikernel.banks.thin_root import Squares
 from multikernel.banks.threads import slices
+from multikernel.numerics.cholesky import factorise, solved
 from multikernel.procedures.ridge_cv.criterion import Criterion, Point
 from multikernel.procedures.ridge_cv.fold_sums import FoldSums
 from multikernel.procedures.ridge_cv.folds import Folds

@@ -21,9 +21,9 @@ import numpy as np
 from scipy.linalg import lapack
 from scipy.optimize import brentq, nnls
 
-from multikernel._cholesky import factor_of, solved
 from multikernel._linalg import product
 from multikernel._typing import Array
+from multikernel.numerics.cholesky import factor_of, solved
 
 _STEPS = 60  # of Newton's method at most; some ten are the rule
 _SHORTEST = 1e-10  # part of a Newton step; where a shorter one leads up, rounding does

@@ -26,11 +26,12 @@ from typing import Any
 
 import numpy as np
 
-from multikernel import _arrays, _lapack, _linalg
+from multikernel import _arrays, _linalg
 from multikernel._arrays import foreign, host, like
-from multikernel._cholesky import factorise
 from multikernel._typing import Array
 from multikernel.banks.threads import slices
+from multikernel.numerics import lapack
+from multikernel.numerics.cholesky import factorise
 from multikernel.procedures.ridge_cv.folds import Blocks, Folds
 
 _TILE = 64  # rows of a matrix that are mirrored at a time
@@ -126,7 +127,7 @@ class HeldOut:
             if foreign(M):
                 M += 2.0 / self.count * (like(M, P) @ like(M, Q).T)
             else:
-                _lapack.product(P, Q.T, M, 2.0 / self.count)
+                lapack.product(P, Q.T, M, 2.0 / self.count)
         return M
 
     def centred(self, targets: Array, ones: Array, folds: Folds) -> Array:
@@ -164,7 +165,7 @@ def _inverse(K: Any) -> Any:
     if foreign(K):
         return _arrays.Cholesky.of(K, 1.0).inverse()
     K.flat[:: len(K) + 1] += 1.0
-    if not (factorise(K.T) and _lapack.inverted(K.T)):
+    if not (factorise(K.T) and lapack.inverted(K.T)):
         raise np.linalg.LinAlgError("the kernel matrix with its ridge is not positive definite")
     for part in slices(len(K), _TILE):
         below, tile = slice(part.stop, None), K[part, part]
@@ -177,4 +178,4 @@ def product(A: Any, B: Array) -> Array:
     """A B by SciPy's BLAS, beside whose factorisations the threads of NumPy's own would spin."""
     if foreign(A):
         return _linalg.product(A, B)
-    return _lapack.product(A, B)
+    return lapack.product(A, B)

@@ -18,7 +18,6 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
 
-from multikernel._cholesky import factorise, solved
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.banks import Gram, KernelBank
@@ -28,6 +27,7 @@ from multikernel.machines.ridge.half_factor import HalfFactor
 from multikernel.machines.ridge.half_factor import space as half_factor_space
 from multikernel.machines.ridge.solved import ACCURATE, Solved, reduced, spectral
 from multikernel.machines.ridge.spectrum import RidgeSpectrum
+from multikernel.numerics.cholesky import factorise, solved
 
 Whiten = Callable[[Array], Array]
 _SMALL = 500  # samples up to which a factorisation of the matrix costs little

@@ -38,9 +38,10 @@ from multikernel._workers import in_time, limited, seconds_left, time_is_up
 from multikernel.banks import DenseGram, KernelBank
 from multikernel.certificate import Certificate
 from multikernel.machines import DualSolution, RidgeMachine
+from multikernel.numerics.lbfgs import remembering
 from multikernel.observer import Observer, silent
 from multikernel.procedures.base import Weights
-from multikernel.procedures.descent import descent, remembering, stationarity
+from multikernel.procedures.descent import descent, stationarity
 from multikernel.procedures.two_layers.second_layer import SecondLayer
 from multikernel.procedures.units import spread
 

@@ -21,8 +21,8 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 
-from multikernel._lapack import divide, factored, reduce
 from multikernel._typing import Array
+from multikernel.numerics.lapack import divide, factored, reduce
 
 # A quarter of the size at which OpenBLAS ends the process on two threads, which is the worst number of them. What
 # halving costs beside the library's own blocks is measured by benchmarks/cholesky.py.
