@@ -20,6 +20,7 @@ from scipy.optimize import brentq
 
 from multikernel._typing import Array
 from multikernel.domains import Domain
+from multikernel.duality import dual_value
 from multikernel.optimizers.base import Optimizer, Search
 from multikernel.optimizers.needs import need_linear
 from multikernel.optimizers.state import Proposal, State
@@ -53,7 +54,7 @@ class Subgradient(Optimizer):
             if length == 0.0:
                 return
             mean = mean.plus(domain, at, length * number**_FORGETTING)
-            state = yield Proposal(_along(domain, at, length), mean.constant - domain.support(mean.slope))
+            state = yield Proposal(_along(domain, at, length), dual_value(mean.constant, mean.slope, domain))
 
 
 @dataclass(frozen=True, eq=False)

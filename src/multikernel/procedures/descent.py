@@ -1,21 +1,25 @@
 """Steps of limited memory (L-BFGS) to a stationary point of a smooth function F(x) = G(x) + ridge |x|^2.
 
-Stationarity is |dF|^2 / (4 ridge), relative to F: what F could fall by, were ridge |x|^2 all that curves it. For the
-least value of F + dF's + ridge |s|^2 over s is at s = -dF / (2 ridge).
+Stationarity is |dF|^2 / (4 ridge), relative to F: what F could fall by, were ridge |x|^2 all that curves it (the third
+form in ``duality.py``). For the least value of F + dF's + ridge |s|^2 over s is at s = -dF / (2 ridge).
 """
 
 from __future__ import annotations
 
+import numpy as np
+
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted, time_is_up
 from multikernel.certificate import Certificate
+from multikernel.duality import fall_in_box
 from multikernel.numerics.lbfgs import Function, lbfgs
 from multikernel.observer import Event, Observer
 
 
 def stationarity(value: float, gradient: Array, ridge: float, inexact: float = 0.0) -> Certificate:
     """Of a point with this value and gradient; ``inexact`` is how much too small the value may be."""
-    return Certificate.stationarity(float(gradient @ gradient) / (4.0 * ridge) + inexact, value)
+    fall = fall_in_box(gradient, np.zeros(len(gradient)), -np.inf, np.inf, 2.0 * ridge)
+    return Certificate.stationarity(fall + inexact, value)
 
 
 def descent(

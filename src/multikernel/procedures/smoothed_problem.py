@@ -20,6 +20,7 @@ import numpy as np
 from multikernel._rules import Number
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
+from multikernel.duality import fall_in_box
 from multikernel.machines import HingeMachine
 from multikernel.machines.base import check_signs
 
@@ -94,7 +95,7 @@ class SmoothedProblem:
 
     def fall(self, a: Array, g: Array) -> float:
         """max over the box of g'(a - u)."""
-        return float(np.where(g > 0.0, g * a, g * (a - self.upper)).sum())
+        return fall_in_box(g, a, 0.0, self.upper)
 
     def unsmoothed_gap(self, a: Array, q: Array, g: Array) -> float:
         """Primal minus dual value of L1-MKL without intercept, relative to the primal."""

@@ -34,6 +34,7 @@ import numpy as np
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.domains import Domain, NormBall, Orthant, Product
+from multikernel.duality import lost_by_multiple
 from multikernel.machines import Machine, RidgeMachine, SupportMachine
 from multikernel.problem import Evaluation, Problem
 from multikernel.procedures.hidden_convexity.separable import PowerSum
@@ -132,7 +133,7 @@ class HiddenConvexProblem(Problem):
             case NormBall() | Product() as ball if value <= 0.0 or not isinstance(self.machine, RidgeMachine):
                 return value - max(rest + _largest(ball, c, powers), 0.0)
             case NormBall() | Product() as ball:
-                return value**2 / (value + max(rest + _largest(ball, c, powers), 0.0))
+                return value - lost_by_multiple(value, rest + _largest(ball, c, powers))
             case Orthant() as orthant if value > 0.0:
                 best = value / max(value + rest, 0.5 * value)  # without the penalty; alpha |A|^2 = value + rest
                 return max(_penalised(orthant, value, rest, c, powers, s) for s in (1.0, best))

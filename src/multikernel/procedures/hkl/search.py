@@ -30,6 +30,7 @@ from multikernel._workers import time_is_up
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
 from multikernel.certificate import Certificate
+from multikernel.duality import best_multiple, form_rounding
 from multikernel.machines import DualSolution, SupportMachine, SupportProgram
 from multikernel.machines.support.coefficients import central, feasible
 from multikernel.observer import Event, Observer, silent
@@ -46,7 +47,6 @@ _ON_HULL = 0.1  # the gap on the hull may be this part of the gap over all nodes
 _GOAL = 0.8  # the search goes on to this part of the gap asked for: leaving nodes out at the end takes the rest
 _NEGLIGIBLE = 0.01  # times the gap asked for: the smallest coefficients that sum to this part of all count as zero
 _GROWTH = 1.0  # a round adds at most this many nodes for each node of the hull
-_EPS = float(np.finfo(float).eps)
 _FEWEST = 30  # a round may add this many nodes to a hull of any size
 
 
@@ -137,9 +137,8 @@ class _Search:
         in_units = b / np.sqrt(self.kernels.unit)  # the sums are over products of the base kernels as they are
         beyond = self.graph.outside(base, in_units, hull, candidates, self.rho, allowed)
         # the best multiple of a: a whole one that costs more than it gives would bound nothing
-        given, cost = float(program.linear @ a), program.cost(a) + max(inside, beyond.bound)
-        part = min(1.0, max(given, 0.0) / cost) if cost > 0.0 else 1.0
-        bound = program.scale * part * (given - 0.5 * part * cost)
+        cost = program.cost(a) + max(inside, beyond.bound)
+        bound = program.scale * best_multiple(float(program.linear @ a), cost, most=1.0)[1]
         order = np.argsort(-beyond.norms, kind="stable")
         return bound, [candidates[k] for k in order if beyond.norms[k] > allowed]
 
@@ -154,9 +153,9 @@ class _Search:
 
 
 def _forms(bank: KernelBank, b: Array) -> Array:
-    """b'K_w b of every node, with what rounding may hide of it."""
-    reach = np.sqrt(np.maximum(bank.diagonal(), 0.0)) @ np.abs(b)
-    return bank.quad(b) + _EPS * reach * reach
+    """b'K_w b of every node, with a bound of its rounding error."""
+    sizes = np.sqrt(np.maximum(bank.diagonal(), 0.0))
+    return bank.quad(b) + form_rounding(b, sizes)
 
 
 def _without_negligible(a: Array, part: float) -> Array:

@@ -22,6 +22,7 @@ from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.banks import Gram, KernelBank
 from multikernel.certificate import relative
+from multikernel.duality import lost_by_multiple
 from multikernel.machines import DualSolution
 from multikernel.machines.ridge.half_factor import HalfFactor
 from multikernel.machines.ridge.half_factor import space as half_factor_space
@@ -188,8 +189,7 @@ class RidgePoint:
         return self.solved.value + (self.ridge.empty if self.ridge.large else 0.0)
 
     def _excess(self, largest: float) -> float:
-        J, beyond = self._whole, max(largest - self.form, 0.0)
-        return self.solved.upper - self.solved.value + (beyond * J / (J + beyond) if beyond > 0.0 else 0.0)
+        return self.solved.upper - self.solved.value + lost_by_multiple(self._whole, largest - self.form)
 
     def solution(self) -> DualSolution:
         """As the ridge machine tells it."""
