@@ -56,9 +56,8 @@ from typing import Protocol
 
 import numpy as np
 
+from multikernel._floats import EPS
 from multikernel._typing import Array
-
-EPS = float(np.finfo(float).eps)
 
 
 class HasSupport(Protocol):

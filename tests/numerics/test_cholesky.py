@@ -22,7 +22,7 @@ _OTHER_WAYS = r"\b[sdcz]?p[of]trf\b|\bp[of]sv\b|cho_factor|linalg\.cholesky|lina
 @pytest.fixture(params=["by address", "by wrapper"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """Blocks of at most five rows; with the routines that SciPy publishes, and with its wrappers."""
-    monkeypatch.setattr(cholesky, "_LARGEST", 5)
+    monkeypatch.setattr(cholesky, "CHOLESKY_ROWS", 5)
     if request.param == "by wrapper":
         none = {precision: dict.fromkeys(routines) for precision, routines in lapack._ROUTINES.items()}
         monkeypatch.setattr(lapack, "_ROUTINES", none)

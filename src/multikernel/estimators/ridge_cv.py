@@ -36,9 +36,9 @@ from multikernel.procedures.ridge_cv import (
     held_out_error,
     least_error,
 )
-from multikernel.procedures.ridge_cv.in_features import KEPT
 from multikernel.procedures.units import MachineUnits, kernel_size, spread
 from multikernel.statistics import Moments
+from multikernel.tuning import FOLD_FACTORS_KEPT
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -206,7 +206,9 @@ class MultipleKernelRidgeCV(StreamedEstimator, RidgeRegressor):
     # -- from sums over samples ----------------------------------------------------------------------------------------
 
     def _kept_factors(self, q: int) -> float:
-        return 2.0 * min(KEPT, 8.0 * self._folds_of_rows() * q * q)  # of the point reached, and of the one tried
+        return 2.0 * min(
+            FOLD_FACTORS_KEPT, 8.0 * self._folds_of_rows() * q * q
+        )  # of the point reached, and of the one tried
 
     def _check_sums(self) -> None:
         super()._check_sums()

@@ -32,11 +32,18 @@ from multikernel.machines.support.coefficients import central, feasible, fitting
 from multikernel.machines.support.program import SupportProgram
 from multikernel.machines.support.settled import at_bounds, settled
 from multikernel.numerics.cholesky import cholesky, solved
-from multikernel.numerics.interior_point import NEGLIGIBLE_STEP, PINNED, BarrierPoint, NewtonSystem, Targets, advance
+from multikernel.numerics.interior_point import (
+    FIRST_INSIDE,
+    NEGLIGIBLE_STEP,
+    PINNED,
+    BarrierPoint,
+    NewtonSystem,
+    Targets,
+    advance,
+)
 
 _STEPS = 100  # of the interior point method at most: it needs some twenty
 _NOTHING = 1e-2  # of the gap asked for: a smaller sum of complementarity products promises no smaller gap
-_INSIDE = 0.01  # of the middle of a bounded box: the first variables are not nearer to zero
 _ROUNDS = 5  # of settling
 
 
@@ -133,7 +140,7 @@ class FactoredProgram:
         linear, quadratic = float(np.abs(program.linear) @ a), float(w @ w) + program.cost(a)
         bounded = np.isfinite(program.upper)
         if program.total == 0.0 and quadratic > 0.0:
-            a = a * min(max(linear / quadratic, _INSIDE if bounded.any() else 0.0), 1.0)
+            a = a * min(max(linear / quadratic, FIRST_INSIDE if bounded.any() else 0.0), 1.0)
         below, above, c = fitting(program, a, self.values(program.coef(a)))
         return BarrierPoint(a, program.upper - a, below, above, c, none, none, 0.0)
 

@@ -21,10 +21,10 @@ from functools import cached_property
 
 import numpy as np
 
+from multikernel._floats import EPS, TINY
 from multikernel._typing import Array
-from multikernel.duality import EPS, fall_in_box, form_rounding
+from multikernel.duality import fall_in_box, form_rounding
 
-_TINY = float(np.finfo(float).tiny)
 _SNAP = 1e-9  # of a variable's range: what an interior point method leaves between a variable and its bound
 
 
@@ -225,5 +225,5 @@ def equality_multiplier(t: Array, low: Array, high: Array, ridge: float | Array,
         return float(0.5 * (events[k] + events[last]))
     if k == 0:
         return float(events[0])
-    step = (total - sums[k - 1]) * least / max(growing[k - 1], _TINY)
+    step = (total - sums[k - 1]) * least / max(growing[k - 1], TINY)
     return float(max(events[k - 1] - step, events[k]))

@@ -39,7 +39,9 @@ from multikernel.machines import Machine, RidgeMachine, SupportMachine
 from multikernel.problem import Evaluation, Problem
 from multikernel.procedures.hidden_convexity.separable import PowerSum
 
-_NOTHING = 1e-50  # of the largest weight: at a smaller one floating point knows no tangent, as there is none at zero
+_UNDEFINED_TANGENT = (
+    1e-50  # of the largest weight: at a smaller one floating point knows no tangent, as there is none at zero
+)
 _FLOOR = 1e-8  # of the largest weight: where the tangent is taken in place of such a weight
 
 
@@ -100,7 +102,7 @@ class HiddenConvexProblem(Problem):
         """
         powers = self.combination.powers(self.bank)
         x = at.theta if x is None else x
-        bare = (powers > 1.0) & (x <= _NOTHING * float(x.max()))
+        bare = (powers > 1.0) & (x <= _UNDEFINED_TANGENT * float(x.max()))
         if bare.any():
             x = np.where(bare, _FLOOR * float(x.max()) or 1.0, x)
         A = at.dual.factor

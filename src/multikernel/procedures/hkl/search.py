@@ -41,13 +41,12 @@ from multikernel.procedures.hkl.node_kernels import NodeKernels
 from multikernel.procedures.hkl.restricted import HullPoint, Restricted
 from multikernel.procedures.units import MachineUnits, kernel_size
 
-_STEPS = 100  # Newton steps on a hull at most
-_ROUGH = 1e-2  # gap to which the first hulls are solved: they will grow
+_HULL_STEPS = 100  # Newton steps on a hull at most
+_FIRST_HULL_GAP = 1e-2  # gap to which the first hulls are solved: they will grow
 _ON_HULL = 0.1  # the gap on the hull may be this part of the gap over all nodes
 _GOAL = 0.8  # the search goes on to this part of the gap asked for: leaving nodes out at the end takes the rest
 _NEGLIGIBLE = 0.01  # times the gap asked for: the smallest coefficients that sum to this part of all count as zero
-_GROWTH = 1.0  # a round adds at most this many nodes for each node of the hull
-_FEWEST = 30  # a round may add this many nodes to a hull of any size
+_FEWEST_ADDED = 30  # a round may add this many nodes to a hull of any size, and as many as the hull has
 
 
 def hierarchical_mkl(
@@ -103,14 +102,14 @@ class _Search:
     ) -> tuple[NodeWeights, DualSolution]:
         tol, finest = self.machine.tol, _ON_HULL * self.machine.tol
         hull = self.graph.first(self.kernels.base, self.program.coef(central(self.program)), start)
-        inner, steps, bound = max(_ROUGH, finest), 0, -np.inf
+        inner, steps, bound = max(_FIRST_HULL_GAP, finest), 0, -np.inf
         history: list[float] = []
         while True:
             problem = Restricted(self.kernels.bank(hull.nodes), hull, self.program, self.rho)
-            found = problem.solved(inner, _STEPS)
+            found = problem.solved(inner, _HULL_STEPS)
             lower, entering = self._bound(problem, found)
             bound = max(bound, lower)
-            entering = entering[: min(max(_FEWEST, int(_GROWTH * len(hull))), max(max_nodes - len(hull), 0))]
+            entering = entering[: min(max(_FEWEST_ADDED, len(hull)), max(max_nodes - len(hull), 0))]
             steps += found.n_iter
             reached = Certificate.gap(found.upper, bound)
             history.append(reached.value)
@@ -146,7 +145,7 @@ class _Search:
         """The machine at the active nodes, solved for on their own; at the whole hull where that is not enough."""
         few = on_active_nodes(problem, found)
         if few is not None:
-            pair = Pair.of(self.machine, few, few.solved(_ON_HULL * self.machine.tol, _STEPS), bound)
+            pair = Pair.of(self.machine, few, few.solved(_ON_HULL * self.machine.tol, _HULL_STEPS), bound)
             if pair.certificate.reached(self.machine.tol):
                 return pair
         return Pair.of(self.machine, problem, found, bound)

@@ -22,10 +22,10 @@ from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.interior.newton import Newton
 
 _FAR_BELOW = 1e-3  # the sum of the complementarity products is brought to this part of the gap asked for
-_NOTHING = 1e-20  # where the optimum is zero, the sum is brought to this part of its first value
-_NEARLY = 10.0  # a sum of less than so many times its final value promises no smaller gap than the one found
-_PROGRESS = 0.9  # a gap above this part of the best one is no progress
-_PATIENCE = 3  # steps without progress until the loop gives up
+_VANISHING = 1e-20  # where the optimum is zero, the sum is brought to this part of its first value
+_EXHAUSTED = 10.0  # a sum of less than so many times its final value promises no smaller gap than the one found
+NO_PROGRESS = 0.9  # a gap above this part of the best one is no progress
+_STALLED_STEPS = 3  # steps without progress until the loop gives up
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -103,14 +103,14 @@ def solve(
         with np.errstate(over="ignore", invalid="ignore"):  # a point beyond the range of numbers proves nothing
             found, point, system = problem.read(point)
         value = max(min(abs(found.upper), abs(found.bound)), found.floor)  # the optimum is no smaller, if positive
-        target = max(_FAR_BELOW * tol * value / scale, _NOTHING * initial)
-        better = best is None or found.gap < _PROGRESS * best.gap
-        exhausted = point.complementarity <= _NEARLY * target and not better
+        target = max(_FAR_BELOW * tol * value / scale, _VANISHING * initial)
+        better = best is None or found.gap < NO_PROGRESS * best.gap
+        exhausted = point.complementarity <= _EXHAUSTED * target and not better
         stalled = stalled + 1 if exhausted or length < NEGLIGIBLE_STEP else 0
         best = found if best is None or found.gap < best.gap else best
         history.append(found.gap)
         observe(Event(step + 1, Certificate("duality gap", found.gap)))
-        last = step == max_iter or stalled == _PATIENCE or time_is_up()
+        last = step == max_iter or stalled == _STALLED_STEPS or time_is_up()
         if problem.due(found.gap, tol) or last:
             found, revised, restart = problem.reviewed(best if last else found, point, tol)
             if found.gap <= tol or last:

@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from multikernel._floats import EPS
 from multikernel._typing import Array
 from multikernel.machines.support.coefficients import central, feasible
 from multikernel.numerics.interior_point import PINNED, BarrierPoint
@@ -30,7 +31,6 @@ from multikernel.procedures.interior.working import WorkingSet
 
 _FIRST_LOOK = 1e-2  # gap over the working set at which the scores of all kernels are computed for the first time
 _BEYOND = 2.0  # a score of so many times the largest allowed puts the point too far off the central path to go on
-_ROUNDING = 4.0 * float(np.finfo(float).eps)
 
 
 def interior_point(
@@ -128,7 +128,7 @@ def _known(saddle: Saddle) -> InteriorPoint | None:
     program, domain, m = saddle.program, saddle.domain, len(saddle.bank)
     if program.total == 0.0:
         f = np.zeros(program.n)
-        if program.primal(f, 0.0, program.best_intercept(f)) > _ROUNDING * program.primal(f, 0.0, 0.0):
+        if program.primal(f, 0.0, program.best_intercept(f)) > 4.0 * EPS * program.primal(f, 0.0, 0.0):
             return None
         a, scores = np.zeros(len(program.sign)), np.zeros(m)
     else:

@@ -37,7 +37,7 @@ from multikernel.numerics.cholesky import cholesky, solved
 from multikernel.numerics.interior_point import STAY, BarrierPoint, NewtonSystem, Targets
 
 _OUTSIDE = 4.0  # a step may lead to this value of the domain's constraint, which is 1 on its boundary, and no further
-_SHORTER = 0.8  # times the length of a step that leads further
+_SHORTER_STEP = 0.8  # times the length of a step that leads further
 _STAY_CURVED = 0.9  # the part of the way to the boundary to go where scores are no linear functions of the weights
 _LEFT_OF_MULTIPLIER = 0.1  # the part of the constraint's multiplier that a step leaves at least
 _SWAMPING = 10.0  # an eliminated kernel may add at most this many times the mean diagonal entry of K to the matrix
@@ -189,7 +189,7 @@ class Newton(NewtonSystem):
             return length, self.at.moved(step, length)
         most = max(_OUTSIDE, self.F_c + 1.0)
         while self.domain.constraint(self.at.delta + length * step.delta)[0].sum() > most:
-            length *= _SHORTER
+            length *= _SHORTER_STEP
         moved = self.at.moved(step, length)
         return length, replace(moved, multiplier=max(moved.multiplier, _LEFT_OF_MULTIPLIER * self.at.multiplier))
 

@@ -33,8 +33,7 @@ from multikernel.banks.threads import slices
 from multikernel.numerics import lapack
 from multikernel.numerics.cholesky import factorise
 from multikernel.procedures.ridge_cv.folds import Blocks, Folds
-
-_TILE = 64  # rows of a matrix that are mirrored at a time
+from multikernel.tuning import INVERTED_ROWS
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,7 +166,7 @@ def _inverse(K: Any) -> Any:
     K.flat[:: len(K) + 1] += 1.0
     if not (factorise(K.T) and lapack.inverted(K.T)):
         raise np.linalg.LinAlgError("the kernel matrix with its ridge is not positive definite")
-    for part in slices(len(K), _TILE):
+    for part in slices(len(K), INVERTED_ROWS):
         below, tile = slice(part.stop, None), K[part, part]
         K[below, part] = K[part, below].T
         tile[:] = np.triu(tile) + np.triu(tile, 1).T
