@@ -13,10 +13,11 @@ import numpy as np
 from multikernel._memory import available_memory
 from multikernel._typing import Array
 from multikernel.auto.candidates import Candidate
+from multikernel.tuning import BLAS_OPERATION
 
 _CHOICE, _TRAINING = 1000, 8000  # samples to choose on, and to train on, where no time is given
 _FEWEST, _MOST = 100, 4000  # samples to choose on at least, and at most where there is much time
-_SPEED = 2e10  # operations a second of one core, on the safe side
+_SLOWER = 1.5  # times the seconds of an operation, on the safe side
 _SHARE = 0.7  # of the time for the choice
 _MATRICES = 8.0  # of n x n numbers that are in memory at a time
 _MEMORY = 0.5  # of what is available
@@ -53,14 +54,14 @@ class Limits:
             return cls(min(n, fits, _CHOICE), min(n, fits, _TRAINING), tuple(found))
         choice, training = min(n, fits, _MOST), min(n, fits)
         tried = list(found)
-        allowed = _SHARE * seconds * _SPEED
+        allowed = _SHARE * seconds / (_SLOWER * BLAS_OPERATION)
         while choice > min(_FEWEST * 3, n) and _total(tried, choice, p) > allowed:
             choice = int(0.9 * choice)
         while len(tried) > 1 and _total(tried, choice, p) > allowed:
             tried.pop()
         while choice > min(_FEWEST, n) and _total(tried, choice, p) > allowed:
             choice = int(0.9 * choice)
-        rest = (1.0 - _SHARE) * seconds * _SPEED
+        rest = (1.0 - _SHARE) * seconds / (_SLOWER * BLAS_OPERATION)
         training = max(choice, int(min(training, (rest / max(len(tried), 1)) ** (1.0 / 3.0))))
         return cls(choice, training, tuple(tried))
 

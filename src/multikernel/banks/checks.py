@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from multikernel._cholesky import factorise
 from multikernel._rules import shortened
 from multikernel._typing import Array
 from multikernel.banks.base import KernelBank
 from multikernel.banks.threads import slices
+from multikernel.numerics.cholesky import factorise
 
 _TILE = 64  # rows compared with columns at a time
 _DOUBLE, _SINGLE = 1e-10, 1e-5  # the share of the largest entry, or of the trace, that counts as rounding

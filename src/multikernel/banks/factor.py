@@ -19,7 +19,7 @@ from multikernel._linalg import as_columns, product, squared
 from multikernel._typing import Array, Index
 from multikernel._work import Work
 from multikernel.banks.base import KernelBank
-from multikernel.banks.cost import OPERATION, STORED, BankCost
+from multikernel.banks.cost import BankCost
 from multikernel.banks.factor_gram import FactorGram, few_features
 from multikernel.banks.gram import Gram
 from multikernel.banks.indices import positions, same_samples, unit_roundoff
@@ -27,6 +27,7 @@ from multikernel.banks.rotation import Rotation
 from multikernel.banks.thin_root import Squares
 from multikernel.banks.threads import over_rows
 from multikernel.kernels.samples import as_floats, dense, scaled_rows
+from multikernel.tuning import BLAS_OPERATION, PASS_ENTRY
 
 _COPIED = 1 << 21  # features that are copied at a time: 16 MB
 
@@ -73,7 +74,11 @@ class FactorBank(KernelBank):
         n, q = self.F.shape
         values = float(getattr(self.F, "nnz", n * q))
         # passes go over the features where they are few, and over a matrix that is made of them elsewhere
-        one = Work(memory=2.0 * STORED * values) if few_features(q, n) else Work(algebra=2.0 * OPERATION * values * n)
+        one = (
+            Work(memory=2.0 * PASS_ENTRY * values)
+            if few_features(q, n)
+            else Work(algebra=2.0 * BLAS_OPERATION * values * n)
+        )
         return BankCost(len(self), n, q, sweep=one)
 
     def by_features(self) -> tuple[FactorBank, Array]:

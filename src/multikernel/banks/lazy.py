@@ -17,7 +17,7 @@ from multikernel._typing import Array, Index
 from multikernel._work import Work
 from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.checks import real
-from multikernel.banks.cost import OPERATION, BankCost, packed
+from multikernel.banks.cost import BankCost, packed
 from multikernel.banks.indices import positions, same_samples, unit_roundoff
 from multikernel.banks.packed import PackedBank
 from multikernel.banks.packing import pack
@@ -29,6 +29,7 @@ from multikernel.kernels.distance import OfDistance
 from multikernel.kernels.facts import Costly, Elementary, PowerOf
 from multikernel.kernels.interactions import TILE_VALUES, elementary, elementary_diagonals
 from multikernel.kernels.samples import as_floats, dense, in_double
+from multikernel.tuning import BLAS_OPERATION
 
 _SMALL_MATRIX = 1 << 22  # values: larger matrices are formed one at a time, not one for each thread
 
@@ -65,7 +66,7 @@ class LazyBank(KernelBank):
         m = len(self)
         n, p = self.Z.shape
         evaluated = BankCost.evaluated(m, n)
-        whole = evaluated.sweep + Work(algebra=OPERATION * 2.0 * m * p * float(n) ** 2)
+        whole = evaluated.sweep + Work(algebra=BLAS_OPERATION * 2.0 * m * p * float(n) ** 2)
         cost = packed(replace(evaluated, sweep=whole), whole, memory, itemsize)
         if all(map(_known, self.kernels)):
             return cost

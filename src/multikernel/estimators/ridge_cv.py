@@ -43,9 +43,9 @@ from multikernel.procedures.ridge_cv import (
     held_out_error,
     least_error,
 )
-from multikernel.procedures.ridge_cv.in_features import KEPT
 from multikernel.procedures.units import MachineUnits, kernel_size, spread
 from multikernel.statistics import Moments
+from multikernel.tuning import FOLD_FACTORS_KEPT
 
 # -- tasks -------------------------------------------------------------------------------------------------------------
 
@@ -115,7 +115,7 @@ def _folds_of_rows(model: Any) -> int:
 
 
 def _kept_factors(model: Any, q: int) -> float:
-    return 2.0 * min(KEPT, 8.0 * _folds_of_rows(model) * q * q)
+    return 2.0 * min(FOLD_FACTORS_KEPT, 8.0 * _folds_of_rows(model) * q * q)
 
 
 def _check_sums(model: Any) -> None:

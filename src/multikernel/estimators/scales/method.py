@@ -31,10 +31,11 @@ from multikernel.machines import RidgeMachine
 from multikernel.observer import Observer
 from multikernel.procedures.forecast import Cost
 from multikernel.procedures.forecast import learned_scales as learned_scales_cost
-from multikernel.procedures.learned_scales import MANY, LearnedScales, learned_scales
+from multikernel.procedures.learned_scales import LearnedScales, learned_scales
 from multikernel.procedures.ridge_cv import Folds
 from multikernel.procedures.ridge_cv.residuals import HeldOut
 from multikernel.procedures.units import MachineUnits, spread
+from multikernel.tuning import SCALES_ONE_THREAD
 
 # -- parameters --------------------------------------------------------------------------------------------------------
 
@@ -158,7 +159,7 @@ def _learn(
     combination, Y = profiles(model), as_columns(task.target)
     seed = int(check_random_state(model.random_state).randint(np.iinfo(np.int32).max))
     folds = _folds(model, task, labels_of(task.target), seed)
-    with one_blas_thread(len(Y), MANY):
+    with one_blas_thread(len(Y), SCALES_ONE_THREAD):
         found = learned_scales(
             bank,
             combination,

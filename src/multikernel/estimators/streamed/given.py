@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from multikernel._arrays import host
-from multikernel._cholesky import factorise
 from multikernel._row_labels import check_rows
 from multikernel._rules import shown
 from multikernel._typing import Array
+from multikernel.numerics.cholesky import factorise
 from multikernel.statistics import Moments
 from multikernel.streams import Chunk
 from multikernel.streams.survey import taken

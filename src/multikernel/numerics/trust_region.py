@@ -15,12 +15,12 @@ import numpy as np
 from scipy import linalg
 from scipy.optimize import brentq
 
+from multikernel._floats import TINY
 from multikernel._typing import Array
 
 _SINGULAR = 1e-14  # of the largest shift that could be needed: a smaller eigenvalue counts as zero
 _RESIDUAL = 1e-2  # of g: conjugate gradients end at a smaller residual
-_MOST = 200  # products with H at most
-_TINY = float(np.finfo(float).tiny)
+_MOST_PRODUCTS = 200  # products with H at most
 
 
 def minimise_in_ball(H: Array, g: Array, radius: float) -> Array:
@@ -28,7 +28,7 @@ def minimise_in_ball(H: Array, g: Array, radius: float) -> Array:
     values, vectors = linalg.eigh(H, check_finite=False)
     b = vectors.T @ g
     size = float(np.linalg.norm(b)) / radius
-    floor = max(0.0, _SINGULAR * (float(np.abs(values).max()) + size) + _TINY - float(values[0]))
+    floor = max(0.0, _SINGULAR * (float(np.abs(values).max()) + size) + TINY - float(values[0]))
 
     def point(t: float) -> Array:
         return -b / (values + t)
@@ -38,7 +38,7 @@ def minimise_in_ball(H: Array, g: Array, radius: float) -> Array:
 
     z = point(floor)
     if excess(floor) > 0.0:
-        z = point(float(brentq(excess, floor, floor + 2.0 * size, xtol=_TINY, rtol=1e-12)))
+        z = point(float(brentq(excess, floor, floor + 2.0 * size, xtol=TINY, rtol=1e-12)))
     elif values[0] < 0.0:  # to the boundary along the direction of negative curvature, on which g has no slope
         z[0] -= np.copysign(np.sqrt(radius**2 - float(z[1:] @ z[1:])) - abs(z[0]), b[0])
     return vectors @ z
@@ -48,7 +48,7 @@ def descend_in_ball(product: Callable[[Array], Array], g: Array, radius: float) 
     """A point at least as low as the lowest one in the direction -g, by conjugate gradients on v -> H v."""
     z, r, p = np.zeros_like(g), g, -g
     enough = _RESIDUAL * float(np.linalg.norm(g))
-    for _ in range(_MOST):
+    for _ in range(_MOST_PRODUCTS):
         image, size = product(p), float(r @ r)
         curvature = float(p @ image)
         length = size / curvature if curvature > 0.0 else np.inf

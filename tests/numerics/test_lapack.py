@@ -9,17 +9,17 @@ import time
 import numpy as np
 import pytest
 
-from multikernel import _lapack
+from multikernel.numerics import lapack
 
 
 @pytest.fixture(params=["by address", "by wrapper"])
 def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
     """What SciPy publishes, and a build of it that publishes nothing that is understood."""
     if request.param == "by wrapper":
-        none = {precision: dict.fromkeys(routines) for precision, routines in _lapack._ROUTINES.items()}
-        monkeypatch.setattr(_lapack, "_ROUTINES", none)
+        none = {precision: dict.fromkeys(routines) for precision, routines in lapack._ROUTINES.items()}
+        monkeypatch.setattr(lapack, "_ROUTINES", none)
         for name in ("_potri", "_gemm"):
-            monkeypatch.setattr(_lapack, name, None)
+            monkeypatch.setattr(lapack, name, None)
 
 
 @pytest.mark.usefixtures("way")
@@ -27,9 +27,9 @@ def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None
 def test_products(m: int, k: int, n: int) -> None:
     rng = np.random.default_rng(0)
     A, B, C = rng.normal(size=(m, k)), rng.normal(size=(n, k)).T, rng.normal(size=(m, n))
-    np.testing.assert_allclose(_lapack.product(A, B), A @ B, rtol=1e-13, atol=1e-14)
+    np.testing.assert_allclose(lapack.product(A, B), A @ B, rtol=1e-13, atol=1e-14)
     expected = C + 2.0 * A @ B
-    found = _lapack.product(A[:, ::-1], B[::-1], C, 2.0)
+    found = lapack.product(A[:, ::-1], B[::-1], C, 2.0)
     assert found is C
     np.testing.assert_allclose(C, expected, rtol=1e-13, atol=1e-14)
 
@@ -39,10 +39,10 @@ def test_inverse() -> None:
     A = np.random.default_rng(0).normal(size=(9, 6))
     K = A.T @ A
     inverse = np.array(K, order="F")
-    assert _lapack.factored(inverse, lower=True)
-    assert _lapack.inverted(inverse)
+    assert lapack.factored(inverse, lower=True)
+    assert lapack.inverted(inverse)
     np.testing.assert_allclose(np.tril(inverse), np.tril(np.linalg.inv(K)), rtol=1e-9, atol=1e-12)
-    assert not _lapack.factored(np.asfortranarray(K - 100.0 * np.eye(6)), lower=True)
+    assert not lapack.factored(np.asfortranarray(K - 100.0 * np.eye(6)), lower=True)
 
 
 def test_other_threads_go_on() -> None:
@@ -61,7 +61,7 @@ def test_other_threads_go_on() -> None:
         most = 0
         for _ in range(20):  # on however busy a machine
             before = turns[0]
-            _lapack.product(A, A)
+            lapack.product(A, A)
             most = max(most, turns[0] - before)
             if most > 5:
                 break
@@ -73,5 +73,5 @@ def test_other_threads_go_on() -> None:
 
 
 def test_integers_of_another_size_are_not_called() -> None:
-    assert _lapack._routine(object(), "dpotrf") is None
-    assert all(routine is not None for routines in _lapack._ROUTINES.values() for routine in routines.values())
+    assert lapack._routine(object(), "dpotrf") is None
+    assert all(routine is not None for routines in lapack._ROUTINES.values() for routine in routines.values())

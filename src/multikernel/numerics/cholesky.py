@@ -4,7 +4,7 @@ LAPACK factorises what it is given, but not every build of it survives a large m
 the rows of a panel of q columns that one thread updates, about n sqrt(1 / threads) of them, into a buffer of fixed size
 and does not check that they fit. With two threads, q = 384 and a buffer of 32 MiB that is so from about n = 15,500 on;
 15,000 rows were seen to pass, and 16,000 to end the process with a segmentation fault. So a matrix of more than
-``_LARGEST`` rows is halved here until LAPACK gets blocks of at most that size:
+``tuning.CHOLESKY_ROWS`` rows is halved here until LAPACK gets blocks of at most that size:
 
     [A11   . ]      L11 L11' = A11,     L21 = A21 L11'^-1,     L22 L22' = A22 - L21 L21',
     [A21  A22]
@@ -21,12 +21,10 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import lapack
 
-from multikernel._lapack import divide, factored, reduce
 from multikernel._typing import Array
+from multikernel.numerics.lapack import divide, factored, reduce
+from multikernel.tuning import CHOLESKY_ROWS
 
-# A quarter of the size at which OpenBLAS ends the process on two threads, which is the worst number of them. What
-# halving costs beside the library's own blocks is measured by benchmarks/cholesky.py.
-_LARGEST = 4000
 _JITTERS = (0.0, 1e-14, 1e-12, 1e-10, 1e-8)  # parts of the largest diagonal entry
 
 
@@ -108,7 +106,7 @@ def solved(factor: Array, B: Array, lower: bool = True) -> Array:
 
 
 def _halved(A: Array, lower: bool) -> bool:
-    if len(A) <= _LARGEST:
+    if len(A) <= CHOLESKY_ROWS:
         return factored(A, lower)
     k = len(A) // 2
     first, beside, last = A[:k, :k], A[k:, :k] if lower else A[:k, k:], A[k:, k:]

@@ -18,8 +18,8 @@ import numpy as np
 
 from multikernel._typing import Array
 
-_MEMORY = 50  # pairs that B is made of
-_CURVED = 1e-10  # cosine of a pair: with a smaller one it tells nothing of the curvature
+_MODEL_PAIRS = 50  # pairs that B is made of
+_LEAST_COSINE = 1e-10  # cosine of a pair: with a smaller one it tells nothing of the curvature
 _MODEL_STEPS = 100  # of spectral projected gradient on the model, at most
 _MODEL_TOL = 1e-2  # of the model's first projected gradient: a smaller one ends these steps
 
@@ -40,9 +40,9 @@ class Curvature:
 
     def with_pair(self, s: Array, y: Array) -> Curvature:
         """With a further pair if it shows positive curvature; then the oldest is dropped where there are many."""
-        if not float(s @ y) > _CURVED * float(np.linalg.norm(s) * np.linalg.norm(y)):
+        if not float(s @ y) > _LEAST_COSINE * float(np.linalg.norm(s) * np.linalg.norm(y)):
             return self
-        steps, changes = self.steps[1 - _MEMORY :], self.changes[1 - _MEMORY :]
+        steps, changes = self.steps[1 - _MODEL_PAIRS :], self.changes[1 - _MODEL_PAIRS :]
         return Curvature(np.vstack([steps, s]), np.vstack([changes, y]), self.convex)
 
     def reduced(self, u: int) -> Curvature:
