@@ -24,9 +24,9 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.preprocessing import normalize
 
 from multikernel import HKLClassifier, KernelBank, bind, kernels
+from multikernel.reproduce.data import DataSource
 from multikernel.reproduce.dpp.protocol import NAMES, SCALINGS, load
 from multikernel.reproduce.dpp.table4 import OUTER, RHOS, SETS
-from multikernel.reproduce.sources import Source
 
 PRODUCTS, GAUSSIANS = "products", "Gaussians"
 WIDE = {"German": 500, "Ionosphere": 351}  # data sets cut to 20 features, and to so many samples
@@ -42,7 +42,7 @@ def base_kernels(X: Any, variant: str) -> KernelBank:
 
 def wide(name: str, directory: Path | None) -> tuple[KernelBank, Any]:
     """A Gaussian on each of 20 features that are not constant, of mean 0 and deviation 1, of some samples."""
-    X, y = load(Source(directory), NAMES[name])
+    X, y = load(DataSource(directory), NAMES[name])
     rows = np.sort(np.random.default_rng(0).permutation(len(y))[: WIDE[name]])
     X = SCALINGS["standardised"](X[rows])[:, :FEATURES]
     return bind(kernels.per_feature(kernels.RBF(0.5)), X), y[rows]
@@ -53,7 +53,7 @@ def speed(name: str, variant: str, C: float, rho: float, directory: Path | None)
     if name in WIDE:
         bank, y = wide(name, directory)
     else:
-        X, y = load(Source(directory), NAMES[name])
+        X, y = load(DataSource(directory), NAMES[name])
         bank = base_kernels(X, variant)
     few = np.r_[np.flatnonzero(y > 0)[:30], np.flatnonzero(y < 0)[:30]]
     HKLClassifier(tol=0.1, rho=1.5).fit(bank.block(few, few), y[few])  # compiles

@@ -19,9 +19,9 @@ import numpy as np
 from scipy.optimize import nnls
 
 import multikernel as mk
+from multikernel.reproduce.data import DataSource
 from multikernel.reproduce.published import published
 from multikernel.reproduce.rls2.benchmark import ALPHAS, SETS, features
-from multikernel.reproduce.sources import Source
 
 Array = Any
 
@@ -60,7 +60,7 @@ def transcription(X: Array, y: Array, delta: float = 1e-2) -> list[tuple[float, 
 
 def load(name: str, directory: Path | None) -> tuple[Array, Array]:
     """Features and target of a set of the paper's Table 2."""
-    source, own = Source(directory), SETS[name]
+    source, own = DataSource(directory), SETS[name]
     y = source.load(own.source).y.astype(float) if own.regression else source.signs(own.source)[1]
     return features(source, own.source), y
 

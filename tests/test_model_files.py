@@ -439,7 +439,7 @@ def test_what_scikit_learn_wraps_around_a_model_is_saved(tmp_path: Path) -> None
 @pytest.mark.skipif(os.name != "posix", reason="processes are killed by a signal")
 def test_what_a_killed_process_left_is_removed_by_the_next_save(tmp_path: Path) -> None:
     code = (
-        "import os, signal, sys\nfrom pathlib import Path\nfrom multikernel._files import replacing\n"
+        "import os, signal, sys\nfrom pathlib import Path\nfrom multikernel.files import replacing\n"
         "with replacing(Path(sys.argv[1])) as file:\n"
         "    file.write_bytes(b'half')\n    os.kill(os.getpid(), signal.SIGKILL)"
     )

@@ -14,7 +14,7 @@ from sklearn.preprocessing import scale
 
 import multikernel as mk
 from multikernel import kernels, path
-from multikernel.paths.choice import simplest
+from multikernel.paths.solution_path import simplest
 
 matplotlib.use("Agg")
 

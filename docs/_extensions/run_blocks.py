@@ -21,11 +21,12 @@ from page_blocks import Page, missing
 from sphinx.application import Sphinx
 from sphinx.util import logging
 
-from multikernel._svg import _STYLE, _written
+from multikernel.reproduce.pages.html import STYLE as PAGE_STYLE
+from multikernel.reproduce.pages.html import svg_of
 
 LOGGER = logging.getLogger(__name__)
 COLOURS = ["#2f7ed8", "#e8743b", "#19a979", "#945ecf", "#ed4a7b", "#8a8d93"]
-STYLE = {**_STYLE, "figure.figsize": (7.0, 3.6), "axes.prop_cycle": mpl.cycler(color=COLOURS)}
+STYLE = {**PAGE_STYLE, "figure.figsize": (7.0, 3.6), "axes.prop_cycle": mpl.cycler(color=COLOURS)}
 
 
 def drawn() -> list[nodes.Node]:
@@ -38,7 +39,7 @@ def drawn() -> list[nodes.Node]:
             if isinstance(axes.xaxis.get_major_locator(), AutoLocator):
                 axes.locator_params(axis="x", nbins=6)  # labels are larger here, beside the size of the figure
         title = next((axes.get_title() for axes in figure.axes if axes.get_title()), "what the code above draws")
-        drawing = _written(figure, title).replace("#ffffff", "var(--pst-color-background)")  # white is the paper's
+        drawing = svg_of(figure, title).replace("#ffffff", "var(--pst-color-background)")  # white is the paper's
         found.append(nodes.raw("", f'<div class="figure-drawn">{drawing}</div>', format="html"))
     plt.close("all")
     return found

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
 
 _MODULES = ("datasets", "diagnostics", "kernels", "streams", "testing")
 _ROOMS = {
+    "app.report.page": ("report",),  # not imported for type checkers: the rooms below the application import this file
     "_warnings": ("PredictionWarning",),
     "auto": ("MultiKernelClassifier", "MultiKernelRegressor"),
     "banks": ("KernelBank", "bind", "precomputed", "views"),

@@ -277,4 +277,4 @@ def test_several_targets():
 
 def test_a_column_that_holds_the_answer_is_named(frame, survived):
     model = fitted(frame.assign(outcome=(survived == "yes").astype(float)), survived)
-    assert "Column 'outcome' alone tells the target almost exactly" in model.explain()
+    assert "Column 'outcome' alone predicts the target almost exactly" in model.explain()

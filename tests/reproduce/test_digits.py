@@ -6,18 +6,18 @@ from pathlib import Path
 
 import pytest
 
+from multikernel.reproduce.data import DataSource
 from multikernel.reproduce.dpp import digits, parity
 from multikernel.reproduce.experiment import Cell
-from multikernel.reproduce.sources import Source
 
 
 @pytest.fixture(scope="module")
-def source(small_data: Path) -> Source:
-    return Source(small_data)
+def source(small_data: Path) -> DataSource:
+    return DataSource(small_data)
 
 
 @pytest.mark.parametrize("variant", ["stated", digits.MOVED])
-def test_votes_of_all_pairs(source: Source, variant: str) -> None:
+def test_votes_of_all_pairs(source: DataSource, variant: str) -> None:
     pairs = digits.PAIRS if variant == "stated" else digits.PAIRS[:1]
     cells = [Cell.of(data="mnist", images="raw", variant=variant, train=200, a=a, b=b) for a, b in pairs]
     found = [digits.EXPERIMENT.measure(cell, source, {}) for cell in cells]
@@ -32,7 +32,7 @@ def test_votes_of_all_pairs(source: Source, variant: str) -> None:
         assert digits._share(found) is digits._count(found) is None
 
 
-def test_even_against_odd(source: Source) -> None:
+def test_even_against_odd(source: DataSource) -> None:
     for method in parity.METHODS:
         cell = Cell.of(data="mnist", train=100, held=50, D=2, method=method)
         assert parity.EXPERIMENT.measure(cell, source, {})["error"] < 40.0

@@ -11,8 +11,8 @@ from sklearn.datasets import load_breast_cancer
 from sklearn.metrics import roc_auc_score
 
 from multikernel import AverageMKLClassifier, EasyMKLClassifier, kernels
+from multikernel.reproduce.data import folds
 from multikernel.reproduce.dpp import protocol
-from multikernel.reproduce.splits import folds
 
 Array = Any
 

@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from multikernel.datasets import Dataset
+from multikernel.reproduce.data import DataSource
 from multikernel.reproduce.published import published as every_number
 from multikernel.reproduce.rls2 import benchmark, prostate
-from multikernel.reproduce.sources import Source
 from multikernel.reproduce.verdict import Mark, Measured, mark_of
 
 
@@ -20,7 +20,7 @@ def test_coefficients_of_prostate_are_the_printed_ones(published: Callable[[str]
     published("prostate")
     found = prostate.EXPERIMENT.measure(
         next(cell for cell in prostate.EXPERIMENT.cells(False) if cell.get("method") == method),
-        Source(),
+        DataSource(),
         {},
     )
     rows = [r for r in every_number() if r.data == "Prostate" and r.method == method and r.metric in found]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from multikernel.reproduce.preparation import Preparation
-from multikernel.reproduce.splits import folds, share
+from multikernel.reproduce.data import FeatureScaling, folds, share
 
 RNG = np.random.default_rng(0)
 X = np.column_stack([RNG.normal(size=(20, 3)) * [1.0, 5.0, 0.1] + 2.0, np.ones(20)])
@@ -16,24 +15,24 @@ TRAIN = np.arange(12)
 @pytest.mark.parametrize(("rows", "by"), [("training", TRAIN), ("all", np.arange(20))])
 def test_features_are_scaled_by_the_rows_that_count(rows: str, by: np.ndarray) -> None:
     low, high = X[by, :3].min(axis=0), X[by, :3].max(axis=0)
-    interval = Preparation("interval", rows=rows)(X, TRAIN)  # type: ignore[arg-type]
+    interval = FeatureScaling("interval", rows=rows)(X, TRAIN)  # type: ignore[arg-type]
     assert interval == pytest.approx((X[:, :3] - low) / (high - low))
-    signed = Preparation("signed", rows=rows)(X, TRAIN)  # type: ignore[arg-type]
+    signed = FeatureScaling("signed", rows=rows)(X, TRAIN)  # type: ignore[arg-type]
     assert signed == pytest.approx(2.0 * (X[:, :3] - low) / (high - low) - 1.0)
-    standard = Preparation("standard", rows=rows)(X, TRAIN)  # type: ignore[arg-type]
+    standard = FeatureScaling("standard", rows=rows)(X, TRAIN)  # type: ignore[arg-type]
     assert standard[by].mean(axis=0) == pytest.approx(np.zeros(3), abs=1e-12)
     assert standard[by].std(axis=0) == pytest.approx(np.ones(3))
 
 
 def test_centring_of_features_and_of_examples() -> None:
-    features = Preparation("interval", "features")(X, TRAIN)
+    features = FeatureScaling("interval", "features")(X, TRAIN)
     assert features[TRAIN].mean(axis=0) == pytest.approx(np.zeros(3), abs=1e-12)
-    examples = Preparation("interval", "examples")(X, TRAIN)
+    examples = FeatureScaling("interval", "examples")(X, TRAIN)
     assert examples.mean(axis=1) == pytest.approx(np.zeros(20), abs=1e-12)
 
 
 def test_a_constant_is_added_after_centring() -> None:
-    assert Preparation("raw", "features", constant=True)(X, TRAIN)[:, -1].tolist() == [1.0] * 20
+    assert FeatureScaling("raw", "features", constant=True)(X, TRAIN)[:, -1].tolist() == [1.0] * 20
 
 
 def test_splits_are_stratified_where_they_say_so() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from multikernel.reproduce.catalogue import EXPERIMENTS, bindings, chosen, experiment
-from multikernel.reproduce.published import PAPERS, Row, published
+from multikernel.reproduce.published import PAPERS, PublishedNumber, published
 from multikernel.reproduce.verdict import NotComparable, Query
 
 
@@ -58,7 +58,7 @@ def test_variants_have_a_sentence_and_stated_has_none() -> None:
     ("", None),
 ])  # fmt: skip
 def test_what_prints_alike(value: str, limits: tuple[float, float] | None) -> None:
-    assert Row("nkrr", "", "", "", "", "", value, None).limits == pytest.approx(limits)
+    assert PublishedNumber("nkrr", "", "", "", "", "", value, None).limits == pytest.approx(limits)
 
 
 def test_experiments_are_found_by_table_and_figure() -> None:

@@ -16,15 +16,15 @@ import pytest
 
 from multikernel.reproduce import catalogue
 from multikernel.reproduce.command import CELLS, reproduce
+from multikernel.reproduce.data import DataSource
 from multikernel.reproduce.experiment import Cell, Experiment
 from multikernel.reproduce.pages import write as pages
 from multikernel.reproduce.published import PAPERS, published
 from multikernel.reproduce.results import Ledger
 from multikernel.reproduce.running import results_of, run
-from multikernel.reproduce.sources import Source
 
 
-def measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     if cell["seed"] == 3:
         raise ArithmeticError("no number")
     return {"value": given.get("value", 10) + cell["seed"]}
@@ -47,7 +47,7 @@ def test_order_failures_and_what_is_kept(made_up: Experiment, tmp_path: Path) ->
     ledger = Ledger(tmp_path / "cells.jsonl")
     for _ in range(2):  # the second time nothing is left but what failed
         with pytest.raises(ValueError, match=r"1 cells could not be measured.*ArithmeticError: no number"):
-            run([made_up], ledger, Source(), quick=False, jobs=1, tell=told.append)
+            run([made_up], ledger, DataSource(), quick=False, jobs=1, report=told.append)
     assert [found["value"] for found in results_of(made_up, ledger, False).found] == [13, 15]
     assert len((tmp_path / "cells.jsonl").read_text().splitlines()) == 3
     assert [line.split(":")[0] for line in told if not line.startswith("failed")] == [
@@ -63,7 +63,7 @@ def test_a_report_is_written_where_some_cells_fail(
 ) -> None:
     surfaces = catalogue.experiment("nkrr/surfaces")
 
-    def some(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+    def some(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
         if cell["lambda"] == 10:
             raise ArithmeticError("no number")
         return surfaces.measure(cell, source, given)
@@ -72,7 +72,7 @@ def test_a_report_is_written_where_some_cells_fail(
     monkeypatch.setitem(catalogue._BY_KEY, surfaces.key, replace(surfaces, measure=some))
     monkeypatch.setattr(pages, "published", lambda: [row for row in published() if row.place == "Figure 1"])
     with pytest.raises(ValueError, match="1 cells could not be measured"):
-        reproduce("nkrr", tmp_path, figure=1, quick=True, data_dir=small_data, tell=len)
+        reproduce("nkrr", tmp_path, figure=1, quick=True, data_dir=small_data, report=len)
     page = (tmp_path / "nkrr.html").read_text()
     assert page.count('<tr class="not-run') == 1
     assert "cells measured" in (tmp_path / "index.html").read_text()
@@ -95,7 +95,7 @@ def test_a_run_that_is_killed_goes_on_to_the_same_report(small_data: Path, tmp_p
 
     told: list[str] = []
     for name in ("killed", "whole"):
-        reproduce("nkrr", tmp_path / name, figure=1, quick=True, data_dir=small_data, tell=told.append)
+        reproduce("nkrr", tmp_path / name, figure=1, quick=True, data_dir=small_data, report=told.append)
     assert len(told) == 3 - len(kept.splitlines()) + 3
     assert tables(tmp_path / "killed") == tables(tmp_path / "whole")
     assert "lambda=100" in tables(tmp_path / "whole")
@@ -104,7 +104,7 @@ def test_a_run_that_is_killed_goes_on_to_the_same_report(small_data: Path, tmp_p
 def test_data_that_are_not_there_are_told_and_left_out(tmp_path: Path) -> None:
     told: list[str] = []
     (tmp_path / "data").mkdir()
-    first = reproduce("nkrr", tmp_path, table=1, quick=True, data_dir=tmp_path / "data", tell=told.append)
+    first = reproduce("nkrr", tmp_path, table=1, quick=True, data_dir=tmp_path / "data", report=told.append)
     assert told == ["left out, since the data are not there: breast_wisconsin, ionosphere, parkinsons, sonar"]
     assert "not run" in first.with_name("nkrr.html").read_text()
 
@@ -112,14 +112,14 @@ def test_data_that_are_not_there_are_told_and_left_out(tmp_path: Path) -> None:
 @pytest.mark.parametrize("each", catalogue.EXPERIMENTS, ids=lambda each: each.key)
 def test_every_experiment_measures_a_cell_of_a_quick_run(each: Experiment, small_data: Path) -> None:
     cell = each.cells(True)[0]
-    given = each.measure(cell.needs, Source(small_data), {}) if cell.needs else {}
-    assert each.measure(cell, Source(small_data), given)
+    given = each.measure(cell.needs, DataSource(small_data), {}) if cell.needs else {}
+    assert each.measure(cell, DataSource(small_data), given)
 
 
 @pytest.mark.study
 def test_a_quick_run_of_everything(small_data: Path, tmp_path: Path) -> None:
     data_dir = Path(os.environ["MULTIKERNEL_DATA"]) if "MULTIKERNEL_DATA" in os.environ else small_data
-    first = reproduce("all", tmp_path, quick=True, data_dir=data_dir, jobs=2, tell=len)
+    first = reproduce("all", tmp_path, quick=True, data_dir=data_dir, jobs=2, report=len)
     pages = {page.name: page.read_text() for page in first.parent.glob("*.html")}
     assert set(pages) == {"index.html", *(f"{paper}.html" for paper in PAPERS)}
     for text in pages.values():

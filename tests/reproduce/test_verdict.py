@@ -6,16 +6,16 @@ from typing import Any
 
 import pytest
 
+from multikernel.reproduce.catalogue import _judged
 from multikernel.reproduce.experiment import Experiment
-from multikernel.reproduce.judging import _judged
 from multikernel.reproduce.pages.tables import Counts, line
-from multikernel.reproduce.published import Row
+from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.results import Results
 from multikernel.reproduce.verdict import Constant, Mark, Measured, NotComparable, Query, extent, mark_of
 
 
-def row(value: str = "0.70", deviation: float | None = 0.03) -> Row:
-    return Row("nkrr", "Table 1", "Sonar", "linear", "", "RMSE", value, deviation)
+def row(value: str = "0.70", deviation: float | None = 0.03) -> PublishedNumber:
+    return PublishedNumber("nkrr", "Table 1", "Sonar", "linear", "", "RMSE", value, deviation)
 
 
 @pytest.mark.parametrize(("measured", "better", "mark"), [

@@ -129,7 +129,7 @@ def test_the_command_line_works_on_a_cluster(client, tmp_path, monkeypatch):
     before = mk.load("model.mk").weights_
     assert CliRunner().invoke(app, [*words, "--force"]).exit_code == 0
     np.testing.assert_allclose(before, mk.load("model.mk").weights_, atol=1e-12)
-    monkeypatch.setattr("multikernel.app.jobs.cluster._PATIENCE", 0.3)
+    monkeypatch.setattr("multikernel.app.cli.commands.fit._PATIENCE", 0.3)
     lost = CliRunner().invoke(app, [*words, "--force", "--scheduler", "tcp://127.0.0.1:9"])
     assert lost.exit_code == 1
     assert "no scheduler of Dask answers at 'tcp://127.0.0.1:9'" in lost.output + str(lost.stderr)

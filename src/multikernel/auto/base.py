@@ -41,11 +41,12 @@ from multikernel.auto.goal import Goal
 from multikernel.auto.limits import Limits, some
 from multikernel.auto.preparation import Preparation
 from multikernel.auto.repeats import repeated_identifiers
-from multikernel.auto.samples import Samples
+from multikernel.auto.samples import PreparedSamples
 from multikernel.auto.search import Answer, Member, Tried, tried
-from multikernel.auto.table import Table, as_table, is_of_texts, is_table, is_views, read
-from multikernel.auto.task import Task
+from multikernel.auto.table import GivenTable, as_table, is_of_texts, is_table, is_views, read
+from multikernel.auto.task import RidgeTask
 from multikernel.banks.threads import one_blas_thread
+from multikernel.certificate import Certificate
 from multikernel.estimators.given import check_predicted
 from multikernel.estimators.learned_kernel import LearnedKernel
 from multikernel.estimators.parameters import CrossValidation
@@ -77,7 +78,7 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
 
     # -- fitting -------------------------------------------------------------------------------------------------------
 
-    def _answer(self, table: Table, goal: Goal, weight: Array | None, groups: Any = None) -> None:
+    def _answer(self, table: GivenTable, goal: Goal, weight: Array | None, groups: Any = None) -> None:
         """Everything that follows the checks.
 
         Parameters
@@ -89,9 +90,11 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         """
         # a splitter that shuffles makes other folds the second time
         held_out = [Resampling.of(type(self).__name__, self.cv, groups, goal.strata) for _ in range(2)]
-        start, seed = perf_counter(), int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        start = perf_counter()
+        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
         self.preparation_ = Preparation.of(table, self.types)
-        samples, rows = self.preparation_.samples(table), np.arange(table.n)
+        samples = self.preparation_.samples(table)
+        rows = np.arange(table.n)
         if weight is not None:
             rows = np.flatnonzero(weight > 0)
             weight = weight / weight[rows].mean()
@@ -99,10 +102,11 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
             identifiers = repeated_identifiers(self.preparation_.columns, table)
             for said in advice_on_groups(samples, goal.targets, identifiers):
                 warn_user(f"{type(self).__name__}: {said}", PredictionWarning)
-        possible, size = candidates(samples), (len(rows), samples.plain.shape[1])
+        possible = candidates(samples)
+        size = (len(rows), samples.plain.shape[1])
         limits = Limits.of(possible, *size, self.time_budget, self.memory)
         choice, training = (rows[some(goal.strata[rows], count, seed)] for count in (limits.choice, limits.training))
-        task = Task.of(goal.targets, weight, goal.strata, seed, (held_out[0], held_out[1]))
+        task = RidgeTask.of(goal.targets, weight, goal.strata, seed, (held_out[0], held_out[1]))
         found: list[Tried] = []
         untried: list[str] = []
         if (goal.targets[rows] != goal.targets[rows[0]]).any():
@@ -110,9 +114,13 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
             untried = [each.name for each in possible if each not in limits.candidates or each in late]
             self._warn_of_cuts(limits, Limits.of(possible, *size, None, self.memory), untried)
         scores = goal.scores(np.array([each.predicted for each in found]))
-        blend = goal.blend(scores, choice, task.of_rows(choice).weight) if found else goal.constant(weight)
+        if found:
+            blend = goal.blend(scores, choice, task.of_rows(choice).weight)
+        else:
+            blend = goal.constant(weight)
         with one_blas_thread(len(training)):
-            kept, own = samples.of(training), task.of_rows(training)
+            kept = samples.of(training)
+            own = task.of_rows(training)
             members = tuple(Member.of(found[m], kept, own, goal) for m in blend.used)
         self.answer_ = Answer(kept.without_given(), members, blend)
         if not self.converged_:
@@ -123,7 +131,10 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
             )
         known = held_out[0].groups
         own_groups = None if known is None else known[choice]
-        table_rows = rows_of(found, scores, blend, goal, choice, own_groups) if found else ()
+        if found:
+            table_rows = rows_of(found, scores, blend, goal, choice, own_groups)
+        else:
+            table_rows = ()
         self.candidates_ = [asdict(row) for row in table_rows]
         self.explanation_ = Explanation(
             (f"{table.n} samples.", *self.preparation_.sentences()),
@@ -144,7 +155,7 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         )
 
     def _tried(
-        self, those: Sequence[Candidate], samples: Samples, task: Task, start: float
+        self, those: Sequence[Candidate], samples: PreparedSamples, task: RidgeTask, start: float
     ) -> tuple[list[Tried], list[Candidate]]:
         """What came of the candidates, and those for which there was no time; the first is tried whatever the time."""
         late: list[Candidate] = []
@@ -204,7 +215,7 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         array (len(X), m) for two classes or one target, else (len(X), m, classes or targets)
         """
         check_is_fitted(self)
-        return self._told(self.answer_.parts(self.preparation_.samples(self._table(X, reset=False))))
+        return self._as_output(self.answer_.parts(self.preparation_.samples(self._table(X, reset=False))))
 
     def kernel_matrix(self, X: Any, Z: Any = None) -> Array:
         """The learned kernel between samples: the kernels of ``kernel_names_``, each divided by its mean self-value on
@@ -221,18 +232,22 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
 
         Raises
         ------
-        ValueError : for a model of views that are kernel matrices, which tell of training samples only
+        ValueError : for a model of views that are kernel matrices, which are known for training samples only
         MemoryError : where the matrix is larger than the memory
         """
         check_is_fitted(self)
         if self.preparation_.given:
             raise ValueError(
                 f"{type(self).__name__}: view {self.preparation_.given[0]!r} is a kernel matrix, which says nothing of "
-                "other pairs of samples: weights_ tells the shares, with which such matrices can be added"
+                "other pairs of samples: weights_ holds the shares, with which such matrices can be added"
             )
         rows = self.preparation_.samples(self._table(X, reset=False))
-        against = rows if Z is None else self.preparation_.samples(self._table(Z, reset=False))
-        n, c = len(rows), len(against)
+        if Z is None:
+            against = rows
+        else:
+            against = self.preparation_.samples(self._table(Z, reset=False))
+        n = len(rows)
+        c = len(against)
         check_memory(float(n) * c, f"the learned kernel of {n} and {c} samples", "take fewer of them at a time")
         K = self.answer_.kernel(rows, against)
         return 0.5 * (K + K.T) if Z is None else K
@@ -262,15 +277,20 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         return self.objective_ * (1.0 - self.duality_gap_)
 
     @property
+    def certificate_(self) -> Certificate:
+        """The duality gap of the blend's problem, relative to its value."""
+        check_is_fitted(self)
+        return Certificate("duality gap", self.answer_.blend.gap)
+
+    @property
     def duality_gap_(self) -> float:
         """No other blend of the candidates has an objective that is smaller by more than this part of it."""
-        check_is_fitted(self)
-        return self.answer_.blend.gap
+        return self.certificate_.value
 
     @property
     def converged_(self) -> bool:
         """Whether that gap is at most 1e-4."""
-        return bool(self.duality_gap_ <= _GAP)
+        return self.certificate_.reached(_GAP)
 
     def problem_names(self) -> list[str]:
         """The name of the one problem that has weights."""
@@ -281,14 +301,15 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         return False
 
     @abstractmethod
-    def _told(self, parts: Array) -> Array:
-        """Parts of the blend, shape (..., k), as parts of what the user is told."""
+    def _as_output(self, parts: Array) -> Array:
+        """Parts of the blend, shape (..., k), as parts of decision values or predictions."""
 
     # -- samples, of training and new ----------------------------------------------------------------------------------
 
-    def _table(self, X: Any, reset: bool) -> Table:
+    def _table(self, X: Any, reset: bool) -> GivenTable:
         """Samples as a table, checked."""
-        texts, X = is_of_texts(X), as_table(X, new=not reset and bool(self.preparation_.given))
+        texts = is_of_texts(X)
+        X = as_table(X, new=not reset and bool(self.preparation_.given))
         if not is_views(X):
             if is_frame(X):
                 check_names(X)
@@ -305,11 +326,14 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         least = 2 if reset else 1
         if table.n < least:
             raise ValueError(f"{type(self).__name__} needs samples, at least {least}, got n_samples = {table.n}")
-        return replace(table, types=dict.fromkeys(table.columns, "text")) if texts else table
+        if texts:
+            return replace(table, types=dict.fromkeys(table.columns, "text"))
+        return table
 
     def _has_what_is_needed(self, X: Any) -> bool:
         """Whether a frame has columns of training only, and all those that predictions are made of."""
-        names, known = set(column_names(X)), set(getattr(self, "feature_names_in_", ()))
+        names = set(column_names(X))
+        known = set(getattr(self, "feature_names_in_", ()))
         return set(self.preparation_.needed) <= names <= known
 
     def _values(self, X: Any) -> Array:

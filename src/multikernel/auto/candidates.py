@@ -1,9 +1,9 @@
 """The candidates: kernels whose widths, scales or weights are learned by held-out squared errors, each with a ridge.
 
-Few and different ones: what they have in common no blend can mend. A smooth kernel of one width; rough ones of one
-width and with a scale for each feature, of squared and of absolute differences, as the features are and by their ranks;
-a linear one. Where there are several sources, views, texts or kernel matrices, also a scale for each view and a
-weighted sum over all sources.
+They are few and different, since no blend can correct an error that all of them make: a smooth kernel of one width;
+rough ones of one width and with a scale for each feature, of squared and of absolute differences, of the features as
+they are and of their ranks; a linear one. Where there are several sources, views, texts or kernel matrices, also a
+scale for each view and a weighted sum over all sources.
 """
 
 from __future__ import annotations
@@ -15,13 +15,23 @@ from dataclasses import dataclass
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.auto.samples import Samples
-from multikernel.auto.similarity import Cosine, Given, Linear, OfDistance, Similarity, Weighed
-from multikernel.auto.task import Task
+from multikernel._work import Work
+from multikernel.auto.samples import (
+    Cosine,
+    DistanceSimilarity,
+    Given,
+    LinearSimilarity,
+    PreparedSamples,
+    Similarity,
+    WeightedSimilarity,
+)
+from multikernel.auto.task import FOLDS, RidgeTask
 from multikernel.banks import precomputed
 from multikernel.banks.columns import ColumnDistancesBank
+from multikernel.banks.cost import NONE, BankCost
 from multikernel.combinations import Profiles
 from multikernel.kernels import RBF, DistanceKernel, Laplacian, Matern
+from multikernel.procedures import forecast
 from multikernel.procedures.learned_scales import learned_scales
 from multikernel.procedures.ridge_cv import ridge_cv
 from multikernel.procedures.ridge_cv.residuals import HeldOut
@@ -29,12 +39,13 @@ from multikernel.procedures.ridge_cv.residuals import HeldOut
 _MANY = 300  # groups of columns beyond which no scale is learned for each
 _RIDGES = np.geomspace(1e-4, 1e3, 8)
 _STEPS = 60
+_PARTS = 20  # kernels that a sum is forecast to have
 _SHOWN = 3  # features that a line names
 _WIDTHS = (0.05, 0.3, 2.0)  # of a Gaussian in a sum: the mean of its exponent over pairs
 
 
 @dataclass(frozen=True, eq=False)
-class Learned:
+class KernelAndRidge:
     """A kernel, the ridge that belongs to it, and a line about both."""
 
     similarity: Similarity
@@ -48,12 +59,12 @@ class Candidate(ABC):
     name: str  # what a table calls it
 
     @abstractmethod
-    def learn(self, samples: Samples, task: Task) -> Learned | None:
+    def learn(self, samples: PreparedSamples, task: RidgeTask) -> KernelAndRidge | None:
         """The kernel and the ridge of least held-out error; None where none can be had."""
 
     @abstractmethod
-    def operations(self, n: int, p: int) -> float:
-        """About how many operations it takes on n samples of p columns."""
+    def work(self, n: int, p: int) -> Work:
+        """What it takes on n samples of p columns."""
 
 
 @dataclass(frozen=True)
@@ -73,14 +84,14 @@ class Scales(Candidate):
     ranked: bool
     each: str
 
-    def learn(self, samples: Samples, task: Task) -> Learned:
+    def learn(self, samples: PreparedSamples, task: RidgeTask) -> KernelAndRidge:
         Z = samples.ranked if self.ranked else samples.plain
         owner = {"all": np.zeros_like(samples.owner), "view": samples.view, "feature": samples.owner}[self.each]
         bank = ColumnDistancesBank.of(Z, self.kernel.degree, owner)
         found = learned_scales(bank, Profiles((self.kernel,)), HeldOut(task.Y, task.folds), tol=1e-2, max_iter=_STEPS)
         scales = found.scales[0][owner]
-        return Learned(
-            OfDistance(self.kernel, scales, self.ranked),
+        return KernelAndRidge(
+            DistanceSimilarity(self.kernel, scales, self.ranked),
             found.alpha,
             self._said(found.scales[0] * found.means, samples.names),
         )
@@ -92,9 +103,8 @@ class Scales(Candidate):
         largest = np.argsort(-parts, kind="stable")[:_SHOWN]
         return "mostly " + ", ".join(dict.fromkeys(names[k] for k in largest))
 
-    def operations(self, n: int, p: int) -> float:
-        steps = 20.0 + (10.0 if self.each == "all" else 40.0)
-        return steps * (6.0 * float(n) ** 3 + 3.0 * float(n) ** 2 * p)
+    def work(self, n: int, p: int) -> Work:
+        return forecast.scale_steps(n, p, 1 if self.each == "all" else p).work
 
 
 @dataclass(frozen=True)
@@ -103,11 +113,11 @@ class LinearRidge(Candidate):
 
     name: str = "linear"
 
-    def learn(self, samples: Samples, task: Task) -> Learned | None:
-        return ridged(Linear(), samples, task)
+    def learn(self, samples: PreparedSamples, task: RidgeTask) -> KernelAndRidge | None:
+        return ridged(LinearSimilarity(), samples, task)
 
-    def operations(self, n: int, p: int) -> float:
-        return len(_RIDGES) * 2.0 * float(n) ** 3
+    def work(self, n: int, p: int) -> Work:
+        return forecast.held_out_ridge(n, len(_RIDGES))
 
 
 @dataclass(frozen=True)
@@ -116,7 +126,7 @@ class SumOfSources(Candidate):
 
     name: str = "sum over sources"
 
-    def learn(self, samples: Samples, task: Task) -> Learned | None:
+    def learn(self, samples: PreparedSamples, task: RidgeTask) -> KernelAndRidge | None:
         parts = list(_parts(samples))
         if len(parts) == 1:
             return ridged(parts[0], samples, task)
@@ -125,29 +135,29 @@ class SumOfSources(Candidate):
         used = np.flatnonzero(found.values)
         if not len(used):
             return None
-        sum_of = Weighed(tuple(parts[k] for k in used), found.values[used])
-        return Learned(sum_of, found.alpha, f"{len(used)} of {len(parts)} kernels have weight")
+        sum_of = WeightedSimilarity(tuple(parts[k] for k in used), found.values[used])
+        return KernelAndRidge(sum_of, found.alpha, f"{len(used)} of {len(parts)} kernels have weight")
 
-    def operations(self, n: int, p: int) -> float:
-        return 40.0 * 8.0 * float(n) ** 3
+    def work(self, n: int, p: int) -> Work:
+        return forecast.ridge_cv(BankCost.stored(_PARTS, n, 0.0), FOLDS).work or NONE
 
 
-def _parts(samples: Samples) -> list[Similarity]:
+def _parts(samples: PreparedSamples) -> list[Similarity]:
     """Kernels on every source."""
     parts: list[Similarity] = []
     if samples.plain.shape[1]:
-        parts.append(Linear())
+        parts.append(LinearSimilarity())
     for view in np.unique(samples.view):
         own = (samples.view == view).astype(float)
         mean = 2.0 * float(samples.plain[:, own > 0].var(axis=0).sum())
         if mean > 0.0:
-            parts += [OfDistance(RBF(1.0), own * (width / mean)) for width in _WIDTHS]
+            parts += [DistanceSimilarity(RBF(1.0), own * (width / mean)) for width in _WIDTHS]
     for part in range(len(samples.sparse)):
         parts += [Cosine(part), Cosine(part, 2)]
     return parts + [Given(part) for part in range(len(samples.given))]
 
 
-def ridged(similarity: Similarity, samples: Samples, task: Task) -> Learned | None:
+def ridged(similarity: Similarity, samples: PreparedSamples, task: RidgeTask) -> KernelAndRidge | None:
     """A fixed kernel with the ridge of least held-out error."""
     K = similarity(samples, samples)
     size = float(np.trace(K)) / len(K)
@@ -159,10 +169,10 @@ def ridged(similarity: Similarity, samples: Samples, task: Task) -> Learned | No
     if not tried:
         return None
     alpha = min(tried)[1]
-    return Learned(similarity, alpha, f"ridge {alpha:.2g}")
+    return KernelAndRidge(similarity, alpha, f"ridge {alpha:.2g}")
 
 
-def candidates(samples: Samples) -> list[Candidate]:
+def candidates(samples: PreparedSamples) -> list[Candidate]:
     """What can be tried, cheap and safe ones first."""
     numbers = samples.plain.shape[1] > 0
     sources = len(samples.sparse) + len(samples.given) + len(np.unique(samples.view))

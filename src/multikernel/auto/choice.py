@@ -25,7 +25,8 @@ from multikernel._typing import Array
 from multikernel.duality import fall_in_box, fall_in_simplex
 from multikernel.procedures import simplex_least_squares
 
-_PULL, _PULL_OF_CLASSES = 0.8, 0.03
+_PULL = 0.8
+_PULL_OF_CLASSES = 0.03
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,11 +66,13 @@ def blend_numbers(predicted: Array, Y: Array, weight: Array | None) -> Blend:
     target = np.ravel(Y * root[:, None]) / np.sqrt(len(Y))
     best = float(((design - target[:, None]) ** 2).sum(axis=0).min())
     pull = np.sqrt(_PULL * max(best, np.finfo(float).tiny))
-    columns, aim = np.vstack([design, pull * np.eye(M)]), np.append(target, np.full(M, pull / M))
+    columns = np.vstack([design, pull * np.eye(M)])
+    aim = np.append(target, np.full(M, pull / M))
 
     w = simplex_least_squares(columns, aim)
     left = columns @ w - aim
-    value, slope = float(left @ left), 2.0 * (columns.T @ left)
+    value = float(left @ left)
+    slope = 2.0 * (columns.T @ left)
     return Blend(w, np.zeros(Y.shape[1]), value, _part(fall_in_simplex(slope, w), value))
 
 
@@ -81,7 +84,8 @@ def blend_classes(predicted: Array, labels: Array, weight: Array | None) -> Blen
     truth = np.eye(k)[labels]
 
     def problem(x: Array) -> tuple[float, Array]:
-        w, bias = x[:M], x[M:]
+        w = x[:M]
+        bias = x[M:]
         apart = w - w.mean()
         scores = np.tensordot(w, predicted, 1) + bias
         value = -float(share @ log_softmax(scores, axis=1)[np.arange(n), labels])

@@ -32,12 +32,12 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
     Columns are typed (numbers, categories, dates, text), filled in and scaled. Several kernels and their ridges are
     learned by errors on held-out samples: a Gaussian of one width, rough kernels with a scale for each feature, by
     values and by ranks, a linear one, and sums over views and texts. The answer is the blend of them with the least
-    logistic loss on other held-out samples, which calibrates its probabilities. ``explain()`` tells what was done.
+    logistic loss on other held-out samples, which calibrates its probabilities. ``explain()`` says what was done.
 
     Parameters
     ----------
     types : dict or None, default None
-        From names of columns to "number", "date", "category" or "text": what those hold whose cells do not tell it. A
+        From names of columns to "number", "date", "category" or "text": for columns whose cells do not show it. A
         cell that cannot be read so counts as missing. Columns of views are named "view: column".
     time_budget : float or None, default None
         Seconds that a fit may take. By default a forecast bounds it by what a grid search of a support vector machine
@@ -117,7 +117,8 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
             raise ValueError("This MultiKernelClassifier estimator requires y to be passed, but the target y is None")
         refuse_masked(y, "y")
         check_labels(y)
-        table, y = self._table(X, reset=True), column_or_1d(y, warn=True)
+        table = self._table(X, reset=True)
+        y = column_or_1d(y, warn=True)
         if y.dtype.kind == "f":
             check_array(y, ensure_2d=False, input_name="y")
         check_consistent_length(np.empty(table.n), y)
@@ -143,16 +144,18 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
         ----------
         X : samples like those of ``fit``; views that are kernel matrices have a column for each training sample
         """
-        return self._told(self._values(X))
+        return self._as_output(self._values(X))
 
     @property
     def intercept_(self) -> Any:
         """What is added to the contributions: a float for two classes, else array (n_classes,)."""
         check_is_fitted(self)
-        return self._told(self.answer_.intercept)
+        return self._as_output(self.answer_.intercept)
 
-    def _told(self, parts: Array) -> Array:
-        return parts[..., 1] - parts[..., 0] if len(self.classes_) == 2 else parts
+    def _as_output(self, parts: Array) -> Array:
+        if len(self.classes_) == 2:
+            return parts[..., 1] - parts[..., 0]
+        return parts
 
     def predict(self, X: Any) -> Array:
         """The most probable labels, shape (len(X),), for X as in ``decision_function``."""
@@ -170,7 +173,7 @@ class MultiKernelClassifier(ClassifierMixin, MultiKernelEstimator):  # type: ign
         return np.log(np.maximum(self.predict_proba(X), np.finfo(float).tiny))
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """The share of samples X whose predicted label is that of y, as scikit-learn's classifiers tell it.
+        """The share of samples X whose predicted label is that of y, as scikit-learn's classifiers define it.
 
         Parameters
         ----------

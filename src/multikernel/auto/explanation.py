@@ -11,7 +11,7 @@ from multikernel._typing import Array
 from multikernel.auto.choice import Blend
 from multikernel.auto.goal import Goal
 from multikernel.auto.repeats import are_copies, repeated
-from multikernel.auto.samples import Samples
+from multikernel.auto.samples import PreparedSamples
 from multikernel.auto.search import Tried
 from multikernel.procedures.ridge_cv import Folds
 
@@ -19,7 +19,7 @@ _ALIKE = 0.999  # correlation with the target beyond which a column may hold the
 
 
 @dataclass(frozen=True)
-class Row:
+class CandidateRow:
     """One line of the table of candidates.
 
     Parameters
@@ -48,14 +48,14 @@ class Explanation:
     ----------
     data, choice, warnings : tuples of sentences
     measure : str, what is measured on held-out samples
-    rows : tuple of Row, those that were tried
+    rows : tuple of CandidateRow, those that were tried
     """
 
     data: tuple[str, ...]
     choice: tuple[str, ...]
     warnings: tuple[str, ...]
     measure: str
-    rows: tuple[Row, ...]
+    rows: tuple[CandidateRow, ...]
 
     def __str__(self) -> str:
         head = (f"{'candidate':<46} {self.measure:>22}   {'weight':>6} {'time':>7}   learned",)
@@ -72,7 +72,7 @@ class Explanation:
 
 def rows_of(
     found: Sequence[Tried], scores: Array, blend: Blend, goal: Goal, choice: Array, groups: Array | None = None
-) -> tuple[Row, ...]:
+) -> tuple[CandidateRow, ...]:
     """The table: candidates and, below them, their blend.
 
     Parameters
@@ -94,7 +94,13 @@ def rows_of(
 
 
 def sentences_about(
-    rows: Sequence[Row], folds: str, gap: float, n: int, choice: int, training: int, untried: Sequence[str] = ()
+    rows: Sequence[CandidateRow],
+    folds: str,
+    gap: float,
+    n: int,
+    choice: int,
+    training: int,
+    untried: Sequence[str] = (),
 ) -> list[str]:
     """Why the answer is what it is, and what it was made of.
 
@@ -108,7 +114,8 @@ def sentences_about(
     """
     if not rows:
         return ["There is nothing to learn from, or only one value to learn: the answer is a constant."]
-    single, used = min(rows[:-1], key=lambda row: row.error), sum(row.weight > 0 for row in rows[:-1])
+    single = min(rows[:-1], key=lambda row: row.error)
+    used = sum(row.weight > 0 for row in rows[:-1])
     said = [
         folds,
         f"The best of them alone is {single.candidate!r} ({single.error:.4g}); the blend of {used} has "
@@ -119,7 +126,10 @@ def sentences_about(
         said.append(f"There was no time to try {len(untried)} more: {', '.join(untried)}.")
     if choice < n:
         said.append(f"Kernels were chosen on {choice} of {n} samples, to save time.")
-    which = "all samples" if training == n else f"{training} of {n} samples, to save time and memory"
+    if training == n:
+        which = "all samples"
+    else:
+        which = f"{training} of {n} samples, to save time and memory"
     return [*said, f"The answer was trained on {which}."]
 
 
@@ -131,11 +141,10 @@ def on_folds(first: Folds, second: Folds, groups: Array | None) -> str:
     first, second : Folds, to choose on and to compare on
     groups : array (n,), or None
     """
-    others = (
-        "on the same folds, and a little too low for that"
-        if np.array_equal(first.labels, second.labels)
-        else f"on {second.count} others"
-    )
+    if np.array_equal(first.labels, second.labels):
+        others = "on the same folds, and a little too low for that"
+    else:
+        others = f"on {second.count} others"
     said = f"Candidates learned their kernels and ridges on {first.count} folds; the errors above are those {others}."
     if groups is None:
         return said
@@ -145,15 +154,17 @@ def on_folds(first: Folds, second: Folds, groups: Array | None) -> str:
     )
 
 
-def row_of(name: str, losses: Array, weight: float, seconds: float, said: str, groups: Array | None = None) -> Row:
+def row_of(
+    name: str, losses: Array, weight: float, seconds: float, said: str, groups: Array | None = None
+) -> CandidateRow:
     """A line from the losses of the held-out samples; those of one group are no independent ones."""
     apart = losses - losses.mean()
     sums = apart if groups is None else np.bincount(groups, apart)
     spread = float(np.sqrt((sums**2).sum()) / max(1, len(losses)))
-    return Row(name, float(losses.mean()), spread, weight, seconds, said)
+    return CandidateRow(name, float(losses.mean()), spread, weight, seconds, said)
 
 
-def warnings_about(samples: Samples, Y: Array, groups: Array | None = None) -> list[str]:
+def warnings_about(samples: PreparedSamples, Y: Array, groups: Array | None = None) -> list[str]:
     """What a user should look at before trusting the answer.
 
     Parameters
@@ -163,7 +174,10 @@ def warnings_about(samples: Samples, Y: Array, groups: Array | None = None) -> l
     groups : array (n,), which hold equal samples together; or None
     """
     said = []
-    twins = repeated(np.hstack([samples.plain, Y])) if _is_plain(samples) and groups is None else 0
+    if _is_plain(samples) and groups is None:
+        twins = repeated(np.hstack([samples.plain, Y]))
+    else:
+        twins = 0
     if twins:
         said.append(
             f"{twins} of {len(Y)} samples are the same as an earlier one, target and all; if they are copies, errors "
@@ -179,13 +193,13 @@ def warnings_about(samples: Samples, Y: Array, groups: Array | None = None) -> l
             alike = np.abs(Z.T @ centred) / norms[:, None] / size
         found = {samples.names[samples.owner[j]] for j in np.flatnonzero((np.nan_to_num(alike) > _ALIKE).any(axis=1))}
         for name in sorted(found):
-            sentence = f"Column {name!r} alone tells the target almost exactly: it may hold the answer (a leak)."
+            sentence = f"Column {name!r} alone predicts the target almost exactly: it may hold the answer (a leak)."
             if sentence not in said:
                 said.append(sentence)
     return said
 
 
-def advice_on_groups(samples: Samples, Y: Array, identifiers: Sequence[str]) -> list[str]:
+def advice_on_groups(samples: PreparedSamples, Y: Array, identifiers: Sequence[str]) -> list[str]:
     """What a user who gives no groups should know before trusting errors on held-out samples.
 
     Parameters
@@ -196,12 +210,13 @@ def advice_on_groups(samples: Samples, Y: Array, identifiers: Sequence[str]) -> 
     """
     said = [
         f"column {name!r} is an identifier by its name or its cells, and several samples have the same one: if these "
-        "have more in common than their other columns tell, errors on held-out samples are too low; leave the column "
+        "have more in common than their other columns show, errors on held-out samples are too low; leave the column "
         "out of X, and give it as fit(X, y, groups=...), so that folds hold out all samples of a value together"
         for name in identifiers
     ]
     if _is_plain(samples):
-        rows, owner = np.hstack([samples.plain, Y]), np.append(samples.owner, np.full(Y.shape[1], -1))
+        rows = np.hstack([samples.plain, Y])
+        owner = np.append(samples.owner, np.full(Y.shape[1], -1))
         if are_copies(rows, owner):
             said.append(
                 f"{repeated(rows)} of {len(Y)} samples are the same as an earlier one, target and all, more than "
@@ -211,6 +226,6 @@ def advice_on_groups(samples: Samples, Y: Array, identifiers: Sequence[str]) -> 
     return said
 
 
-def _is_plain(samples: Samples) -> bool:
+def _is_plain(samples: PreparedSamples) -> bool:
     """Whether samples are numbers and categories alone."""
     return not (samples.sparse or samples.given)

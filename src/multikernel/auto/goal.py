@@ -69,7 +69,9 @@ class Labels(Goal):
         return self.index
 
     def scores(self, values: Array) -> Array:
-        return np.concatenate([-values, values], axis=-1) / 2.0 if self.count == 2 else values
+        if self.count == 2:
+            return np.concatenate([-values, values], axis=-1) / 2.0
+        return values
 
     def blend(self, scores: Array, rows: Array, weight: Array | None) -> Blend:
         return blend_classes(scores, self.index[rows], weight)

@@ -1,11 +1,12 @@
-"""How many samples take part, by a forecast of operations and memory, so that the answer does not follow a clock.
+"""How many samples take part, by a forecast of work and memory, so that the answer does not follow a clock.
 
-Kernels are chosen on some of the samples, and the chosen ones are trained on as many as time and memory allow.
+Kernels are chosen on some of the samples, and the chosen ones are trained on as many as time and memory allow. Seconds
+are those of the machine that the forecasts were measured on (procedures/forecast.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -13,14 +14,18 @@ import numpy as np
 from multikernel._memory import available_memory
 from multikernel._typing import Array
 from multikernel.auto.candidates import Candidate
-from multikernel.tuning import BLAS_OPERATION
+from multikernel.banks.cost import BankCost
+from multikernel.procedures import forecast
 
-_CHOICE, _TRAINING = 1000, 8000  # samples to choose on, and to train on, where no time is given
-_FEWEST, _MOST = 100, 4000  # samples to choose on at least, and at most where there is much time
-_SLOWER = 1.5  # times the seconds of an operation, on the safe side
+# Without a time budget a fit takes about as long as a grid search of a support vector machine on the same samples.
+_CHOICE = 1000  # samples to choose on where no time is given
+_TRAINING = 8000  # samples to train on where no time is given
+_FEWEST = 100  # samples below which held-out errors say little
+_MOST = 4000  # samples to choose on at most, whatever the time
 _SHARE = 0.7  # of the time for the choice
-_MATRICES = 8.0  # of n x n numbers that are in memory at a time
+_MATRICES = 8.0  # of n x n numbers that are in memory at a time, which tests/auto/test_limits.py measures
 _MEMORY = 0.5  # of what is available
+_LESS = 0.9  # times the samples, where they take too long
 
 
 @dataclass(frozen=True)
@@ -52,22 +57,32 @@ class Limits:
         fits = max(_FEWEST, int(np.sqrt(held)))
         if seconds is None:
             return cls(min(n, fits, _CHOICE), min(n, fits, _TRAINING), tuple(found))
-        choice, training = min(n, fits, _MOST), min(n, fits)
         tried = list(found)
-        allowed = _SHARE * seconds / (_SLOWER * BLAS_OPERATION)
-        while choice > min(_FEWEST * 3, n) and _total(tried, choice, p) > allowed:
-            choice = int(0.9 * choice)
-        while len(tried) > 1 and _total(tried, choice, p) > allowed:
+        allowed = _SHARE * seconds
+
+        def too_long(count: int) -> bool:
+            return sum(candidate.work(count, p).seconds for candidate in tried) > allowed
+
+        choice = _fewer(min(n, fits, _MOST), min(3 * _FEWEST, n), too_long)
+        while len(tried) > 1 and too_long(choice):
             tried.pop()
-        while choice > min(_FEWEST, n) and _total(tried, choice, p) > allowed:
-            choice = int(0.9 * choice)
-        rest = (1.0 - _SHARE) * seconds / (_SLOWER * BLAS_OPERATION)
-        training = max(choice, int(min(training, (rest / max(len(tried), 1)) ** (1.0 / 3.0))))
-        return cls(choice, training, tuple(tried))
+        choice = _fewer(choice, min(_FEWEST, n), too_long)
+        rest = seconds - allowed
+        training = _fewer(min(n, fits), choice, lambda count: len(tried) * _training_seconds(count) > rest)
+        return cls(choice, max(choice, training), tuple(tried))
 
 
-def _total(found: Sequence[Candidate], n: int, p: int) -> float:
-    return sum(candidate.operations(n, p) for candidate in found)
+def _fewer(count: int, least: int, too_long: Callable[[int], bool]) -> int:
+    """So many samples, or fewer while they take too long; about the least number at least."""
+    while count > least and too_long(count):
+        count = int(_LESS * count)
+    return count
+
+
+def _training_seconds(n: int) -> float:
+    """Of one candidate: its kernel on all samples, and a ridge."""
+    cost = forecast.ridge(BankCost.evaluated(1, n))
+    return 0.0 if cost.work is None else cost.work.seconds
 
 
 def some(labels: Array, count: int, seed: int) -> Array:

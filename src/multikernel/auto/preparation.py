@@ -9,21 +9,22 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import groupby
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 from scipy import sparse
+from sklearn.base import BaseEstimator, TransformerMixin
 
 from multikernel._rules import shortened
 from multikernel._typing import Array
 from multikernel._warnings import PredictionWarning, warn_user
-from multikernel.auto.samples import Samples
-from multikernel.auto.table import Table, is_views, read
+from multikernel.auto.samples import PreparedSamples
+from multikernel.auto.table import GivenTable, is_views, read
 from multikernel.banks.checks import check_finite
 from multikernel.kernels import Encoding, Features, NormalScores, OneHot, Standardize, Together
 from multikernel.kernels.for_columns import encodings_of
 from multikernel.tables.columns import Column, Declared, checked_types, type_of
-from multikernel.tables.table import Table as Cells
+from multikernel.tables.table import Table
 
 _SHOWN = 5  # names that a sentence lists
 _NUMBERS = ("number", "ordinal", "date")
@@ -65,19 +66,22 @@ class Preparation:
     rows: Array | None = None
 
     @classmethod
-    def of(cls, table: Table, types: Mapping[str, Declared] | None = None) -> Preparation:
-        """What a training table tells, and what its columns are declared to be."""
+    def of(cls, table: GivenTable, types: Mapping[str, Declared] | None = None) -> Preparation:
+        """Learned from a training table, and from what its columns are declared to be."""
         declared = table.types | dict(checked_types(types, list(table.columns)))
         columns = tuple(type_of(name, cells, declared.get(name)) for name, cells in table.columns.items())
         for column in columns:
             if column.note:
                 warn_user(column.note, PredictionWarning)
-        X, used = _cells(columns, table), _used(columns)
+        X = _cells(columns, table)
+        used = _used(columns)
         features = replace(Features.of(X), names=tuple(column.name for column in used))
         places = {kind: [j for j, c in enumerate(used) if c.type == kind] for kind in ("category", "text")}
 
         def learned(parts: list[tuple[Encoding, tuple[int, ...]]]) -> Together | None:
-            return Together(tuple(parts)).resolve(features).learned(X) if parts else None
+            if parts:
+                return Together(tuple(parts)).resolve(features).learned(X)
+            return None
 
         texts = [learned([(encodings_of(used[j], Standardize())[0], (j,))]) for j in places["text"]]
         return cls(
@@ -96,7 +100,7 @@ class Preparation:
             table.rows,
         )
 
-    def read(self, X: Any) -> Table:
+    def read(self, X: Any) -> GivenTable:
         """The table of new samples, with the columns and views of training; those that are left out may be missing.
 
         Columns without names, or with names where training had none, are those of training in the same order, of which
@@ -106,7 +110,8 @@ class Preparation:
         ------
         ValueError : where one is missing, or has another form
         """
-        table, names = read(X, self.given, self.rows), [column.name for column in self.columns]
+        table = read(X, self.given, self.rows)
+        names = [column.name for column in self.columns]
         if not is_views(X) and len(table.columns) == len(names) and not table.columns.keys() >= set(names):
             table = replace(table, columns=dict(zip(names, table.columns.values(), strict=True)))
         missing = [column.name for column in self.columns if column.used and column.name not in table.columns]
@@ -127,11 +132,12 @@ class Preparation:
             table.given[name] = _filled(table.given[name], known, f"view {name!r}")
         return table
 
-    def samples(self, table: Table) -> Samples:
+    def samples(self, table: GivenTable) -> PreparedSamples:
         """Samples as kernels see them."""
         X = _cells(self.columns, table)
         levels = _numbers_of(self.levels, X)
-        used, views = _used(self.columns), list(dict.fromkeys(self.views))
+        used = _used(self.columns)
+        views = list(dict.fromkeys(self.views))
         of = [view for column, view in zip(self.columns, self.views, strict=True) if column.used]
         # numbers have a scale each, the levels of a category share one
         numbers = self.plain.sources if self.plain else ()
@@ -143,7 +149,7 @@ class Preparation:
             for name, sizes in zip(self.sparse, self.sizes, strict=True)
         ]
         given = [table.given[name] / norm for name, norm in zip(self.given, self.norms, strict=True)]
-        return Samples(
+        return PreparedSamples(
             np.hstack([_numbers_of(self.plain, X), levels]),
             np.hstack([_numbers_of(self.ranked, X), levels]),
             np.array(owners, dtype=int),
@@ -169,7 +175,7 @@ class Preparation:
             "ordinal": "the place among the ordered categories, as a number",
             "date": "the day, and the place in the year, the week and the day where dates go through these",
             "category": "one indicator for each level",
-            "text": "words and pairs of words, or runs of characters, weighed by how rare they are",
+            "text": "words and pairs of words, or runs of characters, weighted by how rare they are",
         }
         said = []
         for kind, columns in groupby(sorted(_used(self.columns), key=_kind), _kind):
@@ -199,8 +205,49 @@ class Preparation:
     def _left_out(self) -> list[str]:
         names = [column.name for column in self.columns if not column.used]
         said = [f"Column {column.name!r} is left out: it {_why(column)}." for column in self.columns if not column.used]
-        more = [f"{len(names) - 2 * _SHOWN} more columns are left out."] if len(names) > 2 * _SHOWN else []
+        if len(names) > 2 * _SHOWN:
+            more = [f"{len(names) - 2 * _SHOWN} more columns are left out."]
+        else:
+            more = []
         return [*said[: 2 * _SHOWN], *more]
+
+
+class PreparedColumns(TransformerMixin, BaseEstimator):  # type: ignore[misc]
+    """Columns as the automatic estimator learns from them: numbers scaled, gaps filled in, indicators, words.
+
+    Parameters
+    ----------
+    types : dict or None, default None
+        From names of columns to "number", "date", "category" or "text".
+
+    Attributes
+    ----------
+    preparation_ : how tables become samples
+    """
+
+    def __init__(self, types: Any = None) -> None:
+        self.types = types
+
+    def fit(self, X: Any, y: Any = None) -> Self:
+        """Learn the types and the encodings of the columns.
+
+        Parameters
+        ----------
+        X : data frame, array or sparse matrix
+        y : ignored
+        """
+        self.preparation_ = Preparation.of(read(X), self.types)
+        return self
+
+    def transform(self, X: Any) -> Array:
+        """The samples as one matrix, a row for each.
+
+        Parameters
+        ----------
+        X : samples like those of ``fit``
+        """
+        samples = self.preparation_.samples(self.preparation_.read(X))
+        return np.hstack([samples.plain, *(words.toarray() for words in samples.sparse)])
 
 
 def _filled(K: Array, known: Array, name: str) -> Array:
@@ -235,7 +282,7 @@ def _of_numbers(used: Sequence[Column], numbers: Encoding) -> Iterator[tuple[Enc
             yield from ((encoding, (j,)) for encoding in encodings_of(replace(column, parsed=False), numbers))
 
 
-def _cells(columns: Sequence[Column], table: Table) -> Cells:
+def _cells(columns: Sequence[Column], table: GivenTable) -> Table:
     """The columns that are used, as they were in training; strings that become missing cells are said."""
     found = []
     for column in _used(columns):
@@ -243,10 +290,10 @@ def _cells(columns: Sequence[Column], table: Table) -> Cells:
         found.append(cells)
         if said:
             warn_user(said, PredictionWarning)
-    return Cells.of_columns(found, table.n)
+    return Table.of_columns(found, table.n)
 
 
-def _numbers_of(encoding: Together | None, X: Cells) -> Array:
+def _numbers_of(encoding: Together | None, X: Table) -> Array:
     """Encoded samples, not sparse."""
     if encoding is None:
         return np.empty((len(X), 0))

@@ -29,13 +29,13 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
     Columns are typed (numbers, categories, dates, text), filled in and scaled. Several kernels and their ridges are
     learned by errors on held-out samples: a Gaussian of one width, rough kernels with a scale for each feature, by
     values and by ranks, a linear one, and sums over views and texts. The answer is the average of them, with the
-    weights of least squared error on other held-out samples, drawn towards equal ones. ``explain()`` tells what was
+    weights of least squared error on other held-out samples, drawn towards equal ones. ``explain()`` says what was
     done.
 
     Parameters
     ----------
     types : dict or None, default None
-        From names of columns to "number", "date", "category" or "text": what those hold whose cells do not tell it. A
+        From names of columns to "number", "date", "category" or "text": for columns whose cells do not show it. A
         cell that cannot be read so counts as missing. Columns of views are named "view: column".
     time_budget : float or None, default None
         Seconds that a fit may take. By default a forecast bounds it by what a grid search of a support vector machine
@@ -117,7 +117,10 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
         check_target(y)
         table = self._table(X, reset=True)
         y = np.asarray(y)
-        y = check_array(y, input_name="y", dtype=float) if y.ndim == 2 else column_or_1d(y, warn=True)
+        if y.ndim == 2:
+            y = check_array(y, input_name="y", dtype=float)
+        else:
+            y = column_or_1d(y, warn=True)
         check_consistent_length(np.empty(table.n), y)
         weight = checked_weights(sample_weight, len(y))
         target = np.asarray(y, dtype=float)
@@ -130,7 +133,8 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
         unit[unit == 0.0] = 1.0
         mean = np.average(columns / unit, axis=0, weights=weight)
         spread = np.sqrt(np.average((columns / unit - mean) ** 2, axis=0, weights=weight))
-        self._mean, self._spread = unit * mean, unit * np.where(spread > 0, spread, 1.0)
+        self._mean = unit * mean
+        self._spread = unit * np.where(spread > 0, spread, 1.0)
         self._answer(table, Values((columns - self._mean) / self._spread), weight, groups)
         return self
 
@@ -141,10 +145,10 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
         ----------
         X : samples like those of ``fit``; views that are kernel matrices have a column for each training sample
         """
-        return self._told(self._values(X)) + self._told_mean
+        return self._as_output(self._values(X)) + self._output_mean
 
     def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """R2 of the predictions for X against y, as scikit-learn's regressors tell it.
+        """R2 of the predictions for X against y, as scikit-learn's regressors define it.
 
         Parameters
         ----------
@@ -158,12 +162,12 @@ class MultiKernelRegressor(RegressorMixin, MultiKernelEstimator):  # type: ignor
     def intercept_(self) -> Any:
         """What is added to the contributions: a float for one target, else array (t,)."""
         check_is_fitted(self)
-        return self._told(self.answer_.intercept) + self._told_mean
+        return self._as_output(self.answer_.intercept) + self._output_mean
 
     @property
-    def _told_mean(self) -> Any:
+    def _output_mean(self) -> Any:
         return self._mean[0] if self._single else self._mean
 
-    def _told(self, parts: Array) -> Array:
+    def _as_output(self, parts: Array) -> Array:
         values = parts * self._spread
         return values[..., 0] if self._single else values

@@ -12,7 +12,7 @@ import re
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.auto.table import Table
+from multikernel.auto.table import GivenTable
 from multikernel.tables.columns import Column
 
 _COPIED = 0.1  # of the rows without a neighbour: twice what chance was seen to do; errors are too low by as much
@@ -50,12 +50,12 @@ def are_copies(X: Array, owner: Array) -> bool:
     return bool((count[alone] > 1).mean() > _COPIED)
 
 
-def repeated_identifiers(columns: tuple[Column, ...], table: Table) -> list[str]:
+def repeated_identifiers(columns: tuple[Column, ...], table: GivenTable) -> list[str]:
     """The columns that are called identifiers, or look like ones, and name several rows alike."""
     return [column.name for column in columns if _names_groups(column, table)]
 
 
-def _names_groups(column: Column, table: Table) -> bool:
+def _names_groups(column: Column, table: GivenTable) -> bool:
     cells = table.columns[column.name]
     known = cells.values[~cells.absent]
     if column.type == "empty" or cells.kind not in ("numbers", "strings") or len(set(known.tolist())) == len(known):

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel.kernels import DistanceKernel
 
 
 @dataclass(frozen=True, eq=False)
-class Samples:
+class PreparedSamples:
     """n samples.
 
     Parameters
@@ -37,7 +39,7 @@ class Samples:
     def __len__(self) -> int:
         return len(self.rows)
 
-    def of(self, index: Array) -> Samples:
+    def of(self, index: Array) -> PreparedSamples:
         """Some of the samples."""
         return replace(
             self,
@@ -48,6 +50,82 @@ class Samples:
             rows=self.rows[index],
         )
 
-    def without_given(self) -> Samples:
+    def without_given(self) -> PreparedSamples:
         """The same without rows of kernel matrices, which training samples need no more once a model is fitted."""
         return replace(self, given=tuple(np.empty((0, 0)) for _ in self.given))
+
+
+class Similarity(ABC):
+    """One kernel of samples."""
+
+    @abstractmethod
+    def __call__(self, new: PreparedSamples, old: PreparedSamples) -> Array:
+        """The matrix of shape (len(new), len(old)); old are training samples."""
+
+
+@dataclass(frozen=True, eq=False)
+class DistanceSimilarity(Similarity):
+    """k(x, z) = f(sum_j s_j |x_j - z_j|^q).
+
+    Parameters
+    ----------
+    kernel : DistanceKernel, with profile f and degree q
+    scales : array (columns,), s
+    ranked : bool, whether numbers are taken by their ranks
+    """
+
+    kernel: DistanceKernel
+    scales: Array
+    ranked: bool = False
+
+    def __call__(self, new: PreparedSamples, old: PreparedSamples) -> Array:
+        used = self.scales > 0.0
+        factors = self.scales[used] ** (1.0 / self.kernel.degree)
+        X, Z = ((part.ranked if self.ranked else part.plain)[:, used] * factors for part in (new, old))
+        if not used.any():
+            return np.ones((len(new), len(old)))
+        return self.kernel(X, Z)
+
+
+@dataclass(frozen=True, eq=False)
+class LinearSimilarity(Similarity):
+    """k(x, z) = x'z / columns."""
+
+    def __call__(self, new: PreparedSamples, old: PreparedSamples) -> Array:
+        return new.plain @ old.plain.T / max(1, new.plain.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class Cosine(Similarity):
+    """k(x, z) = (x'z)^degree of the rows of one sparse part."""
+
+    part: int
+    degree: int = 1
+
+    def __call__(self, new: PreparedSamples, old: PreparedSamples) -> Array:
+        K = np.asarray((new.sparse[self.part] @ old.sparse[self.part].T).todense())
+        return K**self.degree
+
+
+@dataclass(frozen=True, eq=False)
+class Given(Similarity):
+    """A kernel matrix that the user computed."""
+
+    part: int
+
+    def __call__(self, new: PreparedSamples, old: PreparedSamples) -> Array:
+        return new.given[self.part][:, old.rows]
+
+
+@dataclass(frozen=True, eq=False)
+class WeightedSimilarity(Similarity):
+    """k = sum_r w_r k_r."""
+
+    parts: tuple[Similarity, ...]
+    weights: Array
+
+    def __call__(self, new: PreparedSamples, old: PreparedSamples) -> Array:
+        total = np.zeros((len(new), len(old)))
+        for part, weight in zip(self.parts, self.weights.tolist(), strict=True):
+            total += weight * part(new, old)
+        return total

@@ -11,9 +11,8 @@ from multikernel._typing import Array
 from multikernel.auto.candidates import Candidate
 from multikernel.auto.choice import Blend
 from multikernel.auto.goal import Goal
-from multikernel.auto.samples import Samples
-from multikernel.auto.similarity import Similarity
-from multikernel.auto.task import Task
+from multikernel.auto.samples import PreparedSamples, Similarity
+from multikernel.auto.task import RidgeTask
 
 _VALUES = 1 << 24  # kernel values of new samples in memory at a time
 
@@ -38,7 +37,7 @@ class Tried:
     seconds: float
 
 
-def tried(candidate: Candidate, samples: Samples, task: Task) -> Tried | None:
+def tried(candidate: Candidate, samples: PreparedSamples, task: RidgeTask) -> Tried | None:
     """A candidate on some samples; None where no kernel of its own could be had."""
     start = perf_counter()
     found = candidate.learn(samples, task)
@@ -69,7 +68,7 @@ class Member:
     size: float = 1.0
 
     @classmethod
-    def of(cls, each: Tried, samples: Samples, task: Task, goal: Goal) -> Member:
+    def of(cls, each: Tried, samples: PreparedSamples, task: RidgeTask, goal: Goal) -> Member:
         """Trained on these samples."""
         K = each.similarity(samples, samples)
         coef, intercept = task.solve(K, each.alpha)
@@ -87,21 +86,21 @@ class Answer:
     blend : Blend
     """
 
-    samples: Samples
+    samples: PreparedSamples
     members: tuple[Member, ...]
     blend: Blend
 
-    def __call__(self, new: Samples) -> Array:
+    def __call__(self, new: PreparedSamples) -> Array:
         """The blend: shape (len(new), k)."""
         return self.parts(new).sum(axis=1) + self.intercept
 
-    def parts(self, new: Samples) -> Array:
+    def parts(self, new: PreparedSamples) -> Array:
         """What each member adds: shape (len(new), members, k)."""
         height = max(1, _VALUES // max(1, len(self.samples)))
         starts = range(0, len(new), height)
         return np.concatenate([self._of(new.of(np.arange(len(new))[start : start + height])) for start in starts])
 
-    def kernel(self, new: Samples, old: Samples) -> Array:
+    def kernel(self, new: PreparedSamples, old: PreparedSamples) -> Array:
         """The members' kernels, each of size 1, added by their shares: shape (len(new), len(old))."""
         total = np.zeros((len(new), len(old)))
         for member, share in zip(self.members, self.blend.shares, strict=True):
@@ -118,7 +117,7 @@ class Answer:
     def _weighted(self) -> list[tuple[Member, float]]:
         return list(zip(self.members, self.blend.weights[self.blend.used].tolist(), strict=True))
 
-    def _of(self, new: Samples) -> Array:
+    def _of(self, new: PreparedSamples) -> Array:
         parts = np.empty((len(new), len(self.members), len(self.blend.bias)))
         for number, (member, weight) in enumerate(self._weighted):
             parts[:, number] = weight * (member.similarity(new, self.samples) @ member.coef)

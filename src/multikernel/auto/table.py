@@ -28,7 +28,7 @@ _FEW = 200  # columns up to which a sparse matrix is read as numbers
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class GivenTable:
     """Columns by name, sparse matrices by name, and kernel matrices by name.
 
     Parameters
@@ -51,7 +51,7 @@ class Table:
     rows: Array | None = None
 
 
-def read(X: Any, given: Sequence[str] | None = None, training: Array | None = None) -> Table:
+def read(X: Any, given: Sequence[str] | None = None, training: Array | None = None) -> GivenTable:
     """The table of samples.
 
     Parameters
@@ -67,10 +67,12 @@ def read(X: Any, given: Sequence[str] | None = None, training: Array | None = No
     if sparse.issparse(X):
         return _sparse(X)
     if is_views(X):
-        return _new_views(Views.of(X), given, training) if given is not None else _training_views(X)
+        if given is not None:
+            return _new_views(Views.of(X), given, training)
+        return _training_views(X)
     if is_frame(X):
         check_names(X)
-        return Table(len(X), dict(zip(map(str, X.columns), columns_of(X, mixed=True), strict=True)))
+        return GivenTable(len(X), dict(zip(map(str, X.columns), columns_of(X, mixed=True), strict=True)))
     return _array(host(X))
 
 
@@ -129,7 +131,7 @@ def _by_kernel(bank: KernelBank, rows: Array | None = None) -> Views:
     return Views(_names(bank), tuple(bank.select([k]) for k in range(len(bank))), rows)
 
 
-def _training_views(X: Views | Mapping[Any, Any]) -> Table:
+def _training_views(X: Views | Mapping[Any, Any]) -> GivenTable:
     """The table of training samples in views."""
     made = views(X)
     found = _by_kernel(made) if isinstance(made, KernelBank) else made
@@ -137,7 +139,7 @@ def _training_views(X: Views | Mapping[Any, Any]) -> Table:
     return _of_views(found, found.items())
 
 
-def _new_views(X: Views, given: Sequence[str], training: Array | None) -> Table:
+def _new_views(X: Views, given: Sequence[str], training: Array | None) -> GivenTable:
     """The table of new samples in views; see ``read``."""
     against = slice(None) if training is None else training
     parts = ((name, X.part(name)) for name in X.names)
@@ -147,7 +149,7 @@ def _new_views(X: Views, given: Sequence[str], training: Array | None) -> Table:
     return _of_views(X, of_training, given)
 
 
-def _of_views(X: Views, parts: Iterable[tuple[str, Any]], given: Sequence[str] = ()) -> Table:
+def _of_views(X: Views, parts: Iterable[tuple[str, Any]], given: Sequence[str] = ()) -> GivenTable:
     """The table of views; those that are banks, or are named by ``given``, are kernel matrices."""
     columns: dict[str, Cells] = {}
     matrices: dict[str, Any] = {}
@@ -169,7 +171,7 @@ def _of_views(X: Views, parts: Iterable[tuple[str, Any]], given: Sequence[str] =
         columns |= {f"{name}: {column}": cells for column, cells in table.columns.items()}
         view_of |= {f"{name}: {column}": name for column in table.columns}
         matrices |= dict.fromkeys([name] * len(table.sparse), table.sparse.get("sparse"))
-    return Table(len(X), columns, matrices, kernels, view_of, rows=X.rows)
+    return GivenTable(len(X), columns, matrices, kernels, view_of, rows=X.rows)
 
 
 def _matrices(view: str, bank: KernelBank) -> Iterator[tuple[str, Array]]:
@@ -179,8 +181,11 @@ def _matrices(view: str, bank: KernelBank) -> Iterator[tuple[str, Array]]:
         f"a bank of {len(bank)} kernels as matrices",
         "learn from a bank by L1MKL, which stores less",
     )
+    if view and len(bank) == 1:
+        yield view, bank.matrix(0)
+        return
     for k, name in enumerate(_names(bank)):
-        yield (name if not view else view if len(bank) == 1 else f"{view}: {name}"), bank.matrix(k)
+        yield f"{view}: {name}" if view else name, bank.matrix(k)
 
 
 def _names(bank: KernelBank) -> tuple[str, ...]:
@@ -195,7 +200,7 @@ def _as_table(value: Any) -> Any:
     return table.reshape(-1, 1) if len(table.shape) == 1 else table
 
 
-def _sparse(X: Any) -> Table:
+def _sparse(X: Any) -> GivenTable:
     if X.dtype.kind == "c":
         raise ValueError("Complex data not supported: X holds complex numbers; give their parts as numbers")
     matrix = X.tocsr().astype(float)
@@ -203,10 +208,10 @@ def _sparse(X: Any) -> Table:
         raise ValueError("X is sparse and has a NaN or infinity among its entries; leave these out or fill them in")
     if matrix.shape[1] <= _FEW:
         return _array(matrix.toarray())
-    return Table(matrix.shape[0], {}, {"sparse": matrix})
+    return GivenTable(matrix.shape[0], {}, {"sparse": matrix})
 
 
-def _array(X: Any) -> Table:
+def _array(X: Any) -> GivenTable:
     values = np.asarray(X)
     if values.ndim != 2:
         raise ValueError(
@@ -214,4 +219,4 @@ def _array(X: Any) -> Table:
             "each feature. Reshape your data either using array.reshape(-1, 1) if it has a single feature or "
             "array.reshape(1, -1) if it is a single sample"
         )
-    return Table(len(values), {f"x{j}": cells for j, cells in enumerate(columns_of(values, mixed=True))})
+    return GivenTable(len(values), {f"x{j}": cells for j, cells in enumerate(columns_of(values, mixed=True))})

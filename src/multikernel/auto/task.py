@@ -16,11 +16,11 @@ from multikernel.numerics.cholesky import cholesky, solved
 from multikernel.procedures.ridge_cv import Folds
 from multikernel.procedures.ridge_cv.residuals import HeldOut
 
-_FOLDS = 5
+FOLDS = 5  # that candidates learn on, and as many that they are compared on
 
 
 @dataclass(frozen=True, eq=False)
-class Task:
+class RidgeTask:
     """Targets (n, t), weights (n,) of mean 1 or None, and folds.
 
     Parameters
@@ -43,7 +43,7 @@ class Task:
         labels: Array,
         seed: int,
         resampling: tuple[Resampling, Resampling] = (UNDECIDED, UNDECIDED),
-    ) -> Task:
+    ) -> RidgeTask:
         """With folds that are given, or drawn by a seed, each with as many samples of a label as the others.
 
         Parameters
@@ -57,7 +57,7 @@ class Task:
         first, second = (_folds(labels, rng, each) for each in resampling)
         return cls(Y, weight, first, second)
 
-    def of_rows(self, rows: Array) -> Task:
+    def of_rows(self, rows: Array) -> RidgeTask:
         """The same for some of the samples."""
         weight = None if self.weight is None else self.weight[rows]
         return replace(
@@ -92,5 +92,5 @@ class Task:
 def _folds(labels: Array, rng: np.random.Generator, resampling: Resampling) -> Folds:
     if resampling.given is not None:
         return Folds.of(resampling.given, len(labels), labels)
-    folds = resampling.drawn(labels, _FOLDS, rng)
+    folds = resampling.drawn(labels, FOLDS, rng)
     return Folds(folds, int(folds.max()) + 1)

@@ -6,11 +6,11 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
-from multikernel._files import path_of
 from multikernel.datasets.dataset import Content, Dataset, Entry
 from multikernel.datasets.formats import IDX_FILES, read_csv, read_idx, read_jsonl, read_npz
 from multikernel.datasets.manifest import DataFiles, read_manifest
 from multikernel.datasets.source_file import SourceFile
+from multikernel.files import path_of
 
 VARIABLE = "MULTIKERNEL_DATA"
 _READERS = {".csv.gz": read_csv, ".jsonl.gz": read_jsonl, ".npz": read_npz}

@@ -46,7 +46,7 @@ class KernelImportance:
         most = int(np.argmax(self.mean))
         return (
             f"<KernelImportance: {len(self.names)} kernels or groups, score {self.score:.3g}, most by "
-            f"{self.names[most]} ({self.mean[most]:.3g}); frame() and plot() tell each>"
+            f"{self.names[most]} ({self.mean[most]:.3g}); frame() and plot() show each>"
         )
 
     @property
@@ -138,13 +138,16 @@ def kernel_importance(
     parts = parts if parts.ndim == 3 else parts[:, :, None]
     chosen = _checked(groups, [str(name) for name in model.kernel_names_], parts.shape[1])
     values = parts.sum(axis=1) + np.atleast_1d(model.intercept_)
-    scorer, truth = quick_scorer(model, scoring), check_array(y, ensure_2d=False, dtype=None, input_name="y")
+    scorer = quick_scorer(model, scoring)
+    truth = check_array(y, ensure_2d=False, dtype=None, input_name="y")
     whole = scorer(with_known_values(model, values), X, truth)
     seed = check_random_state(random_state).randint(np.iinfo(np.int32).max + 1)
     importances = np.empty((len(chosen), n_repeats))
     for g, members in enumerate(chosen.values()):
         own = parts[:, list(members)].sum(axis=1)
-        rest, rng, order = values - own, np.random.RandomState(seed), np.arange(len(values))
+        rest = values - own
+        rng = np.random.RandomState(seed)
+        order = np.arange(len(values))
         for repeat in range(n_repeats):
             rng.shuffle(order)
             own = own[order]  # shuffled further each time

@@ -20,7 +20,7 @@ from multikernel.estimators.learned_kernel import called
 from multikernel.estimators.names import short_names
 
 _POSITIVE = 1e-6  # of the largest weight: what counts as a positive weight
-_STEADY = 0.9  # of the parts of the sample, in which a kernel that is told has a positive weight
+_STEADY = 0.9  # of the parts of the sample, in which a kernel that is reported has a positive weight
 
 
 @dataclass(frozen=True, eq=False)
@@ -42,7 +42,7 @@ class WeightStability:
         steady = int((self.frequency.mean(axis=0) >= _STEADY).sum())
         return (
             f"<WeightStability: {len(self.names)} kernels on {len(self.weights)} parts of the sample, "
-            f"{steady} with a weight in nine of ten; frame() and plot() tell each>"
+            f"{steady} with a weight in nine of ten; frame() and plot() show each>"
         )
 
     @property

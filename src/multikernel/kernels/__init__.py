@@ -19,7 +19,7 @@ from multikernel.kernels.families import (
 )
 from multikernel.kernels.family import KernelFamily, Kernels, as_family
 from multikernel.kernels.features import Features
-from multikernel.kernels.for_columns import column_types, for_columns
+from multikernel.kernels.for_columns import beside_each_other, column_types, for_columns
 from multikernel.kernels.graphs import chains, grid
 from multikernel.kernels.interactions import ANOVA, anova
 from multikernel.kernels.metrics import Anisotropic, Mahalanobis
@@ -87,6 +87,7 @@ __all__ = [
     "Width",
     "anova",
     "as_family",
+    "beside_each_other",
     "cauchy_coefficients",
     "chains",
     "column_groups",

@@ -73,7 +73,8 @@ def _coefficients(path: Path, ax: Any) -> None:
         raise ValueError("coefficients are drawn of one problem, and this path has several; see each model's coef_")
     degrees = np.array([model.degrees_of_freedom_ for model in path.models])
     order = np.argsort(degrees, kind="stable")
-    coef, degrees = np.stack([model.coef_ for model in path.models])[order], degrees[order]
+    coef = np.stack([model.coef_ for model in path.models])[order]
+    degrees = degrees[order]
     largest = np.argsort(-np.abs(coef).max(axis=0), kind="stable")
     largest = largest[np.abs(coef[:, largest]).max(axis=0) > 0]
     for j in largest[_NAMED:_DRAWN]:
@@ -96,7 +97,8 @@ def _criteria(path: Path, ax: Any) -> None:
     """Errors estimated without held-out samples, and the error on those of validation."""
     if np.ndim(path.models[0].intercept_):
         raise ValueError("criteria are drawn of one problem, and this path has several; see its criterion()")
-    found, variance = {name: path.criterion(name) for name in ("gcv", "loo")}, path.models[0].target_variance_
+    found = {name: path.criterion(name) for name in ("gcv", "loo")}
+    variance = path.models[0].target_variance_
     degrees = path.degrees_of_freedom
     order = np.argsort(degrees, kind="stable")
     for color, name, label in zip(COLORS, found, ("generalised cross-validation", "leave one out"), strict=False):

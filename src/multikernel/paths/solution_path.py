@@ -7,17 +7,80 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import is_regressor
+from sklearn.base import is_classifier, is_regressor
 from sklearn.metrics import r2_score
 
+from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.views import check_samples_rows
+from multikernel.certificate import certificate_of
 from multikernel.estimators.several import informed
 from multikernel.estimators.simplicity import simplest_first
 from multikernel.estimators.steps import joined
-from multikernel.paths.choice import criterion_of, left_out_losses, losses_of, simplest
 from multikernel.paths.plots import draw
+
+_WITH_NOISE = ("cp", "aic", "bic")  # criteria that compare models at one variance of the noise
+
+
+def criterion_of(models: Sequence[Any], name: str) -> Array:
+    """A criterion of every model, (steps,) or (steps, problems), the noise that of the model of least "gcv".
+
+    Raises
+    ------
+    ValueError : where the models have no criteria
+    """
+    _check_criteria(models)
+    if name not in _WITH_NOISE:
+        return np.array([model.fit_criterion(name) for model in models])
+    noise = models[lowest(criterion_of(models, "gcv"))].residual_variance_
+    return np.array([model.fit_criterion(name, noise) for model in models])
+
+
+def _check_criteria(models: Sequence[Any]) -> None:
+    if not hasattr(models[0], "fit_criterion"):
+        raise ValueError(
+            f"{type(models[0]).__name__} does not minimise squared losses, and so has no criterion and no degrees of "
+            "freedom; choose by samples and targets, best(X, y)"
+        )
+
+
+def lowest(values: Array) -> int:
+    """The step of the least number, added up over problems; one that is not a number is none."""
+    total = values.reshape(len(values), -1).sum(axis=1)
+    return int(np.argmin(np.where(np.isfinite(total), total, np.inf)))
+
+
+def simplest(losses: Array, order: Array) -> int:
+    """The simplest step whose mean loss is within a standard error of the least one.
+
+    Parameters
+    ----------
+    losses : array (steps, n), the loss of every sample
+    order : int array (steps,), the simplest step first
+    """
+    mean = losses.mean(axis=1)
+    n = losses.shape[1]
+    least = int(order[np.argmin(mean[order])])
+    error = float(losses[least].std(ddof=1)) / np.sqrt(n) if n > 1 else 0.0
+    return int(next(step for step in order if mean[step] <= mean[least] + error))
+
+
+def left_out_losses(models: Sequence[Any]) -> Array:
+    """The squared residuals of training samples that are left out one by one, of every model: (steps, n)."""
+    _check_criteria(models)
+    residuals = [as_columns(model.loo_residuals_) for model in models]
+    known = np.isfinite(residuals[0]).all(axis=1)
+    return np.stack([(each[known] ** 2).sum(axis=1) for each in residuals])
+
+
+def losses_of(models: Sequence[Any], X: Any, y: Any) -> Array:
+    """Zero or one for a classifier, the squared error of a regressor, of every model and sample: (steps, n)."""
+    if is_classifier(models[0]):
+        return np.stack([np.not_equal(model.predict(X), y).astype(float) for model in models])
+    truth = as_columns(np.asarray(y, dtype=float))
+    return np.stack([((as_columns(model.predict(X)) - truth) ** 2).sum(axis=1) for model in models])
+
 
 _POSITIVE = 1e-6  # of the largest weight: what counts as a positive weight
 
@@ -26,11 +89,6 @@ def n_positive(weights: Array) -> int:
     """How many kernels have a positive weight in some problem; shape (m,) or (problems, m)."""
     positive = weights > _POSITIVE * weights.max(axis=-1, keepdims=True)
     return int(np.atleast_2d(positive).any(axis=0).sum())
-
-
-def certificate(model: Any) -> float:
-    """The value of the model's certificate: a relative duality gap, or a stationarity where no bound is known."""
-    return float(model.certificate_.value)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -63,12 +121,12 @@ class Path:
 
     def __repr__(self) -> str:
         ends = f"{self.values.min():.3g} to {self.values.max():.3g}"
-        steps = (
-            f"{len(self)} steps of {self.parameter} from {ends}"
-            if len(self) > 1
-            else f"{self.parameter} = {ends.split()[0]}"
-        )
-        fewest, most = self.n_kernels.min(), self.n_kernels.max()
+        if len(self) > 1:
+            steps = f"{len(self)} steps of {self.parameter} from {ends}"
+        else:
+            steps = f"{self.parameter} = {ends.split()[0]}"
+        fewest = self.n_kernels.min()
+        most = self.n_kernels.max()
         return f"<Path of {type(self.models[0]).__name__}: {steps}, {fewest} to {most} kernels>"
 
     # -- what the steps found ------------------------------------------------------------------------------------
@@ -97,7 +155,9 @@ class Path:
     def kernel_names(self) -> Sequence[str]:
         """The names of the m kernels."""
         found = self._kernels
-        return self.models[0].kernel_names_ if found is None else tuple(found.values())
+        if found is None:
+            return self.models[0].kernel_names_
+        return tuple(found.values())
 
     @property
     def _kernels(self) -> dict[Any, str] | None:
@@ -127,11 +187,11 @@ class Path:
     @property
     def duality_gap(self) -> Array:
         """The relative duality gap of every step; the relative stationarity where the problem is not convex."""
-        return np.array([certificate(model) for model in self.models])
+        return np.array([certificate_of(model).value for model in self.models])
 
     @property
     def converged(self) -> Array:
-        """Whether each step reached the gap asked for."""
+        """Whether each step reached ``tol``."""
         return self._each("converged_")
 
     @property
@@ -235,8 +295,8 @@ class Path:
 
         Raises
         ------
-        ValueError : where there is nothing to choose by, and where a standard error is asked for without the errors of
-            single samples
+        ValueError : where there is nothing to choose by, and where ``one_standard_error`` is given without the errors
+            of single samples
         """
         return joined(self.before, self.name, self.models[self._chosen(X, y, one_standard_error)])
 
@@ -265,4 +325,6 @@ class Path:
 
     def _after(self, X: Any) -> Any:
         """Samples after the other steps of a pipeline."""
-        return X if self.before is None or isinstance(X, KernelBank) else self.before.transform(X)
+        if self.before is None or isinstance(X, KernelBank):
+            return X
+        return self.before.transform(X)

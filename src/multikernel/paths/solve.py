@@ -19,11 +19,12 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
 from multikernel.banks.views import check_samples_rows
+from multikernel.certificate import certificate_of
 from multikernel.estimators.protocol import FitsManyAlphas, Fitted
 from multikernel.estimators.several import share_reference
 from multikernel.estimators.simplicity import simplest_first
 from multikernel.estimators.steps import Steps
-from multikernel.paths.solution_path import Path, certificate, n_positive
+from multikernel.paths.solution_path import Path, n_positive
 from multikernel.persistence.checkpoint import Checkpoint
 
 
@@ -54,7 +55,7 @@ def path(
         smoothing, epsilon, ...; of a pipeline with or without the name of the step in front
     values : the numbers that it takes
     validation : (X, y), samples and target to score every step on
-    checkpoint : directory or None, where finished steps are kept: the same call goes on where it was killed
+    checkpoint : directory or None, where finished steps are kept: the same call resumes after it was killed
     verbose : int, 1 prints a line for each step
     groups : array (n,), the group of each sample: folds of each fit hold out whole groups
 
@@ -189,4 +190,4 @@ def _with(estimator: Any, parameter: str, value: float) -> Any:
 
 
 def _line(model: Any, seconds: float) -> str:
-    return f"{n_positive(model.weights_)} kernels, gap {certificate(model):.1e}, {seconds:.2f} s"
+    return f"{n_positive(model.weights_)} kernels, gap {certificate_of(model).value:.1e}, {seconds:.2f} s"

@@ -15,16 +15,16 @@ from typing import Any
 
 import sklearn
 
-from multikernel._files import path_of, replacing
 from multikernel._rules import shown
 from multikernel._warnings import warn_user
+from multikernel.files import path_of, replacing
 from multikernel.persistence.archive import Archive, write
-from multikernel.persistence.checkpoint import checkpoints
+from multikernel.persistence.checkpoint import Checkpoint, checkpoints
 from multikernel.persistence.names import RefusedError, has_state, is_foreign, register
 from multikernel.persistence.reader import Reader
 from multikernel.persistence.writer import Writer
 
-__all__ = ["checkpoints", "load", "read", "register", "save"]
+__all__ = ["Checkpoint", "checkpoints", "load", "read", "register", "save"]
 
 FORMAT = "multikernel model"
 VERSION = 4
@@ -132,13 +132,14 @@ def read(path: str | os.PathLike[str]) -> tuple[Any, dict[str, Any]]:
                 header = archive.header()
                 _check_header(header, archive.sealed)
                 reader = Reader(archive.array, archive.take)
-                model, metadata = reader.decode(header["model"]), header["metadata"]
+                model = reader.decode(header["model"])
+                metadata = header["metadata"]
                 if header["version"] >= _SEALED:
                     metadata = reader.decode(metadata)
                 warnings = _of_other_versions(header)
         except RefusedError as error:
             raise ValueError(f"{path} cannot be loaded: {_short(str(error))}") from None
-        except Exception as error:  # whatever a damaged file leads to, the user is told that this file is the cause
+        except Exception as error:  # whatever a damaged file leads to, the message names the file as the cause
             raise ValueError(
                 f"{path} is not a model saved by multikernel, or is damaged "
                 f"({_short(f'{type(error).__name__}: {error}')})"
@@ -152,7 +153,7 @@ def _check_header(header: dict[str, Any], sealed: bool) -> None:
     """RefusedError where a header is not one that ``save`` wrote."""
     if header.get("format") != FORMAT:
         raise RefusedError("it is not a model saved by multikernel")
-    header.setdefault("multikernel", "0")  # files of format 1 do not tell
+    header.setdefault("multikernel", "0")  # files of format 1 do not say
     for name, kind in {"version": int, "multikernel": str, "scikit-learn": str, "metadata": dict}.items():
         if not isinstance(header.get(name), kind):
             raise RefusedError(f"its header gives {shown(header.get(name))} as {name}")
@@ -167,10 +168,12 @@ def _check_header(header: dict[str, Any], sealed: bool) -> None:
 def _of_other_versions(header: dict[str, Any]) -> list[str]:
     """What to warn of, where the model may behave otherwise than when it was saved."""
     warnings = []
-    saved, here = header["multikernel"], version("multikernel")
+    saved = header["multikernel"]
+    here = version("multikernel")
     if _release(saved) > _release(here):
         warnings.append(f"was saved by multikernel {saved}, newer than {here} here; check its predictions, or update")
-    saved, here = header["scikit-learn"], sklearn.__version__
+    saved = header["scikit-learn"]
+    here = sklearn.__version__
     if _release(saved) != _release(here) and _holds_foreign(header["model"]):
         warnings.append(
             f"holds estimators of scikit-learn {saved}, and {here} is installed here; check its predictions, or "

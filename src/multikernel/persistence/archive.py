@@ -19,11 +19,13 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.persistence.names import RefusedError
 
-_HEADER, _DIGEST = "header.json", "header.digest"
+_HEADER = "header.json"
+_DIGEST = "header.digest"
 _PACKINGS = (zipfile.ZIP_DEFLATED, zipfile.ZIP_STORED)
 _LARGEST_RATIO = 200  # of what is made of a file and its size; what would exceed it is written without packing
 _ALWAYS = 1 << 20  # bytes that may be made whatever the ratio
-_CHARACTER, _VALUE = 8, 100  # bytes that a character and a value of the header take in Python, at most
+_CHARACTER = 8
+_VALUE = 100  # bytes that a character and a value of the header take in Python, at most
 
 
 def write(path: Path, header: dict[str, Any], arrays: dict[str, Array], packings: Sequence[int] = _PACKINGS) -> None:
@@ -155,13 +157,16 @@ def _digest(text: bytes) -> str:
 def _layout(member: Any) -> tuple[tuple[int, ...], np.dtype[Any], int]:
     """Shape and type that an array's header says, and where its numbers begin."""
     major, _ = np.lib.format.read_magic(member)
-    read = np.lib.format.read_array_header_1_0 if major == 1 else np.lib.format.read_array_header_2_0
+    if major == 1:
+        read = np.lib.format.read_array_header_1_0
+    else:
+        read = np.lib.format.read_array_header_2_0
     shape, _, dtype = read(member)
     return shape, dtype, member.tell()
 
 
 def _allowed(size: int) -> float:
-    """How many bytes may be made of a file of so many."""
+    """How many bytes may be unpacked from a file of this size."""
     return _ALWAYS + _LARGEST_RATIO * size
 
 

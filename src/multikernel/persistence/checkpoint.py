@@ -1,4 +1,4 @@
-"""Finished parts of long work, each kept in a file of its own, so that work that was killed goes on where it was.
+"""Finished parts of long work, each kept in a file of its own, so that work that was killed resumes.
 
 A piece of work (a path, a search, a fit of many pairs of classes) has a folder in the directory that the user names,
 called by what the work is and by a digest of everything that its result depends on: data, parameters, and the version
@@ -21,10 +21,10 @@ from typing import Any, TypeVar
 
 from sklearn.exceptions import ConvergenceWarning
 
-from multikernel._files import path_of, replacing, write_whole
 from multikernel._rules import shown
 from multikernel._warnings import PredictionWarning, keeping, warn_once
 from multikernel._workers import time_is_up
+from multikernel.files import path_of, replacing, write_whole
 from multikernel.persistence.archive import Archive, write
 from multikernel.persistence.digest import digest
 from multikernel.persistence.reader import Reader
@@ -41,7 +41,7 @@ class Checkpoint:
 
     Parameters
     ----------
-    folder : of this piece of work; None where the user asked for none, and nothing is kept
+    folder : of this piece of work; None where nothing is kept
     within : the part that the parts named here belong to; empty for those of the work itself
     """
 
@@ -61,7 +61,7 @@ class Checkpoint:
         Raises
         ------
         OSError : where the directory cannot be made
-        TypeError : where the key holds an object of which nobody can tell whether it is the same the next time
+        TypeError : where the key holds an object that cannot be compared with that of the next time
         """
         if directory is None:
             return UNKEPT
@@ -77,10 +77,12 @@ class Checkpoint:
 
     def under(self, name: str) -> Checkpoint:
         """For parts of a part."""
-        return self if self.folder is None else Checkpoint(self.folder, f"{self.within}{name}, ")
+        if self.folder is None:
+            return self
+        return Checkpoint(self.folder, f"{self.within}{name}, ")
 
     def expect(self, names: Sequence[str]) -> None:
-        """Say which parts the work has, so that it can be told what is left."""
+        """Say which parts the work has, so that what is left is known."""
         if self.folder is not None and not self.within:
             _keep_plan(self.folder, _plan(self.folder)["work"], names)
 
@@ -102,8 +104,8 @@ class Checkpoint:
             kept = made, [(text, category.__name__) for text, category in messages]
             if not time_is_up():
                 _write(file, self.within + name, kept)
-        made, told = kept
-        warn_once((text, _CATEGORIES.get(category, UserWarning)) for text, category in told)
+        made, warned = kept
+        warn_once((text, _CATEGORIES.get(category, UserWarning)) for text, category in warned)
         return made
 
 

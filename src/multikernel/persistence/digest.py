@@ -104,7 +104,7 @@ def _attributes(value: Any) -> Iterator[Any]:
         yield from _pieces(vars(value))
     elif " at 0x" in (words := repr(value)):
         raise TypeError(
-            f"a checkpoint cannot tell whether a {type(value).__name__} is the same the next time; give arrays, data "
+            f"a checkpoint cannot decide whether a {type(value).__name__} is the same the next time; give arrays, data "
             "frames, or parameters that are numbers, words, dataclasses or functions"
         )
     else:

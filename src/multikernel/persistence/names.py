@@ -73,6 +73,11 @@ _FUNCTIONS = (
     "sklearn.feature_selection:r_regression",
 )
 _RENAMED: dict[str, str] = {  # names of earlier versions, and what they are called now
+    "multikernel.auto:Linear": "multikernel.auto:LinearSimilarity",
+    "multikernel.auto:OfDistance": "multikernel.auto:DistanceSimilarity",
+    "multikernel.auto:Row": "multikernel.auto:CandidateRow",
+    "multikernel.auto:Samples": "multikernel.auto:PreparedSamples",
+    "multikernel.auto:Weighed": "multikernel.auto:WeightedSimilarity",
     "multikernel.kernels:Column": "multikernel.tables:Column",
     "multikernel.kernels:Numerals": "multikernel.tables:Numerals",
     "multikernel.kernels:Table": "multikernel.tables:Table",
@@ -181,7 +186,10 @@ def class_of(name: str) -> type:
         return _REGISTERED[qualname]
     if name not in _WITH_STATE and module not in _ROOMS | _FOREIGN:
         raise RefusedError(f"{shown(name)} is not a class of multikernel or scikit-learn that models are made of")
-    found = _in_room(module).get(qualname) if module.startswith("multikernel.") else None
+    if module.startswith("multikernel."):
+        found = _in_room(module).get(qualname)
+    else:
+        found = None
     cls = found or getattr(_imported(module), qualname, None)
     if cls is None:
         raise RefusedError(f"{shown(name)} does not exist in the versions installed here")
@@ -200,7 +208,10 @@ def function_name(value: Any) -> str | None:
 
 def function_of(name: str) -> Any:
     """The function that a file calls so; RefusedError where it is none that models may hold."""
-    found = _attribute(name) if name in _FUNCTIONS or name.partition(":")[0] in _UFUNCS else None
+    if name in _FUNCTIONS or name.partition(":")[0] in _UFUNCS:
+        found = _attribute(name)
+    else:
+        found = None
     if name not in _FUNCTIONS and not isinstance(found, np.ufunc):
         raise RefusedError(f"{name} is not a function that models are made of")
     return found
@@ -220,7 +231,9 @@ def _public_module(cls: type) -> str:
     parts = cls.__module__.split(".")
     private = next((i for i, part in enumerate(parts) if part.startswith("_")), len(parts))
     module = ".".join(parts[:private])
-    return module if getattr(import_module(module), cls.__name__, None) is cls else cls.__module__
+    if getattr(import_module(module), cls.__name__, None) is cls:
+        return module
+    return cls.__module__
 
 
 def _imported(module: str) -> ModuleType | None:

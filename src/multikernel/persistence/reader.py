@@ -80,7 +80,8 @@ class Reader:
         return self._arrays[name]
 
     def _objects(self, value: Any) -> Any:
-        shape, items = tuple(value["shape"]), value["objects"]
+        shape = tuple(value["shape"])
+        items = value["objects"]
         if math.prod(shape) != len(items):
             raise RefusedError(f"it gives {len(items)} objects for an array of shape {shape}")
         array = np.empty(len(items), dtype=object)

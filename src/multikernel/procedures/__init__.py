@@ -5,12 +5,14 @@ from multikernel.procedures.baselines import alignf, alignment, average
 from multikernel.procedures.easymkl import easymkl, max_min
 from multikernel.procedures.generalized import generalized_mkl
 from multikernel.procedures.held_out_rules import best_kernel, held_out_scores, proportional
-from multikernel.procedures.simplex_least_squares import simplex_least_squares
+from multikernel.procedures.hidden_convexity import HiddenConvexProblem, hidden_convex
+from multikernel.procedures.simplex_least_squares import nearest_point, simplex_least_squares
 from multikernel.procedures.smoothed import smoothed
 from multikernel.procedures.support_mkl import support_mkl
 from multikernel.procedures.units import solved_in_own_units
 
 __all__ = [
+    "HiddenConvexProblem",
     "Weights",
     "alignf",
     "alignment",
@@ -19,7 +21,9 @@ __all__ = [
     "easymkl",
     "generalized_mkl",
     "held_out_scores",
+    "hidden_convex",
     "max_min",
+    "nearest_point",
     "outcome",
     "proportional",
     "simplex_least_squares",

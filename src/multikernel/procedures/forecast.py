@@ -281,3 +281,20 @@ def ridge_cv(bank: BankCost, folds: int) -> Cost:
 def learned_scales(bank: BankCost, kernels: int) -> Cost:
     """Scales inside so many kernels, by held-out errors: how many steps there will be is not known."""
     return Cost(None, (SCALES_MATRICES + kernels) * 8.0 * float(bank.n) ** 2)
+
+
+def scale_steps(n: int, columns: int, scales: int) -> Steps:
+    """Scales of features inside one kernel by held-out errors: an inverse, products with it, and distances in a step.
+
+    Parameters
+    ----------
+    n, columns : int, samples and their features
+    scales : int, one for all features or several; one is found in half as many steps
+    """
+    each = Work(algebra=BLAS_OPERATION * (6.0 * float(n) ** 3 + 3.0 * float(n) ** 2 * columns))
+    return Steps(30.0 if scales == 1 else 60.0, each)
+
+
+def held_out_ridge(n: int, ridges: int) -> Work:
+    """Held-out errors of ridge regression with one kernel, for several ridges: an inverse each."""
+    return Work(algebra=BLAS_OPERATION * 2.0 * ridges * float(n) ** 3)

@@ -6,11 +6,11 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from multikernel.reproduce.catalogue import chosen
+from multikernel.reproduce.data import DataSource
 from multikernel.reproduce.experiment import Experiment
-from multikernel.reproduce.pages import Cost, write_pages
+from multikernel.reproduce.pages import ExperimentCost, write_pages
 from multikernel.reproduce.results import Ledger
 from multikernel.reproduce.running import finished, in_order, results_of, run, stamp_of
-from multikernel.reproduce.sources import Source
 
 CELLS = "cells.jsonl"  # in the directory of the report
 
@@ -25,7 +25,7 @@ def reproduce(
     data_dir: Path | None = None,
     jobs: int = 1,
     also: Sequence[str] = (),
-    tell: Callable[[str], None] = print,
+    report: Callable[[str], None] = print,
 ) -> Path:
     """Measure the experiments of a paper, or of all, and write their report.
 
@@ -38,7 +38,7 @@ def reproduce(
     data_dir : Path or None, as in ``datasets.load``
     jobs : int, how many processes
     also : versions of the package whose finished cells count, too
-    tell : called with each line of progress
+    report : called with each line of progress
 
     Returns
     -------
@@ -50,16 +50,17 @@ def reproduce(
     """
     experiments = chosen(paper, table, figure)
     out.mkdir(parents=True, exist_ok=True)
-    ledger, source = Ledger(out / CELLS, also), Source(data_dir)
+    ledger = Ledger(out / CELLS, also)
+    source = DataSource(data_dir)
     stale = sum(ledger.stale(stamp_of(each)) for each in experiments)
     if stale:
-        tell(f"{stale} cells in {out / CELLS} are of another version, protocol or tolerance, and are measured anew")
+        report(f"{stale} cells in {out / CELLS} are of another version, protocol or tolerance, and are measured anew")
     missing = sorted({c["data"] for e in experiments for c in e.cells(quick) if not source.has(c.get("data", ""))})
     if missing:
-        tell(f"left out, since the data are not there: {', '.join(missing)}")
+        report(f"left out, since the data are not there: {', '.join(missing)}")
     failed = None
     try:
-        run(experiments, ledger, source, quick=quick, jobs=jobs, tell=tell)
+        run(experiments, ledger, source, quick=quick, jobs=jobs, report=report)
     except ValueError as error:  # some cells: the others have a report all the same
         failed = error
     results = {each.key: results_of(each, ledger, quick) for each in experiments}
@@ -73,8 +74,10 @@ def reproduce(
     return first
 
 
-def _cost(experiment: Experiment, ledger: Ledger, quick: bool) -> Cost:
+def _cost(experiment: Experiment, ledger: Ledger, quick: bool) -> ExperimentCost:
     """What the finished cells of an experiment took."""
     seconds = [line["seconds"] for line in finished(experiment, ledger).values()]
     count = len(in_order(experiment.cells(quick)))
-    return Cost(f"{experiment.paper}: {experiment.title}", len(seconds), max(count, len(seconds)), sum(seconds))
+    return ExperimentCost(
+        f"{experiment.paper}: {experiment.title}", len(seconds), max(count, len(seconds)), sum(seconds)
+    )

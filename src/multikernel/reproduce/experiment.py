@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from itertools import product
 from typing import Any
 
-from multikernel.reproduce.published import Row
+from multikernel.reproduce.data import DataSource
+from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.results import Results
-from multikernel.reproduce.sources import Source
 from multikernel.reproduce.verdict import Binding
 
 Scalar = str | int | float
@@ -95,8 +95,8 @@ class Experiment:
     title: str
     protocol: str
     cells: Callable[[bool], Sequence[Cell]]
-    measure: Callable[[Cell, Source, Mapping[str, Any]], Mapping[str, Any]]
-    bind: Callable[[Row], Binding | None] = lambda row: None
+    measure: Callable[[Cell, DataSource, Mapping[str, Any]], Mapping[str, Any]]
+    bind: Callable[[PublishedNumber], Binding | None] = lambda row: None
     tables: tuple[int, ...] = ()
     figures: tuple[int, ...] = ()
     variants: Mapping[str, str] = field(default_factory=dict)

@@ -9,14 +9,15 @@ from typing import Any
 import numpy as np
 
 from multikernel import BankSearchCV, PolynomialMKLRegressor, kernels
-from multikernel._typing import Array
-from multikernel.reproduce.splits import Split, folds
+from multikernel.certificate import certificate_of
+from multikernel.reproduce.data import Split, folds
+from multikernel.typing import Array
 
 Grid = Mapping[str, Sequence[float]]
 
 
 @dataclass(frozen=True)
-class Method:
+class PolynomialMethod:
     """What is learned.
 
     Parameters
@@ -63,6 +64,6 @@ class Method:
         return {
             "error": float(np.sqrt(np.mean((predicted - y[test]) ** 2))),
             "misclassified": float(np.mean((predicted >= 0) != (y[test] > 0))),
-            "certificate": float(getattr(model, "duality_gap_", getattr(model, "stationarity_", np.nan))),
+            "certificate": certificate_of(model).value,
             "iterations": int(model.n_iter_),
         }

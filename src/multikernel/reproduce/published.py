@@ -19,7 +19,7 @@ _RANGE = re.compile(r"(-?\d+(?:\.\d+)?)(?:-(\d+(?:\.\d+)?))?")
 
 
 @dataclass(frozen=True)
-class Row:
+class PublishedNumber:
     """One published number.
 
     Parameters
@@ -52,15 +52,17 @@ class Row:
 
 def _half(number: str) -> float:
     """Half a unit of the last printed digit."""
-    return 0.5 * 10.0 ** -len(number.partition(".")[2]) if "." in number else 0.5
+    if "." in number:
+        return 0.5 * 10.0 ** -len(number.partition(".")[2])
+    return 0.5
 
 
 @cache
-def published() -> tuple[Row, ...]:
+def published() -> tuple[PublishedNumber, ...]:
     """All rows of the package's file."""
     text = files("multikernel.reproduce").joinpath("published.csv").read_text(encoding="utf-8")
     return tuple(
-        Row(**line, deviation=float(deviation) if deviation else None)
+        PublishedNumber(**line, deviation=float(deviation) if deviation else None)
         for line in csv.DictReader(text.splitlines())
         for deviation in [line.pop("deviation")]
     )

@@ -1,4 +1,4 @@
-"""Finished cells, kept in a file: a line of JSON each, written whole, so that a run that was killed goes on."""
+"""Finished cells, kept in a file: a line of JSON each, written whole, so that a run that was killed resumes."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Stamp:
     experiment : str
     protocol : int, the version of its protocol
     package : str, the version of this package
-    tol : float, the certificate that was asked for
+    tol : float, the relative certificate that fits have to reach
     """
 
     experiment: str
@@ -73,7 +73,8 @@ class Ledger:
     """
 
     def __init__(self, file: Path, also: Collection[str] = ()) -> None:
-        self.file, self._also = file, also
+        self.file = file
+        self._also = also
         self._lines = list(_readable(file))
 
     def add(self, stamp: Stamp, fields: Mapping[str, Any], found: Mapping[str, Any], seconds: float) -> None:
@@ -102,7 +103,7 @@ class Ledger:
         return any(each.stands_on(line) for each in accepted)
 
     def _cut_off(self) -> bool:
-        """Whether the last line has no end, because whoever wrote it was killed."""
+        """Whether the last line has no end, because the process that wrote it was killed."""
         if not self.file.exists() or not self.file.stat().st_size:
             return False
         with self.file.open("rb") as file:

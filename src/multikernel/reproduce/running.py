@@ -16,17 +16,17 @@ from typing import Any
 
 from threadpoolctl import threadpool_limits
 
+from multikernel.reproduce.data import DataSource
 from multikernel.reproduce.experiment import Cell, Experiment
 from multikernel.reproduce.results import Ledger, Results, Stamp
-from multikernel.reproduce.sources import Source
 
-Tell = Callable[[str], None]
+Report = Callable[[str], None]
 Fields = tuple[tuple[str, Any], ...]
 Outcome = tuple[Mapping[str, Any], float]  # what was found, and the processor seconds that it took
 
 
 @dataclass(frozen=True)
-class Task:
+class CellTask:
     """One cell of one experiment."""
 
     experiment: Experiment
@@ -51,7 +51,7 @@ def results_of(experiment: Experiment, ledger: Ledger, quick: bool) -> Results:
 
 
 def run(
-    experiments: Sequence[Experiment], ledger: Ledger, source: Source, *, quick: bool, jobs: int, tell: Tell
+    experiments: Sequence[Experiment], ledger: Ledger, source: DataSource, *, quick: bool, jobs: int, report: Report
 ) -> None:
     """Measure what is missing of some experiments.
 
@@ -62,28 +62,29 @@ def run(
     source : where the data are; cells whose data are not there are left out
     quick : bool, a few cells of each in place of all
     jobs : int, how many processes; with 1 everything happens in this one
-    tell : called with a line for each finished cell
+    report : called with a line for each finished cell
     """
     done = {experiment.key: finished(experiment, ledger) for experiment in experiments}
     tasks = [
-        Task(experiment, cell)
+        CellTask(experiment, cell)
         for experiment in experiments
         for cell in in_order(experiment.cells(quick))
         if cell.fields not in done[experiment.key] and source.has(cell.get("data", ""))
     ]
-    clock, failures = _Clock(tasks, jobs), list[str]()
+    clock = _Clock(tasks, jobs)
+    failures = list[str]()
     with _workers(jobs, source) as submit:
         for task, future in _outcomes(tasks, done, submit, 1 if jobs == 1 else 2 * jobs):
             try:
                 found, seconds = future.result()
             except Exception as error:  # the other cells are measured all the same
                 failures.append(f"{task.experiment.key} {task.cell}: {type(error).__name__}: {error}")
-                tell(f"failed: {failures[-1]}")
+                report(f"failed: {failures[-1]}")
                 done[task.experiment.key][task.cell.fields] = {"found": None}
                 continue
             done[task.experiment.key][task.cell.fields] = {"found": found}
             ledger.add(stamp_of(task.experiment), dict(task.cell.fields), found, seconds)
-            tell(f"{task.experiment.key} {task.cell}: {seconds:.1f} s, {clock.after(task, seconds)}")
+            report(f"{task.experiment.key} {task.cell}: {seconds:.1f} s, {clock.after(task, seconds)}")
     if failures:
         raise ValueError(f"{len(failures)} cells could not be measured; the first: {failures[0]}")
 
@@ -99,10 +100,14 @@ def in_order(cells: Iterable[Cell]) -> list[Cell]:
 
 
 def _outcomes(
-    tasks: Sequence[Task], done: Mapping[str, Mapping[Fields, Any]], submit: Callable[..., Future[Outcome]], most: int
-) -> Iterator[tuple[Task, Future[Outcome]]]:
-    """Every task as it is finished, at most so many at a time; one starts once the cell that it needs is there."""
-    waiting, running = list(tasks), dict[Future[Outcome], Task]()
+    tasks: Sequence[CellTask],
+    done: Mapping[str, Mapping[Fields, Any]],
+    submit: Callable[..., Future[Outcome]],
+    most: int,
+) -> Iterator[tuple[CellTask, Future[Outcome]]]:
+    """Every task as it is finished, at most ``most`` at a time; one starts once the cell that it needs is there."""
+    waiting = list(tasks)
+    running = dict[Future[Outcome], CellTask]()
     while waiting or running:
         ready = (place for place, task in enumerate(waiting) if _given(task, done) is not None)
         for place in reversed(list(islice(ready, most - len(running)))):
@@ -114,7 +119,7 @@ def _outcomes(
             yield running.pop(future), future
 
 
-def _given(task: Task, done: Mapping[str, Mapping[Fields, Any]]) -> Mapping[str, Any] | None:
+def _given(task: CellTask, done: Mapping[str, Mapping[Fields, Any]]) -> Mapping[str, Any] | None:
     """What the cell that the task needs gave; None while it is not there."""
     needs = task.cell.needs
     if needs is None:
@@ -126,8 +131,10 @@ def _given(task: Task, done: Mapping[str, Mapping[Fields, Any]]) -> Mapping[str,
 class _Clock:
     """How many cells are left, and how long they will take."""
 
-    def __init__(self, tasks: Sequence[Task], jobs: int) -> None:
-        self._jobs, self._count, self._total = jobs, 0, len(tasks)
+    def __init__(self, tasks: Sequence[CellTask], jobs: int) -> None:
+        self._jobs = jobs
+        self._count = 0
+        self._total = len(tasks)
         self._left: dict[str, int] = {}
         self._seconds: dict[str, list[float]] = {}
         self._first = {task.experiment.key: task.experiment.seconds for task in tasks}
@@ -136,7 +143,7 @@ class _Clock:
             self._left[key] = self._left.get(key, 0) + 1
             self._seconds.setdefault(key, [])
 
-    def after(self, task: Task, seconds: float) -> str:
+    def after(self, task: CellTask, seconds: float) -> str:
         """What is said once a task is finished."""
         key = task.experiment.key
         self._count += 1
@@ -150,11 +157,13 @@ class _Clock:
 def _duration(seconds: float) -> str:
     if seconds < 60:
         return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 3600 else f"{seconds / 3600:.1f} h"
+    if seconds < 3600:
+        return f"{seconds / 60:.0f} min"
+    return f"{seconds / 3600:.1f} h"
 
 
 @contextmanager
-def _workers(jobs: int, source: Source) -> Iterator[Callable[..., Future[Outcome]]]:
+def _workers(jobs: int, source: DataSource) -> Iterator[Callable[..., Future[Outcome]]]:
     """A function that measures a cell, here or on another process."""
     if jobs == 1:
         yield lambda *task: _at_once(source, *task)
@@ -168,7 +177,7 @@ def _workers(jobs: int, source: Source) -> Iterator[Callable[..., Future[Outcome
             raise
 
 
-def _at_once(source: Source, *task: Any) -> Future[Outcome]:
+def _at_once(source: DataSource, *task: Any) -> Future[Outcome]:
     future: Future[Outcome] = Future()
     try:
         future.set_result(_measured(source, *task))
@@ -177,7 +186,7 @@ def _at_once(source: Source, *task: Any) -> Future[Outcome]:
     return future
 
 
-def _measured(source: Source, key: str, cell: Cell, given: Mapping[str, Any]) -> Outcome:
+def _measured(source: DataSource, key: str, cell: Cell, given: Mapping[str, Any]) -> Outcome:
     """What is found in a cell, with linear algebra on one thread, and the processor seconds that it took."""
     from multikernel.reproduce.catalogue import experiment  # which imports every experiment
 

@@ -9,7 +9,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from multikernel.reproduce.published import Row
+from multikernel.reproduce.published import PublishedNumber
 
 Found = Mapping[str, Any]  # what the measurement of one cell gave: numbers, lists of numbers, or one of these by name
 Better = Literal["lower", "higher", "neither"]
@@ -34,7 +34,7 @@ class Measured:
     value : float or str, the mean, or a word
     deviation : float, of the repetitions; 0 where there is one
     count : int, how many repetitions
-    low, high : float or None, the ends of what was measured, where the paper tells a range
+    low, high : float or None, the ends of what was measured, where the paper states a range
     """
 
     value: float | str
@@ -64,7 +64,7 @@ class Query:
     Parameters
     ----------
     where : fields of the cells
-    quantity : where the number stands in what a cell gave, name by name; a list counts as so many repetitions
+    quantity : where the number stands in what a cell gave, name by name; each entry of a list counts as a repetition
     better : whether lower or higher numbers are better
     summary : what makes one number of those of all cells, or None where some of these are missing that it needs
     cause : the name of the cause where the number differs from the published one; empty while it is not known
@@ -90,7 +90,9 @@ class Query:
             values += value if isinstance(value, list) and self.summary in (over_repetitions, extent) else [value]
         if not values:
             return None
-        return Measured(values[0]) if isinstance(values[0], str) else self.summary(values)
+        if isinstance(values[0], str):
+            return Measured(values[0])
+        return self.summary(values)
 
 
 @dataclass(frozen=True)
@@ -125,7 +127,7 @@ class Verdict:
     directed : whether lower, or higher, numbers are better; where neither is, a number that is not within differs
     """
 
-    row: Row
+    row: PublishedNumber
     mark: Mark
     measured: Mapping[str, Measured] = field(default_factory=dict)
     allowed: str = ""
@@ -143,15 +145,19 @@ class Verdict:
         return bool(self.cause or self.agreeing)
 
 
-def mark_of(row: Row, measured: Measured, better: Better) -> tuple[Mark, str]:
+def mark_of(row: PublishedNumber, measured: Measured, better: Better) -> tuple[Mark, str]:
     """The mark, and what was allowed: the published deviation, else our own, else the rounding of print."""
     limits = row.limits
     if isinstance(measured.value, str) or limits is None:
         return (Mark.WITHIN if str(measured.value) == row.value else Mark.WORSE), "the same word"
-    allowed, kind = row.deviation or 0.0, "the published deviation"
+    allowed = row.deviation or 0.0
+    kind = "the published deviation"
     if not allowed:
         allowed = measured.deviation
-        kind = f"the deviation of {measured.count} repetitions here" if allowed else "the rounding of print"
+        if allowed:
+            kind = f"the deviation of {measured.count} repetitions here"
+        else:
+            kind = "the rounding of print"
     low, high = (measured.value if end is None else end for end in (measured.low, measured.high))
     slack = allowed + 1e-9 * max(abs(low), abs(high))
     if low >= limits[0] - slack and high <= limits[1] + slack:

@@ -33,9 +33,13 @@ def folds_of(cv: Any, model: Any, target: Array, scoring: Any, groups: Any = Non
     ------
     ValueError : for folds that leave nothing to learn from or to score
     """
-    n, classifier = len(target), is_classifier(model)
+    n = len(target)
+    classifier = is_classifier(model)
     if groups is not None:
-        labels = np.unique(target, return_inverse=True)[1] if classifier else np.zeros(n, dtype=int)
+        if classifier:
+            labels = np.unique(target, return_inverse=True)[1]
+        else:
+            labels = np.zeros(n, dtype=int)
         return Resampling.of("BankSearchCV", cv, groups, target).folds(labels, _COUNT, np.random.default_rng(0))
     splitter = check_cv(cv, target, classifier=classifier)
     if (cv is None or isinstance(cv, Integral)) and not classifier and _ordered(target):
@@ -50,7 +54,8 @@ def folds_of(cv: Any, model: Any, target: Array, scoring: Any, groups: Any = Non
     if not folds:
         raise ValueError("cv gives no folds: give a number of folds, a splitter, or pairs of training and test rows")
     for f, (train, test) in enumerate(folds):
-        trained, tested = len(train), len(test)
+        trained = len(train)
+        tested = len(test)
         if min(trained, tested) == 0:
             raise ValueError(
                 f"fold {f} of cv has {trained} training and {tested} test samples: each fold needs some of both"
@@ -61,6 +66,28 @@ def folds_of(cv: Any, model: Any, target: Array, scoring: Any, groups: Any = Non
                 "scoring='neg_mean_squared_error'"
             )
     return folds
+
+
+def grouped_folds(y: Array, groups: Any, count: int, *, stratify: bool, random_state: int) -> list[Fold]:
+    """Training and test rows of folds that hold out whole groups.
+
+    Parameters
+    ----------
+    y : array (n,), the target
+    groups : values (n,), the group of each sample
+    count : int, the number of folds
+    stratify : bool, whether each fold gets its share of every value of y
+    random_state : int
+
+    Raises
+    ------
+    ValueError : where groups are not n values, or there is one only
+    """
+    if stratify:
+        labels = np.unique(y, return_inverse=True)[1]
+    else:
+        labels = np.zeros(len(y), dtype=int)
+    return Resampling.of("groups", count, groups, y).folds(labels, count, np.random.default_rng(random_state))
 
 
 def _ordered(target: Array) -> bool:

@@ -37,7 +37,8 @@ class Group:
 
     def models(self) -> list[Any]:
         """An estimator for each candidate."""
-        shared, found = clone(self.steps.last), []
+        shared = clone(self.steps.last)
+        found = []
         known = shared.get_params(deep=False).keys()
         for params in self.own:
             if params.keys() <= known:
@@ -64,7 +65,8 @@ class Group:
         On the kernels as they are stored: a candidate is scored and forgotten, and the best one is certified with every
         entry in double precision when it is fitted to all samples.
         """
-        models, start = self.models(), perf_counter()
+        models = self.models()
+        start = perf_counter()
         if self.only_alpha:
             fits = models[0].fit_along(inner, y, [model.alpha for model in models])
             for model, fitted in zip(models, fits, strict=True):
@@ -74,7 +76,8 @@ class Group:
         warm: list[Fitted] = []
         for number, model in enumerate(models, 1):
             start = perf_counter()
-            kept, held_out = checkpoint.under(f"candidate {number}"), model.resampling(groups, y)
+            kept = checkpoint.under(f"candidate {number}")
+            held_out = model.resampling(groups, y)
             warm = model.fit_bank(inner, y, warm, exact=False, checkpoint=kept, resampling=held_out)
             yield model, perf_counter() - start
 

@@ -58,9 +58,9 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     one_standard_error : bool, default False
         Take the simplest candidate whose mean score is within one standard error, over the folds, of the best: that
         with the fewest kernels, then by the parameters in ``best_params_`` below.
-    n_jobs : int or None, threads over the folds, whatever backend joblib is told to use; not used for candidates that
+    n_jobs : int or None, threads over the folds, whatever backend joblib uses; not used for candidates that
         are found together
-    checkpoint : directory or None, where finished folds are kept: the same call goes on where it was killed
+    checkpoint : directory or None, where finished folds are kept: the same call resumes after it was killed
     verbose : int, progress over the folds, as in joblib
 
     Attributes
@@ -98,11 +98,14 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
     verbose: Verbosity = field(default=0, kw_only=True)
 
     def __sklearn_tags__(self) -> Any:
-        tags, inner = super().__sklearn_tags__(), get_tags(self.estimator)
+        tags = super().__sklearn_tags__()
+        inner = get_tags(self.estimator)
         tags.estimator_type = inner.estimator_type
-        tags.classifier_tags, tags.regressor_tags = deepcopy(inner.classifier_tags), deepcopy(inner.regressor_tags)
+        tags.classifier_tags = deepcopy(inner.classifier_tags)
+        tags.regressor_tags = deepcopy(inner.regressor_tags)
         tags.target_tags = deepcopy(inner.target_tags)
-        tags.input_tags.pairwise, tags.input_tags.sparse = inner.input_tags.pairwise, inner.input_tags.sparse
+        tags.input_tags.pairwise = inner.input_tags.pairwise
+        tags.input_tags.sparse = inner.input_tags.sparse
         return tags
 
     @unchanged_unless_done
@@ -130,7 +133,8 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         metric = self._deciding()
         trials = Trials(self.cv, self.scoring, self.scorer_, self.n_jobs, self.verbose, self.checkpoint, groups)
         searched = [trials.of(group, X, y) for group in alike]
-        found, sizes = {}, {}
+        found = {}
+        sizes = {}
         for group, done in zip(alike, searched, strict=True):
             for position, c in enumerate(group.members):
                 found[c] = [fold[position] for fold in done.folds]
@@ -158,7 +162,10 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         several = self.scoring
         if several is None or callable(several) or isinstance(several, str):
             return {"score": check_scoring(self.estimator, several)}
-        named = dict(several) if isinstance(several, Mapping) else {name: name for name in several}
+        if isinstance(several, Mapping):
+            named = dict(several)
+        else:
+            named = {name: name for name in several}
         if not named:
             raise ValueError("BankSearchCV: scoring is empty: name a metric, or leave it out for the estimator's score")
         return {name: check_scoring(self.estimator, scorer) for name, scorer in named.items()}
@@ -186,7 +193,8 @@ class BankSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         before, model, bank, target = searched.bound
         model.set_params(**params).check_parameters()
         with blas_threads(len(target)):
-            kept, held_out = searched.checkpoint.under(f"best, {params}"), model.resampling(groups, target)
+            kept = searched.checkpoint.under(f"best, {params}")
+            held_out = model.resampling(groups, target)
             model.fit_bank(bank, target, checkpoint=kept, resampling=held_out)
         return group.steps.joined(before, model)
 

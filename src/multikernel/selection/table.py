@@ -70,7 +70,10 @@ def best(table: dict[str, Any], metric: str, error: bool, complexity: list[tuple
     if not error:
         return first
     scores = [table[key][first] for key in table if key.startswith("split") and key.endswith(f"_test_{metric}")]
-    one = float(np.std(scores, ddof=1)) / np.sqrt(len(scores)) if len(scores) > 1 else 0.0
+    if len(scores) > 1:
+        one = float(np.std(scores, ddof=1)) / np.sqrt(len(scores))
+    else:
+        one = 0.0
     return _simplest(mean >= mean[first] - one, complexity)
 
 
@@ -79,10 +82,10 @@ def _simplest(among: Array, complexity: list[tuple[float, ...]]) -> int:
 
 
 def check_simplicity(candidates: Sequence[dict[str, Any]]) -> None:
-    """ValueError where no parameter of the candidates tells which of them is simpler."""
+    """ValueError where no parameter of the candidates decides which of them is simpler."""
     searched = {part for params in candidates for name in params for part in name.split("__")}
     if not searched & {*SIMPLER, "kernels"}:
         raise ValueError(
-            f"one_standard_error needs kernels or one of {', '.join(SIMPLER)} in param_grid, to tell which model is "
+            f"one_standard_error needs kernels or one of {', '.join(SIMPLER)} in param_grid, to decide which model is "
             f"simpler; got {', '.join(sorted(searched)) or 'none of them'}"
         )

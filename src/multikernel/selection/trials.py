@@ -89,7 +89,8 @@ class Trials:
 
         def of_fold(name: str, train: Array, test: Array) -> list[Scored]:
             def score() -> list[Scored]:
-                inner, outer = bank.block(train, train), bank.block(test, train)
+                inner = bank.block(train, train)
+                outer = bank.block(test, train)
                 return self._scored(group, inner, y[train], outer, y[test], kept.under(name), self._groups(train))
 
             return kept.part(name, score)
@@ -127,7 +128,10 @@ class Trials:
         models, seconds = zip(*group.fitted(inner, y, kept, groups), strict=True)
         share_reference(models, inner)
         outer = outer if in_one_pass(models) else _stored(outer)
-        scorers, found = {"score": quick_scorer(models[0], None)} if self.scoring is None else self.scorers, []
+        scorers = self.scorers
+        if self.scoring is None:
+            scorers = {"score": quick_scorer(models[0], None)}
+        found = []
         for model, spent in zip(informed(models, outer), seconds, strict=True):
             scores = {name: float(scorer(model, outer, truth)) for name, scorer in scorers.items()}
             found.append(Scored(scores, spent, model.weights_))
@@ -155,10 +159,13 @@ class Trials:
     ) -> list[dict[str, float]]:
         """The scores of fits whose values at the test rows are known; R^2 is computed for all in one call."""
         if self.scoring is None:
-            values, truth = np.hstack([values for _, values in fits]), as_columns(y[test])
+            values = np.hstack([values for _, values in fits])
+            truth = as_columns(y[test])
             each = r2_score(np.tile(truth, len(fits)), values, multioutput="raw_values")
             return [{"score": score} for score in each.reshape(len(fits), -1).mean(axis=1).tolist()]
-        inner, outer, scores = bank.block(train, train), bank.block(test, train), []
+        inner = bank.block(train, train)
+        outer = bank.block(test, train)
+        scores = []
         for model, (fitted, values) in zip(models, fits, strict=True):
             model.publish(inner, [fitted], single=True)
             known = with_known_values(model, values)

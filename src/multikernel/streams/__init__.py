@@ -16,25 +16,31 @@ from multikernel.streams.csv import CSVSource, csv
 from multikernel.streams.dask import DaskSource, dask
 from multikernel.streams.parquet import ParquetSource, parquet
 from multikernel.streams.pieces import PieceSource, pieces
-from multikernel.streams.predictions import predict, write_predictions
-from multikernel.streams.source import Chunk, Source
+from multikernel.streams.predictions import predict, without_sums, write_predictions
+from multikernel.streams.records import DELIMITERS, Records, is_missing
+from multikernel.streams.source import Chunk, Source, bytes_of
 from multikernel.streams.survey import Survey, survey
 
 __all__ = [
+    "DELIMITERS",
     "ArraySource",
     "CSVSource",
     "Chunk",
     "DaskSource",
     "ParquetSource",
     "PieceSource",
+    "Records",
     "Source",
     "Survey",
     "arrays",
+    "bytes_of",
     "csv",
     "dask",
+    "is_missing",
     "parquet",
     "pieces",
     "predict",
     "survey",
+    "without_sums",
     "write_predictions",
 ]

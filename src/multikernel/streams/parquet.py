@@ -10,9 +10,9 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._files import path_of
 from multikernel._rules import repeated
 from multikernel._typing import Array
+from multikernel.files import path_of
 from multikernel.streams.source import Chunk, Source
 
 _LISTED = 20  # names of columns that a sentence lists

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from copy import copy
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args
 
 import numpy as np
 
-from multikernel._files import path_of, replacing
 from multikernel._typing import Array
+from multikernel.files import path_of, replacing
 from multikernel.streams.source import Chunk, Source
 
 Method = Literal["predict", "decision_function", "predict_proba"]
@@ -142,3 +143,16 @@ def _parquet(path: Path, parts: Iterator[Array], names: list[str]) -> Iterator[i
     finally:
         if writer is not None:
             writer.close()
+
+
+def without_sums(model: Any) -> Any:
+    """A fitted model without the sums over its samples: its file is smaller, and ``partial_fit`` cannot go on from it.
+
+    Parameters
+    ----------
+    model : estimator that was fitted to a source; it is not changed
+    """
+    smaller = copy(model)
+    smaller._state = None
+    smaller._solved_last = ()
+    return smaller

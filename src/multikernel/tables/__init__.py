@@ -5,3 +5,24 @@ numerals.py    numbers in writing          dates.py    dates in writing
 columns.py     what a column holds: a number, a category, a date, a text
 table.py       columns side by side, as samples that a bank takes apart by rows and columns
 """
+
+from multikernel.tables.cells import Cells
+from multikernel.tables.columns import Column, type_of, typed
+from multikernel.tables.dates import in_writing, likely_order, parsed
+from multikernel.tables.numerals import PLAIN, Numerals, as_float, numbers_in, other_reading, written_in
+
+__all__ = [
+    "PLAIN",
+    "Cells",
+    "Column",
+    "Numerals",
+    "as_float",
+    "in_writing",
+    "likely_order",
+    "numbers_in",
+    "other_reading",
+    "parsed",
+    "type_of",
+    "typed",
+    "written_in",
+]

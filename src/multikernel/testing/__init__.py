@@ -1,4 +1,4 @@
-"""Conformance suites, for whoever adds a part: each checks in one line that a new one does what the others do."""
+"""Conformance suites for new parts: each checks in one line that a new part keeps the contract of its kind."""
 
 from multikernel.testing.banks import check_bank
 from multikernel.testing.combinations import check_combination

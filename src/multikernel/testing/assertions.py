@@ -39,7 +39,8 @@ def refusal(call: Callable[[], object]) -> str | None:
     try:
         call()
     except Exception as error:
-        message, last = str(error), traceback.extract_tb(error.__traceback__)[-1]
+        message = str(error)
+        last = traceback.extract_tb(error.__traceback__)[-1]
         meant = linecache.getline(last.filename, last.lineno or 0).strip().startswith("raise ")
         kind = isinstance(error, TypeError | ValueError)
         require(kind and meant, f"no refusal but a {type(error).__name__} in {last.name}: {message}")

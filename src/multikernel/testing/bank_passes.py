@@ -11,7 +11,8 @@ from multikernel.banks import DenseGram, Gram, KernelBank
 from multikernel.testing.assertions import require
 from multikernel.testing.comparison import close
 
-_DOUBLE, _SINGLE = 1e-10, 5e-6  # what counts as rounding of entries in double and in single precision
+_DOUBLE = 1e-10
+_SINGLE = 5e-6  # what counts as rounding of entries in double and in single precision
 
 
 def tolerance(bank: KernelBank) -> float:
@@ -21,9 +22,11 @@ def tolerance(bank: KernelBank) -> float:
 
 def check_passes(what: str, bank: KernelBank, K: Array | None) -> Array:
     """What a bank of any shape computes; returns the matrices that it was compared with."""
-    rng, tol = np.random.default_rng(1), tolerance(bank)
+    rng = np.random.default_rng(1)
+    tol = tolerance(bank)
     K = bank.matrices() if K is None else K
-    (m, r, c), size = K.shape, np.abs(K)
+    (m, r, c) = K.shape
+    size = np.abs(K)
     found = (len(bank), *bank.shape)
     require(found == (m, r, c), f"{what}: holds {found[0]} matrices of shape {found[1:]}, expected {m} of {(r, c)}")
     close(f"{what}: matrices", bank.matrices(), K, tol)
@@ -32,7 +35,8 @@ def check_passes(what: str, bank: KernelBank, K: Array | None) -> Array:
     for w, gram in zip(W, bank.combine_all(W), strict=True):
         _check_gram(f"{what}: combine_all", gram, K, w, tol)
     _check_gram(f"{what}: combine", bank.combine(W[0]), K, W[0], tol)
-    C, M = rng.normal(size=(c, 3)), rng.normal(size=(r, c))
+    C = rng.normal(size=(c, 3))
+    M = rng.normal(size=(r, c))
     close(f"{what}: apply", bank.apply(C), K @ C, tol, size @ np.abs(C))
     close(f"{what}: inner", bank.inner(M), _inner(K, M), tol, _inner(size, np.abs(M)))
     close(f"{what}: pairs", bank.pairs(), _pairs(K, 1.0), tol, _pairs(size, 1.0))
@@ -45,7 +49,8 @@ def check_passes(what: str, bank: KernelBank, K: Array | None) -> Array:
 def _check_gram(what: str, gram: Gram, K: Array, w: Array, tol: float) -> None:
     """The combined matrix as an array, and as an operator."""
     rng = np.random.default_rng(2)
-    want, size = np.tensordot(w, K, 1), np.tensordot(np.abs(w), np.abs(K), 1)
+    want = np.tensordot(w, K, 1)
+    size = np.tensordot(np.abs(w), np.abs(K), 1)
     V = rng.normal(size=(K.shape[2], 2))
     require(gram.shape == want.shape, f"{what}: the Gram has shape {gram.shape}, expected {want.shape}")
     close(f"{what}: dense", gram.dense(), want, tol, size)
@@ -58,10 +63,14 @@ def check_square(what: str, bank: KernelBank, K: Array | None) -> None:
     """What a bank of a training sample computes besides."""
     require(bank.square, f"{what}: rows and columns are the same samples, and it says that it is not square")
     K = check_passes(what, bank, K)
-    rng, tol, size, n = np.random.default_rng(3), tolerance(bank), np.abs(K), K.shape[1]
+    rng = np.random.default_rng(3)
+    tol = tolerance(bank)
+    size = np.abs(K)
+    n = K.shape[1]
     few = np.where(np.arange(n)[:, None] < max(2, n // 4), rng.normal(size=(n, 2)), 0.0)
     for name, A in (("a matrix", rng.normal(size=(n, 3))), ("few samples", few), ("zeros", np.zeros((n, 1)))):
-        forms, sizes = _forms(K, A), _forms(size, np.abs(A))
+        forms = _forms(K, A)
+        sizes = _forms(size, np.abs(A))
         close(f"{what}: quads of {name}", bank.quads(A), forms, tol, sizes)
         close(f"{what}: quad of {name}", bank.quad(A), forms.sum(axis=1), tol, sizes)
         close(f"{what}: quad of a vector of {name}", bank.quad(A[:, 0]), forms[:, 0], tol, sizes)
@@ -75,9 +84,13 @@ def check_square(what: str, bank: KernelBank, K: Array | None) -> None:
 
 def _check_system(what: str, bank: KernelBank, K: Array) -> None:
     """Systems of the combined matrix, where it is positive semi-definite."""
-    rng, tol = np.random.default_rng(4), 100.0 * tolerance(bank)
-    w, B = rng.random(len(K)), rng.normal(size=(K.shape[1], 2))
-    S, gram, some = np.tensordot(w, K, 1), bank.combine(w), np.arange(K.shape[1])[::-3]
+    rng = np.random.default_rng(4)
+    tol = 100.0 * tolerance(bank)
+    w = rng.random(len(K))
+    B = rng.normal(size=(K.shape[1], 2))
+    S = np.tensordot(w, K, 1)
+    gram = bank.combine(w)
+    some = np.arange(K.shape[1])[::-3]
     close(f"{what}: diagonal of combine", gram.diagonal(), np.diag(S), tol)
     shift = float(np.abs(S).max()) + 0.5
     if np.linalg.eigvalsh(S).min() >= -tol * shift:

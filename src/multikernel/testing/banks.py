@@ -79,9 +79,9 @@ class _Truth:
 
     @classmethod
     def of(cls, bank: KernelBank, matrices: Array | Callable[[Index, Index], Array] | None) -> _Truth:
-        function = matrices if callable(matrices) else None
-        whole = bank.matrices() if matrices is None else None if callable(matrices) else np.asarray(matrices)
-        return cls(bank.local, whole, function)
+        if callable(matrices):
+            return cls(bank.local, None, matrices)
+        return cls(bank.local, bank.matrices() if matrices is None else np.asarray(matrices), None)
 
     def block(self, rows: Index, columns: Index) -> Array | None:
         if self.function is not None:
@@ -98,7 +98,8 @@ class _Truth:
 def _check_parts(bank: KernelBank, truth: _Truth) -> None:
     """Folds and held-out parts, by every form of index."""
     n = bank.shape[0]
-    fold, rows = np.array([n - 1, 10, 3, 1, 7, 11]), np.array([0, 5, 4])
+    fold = np.array([n - 1, 10, 3, 1, 7, 11])
+    rows = np.array([0, 5, 4])
     check_square("a fold", bank.block(fold, fold), truth.block(fold, fold))
     held_out = bank.block(rows, fold)
     require(not held_out.square, "a held-out part says that it is square")
@@ -122,7 +123,8 @@ def _check_parts(bank: KernelBank, truth: _Truth) -> None:
 
 
 def _check_local(bank: KernelBank, fold: Array) -> None:
-    whole, block = bank.matrices()[:, fold][:, :, fold], bank.block(fold, fold).matrices()
+    whole = bank.matrices()[:, fold][:, :, fold]
+    block = bank.block(fold, fold).matrices()
     differs = bool(np.abs(whole - block).max() > 1e-5 * np.abs(whole).max())
     require(bank.local or differs, "blocks are blocks of the matrices, and the bank says that it is not local")
     require(not (bank.local and differs), "blocks have statistics of their own, and the bank says that it is local")
@@ -130,7 +132,8 @@ def _check_local(bank: KernelBank, fold: Array) -> None:
 
 def _check_kernels(bank: KernelBank, truth: _Truth) -> None:
     """Some of the kernels, and these in double precision."""
-    K, fold = truth.block(slice(None), slice(None)), np.array([11, 10, 3, 1, 7])
+    K = truth.block(slice(None), slice(None))
+    fold = np.array([11, 10, 3, 1, 7])
     part = truth.block(fold, fold)
     for index in ([1, 0], np.array([1]), slice(0, 2), [0, 1, 0], np.arange(len(bank)) % 2 == 0):
         chosen = None if K is None else K[index]
@@ -151,11 +154,12 @@ def _check_copies(bank: KernelBank, truth: _Truth) -> None:
     if bank.local:
         _compare("principal", bank.principal(fold), K)
         rows = np.array([0, 5, 4])
-        held_out, diagonal = bank.held_out_self_values(rows, fold), bank.diagonal()[:, rows]
+        held_out = bank.held_out_self_values(rows, fold)
+        diagonal = bank.diagonal()[:, rows]
         close("held_out_self_values", held_out, diagonal, tolerance(bank))
     names = bank.names
     zeros = not np.abs(bank.diagonal()).max() > 10.0 * tolerance(bank) * np.abs(bank.matrices()).max()
-    require(zeros or not bank.of_distances, "of_distances is told, and distances to the samples themselves are not 0")
+    require(zeros or not bank.of_distances, "of_distances is true, and distances to the samples themselves are not 0")
     require(names is None or len(names) == len(bank), f"names are {names}, of {len(bank)} kernels")
     unrounded = bank.unrounded()
     require(unrounded.unrounded() is unrounded, "the unrounded bank is not its own unrounded bank")
@@ -176,12 +180,16 @@ def _check_new_samples(bank: KernelBank, new: Any, matrices: Array | Callable[[I
     def known(columns: Index) -> Array | None:
         if callable(matrices):
             return matrices(columns)
-        return None if matrices is None or not bank.local else matrices[:, :, columns]
+        if matrices is None or not bank.local:
+            return None
+        return matrices[:, :, columns]
 
     cross = bank.cross(new)
     require(not cross.square, "a bank of new samples says that it is square")
     K = check_passes("new samples", cross, matrices if isinstance(matrices, np.ndarray) else known(slice(None)))
-    rows, columns, tol = np.array([1, 0]), np.array([9, 2, 11]), tolerance(bank)
+    rows = np.array([1, 0])
+    columns = np.array([9, 2, 11])
+    tol = tolerance(bank)
     _check_own_values(bank, new, K)
     close("a block of new samples", cross.block(rows, columns).matrices(), K[:, rows][:, :, columns], tol)
     close("some kernels of new samples", cross.select([1, 0]).matrices(), K[[1, 0]], tol)
@@ -193,7 +201,8 @@ def _check_new_samples(bank: KernelBank, new: Any, matrices: Array | Callable[[I
         close(f"{name}: new samples", copy.cross(new).matrices(), K, tol)
     for index in (columns, np.arange(n) % 2 == 0, slice(4, 9)):
         close(f"the reference of columns {index}", bank.reference(index).cross(new).matrices(), K[:, :, index], tol)
-    fold, inner = np.array([n - 1, 10, 3, 1, 7, 11]), np.array([4, 0])
+    fold = np.array([n - 1, 10, 3, 1, 7, 11])
+    inner = np.array([4, 0])
     whole = known(fold)
     _compare("a fold and new samples", bank.block(fold, fold).cross(new), whole)
     part = bank.block(fold, fold).reference(inner).cross(new)
@@ -204,7 +213,7 @@ def _check_own_values(bank: KernelBank, new: Any, K: Array) -> None:
     """Values k(x, x), where they are known: of kernels, k(x, z)^2 <= k(x, x) k(z, z) for new x and training z."""
     try:
         own = bank.self_values(new)
-    except ValueError:  # precomputed matrices do not tell them
+    except ValueError:  # precomputed matrices do not have them
         return
     require(own.shape == K.shape[:2], f"self_values of new samples: have shape {own.shape}, expected {K.shape[:2]}")
     within = np.linalg.eigvalsh(bank.matrices())[:, 0] >= -tolerance(bank) * bank.traces()

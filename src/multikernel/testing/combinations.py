@@ -54,14 +54,16 @@ def check_combination(combination: Combination, bank: KernelBank) -> None:
 def check_matrices(combination: Combination, bank: KernelBank) -> None:
     """A symmetric matrix of the samples, of which the matrix of a part of them is a part."""
     theta = _parameters(combination, bank)
-    gram, n = combination.gram(bank, theta), bank.shape[0]
+    gram = combination.gram(bank, theta)
+    n = bank.shape[0]
     K = gram.dense()
     require(gram.shape == bank.shape == K.shape, f"the matrix has shape {gram.shape}, the bank {bank.shape}")
     _equal(K, K.T, _ROUNDING, "the matrix of the samples is not symmetric")
     v = np.cos(np.arange(n))
     _equal(gram.multiply(v), K @ v, _ROUNDING, "products with the Gram are not those with its matrix")
     if bank.local:
-        rows, columns = np.array([n - 1, 0]), np.arange(1, n)
+        rows = np.array([n - 1, 0])
+        columns = np.arange(1, n)
         part = combination.gram(bank.block(rows, columns), theta)
         require(
             part.shape == (len(rows), len(columns)), f"a part of {(len(rows), len(columns))} has shape {part.shape}"
@@ -71,8 +73,10 @@ def check_matrices(combination: Combination, bank: KernelBank) -> None:
 
 def check_shares(combination: Combination, bank: KernelBank) -> None:
     """Shares add up to K(theta) C, peaks bound the diagonals of the derivatives, and idle parameters change nothing."""
-    theta, n = _parameters(combination, bank), bank.shape[0]
-    K, C = combination.gram(bank, theta).dense(), np.random.default_rng(3).normal(size=(n, 2))
+    theta = _parameters(combination, bank)
+    n = bank.shape[0]
+    K = combination.gram(bank, theta).dense()
+    C = np.random.default_rng(3).normal(size=(n, 2))
     if refusal(lambda: combination.shares(bank, theta, C)) is None:
         _equal(combination.shares(bank, theta, C).sum(axis=0), K @ C, _ROUNDING, "shares do not add up to K(theta) C")
     largest = np.array([np.diag(d).max() for d in _differences(combination, bank, theta)])
@@ -94,12 +98,13 @@ def check_units(combination: Combination, bank: KernelBank) -> None:
         kernel, weight, factor = units
         scaled = bank.scaled(np.full(len(bank), 1.0 / kernel))
         K = combination.gram(bank, weight * theta).dense()
-        _equal(factor * combination.gram(scaled, theta).dense(), K, _ROUNDING, "in_units tells other units")
+        _equal(factor * combination.gram(scaled, theta).dense(), K, _ROUNDING, "in_units returns other units")
 
 
 def check_first_derivatives(combination: Combination, bank: KernelBank) -> None:
     """``pullback`` and ``images``, for one column and for two, against differences of the matrix."""
-    theta, n = _parameters(combination, bank), bank.shape[0]
+    theta = _parameters(combination, bank)
+    n = bank.shape[0]
     rng = np.random.default_rng(1)
     for A in (rng.normal(size=n), rng.normal(size=(n, 2))):
         columns = as_columns(A)
@@ -112,7 +117,8 @@ def check_first_derivatives(combination: Combination, bank: KernelBank) -> None:
 
 def check_second_derivatives(combination: Combination, bank: KernelBank) -> None:
     """``second`` against differences of ``pullback``, where it is written out."""
-    theta, n = _parameters(combination, bank), bank.shape[0]
+    theta = _parameters(combination, bank)
+    n = bank.shape[0]
     A = np.random.default_rng(2).normal(size=(n, 2))
     if not _written_out(combination.second, bank, theta, A):
         return
@@ -133,12 +139,13 @@ def check_linearity(combination: Combination, bank: KernelBank) -> None:
     K, L, both = (combination.gram(bank, t).dense() for t in (theta, other, theta + 3.0 * other))
     linear = bool(np.abs(both - K - 3.0 * L).max() <= _ROUNDING * np.abs(both).max())
     require(linear or not combination.linear, "it says that it is linear and is not: its duality gaps would be wrong")
-    require(combination.linear or not linear, "it is linear and does not say so: its duality gaps are not told")
+    require(combination.linear or not linear, "it is linear and does not say so: its duality gaps are not reported")
 
 
 def check_powers(combination: Combination, bank: KernelBank) -> None:
     """tr A'K(theta)A is concave in the stated powers of theta, where these are finite."""
-    p, rng = combination.powers(bank), np.random.default_rng(3)
+    p = combination.powers(bank)
+    rng = np.random.default_rng(3)
     d = combination.n_parameters(bank)
     require(p.shape == (d,), f"{d} parameters have powers of shape {p.shape}")
     if not np.isfinite(p).all():
@@ -180,5 +187,6 @@ def _written_out(derivative: object, *arguments: object) -> bool:
 
 def _equal(got: Array, want: Array, tol: float, what: str, size: float = 0.0) -> None:
     require(np.shape(got) == np.shape(want), f"{what}: shape {np.shape(got)}, not {np.shape(want)}")
-    error, scale = float(np.abs(got - want).max()), max(float(np.abs(want).max()), size)
+    error = float(np.abs(got - want).max())
+    scale = max(float(np.abs(want).max()), size)
     require(error <= tol * scale + np.finfo(float).tiny, f"{what}: off by {error:.2g} where the largest is {scale:.2g}")

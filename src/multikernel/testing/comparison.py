@@ -24,7 +24,8 @@ def close(what: str, got: Any, want: Array, tol: float, size: Any = None) -> Non
     ------
     AssertionError : where the shapes differ, or an entry by more than ``tol`` times the largest size (or 1e-3)
     """
-    got, want = np.asarray(got), np.asarray(want)
+    got = np.asarray(got)
+    want = np.asarray(want)
     require(got.shape == want.shape, f"{what}: has shape {got.shape}, expected {want.shape}")
     error = float(np.abs(got - want).max(initial=0.0))
     largest = float(np.max(np.abs(want) if size is None else size, initial=0.0))

@@ -1,4 +1,4 @@
-"""What every domain of weights has to keep, whoever wrote it.
+"""The contract of every domain of weights, of this package or of another one.
 
 >>> from multikernel.domains import Simplex
 >>> from multikernel.testing.domains import check_domain
@@ -42,7 +42,8 @@ def check_domain(domain: Domain, m: int, points: Array | None = None, seed: int 
     rng = np.random.default_rng(seed)
     domain.check(m)
     known = _own_points(domain, m, rng)
-    known = known if points is None else np.concatenate([known, np.reshape(points, (-1, m))])
+    if points is not None:
+        known = np.concatenate([known, np.reshape(points, (-1, m))])
     _check_points(domain, known, rng)
     _check_projection(domain, known, rng)
     _check_support(domain, known, rng)
@@ -75,7 +76,8 @@ def _finite_scores(domain: Domain, q: Array) -> Array:
 
 
 def _check_points(domain: Domain, points: Array, rng: np.random.Generator) -> None:
-    m, size = len(points[0]), 1.0 + float(np.abs(points).max())
+    m = len(points[0])
+    size = 1.0 + float(np.abs(points).max())
     start = domain.start(m)
     require(start.shape == (m,), f"start({m}) has shape {start.shape}")
     require(domain.contains(start, 1e-12), "the central point is not contained")
@@ -113,7 +115,8 @@ def _check_units(domain: Domain, points: Array) -> None:
             continue
         for d in points:
             require(other.contains(d / weight), f"in_units({weight:g}, {value:g}) leaves out the weights {d}")
-            price, size = domain.penalty(d) / value, 1e-12 * (1.0 + abs(domain.penalty(d)) / value)
+            price = domain.penalty(d) / value
+            size = 1e-12 * (1.0 + abs(domain.penalty(d)) / value)
             require(
                 abs(other.penalty(d / weight) - price) <= size, f"in_units({weight:g}, {value:g}) has another price"
             )
@@ -126,10 +129,12 @@ def _check_units(domain: Domain, points: Array) -> None:
 
 
 def _check_support(domain: Domain, points: Array, rng: np.random.Generator) -> None:
-    m, prices = len(points[0]), np.array([domain.penalty(d) for d in points])
+    m = len(points[0])
+    prices = np.array([domain.penalty(d) for d in points])
     for scale in _TIMES * _SCALES:
         q = _finite_scores(domain, scale * rng.exponential(size=m) * (rng.random(m) < 0.8))
-        best, h = domain.maximiser(q), domain.support(q)
+        best = domain.maximiser(q)
+        h = domain.support(q)
         rounding = 1e-12 * (1.0 + abs(h) + float((points @ q).max()))
         require(domain.contains(best, 1e-12), f"the maximiser for the scores {q} is not contained")
         require(bool(abs(best @ q - domain.penalty(best) - h) <= rounding), f"the maximiser does not attain h at {q}")
@@ -151,24 +156,29 @@ def _check_rest(domain: Domain, points: Array, rng: np.random.Generator) -> None
     require(domain.constrained != free, f"constrained is {domain.constrained}, and large weights say otherwise")
     for d in points:
         idle = rng.random(m) < 0.5
-        found, size = domain.at_rest(d, idle), 1e-12 * (1.0 + float(d.max()))
+        found = domain.at_rest(d, idle)
+        size = 1e-12 * (1.0 + float(d.max()))
         require(domain.contains(found), f"at_rest leaves the domain at {d}")
         _require_close(found[~idle], d[~idle], size, "at_rest changes weights that are not idle")
     for scale in _SCALES:
         q = scale * rng.exponential(size=m)
-        part, finite = domain.finite_part(q), bool(np.isfinite(domain.support(q)))
+        part = domain.finite_part(q)
+        finite = bool(np.isfinite(domain.support(q)))
         require((part == 1.0) == finite, "finite_part is 1 where the support is infinite, or smaller where it is not")
         require(np.isfinite(domain.support(part * q)), "the support of the finite part is infinite")
 
 
 def _check_penalty(domain: Domain, points: Array) -> None:
     """On the lines from the central point, where neither derivatives nor values are infinite."""
-    start, step = domain.start(len(points[0])), 1e-4
+    start = domain.start(len(points[0]))
+    step = 1e-4
     for d in points:
         require(np.isfinite([domain.penalty(d), *domain.penalty_gradient(d)]).all(), f"the penalty is infinite at {d}")
-        line, middle = d - start, 0.5 * (d + start)
+        line = d - start
+        middle = 0.5 * (d + start)
         above, here, below = (domain.penalty(middle + t * line) for t in (step, 0.0, -step))
-        slope, size = float(domain.penalty_gradient(middle) @ line), 1.0 + abs(here)
+        slope = float(domain.penalty_gradient(middle) @ line)
+        size = 1.0 + abs(here)
         require(abs((above - below) / (2.0 * step) - slope) <= 1e-6 * (size + abs(slope)), "penalty_gradient is wrong")
         require(above + below - 2.0 * here >= -1e-12 * size, "the penalty is not convex")
 
@@ -185,7 +195,8 @@ def _check_block_update(
             return
         require(domain.contains(d, 1e-12), "the block update is not contained")
         with np.errstate(divide="ignore"):  # a weight of zero costs infinitely much
-            least, found = (norms**2 / (0.5 * (points + start))).sum(axis=1).min(), (norms**2 / d).sum()
+            least = (norms**2 / (0.5 * (points + start))).sum(axis=1).min()
+            found = (norms**2 / d).sum()
         require(found <= least * (1.0 + 1e-9), "a point is better than the block update")
 
 
@@ -194,7 +205,8 @@ def _check_block_update(
 
 def _check_description(domain: Separable, m: int, rng: np.random.Generator) -> None:
     """Its derivatives are those of finite differences; offset + delta are the points, and their penalty."""
-    offset, delta = domain.offset(m), np.resize([0.3, 0.02, 0.7, 1.2], m)
+    offset = domain.offset(m)
+    delta = np.resize([0.3, 0.02, 0.7, 1.2], m)
     for jet in (domain.constraint, domain.separable_penalty):
         _check_jet(jet, delta)
     for _ in range(_TIMES):
@@ -204,14 +216,16 @@ def _check_description(domain: Separable, m: int, rng: np.random.Generator) -> N
             beyond = offset + (1.0 + 1e-6) * delta
             require(not domain.contains(beyond), "weights beyond the constraint are contained")
         require(domain.contains(offset + delta), "offset + delta is not contained where the constraint is active")
-        whole, parts = domain.penalty(offset + delta), float(domain.separable_penalty(delta)[0].sum())
+        whole = domain.penalty(offset + delta)
+        parts = float(domain.separable_penalty(delta)[0].sum())
         require(abs(whole - parts) <= 1e-12 * (1.0 + abs(whole)), "the penalty is not the sum of its parts")
 
 
 def _check_jet(jet: Callable[[Array], Jet], delta: Array) -> None:
     step = 1e-6
     value, slope, curvature = jet(delta)
-    above, below = jet(delta + step), jet(delta - step)
+    above = jet(delta + step)
+    below = jet(delta - step)
     require(value.shape == slope.shape == curvature.shape == delta.shape, f"{jet} has another shape than delta")
     _require_close(
         (above[0] - below[0]) / (2.0 * step), slope, 1e-6 * (1.0 + np.abs(slope)), f"{jet}: first derivative"
@@ -230,7 +244,8 @@ def _check_maximiser(domain: Separable, m: int, rng: np.random.Generator) -> Non
         q = _finite_scores(domain, rng.exponential(size=m) + 0.01)
         delta = domain.maximiser(q) - domain.offset(m)
         values, slope, _ = domain.constraint(delta)
-        excess, multiplier = q - domain.separable_penalty(delta)[1], 0.0
+        excess = q - domain.separable_penalty(delta)[1]
+        multiplier = 0.0
         if domain.constrained:
             require(abs(values.sum() - 1.0) <= 1e-9, "the constraint is not active at the maximiser")
             multiplier = float(excess @ delta / (slope @ delta))

@@ -22,7 +22,8 @@ from multikernel.tables.table import as_table
 from multikernel.testing.assertions import require
 from multikernel.testing.comparison import close
 
-_SAME, _NEARLY = 1e-11, 1e-8  # what counts as rounding of one way to a number, and between two ways
+_SAME = 1e-11
+_NEARLY = 1e-8  # what counts as rounding of one way to a number, and between two ways
 _OF_DIFFERENCES = 1e-5  # what differences leave
 
 
@@ -65,7 +66,8 @@ def check_kernel(kernel: Kernel, X: Any) -> None:
 
 
 def _check_matrix(kernel: Kernel, X: Any, K: Array) -> None:
-    n, head = X.shape[0], slice(0, X.shape[0] // 2)
+    n = X.shape[0]
+    head = slice(0, X.shape[0] // 2)
     require(isinstance(K, np.ndarray), f"{kernel!r}: the matrix is a {type(K).__name__}, not an array")
     require(K.dtype.kind == "f", f"{kernel!r}: the matrix is of {K.dtype}, not of floats")
     require(K.shape == (n, n), f"{kernel!r}: the matrix of {n} samples has shape {K.shape}")
@@ -85,7 +87,8 @@ def _check_matrix(kernel: Kernel, X: Any, K: Array) -> None:
 
 def _check_forms_of_samples(kernel: Kernel, X: Any, K: Array) -> None:
     """Sparse samples, whole numbers, single precision; samples are left alone."""
-    dense, half = X.toarray() if hasattr(X, "toarray") else X, len(K) // 2
+    dense = X.toarray() if hasattr(X, "toarray") else X
+    half = len(K) // 2
     before = dense.copy()
     kernel(dense), kernel(dense[:half], dense), kernel.diagonal(dense)
     require(np.array_equal(dense, before), f"{kernel!r}: the samples were written into")
@@ -113,7 +116,8 @@ def _check_forms_of_samples(kernel: Kernel, X: Any, K: Array) -> None:
             _SAME,
         )
     single = dense.astype(np.float32)
-    found, want = kernel(single), kernel(single.astype(np.float64))
+    found = kernel(single)
+    want = kernel(single.astype(np.float64))
     require(found.dtype in (np.float32, np.float64), f"{kernel!r}: samples in single precision give {found.dtype}")
     close(f"{kernel!r}: samples in single precision", found, want, 1e-4)
 
@@ -143,7 +147,8 @@ def _check_profile(kernel: DistanceKernel, X: Any) -> None:
     close(
         f"{kernel!r}: distances of samples times 2", own.distance(2.0 * X), 2.0**own.degree * own.distance(X), _NEARLY
     )
-    D, step = np.array([0.05, 0.3, 1.0, 2.5, 7.0]), 1e-5
+    D = np.array([0.05, 0.3, 1.0, 2.5, 7.0])
+    step = 1e-5
     try:
         slope = own.slope(D)
     except NotImplementedError:  # scales inside the kernel cannot be learned
@@ -202,7 +207,8 @@ def _check_specification(kernel: Kernel, X: Any, K: Array) -> None:
 def _check_bank(kernel: Kernel, X: Any, K: Array) -> None:
     """A bank holds the kernel's matrix, whether it stores it, shares it among several or makes it on demand."""
     half = X.shape[0] // 2
-    new, own = X[:half], kernel.resolve(Features.of(X))
+    new = X[:half]
+    own = kernel.resolve(Features.of(X))
     for family, memory in (([kernel], 1 << 30), ([kernel] * 5, 1 << 30), ([kernel] * 2, 1)):
         bank = bind(list(family), X, memory=memory)
         name = f"{kernel!r}: in a {type(bank).__name__}"

@@ -21,7 +21,9 @@ from multikernel.banks import DenseGram, FactorGram
 from multikernel.machines import DualSolution, Machine
 from multikernel.testing.assertions import must_refuse, refusal, require
 
-_ROUGH, _FINE, _FINEST = 1e-2, 1e-8, 1e-10  # gaps asked for
+_ROUGH = 1e-2
+_FINE = 1e-8
+_FINEST = 1e-10  # values of tol
 _STEP = 1e-5  # of differences
 _LOOSE = 1e-2  # of predictions: what a gap leaves open, by its square root, and an intercept with several best values
 
@@ -42,13 +44,15 @@ class MachineCase:
 
 def labelled_case(n: int = 24) -> MachineCase:
     """Gaussian kernels of samples in the plane, with labels -1 and +1 that overlap."""
-    X, rng = _samples(n), np.random.default_rng(1)
+    X = _samples(n)
+    rng = np.random.default_rng(1)
     return MachineCase(_gaussians(X), np.where(X[:, 0] + 0.5 * rng.normal(size=n) > 0, 1.0, -1.0))
 
 
 def numeric_case(n: int = 24) -> MachineCase:
     """Gaussian kernels of samples in the plane, with numbers that follow a curve."""
-    X, rng = _samples(n), np.random.default_rng(1)
+    X = _samples(n)
+    rng = np.random.default_rng(1)
     return MachineCase(_gaussians(X), X[:, 1] - 0.5 * X[:, 0] ** 2 + 0.2 * rng.normal(size=n) + 1.0)
 
 
@@ -83,7 +87,8 @@ def check_machine(machine: Machine, cases: Iterable[MachineCase]) -> None:
 
 def check_solution(machine: Machine, case: MachineCase) -> None:
     """Shapes, finite numbers, inputs left alone, the same answer again, whatever form the matrix is stored in."""
-    K, y = case.K.copy(), case.target.copy()
+    K = case.K.copy()
+    y = case.target.copy()
     found, again = (machine.solve(DenseGram(K), y) for _ in range(2))
     same = np.array_equal(K, case.K) and np.array_equal(y, case.target)
     require(same, "solve writes into the matrix or the target")
@@ -106,16 +111,18 @@ def check_solution(machine: Machine, case: MachineCase) -> None:
 
 
 def check_certificate(machine: Machine, case: MachineCase) -> None:
-    """A rough value and its gap enclose the fine one; ``with_tolerance`` is heard; tangents lie below all values."""
-    y, rng = case.target, np.random.default_rng(2)
+    """A rough value and its gap enclose the fine one; ``with_tolerance`` has an effect; tangents bound all values."""
+    y = case.target
+    rng = np.random.default_rng(2)
     others = [case.K + 0.5 * np.outer(v, v) for v in rng.normal(size=(2, len(y)))]
     others += [0.3 * case.K, np.eye(len(y)), 0.5 * (case.K + others[0])]
     fine = [_solve(machine, K, y, _FINE) for K in (case.K, *others)]
     for tol in (_ROUGH, _FINE):
-        found, scale = _solve(machine, case.K, y, tol), _scale(fine[0], case)
+        found = _solve(machine, case.K, y, tol)
+        scale = _scale(fine[0], case)
         apart = (found.upper - found.value) / max(abs(found.upper), abs(found.value), _scale(fine[0], case))
         require(
-            apart <= found.gap + 1e-9, f"the gap told is {found.gap:.2g}, and value and upper differ by {apart:.2g}"
+            apart <= found.gap + 1e-9, f"the reported gap is {found.gap:.2g}, and value and upper differ by {apart:.2g}"
         )
         require(found.gap <= tol, f"with_tolerance({tol:g}) leaves a gap of {found.gap:.2g}")
         require(found.value <= fine[0].upper + _FINE * scale, "a value is larger than the optimum of the dual problem")
@@ -130,15 +137,20 @@ def check_certificate(machine: Machine, case: MachineCase) -> None:
 
 def check_derivative(machine: Machine, case: MachineCase) -> None:
     """dJ/dK = -A A', by central differences in random directions, with weights of samples where these are taken."""
-    K, y, rng = case.K + 0.1 * np.eye(len(case.K)), case.target, np.random.default_rng(3)
-    weights = [None] if _weights_refused(machine, case) else [None, rng.uniform(0.5, 2.0, size=len(y))]
+    K = case.K + 0.1 * np.eye(len(case.K))
+    y = case.target
+    rng = np.random.default_rng(3)
+    weights: list[Array | None] = [None]
+    if not _weights_refused(machine, case):
+        weights.append(rng.uniform(0.5, 2.0, size=len(y)))
     for weight in weights:
         A = _solve(machine, K, y, _FINEST, weight).factor
         for _ in range(2):
             E = rng.normal(size=K.shape)
             E = E + E.T
             up, down = (_solve(machine, K + s * _STEP * E, y, _FINEST, weight).value for s in (1.0, -1.0))
-            want, got = (up - down) / (2.0 * _STEP), -_form(E, A)
+            want = (up - down) / (2.0 * _STEP)
+            got = -_form(E, A)
             allowed = 1e-3 * abs(want) + 1e-5 * float(np.vdot(A, A))
             require(abs(got - want) <= allowed, f"-A A' gives the slope {got:.6g} where J has {want:.6g}")
 
@@ -149,9 +161,11 @@ def check_predictor(machine: Machine, case: MachineCase) -> None:
     J = min c |f|^2 + loss makes A of the coefficients by the root of c, whatever the loss; one
     of a difference from a number makes dJ/dy = 2 c coef besides.
     """
-    y, fine = case.target, machine.with_tolerance(_FINEST)
+    y = case.target
+    fine = machine.with_tolerance(_FINEST)
     found, mirrored = (fine.solve(DenseGram(case.K), sign * y) for sign in (1.0, -1.0))
-    A, coef = np.ravel(found.factor), np.ravel(found.coef)
+    A = np.ravel(found.factor)
+    coef = np.ravel(found.coef)
     if A.any():  # not where J does not depend on K
         part = float(A @ coef) / float(A @ A)
         off = float(np.linalg.norm(coef - part * A))
@@ -169,14 +183,16 @@ def _check_slope_in_target(machine: Machine, case: MachineCase, slope: Array) ->
     e = np.random.default_rng(5).normal(size=case.target.shape)
     e -= e.mean(axis=0)
     up, down = (_solve(machine, case.K, case.target + s * _STEP * e, _FINEST).value for s in (1.0, -1.0))
-    want, got = (up - down) / (2.0 * _STEP), float(np.vdot(slope, e))
+    want = (up - down) / (2.0 * _STEP)
+    got = float(np.vdot(slope, e))
     allowed = 1e-3 * (abs(want) + float(np.linalg.norm(slope)))
     require(abs(got - want) <= allowed, f"coef gives J the slope {got:.6g} in the target where it has {want:.6g}")
 
 
 def check_starts(machine: Machine, case: MachineCase) -> None:
     """A start leads to the same value, is left alone, and at the solution spares steps."""
-    y, fine = case.target, machine.with_tolerance(_FINE)
+    y = case.target
+    fine = machine.with_tolerance(_FINE)
     cold = fine.solve(DenseGram(case.K), y)
     for warm in (cold.warm, fine.solve(DenseGram(0.5 * case.K), y).warm):
         kept = warm.copy()
@@ -208,7 +224,8 @@ def check_weights(machine: Machine, case: MachineCase) -> None:
 
 def check_refusals(machine: Machine, case: MachineCase) -> None:
     """Targets of other samples, what is not finite and matrices that are not square: refused, or not solved."""
-    K, y = case.K, case.target
+    K = case.K
+    y = case.target
     must_refuse(lambda: machine.solve(DenseGram(K), y[1:]), "a target that is too short")
     must_refuse(lambda: machine.solve(DenseGram(K[1:]), y), "a matrix that is not square")
     bad = y.copy()
@@ -226,7 +243,7 @@ def check_refusals(machine: Machine, case: MachineCase) -> None:
 
 
 def check_units(machine: Machine, case: MachineCase) -> None:
-    """``in_units`` is the same problem: for K / kernel and y / target, with the coefficients in the unit it tells."""
+    """``in_units`` is the same problem for K / kernel and y / target, with coefficients in the unit that it returns."""
     plain = machine.with_tolerance(_FINE).solve(DenseGram(case.K), case.target)
     for kernel, target in ((1e-3, 1.0), (1e3, 1e2 if machine.numeric else 1.0)):
         other = machine.in_units(kernel, target)

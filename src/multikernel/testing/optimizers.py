@@ -115,26 +115,28 @@ def check_optimizer(optimizer: Optimizer, problems: Iterable[KnownProblem] | Non
 
 
 def check_run(optimizer: Optimizer, known: KnownProblem) -> Result:
-    """The certificate holds, the history and the observer tell of every machine; the result.
+    """The certificate holds, the history and the observer know of every machine; the result.
 
     A duality gap is no smaller than the distance to the optimum, and the value is that of the weights returned.
     """
-    problem, events = _Counted.of(known.problem), list[Event]()
+    problem = _Counted.of(known.problem)
+    events = list[Event]()
     result = optimizer.minimise(problem, observe=events.append)
     _check_result(optimizer, known, result)
     n = result.n_iter
     require(
         n == len(result.history) == len(events),
-        f"{n} iterations, {len(result.history)} in the history, {len(events)} told",
+        f"{n} iterations, {len(result.history)} in the history, {len(events)} reported",
     )
-    require(n == len(problem.solved), f"{len(problem.solved)} inner problems are solved, and {n} are told")
+    require(n == len(problem.solved), f"{len(problem.solved)} inner problems are solved, and {n} are reported")
     require([event.step for event in events] == list(range(1, n + 1)), "the observer's steps do not count from 1")
-    bounds, uppers = [event.bound for event in events], [event.upper for event in events]
+    bounds = [event.bound for event in events]
+    uppers = [event.upper for event in events]
     require(all(a <= b for a, b in pairwise(bounds)), "the bound falls")
     require(all(event.value <= event.upper for event in events), "a value is above its upper value")
-    told = tuple(event.certificate.value for event in events)
-    require(told == result.history, "the observer is told of other certificates than the history holds")
-    require(events[-1].certificate == result.certificate, "the last certificate told is not that of the result")
+    reported = tuple(event.certificate.value for event in events)
+    require(reported == result.history, "the observer receives other certificates than the history holds")
+    require(events[-1].certificate == result.certificate, "the last certificate reported is not that of the result")
     if result.certificate.kind == "duality gap":
         require(result.evaluation.upper == min(uppers), "the point returned is not the best one found")
         require(bounds[-1] <= result.bound, "the observer knows a better bound than the result")
@@ -176,17 +178,22 @@ def check_refusals(optimizer: Optimizer, problems: Iterable[Problem]) -> None:
 
 def _check_result(optimizer: Optimizer, known: KnownProblem, result: Result) -> None:
     """What a result claims, against what is known of the problem."""
-    problem, at, certificate = known.problem, result.evaluation, result.certificate
+    problem = known.problem
+    at = result.evaluation
+    certificate = result.certificate
     require(problem.domain.contains(result.theta), f"{result.theta} is not in {problem.domain}")
     fine = problem.evaluate(result.theta, machine=problem.machine.with_tolerance(_FINE))
     size = _ROUNDING * abs(fine.value)
-    require(at.value <= fine.upper + size, f"the value told is {at.value!r}, and that of the weights {fine.upper!r}")
-    require(fine.value <= at.upper + size, f"the upper value told is {at.upper!r}, and the value is {fine.value!r}")
+    require(at.value <= fine.upper + size, f"the value is {at.value!r}, and that of the weights {fine.upper!r}")
+    require(fine.value <= at.upper + size, f"the upper value reported is {at.upper!r}, and the value is {fine.value!r}")
     require(known.lower <= at.upper + size, f"{at.upper!r} is below the optimum {known.lower!r}")
     require(not np.isnan(certificate.value), "the certificate is NaN")
     reached = certificate.reached(optimizer.tol)
     require(result.converged == reached, f"converged is {result.converged} with {certificate}, tol={optimizer.tol}")
-    kind = "duality gap" if problem.bounded and np.isfinite(result.bound) else "stationarity"
+    if problem.bounded and np.isfinite(result.bound):
+        kind = "duality gap"
+    else:
+        kind = "stationarity"
     require(certificate.kind == kind, f"the certificate is called a {certificate.kind} and is a {kind}")
     if kind == "duality gap":
         claimed = at.upper - certificate.value * abs(at.upper)

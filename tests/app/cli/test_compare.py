@@ -67,8 +67,8 @@ def test_every_method_gets_a_line_the_best_first(invoke: Invoke, kind: str, meas
 
 def test_scores_are_those_of_a_fit_by_hand(invoke: Invoke, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without words and gaps, what trees see is the table but for scales, which they do not notice."""
-    every = compare.contestants
-    monkeypatch.setattr(compare, "contestants", lambda *given: {"random forest": every(*given)["random forest"]})
+    every = compare.methods_to_compare
+    monkeypatch.setattr(compare, "methods_to_compare", lambda *given: {"random forest": every(*given)["random forest"]})
     rng = np.random.default_rng(0)
     X = rng.integers(0, 9, (40, 2)).astype(float)
     y = X[:, 0] + 0.5 * rng.normal(size=40)
@@ -150,7 +150,7 @@ def test_a_comparison_that_is_stopped_goes_on(invoke: Invoke, monkeypatch: pytes
     stopped = invoke(*words)
     assert stopped.exit_code == 1
     assert stopped.stderr.splitlines() == [
-        "comparison: 2 of 3 parts are finished, kept in kept; the same command goes on from there",
+        "comparison: 2 of 3 parts are finished, kept in kept; the same command resumes from there",
         "error: stopped before the end",
     ]
     calls = iter([False])

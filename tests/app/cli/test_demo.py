@@ -17,7 +17,7 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 
 from multikernel import EasyMKLClassifier, kernels
-from multikernel.app.demo.results import Plan
+from multikernel.app.demo.results import StudyPlan
 from multikernel.app.demo.study import SVC_GRID
 
 FOLDS, DEGREE = 2, 3
@@ -72,7 +72,7 @@ def _outside_auc(model: object) -> list[float]:
 
 
 def _inner() -> StratifiedKFold:
-    return StratifiedKFold(Plan().inner_folds, shuffle=True, random_state=3)
+    return StratifiedKFold(StudyPlan().inner_folds, shuffle=True, random_state=3)
 
 
 def test_the_table_has_all_methods_with_sensible_numbers(page: tuple[Page, str]) -> None:
@@ -84,7 +84,7 @@ def test_the_table_has_all_methods_with_sensible_numbers(page: tuple[Page, str])
 
 
 def test_easymkl_is_what_scikit_learns_own_nested_search_finds(page: tuple[Page, str]) -> None:
-    grid = {"lam": Plan().lams}
+    grid = {"lam": StudyPlan().lams}
     model = EasyMKLClassifier(kernels.homogeneous_polynomials(DEGREE))
     aucs = _outside_auc(GridSearchCV(model, grid, cv=_inner(), scoring="roc_auc"))
     row = page[0].methods["easymkl"]

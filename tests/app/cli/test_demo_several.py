@@ -16,7 +16,7 @@ from sklearn.datasets import load_digits
 from sklearn.model_selection import StratifiedKFold
 
 from multikernel.app.demo import several
-from multikernel.app.jobs.compare import contestants
+from multikernel.app.jobs.compare import methods_to_compare
 
 
 def small() -> several.Job:
@@ -51,7 +51,7 @@ def test_strokes_are_the_ink_that_changes_in_each_direction_of_each_quarter() ->
 
 def test_views_are_given_by_name_to_what_knows_of_views() -> None:
     job = several.digits()
-    models = contestants(job.task, job.table.shape[1], 0)
+    models = methods_to_compare(job.task, job.table.shape[1], 0)
     rows = np.array([5, 2])
     given = job.given(models["automatic"], rows)
     assert {name: view.shape[1] for name, view in given.items()} == {"pixels": 64, "strokes": 16, "profiles": 16}
@@ -78,7 +78,7 @@ def test_the_report_and_the_console_tell_what_the_folds_gave(
         shown = re.search(f'data-contestant="{re.escape(method["method"])}" data-mean="([^"]+)"', page)
         assert shown is not None
         assert float(shown[1]) == method["score_mean"]
-    svc = contestants(job.task, 4, 0)["one Gaussian (SVC)"]
+    svc = methods_to_compare(job.task, 4, 0)["one Gaussian (SVC)"]
     splits = StratifiedKFold(2, shuffle=True, random_state=0).split(job.y, job.y)
     want = [
         clone(svc).fit(job.table.iloc[train], job.y[train]).score(job.table.iloc[test], job.y[test])

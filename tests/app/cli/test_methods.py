@@ -9,8 +9,7 @@ from csv_tables import Invoke, write_table
 
 import multikernel
 from multikernel.app.cli.words import assigned
-from multikernel.app.jobs.methods import METHODS, estimators_of
-from multikernel.app.jobs.parameters import parameters_of
+from multikernel.app.jobs.methods import METHODS, estimators_of, parameters_of
 from multikernel.persistence import load
 
 

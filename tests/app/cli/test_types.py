@@ -12,7 +12,7 @@ from csv_tables import Invoke
 
 import multikernel
 from multikernel.app.tables.table import read_table
-from multikernel.app.web.learning.estimators import made
+from multikernel.app.web.learning.families import made
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.learning.samples import frame, target_of
 from multikernel.persistence import read

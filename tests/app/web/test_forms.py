@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from multikernel.app.web.exports import code, toml
-from multikernel.app.web.forms import Method, family_fields, family_parameters, methods, parameters
+from multikernel.app.web.forms import MethodForm, family_fields, family_parameters, methods, parameters
 from multikernel.app.web.learning.families import FAMILIES, family
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.datasets.dataset import Task
@@ -19,7 +19,7 @@ _ALL = [(task, method) for task in ("classification", "regression") for method i
 
 
 @pytest.mark.parametrize(("task", "method"), _ALL, ids=lambda each: getattr(each, "name", each))
-def test_a_form_says_what_each_field_is_and_changes_nothing_by_itself(task: Task, method: Method) -> None:
+def test_a_form_says_what_each_field_is_and_changes_nothing_by_itself(task: Task, method: MethodForm) -> None:
     assert method.about.endswith(".")
     assert method.fields
     assert all(field.form for field in method.fields)

@@ -15,10 +15,10 @@ from csv_tables import Invoke
 from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
-from multikernel.app.jobs.compare import Prepared
 from multikernel.app.web.exports import toml
 from multikernel.app.web.learning import comparison
 from multikernel.app.web.learning.recipe import Recipe
+from multikernel.auto import PreparedColumns
 
 
 def test_an_exported_run_is_repeated(invoke: Invoke, tmp_path: Path) -> None:
@@ -58,8 +58,8 @@ def test_a_comparison_is_repeated_and_leaves_no_model(
     (tmp_path / "table.csv").write_text(people(30))
     recipe = Recipe("p", "bought", "classification", {"age": "number"}, method="comparison")
     (tmp_path / "run.toml").write_text(toml(recipe.to_json()))
-    tree = {"tree": make_pipeline(Prepared(), DecisionTreeClassifier(random_state=0))}
-    monkeypatch.setattr(comparison, "contestants", lambda *_: tree)
+    tree = {"tree": make_pipeline(PreparedColumns(), DecisionTreeClassifier(random_state=0))}
+    monkeypatch.setattr(comparison, "methods_to_compare", lambda *_: tree)
     found = json.loads(invoke("repeat", "run.toml", "--json").stdout)
     assert [row["method"] for row in found["comparison"]] == ["no column at all", "tree"]
     assert found["model"] is None

@@ -21,7 +21,7 @@ from app_server import Person, people, said, serving
 import multikernel
 from multikernel.app.jobs.predict import predictions
 from multikernel.app.tables.table import read_table
-from multikernel.app.web.repeat import repeated
+from multikernel.app.web.exports import repeated
 from multikernel.app.web.settings import Settings
 from multikernel.app.web.store import Store
 
@@ -46,7 +46,7 @@ def test_the_data_page_tells_types_gaps_and_what_is_suspicious(person: Person) -
     rows = [f"{k},{k % 7},const,{2 * (k % 5) + 1},2024-01-{k % 27 + 1:02},{k % 5}" for k in range(60)]
     page = person.upload(("t.csv", "\n".join(["patient_id,a,b,leak,day,target", *rows])))
     text = said(page)
-    for sentence in ("Identifier:", "Constant:", "Date:", "Column leak alone tells target almost exactly"):
+    for sentence in ("Identifier:", "Constant:", "Date:", "Column leak alone predicts target almost exactly"):
         assert sentence in text
     assert re.search(r'value="regression"', page.text)
     assert "5 rows" not in text
@@ -101,7 +101,7 @@ def test_every_type_can_be_chosen_by_hand_and_goes_along(
 def test_the_result_page_is_small_and_says_what_to_see(person: Person, automatic: str) -> None:
     page = person.get(automatic)
     assert len(page.content) < 300_000
-    for words in ("one tuned Gaussian kernel", "Which mistakes?", "told apart", "be trusted", "What is proved?"):
+    for words in ("one tuned Gaussian kernel", "Which mistakes?", "classes separated", "be trusted", "What is proved?"):
         assert words in page.text
     assert page.text.count("<svg") >= 6
     assert 'style="' not in page.text

@@ -20,7 +20,7 @@ from app_server import Person, people, said, serving, token_of
 
 from multikernel.app.web import reading
 from multikernel.app.web.store import Store
-from multikernel.app.web.views import Part, joined
+from multikernel.app.web.views import UploadedPart, joined
 
 
 def test_other_hosts_and_origins_are_refused(person: Person) -> None:
@@ -181,18 +181,18 @@ def test_hostile_names_are_text(person: Person, address: str) -> None:
 
 
 def test_views_are_matched_by_a_column_that_names_rows() -> None:
-    left = Part("lab", {"id": ["a", "b", "c"], "x": ["1", "2", "3"]})
-    right = Part("form", {"x": ["7", "8", "9"], "id": ["c", "a", "d"]})
+    left = UploadedPart("lab", {"id": ["a", "b", "c"], "x": ["1", "2", "3"]})
+    right = UploadedPart("form", {"x": ["7", "8", "9"], "id": ["c", "a", "d"]})
     columns, views, note = joined([left, right], "")
     assert columns == {"id": ["a", "c"], "lab: x": ["1", "3"], "form: x": ["8", "7"]}
     assert views == {"lab": ["lab: x"], "form": ["form: x"]}
     assert "2 were left out" in note
     with pytest.raises(ValueError, match="share no column"):
-        joined([left, Part("other", {"y": ["1"]})], "")
+        joined([left, UploadedPart("other", {"y": ["1"]})], "")
     with pytest.raises(ValueError, match="has no column 'x2'"):
         joined([left, right], "x2")
     with pytest.raises(ValueError, match="occur twice"):
-        joined([left, Part("form", {"id": ["a", "a"]})], "id")
+        joined([left, UploadedPart("form", {"id": ["a", "a"]})], "id")
 
 
 def test_a_read_only_server_shows_and_changes_nothing(tmp_path: Path) -> None:

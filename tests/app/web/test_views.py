@@ -17,13 +17,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.tree import DecisionTreeClassifier
 
 from multikernel import AverageMKLClassifier
-from multikernel.app.jobs.compare import Prepared
 from multikernel.app.jobs.predict import predictions
 from multikernel.app.tables.table import read_table
 from multikernel.app.web.learning import comparison
 from multikernel.app.web.learning.recipe import Recipe
-from multikernel.app.web.learning.shown import weights_of
+from multikernel.app.web.learning.summary import weights_of
 from multikernel.app.web.sentences import sentences
+from multikernel.auto import PreparedColumns
 
 
 def test_files_of_two_formats_are_views_of_one_model(
@@ -74,10 +74,10 @@ def test_a_comparison_of_methods_gives_each_view_kernels_of_its_own(monkeypatch:
             return super().fit(X, y, sample_weight)
 
     def few(*_: Any) -> dict[str, Any]:
-        tree = make_pipeline(Prepared(), DecisionTreeClassifier(random_state=0))
-        return {"kernels": make_pipeline(Prepared(), Heard()), "tree": tree}
+        tree = make_pipeline(PreparedColumns(), DecisionTreeClassifier(random_state=0))
+        return {"kernels": make_pipeline(PreparedColumns(), Heard()), "tree": tree}
 
-    monkeypatch.setattr(comparison, "contestants", few)
+    monkeypatch.setattr(comparison, "methods_to_compare", few)
     found = comparison.compared(recipe, X, y, lambda stage, part, said="": None)
     assert found["by_view"] == ["kernels"]
     assert all(any(name.startswith(f"{view}: ") for name in names) for names in fitted for view in views)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from multikernel.app.web.learning.names import in_short
+from multikernel.app.web.learning.summary import in_short
 from multikernel.app.web.sentences import sentences
 from multikernel.app.web.site import number
 

@@ -25,8 +25,9 @@ from typing import Any
 
 import typer
 
-from multikernel._files import check_new, write_whole
+from multikernel.app.cli.console import check_new
 from multikernel.app.cli.words import assigned, value_of
+from multikernel.files import write_whole
 
 _NOT_OF_A_RUN = frozenset({"config", "save-config", "force", "json", "help"})
 
@@ -39,7 +40,10 @@ def take_config(ctx: typer.Context, path: Path | None) -> Path | None:
     try:
         ctx.default_map = _defaults(path, command, _keys(ctx))
     except (OSError, ValueError) as error:
-        what = f"{path}: {error.strerror}" if isinstance(error, OSError) and error.strerror else str(error)
+        if isinstance(error, OSError) and error.strerror:
+            what = f"{path}: {error.strerror}"
+        else:
+            what = str(error)
         raise typer.BadParameter(" ".join(what.split()), param_hint="--config") from None
     return path
 
@@ -84,7 +88,7 @@ def check_config(path: Path | None, *, force: bool) -> None:
 
 
 def save_config(ctx: typer.Context, path: Path | None) -> None:
-    """Write the options of a command as it runs, with those that nobody gave."""
+    """Write the options of a command as it runs, with the defaults of the others."""
     if path is not None:
         write_whole(path, toml(str(ctx.info_name), run_options(ctx)).encode())
 
@@ -96,7 +100,10 @@ def run_options(ctx: typer.Context) -> dict[str, Any]:
         value = ctx.params.get(name)
         if value is None or value == [] or value == ():
             continue
-        options[key] = {n: _as_value(v) for n, v in assigned(value).items()} if key == "set" else _plain(value)
+        if key == "set":
+            options[key] = {n: _as_value(v) for n, v in assigned(value).items()}
+        else:
+            options[key] = _plain(value)
     return options
 
 

@@ -18,10 +18,11 @@ from typing import TYPE_CHECKING, Any
 import typer
 
 from multikernel.app.jobs.watch import Observe
+from multikernel.files import check_writable
 from multikernel.observer import Progress, listening
 
 if TYPE_CHECKING:
-    from multikernel.app.tables.table import Table
+    from multikernel.app.tables.table import CsvTable
 
 _SILENCE = 10.0  # seconds after which a fit says in a pipe how far it is
 _PIPE_WIDTH = 240  # columns of a table in a pipe, where lines need not be wrapped
@@ -46,7 +47,7 @@ def one_line_failures() -> Iterator[None]:
 
 
 @contextmanager
-def telling_what_is_left(checkpoint: Path | None) -> Iterator[None]:
+def reporting_what_is_left(checkpoint: Path | None) -> Iterator[None]:
     """Say on stderr what a directory of checkpoints holds of the work that is stopped, for the command that goes on."""
     try:
         yield
@@ -56,7 +57,7 @@ def telling_what_is_left(checkpoint: Path | None) -> Iterator[None]:
 
             for work in checkpoints(checkpoint):
                 if work.left:
-                    typer.echo(f"{work}, kept in {checkpoint}; the same command goes on from there", err=True)
+                    typer.echo(f"{work}, kept in {checkpoint}; the same command resumes from there", err=True)
         raise
 
 
@@ -66,7 +67,10 @@ def sentence(error: BaseException) -> str:
         return "there is not enough memory for this job"
     if isinstance(error, OSError) and error.strerror is not None and error.filename is not None:
         return f"{error.filename}: {error.strerror}"
-    text = str(error.args[0]) if isinstance(error, KeyError) and error.args else str(error)
+    if isinstance(error, KeyError) and error.args:
+        text = str(error.args[0])
+    else:
+        text = str(error)
     return " ".join(text.split()) or type(error).__name__
 
 
@@ -104,24 +108,24 @@ class ConsoleWatch:
         parts: dict[int, float] = {}  # how far each problem of the fit is
         with _bar(title, 1.0, "{task.percentage:.0f} %") as update:
 
-            def tell(progress: Progress) -> None:
+            def show(progress: Progress) -> None:
                 parts[progress.problem] = progress.part
                 update(completed=sum(parts.values()) / progress.problems, description=f"{title}, {progress.told}")
 
-            with listening(tell):
+            with listening(show):
                 yield
 
 
 def _now_and_then(title: str) -> Callable[[Progress], None]:
     last = perf_counter()
 
-    def tell(progress: Progress) -> None:
+    def show(progress: Progress) -> None:
         nonlocal last
         if perf_counter() - last >= _SILENCE:
             last = perf_counter()
             typer.echo(f"{title}: {progress}", err=True)
 
-    return tell
+    return show
 
 
 @contextmanager
@@ -135,7 +139,28 @@ def _bar(title: str, total: float, count: str) -> Iterator[Callable[..., None]]:
         yield partial(progress.update, progress.add_task(title, total=total))
 
 
-def read(path: Path, leave_out: Sequence[str] | None = None, groups: str | None = None) -> Table:
+def check_new(path: Path, *, force: bool, inputs: tuple[Path, ...] = (), option: str = "--out") -> None:
+    """OSError where a file cannot be written, is one of those to be read, or is there and was not meant to be replaced.
+
+    Parameters
+    ----------
+    path : the file to write
+    force : whether a file of that name may be replaced
+    inputs : files that will be read
+    option : what the user gave the name by
+    """
+    check_writable(path)
+    if not path.exists():
+        return
+    if any(other.exists() and path.samefile(other) for other in inputs):
+        raise FileExistsError(f"cannot write {path}: it is the file to be read; give another name to {option}")
+    if not force:
+        raise FileExistsError(
+            f"cannot write {path}: it exists; give another name to {option}, or --force to replace it"
+        )
+
+
+def read(path: Path, leave_out: Sequence[str] | None = None, groups: str | None = None) -> CsvTable:
     """A table without some columns, and with groups; what is unusual is said, on stderr since results go to stdout."""
     from multikernel.app.tables.table import read_table
 
@@ -160,7 +185,9 @@ def _plain(value: Any) -> Any:
         return _plain(value.tolist())
     if isinstance(value, float):
         return value if math.isfinite(value) else None
-    return value if value is None or isinstance(value, bool | int | str) else str(value)
+    if value is None or isinstance(value, bool | int | str):
+        return value
+    return str(value)
 
 
 def show_table(

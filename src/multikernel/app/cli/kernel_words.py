@@ -85,7 +85,7 @@ WORDS = {
 
 
 def parse(words: Sequence[str]) -> KernelFamily | None:
-    """The kernels of all words, joined in their order; None for no word. ValueError tells the right form of a word."""
+    """The kernels of all words, joined in their order; None for no word. ValueError with the right form of a word."""
     return reduce(add, map(_parse_word, words)) if words else None
 
 

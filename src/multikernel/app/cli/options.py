@@ -1,22 +1,60 @@
-"""Options that several commands have."""
+"""Options that several commands have, and what the shell offers after the tabulator key."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from multikernel.app.cli.completion import columns_of, kernel_words, parameter_names, typed_columns
 from multikernel.app.cli.config import take_config
 from multikernel.app.cli.kernel_words import WORDS, parse
-from multikernel.app.cli.words import assigned, declared
+from multikernel.app.cli.words import KINDS, assigned, declared
 
 if TYPE_CHECKING:
-    from multikernel.app.jobs.methods import Wish
-    from multikernel.datasets.dataset import Task
+    from multikernel.app.jobs.methods import FitRequest
+    from multikernel.datasets import Task
     from multikernel.kernels import KernelFamily
+
+_LARGEST = 5_000_000  # bytes of a file that is read while somebody waits for its columns
+
+
+def kernel_words(incomplete: str) -> Iterator[tuple[str, str]]:
+    """The words of --kernels with what they mean."""
+    yield from ((word.form, word.about) for word in WORDS.values() if word.form.startswith(incomplete))
+
+
+def columns_of(ctx: typer.Context, incomplete: str) -> Iterator[str]:
+    """The columns of the table that stands on the line already; none where it cannot be read."""
+    from multikernel.streams import Records
+
+    path = Path(str(next(iter(ctx.args), "")))  # where the line ends in an option, arguments are not shared out yet
+    try:
+        if path.stat().st_size <= _LARGEST:
+            yield from (name for name in Records.of(path).names if name.startswith(incomplete))
+    except (OSError, ValueError):
+        return
+
+
+def typed_columns(ctx: typer.Context, incomplete: str) -> Iterator[str]:
+    """The columns with each type that --type may declare."""
+    column, sign, _ = incomplete.rpartition("=")
+    names = [column] if sign else columns_of(ctx, incomplete)
+    yield from (word for name in names for kind in KINDS if (word := f"{name}={kind}").startswith(incomplete))
+
+
+def parameter_names(ctx: typer.Context, incomplete: str) -> Iterator[tuple[str, str]]:
+    """The parameters of the method that stands on the line already, or of the automatic estimator."""
+    from multikernel.app.jobs.methods import estimators_of, parameters_of
+
+    method = ctx.params.get("method")
+    for estimator in estimators_of(method):
+        for parameter in parameters_of(estimator):
+            if f"{parameter.name}=".startswith(incomplete):
+                yield f"{parameter.name}=", parameter.kind
+
 
 TaskName = StrEnum("TaskName", "auto classification regression")
 # The keys of methods.METHODS, repeated because that module imports all estimators.
@@ -59,7 +97,7 @@ Types = Annotated[
     typer.Option(
         "--type",
         metavar="COLUMN=KIND",
-        help="What a column holds, repeatable: number, category, date or text [default: its cells tell].",
+        help="What a column holds, repeatable: number, category, date or text [default: follows from its cells].",
         autocompletion=typed_columns,
     ),
 ]
@@ -124,13 +162,15 @@ def family_of(words: list[str] | None) -> KernelFamily | None:
 
 
 def task_of(name: TaskName) -> Task | None:
-    """The task that was named, None where the table is to tell."""
+    """The task that was named, None where the table decides."""
     if name is TaskName.auto:
         return None
-    return "classification" if name is TaskName.classification else "regression"
+    if name is TaskName.classification:
+        return "classification"
+    return "regression"
 
 
-def wish_of(
+def request_of(
     target: str,
     method: MethodName | None,
     task: TaskName,
@@ -140,16 +180,16 @@ def wish_of(
     seed: int,
     proba: bool = False,
     types: list[str] | None = None,
-) -> Wish:
+) -> FitRequest:
     """The options of a fit as one value; usage errors where a word of --kernels, --set or --type is wrong."""
     family = family_of(kernels)
-    from multikernel.app.jobs.methods import Wish
+    from multikernel.app.jobs.methods import FitRequest
 
     try:
         parameters = assigned(given or [])
     except ValueError as error:
         raise typer.BadParameter(str(error), param_hint="--set") from None
-    return Wish(target, method, task_of(task), family, *numbers, seed, parameters, proba, types_of(types))
+    return FitRequest(target, method, task_of(task), family, *numbers, seed, parameters, proba, types_of(types))
 
 
 def types_of(words: list[str] | None) -> dict[str, str]:

@@ -7,18 +7,14 @@ from typing import Annotated
 
 import typer
 
-from multikernel.app.cli.commands.app import app as application
-from multikernel.app.cli.commands.bench import bench
-from multikernel.app.cli.commands.compare import compare
-from multikernel.app.cli.commands.datasets import datasets
-from multikernel.app.cli.commands.demo import demo
+from multikernel.app.cli.commands.browser import app as application
+from multikernel.app.cli.commands.browser import repeat
+from multikernel.app.cli.commands.compare import bench, compare
+from multikernel.app.cli.commands.experiments import demo, reproduce
 from multikernel.app.cli.commands.fit import fit
-from multikernel.app.cli.commands.methods import methods
+from multikernel.app.cli.commands.lists import datasets, methods
 from multikernel.app.cli.commands.path import path
-from multikernel.app.cli.commands.predict import predict
-from multikernel.app.cli.commands.repeat import repeat
-from multikernel.app.cli.commands.report import report
-from multikernel.app.cli.commands.reproduce import reproduce
+from multikernel.app.cli.commands.use import predict, report
 from multikernel.app.cli.options import EPILOG
 
 # Without rich's boxes and colours, help and usage errors are the same text on a terminal, in a pipe and in a log.
@@ -32,8 +28,8 @@ app = typer.Typer(
 )
 
 
-def _version(asked: bool) -> None:
-    if asked:
+def _version(requested: bool) -> None:
+    if requested:
         from importlib.metadata import version
 
         typer.echo(f"multikernel {version('multikernel')}")

@@ -8,7 +8,7 @@ import numpy as np
 
 
 @dataclass(frozen=True)
-class Plan:
+class StudyPlan:
     """How the comparison is made."""
 
     folds: int = 10  # outer folds, on which methods are tested
@@ -71,7 +71,7 @@ class Score:
 
 
 @dataclass(frozen=True)
-class Learned:
+class LearnedMix:
     """EasyMKL on all rows."""
 
     lam: float  # the median of the values chosen in the folds
@@ -94,7 +94,7 @@ class Study:
     labels: tuple[str, str]  # the names of the two classes
     counts: tuple[int, int]  # the samples of each
     scores: tuple[Score, ...]  # one for each method
-    learned: Learned
+    learned: LearnedMix
     remarks: tuple[str, ...]  # the warnings of the final fits
     seconds: float  # of the whole study
 

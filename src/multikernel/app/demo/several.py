@@ -6,22 +6,19 @@ gradient boosting, which choose their parameters on inner folds, on the same out
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 import pandas as pd
-from sklearn.base import clone
 from threadpoolctl import threadpool_limits
 
-from multikernel._typing import Array
-from multikernel.app.jobs.compare import Comparison, Result, contestants
+from multikernel.app.jobs.compare import Comparison, MethodScores, fold_score, methods_to_compare
 from multikernel.app.jobs.methods import shuffled_folds
-from multikernel.auto.base import MultiKernelEstimator
-from multikernel.datasets.dataset import Task
+from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor
+from multikernel.datasets import Task
+from multikernel.typing import Array
 
 _BESIDE = ("automatic", "one Gaussian (SVC)", "one Gaussian (kernel ridge)", "gradient boosting")
 _IMAGES = 500
@@ -55,7 +52,7 @@ class Job:
 
     def given(self, model: Any, rows: Array) -> Any:
         """Some rows as a model takes them: views by name where it knows of views, else one table."""
-        if len(self.views) > 1 and isinstance(model, MultiKernelEstimator):
+        if len(self.views) > 1 and isinstance(model, MultiKernelClassifier | MultiKernelRegressor):
             return {name: view.iloc[rows].reset_index(drop=True) for name, view in self.views.items()}
         return self.table.iloc[rows].reset_index(drop=True)
 
@@ -104,7 +101,8 @@ def strokes(images: Array) -> Array:
     down, right = np.gradient(images, axis=(1, 2))
     size = np.hypot(down, right)
     direction = np.floor(_ORIENTATIONS * np.mod(np.arctan2(down, right), np.pi) / np.pi) % _ORIENTATIONS
-    n, half = len(images), images.shape[1] // 2
+    n = len(images)
+    half = images.shape[1] // 2
     quarters = [
         (size * (direction == each)).reshape(n, 2, half, 2, half).sum(axis=(2, 4)) for each in range(_ORIENTATIONS)
     ]
@@ -116,17 +114,19 @@ JOBS: tuple[Callable[[], Job], ...] = (patients, digits)
 
 def compared(job: Job, folds: int, seed: int, observe: Callable[[str], None] = lambda what: None) -> Comparison:
     """The methods on the outer folds; ``observe`` is called with a word after each method."""
-    rows, results = np.arange(len(job.y)), []
-    models = contestants(job.task, job.table.shape[1], seed)
+    rows = np.arange(len(job.y))
+    results = []
+    models = methods_to_compare(job.task, job.table.shape[1], seed)
     for name in (name for name in models if name in _BESIDE):
-        scores, start = [], perf_counter()
+        found = []
         for train, test in shuffled_folds(job.task, folds, seed).split(rows, job.y):
             # one thread for all of them, as in the studies: times repeat better
-            with warnings.catch_warnings(), threadpool_limits(1):
-                warnings.simplefilter("ignore")  # of parameters that are tried
-                fitted = clone(models[name]).fit(job.given(models[name], train), job.y[train])
-                scores.append(float(fitted.score(job.given(fitted, test), job.y[test])))
-        results.append(Result(name, tuple(scores), (perf_counter() - start) / folds))
+            training = job.given(models[name], train), job.y[train]
+            held_out = job.given(models[name], test), job.y[test]
+            with threadpool_limits(1):
+                found.append(fold_score(models[name], training, held_out))
+        scores = tuple(score for score, _ in found)
+        results.append(MethodScores(name, scores, sum(seconds for _, seconds in found) / folds))
         observe(f"method {name}")
     measure = "accuracy" if job.task == "classification" else "R2"
     shape = len(job.y), job.table.shape[1]

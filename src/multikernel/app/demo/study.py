@@ -23,20 +23,20 @@ from sklearn.preprocessing import MinMaxScaler
 from sklearn.svm import SVC
 from threadpoolctl import threadpool_limits
 
-from multikernel._typing import Array
-from multikernel.app.demo.results import Learned, Outcome, Plan, Score, Study
-from multikernel.banks import bind
+from multikernel import bind
+from multikernel.app.demo.results import LearnedMix, Outcome, Score, Study, StudyPlan
 from multikernel.datasets import Dataset
 from multikernel.diagnostics import center_of_mass, spectral_ratios
 from multikernel.estimators import AverageMKLClassifier, EasyMKLClassifier
 from multikernel.kernels import HomogeneousPolynomial, homogeneous_polynomials
 from multikernel.selection import BankSearchCV
+from multikernel.typing import Array
 
 SVC_GRID = {"C": [0.1, 1.0, 10.0, 100.0, 1000.0], "gamma": [0.01, 0.1, 1.0, 10.0]}
 
 
 @dataclass(frozen=True)
-class Method:
+class StudyMethod:
     """One row of the comparison: a name and the search that chooses its parameters."""
 
     key: str
@@ -44,7 +44,7 @@ class Method:
     search: Callable[[Array, Array], Any]
 
 
-def compare(data: Dataset, plan: Plan, observe: Callable[[str], None] = lambda what: None) -> Study:
+def compare(data: Dataset, plan: StudyPlan, observe: Callable[[str], None] = lambda what: None) -> Study:
     """Compare all methods on a data set of two classes; ``observe`` is called with a word after each outer fold.
 
     ValueError where the data set has no table of features, not two classes, or too few samples for the folds.
@@ -80,7 +80,7 @@ def compare(data: Dataset, plan: Plan, observe: Callable[[str], None] = lambda w
     )
 
 
-def _two_classes(data: Dataset, plan: Plan) -> tuple[Array, Array, tuple[str, str]]:
+def _two_classes(data: Dataset, plan: StudyPlan) -> tuple[Array, Array, tuple[str, str]]:
     """Dense features, a target of 0 and 1, and the names of the two classes."""
     if data.task != "classification" or getattr(data.X, "ndim", 1) != 2:
         raise ValueError(f"{data.name} is not a table of features with classes; the demo compares classifiers")
@@ -94,7 +94,7 @@ def _two_classes(data: Dataset, plan: Plan) -> tuple[Array, Array, tuple[str, st
     return np.asarray(X, dtype=float), y, (str(classes[0]), str(classes[1]))
 
 
-def _methods(plan: Plan) -> tuple[Method, ...]:
+def _methods(plan: StudyPlan) -> tuple[StudyMethod, ...]:
     inner = StratifiedKFold(plan.inner_folds, shuffle=True, random_state=plan.seed)
     family = homogeneous_polynomials(plan.max_degree)
     single = [[HomogeneousPolynomial(d).normalized()] for d in range(1, plan.max_degree + 1)]  # degree 0 is constant
@@ -110,11 +110,11 @@ def _methods(plan: Plan) -> tuple[Method, ...]:
         return fixed(coarse.best_params_["kernels"])(X, y)
 
     return (
-        Method("easymkl", "EasyMKL (learned weights)", search(EasyMKLClassifier(family), lam=plan.lams)),
-        Method("average", "Average of all degrees", fixed(family)),
-        Method("top", f"Degree {plan.max_degree} alone", fixed(single[-1])),
-        Method("best", "Best single degree", best),
-        Method("svc", "SVC, RBF (scikit-learn)", GridSearchCV(SVC(), SVC_GRID, cv=inner, scoring="roc_auc").fit),
+        StudyMethod("easymkl", "EasyMKL (learned weights)", search(EasyMKLClassifier(family), lam=plan.lams)),
+        StudyMethod("average", "Average of all degrees", fixed(family)),
+        StudyMethod("top", f"Degree {plan.max_degree} alone", fixed(single[-1])),
+        StudyMethod("best", "Best single degree", best),
+        StudyMethod("svc", "SVC, RBF (scikit-learn)", GridSearchCV(SVC(), SVC_GRID, cv=inner, scoring="roc_auc").fit),
     )
 
 
@@ -125,7 +125,7 @@ def _warm_up(X: Array, y: Array) -> None:
     SVC().fit(X[few], y[few])
 
 
-def _run(method: Method, X: Array, y: Array, X_test: Array, y_test: Array) -> tuple[Outcome, list[str]]:
+def _run(method: StudyMethod, X: Array, y: Array, X_test: Array, y_test: Array) -> tuple[Outcome, list[str]]:
     """One method on one fold, and the warnings of its final fit."""
     with warnings.catch_warnings():
         # Parameters at which a fit does not converge may be tried; the warnings at those chosen are reported below.
@@ -134,7 +134,7 @@ def _run(method: Method, X: Array, y: Array, X_test: Array, y_test: Array) -> tu
         start = perf_counter()
         search = method.search(X, y)
         search_seconds = perf_counter() - start
-    with warnings.catch_warnings(record=True) as heard:
+    with warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         start = perf_counter()
         model = clone(search.best_estimator_).fit(X, y)
@@ -147,24 +147,26 @@ def _run(method: Method, X: Array, y: Array, X_test: Array, y_test: Array) -> tu
         choice=_choice(model),
         gap=getattr(model, "duality_gap_", None),
     )
-    return outcome, [" ".join(str(w.message).split()) for w in heard]
+    return outcome, [" ".join(str(w.message).split()) for w in warned]
 
 
 def _choice(model: Any) -> str:
     """The parameters chosen other than lam, in a few words."""
     if isinstance(model, SVC):
         return f"C {model.C:g}, gamma {model.gamma:g}"
-    return f"degree {model.kernels[0].kernel.degree}" if isinstance(model.kernels, list) else ""
+    if isinstance(model.kernels, list):
+        return f"degree {model.kernels[0].kernel.degree}"
+    return ""
 
 
-def _learn_on_all(X: Array, y: Array, plan: Plan, lam: float) -> Learned:
+def _learn_on_all(X: Array, y: Array, plan: StudyPlan, lam: float) -> LearnedMix:
     scaled = MinMaxScaler().fit_transform(X)
     degrees = np.arange(plan.max_degree + 1)
     family = homogeneous_polynomials(plan.max_degree)
     model = EasyMKLClassifier(family, lam=lam).fit(scaled, y)
     bank = bind(family, scaled)
     ratio, average_ratio = spectral_ratios(bank, [model.weights_, np.full(len(degrees), 1.0 / len(degrees))]).tolist()
-    return Learned(
+    return LearnedMix(
         lam=float(lam),
         weights=tuple(model.weights_.tolist()),
         ratios=tuple(spectral_ratios(bank).tolist()),

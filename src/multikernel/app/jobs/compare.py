@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
-from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.base import clone
 from sklearn.compose import TransformedTargetRegressor
 from sklearn.ensemble import (
     HistGradientBoostingClassifier,
@@ -30,16 +30,12 @@ from sklearn.pipeline import Pipeline, make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.svm import SVC
 
-from multikernel._folds import Fold
-from multikernel._typing import Array
 from multikernel.app.jobs.methods import GRIDS, INNER_FOLDS, folds_of, most_folds, shuffled_folds
 from multikernel.app.jobs.watch import Watch
-from multikernel.app.tables.columns import Columns
-from multikernel.app.tables.table import Table, read_target
-from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor
-from multikernel.auto.preparation import Preparation
-from multikernel.auto.table import read
-from multikernel.datasets.dataset import Task
+from multikernel.app.tables.columns import ColumnKinds
+from multikernel.app.tables.table import CsvTable, read_target
+from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor, PreparedColumns
+from multikernel.datasets import Task
 from multikernel.estimators import (
     AverageMKLClassifier,
     AverageMKLRegressor,
@@ -47,8 +43,9 @@ from multikernel.estimators import (
     L1MKLClassifier,
     MultipleKernelRidgeCV,
 )
-from multikernel.persistence.checkpoint import Checkpoint
-from multikernel.selection import BankSearchCV
+from multikernel.persistence import Checkpoint
+from multikernel.selection import BankSearchCV, Fold
+from multikernel.typing import Array
 
 _GAMMAS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0)  # times 1 / features
 _TREES = 300
@@ -56,7 +53,7 @@ _BOOSTING = {"learning_rate": [0.03, 0.1], "max_leaf_nodes": [7, 31]}
 
 
 @dataclass(frozen=True)
-class Result:
+class MethodScores:
     """A method on the outer folds."""
 
     method: str
@@ -92,7 +89,7 @@ class Comparison:
     columns: int
     folds: int
     seed: int
-    results: tuple[Result, ...]
+    results: tuple[MethodScores, ...]
 
     def to_json(self) -> dict[str, Any]:
         """The comparison by names, its methods in the order in which they ran."""
@@ -117,30 +114,8 @@ class Comparison:
         }
 
 
-class Prepared(TransformerMixin, BaseEstimator):  # type: ignore[misc]
-    """Columns as the automatic estimator sees them: numbers scaled, gaps filled in, indicators, words.
-
-    Parameters
-    ----------
-    types : dict from columns to what they are declared to hold, or None
-    """
-
-    def __init__(self, types: Any = None) -> None:
-        self.types = types
-
-    def fit(self, X: Any, y: Any = None) -> Self:
-        """What the training table tells."""
-        self.preparation_ = Preparation.of(read(X), self.types)
-        return self
-
-    def transform(self, X: Any) -> Array:
-        """A matrix with a row for each sample."""
-        samples = self.preparation_.samples(self.preparation_.read(X))
-        return np.hstack([samples.plain, *(words.toarray() for words in samples.sparse)])
-
-
-def contest(
-    table: Table,
+def compare_methods(
+    table: CsvTable,
     target: str,
     task: Task | None,
     folds: int,
@@ -163,8 +138,8 @@ def contest(
             f"{INNER_FOLDS} inner ones need {max(folds, 2 * INNER_FOLDS)}; give more rows, or fewer --folds"
         )
     table.check_types(types or {}, target)
-    X = Columns.learn(found, types).frame(table)
-    models = contestants(decided, X.shape[1], seed, types, groups is not None)
+    X = ColumnKinds.learn(found, types).frame(table)
+    models = methods_to_compare(decided, X.shape[1], seed, types, groups is not None)
     unknown = [name for name in only or () if name not in models]
     if unknown:
         raise ValueError(f"--only {unknown[0]!r} is none of the methods; they are {', '.join(models)}")
@@ -182,17 +157,31 @@ def contest(
 
 def _result(
     name: str, model: Any, X: Any, y: Array, groups: Array | None, folds: Sequence[Fold], kept: Checkpoint
-) -> Result:
+) -> MethodScores:
     def measured(train: Array, test: Array) -> tuple[float, float]:
-        start = perf_counter()
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of parameters that are tried, and categories of a test fold
-            fitted = clone(model).fit(X.iloc[train], y[train], **_grouped(model, groups, train))
-            score = float(fitted.score(X.iloc[test], y[test]))
-        return score, perf_counter() - start
+        given = _grouped(model, groups, train)
+        return fold_score(model, (X.iloc[train], y[train]), (X.iloc[test], y[test]), **given)
 
     each = [kept.part(_part(name, fold), partial(measured, *rows)) for fold, rows in enumerate(folds)]
-    return Result(name, tuple(score for score, _ in each), sum(seconds for _, seconds in each) / len(each))
+    return MethodScores(name, tuple(score for score, _ in each), sum(seconds for _, seconds in each) / len(each))
+
+
+def fold_score(
+    model: Any, training: tuple[Any, Array], held_out: tuple[Any, Array], **given: Any
+) -> tuple[float, float]:
+    """The score of a method on one fold, and the seconds of choosing, fitting and scoring.
+
+    Parameters
+    ----------
+    model : the estimator, which is not changed
+    training, held_out : samples and targets
+    given : further arguments of ``fit``
+    """
+    start = perf_counter()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of parameters that are tried, and categories of a test fold
+        score = float(clone(model).fit(*training, **given).score(*held_out))
+    return score, perf_counter() - start
 
 
 def _grouped(model: Any, groups: Array | None, rows: Array) -> dict[str, Any]:
@@ -207,7 +196,7 @@ def _part(name: str, fold: int) -> str:
     return f"{name}, fold {fold + 1}"
 
 
-def contestants(
+def methods_to_compare(
     task: Task, columns: int, seed: int, types: Mapping[str, str] | None = None, grouped: bool = False
 ) -> dict[str, Any]:
     """The methods by name: the automatic estimator, learned weights and their baselines, a tuned Gaussian, trees.
@@ -222,41 +211,57 @@ def contestants(
     if grouped:
         splitter = StratifiedGroupKFold if task == "classification" else GroupKFold
         inner = splitter(INNER_FOLDS, shuffle=True, random_state=seed)
-    gammas = [gamma / columns for gamma in _GAMMAS]
     trees = {"n_estimators": _TREES, "random_state": seed}
 
+    def prepared(model: Any) -> Any:
+        return make_pipeline(PreparedColumns(types), model)
+
     def searched(model: Any, parameter: str) -> Any:
-        return make_pipeline(Prepared(types), BankSearchCV(model, {parameter: GRIDS[parameter]}, cv=inner))
+        return prepared(BankSearchCV(model, {parameter: GRIDS[parameter]}, cv=inner))
 
     if task == "classification":
-        gaussian = GridSearchCV(SVC(), {"C": GRIDS["C"], "gamma": gammas}, cv=inner)
         return {
             "automatic": MultiKernelClassifier(types=types, random_state=seed),
             "L1MKL": searched(L1MKLClassifier(), "C"),
             "EasyMKL": searched(EasyMKLClassifier(), "lam"),
             "average of kernels": searched(AverageMKLClassifier(), "C"),
-            "one Gaussian (SVC)": make_pipeline(Prepared(types), gaussian),
-            "random forest": make_pipeline(Prepared(types), RandomForestClassifier(**trees)),
-            "gradient boosting": make_pipeline(
-                Prepared(types), GridSearchCV(HistGradientBoostingClassifier(random_state=seed), _BOOSTING, cv=inner)
+            "one Gaussian (SVC)": prepared(gaussian(task, columns, inner)),
+            "random forest": prepared(RandomForestClassifier(**trees)),
+            "gradient boosting": prepared(
+                GridSearchCV(HistGradientBoostingClassifier(random_state=seed), _BOOSTING, cv=inner),
             ),
         }
-    ridge = GridSearchCV(KernelRidge(kernel="rbf"), {"alpha": GRIDS["alpha"], "gamma": gammas}, cv=inner)
     return {
         "automatic": MultiKernelRegressor(types=types, random_state=seed),
-        "MultipleKernelRidgeCV": make_pipeline(Prepared(types), MultipleKernelRidgeCV()),
+        "MultipleKernelRidgeCV": prepared(MultipleKernelRidgeCV()),
         "average of kernels": searched(AverageMKLRegressor(), "alpha"),
-        "one Gaussian (kernel ridge)": make_pipeline(
-            Prepared(types), TransformedTargetRegressor(ridge, transformer=StandardScaler())
-        ),
-        "random forest": make_pipeline(Prepared(types), RandomForestRegressor(**trees)),
-        "gradient boosting": make_pipeline(
-            Prepared(types), GridSearchCV(HistGradientBoostingRegressor(random_state=seed), _BOOSTING, cv=inner)
+        "one Gaussian (kernel ridge)": prepared(gaussian(task, columns, inner)),
+        "random forest": prepared(RandomForestRegressor(**trees)),
+        "gradient boosting": prepared(
+            GridSearchCV(HistGradientBoostingRegressor(random_state=seed), _BOOSTING, cv=inner)
         ),
     }
 
 
-def rows_of(results: Sequence[Result]) -> list[list[str]]:
+def gaussian(task: Task, columns: int, inner: Any, *, quick: bool = False) -> Any:
+    """One Gaussian kernel whose width and regularisation are chosen on inner folds.
+
+    Parameters
+    ----------
+    task, columns : what is learned, of how many columns
+    inner : the splitter of the inner folds
+    quick : bool, whether values at the ends of the grid are left out
+    """
+    gammas = [gamma / columns for gamma in (_GAMMAS[1:-1] if quick else _GAMMAS)]
+    if task == "classification":
+        costs = GRIDS["C"][1:] if quick else GRIDS["C"]
+        return GridSearchCV(SVC(), {"C": costs, "gamma": gammas}, cv=inner)
+    alphas = GRIDS["alpha"][:-1] if quick else GRIDS["alpha"]
+    ridge = GridSearchCV(KernelRidge(kernel="rbf"), {"alpha": alphas, "gamma": gammas}, cv=inner)
+    return TransformedTargetRegressor(ridge, transformer=StandardScaler())
+
+
+def rows_of(results: Sequence[MethodScores]) -> list[list[str]]:
     """The lines of the table, the best first."""
     ordered = sorted(results, key=lambda result: -result.mean)
     return [[r.method, f"{r.mean:.4f} +- {r.std:.4f}", f"{r.seconds:.2f}"] for r in ordered]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -11,18 +11,17 @@ from typing import Any
 import numpy as np
 
 from multikernel import streams
-from multikernel._typing import Array
-from multikernel.app.jobs.fit_method import certificate
-from multikernel.app.jobs.methods import Wish, make_model
+from multikernel.app.jobs.methods import FitRequest, make_model
 from multikernel.app.jobs.watch import Watch
-from multikernel.datasets.dataset import Task
+from multikernel.certificate import certificate_of
+from multikernel.datasets import Task
 from multikernel.kernels import for_columns
-from multikernel.streams import Source
-from multikernel.streams.source import bytes_of
+from multikernel.streams import Source, bytes_of
+from multikernel.typing import Array
 
 _METHOD = "rls2"  # without --method: weights of few kernels, from sums
 _CLASSES = 20  # distinct integers at most that are taken for classes
-_SHOWN = 10  # how many of the largest weights are told
+_SHOWN = 10  # how many of the largest weights are printed
 _CELLS = 4.0  # times its size that a CSV file takes where it is read at once
 
 
@@ -53,36 +52,40 @@ class Streaming:
         return make(path, target, memory=self.memory, checkpoint=self.checkpoint, **more)
 
 
-def train(path: Path, wish: Wish, streaming: Streaming, watch: Watch) -> tuple[Any, dict[str, Any], dict[str, Any]]:
+def train(
+    path: Path, request: FitRequest, streaming: Streaming, watch: Watch
+) -> tuple[Any, dict[str, Any], dict[str, Any]]:
     """The model, the metadata of its file, and what was learned, by names."""
-    if wish.types:
+    if request.types:
         raise ValueError(f"{path} is read in chunks, which --type does not reach; declare the types in the file")
-    source = streaming.source(path, wish.target)
+    source = streaming.source(path, request.target)
     head = next(islice(source.chunks(), 1), None)
     if head is None:
         raise ValueError(f"{path} has no row")
-    task = wish.task or _task(np.asarray(head.y))
-    given = {"approximation": "nystroem"} | dict(wish.parameters)
-    asked = replace(wish, method=wish.method or _METHOD, parameters=given, task=task)
-    family = for_columns(head.X) if wish.kernels is None else wish.kernels.standardized()
-    model = make_model(replace(asked, kernels=family), task)
+    task = request.task or _task(np.asarray(head.y))
+    given = {"approximation": "nystroem"} | dict(request.parameters)
+    decided = replace(request, method=request.method or _METHOD, parameters=given, task=task)
+    if request.kernels is None:
+        family = for_columns(head.X)
+    else:
+        family = request.kernels.standardized()
+    model = make_model(replace(decided, kernels=family), task)
     with watch.fitting("fit"):
         model.fit(source)
-    model._state, model._solved_last = None, ()  # the sums, which a file of the model need not hold
-    kind, value = certificate(model)
+    model = streams.without_sums(model)
     weights = np.atleast_2d(model.weights_).mean(axis=0).tolist()
-    metadata = {"stream": {"features": list(source.taken), "target": wish.target}}
+    metadata = {"stream": {"features": list(source.taken), "target": request.target}}
     return (
         model,
         metadata,
         {
             "method": type(model).__name__,
             "task": task,
-            "target": wish.target,
+            "target": request.target,
             "features": list(source.taken),
             "score_first_rows": float(model.score(head.X, head.y)),
             "measure": "accuracy" if task == "classification" else "R2",
-            "certificate": {"kind": kind, "value": value},
+            "certificate": asdict(certificate_of(model)),
             "kernels": len(weights),
             "approximation_error": float(np.max(model.approximation_error_)),
             "weights": [
@@ -121,4 +124,6 @@ def _task(y: Array) -> Task:
     if y.dtype.kind not in "iuf":
         return "classification"
     few = len(np.unique(y)) <= _CLASSES and len(y) > 2 * _CLASSES
-    return "classification" if few and bool((y == np.round(y)).all()) else "regression"
+    if few and bool((y == np.round(y)).all()):
+        return "classification"
+    return "regression"

@@ -11,22 +11,20 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
 from multikernel import path
-from multikernel._typing import Array
-from multikernel.app.jobs.methods import Wish, estimator_of, folds_of, make_model, most_folds, regularisation
+from multikernel.app.jobs.methods import (
+    PATHS,
+    FitRequest,
+    estimator_of,
+    folds_of,
+    make_model,
+    most_folds,
+    regularisation,
+)
 from multikernel.app.jobs.watch import Watch
-from multikernel.app.tables.encoding import Encoding
-from multikernel.app.tables.table import Table
-from multikernel.estimators.simplicity import simplest_first
-from multikernel.paths import Path
-
-_VALUES = {
-    "lam": np.linspace(0.0, 1.0, 11),
-    "C": np.logspace(-2, 3, 11),
-    "alpha": np.logspace(-6, 2, 9),
-    "p": np.array([1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 8.0, 16.0]),
-    "smoothing": np.logspace(-2, 2, 9),
-    "rho": np.linspace(1.1, 2.0, 10),
-}
+from multikernel.app.tables.encoding import TableEncoding
+from multikernel.app.tables.table import CsvTable
+from multikernel.paths import Path, simplest_first
+from multikernel.typing import Array
 
 
 @dataclass(frozen=True)
@@ -55,14 +53,16 @@ class Followed:
     @property
     def simplest(self) -> int:
         """The position of the simplest model whose mean score is within one standard error of the best."""
-        mean, error = self.scores.mean(axis=0), self.scores.std(axis=0, ddof=1) / np.sqrt(len(self.scores))
+        mean = self.scores.mean(axis=0)
+        error = self.scores.std(axis=0, ddof=1) / np.sqrt(len(self.scores))
         order = simplest_first(self.parameter, self.path.values)
         good = mean[order] >= mean[self.best] - error[self.best]
         return int(order[np.argmax(good)])
 
     def to_json(self) -> dict[str, Any]:
         """The path by names."""
-        found, training = self.path, self.path.train_score
+        found = self.path
+        training = self.path.train_score
         steps = [
             {
                 "value": found.values[s],
@@ -88,37 +88,37 @@ class Followed:
 
 
 def follow(
-    table: Table,
-    wish: Wish,
+    table: CsvTable,
+    request: FitRequest,
     parameter: str | None,
     values: Array | None,
     folds: int,
     watch: Watch,
     checkpoint: FilePath | None = None,
 ) -> Followed:
-    """Follow the method that was asked for; ValueError where the table or an option does not allow it.
+    """Follow the requested method; ValueError where the table or an option does not allow it.
 
     With a directory ``checkpoint``, each step is kept there.
     """
-    encoding, raw, y = Encoding.learn(table, wish.target, wish.task, wish.types)
+    encoding, raw, y = TableEncoding.learn(table, request.target, request.task, request.types)
     task = encoding.task
     most = most_folds(y, task, table.groups)
     if most < folds:
         raise ValueError(
-            f"{table.file}: column {wish.target!r} allows {most} folds, and {folds} are asked for; "
+            f"{table.file}: column {request.target!r} allows {most} folds, and {folds} are requested; "
             "give more rows, or fewer --folds"
         )
-    model = make_model(wish, task)
-    parameter = parameter or _parameter_of(model, wish, encoding)
-    if values is None and parameter not in _VALUES:
+    model = make_model(request, task)
+    parameter = parameter or _parameter_of(model, request, encoding)
+    if values is None and parameter not in PATHS:
         raise ValueError(f"no values are known that suit {parameter!r}; give them with --values")
-    values = _VALUES[parameter] if values is None else values
+    values = PATHS[parameter] if values is None else values
     pipeline = make_pipeline(MinMaxScaler().set_output(transform="pandas"), model)
     scores = []
     with watch.steps(folds + 1, "path") as observe:
         whole = path(pipeline, raw, y, parameter, values, checkpoint=checkpoint, groups=table.groups)
         observe("all samples")
-        for k, (fit, held) in enumerate(folds_of(task, folds, wish.seed, y, table.groups), start=1):
+        for k, (fit, held) in enumerate(folds_of(task, folds, request.seed, y, table.groups), start=1):
             validation = (raw.iloc[held], y[held])
             own = raw.iloc[fit], y[fit]
             groups = None if table.groups is None else table.groups[fit]
@@ -129,10 +129,10 @@ def follow(
     return Followed(type(model).__name__, parameter, measure, whole, np.array(scores))
 
 
-def _parameter_of(model: Any, wish: Wish, encoding: Encoding) -> str:
+def _parameter_of(model: Any, request: FitRequest, encoding: TableEncoding) -> str:
     """What regularises the method."""
-    name = wish.chosen(encoding.task)
-    options = estimator_of(name, encoding.task, wish.target)[1]
+    name = request.chosen(encoding.task)
+    options = estimator_of(name, encoding.task, request.target)[1]
     if not options:
         raise ValueError(f"{name} chooses its regularisation by itself; name another --parameter to follow")
     return regularisation(model, options)
@@ -148,8 +148,13 @@ def numbers_of(text: str) -> Array:
 
 def rows_of(followed: Followed) -> list[list[str]]:
     """The lines of the table, in the order of the values."""
-    found, mean, spread = followed.path, followed.scores.mean(axis=0), followed.scores.std(axis=0, ddof=1)
-    training = np.full(len(found), np.nan) if found.train_score is None else found.train_score
+    found = followed.path
+    mean = followed.scores.mean(axis=0)
+    spread = followed.scores.std(axis=0, ddof=1)
+    if found.train_score is None:
+        training = np.full(len(found), np.nan)
+    else:
+        training = found.train_score
     marks = [
         " and ".join(
             ["best"] * (s == followed.best) + ["simplest within one standard error"] * (s == followed.simplest)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
@@ -10,13 +10,13 @@ import numpy as np
 from sklearn.base import is_classifier
 from sklearn.metrics import confusion_matrix
 
-from multikernel._typing import Array
-from multikernel.app.jobs.fit_method import certificate
 from multikernel.app.jobs.predict import samples_of
-from multikernel.app.tables.table import Table
-from multikernel.auto.explanation import Explanation
-from multikernel.datasets.column import decide
+from multikernel.app.tables.table import CsvTable
+from multikernel.auto import Explanation
+from multikernel.certificate import Certificate, certificate_of
+from multikernel.datasets import Task, decide
 from multikernel.persistence import read
+from multikernel.typing import Array
 
 
 @dataclass(frozen=True)
@@ -53,8 +53,8 @@ class Inspected:
     classes : list, None of a regressor
     names, weights : the kernels and their weights (mean over problems), the largest first; of the automatic estimator
         its candidates and their shares
-    certificate : its kind and value; of the automatic estimator that of its blend
-    explanation : Explanation or None, what the automatic estimator tells
+    certificate : that of the model; of the automatic estimator that of its blend
+    explanation : Explanation or None, that of the automatic estimator
     tested : on rows whose target is known, where they were given
     """
 
@@ -64,19 +64,21 @@ class Inspected:
     classes: list[Any] | None
     names: tuple[str, ...]
     weights: Array
-    certificate: tuple[str, float]
+    certificate: Certificate
     explanation: Explanation | None
     tested: Tested | None
 
     @property
     def sentences(self) -> tuple[str, ...]:
-        """What the automatic estimator tells, without its table."""
-        told = self.explanation
-        return () if told is None else (*told.data, *told.choice, *told.warnings)
+        """What the automatic estimator says of its choice, without the table."""
+        explanation = self.explanation
+        if explanation is None:
+            return ()
+        return (*explanation.data, *explanation.choice, *explanation.warnings)
 
     def to_json(self) -> dict[str, Any]:
         """The model by names."""
-        (kind, value), tested = self.certificate, self.tested
+        tested = self.tested
         return {
             "file": self.file,
             "method": self.method,
@@ -86,7 +88,7 @@ class Inspected:
                 {"kernel": name, "weight": weight} for name, weight in zip(self.names, self.weights, strict=True)
             ]
             or None,
-            "certificate": {"kind": kind, "value": value},
+            "certificate": asdict(self.certificate),
             "sentences": list(self.sentences) or None,
             "test": None
             if tested is None
@@ -101,25 +103,39 @@ class Inspected:
         }
 
 
-def inspect(path: Path, table: Table | None) -> Inspected:
+def inspect(path: Path, table: CsvTable | None) -> Inspected:
     """Look into a model; ValueError where ``fit`` has not written it, or the rows do not fit it."""
     model, metadata = read(path)
     if not {"columns", "table"} & metadata.keys():
         raise ValueError(f"{path} holds a model without a table's columns; it has to be one that fit has written")
     target = metadata.get("target") or metadata.get("table", {}).get("target")
-    told = getattr(model, "explanation_", None)
-    names, weights = _mixed(model) if told is None else _blended(told)
+    return inspect_model(
+        model, str(path), target, None if table is None else _on_table(path, model, metadata, target, table)
+    )
+
+
+def inspect_model(model: Any, file: str, target: str | None, tested: Tested | None) -> Inspected:
+    """What a fitted model learned.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    file, target : the names of the model and of what it predicts
+    tested : what came of a test, if there was one
+    """
+    explanation = getattr(model, "explanation_", None)
+    names, weights = _mixed(model) if explanation is None else _blended(explanation)
     order = np.argsort(-weights, kind="stable")
     return Inspected(
-        file=str(path),
+        file=file,
         method=type(model).__name__,
         target=target,
         classes=model.classes_.tolist() if is_classifier(model) else None,
         names=tuple(names[k] for k in order),
         weights=weights[order],
-        certificate=certificate(model),
-        explanation=told,
-        tested=None if table is None else _tested(path, model, metadata, target, table),
+        certificate=certificate_of(model),
+        explanation=explanation,
+        tested=tested,
     )
 
 
@@ -128,29 +144,46 @@ def _mixed(model: Any) -> tuple[list[str], Array]:
     return [str(name) for name in model.kernel_names_], np.atleast_2d(model.weights_).mean(axis=0)
 
 
-def _blended(told: Explanation) -> tuple[list[str], Array]:
+def _blended(explanation: Explanation) -> tuple[list[str], Array]:
     """Candidates and their shares."""
-    return [row.candidate for row in told.rows[:-1]], np.array([row.weight for row in told.rows[:-1]], dtype=float)
+    rows = explanation.rows[:-1]  # the last one is their blend
+    return [row.candidate for row in rows], np.array([row.weight for row in rows], dtype=float)
 
 
-def _tested(path: Path, model: Any, metadata: Any, target: str | None, table: Table) -> Tested:
+def _on_table(path: Path, model: Any, metadata: Any, target: str | None, table: CsvTable) -> Tested:
+    """The test on the rows of a table."""
     if target is None:
-        raise ValueError(f"{path} does not tell the column that it predicts; fit the model again")
-    classify = is_classifier(model)
-    truth = np.asarray(decide(table.column(target), "classification" if classify else "regression")[0])
-    predicted = model.predict(samples_of(path, metadata, table))
-    if classify:
-        classes = model.classes_
-        unknown = np.setdiff1d(truth, classes)
+        raise ValueError(f"{path} does not name the column that it predicts; fit the model again")
+    task: Task = "classification" if is_classifier(model) else "regression"
+    truth = np.asarray(decide(table.column(target), task)[0])
+    return tested_on(model, samples_of(path, metadata, table), truth, table.file, f"{table.file}: column {target!r}")
+
+
+def tested_on(model: Any, X: Any, truth: Array, file: str, column: str) -> Tested:
+    """A model on samples whose target is known.
+
+    Parameters
+    ----------
+    model : fitted estimator
+    X : samples
+    truth : array (n,), their target
+    file, column : what pages and messages call the samples and the target
+
+    Raises
+    ------
+    ValueError : where the target holds a class that training did not have
+    """
+    predicted = np.asarray(model.predict(X))
+    if is_classifier(model):
+        unknown = np.setdiff1d(truth, model.classes_)
         if len(unknown):
-            raise ValueError(
-                f"{table.file}: column {target!r} holds {unknown[0]!s}, a class that training did not have"
-            )
-        score, trivial = np.mean(truth == predicted), np.unique(truth, return_counts=True)[1].max() / len(truth)
-        counts = confusion_matrix(truth, predicted, labels=classes)
-        return Tested(
-            table.file, "accuracy", len(truth), float(score), float(trivial), truth, np.asarray(predicted), counts
-        )
+            raise ValueError(f"{column} holds {unknown[0]!s}, a class that training did not have")
+        score = float(np.mean(truth == predicted))
+        commonest = float(np.unique(truth, return_counts=True)[1].max() / len(truth))
+        counts = confusion_matrix(truth, predicted, labels=model.classes_)
+        return Tested(file, "accuracy", len(truth), score, commonest, truth, predicted, counts)
     spread = float(((truth - truth.mean()) ** 2).sum())
-    score = 1.0 - float(((truth - predicted) ** 2).sum()) / spread if spread > 0 else float("nan")
-    return Tested(table.file, "R2", len(truth), score, 0.0, truth, predicted, None)
+    score = float("nan")
+    if spread > 0:
+        score = 1.0 - float(((truth - predicted) ** 2).sum()) / spread
+    return Tested(file, "R2", len(truth), score, 0.0, truth, predicted, None)

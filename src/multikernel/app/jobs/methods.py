@@ -5,27 +5,41 @@ What regularises is the option lam of the margin machine, C of a support vector 
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, fields
+from difflib import get_close_matches
 from typing import Any
 
 import numpy as np
 from sklearn.model_selection import KFold, StratifiedKFold
 
 import multikernel as mk
-from multikernel._folds import Fold, Resampling
-from multikernel._typing import Array
-from multikernel.app.jobs.parameters import check
-from multikernel.datasets.dataset import Task
+from multikernel.datasets import Task
+from multikernel.inspection import Parameter
+from multikernel.inspection import parameters_of as all_parameters_of
 from multikernel.kernels import RBF, KernelFamily, per_feature
-from multikernel.selection import BankSearchCV
+from multikernel.selection import BankSearchCV, Fold, grouped_folds
+from multikernel.typing import Array
 
+# Values that are tried: few where each is fitted on every fold of a nested cross-validation, more along a path.
 GRIDS = {
     "lam": (0.0, 0.1, 0.3, 0.5, 0.7, 0.9),
     "C": (0.1, 1.0, 10.0, 100.0),
     "alpha": (1e-3, 1e-2, 1e-1, 1.0, 10.0),
 }
-INNER_FOLDS = 3
+PATHS = {
+    "lam": np.linspace(0.0, 1.0, 11),
+    "C": np.logspace(-2, 3, 11),
+    "alpha": np.logspace(-6, 2, 9),
+    "p": np.array([1.0, 1.25, 1.5, 2.0, 3.0, 4.0, 8.0, 16.0]),
+    "smoothing": np.logspace(-2, 2, 9),
+    "rho": np.linspace(1.1, 2.0, 10),
+}
+INNER_FOLDS = 3  # by which parameters are chosen
+OUTER_FOLDS = 5  # whose scores are reported
+# Kernels have a language of their own, and each application shows progress in its own way.
+_ELSEWHERE = {"kernels": "use --kernels", "verbose": "progress is shown anyway"}
 
 
 @dataclass(frozen=True)
@@ -65,7 +79,7 @@ METHODS = {
 
 
 @dataclass(frozen=True)
-class Wish:
+class FitRequest:
     """The options of ``fit`` as the user gave them; None for one that was not given."""
 
     target: str
@@ -77,7 +91,7 @@ class Wish:
     alpha: float | None
     seed: int
     parameters: Mapping[str, Any] = field(default_factory=dict)  # further ones of the estimator, by name
-    proba: bool = False  # whether the model is to tell probabilities
+    proba: bool = False  # whether the model has to give probabilities
     types: Mapping[str, str] = field(default_factory=dict)  # what columns are declared to hold, by name
 
     def chosen(self, task: Task) -> str:
@@ -86,7 +100,7 @@ class Wish:
 
     @property
     def automatic(self) -> bool:
-        """Whether nothing was asked for but an answer."""
+        """Whether the user chose neither a method nor kernels nor a regularisation."""
         return self.method is None and self.kernels is None and not self.given
 
     @property
@@ -102,51 +116,61 @@ class Wish:
 
 def estimator_of(name: str, task: Task, target: str) -> tuple[type, tuple[str, ...]]:
     """The class of a method's estimator, and the options that regularise it; ValueError where the task has none."""
-    method, classify = METHODS[name], task == "classification"
+    method = METHODS[name]
+    classify = task == "classification"
     found = method.classifier if classify else method.regressor
     if found is None:
         others = ", ".join(other for other, m in METHODS.items() if (m.classifier if classify else m.regressor))
-        does, kind = ("predicts numbers", "classes") if classify else ("separates classes", "numbers")
+        if classify:
+            does, kind = ("predicts numbers", "classes")
+        else:
+            does, kind = ("separates classes", "numbers")
         raise ValueError(f"{name} {does}, and {target!r} holds {kind}; use --method {others}")
     return getattr(mk, found), method.classes if classify else method.numbers
 
 
 def estimators_of(name: str | None) -> tuple[type, ...]:
     """The estimators of a method, or without a name the automatic ones: for classes, then for numbers."""
-    method = METHODS[name] if name else Method("MultiKernelClassifier", "MultiKernelRegressor")
+    if name:
+        method = METHODS[name]
+    else:
+        method = Method("MultiKernelClassifier", "MultiKernelRegressor")
     return tuple(getattr(mk, found) for found in (method.classifier, method.regressor) if found)
 
 
-def make_model(wish: Wish, task: Task) -> Any:
+def make_model(request: FitRequest, task: Task) -> Any:
     """The estimator for a task; ValueError where an option does not fit the method or the task."""
-    name = wish.chosen(task)
-    estimator, allowed = estimator_of(name, task, wish.target)
+    name = request.chosen(task)
+    estimator, allowed = estimator_of(name, task, request.target)
     kind = "classes" if task == "classification" else "numbers"
-    for option in wish.given:
+    for option in request.given:
         if option not in allowed:
-            instead = f"use {' or '.join(f'--{other}' for other in allowed)}" if allowed else "it chooses by itself"
+            if allowed:
+                instead = f"use {' or '.join(f'--{other}' for other in allowed)}"
+            else:
+                instead = "it chooses by itself"
             raise ValueError(f"--{option} does not apply to --method {name} where the target holds {kind}: {instead}")
-        if option in wish.parameters:
+        if option in request.parameters:
             raise ValueError(f"{option} is given twice, by --{option} and by --set; give it once")
-    check(estimator, dict(wish.parameters))
-    family = METHODS[name].kernels if wish.kernels is None else wish.kernels
+    check(estimator, dict(request.parameters))
+    family = METHODS[name].kernels if request.kernels is None else request.kernels
     if family is not None and not any(given.name == "kernels" for given in fields(estimator)):
         raise ValueError(f"--method {name} takes no kernels: it learns one for each feature; leave --kernels out")
-    more = dict(wish.given) | ({} if family is None else {"kernels": family})
+    more = dict(request.given) | ({} if family is None else {"kernels": family})
     if name in ("best", "proportional"):
-        more |= {"cv": INNER_FOLDS, "random_state": wish.seed}
-    model = estimator(**more | _learner(wish, name, allowed) | dict(wish.parameters))
+        more |= {"cv": INNER_FOLDS, "random_state": request.seed}
+    model = estimator(**more | _learner(request, name, allowed) | dict(request.parameters))
     model.check_parameters()
     return model
 
 
-def _learner(wish: Wish, name: str, allowed: tuple[str, ...]) -> dict[str, str]:
+def _learner(request: FitRequest, name: str, allowed: tuple[str, ...]) -> dict[str, str]:
     """Which machine the regularisation asks for, where a method has two.
 
     --C asks for a support vector machine and --lam for the margin machine. EasyMKL, whose weights are learned with lam
     in any case, uses the margin machine unless a C is given; the other methods unless no lam is.
     """
-    given = {*wish.given, *wish.parameters}
+    given = {*request.given, *request.parameters}
     if allowed != ("lam", "C") or "learner" in given:
         return {}
     if name != "easymkl" and {"lam", "C"} <= given:
@@ -155,28 +179,35 @@ def _learner(wish: Wish, name: str, allowed: tuple[str, ...]) -> dict[str, str]:
     return {"learner": "margin" if margin else "svc"}
 
 
-def with_search(model: Any, wish: Wish, task: Task, y: Array, groups: Array | None = None) -> Any:
+def with_search(model: Any, request: FitRequest, task: Task, y: Array, groups: Array | None = None) -> Any:
     """The model, or where the user gave no regularisation a search for it by cross-validation."""
-    name = wish.chosen(task)
-    options = estimator_of(name, task, wish.target)[1]
+    name = request.chosen(task)
+    options = estimator_of(name, task, request.target)[1]
     # The training part of an outer fold has at least half of each class, which has to suffice for the inner folds.
-    if not wish.chooses(options) or most_folds(y, task, groups) < 2 * INNER_FOLDS:
+    if not request.chooses(options) or most_folds(y, task, groups) < 2 * INNER_FOLDS:
         return model
     parameter = regularisation(model, options)
     values = METHODS[name].grids[parameter]
     # Kernels are tried alone inside this search, so only every other value is tried.
     grid = {parameter: values[1::2] if name in ("best", "proportional") else values}
-    return BankSearchCV(model, grid, cv=shuffled_folds(task, INNER_FOLDS, wish.seed) if groups is None else INNER_FOLDS)
+    return BankSearchCV(
+        model, grid, cv=shuffled_folds(task, INNER_FOLDS, request.seed) if groups is None else INNER_FOLDS
+    )
 
 
 def regularisation(model: Any, options: tuple[str, ...]) -> str:
     """The parameter that regularises a model: of two machines, that of the one it uses."""
-    return "C" if getattr(model, "learner", "margin") == "svc" else options[0]
+    if getattr(model, "learner", "margin") == "svc":
+        return "C"
+    return options[0]
 
 
 def most_folds(y: Array, task: Task, groups: Array | None = None) -> int:
     """How many folds there can be: each needs a sample of every class, or two samples where the target is a number."""
-    most = int(np.unique(y, return_counts=True)[1].min()) if task == "classification" else len(y) // 2
+    if task == "classification":
+        most = int(np.unique(y, return_counts=True)[1].min())
+    else:
+        most = len(y) // 2
     return most if groups is None else min(most, len(np.unique(groups)))
 
 
@@ -196,5 +227,27 @@ def folds_of(task: Task, n: int, seed: int, y: Array, groups: Array | None) -> l
     """
     if groups is None:
         return list(shuffled_folds(task, n, seed).split(np.empty((len(y), 1)), y))
-    labels = np.unique(y, return_inverse=True)[1] if task == "classification" else np.zeros(len(y), dtype=int)
-    return Resampling.of("--groups", n, groups, y).folds(labels, n, np.random.default_rng(seed))
+    return grouped_folds(y, groups, n, stratify=task == "classification", random_state=seed)
+
+
+def parameters_of(estimator: Callable[..., Any]) -> tuple[Parameter, ...]:
+    """The parameters that a person may set here: all but the kernels and the verbosity."""
+    return tuple(each for each in all_parameters_of(estimator) if each.name not in _ELSEWHERE)
+
+
+def summary(estimator: type) -> str:
+    """The first sentence of the class's docstring."""
+    return " ".join((inspect.getdoc(estimator) or "").split("\n\n")[0].split())
+
+
+def check(estimator: Callable[..., Any], values: Mapping[str, Any]) -> None:
+    """ValueError where the estimator has no such parameter, or its rule does not accept the value."""
+    known = {parameter.name: parameter for parameter in parameters_of(estimator)}
+    for name, value in values.items():
+        if name in _ELSEWHERE:
+            raise ValueError(f"{name!r} cannot be set here; {_ELSEWHERE[name]}")
+        if name not in known:
+            close = get_close_matches(name, known, 1)
+            guess = f"did you mean {close[0]!r}? " if close else ""
+            raise ValueError(f"{estimator.__name__} has no parameter {name!r}; {guess}It has {', '.join(known)}")
+        known[name].check(value, f"{estimator.__name__}: {name}")

@@ -10,11 +10,11 @@ from typing import Any
 import pandas as pd
 from sklearn.base import is_classifier
 
-from multikernel._typing import Array
-from multikernel.app.tables.columns import Columns
-from multikernel.app.tables.encoding import Encoding
-from multikernel.app.tables.table import Table
+from multikernel.app.tables.columns import ColumnKinds
+from multikernel.app.tables.encoding import TableEncoding
+from multikernel.app.tables.table import CsvTable
 from multikernel.persistence import read
+from multikernel.typing import Array
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the start of a formula
 
@@ -27,8 +27,8 @@ class Predictions:
     ----------
     labels : list, the predictions
     classes : list, of a classifier; None where numbers are predicted
-    decision : array (n,) for two classes, or (n, classes); None where probabilities were asked for, and for numbers
-    probability : array (n, classes), where they were asked for
+    decision : array (n,) for two classes, or (n, classes); None for numbers, and where probabilities are given instead
+    probability : array (n, classes), where they were requested
     """
 
     labels: list[Any]
@@ -50,8 +50,12 @@ class Predictions:
         """The predictions by names; decision values and probabilities by class, of two classes those of the second."""
         decision = None
         if self.decision is not None:
-            one, classes = self.decision.ndim == 1, self.classes or []
-            decision = {str(classes[-1]): self.decision.tolist()} if one else self._of_classes("", self.decision)
+            one = self.decision.ndim == 1
+            classes = self.classes or []
+            if one:
+                decision = {str(classes[-1]): self.decision.tolist()}
+            else:
+                decision = self._of_classes("", self.decision)
         return {
             "rows": len(self.labels),
             "classes": self.classes,
@@ -64,10 +68,10 @@ class Predictions:
         return {f"{word}{label}": values[:, k].tolist() for k, label in enumerate(self.classes or [])}
 
 
-def predictions(path: Path, table: Table, proba: bool) -> Predictions:
+def predictions(path: Path, table: CsvTable, proba: bool) -> Predictions:
     """The predictions for the rows of a table; for classes with decision values or probabilities.
 
-    ValueError where the model was not written by ``fit`` or cannot do what is asked, or the table lacks what it needs.
+    ValueError where the model was not written by ``fit`` or gives no probabilities, or the table lacks what it needs.
 
     Parameters
     ----------
@@ -78,7 +82,10 @@ def predictions(path: Path, table: Table, proba: bool) -> Predictions:
     model, metadata = read(path)
     X = samples_of(path, metadata, table)
     if proba and not hasattr(model, "predict_proba"):
-        instead = "fit it with --proba" if is_classifier(model) else "it predicts numbers, so leave --proba out"
+        if is_classifier(model):
+            instead = "fit it with --proba"
+        else:
+            instead = "it predicts numbers, so leave --proba out"
         raise ValueError(f"{path} holds a {type(model).__name__}, which gives no probabilities; {instead}")
     classify = is_classifier(model)
     return Predictions(
@@ -89,17 +96,22 @@ def predictions(path: Path, table: Table, proba: bool) -> Predictions:
     )
 
 
-def samples_of(path: Path, metadata: Mapping[str, Any], table: Table) -> Any:
+def samples_of(path: Path, metadata: Mapping[str, Any], table: CsvTable) -> Any:
     """The rows of a table as a model takes them; ValueError where nothing is known of the model's columns."""
     table = table.written_as(metadata.get("numerals", {}))
     if "columns" in metadata:
-        frame, views = Columns.of(metadata).frame(table), metadata.get("views")
-        return {view: frame[list(own)].rename(columns=own) for view, own in views.items()} if views else frame
+        frame = ColumnKinds.of(metadata).frame(table)
+        views = metadata.get("views")
+        if views:
+            return {view: frame[list(own)].rename(columns=own) for view, own in views.items()}
+        return frame
     if "table" in metadata:
-        return Encoding.from_json(metadata["table"]).samples(table)
+        return TableEncoding.from_json(metadata["table"]).samples(table)
     raise ValueError(f"{path} holds a model without a table's columns; it has to be one that fit has written")
 
 
 def harmless(value: Any) -> Any:
     """A label that a spreadsheet would run as a formula, as text."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(_FORMULA) else value
+    if isinstance(value, str) and value.startswith(_FORMULA):
+        return f"'{value}"
+    return value

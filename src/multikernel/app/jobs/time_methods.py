@@ -5,17 +5,17 @@ from __future__ import annotations
 import time
 import warnings
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
 from threadpoolctl import threadpool_limits
 
-from multikernel.app.jobs.fit_method import certificate
-from multikernel.app.jobs.methods import METHODS, Wish, make_model
+from multikernel.app.jobs.methods import METHODS, FitRequest, make_model
 from multikernel.app.jobs.watch import Watch
-from multikernel.app.tables.encoding import Encoding
-from multikernel.app.tables.table import Table
+from multikernel.app.tables.encoding import TableEncoding
+from multikernel.app.tables.table import CsvTable
+from multikernel.certificate import Certificate, certificate_of
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class Timed:
     seconds: tuple[float, ...]
     kernels: int
     steps: int
-    certificate: tuple[str, float]
+    certificate: Certificate
 
 
 @dataclass(frozen=True)
@@ -48,26 +48,27 @@ class Bench:
                 "seconds_all": list(each.seconds),
                 "kernels": each.kernels,
                 "steps": each.steps,
-                "certificate": dict(zip(("kind", "value"), each.certificate, strict=True)),
+                "certificate": asdict(each.certificate),
             }
             for each in self.methods
         ]
         return {"samples": self.samples, "features": self.features, "methods": methods}
 
 
-def time_methods(table: Table, wish: Wish, names: Sequence[str] | None, repeat: int, watch: Watch) -> Bench:
+def time_methods(table: CsvTable, request: FitRequest, names: Sequence[str] | None, repeat: int, watch: Watch) -> Bench:
     """Fit each method some times; ValueError where the table or a method that was named does not allow it."""
-    encoding, raw, y = Encoding.learn(table, wish.target, wish.task)
-    X, task = encoding.scale(raw), encoding.task
+    encoding, raw, y = TableEncoding.learn(table, request.target, request.task)
+    X = encoding.scale(raw)
+    task = encoding.task
     fitting = [
         name
         for name, method in METHODS.items()
         if (method.classifier if task == "classification" else method.regressor)
     ]
-    if wish.kernels is not None:
+    if request.kernels is not None:
         fitting.remove("linearrls2")  # which takes none
     chosen = fitting if names is None else names
-    models = {name: make_model(replace(wish, method=name), task) for name in chosen}
+    models = {name: make_model(replace(request, method=name), task) for name in chosen}
     found = []
     with watch.steps(len(models), "bench") as observe, threadpool_limits(1, user_api="blas"):
         for name, model in models.items():
@@ -79,14 +80,14 @@ def time_methods(table: Table, wish: Wish, names: Sequence[str] | None, repeat: 
 def _timed(name: str, model: Any, X: Any, y: Any, repeat: int) -> Timed:
     seconds = []
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a time is asked for, and no model
+        warnings.simplefilter("ignore")  # only the time matters, and not the model
         model.fit(X, y)
         for _ in range(repeat):
             start = time.perf_counter()
             model.fit(X, y)
             seconds.append(time.perf_counter() - start)
     return Timed(
-        name, type(model).__name__, tuple(seconds), len(model.kernel_names_), model.n_iter_, certificate(model)
+        name, type(model).__name__, tuple(seconds), len(model.kernel_names_), model.n_iter_, certificate_of(model)
     )
 
 
@@ -99,7 +100,7 @@ def rows_of(bench: Bench) -> list[list[str]]:
             f"{np.median(each.seconds):.3f}",
             str(each.kernels),
             str(each.steps),
-            f"{each.certificate[1]:.1e}",
+            f"{each.certificate.value:.1e}",
         ]
         for each in ordered
     ]

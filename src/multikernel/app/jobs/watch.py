@@ -1,4 +1,4 @@
-"""Who watches a job: the command line shows a bar or lines, the browser application a page."""
+"""How a job reports its progress: the command line shows a bar or lines, the browser application a page."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ Observe = Callable[[str], None]
 
 
 class Watch(Protocol):
-    """What a job tells of its progress."""
+    """What a job reports of its progress."""
 
     def steps(self, total: int, title: str) -> AbstractContextManager[Observe]:
         """A part of ``total`` steps: what is yielded is called after each step, with a word about it."""
         ...
 
     def fitting(self, title: str) -> AbstractContextManager[None]:
-        """A fit, whose steps are heard by ``multikernel.observer.listening``."""
+        """A fit, whose steps arrive by ``multikernel.observer.listening``."""
         ...

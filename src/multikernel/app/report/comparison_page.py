@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from multikernel._svg import inline_svg
-from multikernel.app.jobs.compare import Comparison, Result
+from multikernel.app.jobs.compare import Comparison, MethodScores
 from multikernel.app.report.page import BASELINE, LEARNED, page
+from multikernel.reproduce.pages.html import inline_svg
 
 _WIDE = 10.0  # times the least seconds: beyond it an axis from zero would hide the short ones
 
@@ -59,13 +59,16 @@ def headline(comparison: Comparison) -> str:
     said = f"{name} has the highest mean {comparison.measure}, {best.mean:.3f} ± {best.std:.3f}."
     if own is not None and own is not best:
         said += f" The automatic estimator reaches {own.mean:.3f} ± {own.std:.3f}."
-    rival = best if own is not None and own is not best else next(iter(ordered[1:]), None)
-    return said if rival is None else f"{said} {_beside(best if own is None else own, rival)}"
+        return f"{said} {_beside(own, best)}"
+    if len(ordered) < 2:
+        return said
+    return f"{said} {_beside(best, ordered[1])}"
 
 
-def _beside(one: Result, other: Result) -> str:
+def _beside(one: MethodScores, other: MethodScores) -> str:
     difference = np.array(one.scores) - np.array(other.scores)
-    ahead, behind = int((difference > 1e-12).sum()), int((difference < -1e-12).sum())
+    ahead = int((difference > 1e-12).sum())
+    behind = int((difference < -1e-12).sum())
     equal = len(difference) - ahead - behind
     return (
         f"Against {other.method!r} it is ahead in {ahead} of {len(difference)} folds, equal in {equal} and behind in "
@@ -73,7 +76,7 @@ def _beside(one: Result, other: Result) -> str:
     )
 
 
-def _scores(ax: Any, ordered: list[Result], comparison: Comparison) -> None:
+def _scores(ax: Any, ordered: list[MethodScores], comparison: Comparison) -> None:
     for row, result in enumerate(ordered):
         color = _color(result)
         ax.plot(result.scores, [row] * len(result.scores), "o", color=color, markersize=4, alpha=0.35)
@@ -83,7 +86,7 @@ def _scores(ax: Any, ordered: list[Result], comparison: Comparison) -> None:
     _name_rows(ax, ordered)
 
 
-def _seconds(ax: Any, ordered: list[Result]) -> None:
+def _seconds(ax: Any, ordered: list[MethodScores]) -> None:
     for row, result in enumerate(ordered):
         ax.plot(result.seconds, row, "s", color=_color(result), markersize=7)
         ax.annotate(f"{result.seconds:.2g} s", (result.seconds, row), (0, 8), textcoords="offset points", ha="center")
@@ -100,11 +103,11 @@ def _seconds(ax: Any, ordered: list[Result]) -> None:
     _name_rows(ax, ordered)
 
 
-def _color(result: Result) -> str:
+def _color(result: MethodScores) -> str:
     return LEARNED if result.method == "automatic" else BASELINE
 
 
-def _name_rows(ax: Any, ordered: list[Result]) -> None:
+def _name_rows(ax: Any, ordered: list[MethodScores]) -> None:
     ax.set_yticks(range(len(ordered)), [result.method for result in ordered])
     ax.set_ylim(len(ordered) - 0.5, -0.8)
     ax.tick_params(axis="y", length=0)

@@ -6,9 +6,9 @@ from typing import Any
 
 from matplotlib.ticker import MaxNLocator
 
-from multikernel._svg import inline_svg
 from multikernel.app.demo.results import Study
 from multikernel.app.report.page import BASELINE, LEARNED, OUTSIDE
+from multikernel.reproduce.pages.html import inline_svg
 
 _SHORT = {"easymkl": "EasyMKL", "average": "average", "best": "best single", "svc": "SVC, RBF"}
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from markupsafe import Markup
 
-from multikernel.app.demo.results import Plan, Score, Study
+from multikernel.app.demo.results import Score, Study, StudyPlan
 from multikernel.app.demo.several import Job
 from multikernel.app.jobs.compare import Comparison
 from multikernel.app.report import comparison_page
@@ -24,7 +24,7 @@ _SIZE = (4.7, 2.4)  # of a drawing of three methods
 
 
 @dataclass(frozen=True)
-class Row:
+class ScoreRow:
     """One method as a line of the table, as text."""
 
     score: Score
@@ -37,16 +37,16 @@ class Row:
     gap: str  # the largest duality gap
 
 
-def rows(study: Study) -> list[Row]:
+def rows(study: Study) -> list[ScoreRow]:
     """The lines of the table of a study."""
     learned = np.array([o.auc for o in study.score("easymkl").outcomes])
     top = max(score.mean for score in study.scores)
     return [_row(score, learned, score.mean == top) for score in study.scores]
 
 
-def _row(score: Score, learned: np.ndarray[Any, Any], highest: bool) -> Row:
+def _row(score: Score, learned: np.ndarray[Any, Any], highest: bool) -> ScoreRow:
     behind = learned - np.array([o.auc for o in score.outcomes])
-    return Row(
+    return ScoreRow(
         score=score,
         auc=f"{score.mean:.4f} ± {score.std:.4f}",
         highest=highest,
@@ -91,10 +91,12 @@ def summary_rows(study: Study) -> tuple[list[str], list[list[str]]]:
 
 def headline(study: Study) -> str:
     """The result in two sentences: areas under the curve, and in how many folds EasyMKL is ahead of the average."""
-    learned, average = study.score("easymkl"), study.score("average")
+    learned = study.score("easymkl")
+    average = study.score("average")
     rival = max((s for s in study.scores if s.key != "easymkl"), key=lambda s: s.mean)
     difference = np.array([a.auc - b.auc for a, b in zip(learned.outcomes, average.outcomes, strict=True)])
-    ahead, behind = int((difference > 1e-12).sum()), int((difference < -1e-12).sum())
+    ahead = int((difference > 1e-12).sum())
+    behind = int((difference < -1e-12).sum())
     return (
         f"EasyMKL reaches an area under the curve of {learned.mean:.3f} ± {learned.std:.3f}; the best of the others, "
         f"{rival.label}, {rival.mean:.3f} ± {rival.std:.3f}. Against the plain average of the kernels it is ahead in "
@@ -102,7 +104,7 @@ def headline(study: Study) -> str:
     )
 
 
-def command(studies: Sequence[Study], plan: Plan, out: Path, data_dir: Path | None, every: bool) -> str:
+def command(studies: Sequence[Study], plan: StudyPlan, out: Path, data_dir: Path | None, every: bool) -> str:
     """The command that makes this report again; one of ``every`` job names no data."""
     where = data_dir or os.environ.get("MULTIKERNEL_DATA")
     words = ["multikernel", "demo", *(word for study in studies if not every for word in ("--data", study.name))]
@@ -113,7 +115,7 @@ def command(studies: Sequence[Study], plan: Plan, out: Path, data_dir: Path | No
 
 def render(
     studies: Sequence[Study],
-    plan: Plan,
+    plan: StudyPlan,
     out: Path,
     data_dir: Path | None,
     jobs: Sequence[tuple[Job, Comparison]] = (),

@@ -1,4 +1,4 @@
-"""Columns as a person has them, for the automatic estimator: numbers or words, with missing cells."""
+"""ColumnKinds as a person has them, for the automatic estimator: numbers or words, with missing cells."""
 
 from __future__ import annotations
 
@@ -8,18 +8,18 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from multikernel._typing import Array
-from multikernel.app.tables.table import Table
-from multikernel.datasets.column import Column
-from multikernel.streams.records import is_missing
-from multikernel.tables.numerals import numbers_in
+from multikernel.app.tables.table import CsvTable
+from multikernel.datasets import Column
+from multikernel.streams import is_missing
+from multikernel.tables import numbers_in
+from multikernel.typing import Array
 
 if TYPE_CHECKING:
     import pandas as pd
 
 
 @dataclass(frozen=True)
-class Columns:
+class ColumnKinds:
     """What the columns of the training file hold. Stored with the model.
 
     Parameters
@@ -39,10 +39,10 @@ class Columns:
 
     @classmethod
     def learn(cls, columns: list[Column], types: Mapping[str, str] | None = None) -> Self:
-        """Numbers are where all known cells are numbers, and nobody declares the column to hold anything else."""
+        """Numbers are where all known cells are numbers, and the column is not declared to hold anything else."""
         return cls({column.name: _numeric(column, (types or {}).get(column.name)) for column in columns})
 
-    def frame(self, table: Table) -> pd.DataFrame:
+    def frame(self, table: CsvTable) -> pd.DataFrame:
         """The samples of a file, whose further columns are ignored; a missing cell is NaN or None.
 
         ValueError where a column is missing, or a cell that is to be a number is a word.

@@ -8,11 +8,9 @@ from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from multikernel._typing import Array
-from multikernel.app.tables.table import Table, read_target
-from multikernel.datasets.column import Column
-from multikernel.datasets.dataset import Task
-from multikernel.datasets.feature import Feature, encode
+from multikernel.app.tables.table import CsvTable, read_target
+from multikernel.datasets import Column, Feature, Task, encode
+from multikernel.typing import Array
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,7 +22,7 @@ _GAPS = (
 
 
 @dataclass(frozen=True)
-class Encoding:
+class TableEncoding:
     """How the rows of a file become samples: learned from the training file, stored with the model."""
 
     target: str  # the name of its column
@@ -35,7 +33,7 @@ class Encoding:
 
     @classmethod
     def learn(
-        cls, table: Table, target: str, task: Task | None, types: Mapping[str, str] | None = None
+        cls, table: CsvTable, target: str, task: Task | None, types: Mapping[str, str] | None = None
     ) -> tuple[Self, pd.DataFrame, Array]:
         """The encoding of a training file, its samples before they are scaled, and its target.
 
@@ -56,7 +54,7 @@ class Encoding:
         low, high = np.array(self.low), np.array(self.high)
         return raw.sub(low).div(np.where(high > low, high - low, 1.0))
 
-    def samples(self, table: Table) -> pd.DataFrame:
+    def samples(self, table: CsvTable) -> pd.DataFrame:
         """The scaled samples of another file, whose further columns are ignored.
 
         ValueError where a column or a cell is missing, or a cell does not fit what its column held in training.

@@ -1,8 +1,8 @@
 """Columns of numbers as people write them, with their numbers as Python writes them: see tables/numerals.py.
 
-Where the cells of a column can be read in two ways, other columns of the file tell; where none does, files with
+Where the cells of a column can be read in two ways, other columns of the file decide; where none does, files with
 semicolons have decimal commas, as programs write semicolons where the comma is taken; and else, at predictions, the
-training file tells.
+training file decides.
 """
 
 from __future__ import annotations
@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from math import isnan
 
-from multikernel.tables.dates import in_writing
-from multikernel.tables.numerals import PLAIN, Numerals, as_float, other_reading, written_in
+from multikernel.tables import PLAIN, Numerals, as_float, in_writing, other_reading, written_in
 
 _SHOWN = 5  # names that a sentence lists
 
@@ -55,12 +54,12 @@ def plainly(
             said.setdefault(what, []).append((name, f"{old!r} is {new}"))
         if own.doubt:
             other = f"{own.doubt!r} might be {other_reading(own.doubt):g}"
-            said.setdefault("numbers that no cell tells for certain", []).append((name, other))
+            said.setdefault("numbers that can be read in two ways", []).append((name, other))
     return dict(columns) | changed, numerals, [_sentence(what, pairs) for what, pairs in said.items()]
 
 
 def _comma(sure: set[str], delimiter: str, cells: Sequence[str], before: Numerals | None) -> bool | None:
-    """Whether the comma stands before the decimals of a column that can be read in two ways; None for nobody knows."""
+    """Whether the comma stands before decimals in a column that can be read in two ways; None where it is not known."""
     if len(sure) == 1:
         return sure == {","}
     if delimiter == ";" and any("," in cell for cell in cells):
@@ -81,7 +80,9 @@ def _what(numerals: Numerals, pairs: Sequence[tuple[str, str]]) -> tuple[str, tu
     if numerals.decimal == ".,":
         return "decimal commas beside decimal points", next(pair for pair in pairs if "," in pair[0])
     decimal = [pair for pair in pairs if numerals.decimal == "," and "," in pair[0]]
-    return ("a decimal comma", decimal[0]) if decimal else ("marks between thousands", pairs[0])
+    if decimal:
+        return ("a decimal comma", decimal[0])
+    return ("marks between thousands", pairs[0])
 
 
 def _sentence(what: str, found: Sequence[tuple[str, str]]) -> str:

@@ -12,23 +12,22 @@ from pathlib import Path
 
 import numpy as np
 
-from multikernel._typing import Array
 from multikernel.app.tables.number_marks import plainly
-from multikernel.datasets.column import Column, decide
-from multikernel.datasets.dataset import Task
-from multikernel.streams.records import DELIMITERS, Records, is_missing
-from multikernel.tables.numerals import Numerals
+from multikernel.datasets import Column, Task, decide
+from multikernel.streams import DELIMITERS, Records, is_missing
+from multikernel.tables import Numerals
+from multikernel.typing import Array
 
 _LISTED = 20  # names of columns that a sentence has room for
 
 
 @dataclass(frozen=True)
-class Table:
+class CsvTable:
     """The cells of a CSV file."""
 
     file: str
     columns: dict[str, Column]  # by name, in the order of the file
-    note: str = ""  # how cells and numbers were told apart, where that is not by commas and points
+    note: str = ""  # how cells and numbers are written, where that is not with commas and points
     unused: frozenset[str] = frozenset()  # columns that a person leaves out
     numerals: Mapping[str, Numerals] = field(default_factory=dict)  # how the numbers of columns are written
     raw: Mapping[str, Sequence[str]] = field(default_factory=dict)  # the cells of columns as they stand in the file
@@ -76,7 +75,7 @@ class Table:
         """For the columns of numbers among these the mark before decimals and the unit, to be stored with a model."""
         return {name: [own.decimal, own.unit] for name in names if (own := self.numerals.get(name)) is not None}
 
-    def written_as(self, stored: Mapping[str, Sequence[str]]) -> Table:
+    def written_as(self, stored: Mapping[str, Sequence[str]]) -> CsvTable:
         """The table with columns that can be read in two ways read as those of training were.
 
         ValueError where a column has another unit than in training.
@@ -98,16 +97,16 @@ class Table:
 
     @property
     def features(self) -> tuple[str, ...]:
-        """The columns that may be features: nobody leaves them out, and no underscore begins their names."""
+        """The columns that may be features: not left out, and without an underscore before their names."""
         return tuple(name for name in self.columns if not name.startswith("_") and name not in self.unused)
 
-    def without(self, names: Sequence[str]) -> Table:
+    def without(self, names: Sequence[str]) -> CsvTable:
         """The table with these columns left out of what is learned from; ValueError where there is no such column."""
         for name in names:
             self._check_there(name)
         return replace(self, unused=self.unused | frozenset(names))
 
-    def grouped(self, name: str | None) -> Table:
+    def grouped(self, name: str | None) -> CsvTable:
         """The table whose rows of one value in this column belong together; ValueError where it cannot say so."""
         if name is None:
             return self
@@ -119,7 +118,9 @@ class Table:
     @property
     def groups(self) -> Array | None:
         """The group of each row; None where there are none."""
-        return None if self.grouped_by is None else np.array(self.columns[self.grouped_by].cells)
+        if self.grouped_by is None:
+            return None
+        return np.array(self.columns[self.grouped_by].cells)
 
 
 def listed(names: Sequence[str]) -> str:
@@ -128,7 +129,7 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(names[:_LISTED]) + more
 
 
-def read_table(path: Path) -> Table:
+def read_table(path: Path) -> CsvTable:
     """Read a CSV file (compressed where it ends in .gz, .zip, .bz2 or .xz) with the names of the columns in row 1.
 
     ValueError where it is no CSV, has no row after the names, or a name is empty or occurs twice.
@@ -142,7 +143,7 @@ def read_table(path: Path) -> Table:
     columns, numerals, notes = plainly(raw, found.delimiter, is_missing)
     if found.delimiter != ",":
         notes = [f"cells are separated by {DELIMITERS[found.delimiter]}", *notes]
-    return Table(
+    return CsvTable(
         str(path),
         {name: Column(str(path), name, column, rows) for name, column in columns.items()},
         f"{path}: {'; '.join(notes)}" if notes else "",
@@ -152,7 +153,7 @@ def read_table(path: Path) -> Table:
     )
 
 
-def read_target(table: Table, target: str, task: Task | None) -> tuple[Array, Task, list[Column]]:
+def read_target(table: CsvTable, target: str, task: Task | None) -> tuple[Array, Task, list[Column]]:
     """The target, its task, and the columns to learn from.
 
     ValueError where there is no such target or no feature, or the target misses a cell or does not fit the task.

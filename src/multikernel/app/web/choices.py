@@ -7,16 +7,16 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-from multikernel.app.tables.table import Table, read_table
+from multikernel.app.tables.table import CsvTable, read_table
 from multikernel.app.web.learning.recipe import Kind, Recipe
 from multikernel.app.web.learning.samples import target_of, unread
 from multikernel.app.web.profile import About, leaks, likely_target, profile
 from multikernel.app.web.store import DataSet
-from multikernel.datasets.dataset import Task
+from multikernel.datasets import Task
 
 
 @lru_cache(maxsize=4)
-def cells(path: Path) -> Table:
+def cells(path: Path) -> CsvTable:
     """The table of a data set."""
     return read_table(path)
 
@@ -32,14 +32,14 @@ def _misread(path: Path, name: str, kind: Kind) -> int:
 
 
 @dataclass(frozen=True)
-class Choice:
+class DataChoice:
     """What is chosen, or proposed where nothing is yet.
 
     Parameters
     ----------
     columns : tuple of About, all of the table
     target : str
-    task : "classification", "regression", or None to tell from the target
+    task : "classification", "regression", or None where the target decides
     kinds : dict from columns to what they hold
     used : set of the columns to learn from
     misread : dict from columns to how many of their cells cannot be read as the kind that a person chose
@@ -53,7 +53,7 @@ class Choice:
     misread: dict[str, int]
 
     @classmethod
-    def of(cls, data: DataSet) -> Choice:
+    def of(cls, data: DataSet) -> DataChoice:
         """On a data set."""
         columns = _profile(data.table)
         chosen = data.detail.get("choice", {})
@@ -88,7 +88,7 @@ class Target:
     task : what is learned
     values : its known cells
     unknown : int, rows without it
-    leaks : columns that tell it alone
+    leaks : columns that predict it alone
     """
 
     task: Task
@@ -97,7 +97,7 @@ class Target:
     leaks: tuple[str, ...]
 
 
-def target(data: DataSet, choice: Choice) -> Target:
+def target(data: DataSet, choice: DataChoice) -> Target:
     """What the chosen target is; ValueError where it cannot be one."""
     return _target(data.table, choice.target, choice.task, tuple((n, choice.kinds[n]) for n in sorted(choice.used)))
 

@@ -1,19 +1,25 @@
-"""A run as Python code, and as TOML for the command line: both give the same numbers."""
+"""A run as Python code, and as TOML for the command line; and such a TOML file run once more."""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+import tempfile
+import tomllib
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from pprint import pformat
-from typing import Any
+from typing import Any, get_args
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 import multikernel as mk
-from multikernel.app.web.learning.estimators import path_values
-from multikernel.app.web.learning.families import FAMILIES
-from multikernel.app.web.learning.findings import FOLDS
-from multikernel.app.web.learning.recipe import Recipe
+from multikernel.app.jobs.methods import OUTER_FOLDS, check
+from multikernel.app.web.forms import check_family, methods
+from multikernel.app.web.learning.families import FAMILIES, path_values
+from multikernel.app.web.learning.findings import found
+from multikernel.app.web.learning.recipe import AUTOMATIC, COMPARISON, KINDS, Recipe
+from multikernel.datasets import Task
+from multikernel.files import write_whole
 
 
 def code(recipe: Recipe, dtype: str) -> str:
@@ -24,7 +30,8 @@ def code(recipe: Recipe, dtype: str) -> str:
     recipe : what it learned by
     dtype : str, of the target: "int", "float" or "str"
     """
-    classes, views = recipe.task == "classification", recipe.by_view
+    classes = recipe.task == "classification"
+    views = recipe.by_view
     automatic = "MultiKernelClassifier" if classes else "MultiKernelRegressor"
     return (
         _environment()
@@ -34,7 +41,7 @@ def code(recipe: Recipe, dtype: str) -> str:
             several=len(views) > 1,
             dtype=dtype,
             splitter="StratifiedKFold" if classes else "KFold",
-            folds=FOLDS,
+            folds=OUTER_FOLDS,
             estimator=automatic if recipe.automatic else recipe.method,
             arguments=_arguments(recipe),
             families=[_family(recipe, *each) for each in recipe.families],
@@ -53,7 +60,8 @@ def _environment() -> Environment:
 def _family(recipe: Recipe, view: str, word: str, changed: Mapping[str, Any]) -> tuple[str, str, str]:
     """How the names of its kernels begin, the expression of its columns, and that of the family."""
     own = f"X[VIEWS[{view!r}]]" if len(recipe.by_view) > 1 else "X"
-    made, by_type = FAMILIES[word].code(changed), FAMILIES[word].by_type
+    made = FAMILIES[word].code(changed)
+    by_type = FAMILIES[word].by_type
     return f"{view}: " if view else "", own, made if by_type else f"encoded(part, {made})"
 
 
@@ -61,7 +69,10 @@ def _arguments(recipe: Recipe) -> str:
     given = [f"{name}={value!r}" for name, value in recipe.parameters.items()]
     if recipe.automatic:
         return ", ".join([f"random_state={recipe.seed}", "types=COLUMNS", *given])
-    seed = [f"random_state={recipe.seed}"] if hasattr(getattr(mk, recipe.method), "random_state") else []
+    if hasattr(getattr(mk, recipe.method), "random_state"):
+        seed = [f"random_state={recipe.seed}"]
+    else:
+        seed = []
     return "".join(f", {each}" for each in [*seed, *given])
 
 
@@ -79,3 +90,60 @@ def toml(values: Mapping[str, Any], head: str = "") -> str:
 
 def _written(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False).replace("\x7f", "\\u007f")
+
+
+def repeated(run: Path, table: Path, out: Path, report: Callable[[str], None]) -> dict[str, Any]:
+    """What the run finds: scores on held-out folds, weights, the path. Its model, if it has one, is written to ``out``.
+
+    Parameters
+    ----------
+    run : the exported TOML
+    table : the exported table
+    out : the model file
+    report : called with a line for each stage
+
+    Raises
+    ------
+    ValueError : where the file is no such export
+    """
+    try:
+        recipe = Recipe.from_json(tomllib.loads(run.read_text(encoding="utf-8")))
+        _check(recipe)
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, TypeError, AttributeError, ValueError) as error:
+        raise ValueError(f"{run} is no run that the application has exported: {error}") from None
+    stages: list[str] = []
+
+    def once(stage: str, part: float, said: str = "") -> None:
+        if stage not in stages:
+            stages.append(stage)
+            report(stage)
+
+    with tempfile.TemporaryDirectory() as folder:
+        found(recipe.to_json(), table, Path(folder), once)
+        result: dict[str, Any] = json.loads((Path(folder) / "result.json").read_text())
+        if recipe.method != COMPARISON:
+            write_whole(out, (Path(folder) / "model.mk").read_bytes())
+    return result
+
+
+def _check(recipe: Recipe) -> None:
+    """ValueError where a part is none that a form of the application could have given."""
+    _one_of("task", recipe.task, get_args(Task))
+    for name, kind in recipe.columns.items():
+        _one_of(f"columns: {name}", kind, KINDS)
+    if recipe.method not in (AUTOMATIC, COMPARISON):
+        known = methods(recipe.task)
+        _one_of("method", recipe.method, [*known, AUTOMATIC, COMPARISON])
+        check(known[recipe.method].kind, recipe.parameters)
+        if recipe.path:
+            _one_of("path", recipe.path, known[recipe.method].paths)
+    for view, words in recipe.kernels.items():
+        _one_of("kernels: view", view, list(recipe.by_view))
+        for word in words:
+            _one_of(f"kernels: {view!r}", word, list(FAMILIES))
+            check_family(word, recipe.kernel_parameters.get(view, {}).get(word, {}))
+
+
+def _one_of(what: str, given: object, known: Any) -> None:
+    if given not in known:
+        raise ValueError(f"{what} must be one of {', '.join(map(repr, known))}, got {given!r}")

@@ -13,16 +13,14 @@ from typing import Any, get_args, get_origin, get_type_hints
 
 from sklearn.base import is_classifier, is_regressor
 
-import multikernel as mk
-from multikernel._rules import AnyOf, Choice, Flag, Nothing, Number, Rule, Whole
-from multikernel.app.jobs.parameters import check, parameters_of, summary
-from multikernel.app.web.learning.estimators import REGULARISES
-from multikernel.app.web.learning.families import FAMILIES
-from multikernel.datasets.dataset import Task
-from multikernel.estimators.base import KernelEstimator
+from multikernel import estimators
+from multikernel.app.jobs.methods import check, parameters_of, summary
+from multikernel.app.web.learning.families import FAMILIES, REGULARISES
+from multikernel.datasets import Task
+from multikernel.inspection import Parameter
 
-_NOT_ASKED = {"random_state", "n_jobs", "class_weight", "checkpoint"}
-_NOT_ASKED_OF_KERNELS = {"X", "types", "kernel"}  # what the columns tell, and what is a kernel itself
+_NOT_SHOWN = {"random_state", "n_jobs", "class_weight", "checkpoint"}
+_NOT_ASKED_OF_KERNELS = {"X", "types", "kernel"}  # what follows from the columns, and what is a kernel itself
 _MOST_KERNELS = 500  # of one family
 _OWN_KERNELS = ("LinearRLS2", "LearnedScales")  # one for each feature, or of one distance: no families
 
@@ -48,7 +46,7 @@ class Field:
 
 
 @dataclass(frozen=True)
-class Method:
+class MethodForm:
     """An estimator that can be chosen.
 
     Parameters
@@ -67,19 +65,18 @@ class Method:
 
 
 @cache
-def methods(task: Task) -> dict[str, Method]:
+def methods(task: Task) -> dict[str, MethodForm]:
     """The estimators of a task by name."""
     fits = is_classifier if task == "classification" else is_regressor
     found = {}
-    for name in dir(mk):
-        kind = getattr(mk, name)
-        if not (inspect.isclass(kind) and issubclass(kind, KernelEstimator)) or name.startswith(_OWN_KERNELS):
+    for name in estimators.__all__:
+        kind = getattr(estimators, name)
+        if name.startswith(_OWN_KERNELS) or not hasattr(kind, "fit"):
             continue
-        names = {f.name for f in fields(kind)}
-        if "kernels" in names and fits(kind()):
+        if any(each.name == "kernels" for each in fields(kind)) and fits(kind()):
             own = _fields(kind)
             paths = tuple(each.name for each in own if each.name in REGULARISES)
-            found[name] = Method(name, summary(kind), kind, own, paths)
+            found[name] = MethodForm(name, summary(kind), kind, own, paths)
     return found
 
 
@@ -96,7 +93,7 @@ def family_fields(word: str) -> tuple[Field, ...]:
         if _several(hints.get(each.name)):
             found.append(Field(each.name, "numbers", _listed(value), each.kind, each.about))
         else:
-            found.append(_field(each.name, value, each.rule, each.kind, each.about))
+            found.append(_field(each, value))
     return tuple(found)
 
 
@@ -111,32 +108,22 @@ def _listed(values: Sequence[Any] | None) -> str:
 
 def _fields(kind: Any) -> tuple[Field, ...]:
     return tuple(
-        _field(each.name, each.default, each.rule, each.kind, each.about)
-        for each in parameters_of(kind)
-        if each.name not in _NOT_ASKED and each.rule is not None
+        _field(each, each.default) for each in parameters_of(kind) if each.name not in _NOT_SHOWN and each.entry
     )
 
 
-def _field(name: str, default: Any, rule: Rule | None, form: str, about: str) -> Field:
-    options = rule.rules if isinstance(rule, AnyOf) else (rule,)
+def _field(parameter: Parameter, default: Any) -> Field:
+    """The field of a parameter, with a default of its own."""
     value = "" if default is None else f"{default}"
-    if isinstance(rule, Flag):
-        return Field(name, "flag", value, form, about)
-    if all(isinstance(option, Choice | Flag | Nothing) for option in options):
-        choices = [str(v) for option in options for v in _choices(option) if v is not None]
-        none = any(None in _choices(option) for option in options)
-        return Field(name, "choice", value, form, about, ("", *choices) if none else tuple(choices))
-    kind = "number" if isinstance(rule, Number | Whole) else "text"
-    return Field(name, kind, value, form, about)
+    choices = parameter.choices or ()
+    words = [str(choice) for choice in choices if choice is not None]
+    if parameter.entry == "choice" and None in choices:
+        words = ["", *words]
+    listed = tuple(words) if parameter.entry == "choice" else ()
+    return Field(parameter.name, parameter.entry or "text", value, parameter.kind, parameter.about, listed)
 
 
-def _choices(rule: Rule | None) -> tuple[Any, ...]:
-    if isinstance(rule, Choice):
-        return rule.values
-    return (True, False) if isinstance(rule, Flag) else (None,)
-
-
-def parameters(method: Method, given: Mapping[str, str]) -> dict[str, Any]:
+def parameters(method: MethodForm, given: Mapping[str, str]) -> dict[str, Any]:
     """The parameters that were changed, as values; ValueError where one is not what it may be.
 
     Parameters
@@ -164,7 +151,8 @@ def family_parameters(word: str, given: Mapping[str, str]) -> dict[str, Any]:
 
 def check_family(word: str, changed: Mapping[str, Any]) -> None:
     """ValueError where the family has no such parameters, or these are not what they may be, or make many kernels."""
-    family, known = FAMILIES[word], {each.name for each in family_fields(word)}
+    family = FAMILIES[word]
+    known = {each.name for each in family_fields(word)}
     for name in changed:
         if name not in known:
             raise ValueError(f"{word} has no parameter {name!r}; it has {', '.join(sorted(known)) or 'none'}")

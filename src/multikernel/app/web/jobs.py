@@ -18,21 +18,21 @@ from pathlib import Path
 from typing import Any
 
 from multikernel.app.web.settings import Settings
-from multikernel.app.web.store import CUT_OFF, Run, Store
+from multikernel.app.web.store import CUT_OFF, Store, StoredRun
 
-_WORDS = 1500  # characters of a log that are shown
+_WORDS = 1500  # characters of a log on a page
 _LOOK = 0.1  # seconds between looks at a run's limits
 _PATIENCE = 2.0  # seconds that who stops a run waits for its end
 _FIRST = 0.5  # seconds that are left to the first page before libraries are loaded
 
 
 @dataclass(frozen=True)
-class Progress:
+class RunProgress:
     """Where a run is.
 
     Parameters
     ----------
-    status : as of a Run
+    status : as of a StoredRun
     stage : str, what it does
     said : str, a line about it
     part : float, from 0 to 1
@@ -50,17 +50,20 @@ class Progress:
     @property
     def left(self) -> float | None:
         """Seconds to go, if it goes on as it did."""
-        return self.seconds * (1.0 - self.part) / self.part if self.part > 0.02 else None
+        if self.part > 0.02:
+            return self.seconds * (1.0 - self.part) / self.part
+        return None
 
 
-class Jobs:
+class RunQueue:
     """The queue, and the process that learns."""
 
     def __init__(self, store: Store, settings: Settings) -> None:
-        self.store, self.settings = store, settings
+        self.store = store
+        self.settings = settings
         self._queue: deque[str] = deque()
         self._changed = threading.Condition()
-        self._progress: dict[str, Progress] = {}
+        self._progress: dict[str, RunProgress] = {}
         self._stopped: set[str] = set()
         self._open = True
         self._process: subprocess.Popen[str] | None = None
@@ -68,13 +71,13 @@ class Jobs:
         self._thread = threading.Thread(target=self._work, daemon=True, name="runs")
         self._thread.start()
 
-    def submit(self, run: Run) -> None:
+    def submit(self, run: StoredRun) -> None:
         """To the end of the queue."""
         with self._changed:
             self._queue.append(run.id)
             self._changed.notify_all()
 
-    def stop(self, run: Run) -> None:
+    def stop(self, run: StoredRun) -> None:
         """End a run at once, or take it out of the queue; back when it has ended, so that the next page says so."""
         with self._changed:
             self._stopped.add(run.id)
@@ -84,12 +87,12 @@ class Jobs:
             self._changed.notify_all()
             self._changed.wait_for(lambda: run.id not in self._stopped, _PATIENCE)
 
-    def progress(self, run: Run) -> Progress:
+    def progress(self, run: StoredRun) -> RunProgress:
         """Where a run is."""
         with self._changed:
             if run.id in self._queue:
-                return Progress("queued", ahead=self._queue.index(run.id) + (self._process is not None))
-            return self._progress.get(run.id) or Progress(run.status, said=run.words)
+                return RunProgress("queued", ahead=self._queue.index(run.id) + (self._process is not None))
+            return self._progress.get(run.id) or RunProgress(run.status, said=run.words)
 
     def close(self) -> None:
         """End everything."""
@@ -116,7 +119,7 @@ class Jobs:
                 name = self._queue.popleft()
                 process = self._process = self._spare or _started()
                 self._spare = None
-                self._progress[name] = Progress("running", "Starting")
+                self._progress[name] = RunProgress("running", "Starting")
             try:
                 self.store.set_run(name, status="running")
                 self._watch(name, process)
@@ -130,7 +133,8 @@ class Jobs:
         run = self.store.run(name)
         if run is None:
             return
-        start, log = time.monotonic(), run.folder / "log.txt"
+        start = time.monotonic()
+        log = run.folder / "log.txt"
         errors = threading.Thread(target=_copy, args=(process.stderr, log), daemon=True)
         lines = threading.Thread(target=self._hear, args=(name, process, start), daemon=True)
         errors.start()
@@ -166,23 +170,23 @@ class Jobs:
         assert process.stdout is not None
         for line in process.stdout:
             try:
-                told: dict[str, Any] = json.loads(line)
+                reported: dict[str, Any] = json.loads(line)
             except ValueError:
                 continue
             with self._changed:
-                known = self._progress.get(name) or Progress("running")
-                self._progress[name] = replace(known, seconds=time.monotonic() - start, **told)
+                known = self._progress.get(name) or RunProgress("running")
+                self._progress[name] = replace(known, seconds=time.monotonic() - start, **reported)
                 self._changed.notify_all()
 
-    def _conclude(self, run: Run, code: int) -> None:
+    def _conclude(self, run: StoredRun, code: int) -> None:
         """What became of a process that ended by itself."""
         end = run.folder / "end.json"
-        told = json.loads(end.read_text()) if end.exists() else {}
-        if code == 0 and "summary" in told:
-            self.store.set_run(run.id, summary=told["summary"])
-            self._end(run.id, "done", told.get("words", ""))
-        elif "error" in told:
-            self._end(run.id, "failed", told["error"])
+        reported = json.loads(end.read_text()) if end.exists() else {}
+        if code == 0 and "summary" in reported:
+            self.store.set_run(run.id, summary=reported["summary"])
+            self._end(run.id, "done", reported.get("words", ""))
+        elif "error" in reported:
+            self._end(run.id, "failed", reported["error"])
         else:
             log = run.folder / "log.txt"
             words = log.read_text(errors="replace")[-_WORDS:].strip() if log.exists() else ""
@@ -195,7 +199,7 @@ class Jobs:
             self._end(name, "failed", words)
         except Exception:
             with self._changed:
-                self._progress[name] = Progress("failed", "This run did not come to an end", words)
+                self._progress[name] = RunProgress("failed", "This run did not come to an end", words)
                 self._stopped.discard(name)
                 self._changed.notify_all()
 
@@ -214,7 +218,7 @@ def _started() -> subprocess.Popen[str]:
 
 
 def _kill(process: subprocess.Popen[str]) -> None:
-    """End a process that nobody reads from any more."""
+    """End a process whose output is no longer read."""
     process.kill()
     process.wait()
     for stream in (process.stdin, process.stdout, process.stderr):

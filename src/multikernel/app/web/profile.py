@@ -10,16 +10,15 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from multikernel.app.tables.table import Table
+from multikernel.app.tables.table import CsvTable
 from multikernel.app.web.learning.recipe import Kind
 from multikernel.app.web.learning.samples import as_strings, values
-from multikernel.datasets.column import Column
-from multikernel.datasets.dataset import Task
-from multikernel.tables.cells import Cells
-from multikernel.tables.columns import Column as Typed
-from multikernel.tables.columns import type_of
+from multikernel.datasets import Column, Task
+from multikernel.tables import Cells, type_of
+from multikernel.tables import Column as Typed
 
-_ROWS, _COLUMNS = 1000, 200  # on which it is looked for columns that tell the target alone
+_ROWS = 1000
+_COLUMNS = 200  # on which columns that predict the target alone are looked for
 _ALONE = 0.999
 _TARGETS = ("target", "class", "label", "outcome", "y")
 _GAPS = 0.5  # share of missing cells that is worth a word
@@ -50,7 +49,7 @@ class About:
     marks: tuple[str, ...]
 
 
-def profile(table: Table) -> list[About]:
+def profile(table: CsvTable) -> list[About]:
     """What each column holds."""
     return [_about(column) for column in table.columns.values()]
 
@@ -59,7 +58,8 @@ def _about(column: Column) -> About:
     strings = as_strings(column)
     found = type_of(column.name, Cells(column.name, "strings", strings))
     counts = Counter(cell for cell in strings if cell is not None)
-    n, known = len(strings), counts.total()
+    n = len(strings)
+    known = counts.total()
     readable = known > 0 and bool(np.isfinite(values(column, "number")).sum() >= _NUMBERS * known)
     kind: Kind = "number" if found.type == "identifier" and readable else "category"
     if found.type in ("number", "category", "date", "text"):
@@ -74,7 +74,7 @@ def _marks(found: Typed, n: int, known: int, distinct: int) -> tuple[str, ...]:
     """What is suspicious about a column."""
     marks = []
     if found.type == "identifier":
-        marks.append("Identifier: it names its row, so it tells rows apart and nothing else.")
+        marks.append("Identifier: it names its row, and nothing can be learned from it.")
     elif found.type == "empty":
         marks.append("Constant: one value only, so it cannot help." if distinct else "Empty: no cell has a value.")
     elif found.type == "date":
@@ -98,13 +98,14 @@ def likely_target(columns: list[About]) -> str:
     return able[-1] if able else columns[-1].name
 
 
-def leaks(table: Table, columns: Mapping[str, Kind], y: Any, rows: Any, task: Task) -> list[str]:
-    """Columns that tell the target alone, almost exactly."""
+def leaks(table: CsvTable, columns: Mapping[str, Kind], y: Any, rows: Any, task: Task) -> list[str]:
+    """Columns that predict the target alone, almost exactly."""
     from sklearn.model_selection import cross_val_score
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
     part = np.random.default_rng(0).permutation(len(y))[:_ROWS]
-    truth, found = y[part], []
+    truth = y[part]
+    found = []
     if len(truth) < 10 or (task == "classification" and np.unique(truth, return_counts=True)[1].min() < 3):
         return []
     if task == "regression":
@@ -113,15 +114,18 @@ def leaks(table: Table, columns: Mapping[str, Kind], y: Any, rows: Any, task: Ta
         tree = DecisionTreeClassifier(min_samples_leaf=2, random_state=0, class_weight="balanced")
     for name, kind in list(columns.items())[:_COLUMNS]:
         cells = pd.Series(values(table.columns[name], kind)).iloc[rows].iloc[part]
-        codes = cells.to_numpy(dtype=float) if kind == "number" else pd.factorize(cells)[0].astype(float)
+        if kind == "number":
+            codes = cells.to_numpy(dtype=float)
+        else:
+            codes = pd.factorize(cells)[0].astype(float)
         x = np.where(np.isnan(codes), -1e30, codes)[:, None]
         if len(np.unique(x)) < 2 or (kind != "number" and len(np.unique(x)) > len(x) / 3):
             continue
         score = "balanced_accuracy" if task == "classification" else "r2"
-        told = float(np.mean(cross_val_score(tree, x, truth, cv=3, scoring=score)))
+        reached = float(np.mean(cross_val_score(tree, x, truth, cv=3, scoring=score)))
         if task == "regression":
-            told = max(told, _monotone(x[:, 0], truth))
-        if told > _ALONE:
+            reached = max(reached, _monotone(x[:, 0], truth))
+        if reached > _ALONE:
             found.append(name)
     return found
 

@@ -13,10 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import multikernel.app.tables.table  # noqa: F401  # with its libraries, before memory is limited
-from multikernel.app.web.limits import limit_file_size, limit_memory
-from multikernel.app.web.settings import Settings
+from multikernel.app.web.settings import Settings, limit_file_size, limit_memory
 from multikernel.app.web.uploads import Upload, read, write_table
-from multikernel.app.web.views import Part, joined
+from multikernel.app.web.views import UploadedPart, joined
 
 
 def main() -> int:
@@ -28,14 +27,14 @@ def main() -> int:
     limit_memory(settings.read_memory)
     limit_file_size(4 * settings.unpacked_limit)
     try:
-        told = _read(order, settings)
+        answer = _read(order, settings)
     except ValueError as error:
-        told = {"error": str(error)}
+        answer = {"error": str(error)}
     except MemoryError:
-        told = {"error": f"Reading needs more than {settings.read_memory >> 20} MB; give fewer rows or columns."}
+        answer = {"error": f"Reading needs more than {settings.read_memory >> 20} MB; give fewer rows or columns."}
     except OSError as error:
-        told = {"error": f"The table cannot be written to the disk ({error.strerror}); make room for it."}
-    print(json.dumps(told), file=channel, flush=True)
+        answer = {"error": f"The table cannot be written to the disk ({error.strerror}); make room for it."}
+    print(json.dumps(answer), file=channel, flush=True)
     return 0
 
 
@@ -54,12 +53,12 @@ def _read(order: dict[str, Any], settings: Settings) -> dict[str, Any]:
     return {"name": name, "n_rows": n, "n_columns": len(columns), "views": views, "note": note}
 
 
-def _part(each: dict[str, str], folder: Path, settings: Settings) -> Part:
+def _part(each: dict[str, str], folder: Path, settings: Settings) -> UploadedPart:
     with open(each["path"], "rb") as content:
         return read(Upload(each["name"], content), folder, settings)
 
 
-def _named(name: str) -> Part:
+def _named(name: str) -> UploadedPart:
     """A set that is found by its name."""
     from multikernel.datasets import load
 
@@ -69,7 +68,7 @@ def _named(name: str) -> Part:
     else:
         X = data.X.toarray() if hasattr(data.X, "toarray") else data.X
         columns = {str(n): [repr(float(v)) for v in X[:, j]] for j, n in enumerate(data.feature_names)}
-    return Part(name, columns | {"target": [str(value) for value in data.y.tolist()]})
+    return UploadedPart(name, columns | {"target": [str(value) for value in data.y.tolist()]})
 
 
 if __name__ == "__main__":

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -20,7 +21,7 @@ from multikernel.app.web.settings import Settings
 _COMMAND = [sys.executable, "-m", "multikernel.app.web.reader"]
 _LIMITS = ("unpacked_limit", "most_columns", "most_rows", "read_memory")
 _WORDS = 300  # characters of the last words of a process that broke
-_PLACES = threading.BoundedSemaphore(2)  # files are read by so many processes at a time
+_PLACES = threading.BoundedSemaphore(2)  # processes that read files at a time
 
 
 @dataclass(frozen=True)
@@ -87,16 +88,19 @@ def _read(order: dict[str, Any], folder: Path, settings: Settings) -> Loaded:
                 f"Reading took longer than {settings.read_seconds:g} s, and was given up; give fewer rows, or CSV."
             ) from None
     if ended.returncode != 0 or not ended.stdout:
-        how = f"signal {-ended.returncode}" if ended.returncode < 0 else f"status {ended.returncode}"
+        if ended.returncode < 0:
+            how = f"signal {-ended.returncode}"
+        else:
+            how = f"status {ended.returncode}"
         last = " ".join(ended.stderr.split())[-_WORDS:]
         raise ValueError(
             f"The file broke the program that reads it ({how}); write it again, as CSV for instance."
             + (f" Its last words: {last}" if last else "")
         )
-    told = json.loads(ended.stdout)
-    if "error" in told:
-        raise ValueError(told["error"])
-    return Loaded(**told)
+    answer = json.loads(ended.stdout)
+    if "error" in answer:
+        raise ValueError(answer["error"])
+    return Loaded(**answer)
 
 
 @contextmanager
@@ -107,3 +111,45 @@ def _place(seconds: float) -> Iterator[None]:
         yield
     finally:
         _PLACES.release()
+
+
+BUNDLED = {
+    "breast_cancer": "Is a tumour benign? 569 patients, 30 measurements of cells",
+    "wine": "Which of three growers made a wine? 178 wines, 13 chemical values",
+    "iris": "Which of three species is a flower? 150 flowers, 4 lengths",
+    "diabetes": "How far goes the disease in a year? 442 patients, 10 measurements",
+    "digits": "Which digit was written? 1797 pictures of 8 x 8 points",
+}
+_WHOLE = ".csv.gz"  # files that are read as they are, with their categories and missing cells
+
+
+def own_sets(settings: Settings) -> tuple[dict[str, str], str]:
+    """The sets of the directory by name, with a line about each, and what is wrong with the directory."""
+    if not os.environ.get("MULTIKERNEL_DATA"):
+        return {}, ""
+    from multikernel.datasets import DataDirectory  # takes a while to import
+
+    try:
+        directory = DataDirectory.find(None)
+    except (ValueError, OSError) as error:
+        return {}, str(error)
+    found = {}
+    for name, source in (directory.sources if directory else {}).items():
+        fits = (source.n or 0) <= settings.most_rows and (source.d or 0) < settings.most_columns
+        if fits and all(file.path.is_file() for file in source.files):
+            words = [{"classification": "classes", "regression": "numbers"}.get(source.task or "", "")]
+            words += [f"{source.n} rows"] if source.n else []
+            words += [f"{source.d} columns"] if source.d else []
+            found[name] = ", ".join(filter(None, words))
+    return found, ""
+
+
+def of_name(name: str, folder: Path, settings: Settings) -> Loaded:
+    """One of these sets; ValueError where it cannot be read."""
+    from multikernel.datasets import DataDirectory
+
+    directory = DataDirectory.find(None)
+    source = directory.sources.get(name) if directory else None
+    if source is not None and len(source.files) == 1 and source.files[0].path.name.endswith(_WHOLE):
+        return replace(opened(source.files[0].path, folder, settings), name=name)
+    return named(name, folder, settings)

@@ -61,7 +61,9 @@ class Guard:
     """Refuses requests of other sites and too large ones, names the session, and sets the headers of every answer."""
 
     def __init__(self, app: ASGIApp, settings: Settings, page: Callable[[Scope, int, str], ASGIApp]) -> None:
-        self.app, self.settings, self.page = app, settings, page
+        self.app = app
+        self.settings = settings
+        self.page = page
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """One request."""
@@ -109,7 +111,9 @@ class Guard:
 
 def _name(host: str) -> str:
     """A host without its port."""
-    return host.rpartition(":")[0] if host.rpartition(":")[2].isdecimal() else host
+    if host.rpartition(":")[2].isdecimal():
+        return host.rpartition(":")[0]
+    return host
 
 
 def _session(headers: Headers) -> tuple[str, bool]:
@@ -124,7 +128,7 @@ def _session(headers: Headers) -> tuple[str, bool]:
 
 
 def _limited(receive: Receive, limit: int) -> Receive:
-    """A body that is refused once it is too large, also where its length was not told."""
+    """A body that is refused once it is too large, also where its length was not given."""
     seen = 0
 
     async def counted() -> Message:

@@ -36,16 +36,22 @@ def score(value: float, measure: str) -> str:
 
 
 def _of_scores(result: Mapping[str, Any]) -> str:
-    measure, scores = result["measure"], result["scores"]
+    measure = result["measure"]
+    scores = result["scores"]
     own, single, trivial = (np.array(scores[key]) for key in ("own", "single", "trivial"))
-    ahead, behind = int((own > single).sum()), int((own < single).sum())
-    what = "of the held-out rows are right" if measure == "accuracy" else "of the held-out variance is explained"
-    share = (
-        f"{own.mean():.1%} {what}" if measure == "accuracy" or own.mean() > 0 else f"R² is {number(float(own.mean()))}"
-    )
+    ahead = int((own > single).sum())
+    behind = int((own < single).sum())
+    if measure == "accuracy":
+        what = "of the held-out rows are right"
+    else:
+        what = "of the held-out variance is explained"
+    if measure == "accuracy" or own.mean() > 0:
+        share = f"{own.mean():.1%} {what}"
+    else:
+        share = f"R² is {number(float(own.mean()))}"
     spread = f"{own.std(ddof=1):.1%}"
     if own.mean() <= trivial.mean():
-        verdict = "That is no better than an answer that looks at no column: these columns do not tell this target."
+        verdict = "That is no better than an answer that looks at no column: these columns do not predict this target."
     elif (gain := own - single).mean() > gain.std(ddof=1):
         verdict = (
             f"It is ahead of one tuned Gaussian kernel in {ahead} of {len(own)} folds, by more than the folds differ."
@@ -67,17 +73,14 @@ def _of_comparison(result: Mapping[str, Any]) -> str:
     rows = sorted(result["comparison"], key=lambda row: -float(np.mean(row["scores"])))
     first, second = rows[0], rows[1]
     apart = np.array(first["scores"]) - np.array(second["scores"])
-    close = (
-        "by less than the folds differ, so take either"
-        if apart.mean() <= apart.std(ddof=1)
-        else "by more than the folds differ"
-    )
-    views = (
-        f" Each view has kernels of its own in {', '.join(result['by_view'])}; the others see all columns beside each "
-        "other."
-        if result.get("by_view")
-        else ""
-    )
+    if apart.mean() <= apart.std(ddof=1):
+        close = "by less than the folds differ, so take either"
+    else:
+        close = "by more than the folds differ"
+    views = ""
+    if result.get("by_view"):
+        learned = ", ".join(result["by_view"])
+        views = f" Each view has kernels of its own in {learned}; the others see all columns beside each other."
     best = f"{first['method'][:1].upper()}{first['method'][1:]}"
     return f"{best} is highest and {second['method']} next, {close}. All methods met the same held-out rows.{views}"
 
@@ -105,26 +108,38 @@ def _of_importance(result: Mapping[str, Any]) -> str:
             f"No column stands out: shuffling {rows[0]['name']} costs most, {number(rows[0]['loss'])}, and that is no "
             "more than chance."
         )
-    tail = f" Of {len(rows)} columns, {idle} could be shuffled at a loss no larger than chance." if idle else ""
+    if idle:
+        tail = f" Of {len(rows)} columns, {idle} could be shuffled at a loss no larger than chance."
+    else:
+        tail = ""
     most = f"The answer depends most on {rows[0]['name']}"
     return f"{most}: with its cells shuffled the score loses {number(rows[0]['loss'])}.{tail}"
 
 
 def _of_path(path: Mapping[str, Any], measure: str) -> str:
-    values, parameter = path["values"], path["parameter"]
+    values = path["values"]
+    parameter = path["parameter"]
     own = path["freedom"][path["chosen"]] if path["freedom"] else None
-    freedom = f" It has {own:.3g} degrees of freedom; with more, it follows single rows more closely." if own else ""
+    if own:
+        freedom = f" It has {own:.3g} degrees of freedom; with more, it follows single rows more closely."
+    else:
+        freedom = ""
     count = path["kernels"][path["chosen"]] if path["kernels"] else 0
-    kernels = f" {count:.3g} kernel{'s have' if count != 1 else ' has'} weight there." if count else ""
+    if count:
+        kernels = f" {count:.3g} kernel{'s have' if count != 1 else ' has'} weight there."
+    else:
+        kernels = ""
     what = "The accuracy" if measure == "accuracy" else measure
     return (
         f"{what} is highest at {parameter} = {values[path['best']]:g}. The simplest model within one standard error of "
-        f"it, at {values[path['chosen']]:g}, was chosen: it is as good as the folds can tell.{kernels}{freedom}"
+        f"it, at {values[path['chosen']]:g}, was chosen: no other is better by more than the folds differ."
+        f"{kernels}{freedom}"
     )
 
 
 def _of_confusion(result: Mapping[str, Any]) -> str:
-    counts, names = np.array(result["confusion"]), result["classes"]
+    counts = np.array(result["confusion"])
+    names = result["classes"]
     off = counts - np.diag(np.diag(counts))
     if not off.any():
         return "No held-out row was confused with another class."
@@ -144,15 +159,18 @@ def _of_roc(curves: list[Mapping[str, Any]]) -> str:
         )
     worst = min(curves, key=lambda curve: float(curve["area"]))
     if worst["area"] > 0.9995:
-        return "Each class against the others: every one is told apart without an error. The dashed line is guessing."
+        return "Each class against the others: all classes are separated without an error. The dashed line is guessing."
     return (
-        f"Each class against the others; {worst['label']} is hardest to tell, with an area of {worst['area']:.3f}. The "
-        "dashed line is guessing."
+        f"Each class against the others; {worst['label']} is hardest to separate, with an area of {worst['area']:.3f}. "
+        "The dashed line is guessing."
     )
 
 
 def _of_calibration(found: Mapping[str, Any]) -> str:
-    word = "well" if found["off"] < 0.05 else "fairly well" if found["off"] < 0.1 else "badly"
+    if found["off"] < 0.05:
+        word = "well"
+    else:
+        word = "fairly well" if found["off"] < 0.1 else "badly"
     return (
         f"The probabilities {found['what']} can be taken at their word {word}: on average they are off by "
         f"{found['off']:.1%}. On the dashed line they would be exact; larger dots are more rows."

@@ -20,11 +20,11 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import Scope
 
-from multikernel.app.web.jobs import Jobs
-from multikernel.app.web.pages import data, learn, predict, result, run, runs, take_home
+from multikernel.app.web.jobs import RunQueue
+from multikernel.app.web.pages import data, learn, predict, result, runs, take_home
 from multikernel.app.web.security import Guard, Tokens
 from multikernel.app.web.settings import Settings
-from multikernel.app.web.site import Site, environment, posted, shown
+from multikernel.app.web.site import Site, environment, page_of, posted
 from multikernel.app.web.store import Store
 
 _FIRST = 0.5  # seconds that are left to the first page before libraries are loaded
@@ -41,7 +41,7 @@ def create_app(settings: Settings) -> Starlette:
     settings : how it is started
     """
     store = Store(settings)
-    jobs = Jobs(store, settings)
+    jobs = RunQueue(store, settings)
     site = Site(settings, store, jobs, Tokens(), environment(settings))
 
     @contextlib.asynccontextmanager
@@ -70,33 +70,34 @@ def create_app(settings: Settings) -> Starlette:
 
 def _routes() -> list[Route | Mount]:
     static = StaticFiles(directory=str(files("multikernel.app.web") / "static"))
-    one, own = "/data/{dataset}", "/runs/{run}"
+    one = "/data/{dataset}"
+    own = "/runs/{run}"
 
     def post(path: str, handler: object, changes: bool = True) -> Route:
         return Route(path, posted(handler, changes=changes), methods=["POST"])  # type: ignore[arg-type]
 
     return [
-        Route("/", shown(data.start)),
+        Route("/", page_of(data.start)),
         post("/data", data.upload),
         post("/data/known", data.known),
-        Route(one, shown(data.look)),
+        Route(one, page_of(data.look)),
         post(f"{one}/learn", learn.start),
         post(f"{one}/choose", data.choose),
         post(f"{one}/delete", data.delete),
-        Route(f"{one}/method", shown(learn.choose)),
+        Route(f"{one}/method", page_of(learn.choose)),
         post(f"{one}/method", learn.by_method),
-        Route("/runs", shown(runs.index)),
-        Route("/runs/compare", shown(runs.compare)),
-        Route(own, shown(result.look)),
-        Route(f"{own}/events", run.events),
-        post(f"{own}/stop", run.stop),
-        post(f"{own}/again", run.again),
+        Route("/runs", page_of(runs.index)),
+        Route("/runs/compare", page_of(runs.compare)),
+        Route(own, page_of(result.look)),
+        Route(f"{own}/events", runs.events),
+        post(f"{own}/stop", runs.stop),
+        post(f"{own}/again", runs.again),
         post(f"{own}/rename", runs.rename),
         post(f"{own}/delete", runs.delete),
-        Route(f"{own}/sample", shown(predict.sample)),
+        Route(f"{own}/sample", page_of(predict.sample)),
         post(f"{own}/predict", predict.table, changes=False),
         post(f"{own}/predict-one", predict.one, changes=False),
-        Route(f"{own}/files/{{name}}", shown(take_home.file)),
+        Route(f"{own}/files/{{name}}", page_of(take_home.file)),
         Mount("/static", static),
     ]
 
@@ -109,7 +110,7 @@ def _load_libraries() -> None:
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     said = _TAKES_FORMS if error.status_code == 405 else str(error.detail)
-    if said == "Not Found":  # nobody has written a sentence
+    if said == "Not Found":  # there is no sentence of our own
         said = "There is no page at this address; begin at the data."
     return _page(request, error.status_code, said, dict(error.headers or {}))
 
@@ -137,13 +138,16 @@ def _page(request: Request, status: int, said: str, headers: dict[str, str] | No
     title = _TITLES.get(status, "That did not work")
     before = urlsplit(request.headers.get("referer", ""))
     ours = status in (400, 413) and before.netloc == request.headers.get("host", "")
-    back = f"{before.path}?{before.query}".rstrip("?") if ours and before.path[:2] not in ("", "//") else ""
+    if ours and before.path[:2] not in ("", "//"):
+        back = f"{before.path}?{before.query}".rstrip("?")
+    else:
+        back = ""
     answer = site.page(request, "error.html", status, title=title, said=said, back=back)
     answer.headers.update(headers or {})
     return answer
 
 
-def serve(settings: Settings, port: int, *, browser: bool, tell: Callable[[str], object]) -> None:
+def serve(settings: Settings, port: int, *, browser: bool, report: Callable[[str], object]) -> None:
     """Serve on this machine until Ctrl-C.
 
     Parameters
@@ -151,7 +155,7 @@ def serve(settings: Settings, port: int, *, browser: bool, tell: Callable[[str],
     settings : how it is started
     port : int, 0 for a free one
     browser : bool, whether the first page is opened
-    tell : called with the address
+    report : called with the address
 
     Raises
     ------
@@ -169,7 +173,7 @@ def serve(settings: Settings, port: int, *, browser: bool, tell: Callable[[str],
         server = uvicorn.Server(
             uvicorn.Config(create_app(settings), log_level="warning", access_log=False, timeout_graceful_shutdown=1)
         )
-        tell(f"multikernel is at {address}  (Ctrl-C ends it)")
+        report(f"multikernel is at {address}  (Ctrl-C ends it)")
         if browser:
             threading.Timer(0.3, webbrowser.open, [address]).start()
         with contextlib.suppress(KeyboardInterrupt):  # which is how a person ends it

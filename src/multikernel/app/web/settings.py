@@ -17,7 +17,7 @@ class Settings:
     Parameters
     ----------
     home : Path, the folder of the data sets, the runs and their list
-    hosts : tuple of str, the names under which it may be asked for, without ports
+    hosts : tuple of str, the host names under which it is served, without ports
     root_path : str, what stands before its addresses behind a proxy, such as "/kernels"
     read_only : bool, whether nothing can be changed
     upload_limit : int, bytes of a request
@@ -62,3 +62,21 @@ def default_home() -> Path:
     else:
         base = Path(os.environ.get("XDG_DATA_HOME") or Path.home() / ".local" / "share")
     return base / "multikernel"
+
+
+def limit_memory(size: int) -> None:
+    """Bytes that this process may allocate."""
+    _limit("RLIMIT_DATA", size)
+
+
+def limit_file_size(size: int) -> None:
+    """Bytes of each file that this process may write."""
+    _limit("RLIMIT_FSIZE", size)
+
+
+def _limit(name: str, size: int) -> None:
+    try:
+        import resource
+    except ImportError:  # on Windows
+        return
+    resource.setrlimit(getattr(resource, name), (size, size))

@@ -17,10 +17,10 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
-from multikernel.app.web.jobs import Jobs
+from multikernel.app.web.jobs import RunQueue
 from multikernel.app.web.security import Tokens
 from multikernel.app.web.settings import Settings
-from multikernel.app.web.store import DataSet, Run, Store
+from multikernel.app.web.store import DataSet, Store, StoredRun
 
 _FIELDS = 20_000  # of a form: a table of columns has several for each
 
@@ -33,7 +33,7 @@ class Site:
 
     settings: Settings
     store: Store
-    jobs: Jobs
+    jobs: RunQueue
     tokens: Tokens
     templates: Environment
 
@@ -58,7 +58,7 @@ class Site:
             raise HTTPException(404, "There is no such data set; it may have been deleted.")
         return found
 
-    def run(self, request: Request) -> Run:
+    def run(self, request: Request) -> StoredRun:
         """The run that the address names; 404 where there is none."""
         found = self.store.run(request.path_params["run"])
         if found is None:
@@ -107,7 +107,7 @@ def posted(handler: Posted, *, changes: bool = True) -> Callable[[Request], Awai
     return endpoint
 
 
-def shown(handler: Callable[[Site, Request], Response]) -> Callable[[Request], Response]:
+def page_of(handler: Callable[[Site, Request], Response]) -> Callable[[Request], Response]:
     """An endpoint that only looks."""
 
     @wraps(handler)

@@ -59,15 +59,15 @@ class DataSet:
 
 
 @dataclass(frozen=True)
-class Run:
-    """A learning that was asked for.
+class StoredRun:
+    """A run: a recipe on a data set, and what came of it.
 
     Parameters
     ----------
     id, dataset, name : str, its own name in addresses, that of the data set, and what a person calls it
     created, finished : float, seconds since 1970
     status : "queued", "running", "done", "stopped" or "failed"
-    recipe : dict, what was asked for
+    recipe : dict, the settings of the run
     summary : dict, the few numbers that a list shows
     words : str, the last that was said
     folder : Path, of its files
@@ -168,7 +168,7 @@ class Store:
 
     # -- runs ----------------------------------------------------------------------------------------------------------
 
-    def add_run(self, dataset: str, name: str, recipe: dict[str, Any]) -> Run:
+    def add_run(self, dataset: str, name: str, recipe: dict[str, Any]) -> StoredRun:
         """A run in the queue."""
         folder = self.settings.runs / secrets.token_hex(8)
         folder.mkdir()
@@ -179,27 +179,27 @@ class Store:
         assert found is not None
         return found
 
-    def runs(self, words: str = "") -> list[Run]:
+    def runs(self, words: str = "") -> list[StoredRun]:
         """All whose name, data set or method holds the words, the newest first."""
         with self._opened() as db:
             found = [self._run(row) for row in db.execute(f"select * from runs {_NEWEST}")]
         wanted = words.lower().split()
         return [run for run in found if all(word in _searched(run) for word in wanted)]
 
-    def latest_runs(self, count: int, dataset: str = "") -> list[Run]:
+    def latest_runs(self, count: int, dataset: str = "") -> list[StoredRun]:
         """The newest, of all data sets or of one."""
         with self._opened() as db:
             query = f"select * from runs where ? in ('', dataset) {_NEWEST} limit ?"
             return [self._run(row) for row in db.execute(query, (dataset, count))]
 
-    def unfinished_run(self, dataset: str) -> Run | None:
+    def unfinished_run(self, dataset: str) -> StoredRun | None:
         """One that waits for its turn with a data set, or learns from it."""
         with self._opened() as db:
             query = "select * from runs where dataset = ? and status in ('queued', 'running') limit 1"
             row = db.execute(query, (dataset,)).fetchone()
         return None if row is None else self._run(row)
 
-    def run(self, name: str) -> Run | None:
+    def run(self, name: str) -> StoredRun | None:
         """One by its name in addresses."""
         with self._opened() as db:
             row = db.execute("select * from runs where id = ?", (name,)).fetchone()
@@ -219,11 +219,11 @@ class Store:
             db.execute("delete from runs where id = ?", (name,))
         shutil.rmtree(self.settings.runs / name, ignore_errors=True)
 
-    def _run(self, row: sqlite3.Row) -> Run:
+    def _run(self, row: sqlite3.Row) -> StoredRun:
         loaded = {"recipe": json.loads(row["recipe"]), "summary": json.loads(row["summary"])}
-        return Run(**(dict(row) | loaded | {"folder": self.settings.runs / row["id"]}))
+        return StoredRun(**(dict(row) | loaded | {"folder": self.settings.runs / row["id"]}))
 
 
-def _searched(run: Run) -> str:
+def _searched(run: StoredRun) -> str:
     recipe = run.recipe
     return " ".join((run.name, recipe["data"], recipe["method"], recipe["target"], run.status)).lower()

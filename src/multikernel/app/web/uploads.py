@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from multikernel.app.web.settings import Settings
-from multikernel.app.web.views import Part
+from multikernel.app.web.views import UploadedPart
 
 _BLOCK = 1 << 20
 
@@ -26,7 +26,7 @@ class Upload:
 
     Parameters
     ----------
-    name : str, as the person called it; shown, never a path
+    name : str, the file's name; a label, never a path
     content : the bytes
     """
 
@@ -34,7 +34,7 @@ class Upload:
     content: BinaryIO
 
 
-def read(upload: Upload, folder: Path, settings: Settings) -> Part:
+def read(upload: Upload, folder: Path, settings: Settings) -> UploadedPart:
     """The cells of a file; ValueError in a sentence where it is none that is taken, or too large.
 
     Parameters
@@ -72,9 +72,9 @@ def _short(name: str) -> str:
     return "".join(sign for sign in plain if sign.isprintable())[:60] or "table"
 
 
-def _part(path: Path, name: str, settings: Settings) -> Part:
+def _part(path: Path, name: str, settings: Settings) -> UploadedPart:
     from multikernel.app.tables.table import read_table
-    from multikernel.streams.records import DELIMITERS, is_missing
+    from multikernel.streams import DELIMITERS, is_missing
 
     with path.open("rb") as file:
         first = file.readline(_BLOCK)
@@ -90,7 +90,7 @@ def _part(path: Path, name: str, settings: Settings) -> Part:
     columns = {
         key: ["" if is_missing(cell) else cell for cell in column.cells] for key, column in table.columns.items()
     }
-    return Part(name, columns, table.note.partition(": ")[2])
+    return UploadedPart(name, columns, table.note.partition(": ")[2])
 
 
 def _too_wide(width: int, settings: Settings) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Part:
+class UploadedPart:
     """The cells of one file.
 
     Parameters
@@ -30,7 +30,7 @@ class Part:
         return len(next(iter(self.columns.values())))
 
 
-def joined(parts: Sequence[Part], key: str) -> tuple[dict[str, list[str]], dict[str, list[str]], str]:
+def joined(parts: Sequence[UploadedPart], key: str) -> tuple[dict[str, list[str]], dict[str, list[str]], str]:
     """The columns of all files, those of each view, and a note; ValueError where no column names the rows of all.
 
     Parameters
@@ -71,7 +71,7 @@ def joined(parts: Sequence[Part], key: str) -> tuple[dict[str, list[str]], dict[
     return columns, views, "; ".join(filter(None, [note, *(part.note for part in parts)]))
 
 
-def _key(parts: Sequence[Part]) -> str:
+def _key(parts: Sequence[UploadedPart]) -> str:
     """The first column of all files that names each row once."""
     for name, cells in parts[0].columns.items():
         if all(name in part.columns for part in parts) and len(set(cells)) == len(cells):

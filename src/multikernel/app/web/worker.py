@@ -13,8 +13,8 @@ import warnings
 from pathlib import Path
 from typing import Any, TextIO
 
-from multikernel._files import write_whole
-from multikernel.app.web.limits import limit_memory
+from multikernel.app.web.settings import limit_memory
+from multikernel.files import write_whole
 
 
 def main() -> int:
@@ -31,10 +31,10 @@ def main() -> int:
     folder = Path(order["folder"])
     limit_memory(order["memory"])
     try:
-        with warnings.catch_warnings(record=True) as heard:
+        with warnings.catch_warnings(record=True) as warned:
             warnings.simplefilter("always")
-            summary = findings.found(order["recipe"], Path(order["table"]), folder, Teller(channel))
-        end = {"summary": summary, "words": " ".join(dict.fromkeys(_plain(str(w.message)) for w in heard))[:1500]}
+            summary = findings.found(order["recipe"], Path(order["table"]), folder, ProgressLines(channel))
+        end = {"summary": summary, "words": " ".join(dict.fromkeys(_plain(str(w.message)) for w in warned))[:1500]}
     except (ValueError, TypeError) as error:
         end = {"error": _plain(str(error)).replace(order["table"], "The table")}
     except OSError as error:
@@ -48,7 +48,7 @@ def main() -> int:
     return 0 if "summary" in end else 1
 
 
-class Teller:
+class ProgressLines:
     """Tells where the run is."""
 
     def __init__(self, channel: TextIO) -> None:

@@ -9,9 +9,9 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._files import replacing
 from multikernel._typing import Array
 from multikernel.estimators.streamed.rows import Pass
+from multikernel.files import replacing
 from multikernel.persistence import archive
 from multikernel.statistics import Moments, Summing
 from multikernel.streams import Chunk, Source

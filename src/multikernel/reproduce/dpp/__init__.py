@@ -1,16 +1,6 @@
 """Learning deep kernels in the space of dot product polynomials."""
 
-from multikernel.reproduce.dpp import (
-    curves,
-    digits,
-    expressiveness,
-    facts,
-    noise,
-    parity,
-    structure,
-    table4,
-    times,
-)
+from multikernel.reproduce.dpp import curves, digits, expressiveness, noise, parity, structure, table4, times
 
 EXPERIMENTS = (
     expressiveness.EXPERIMENT,
@@ -21,5 +11,4 @@ EXPERIMENTS = (
     table4.EXPERIMENT,
     parity.EXPERIMENT,
     digits.EXPERIMENT,
-    facts.EXPERIMENT,
 )

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+from multikernel.reproduce.data import DataSource, folds
 from multikernel.reproduce.dpp.protocol import (
     CONSTANTS,
     GAMMAS,
@@ -22,16 +23,14 @@ from multikernel.reproduce.dpp.protocol import (
 )
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
 from multikernel.reproduce.results import Results
-from multikernel.reproduce.sources import Source
-from multikernel.reproduce.splits import folds
 
 CUT = 20  # the largest degree of a Gaussian: what lies beyond weighs less than 1e-7
-FREE = ("K_D,c", "K_RBF")  # the parameter that is best on the test folds is told, as in the paper
+FREE = ("K_D,c", "K_RBF")  # the parameter that is best on the test folds is reported, as in the paper
 ORDER = ("K_MKL", "K_D", "K_sum", *FREE)
 
 
 @dataclass(frozen=True)
-class Plan:
+class CurvePlan:
     """What is run of the protocol: ``outer`` of the ten test folds, ``inner`` folds to choose lam."""
 
     degrees: tuple[int, ...] = (1, 2, 3, 4, 5, 7, 10, 15, 20, 25, 30)
@@ -50,10 +49,10 @@ class Plan:
 
 
 PLANS = {
-    "10 x 10 folds": Plan(),
-    "10 x 3 folds": Plan((1, 3, 5, 10, 30), inner=3, gammas=(0.0625, 0.25, 1.0)),
-    "3 x 3 folds": Plan((1, 3, 10, 30), 3, 3, (0.1, 0.5, 0.9), (0.5, 2.0), (0.25, 1.0)),
-    "quick": Plan((1, 10), 2, 2, (0.1, 0.9), (1.0,), (0.25,)),
+    "10 x 10 folds": CurvePlan(),
+    "10 x 3 folds": CurvePlan((1, 3, 5, 10, 30), inner=3, gammas=(0.0625, 0.25, 1.0)),
+    "3 x 3 folds": CurvePlan((1, 3, 10, 30), 3, 3, (0.1, 0.5, 0.9), (0.5, 2.0), (0.25, 1.0)),
+    "quick": CurvePlan((1, 10), 2, 2, (0.1, 0.9), (1.0,), (0.25,)),
 }
 _SMALL = ("haberman", "liver_bupa", "spect_heart", "ionosphere", "sonar", "colon")
 _LARGE = ("abalone_binary", "pendigits")
@@ -74,7 +73,9 @@ def _plan(name: str, variant: str) -> str:
     """All of it for small data sets; what fits into an hour and a half for the others."""
     if name in _LARGE:
         return "3 x 3 folds"
-    return "10 x 10 folds" if name in _SMALL and variant == "stated" else "10 x 3 folds"
+    if name in _SMALL and variant == "stated":
+        return "10 x 10 folds"
+    return "10 x 3 folds"
 
 
 def _of(name: str, variant: str, plan: str) -> list[Cell]:
@@ -82,9 +83,10 @@ def _of(name: str, variant: str, plan: str) -> list[Cell]:
     return grid(data=[name], variant=[variant], plan=[plan], D=own.degrees, fold=range(own.outer))
 
 
-def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y = load(source, cell["data"])
-    plan, D = PLANS[cell["plan"]], cell["D"]
+    plan = PLANS[cell["plan"]]
+    D = cell["D"]
     split = folds(y, 10, 0, stratified=True)[cell["fold"]]
     bank = powers(SCALINGS[cell["variant"]](X, split[0]), D)
     runs = {"K_MKL": nested(bank, y, split, plan.inner, 0, plan.lams)}
@@ -127,7 +129,7 @@ EXPERIMENT = Experiment(
     protocol=(
         "Ten stratified folds test, ten inner ones choose lam; EasyMKL on degrees 0 to D beside the degree D, the mean "
         "of the degrees, the weights of (t + c)^D and those of a Gaussian, all with the same machine. Of larger data "
-        "sets, and standardised ones, a part is run: three inner folds, fewer D. The figures of the paper tell no "
+        "sets, and standardised ones, a part is run: three inner folds, fewer D. The figures of the paper show no "
         "numbers. Features are on [0, 1] by the training rows, samples of unit length."
     ),
     cells=_cells,

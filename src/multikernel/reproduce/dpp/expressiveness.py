@@ -9,19 +9,10 @@ import numpy as np
 
 from multikernel import diagnostics
 from multikernel.procedures import easymkl
-from multikernel.reproduce.dpp.protocol import (
-    LAMS,
-    OUTER,
-    SCALINGS,
-    STANDARDISED,
-    chosen,
-    fixed_weights,
-    load,
-    powers,
-)
+from multikernel.reproduce.data import DataSource
+from multikernel.reproduce.dpp.protocol import LAMS, OUTER, SCALINGS, STANDARDISED, chosen, fixed_weights, load, powers
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
 from multikernel.reproduce.results import Results
-from multikernel.reproduce.sources import Source
 
 BALLS = ("spect_heart", "splice")
 RATIOS = ("haberman", "liver_bupa", "diabetes_pima", "spect_heart", "ionosphere", "splice")
@@ -38,7 +29,7 @@ def _cells(quick: bool) -> Sequence[Cell]:
     return [*ratios, *grid(data=BALLS, variant=variants, what=["ball"], D=range(1, 31))]
 
 
-def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y = load(source, cell["data"])
     bank = powers(SCALINGS[cell["variant"]](X), cell["D"])
     if cell["what"] == "ball":
@@ -90,7 +81,7 @@ EXPERIMENT = Experiment(
     protocol=(
         "All rows of a data set, features on [0, 1], samples of unit length; lam by three stratified folds. The "
         "squared radius of the ball that encloses the samples, which the paper calls its radius; spectral ratios of "
-        "the learned mix, of the degree D and of the mean of all degrees; the learned weights. The figures tell no "
+        "the learned mix, of the degree D and of the mean of all degrees; the learned weights. The figures show no "
         "numbers."
     ),
     cells=_cells,

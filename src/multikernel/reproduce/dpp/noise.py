@@ -10,16 +10,18 @@ from sklearn.datasets import make_classification
 
 from multikernel import diagnostics
 from multikernel.procedures import easymkl
+from multikernel.reproduce.data import DataSource
 from multikernel.reproduce.dpp.protocol import OUTER, powers
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
 from multikernel.reproduce.results import Results
-from multikernel.reproduce.sources import Source
 
-DEGREE, LAMBDA, SAMPLES = 10, 0.01, 500
+DEGREE = 10
+LAMBDA = 0.01
+SAMPLES = 500
 PERCENTAGES = (*range(11), *range(20, 101, 10))
 
 
-def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     seed = cell["seed"]
     X, labels = make_classification(
         SAMPLES, n_features=2, n_informative=1, n_redundant=0, n_clusters_per_class=1, random_state=seed
@@ -49,7 +51,7 @@ EXPERIMENT = Experiment(
     protocol=(
         "500 samples of two features, one informative, two clusters, brought to unit length; homogeneous polynomials "
         "of degrees 0 to 10, Lambda = 0.01; ten repetitions. A percentage of the labels is drawn with replacement and "
-        "each draw swaps one: drawn twice it is as before. The paper's other options for the clusters are not told."
+        "each draw swaps one: drawn twice it is as before. The paper's other options for the clusters are not stated."
     ),
     cells=lambda quick: grid(data=[""], seed=range(1 if quick else 10), percent=(0, 10, 50) if quick else PERCENTAGES),
     measure=_measure,

@@ -10,13 +10,13 @@ from typing import Any
 import numpy as np
 
 from multikernel import KernelBank, bind, kernels
-from multikernel._typing import Array
 from multikernel.machines import HingeMachine, MarginMachine
 from multikernel.procedures import easymkl
+from multikernel.reproduce.data import DataSource
 from multikernel.reproduce.dpp.protocol import OVO_LAM, fixed_weights
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
 from multikernel.reproduce.results import Results
-from multikernel.reproduce.sources import Source
+from multikernel.typing import Array
 
 PENALTIES = (1.0, 2.0, 4.0, 8.0, 16.0)
 DEGREES = (1, 2, 3, 4, 5, *range(10, 41, 5))
@@ -25,7 +25,7 @@ HELD_OUT = 10_000
 
 
 @dataclass(frozen=True, eq=False)
-class Part:
+class ParityPart:
     """A training bank with its targets, and the samples that are predicted from it with theirs."""
 
     bank: KernelBank
@@ -35,39 +35,45 @@ class Part:
 
 
 @lru_cache(maxsize=1)
-def _parts(source: Source, train: int, held_out: int, D: int) -> tuple[Part, Part]:
+def _parts(source: DataSource, train: int, held_out: int, D: int) -> tuple[ParityPart, ParityPart]:
     """What C is chosen on, and what is reported: fitted on the first rows, or with ``train`` of all on all of them."""
     data = source.load("mnist")
-    y, split = np.where(data.y % 2 == 0, 1.0, -1.0), np.asarray(data.split)
-    own, test = np.flatnonzero(split == "train"), np.flatnonzero(split == "test")
-    fit, held = own[:-held_out][:train], own[-held_out:]
+    y = np.where(data.y % 2 == 0, 1.0, -1.0)
+    split = np.asarray(data.split)
+    own = np.flatnonzero(split == "train")
+    test = np.flatnonzero(split == "test")
+    fit = own[:-held_out][:train]
+    held = own[-held_out:]
     family = kernels.homogeneous_polynomials(D)
     bank = bind(family, data.X[fit])
-    choice = Part(bank, y[fit], data.X[held], y[held])
+    choice = ParityPart(bank, y[fit], data.X[held], y[held])
     if train < len(own):
-        return choice, Part(bank, y[fit], data.X[test], y[test])
-    return choice, Part(bind(family, data.X[own]), y[own], data.X[test], y[test])
+        return choice, ParityPart(bank, y[fit], data.X[test], y[test])
+    return choice, ParityPart(bind(family, data.X[own]), y[own], data.X[test], y[test])
 
 
-def _weights(method: str, part: Part) -> Array:
+def _weights(method: str, part: ParityPart) -> Array:
     D = len(part.bank) - 1
     if method == "K_MKL":
         return easymkl(part.bank, part.target, MarginMachine(OVO_LAM, EXPERIMENT.tol)).values
     return fixed_weights(D)[method]
 
 
-def _errors(part: Part, w: Array, penalties: Sequence[float]) -> list[float]:
+def _errors(part: ParityPart, w: Array, penalties: Sequence[float]) -> list[float]:
     """Error in percent of the machine of each C; each starts from the last."""
-    gram, warm, errors = part.bank.combine(w), None, []
+    gram = part.bank.combine(w)
+    warm = None
+    errors = []
     for C in penalties:
         found = HingeMachine(C).solve(gram, part.target, warm)
-        warm, S = found.warm, np.flatnonzero(found.coef)
+        warm = found.warm
+        S = np.flatnonzero(found.coef)
         f = part.bank.reference(S).cross(part.new).combine(w).multiply(found.coef[S]) + found.intercept
         errors.append(100.0 * float(np.mean((f >= 0) != (part.truth > 0))))
     return errors
 
 
-def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     choice, final = _parts(source, cell["train"], cell["held"], cell["D"])
     held_out = _errors(choice, _weights(cell["method"], choice), PENALTIES)
     C = PENALTIES[int(np.argmin(held_out))]
@@ -96,9 +102,9 @@ EXPERIMENT = Experiment(
     name="parity",
     title="MNIST, even against odd",
     protocol=(
-        "Even digits are +1. EasyMKL on degrees 0 to D (lam = 0.01, which the paper does not tell), the degree D, and "
+        "Even digits are +1. EasyMKL on degrees 0 to D (lam = 0.01, which the paper does not state), the degree D, and "
         "the mean of all degrees, each with a support vector machine whose C of 1 to 16 is chosen on the last 10,000 "
-        "training digits. All D with 10,000 training digits, two of them with all 60,000. The figure tells no numbers."
+        "training digits. All D with 10,000 training digits, two of them with all 60,000. The figure shows no numbers."
     ),
     cells=_cells,
     measure=_measure,

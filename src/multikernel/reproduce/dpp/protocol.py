@@ -3,8 +3,8 @@
 Stratified outer folds test; on the other samples stratified inner folds choose lam, the paper's Lambda = lam / (1 -
 lam), by the mean area under the curve (the largest lam of the best); the model is fitted anew on all of them, to a
 duality gap of 1e-6. The machines of the inner folds stop at 1e-3, or after six pairwise steps a sample: lam = 0 often
-needs more, and their worst gap is told for lam > 0. Every method ends with the same machine, the largest margin between
-two hulls, and all share one matrix of cosines: its powers are the kernels, and the folds are blocks of it.
+needs more, and their worst gap is reported for lam > 0. Every method ends with the same machine, the largest margin
+between two hulls, and all share one matrix of cosines: its powers are the kernels, and the folds are blocks of it.
 """
 
 from __future__ import annotations
@@ -17,21 +17,19 @@ from typing import Any
 import numpy as np
 
 from multikernel import KernelBank, bind, kernels
-from multikernel._typing import Array
 from multikernel.banks import DenseGram
 from multikernel.machines import MarginMachine
 from multikernel.procedures import easymkl
-from multikernel.reproduce.preparation import Preparation
-from multikernel.reproduce.sources import Source
-from multikernel.reproduce.splits import Split, folds
+from multikernel.reproduce.data import DataSource, FeatureScaling, Split, folds
+from multikernel.typing import Array
 
 SCALINGS = {
-    "stated": Preparation("interval"),
-    "signed": Preparation("signed"),
-    "standardised": Preparation("standard"),
+    "stated": FeatureScaling("interval"),
+    "signed": FeatureScaling("signed"),
+    "standardised": FeatureScaling("standard"),
 }
 SIGNED = (
-    "Features on [-1, 1], as a well-known collection of these data ships them; the paper does not tell how it scales."
+    "Features on [-1, 1], as a well-known collection of these data ships them; the paper does not state how it scales."
 )
 STANDARDISED = "Features of mean 0 and deviation 1: half of the dot products are negative."
 LAMS = tuple(v / 10 for v in range(11))
@@ -39,7 +37,9 @@ CONSTANTS = (0.5, 1.0, 2.0, 3.0)
 GAMMAS = tuple(2.0**i for i in range(-5, 2))
 TOP = 30
 DRAWN = 50_000  # monomials
-OVO_LAM, OVO_C, OVO_DEGREE = 0.01, 4.0, 8
+OVO_LAM = 0.01
+OVO_C = 4.0
+OVO_DEGREE = 8
 NAMES = {
     "Haberman": "haberman",
     "Liver": "liver_bupa",
@@ -56,7 +56,7 @@ NAMES = {
 }
 
 
-def load(source: Source, name: str) -> tuple[Array, Array]:
+def load(source: DataSource, name: str) -> tuple[Array, Array]:
     """Features and labels -1 and +1; of Pendigits the first 4000 rows, even against odd, as the paper does not say."""
     if name != "pendigits":
         return source.signs(name)
@@ -81,7 +81,7 @@ def fixed_weights(D: int) -> dict[str, Array]:
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class FoldRun:
     """For each lam the area under the curve and the relative duality gap; the weights for the smallest lam."""
 
     areas: Array
@@ -100,33 +100,42 @@ class Solver:
         return MarginMachine(lam, self.tol, self.pairs * n)
 
 
-INNER, OUTER = Solver(1e-3, 6), Solver(1e-6, 4000)
+INNER = Solver(1e-3, 6)
+OUTER = Solver(1e-6, 4000)
 
 
 def along_lam(
     kernel: Array | KernelBank, y: Array, train: Array, test: Array, lams: Sequence[float], solver: Solver
-) -> Run:
+) -> FoldRun:
     """The area under the curve for each lam, of a matrix of all samples or, with learned weights, of a bank."""
     learned = isinstance(kernel, KernelBank)
     own: Any  # a bank or a matrix, as the kernel is
     new: Any
     if isinstance(kernel, KernelBank):
-        own, new = kernel.block(train, train), kernel.block(test, train)
+        own = kernel.block(train, train)
+        new = kernel.block(test, train)
     else:
-        own, new = DenseGram(kernel[np.ix_(train, train)]), DenseGram(kernel[np.ix_(test, train)])
-    areas, gaps, weights = dict[float, float](), dict[float, float](), np.ones(1)
+        own = DenseGram(kernel[np.ix_(train, train)])
+        new = DenseGram(kernel[np.ix_(test, train)])
+    areas = dict[float, float]()
+    gaps = dict[float, float]()
+    weights = np.ones(1)
     hulls = last = None
     for lam in sorted(lams, reverse=True):  # from the class means, which are known, to the hard margin
-        machine, gap = solver.machine(lam, len(train)), 0.0
+        machine = solver.machine(lam, len(train))
+        gap = 0.0
         if learned:
             found = easymkl(own, y[train], machine, hulls)
-            weights, hulls, gap = found.values, found.warm, float(found.gap or 0.0)
+            weights = found.values
+            hulls = found.warm
+            gap = float(found.gap or 0.0)
         gram = own.combine(weights) if learned else own
         solution = machine.solve(gram, y[train], hulls if last is None else last)
-        last, gaps[lam] = solution.warm, max(gap, solution.gap)
+        last = solution.warm
+        gaps[lam] = max(gap, solution.gap)
         values = (new.combine(weights) if learned else new).multiply(solution.coef)
         areas[lam] = area_under_curve(y[test], values)
-    return Run(np.array([areas[lam] for lam in lams]), np.array([gaps[lam] for lam in lams]), weights)
+    return FoldRun(np.array([areas[lam] for lam in lams]), np.array([gaps[lam] for lam in lams]), weights)
 
 
 def chosen(
@@ -157,5 +166,6 @@ def nested(
 
 def area_under_curve(y: Array, values: Array) -> float:
     """The share of pairs, one sample of each class, in the right order; ties count half."""
-    positive, negative = values[y > 0][:, None], values[y < 0]
+    positive = values[y > 0][:, None]
+    negative = values[y < 0]
     return float(((positive > negative).mean() + (positive >= negative).mean()) / 2)

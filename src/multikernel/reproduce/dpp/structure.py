@@ -9,16 +9,17 @@ import numpy as np
 from sklearn.preprocessing import normalize
 
 from multikernel import bind, kernels
-from multikernel._typing import Array
+from multikernel.reproduce.data import DataSource, folds
 from multikernel.reproduce.dpp.protocol import DRAWN, SCALINGS, load, nested
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
 from multikernel.reproduce.results import Results
-from multikernel.reproduce.sources import Source
-from multikernel.reproduce.splits import folds
+from multikernel.typing import Array
 
 DEGREES = {"ionosphere": (1, 2, 3, 4, 5, 7, 10, 15, 20, 25, 30), "abalone_binary": (1, 2, 3, 5, 10, 20, 30)}
 FAMILIES: dict[str, Literal["degree", "random"]] = {"Q_D": "degree", "R_D": "random"}
-ROWS, DRAWS, INNER = 500, 3, 3
+ROWS = 500
+DRAWS = 3
+INNER = 3
 
 
 def _cells(quick: bool) -> Sequence[Cell]:
@@ -31,9 +32,12 @@ def _cells(quick: bool) -> Sequence[Cell]:
     ]
 
 
-def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y = load(source, cell["data"])
-    rows = np.random.default_rng(0).permutation(len(y))[:ROWS] if len(y) > ROWS else np.arange(len(y))
+    if len(y) > ROWS:
+        rows = np.random.default_rng(0).permutation(len(y))[:ROWS]
+    else:
+        rows = np.arange(len(y))
     X, y = normalize(SCALINGS["stated"](X[rows])), y[rows]  # a draw is bound once for all folds
     family = kernels.random_monomials(
         cell["D"], n_monomials=cell["drawn"], grouping=FAMILIES[cell["family"]], random_state=cell["draw"]
@@ -74,7 +78,7 @@ EXPERIMENT = Experiment(
     protocol=(
         "50,000 random monomials of degrees up to D. In Q_D a kernel collects those of a degree, in R_D each goes to "
         "a random kernel. EasyMKL on both, ten test folds, three inner ones, three draws. Features on [0, 1] by all "
-        "rows, samples of unit length; Abalone is cut to 500 random rows. The paper's figure tells no numbers."
+        "rows, samples of unit length; Abalone is cut to 500 random rows. The paper's figure shows no numbers."
     ),
     cells=_cells,
     measure=_measure,

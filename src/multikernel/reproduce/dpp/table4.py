@@ -9,7 +9,7 @@ import numpy as np
 from sklearn.preprocessing import normalize
 
 from multikernel import HKLClassifier, KernelBank, bind, kernels, path
-from multikernel._typing import Array
+from multikernel.reproduce.data import DataSource, FeatureScaling, Split, folds
 from multikernel.reproduce.dpp.protocol import (
     NAMES,
     SCALINGS,
@@ -21,20 +21,20 @@ from multikernel.reproduce.dpp.protocol import (
     powers,
 )
 from multikernel.reproduce.experiment import Cell, Experiment, grid
-from multikernel.reproduce.preparation import Preparation
-from multikernel.reproduce.published import Row
-from multikernel.reproduce.sources import Source
-from multikernel.reproduce.splits import Split, folds
+from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.verdict import Binding, Query
+from multikernel.typing import Array
 
 SETS = ("Haberman", "Liver", "Diabetes", "Australian")
 EASY = "K_MKL (EasyMKL, K_10)"
 RHOS = {"gHKL rho=1.1": 1.1, "gHKL rho=1.5": 1.5, "gHKL rho=2.0 (=HKL)": 2.0}
 COSTS = tuple(10.0**e for e in range(-3, 4))
 DEGREE = 10
-INNER, OUTER = 1e-2, 1e-3  # relative duality gaps of hierarchical kernel learning
-GAUSSIANS, CONSTANT = "Gaussians", "with a constant"
-_PREPARATIONS = {**SCALINGS, GAUSSIANS: SCALINGS["standardised"], CONSTANT: Preparation("interval", constant=True)}
+INNER = 1e-2
+OUTER = 1e-3  # relative duality gaps of hierarchical kernel learning
+GAUSSIANS = "Gaussians"
+CONSTANT = "with a constant"
+_PREPARATIONS = {**SCALINGS, GAUSSIANS: SCALINGS["standardised"], CONSTANT: FeatureScaling("interval", constant=True)}
 _LONG = {"australian": 2}  # test folds of Gaussians, where a model takes minutes and a gigabyte
 _HABERMAN = (
     "three features on [0, 1], at unit length, have lost one of three dimensions; with a constant beside them ten ways "
@@ -55,23 +55,25 @@ def _cells(quick: bool) -> Sequence[Cell]:
     return [*easy, *constant, *products, *(cell for cell in gaussians if cell["fold"] < _LONG.get(cell["data"], 10))]
 
 
-def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y = load(source, cell["data"])
     split = folds(y, 10, 0, stratified=True)[cell["fold"]]
     scaled = _PREPARATIONS[cell["variant"]](X, split[0])
     if cell["method"] == EASY:
         return nested(powers(scaled, DEGREE), y, split, 3, 0)
     gaussian = kernels.per_feature(kernels.RBF(1.0))
-    bank = (
-        bind(gaussian, scaled) if cell["variant"] == GAUSSIANS else bind(kernels.linear_features(), normalize(scaled))
-    )
+    if cell["variant"] == GAUSSIANS:
+        bank = bind(gaussian, scaled)
+    else:
+        bank = bind(kernels.linear_features(), normalize(scaled))
     return _hierarchical(bank, y, split, RHOS[cell["method"]])
 
 
 def _hierarchical(bank: KernelBank, y: Array, split: Split, rho: float) -> Mapping[str, Any]:
     """The area under the curve on the test rows; C is the smallest of the best over three inner folds."""
     train, test = split
-    areas, gaps = [], []
+    areas = []
+    gaps = []
     for own, held in folds(y, 3, 0, stratified=True, rows=train):
         along = path(HKLClassifier(rho=rho, tol=INNER), bank.block(own, own), y[own], "C", COSTS)
         new = bank.block(held, own)
@@ -90,10 +92,13 @@ def _hierarchical(bank: KernelBank, y: Array, split: Split, rho: float) -> Mappi
     }
 
 
-def _bind(row: Row) -> Binding | None:
+def _bind(row: PublishedNumber) -> Binding | None:
     if row.place != "Table 4":
         return None
-    cause = _HABERMAN if row.data == "Haberman" else "features on [-1, 1] give the published numbers"
+    if row.data == "Haberman":
+        cause = _HABERMAN
+    else:
+        cause = "features on [-1, 1] give the published numbers"
     where = {"data": NAMES[row.data], "method": row.method}
     return Query(where, ("auc",), "higher", cause=cause if row.method == EASY else "")
 
@@ -104,7 +109,7 @@ EXPERIMENT = Experiment(
     title="Beside hierarchical kernel learning",
     protocol=(
         "Ten stratified folds test, three inner ones choose lam, or C from 1e-3 to 1e3. Which base kernels and which "
-        "weights of the graph hierarchical kernel learning was given is not told: products of x_i z_i on the inputs "
+        "weights of the graph hierarchical kernel learning was given is not stated: products of x_i z_i on the inputs "
         "that EasyMKL has, each factor costing 2. Features on [0, 1], samples of unit length. On Haberman nothing that "
         "C pays for beats a constant, and the solver's tolerance alone moves its areas by 0.015."
     ),
@@ -116,7 +121,7 @@ EXPERIMENT = Experiment(
         "signed": SIGNED,
         "standardised": STANDARDISED,
         GAUSSIANS: "Gaussians on standardised features.",
-        CONSTANT: "A constant feature beside those on [0, 1]: a sample of unit length still tells how long it was.",
+        CONSTANT: "A constant feature beside those on [0, 1]: a sample of unit length still shows how long it was.",
     },
     tol=1e-3,
     seconds=20.0,

@@ -10,13 +10,12 @@ from sklearn.preprocessing import normalize
 from sklearn.svm import SVC
 
 from multikernel import EasyMKLClassifier, kernels
-from multikernel._typing import Array
+from multikernel.reproduce.data import DataSource, folds
 from multikernel.reproduce.dpp.protocol import NAMES, SCALINGS, load
 from multikernel.reproduce.experiment import Cell, Experiment, grid
-from multikernel.reproduce.published import Row
-from multikernel.reproduce.sources import Source
-from multikernel.reproduce.splits import folds
+from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.verdict import Binding, Query
+from multikernel.typing import Array
 
 ROUNDS = 5  # the shortest counts
 METHODS: dict[str, Callable[[], Any]] = {
@@ -34,7 +33,7 @@ def _seconds(make: Callable[[], Any], X: Array, y: Array) -> float:
     return time.perf_counter() - start
 
 
-def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y = load(source, cell["data"])
     train = folds(y, 10, 0, stratified=True)[cell["fold"]][0]
     rows = normalize(SCALINGS["stated"](X, train)[train])
@@ -44,7 +43,7 @@ def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[st
     return {name: min(taken[name] for taken in rounds) for name in METHODS}
 
 
-def _bind(row: Row) -> Binding | None:
+def _bind(row: PublishedNumber) -> Binding | None:
     if row.place != "Table 3":
         return None
     return Query({"data": NAMES[row.data]}, (row.method,), "lower")
@@ -56,8 +55,8 @@ EXPERIMENT = Experiment(
     title="Seconds of a fit",
     protocol=(
         "Wall time of a fit on nine of ten stratified folds, kernels included, one thread, the shortest of five; the "
-        "methods take turns. C = 1 and gamma = 1, lam = 0.1: the paper does not tell. The machines differ, so only the "
-        "ratios of the methods can be compared with those of the paper."
+        "methods run alternately. C = 1 and gamma = 1, lam = 0.1: the paper does not state them. The machines differ, "
+        "so only the ratios of the methods can be compared with those of the paper."
     ),
     cells=lambda quick: grid(
         data=["spect_heart"] if quick else ["spect_heart", "ionosphere", "splice"], fold=range(2 if quick else 10)

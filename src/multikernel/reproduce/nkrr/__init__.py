@@ -1,6 +1,6 @@
 """Learning non-linear combinations of kernels."""
 
-from multikernel.reproduce.nkrr import bigrams, facts, kin8nm, steps, surfaces, table1
+from multikernel.reproduce.nkrr import bigrams, kin8nm, steps, surfaces, table1
 
 EXPERIMENTS = (
     surfaces.EXPERIMENT,
@@ -8,5 +8,4 @@ EXPERIMENTS = (
     steps.EXPERIMENT,
     bigrams.EXPERIMENT,
     kin8nm.EXPERIMENT,
-    facts.EXPERIMENT,
 )

@@ -10,13 +10,13 @@ from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
 from multikernel import BankSearchCV, PolynomialMKLRegressor, kernels
-from multikernel._typing import Array
+from multikernel.certificate import certificate_of
+from multikernel.reproduce.data import DataSource, folds, share
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, Scalar
-from multikernel.reproduce.published import Row
+from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.results import Results
-from multikernel.reproduce.sources import Source
-from multikernel.reproduce.splits import folds, share
 from multikernel.reproduce.verdict import Binding, Constant, Measured, Query, extent
+from multikernel.typing import Array
 
 SETS = {"kitchen": "sentiment_kitchen", "electronics": "sentiment_electronics"}
 NUMBERS = {
@@ -26,7 +26,9 @@ NUMBERS = {
 METHODS: dict[str, float | None] = {"uniform": None, "L1": 1.0, "L2": 2.0}
 ALPHAS = (1e4, 1e3, 1e2, 10.0)
 FACTORS = (0.1, 1.0)  # of the size of weights 1
-ROWS, CHOOSING, SPLITS = 2000, 1000, 20
+ROWS = 2000
+CHOOSING = 1000
+SPLITS = 20
 TERMS = 1000  # bigrams with which parameters are chosen
 CAUSE = (
     "the baseline with few bigrams, which asks for another lambda than the one that is held: with one of its own for "
@@ -34,7 +36,7 @@ CAUSE = (
 )
 
 
-def reviews(source: Source, name: str, rows: int, bigrams: int) -> tuple[Any, Array]:
+def reviews(source: DataSource, name: str, rows: int, bigrams: int) -> tuple[Any, Array]:
     """Counts of the bigrams that most reviews have, with a constant, and the stars, of some random reviews."""
     data = source.load(name)
     chosen = np.random.default_rng(0).permutation(len(data.y))[:rows]
@@ -52,9 +54,10 @@ def _model(method: str, tol: float, **parameters: Any) -> PolynomialMKLRegressor
     )
 
 
-def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y = reviews(source, cell["data"], cell["rows"], cell["bigrams"])
-    method, size = cell["method"], X.shape[1] ** (1.0 / (METHODS[cell["method"]] or 2.0))
+    method = cell["method"]
+    size = X.shape[1] ** (1.0 / (METHODS[cell["method"]] or 2.0))
     if cell["step"] == "choice":
         factors = [0.0] if METHODS[method] is None else list(FACTORS)
         grid_ = {"radius": [factor * size for factor in factors], "alpha": list(ALPHAS)}
@@ -68,7 +71,7 @@ def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[st
     return {
         "point": f"{method} {cell['bigrams']}",
         "error": float(np.sqrt(np.mean((model.predict(X[test]) - y[test]) ** 2))),
-        "certificate": float(getattr(model, "duality_gap_", getattr(model, "stationarity_", np.nan))),
+        "certificate": certificate_of(model).value,
         "iterations": int(model.n_iter_),
     }
 
@@ -96,11 +99,13 @@ def _means(found: Sequence[Any]) -> Measured:
     return extent([float(np.mean(errors)) for errors in points.values()])
 
 
-def _bind(row: Row) -> Binding | None:
+def _bind(row: PublishedNumber) -> Binding | None:
     if row.place == "Figure 2":
         return Query({"data": SETS[row.data], "step": "test", "rows": ROWS}, (), "lower", _means, CAUSE)
     constants = {"per domain": ROWS, "CV points": CHOOSING, "splits": SPLITS}
-    return Constant(constants[row.setting]) if row.data == "sentiment" and row.setting in constants else None
+    if row.data == "sentiment" and row.setting in constants:
+        return Constant(constants[row.setting])
+    return None
 
 
 def _draw(ax: Any, results: Results) -> None:
@@ -108,7 +113,8 @@ def _draw(ax: Any, results: Results) -> None:
         own = results.where(method=method)
         numbers = sorted(own.values("bigrams"))
         errors = [[found["error"] for found in own.where(bigrams=n).found] for n in numbers]
-        mean, spread = [np.mean(e) for e in errors], [np.std(e) for e in errors]
+        mean = [np.mean(e) for e in errors]
+        spread = [np.std(e) for e in errors]
         ax.errorbar(numbers, mean, spread, fmt="o-", capsize=2, label=method)
     ax.set(xlabel="bigrams", ylabel="root mean squared error")
     ax.legend(frameon=False)
@@ -121,8 +127,8 @@ EXPERIMENT = Experiment(
     protocol=(
         "2000 reviews of a domain, counts of the bigrams that most reviews have and a constant, a rank-one kernel for "
         "each, degree 2; stars are not centred. lambda and the radius by ten folds of 1000 reviews, then fixed: with "
-        "1000 bigrams, as the paper does not tell how many, and the radius grows with the size of weights 1. Twenty "
-        "random halves. The figure tells no numbers but its axis."
+        "1000 bigrams, as the paper does not state how many, and the radius grows with the size of weights 1. Twenty "
+        "random halves. The figure shows no numbers but its axis."
     ),
     cells=_cells,
     measure=_measure,

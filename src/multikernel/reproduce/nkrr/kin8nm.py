@@ -7,13 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from multikernel.reproduce.data import DataSource, FeatureScaling, share
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
-from multikernel.reproduce.polynomial import Method
-from multikernel.reproduce.preparation import Preparation
-from multikernel.reproduce.published import Row
+from multikernel.reproduce.polynomial import PolynomialMethod
+from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.results import Results
-from multikernel.reproduce.sources import Source
-from multikernel.reproduce.splits import share
 from multikernel.reproduce.verdict import Binding, Measured, Query, extent
 
 FACTORS = (100, 50, 20, 10, 5, 2, 1)
@@ -21,11 +19,13 @@ DEGREES = (1, 2, 3, 4)
 ALPHAS = tuple(np.logspace(2, -4, 13).tolist())
 RADII = tuple((np.array([0.1, 0.3, 1.0, 3.0, 10.0]) * np.sqrt(8)).tolist())
 MOST = 2000  # rows that choose the parameters
-HALVES, REPEATED, SMALL = 3, 30, 10  # thirty halves where one row in ten or fewer take part
+HALVES = 3
+REPEATED = 30
+SMALL = 10  # thirty halves where one row in ten or fewer take part
 PREPARATIONS = {
-    "stated": Preparation("interval", "features"),
-    "constant": Preparation("interval", "features", constant=True),
-    "uncentred, constant": Preparation("interval", "none", constant=True),
+    "stated": FeatureScaling("interval", "features"),
+    "constant": FeatureScaling("interval", "features", constant=True),
+    "uncentred, constant": FeatureScaling("interval", "none", constant=True),
 }
 VARIANTS = {
     "constant": "A constant ninth feature, which gives a polynomial of degree d all lower degrees.",
@@ -34,16 +34,13 @@ VARIANTS = {
 
 
 def _cells(quick: bool) -> Sequence[Cell]:
-    variants, factors, degrees, steps = (
-        (["stated", "constant"], [100], [2], ["coarse"]) if quick else (list(PREPARATIONS), FACTORS, DEGREES, ["full"])
-    )
     choices = grid(
         data=["kin8nm"],
-        variant=variants,
-        factor=factors,
-        degree=degrees,
+        variant=["stated", "constant"] if quick else list(PREPARATIONS),
+        factor=[100] if quick else FACTORS,
+        degree=[2] if quick else DEGREES,
         learned=["no", "yes"],
-        grid=steps,
+        grid=["coarse"] if quick else ["full"],
         step=["choice"],
     )
     return [
@@ -54,15 +51,17 @@ def _cells(quick: bool) -> Sequence[Cell]:
 
 
 def _halves(factor: int) -> int:
-    return REPEATED if factor >= 5 * SMALL else SMALL if factor >= SMALL else HALVES
+    if factor >= 5 * SMALL:
+        return REPEATED
+    return SMALL if factor >= SMALL else HALVES
 
 
-def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     data = source.load(cell["data"])
     train, test = share(data.y, 0.5, cell.get("seed", 0), stratified=False)
     rows = train[:: cell["factor"]]
     X = PREPARATIONS[cell["variant"]](np.asarray(data.X, dtype=float), rows)
-    method = Method(cell["degree"], 2.0 if cell["learned"] == "yes" else None)
+    method = PolynomialMethod(cell["degree"], 2.0 if cell["learned"] == "yes" else None)
     if cell["step"] == "choice":
         some = rows[:MOST]
         step, count = (1, 10) if cell["grid"] == "full" else (4, 3)
@@ -70,7 +69,7 @@ def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[st
     return method.tested(X, data.y, (rows, test), given["parameters"], EXPERIMENT.tol)
 
 
-def _bind(row: Row) -> Binding | None:
+def _bind(row: PublishedNumber) -> Binding | None:
     if row.place == "Figure 3":
         cause = "homogeneous polynomials of centred features have no lower degrees; a constant gives them"
         return Query({"step": "test"}, ("error",), "lower", extent, cause)

@@ -12,28 +12,29 @@ from multikernel import bind, kernels
 from multikernel.combinations import HadamardPower
 from multikernel.domains import NormBall
 from multikernel.machines import RidgeMachine
-from multikernel.optimizers.published_gradient import PublishedGradient
+from multikernel.optimizers import PublishedGradient
 from multikernel.problem import Problem
-from multikernel.procedures.hidden_convexity import HiddenConvexProblem, hidden_convex
+from multikernel.procedures import HiddenConvexProblem, hidden_convex
+from multikernel.reproduce.data import DataSource, FeatureScaling
 from multikernel.reproduce.experiment import Cell, Experiment, grid
 from multikernel.reproduce.nkrr.bigrams import reviews
-from multikernel.reproduce.preparation import Preparation
-from multikernel.reproduce.published import Row
-from multikernel.reproduce.sources import Source
+from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.verdict import Binding, Measured, Query, extent
 
-REVIEWS, BIGRAMS, MOST = 900, 3600, 100
-CHANGE = 1e-3  # the printed end: |theta' - theta|, of which the paper does not tell how small
+REVIEWS = 900
+BIGRAMS = 3600
+MOST = 100
+CHANGE = 1e-3  # the printed end: |theta' - theta|, which the paper does not state
 NUMBERS = ("parkinsons", "ionosphere", "sonar", "breast_wisconsin")
 TEXTS = "sentiment_kitchen"
 
 
-def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     if cell["data"] == TEXTS:
         X, y = reviews(source, TEXTS, cell["rows"], cell["bigrams"])
     else:
         X, y = source.signs(cell["data"])
-        X, y = Preparation("interval", "features")(X), y - y.mean()
+        X, y = FeatureScaling("interval", "features")(X), y - y.mean()
     bank = bind(kernels.linear_features(), X)
     machine = RidgeMachine(cell["alpha"], fit_intercept=False)
     problem = Problem(bank, HadamardPower(2), machine, NormBall(cell["norm"], cell["radius"], 1.0), y)
@@ -55,7 +56,7 @@ def _cells(quick: bool) -> list[Cell]:
     return [*small, *grid(data=[TEXTS], norm=[1, 2], alpha=alphas, radius=radii, **size)]
 
 
-def _bind(row: Row) -> Binding | None:
+def _bind(row: PublishedNumber) -> Binding | None:
     if row.metric == "iterations to converge (upper)":
         return Query({"norm": 2, "data": "parkinsons"}, ("iterations",), "lower", extent, _CAUSE)
     if row.metric == "seconds per step":
@@ -73,7 +74,7 @@ def _median(values: Sequence[Any]) -> Measured:
     return Measured(float(np.median(values)))
 
 
-_CAUSE = "how small a step ends the algorithm is not told; to 1e-3 it has often not ended after 100 iterations"
+_CAUSE = "how small a step ends the algorithm is not stated; to 1e-3 it has often not ended after 100 iterations"
 EXPERIMENT = Experiment(
     paper="nkrr",
     name="steps",

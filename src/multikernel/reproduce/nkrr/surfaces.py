@@ -7,20 +7,20 @@ from typing import Any
 
 import numpy as np
 
+from multikernel.reproduce.data import DataSource, FeatureScaling
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
-from multikernel.reproduce.preparation import Preparation
-from multikernel.reproduce.published import Row
+from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.results import Results
-from multikernel.reproduce.sources import Source
 from multikernel.reproduce.verdict import Binding, Query, extent
 
 LAMBDAS = (1, 10, 100)
 STEPS = 21
 
 
-def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y = source.signs(cell["data"])
-    X, mu = Preparation("interval")(X)[:, :2], np.linspace(0.0, 1.0, STEPS)
+    X = FeatureScaling("interval")(X)[:, :2]
+    mu = np.linspace(0.0, 1.0, STEPS)
     values = np.empty((STEPS, STEPS))
     for i, a in enumerate(mu):
         for j, b in enumerate(mu):
@@ -30,7 +30,7 @@ def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[st
     return {"values": values.ravel(), "concave": float((second < 0).mean())}
 
 
-def _bind(row: Row) -> Binding | None:
+def _bind(row: PublishedNumber) -> Binding | None:
     if row.place != "Figure 1":
         return None
     cause = "the axis is printed with fewer digits than the least value asks for"
@@ -52,7 +52,7 @@ EXPERIMENT = Experiment(
     title="The objective over two weights",
     protocol=(
         "Sonar, its first two features on [0, 1], one rank-one kernel each, degree 2, labels -1 and +1 that keep their "
-        "mean; F on a grid of weights between 0 and 1. The paper shows surfaces and tells their axes only."
+        "mean; F on a grid of weights between 0 and 1. The paper shows surfaces, of which only the axes have numbers."
     ),
     cells=lambda quick: grid(data=["sonar"], **{"lambda": LAMBDAS}),
     measure=_measure,

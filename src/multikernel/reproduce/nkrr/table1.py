@@ -7,29 +7,27 @@ from typing import Any
 
 import numpy as np
 
+from multikernel.reproduce.data import DataSource, FeatureScaling, share
 from multikernel.reproduce.experiment import Cell, Experiment, grid
-from multikernel.reproduce.polynomial import Method
-from multikernel.reproduce.preparation import Preparation
-from multikernel.reproduce.published import Row
-from multikernel.reproduce.sources import Source
-from multikernel.reproduce.splits import share
+from multikernel.reproduce.polynomial import PolynomialMethod
+from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.verdict import Binding, Query
 
 DATA = {"Parkinsons": "parkinsons", "Iono": "ionosphere", "Sonar": "sonar", "Breast": "breast_wisconsin"}
 METHODS = {
-    "linear uniform (baseline)": Method(1, None),
-    "linear L1": Method(1, 1),
-    "linear L2": Method(1, 2),
-    "quadratic uniform (baseline)": Method(2, None),
-    "quadratic L1": Method(2, 1),
-    "quadratic L2": Method(2, 2),
+    "linear uniform (baseline)": PolynomialMethod(1, None),
+    "linear L1": PolynomialMethod(1, 1),
+    "linear L2": PolynomialMethod(1, 2),
+    "quadratic uniform (baseline)": PolynomialMethod(2, None),
+    "quadratic L1": PolynomialMethod(2, 1),
+    "quadratic L2": PolynomialMethod(2, 2),
 }
 PREPARATIONS = {
-    "stated": Preparation("interval", "features"),
-    "uncentred": Preparation("interval", "none"),
-    "raw": Preparation("raw", "none"),
-    "examples centred": Preparation("interval", "examples"),
-    "all rows scale": Preparation("interval", "none", rows="all"),
+    "stated": FeatureScaling("interval", "features"),
+    "uncentred": FeatureScaling("interval", "none"),
+    "raw": FeatureScaling("raw", "none"),
+    "examples centred": FeatureScaling("interval", "examples"),
+    "all rows scale": FeatureScaling("interval", "none", rows="all"),
 }
 VARIANTS = {
     "uncentred": "Features are on [0, 1] and are not centred; a square of centred features has lost its linear part.",
@@ -60,9 +58,10 @@ def _cells(quick: bool) -> Sequence[Cell]:
     ]
 
 
-def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y = source.signs(cell["data"])
-    prepare, method = PREPARATIONS[cell["variant"]], METHODS[cell["method"]]
+    prepare = PREPARATIONS[cell["variant"]]
+    method = METHODS[cell["method"]]
     if cell["step"] == "choice":
         Z = prepare(X)
         return method.chosen(Z, y, method.grid(ALPHAS, [f * Z.shape[1] ** (1 / (method.norm or 2)) for f in RADII]))
@@ -70,14 +69,14 @@ def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[st
     return method.tested(prepare(X, train), y, (train, test), given["parameters"], EXPERIMENT.tol)
 
 
-def _bind(row: Row) -> Binding | None:
+def _bind(row: PublishedNumber) -> Binding | None:
     if row.place != "Table 1" or row.metric != "RMSE":
         return None
     where = {"data": DATA[row.data], "method": row.method, "step": "test"}
     return Query(where, ("error",), "lower", cause=_cause(row))
 
 
-def _cause(row: Row) -> str:
+def _cause(row: PublishedNumber) -> str:
     if row.data == "Breast":
         return "centring of each example, a mean along the wrong axis, gives the published numbers"
     return "centring: the published numbers come out where features are not centred"
@@ -91,7 +90,7 @@ EXPERIMENT = Experiment(
         "Thirty random halves, stratified; one rank-one kernel for each feature, features on [0, 1] and centred by the "
         "training half, labels -1 and +1, which lose their mean; root mean squared error of the real-valued output. "
         "lambda and the radius are chosen once by ten shuffled folds of all rows, from seventeen values between 1e-4 "
-        "and 1e4 and six radii; the paper tells neither the grids nor whether the choice is made once or in each half."
+        "and 1e4 and six radii; the paper states neither the grids nor whether the choice is made once or in each half."
     ),
     cells=_cells,
     measure=_measure,

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from multikernel.reproduce.judging import STATED
+from multikernel.reproduce.catalogue import STATED
 from multikernel.reproduce.verdict import Mark, Measured, Verdict
 
 SIGNS = {
@@ -74,7 +74,7 @@ class Counts:
 
 
 @dataclass(frozen=True)
-class Cost:
+class ExperimentCost:
     """What an experiment takes.
 
     Parameters
@@ -90,7 +90,7 @@ class Cost:
     seconds: float
 
     @classmethod
-    def of(cls, costs: Sequence[Cost]) -> Cost:
+    def of(cls, costs: Sequence[ExperimentCost]) -> ExperimentCost:
         """All of them together."""
         return cls("in all", sum(c.finished for c in costs), sum(c.count for c in costs), sum(c.seconds for c in costs))
 
@@ -110,11 +110,14 @@ def number(value: float | str, like: str = "") -> str:
         return value or "left out"
     if not np.isfinite(value):
         return "not finite"
-    digits = len(like.partition(".")[2]) + 1 if like.replace(".", "").replace("-", "").isdigit() else 2
+    if like.replace(".", "").replace("-", "").isdigit():
+        digits = len(like.partition(".")[2]) + 1
+    else:
+        digits = 2
     return f"{value:.{digits}f}" if abs(value) < 1e5 else f"{value:.3g}"
 
 
-def shown(measured: Measured, like: str) -> str:
+def printed(measured: Measured, like: str) -> str:
     """A measured number with its deviation, or its ends."""
     if measured.low is not None and measured.high is not None:
         return f"{number(measured.low, '0.0')} to {number(measured.high, '0.0')}"
@@ -148,7 +151,7 @@ def line(verdict: Verdict) -> Line:
     spread = f" ({row.deviation:g})" if row.deviation else ""
     stated = verdict.measured.get(STATED)
     others = [
-        f"{name} {shown(measured, row.value)}{' ✓' if name in verdict.agreeing else ''}"
+        f"{name} {printed(measured, row.value)}{' ✓' if name in verdict.agreeing else ''}"
         for name, measured in verdict.measured.items()
         if name != STATED
     ]
@@ -160,7 +163,7 @@ def line(verdict: Verdict) -> Line:
         method=row.method,
         what=", ".join(filter(None, (row.setting, row.metric))),
         published=(row.value or "left out") + spread,
-        stated=shown(stated, row.value) if stated else "",
+        stated=printed(stated, row.value) if stated else "",
         count=str(stated.count) if stated and stated.count > 1 else "",
         sign=sign + (" (variant ✓)" if worse and verdict.agreeing else ""),
         style=verdict.mark.name.lower().replace("_", "-") + (" agreeing" if worse and verdict.agreeing else ""),

@@ -2,31 +2,23 @@
 
 from __future__ import annotations
 
-import os
-import platform
+import csv
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from functools import cached_property
-from importlib.metadata import version
+from importlib.resources import files
 from pathlib import Path
-from typing import Any
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from multikernel._files import write_whole
-from multikernel._svg import inline_svg
-from multikernel.reproduce.catalogue import bindings
+from multikernel.files import write_whole
+from multikernel.reproduce.catalogue import bindings, judged
 from multikernel.reproduce.experiment import Experiment, Figure
-from multikernel.reproduce.judging import judged
-from multikernel.reproduce.pages.errata import Erratum, errata
-from multikernel.reproduce.pages.tables import Cost, Counts, Line, line
+from multikernel.reproduce.pages.html import inline_svg, provenance, templates
+from multikernel.reproduce.pages.tables import Counts, ExperimentCost, Line, line
 from multikernel.reproduce.published import PAPERS, published
 from multikernel.reproduce.results import Results
 from multikernel.reproduce.verdict import Mark, Verdict
-
-_LIBRARIES = ("multikernel", "numpy", "scipy", "scikit-learn", "numba")
 
 
 @dataclass(frozen=True)
@@ -81,7 +73,7 @@ class Page:
 
     @property
     def open(self) -> list[Line]:
-        """Worse, and nobody knows why."""
+        """Those that are worse without a known cause."""
         every = [verdict for section in self.sections for verdict in section.verdicts]
         return [line(v) for v in every if v.mark is Mark.WORSE and not v.explained]
 
@@ -106,7 +98,7 @@ def write_pages(
     out: Path,
     experiments: Sequence[Experiment],
     results: Mapping[str, Results],
-    costs: Sequence[Cost],
+    costs: Sequence[ExperimentCost],
     facts: Mapping[str, str],
 ) -> Path:
     """Write a page for each paper that has experiments, and ``index.html``, whose path is returned.
@@ -114,36 +106,43 @@ def write_pages(
     Parameters
     ----------
     out : Path, the directory
-    experiments : those that were asked for
+    experiments : the requested ones
     results : what there is of each, by its key
     costs : what each experiment took
-    facts : what is told of the run besides
+    facts : further facts about the run
     """
     papers = [paper for paper in PAPERS if any(each.paper == paper for each in experiments)]
     pages = [page(paper, [each for each in experiments if each.paper == paper], results) for paper in papers]
-    environment = Environment(
-        loader=PackageLoader("multikernel.reproduce.pages"),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-    )
-    environment.globals |= {"made": _made(), "facts": facts}
+    environment = templates("multikernel.reproduce.pages")
+    environment.globals |= provenance() | {"facts": facts}
     for each in pages:
         text = environment.get_template("paper.html.j2").render(page=each)
         write_whole(out / each.file, text.encode())
     verdicts = [verdict for each in pages for section in each.sections for verdict in section.verdicts]
     text = environment.get_template("index.html.j2").render(
-        pages=pages, total=Counts.of(verdicts), costs=costs, cost=Cost.of(costs)
+        pages=pages, total=Counts.of(verdicts), costs=costs, cost=ExperimentCost.of(costs)
     )
     write_whole(out / "index.html", text.encode())
     return out / "index.html"
 
 
-def _made() -> dict[str, Any]:
-    return {
-        "date": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
-        "machine": f"Python {platform.python_version()}, {platform.system()} {platform.machine()}, "
-        f"{os.cpu_count()} CPUs",
-        "versions": {name: version(name) for name in _LIBRARIES},
-    }
+@dataclass(frozen=True)
+class Erratum:
+    """One of them.
+
+    Parameters
+    ----------
+    paper, where, printed, right, see : str; ``see`` says how to find out
+    """
+
+    paper: str
+    where: str
+    printed: str
+    right: str
+    see: str
+
+
+def errata(paper: str) -> list[Erratum]:
+    """Those of a paper."""
+    text = files("multikernel.reproduce.pages").joinpath("errata.csv").read_text(encoding="utf-8")
+    return [Erratum(**line) for line in csv.DictReader(text.splitlines()) if line["paper"] == paper]

@@ -9,12 +9,11 @@ import numpy as np
 from sklearn.model_selection import GridSearchCV
 from sklearn.svm import SVC
 
+from multikernel.reproduce.data import DataSource, folds, share
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
-from multikernel.reproduce.polynomial import Method
+from multikernel.reproduce.polynomial import PolynomialMethod
 from multikernel.reproduce.report.methods import LAMBDAS, PREPARATIONS, RADII
 from multikernel.reproduce.results import Results
-from multikernel.reproduce.sources import Source
-from multikernel.reproduce.splits import folds, share
 
 DATA = ("ionosphere", "sonar", "breast_ljubljana", "diabetes_pima", "fourclass", "german", "heart_cleveland")
 MACHINES = ("ionosphere", "sonar", "breast_ljubljana", "diabetes_pima", "heart_cleveland")
@@ -22,7 +21,7 @@ COSTS = tuple(10.0**e for e in range(-2, 4))
 RADIUS = 1.0  # of the kernels on which the machine is trained
 
 
-def _load(source: Source, name: str) -> tuple[Any, Any]:
+def _load(source: DataSource, name: str) -> tuple[Any, Any]:
     data = source.load(name)
     X = np.asarray(data.X, dtype=float)
     if name == "heart_cleveland":
@@ -38,9 +37,9 @@ def _cells(quick: bool) -> Sequence[Cell]:
     return [*errors, *grid(data=MACHINES, degree=[1, 2, 3], what=["machine"], count=[5], seed=range(5))]
 
 
-def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y = _load(source, cell["data"])
-    method = Method(cell["degree"], 2)
+    method = PolynomialMethod(cell["degree"], 2)
     train, test = share(y, 0.5, cell["seed"], stratified=True)
     Z = PREPARATIONS["stated"](X, train)
     if cell["what"] == "ridge":
@@ -52,7 +51,9 @@ def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[st
     return {"lambda": LAMBDAS, "wrong": [wrong for wrong, _ in runs], "ratio": [ratio for _, ratio in runs]}
 
 
-def _machine(method: Method, Z: Any, y: Any, train: Any, test: Any, alpha: float, count: int) -> tuple[float, float]:
+def _machine(
+    method: PolynomialMethod, Z: Any, y: Any, train: Any, test: Any, alpha: float, count: int
+) -> tuple[float, float]:
     """The share of wrong labels of a machine on the learned kernel, and its objective over that of the ridge."""
     ridge = method.model(1e-4, alpha=alpha, radius=RADIUS).fit(Z[train], y[train])
     K = _kernel(ridge, Z[train], Z[train])
@@ -92,7 +93,7 @@ EXPERIMENT = Experiment(
     protocol=(
         "Features on [0, 1] and centred. Ridge regression on one half by ten folds, with the best radius for each "
         "lambda, and on the other half with the chosen one; support vector machines on the kernels that ridge "
-        "regression learned (radius 1), C by five folds, five halves. The figures tell no numbers."
+        "regression learned (radius 1), C by five folds, five halves. The figures show no numbers."
     ),
     cells=_cells,
     measure=_measure,

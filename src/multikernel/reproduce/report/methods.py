@@ -5,27 +5,27 @@ For degree 1 PGD and IIA solve the same problem, as do rPGD and rIIA, so one sol
 
 from __future__ import annotations
 
-from multikernel.reproduce.polynomial import Method
-from multikernel.reproduce.preparation import Preparation
+from multikernel.reproduce.data import FeatureScaling
+from multikernel.reproduce.polynomial import PolynomialMethod
 
 LAMBDAS = (10.0, 1.0, 0.1, 0.01, 1e-3, 1e-4)
 RADII = (0.001, 0.1, 0.5, 1.0, 2.0, 10.0)
 PENALTIES = (1e-3, 1e-2, 0.1, 1.0, 10.0)
 METHODS = {
-    "ball, degree 1": Method(1, 2),
-    "ball, degree 2": Method(2, 2),
-    "penalty, degree 1": Method(1, 2, penalised=True),
-    "penalty, degree 2": Method(2, 2, penalised=True),
-    "weights 1, degree 1": Method(1, None),
-    "weights 1, degree 2": Method(2, None),
+    "ball, degree 1": PolynomialMethod(1, 2),
+    "ball, degree 2": PolynomialMethod(2, 2),
+    "penalty, degree 1": PolynomialMethod(1, 2, penalised=True),
+    "penalty, degree 2": PolynomialMethod(2, 2, penalised=True),
+    "weights 1, degree 1": PolynomialMethod(1, None),
+    "weights 1, degree 2": PolynomialMethod(2, None),
 }
 PREPARATIONS = {
-    "stated": Preparation("interval", "features"),
-    "uncentred": Preparation("interval", "none"),
+    "stated": FeatureScaling("interval", "features"),
+    "uncentred": FeatureScaling("interval", "none"),
 }
 UNCENTRED = "Features are on [0, 1] and are not centred."
 
 
-def sizes(method: Method) -> tuple[float, ...]:
+def sizes(method: PolynomialMethod) -> tuple[float, ...]:
     """The grid beside lambda."""
     return PENALTIES if method.penalised else RADII

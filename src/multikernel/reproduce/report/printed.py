@@ -2,7 +2,7 @@
 
     theta' = 1 + Lambda (theta - step g - 1) / |theta - step g - 1|,      step times 0.8 whenever F has risen
 
-from weights 1, to a step shorter than a bound that the paper does not tell, or fifty of them, the most that it tells.
+from weights 1, to a step shorter than a bound that the paper does not state, or fifty of them, the most that it states.
 """
 
 from __future__ import annotations
@@ -14,10 +14,13 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from multikernel._typing import Array
-from multikernel.reproduce.splits import folds
+from multikernel.reproduce.data import folds
+from multikernel.typing import Array
 
-ETA, SHRINK, MOST, CHANGE = 1.0, 0.8, 50, 1e-3
+ETA = 1.0
+SHRINK = 0.8
+MOST = 50
+CHANGE = 1e-3
 
 
 @dataclass(frozen=True, eq=False)
@@ -38,19 +41,27 @@ class End:
 
 def descent(X: Array, y: Array, degree: int, alpha: float, radius: float) -> End:
     """The weights of the features; y is without its mean."""
-    theta, step, before, risen, steps = np.ones(X.shape[1]), ETA, np.inf, 0, 0
+    theta = np.ones(X.shape[1])
+    step = ETA
+    before = np.inf
+    risen = 0
+    steps = 0
     moved = np.inf
     while moved >= CHANGE and steps < MOST:
         coef, S = _dual(X, y, theta, degree, alpha)
         value = float(y @ coef)
         if value > before:
-            step, risen = step * SHRINK, risen + 1
-        before, Z = value, X * coef[:, None]
+            step = step * SHRINK
+            risen = risen + 1
+        before = value
+        Z = X * coef[:, None]
         slope = -degree * ((Z.T @ (S if degree == 2 else np.ones_like(S))) * Z.T).sum(axis=1)
         outward = theta - step * slope - 1.0
         length = float(np.linalg.norm(outward))
         new = 1.0 + radius * outward / length if length > 0 else theta
-        moved, theta, steps = float(np.linalg.norm(new - theta)), new, steps + 1
+        moved = float(np.linalg.norm(new - theta))
+        theta = new
+        steps = steps + 1
     return End(theta, steps, risen)
 
 

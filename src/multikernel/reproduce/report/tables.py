@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from multikernel.reproduce.data import DataSource, share
 from multikernel.reproduce.experiment import Cell, Experiment, grid
-from multikernel.reproduce.published import Row
+from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.report import printed
 from multikernel.reproduce.report.methods import LAMBDAS, METHODS, PREPARATIONS, RADII, UNCENTRED, sizes
-from multikernel.reproduce.sources import Source
-from multikernel.reproduce.splits import share
 from multikernel.reproduce.verdict import Binding, NotComparable, Query
 
 DATA = {"Ionosphere": "ionosphere", "Sonar": "sonar"}
 PRINTED = "printed rule"
-WAYS, SPLITS = 5, 30  # to make the folds, and halves
+WAYS = 5
+SPLITS = 30  # to make the folds, and halves
 _ON_TEST = {
     "IIA": "ball, degree 1",
     "PGD (d=2)": "ball, degree 2",
@@ -65,9 +65,10 @@ def _printed() -> list[Cell]:
     )
 
 
-def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y = source.signs(cell["data"])
-    prepare, method = PREPARATIONS.get(cell["variant"], PREPARATIONS["stated"]), METHODS[cell["method"]]
+    prepare = PREPARATIONS.get(cell["variant"], PREPARATIONS["stated"])
+    method = METHODS[cell["method"]]
     if cell["variant"] == PRINTED:
         return printed.chosen(prepare(X), y, method.degree, LAMBDAS, RADII, cell["count"], cell["seed"])
     if cell["step"] == "folds":
@@ -76,7 +77,7 @@ def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[st
     return method.tested(prepare(X, train), y, (train, test), given["parameters"], EXPERIMENT.tol)
 
 
-def _bind(row: Row) -> Binding | None:
+def _bind(row: PublishedNumber) -> Binding | None:
     if row.place in ("Table 1", "Table 3"):
         if not row.value:
             return NotComparable("no number is printed: the method is for degree 1")
@@ -104,7 +105,7 @@ EXPERIMENT = Experiment(
         "mean. Ten folds, not stratified, made in five ways, choose lambda from six values and the radius, or the "
         "strength of the penalty, from the paper's grid; thirty stratified halves test with the choice of the first "
         "way. The rows named MSE are its root. BM is taken as ridge regression with all weights 1, UNIF as the same "
-        "for degree 2, both with lambda chosen: the paper does not tell what they are, nor the grids of lambda and of "
+        "for degree 2, both with lambda chosen: the paper does not state what they are, nor the grids of lambda and of "
         "the penalty."
     ),
     cells=_cells,

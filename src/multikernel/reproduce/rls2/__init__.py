@@ -1,5 +1,5 @@
 """Kernel machines with two layers and multiple kernel learning."""
 
-from multikernel.reproduce.rls2 import benchmark, cancers, facts, prostate, strings
+from multikernel.reproduce.rls2 import benchmark, cancers, prostate, strings
 
-EXPERIMENTS = (strings.EXPERIMENT, prostate.EXPERIMENT, benchmark.EXPERIMENT, cancers.EXPERIMENT, facts.EXPERIMENT)
+EXPERIMENTS = (strings.EXPERIMENT, prostate.EXPERIMENT, benchmark.EXPERIMENT, cancers.EXPERIMENT)

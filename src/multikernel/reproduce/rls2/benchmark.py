@@ -14,20 +14,19 @@ import numpy as np
 
 from multikernel import RLS2Regressor, bind, kernels
 from multikernel import path as certified_path
-from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.datasets.directory import DataDirectory
+from multikernel.datasets import DataDirectory
+from multikernel.reproduce.data import DataSource, FeatureScaling, share
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
-from multikernel.reproduce.preparation import Preparation
-from multikernel.reproduce.published import Row
+from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.results import Results
 from multikernel.reproduce.rls2 import conjugate
-from multikernel.reproduce.sources import Source
-from multikernel.reproduce.splits import share
 from multikernel.reproduce.verdict import Better, Binding, Measured, Query, over_repetitions
+from multikernel.typing import Array
 
 ALPHAS = tuple(np.logspace(6, -6, 30).tolist())
-SPLITS, FEWER = 100, 30  # as stated, and of the variants
+SPLITS = 100
+FEWER = 30  # as stated, and of the variants
 _ZERO = 1e-10  # of the largest weight
 
 
@@ -96,26 +95,27 @@ VARIANTS = {
 
 
 @lru_cache(maxsize=2)
-def _prepared(source: Source, name: str, erp: bool) -> tuple[KernelBank, Array]:
+def _prepared(source: DataSource, name: str, erp: bool) -> tuple[KernelBank, Array]:
     """All kernels on all rows, each divided by its trace over training and test rows, and the target."""
-    data, X = source.load(name), features(source, name)
+    data = source.load(name)
+    X = features(source, name)
     y = data.y.astype(float) if data.task == "regression" else source.signs(name)[1]
     if erp:
-        X, y = np.column_stack([X, Preparation("standard")(y[:, None])]), _estimates(source)
+        X, y = np.column_stack([X, FeatureScaling("standard")(y[:, None])]), _estimates(source)
     bank = bind(kernels.rls2_basis(), X)
     traces = bank.traces()
     return bank.select(np.flatnonzero(traces > 0)).scaled(1.0 / traces[traces > 0]), y
 
 
-def features(source: Source, name: str) -> Array:
+def features(source: DataSource, name: str) -> Array:
     """Features that vary, categories as indicators, standardised over all rows where Table 2 says so."""
     data = source.load(name)
     keep = [not str(feature).startswith("model=") for feature in data.feature_names]  # which differs from row to row
     X = np.asarray(data.X, dtype=float)[:, keep]
-    return Preparation("standard" if _BY_SOURCE[name].standardised else "raw", rows="all")(X)
+    return FeatureScaling("standard" if _BY_SOURCE[name].standardised else "raw", rows="all")(X)
 
 
-def _estimates(source: Source) -> Array:
+def _estimates(source: DataSource) -> Array:
     """ERP, a column of the file of Cpu that is no feature."""
     directory = DataDirectory.find(source.directory)
     if directory is None:
@@ -142,18 +142,22 @@ def _cells(quick: bool) -> Sequence[Cell]:
     ]
 
 
-def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     mode = MODES[cell["variant"]]
     bank, y = _prepared(source, cell["data"], cell["variant"] == "ERP")
     regression = _BY_SOURCE[cell["data"]].regression
     train, test = share(y, cell["part"], cell["seed"], stratified=mode.stratified and not regression)
-    own, new = bank.block(train, train).compact(), bank.block(test, train)
+    own = bank.block(train, train).compact()
+    new = bank.block(test, train)
     mean = float(y[train].mean()) if regression or mode.centred else 0.0
     start = time.perf_counter()
     weights, coefs, iterations, gap = _solved(own, y[train] - mean, mode.solver)
     seconds = time.perf_counter() - start
     values = np.stack([new.combine(d).multiply(c) + mean for d, c in zip(weights, coefs, strict=True)])
-    wrong = (values - y[test]) ** 2 if regression else np.where(values >= 0, 1.0, -1.0) != y[test]
+    if regression:
+        wrong = (values - y[test]) ** 2
+    else:
+        wrong = np.where(values >= 0, 1.0, -1.0) != y[test]
     return {
         "performance": np.sqrt(wrong.mean(axis=1)) if regression else 100.0 * (1.0 - wrong.mean(axis=1)),
         "kernels": [int((d > _ZERO * d.max()).sum()) for d in weights],
@@ -207,7 +211,7 @@ def _at(found: Sequence[Any], quantity: str, place: int) -> Measured:
     return over_repetitions([each[quantity][place] for each in found])
 
 
-def _bind(row: Row) -> Binding | None:
+def _bind(row: PublishedNumber) -> Binding | None:
     if row.place == "text 5.2":
         return Query({"part": 0.7}, ("iterations",), summary=_range_of_means)
     if row.place not in ("Table 3", "Table 4"):
@@ -216,7 +220,10 @@ def _bind(row: Row) -> Binding | None:
     where = {"data": own.source, "part": 0.6 if row.setting.startswith("60/40") else 0.7}
     sign = -1.0 if own.regression else 1.0
     if row.place == "Table 3":
-        cause = "the paper takes ERP, an estimate by others, as the target" if row.data == "Cpu" else ""
+        if row.data == "Cpu":
+            cause = "the paper takes ERP, an estimate by others, as the target"
+        else:
+            cause = ""
         better: Better = "lower" if own.regression else "higher"
         return Query(where, (), better, _at_best("performance", sign), cause)
     if row.metric.startswith("selected"):
@@ -232,12 +239,12 @@ def _range_of_means(values: Sequence[Any]) -> Measured:
     return Measured(float(np.mean(values)))
 
 
-def _why(row: Row) -> str:
+def _why(row: PublishedNumber) -> str:
     if row.data == "Cpu":
         return "the paper takes ERP, an estimate by others, as the target"
     if row.metric.startswith("selected"):
         return "performance is so flat that the splits decide which lambda is the best, and with it how many kernels"
-    return "how exactly weights were found is not told"
+    return "how exactly weights were found is not stated"
 
 
 def _profiles(quantity: str, sign: float) -> Callable[[Any, Results], None]:
@@ -271,7 +278,7 @@ EXPERIMENT = Experiment(
         "A hundred random splits, 60/40 and 70/30, not stratified; thirty values of lambda from 1e6 down to 1e-6, "
         "each started from the last; 13 (N + 1) kernels, each divided by its trace over training and test rows. "
         "Targets of regression lose their mean, and so do labels, of which the paper says nothing. The printed "
-        "algorithm with conjugate gradients and the printed test of the residual. Table 3 tells the performance at "
+        "algorithm with conjugate gradients and the printed test of the residual. Table 3 states the performance at "
         "the lambda that is best for the mean over the splits, which looks at the test rows; Table 4 the kernels "
         "there, and iterations and seconds of the path. Features are standardised over all rows; the paper does not "
         "say over which."

@@ -8,23 +8,24 @@ from typing import Any
 import numpy as np
 
 from multikernel import LinearRLS2Regressor, path
-from multikernel._typing import Array
+from multikernel.reproduce.data import DataSource, folds, share
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
 from multikernel.reproduce.results import Results
-from multikernel.reproduce.sources import Source
-from multikernel.reproduce.splits import folds, share
+from multikernel.typing import Array
 
 EXPONENTS = np.linspace(0.0, -5.0, 50)  # of 10, times the largest correlation
 
 
 def _values(X: Array, y: Array, labels: Array, X_test: Array) -> tuple[Array, Array]:
     """For every lambda the values of each class at the test rows, and which genes any class uses."""
-    values, used = [], []
+    values = []
+    used = []
     for label in labels:
         sign = np.where(y == label, 1.0, -1.0)
         spread = X[sign > 0].var(axis=0, ddof=1) + X[sign < 0].var(axis=0, ddof=1)
         scale = np.where(spread > 0, spread, np.inf) ** -0.25  # the root of the factor (variances)^(-1/2)
-        Z, centred = X * scale, sign - sign.mean()
+        Z = X * scale
+        centred = sign - sign.mean()
         largest = float(((Z.T @ centred) ** 2).max() / (centred @ centred))
         model = LinearRLS2Regressor(scaling="none", tol=1e-6)
         found = path(model, Z, sign, "alpha", (largest * 10.0**EXPONENTS).tolist())
@@ -33,9 +34,11 @@ def _values(X: Array, y: Array, labels: Array, X_test: Array) -> tuple[Array, Ar
     return np.array(values), np.any(used, axis=0)
 
 
-def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     data = source.load(cell["data"])
-    X, y, labels = np.asarray(data.X, dtype=float), data.y, np.unique(data.y)
+    X = np.asarray(data.X, dtype=float)
+    y = data.y
+    labels = np.unique(data.y)
     X = (X - X.mean(axis=1, keepdims=True)) / X.std(axis=1, keepdims=True)  # each patient
     train, test = share(y, 2 / 3, cell["seed"], stratified=True)
     hits = np.zeros(len(EXPONENTS))

@@ -14,10 +14,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from multikernel._typing import Array
-from multikernel.banks import KernelBank
-from multikernel.banks.gram import Gram
-from multikernel.procedures.simplex_least_squares import nearest_point
+from multikernel.banks import Gram, KernelBank
+from multikernel.procedures import nearest_point
+from multikernel.typing import Array
 
 DELTA = 1e-2
 _MOST = 100  # steps in d for one alpha
@@ -46,7 +45,8 @@ def path(bank: KernelBank, y: Array, alphas: Sequence[float]) -> Iterator[Step]:
     d[np.argmax(bank.quad(y))] = 1.0
     c = y / alphas[0]
     for alpha in alphas:
-        n_iter, met = 0, False
+        n_iter = 0
+        met = False
         while not met and n_iter < _MOST:
             n_iter += 1
             c = _solved(bank.combine(d), alpha, y, c, DELTA * size)
@@ -59,11 +59,14 @@ def path(bank: KernelBank, y: Array, alphas: Sequence[float]) -> Iterator[Step]:
 def _solved(gram: Gram, alpha: float, y: Array, c: Array, residual: float) -> Array:
     """c with |(R + alpha I) c - y| <= residual, by conjugate gradients from c on."""
     r = y - gram.multiply(c) - alpha * c
-    p, square = r.copy(), float(r @ r)
+    p = r.copy()
+    square = float(r @ r)
     while square > residual**2:
         q = gram.multiply(p) + alpha * p
         t = square / float(p @ q)
-        c, r = c + t * p, r - t * q
-        before, square = square, float(r @ r)
+        c = c + t * p
+        r = r - t * q
+        before = square
+        square = float(r @ r)
         p = r + (square / before) * p
     return c

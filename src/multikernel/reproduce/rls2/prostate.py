@@ -11,21 +11,24 @@ from scipy.optimize import brentq, minimize_scalar
 from sklearn.linear_model import lars_path
 
 from multikernel import BankSearchCV, LinearRLS2Regressor, path
-from multikernel._typing import Array
+from multikernel.reproduce.data import DataSource, folds
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
-from multikernel.reproduce.published import Row, published
+from multikernel.reproduce.published import PublishedNumber, published
 from multikernel.reproduce.results import Results
-from multikernel.reproduce.sources import Source
-from multikernel.reproduce.splits import folds
 from multikernel.reproduce.verdict import Binding, Query
+from multikernel.typing import Array
 
 ALPHAS = tuple(np.logspace(4, -4, 50).tolist())
 FEATURES = ("lcavol", "lweight", "age", "lbph", "svi", "lcp", "gleason", "pgg45")
-_SUBSET, _FREEDOM, _SHARE, _COMPONENTS, _DIRECTIONS = 2, 5.0, 0.375, 7, 2  # of the book that the paper quotes
+_SUBSET = 2
+_FREEDOM = 5.0
+_SHARE = 0.375
+_COMPONENTS = 7
+_DIRECTIONS = 2  # of the book that the paper quotes
 WAYS = 10  # to make the folds
 
 Fit = Callable[[Array, Array], Array]  # coefficients, of features as they come and a centred target
-Method = Callable[[Array, Array], tuple[Array, float]]  # coefficients and constant, of training rows
+PolynomialMethod = Callable[[Array, Array], tuple[Array, float]]  # coefficients and constant, of training rows
 
 
 def _least_squares(X: Array, y: Array) -> Array:
@@ -58,7 +61,8 @@ def _components(X: Array, y: Array) -> tuple[Array, float]:
 
 def _partial(X: Array, y: Array) -> Array:
     """Partial least squares: every direction X'y, of what the ones before have left of X."""
-    left, directions = X, np.eye(X.shape[1])
+    left = X
+    directions = np.eye(X.shape[1])
     b = np.zeros(X.shape[1])
     for _ in range(_DIRECTIONS):
         w = left.T @ y
@@ -85,7 +89,8 @@ def _two_layers(X: Array, y: Array) -> Array:
     def distance(exponent: float) -> float:
         return float(np.abs(at(exponent) - target).max())
 
-    grid_, width = np.linspace(-4.0, 4.0, 81), 0.1
+    grid_ = np.linspace(-4.0, 4.0, 81)
+    width = 0.1
     best = grid_[np.argmin([distance(e) for e in grid_])]
     return at(minimize_scalar(distance, bounds=(best - width, best + width), method="bounded").x)
 
@@ -96,7 +101,7 @@ def _lasso(X: Array, y: Array) -> Array:
     return np.array([np.interp(_SHARE * sizes[-1], sizes, row) for row in coefs])
 
 
-def _as_they_are(fit: Fit) -> Method:
+def _as_they_are(fit: Fit) -> PolynomialMethod:
     """Features keep the mean that they have on training rows; the constant is the mean of the target."""
 
     def fitted(X: Array, y: Array) -> tuple[Array, float]:
@@ -106,7 +111,7 @@ def _as_they_are(fit: Fit) -> Method:
     return fitted
 
 
-def _centred(fit: Fit, scaled: bool = False) -> Method:
+def _centred(fit: Fit, scaled: bool = False) -> PolynomialMethod:
     """Training rows centre the features, and scale them."""
 
     def fitted(X: Array, y: Array) -> tuple[Array, float]:
@@ -117,7 +122,7 @@ def _centred(fit: Fit, scaled: bool = False) -> Method:
     return fitted
 
 
-METHODS: dict[str, Method] = {
+METHODS: dict[str, PolynomialMethod] = {
     "RLS2": _as_they_are(_two_layers),
     "Best subset": _centred(_best_subset),
     "LS": _centred(_least_squares),
@@ -128,13 +133,13 @@ METHODS: dict[str, Method] = {
 }
 
 
-def _data(source: Source) -> tuple[Array, Array, Array]:
+def _data(source: DataSource) -> tuple[Array, Array, Array]:
     data = source.load("prostate")
     X = np.asarray(data.X, dtype=float)
     return (X - X.mean(axis=0)) / X.std(axis=0, ddof=1), data.y, np.asarray(data.split) == "train"
 
 
-def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y, train = _data(source)
     if cell["step"] == "folds":
         return _chosen(X, y, train, cell["seed"])
@@ -151,7 +156,9 @@ def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[st
 
 def _chosen(X: Array, y: Array, train: Array, seed: int) -> dict[str, Any]:
     """What the rule of one standard error over ten folds chooses, and the errors and coefficients along the path."""
-    model, X, y = LinearRLS2Regressor(), X[train], y[train]
+    model = LinearRLS2Regressor()
+    X = X[train]
+    y = y[train]
     search = BankSearchCV(
         model,
         {"alpha": list(ALPHAS)},
@@ -171,7 +178,7 @@ def _chosen(X: Array, y: Array, train: Array, seed: int) -> dict[str, Any]:
     }
 
 
-def _bind(row: Row) -> Binding | None:
+def _bind(row: PublishedNumber) -> Binding | None:
     if row.data != "Prostate":
         return None
     if row.metric == "selected variables":
@@ -182,7 +189,8 @@ def _bind(row: Row) -> Binding | None:
 
 def _draw_errors(ax: Any, results: Results) -> None:
     found = results.found[0]
-    error, spread = np.array(found["error"]), np.array(found["standard error"])
+    error = np.array(found["error"])
+    spread = np.array(found["standard error"])
     ax.errorbar(found["freedom"], error, spread, color="#4a7fe0", capsize=2, linewidth=1.4)
     ax.axhline(float((error + spread)[error.argmin()]), color="#8d96a8", linestyle="--", linewidth=1.0)
     ax.set(xlabel="degrees of freedom", ylabel="squared error of ten folds")
@@ -202,7 +210,7 @@ EXPERIMENT = Experiment(
     title="Prostate: the path of two-layer least squares",
     protocol=(
         "67 training and 30 test rows as given, inputs standardised over all rows; every feature divided by its length "
-        "on the training rows. Which lambda ten folds choose depends on folds that are not known: the table tells the "
+        "on the training rows. Which lambda ten folds choose depends on folds that are not known: the table states the "
         "point of the path that is nearest to the published coefficients, and the errors there; "
         "the number of variables is that of ten ways to make the folds. The other methods are those of the book that "
         "the paper quotes, with its published choices. Training rows centre the features of best subset, least squares "

@@ -10,12 +10,12 @@ import numpy as np
 from sklearn.linear_model import lars_path
 
 from multikernel import LinearRLS2Regressor, path
-from multikernel._typing import Array
+from multikernel.reproduce.data import DataSource
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
-from multikernel.reproduce.published import Row
+from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.results import Results
-from multikernel.reproduce.sources import Source
 from multikernel.reproduce.verdict import Better, Binding, Query
+from multikernel.typing import Array
 
 SIZES = (2, 3, 4, 6, 8, 10, 12, 15, 20, 25, 30, 40, 60, 80, 100, 125, 150)
 ALPHAS = np.logspace(6, -8, 60)
@@ -50,7 +50,10 @@ def _two_layers(X: Array, y: Array, X_test: Array) -> Array:
 def _lasso(normalised: bool) -> Predictions:
     def predictions(X: Array, y: Array, X_test: Array) -> Array:
         lengths = np.linalg.norm(X, axis=0)
-        s = np.where(lengths > 0, 1.0 / np.where(lengths > 0, lengths, 1.0), 0.0) if normalised else np.ones(X.shape[1])
+        if normalised:
+            s = np.where(lengths > 0, 1.0 / np.where(lengths > 0, lengths, 1.0), 0.0)
+        else:
+            s = np.ones(X.shape[1])
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             _, _, coefs = lars_path(X * s, y, method="lasso")
@@ -71,9 +74,10 @@ METHODS: dict[str, Predictions] = {
 }
 
 
-def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y = strings(cell["seed"])
-    X_test, y_test = X[150:], y[150:]
+    X_test = X[150:]
+    y_test = y[150:]
     errors = {
         name: [float(np.sqrt(((method(X[:n], y[:n], X_test) - y_test) ** 2).mean(axis=1).min())) for n in SIZES]
         for name, method in METHODS.items()
@@ -107,7 +111,7 @@ def _below(errors: Mapping[str, list[float]]) -> int:
     return int(SIZES[min(behind[-1] + 1, len(SIZES) - 1)] if len(behind) else SIZES[0])
 
 
-def _bind(row: Row) -> Binding | None:
+def _bind(row: PublishedNumber) -> Binding | None:
     if row.data != "Binary strings":
         return None
     quantity = {
@@ -123,10 +127,10 @@ def _bind(row: Row) -> Binding | None:
 
 def _draw(last: int) -> Callable[[Any, Results], None]:
     def draw(ax: Any, results: Results) -> None:
-        shown = [i for i, n in enumerate(SIZES) if n <= last]
+        drawn = [i for i, n in enumerate(SIZES) if n <= last]
         for name in METHODS:
             mean = np.mean([found["errors"][name] for found in results.found], axis=0)
-            ax.plot([SIZES[i] for i in shown], mean[shown], "o-", markersize=3, linewidth=1.2, label=name)
+            ax.plot([SIZES[i] for i in drawn], mean[drawn], "o-", markersize=3, linewidth=1.2, label=name)
         ax.set(xlabel="training examples", ylabel="least root mean squared error", ylim=(0, None))
         ax.legend(frameon=False, fontsize=8)
 
@@ -140,7 +144,7 @@ EXPERIMENT = Experiment(
     protocol=(
         "Strings of 100 bits; the target is the sum of the first three with noise of deviation 0.01. The first 2 to "
         "150 of 250 train, the last 100 test; for each method the least test error along its path. The paper shows "
-        "one realisation; here are twenty, of which the mean is told. No intercept, as in the paper."
+        "one realisation; here are twenty, of which the mean is reported. No intercept, as in the paper."
     ),
     cells=lambda quick: grid(data=[""], seed=range(1 if quick else 20)),
     measure=_measure,

@@ -1,5 +1,5 @@
 """Smooth optimization for effective multiple kernel learning."""
 
-from multikernel.reproduce.smkl import facts, table2, table3, toy
+from multikernel.reproduce.smkl import table2, table3, toy
 
-EXPERIMENTS = (toy.EXPERIMENT, table2.EXPERIMENT, table3.EXPERIMENT, facts.EXPERIMENT)
+EXPERIMENTS = (toy.EXPERIMENT, table2.EXPERIMENT, table3.EXPERIMENT)

@@ -8,13 +8,11 @@ from typing import Any
 import numpy as np
 
 from multikernel import bind, kernels
+from multikernel.reproduce.data import DataSource, FeatureScaling, share
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, grid
-from multikernel.reproduce.preparation import Preparation
-from multikernel.reproduce.published import Row
+from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.results import Results
 from multikernel.reproduce.smkl.methods import COSTS, GAP, ITERATIONS, compared
-from multikernel.reproduce.sources import Source
-from multikernel.reproduce.splits import share
 from multikernel.reproduce.verdict import Binding, Query
 
 __all__ = ["DATA", "EXPERIMENT", "GAP", "ITERATIONS"]
@@ -36,19 +34,20 @@ CAUSE = (
 )
 
 
-def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     X, y = source.signs(cell["data"])
     train, test = share(y, 0.2, cell["seed"], stratified=True)
-    Z = Preparation("standard")(X, train)
+    Z = FeatureScaling("standard")(X, train)
     bank = bind(kernels.smkl_basis(), Z[train])
     scales = len(train) / np.maximum(bank.traces(), 1e-12)
-    own, new = bank.scaled(scales), bank.scaled(scales).cross(Z[test])
+    own = bank.scaled(scales)
+    new = bank.scaled(scales).cross(Z[test])
     costs = COSTS if cell["grid"] == "full" else COSTS[3::6]
     names = METHODS if cell["grid"] == "full" else ("L1-MKL", "L2-MKL", "average")
     return compared(own, y[train], new, y[test], cell["seed"], costs, names)
 
 
-def _bind(row: Row) -> Binding | None:
+def _bind(row: PublishedNumber) -> Binding | None:
     if row.place == "Table 2":
         return Query({"data": DATA[row.data]}, (row.method, "accuracy"), "higher")
     if row.metric.startswith("kernels selected"):

@@ -9,11 +9,10 @@ import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
 from multikernel import bind, kernels
+from multikernel.reproduce.data import DataSource, share
 from multikernel.reproduce.experiment import Cell, Experiment, grid
-from multikernel.reproduce.published import Row
+from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.smkl.methods import COSTS, GAP, compared
-from multikernel.reproduce.sources import Source
-from multikernel.reproduce.splits import share
 from multikernel.reproduce.verdict import Binding, Query
 
 DATA = {  # with the number of terms that the paper has
@@ -28,7 +27,7 @@ METHODS = {"full": ("L1-MKL", "SMKL", "average"), "coarse": ("L1-MKL", "average"
 CAUSE = "other documents: those of one category only, with terms of our own choice"
 
 
-def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     data = source.load(cell["data"])
     y = np.where(data.y == np.unique(data.y)[-1], 1.0, -1.0)
     train, test = share(y, 0.1, cell["seed"], stratified=True)
@@ -36,12 +35,13 @@ def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[st
     X = X[:, np.asarray((X[train] != 0).sum(axis=0)).ravel() > 0]
     bank = bind(kernels.linear_features(), X[train])
     scales = np.full(len(bank), len(train) / bank.traces().mean())  # one by one, rare terms would weigh most
-    own, new = bank.scaled(scales), bank.scaled(scales).cross(X[test])
+    own = bank.scaled(scales)
+    new = bank.scaled(scales).cross(X[test])
     costs = COSTS[::3] if cell["grid"] == "full" else COSTS[5:6]
     return compared(own, y[train], new, y[test], cell["seed"], costs, METHODS[cell["grid"]])
 
 
-def _bind(row: Row) -> Binding | None:
+def _bind(row: PublishedNumber) -> Binding | None:
     if row.place != "Table 3":
         return None
     return Query({"data": DATA[row.data][0]}, (row.method, "accuracy"), "higher", cause=CAUSE)

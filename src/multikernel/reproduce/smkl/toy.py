@@ -9,20 +9,22 @@ from typing import Any
 import numpy as np
 
 from multikernel import L1MKLClassifier, LpMKLClassifier, SMKLClassifier, bind, kernels
+from multikernel.reproduce.data import DataSource, share
 from multikernel.reproduce.experiment import Cell, Experiment, Figure
-from multikernel.reproduce.published import Row
+from multikernel.reproduce.published import PublishedNumber
 from multikernel.reproduce.results import Results
 from multikernel.reproduce.smkl.methods import GAP, compared, smoothings
-from multikernel.reproduce.sources import Source
-from multikernel.reproduce.splits import share
 from multikernel.reproduce.verdict import Binding, NotComparable
 
-POINTS, DIMENSIONS, IRRELEVANT, PART = 500, 40, 6, 0.1
+POINTS = 500
+DIMENSIONS = 40
+IRRELEVANT = 6
+PART = 0.1
 COSTS = (0.01, 0.1, 1.0, 10.0)
 METHODS = ("L1-MKL", "L2-MKL", "SMKL", "average")
 
 
-def _measure(cell: Cell, source: Source, given: Mapping[str, Any]) -> Mapping[str, Any]:
+def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mapping[str, Any]:
     X = np.random.default_rng(cell["seed"]).normal(size=(POINTS, DIMENSIONS))
     relevant = DIMENSIONS - IRRELEVANT
     y = np.where(X[:, :relevant].mean(axis=1) >= 0, 1.0, -1.0)
@@ -46,7 +48,7 @@ def _seconds(model: Any, bank: Any, y: Any) -> float:
     return time.perf_counter() - start
 
 
-def _bind(row: Row) -> Binding | None:
+def _bind(row: PublishedNumber) -> Binding | None:
     if row.data == "toy" and row.metric.startswith("running time"):
         return NotComparable(
             "a matter of the solver: with weights in closed form L2-MKL takes no longer than the others"
@@ -71,7 +73,7 @@ EXPERIMENT = Experiment(
     protocol=(
         "500 points of 40 normal features, the label the sign of the mean of the first 34; a tenth trains; a rank-one "
         "kernel for each feature. The six irrelevant features are left out one by one. C and the smoothing by five "
-        "folds; twenty repetitions. The paper tells neither distribution nor grids, and its figure no numbers."
+        "folds; twenty repetitions. The paper states neither distribution nor grids, and its figure no numbers."
     ),
     cells=lambda quick: [
         Cell.of(**{"data": "", "left out": left, "seed": seed, "grid": "coarse" if quick else "full"})

@@ -1,4 +1,4 @@
-"""``multikernel compare``."""
+"""``multikernel compare`` and ``multikernel bench``: methods beside each other, by scores and by seconds."""
 
 from __future__ import annotations
 
@@ -7,18 +7,19 @@ from typing import Annotated
 
 import typer
 
-from multikernel._files import check_new, write_whole
 from multikernel.app.cli import options
 from multikernel.app.cli.config import check_config, save_config
 from multikernel.app.cli.console import (
     ConsoleWatch,
+    check_new,
     one_line_failures,
     read,
+    reporting_what_is_left,
     show_json,
     show_table,
-    telling_what_is_left,
 )
-from multikernel.app.cli.options import TaskName, task_of, types_of
+from multikernel.app.cli.options import MethodName, TaskName, request_of, task_of, types_of
+from multikernel.files import write_whole
 
 
 def compare(
@@ -47,15 +48,15 @@ def compare(
     Nested cross-validation: learned kernel weights, their plain average, the best single kernel, one tuned Gaussian
     kernel, a random forest and gradient boosting meet the same folds and the same columns.
     """
-    with one_line_failures(), telling_what_is_left(checkpoint):
+    with one_line_failures(), reporting_what_is_left(checkpoint):
         if report is not None:
             check_new(report, force=force, inputs=(data,), option="--report")
         check_config(save_config_to, force=force)
         declared = types_of(types)
-        from multikernel.app.jobs.compare import contest, rows_of
+        from multikernel.app.jobs.compare import compare_methods, rows_of
 
         table = read(data, leave_out, groups)
-        comparison = contest(
+        comparison = compare_methods(
             table, target, task_of(task), folds, seed, ConsoleWatch(), only or None, checkpoint, declared
         )
         if report is not None:
@@ -70,3 +71,32 @@ def compare(
         show_table(title, ["method", comparison.measure, "seconds"], rows_of(comparison.results))
         if report is not None:
             typer.echo(f"report written to {report}")
+
+
+def bench(
+    data: options.Data,
+    target: options.Target,
+    method: Annotated[
+        list[MethodName] | None, typer.Option(help="A method to time, repeatable [default: all that fit the target].")
+    ] = None,
+    task: options.TaskOption = TaskName.auto,
+    kernels: options.Kernels = None,
+    repeat: Annotated[int, typer.Option(min=1, help="Fits of each method, of which the median counts.")] = 3,
+    as_json: options.Json = False,
+) -> None:
+    """Time one fit of each method on a CSV file, with one thread of linear algebra.
+
+    Each method has its own regularisation by default, so what "auto" costs is part of the time; the first fit, which
+    compiles functions, does not count.
+    """
+    with one_line_failures():
+        request = request_of(target, None, task, kernels, (None, None, None), None, 0)
+        from multikernel.app.jobs.time_methods import rows_of, time_methods
+
+        names = [each.value for each in method] if method else None
+        found = time_methods(read(data), request, names, repeat, ConsoleWatch())
+        if as_json:
+            show_json("bench", found.to_json())
+            return
+        title = f"{data.name}: one fit of {found.samples} samples and {found.features} features"
+        show_table(title, ["method", "seconds", "kernels", "steps", "gap"], rows_of(found))

@@ -9,16 +9,51 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from multikernel._files import check_new
 from multikernel.app.cli import options
 from multikernel.app.cli.config import check_config, save_config
-from multikernel.app.cli.console import ConsoleWatch, one_line_failures, read, show_json, show_table
-from multikernel.app.cli.options import MethodName, TaskName, wish_of
+from multikernel.app.cli.console import ConsoleWatch, check_new, one_line_failures, read, show_json, show_table
+from multikernel.app.cli.options import MethodName, TaskName, request_of
 
 if TYPE_CHECKING:
     from multikernel.app.jobs.fit_stream import Streaming
-    from multikernel.app.jobs.methods import Wish
-    from multikernel.app.tables.table import Table
+    from multikernel.app.jobs.methods import FitRequest
+    from multikernel.app.tables.table import CsvTable
+import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+_PATIENCE = 10.0  # seconds to wait for a scheduler
+
+
+@contextmanager
+def working_on(scheduler: str | None) -> Iterator[None]:
+    """Work on the cluster of the scheduler with this address; None is this process.
+
+    Raises
+    ------
+    ValueError : where Dask is not installed, or no scheduler answers
+    """
+    if scheduler is None:
+        yield
+        return
+    try:
+        from distributed import Client
+    except ImportError:
+        raise ValueError("--scheduler takes a cluster of Dask: pip install multikernel[dask]") from None
+    from joblib import parallel_config
+
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            client = Client(scheduler, timeout=_PATIENCE)
+    except (OSError, TimeoutError, ValueError) as error:
+        reason = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise ValueError(
+            f"no scheduler of Dask answers at {scheduler!r} ({reason}); `dask scheduler` starts one and prints its "
+            "address"
+        ) from None
+    with client, parallel_config(backend="dask", client=client, n_jobs=-1):
+        yield
 
 
 def fit(
@@ -55,7 +90,7 @@ def fit(
 ) -> None:
     """Learn from a CSV file and write a model.
 
-    Without further options, the automatic estimator tells numbers, categories, dates and text apart, takes missing
+    Without further options, the automatic estimator recognises numbers, categories, dates and text, takes missing
     cells, and chooses kernels and their regularisation; it says what it did.
 
     With a method, text columns are spread over one 0/1 column for each category, and all features are scaled to [0, 1].
@@ -69,71 +104,80 @@ def fit(
     With --scheduler, problems, folds and candidates are tasks of a cluster of Dask.
 
     Columns whose name begins with an underscore are left out, and those of --leave-out. --type says what a column holds
-    where its cells do not tell it, such as a code that is a category. --groups names the column of what was measured
-    several times. Delimiters and decimal commas are told from the file.
+    where its cells do not show it, such as a code that is a category. --groups names the column of what was measured
+    several times. Delimiters and decimal commas are recognised in the file.
     """
-    from multikernel.app.jobs.cluster import working_on
+    from multikernel.app.cli.commands.fit import working_on
 
     with one_line_failures():
         from multikernel.app.jobs.fit_stream import Streaming
 
-        wish = wish_of(target, method, task, kernels, (lam, C, alpha), given, seed, proba, types)
+        request = request_of(target, method, task, kernels, (lam, C, alpha), given, seed, proba, types)
         check_new(out, force=force, inputs=(data,))
         check_config(save_config_to, force=force)
         more = {"approximation": approximation, "rank": rank}
-        wish = replace(wish, parameters={k: v for k, v in more.items() if v is not None} | dict(wish.parameters))
+        request = replace(
+            request, parameters={k: v for k, v in more.items() if v is not None} | dict(request.parameters)
+        )
         with working_on(scheduler):
-            found, tell = _found(data, leave_out, groups, wish, Streaming(memory, checkpoint), out)
+            found, show = _found(data, leave_out, groups, request, Streaming(memory, checkpoint), out)
         save_config(ctx, save_config_to)
         if as_json:
             show_json("fit", found | {"model": str(out)})
             return
-        tell()
+        show()
         typer.echo(f"model written to {out}")
 
 
 def _found(
-    data: Path, leave_out: list[str] | None, groups: str | None, wish: Wish, streaming: Streaming, out: Path
+    data: Path,
+    leave_out: list[str] | None,
+    groups: str | None,
+    request: FitRequest,
+    streaming: Streaming,
+    out: Path,
 ) -> tuple[dict[str, Any], Callable[[], None]]:
     """What was learned, from the whole table or in chunks."""
     if not streaming.applies(data):
-        return _learned(read(data, leave_out, groups), wish, out)
+        return _learned(read(data, leave_out, groups), request, out)
     if leave_out:
         raise ValueError(f"{data} is read in chunks, which --leave-out does not reach; leave it out of the file")
     if groups is not None:
         raise ValueError(f"{data} is read in chunks, of which --groups are not held out together; leave --groups out")
-    return _streamed(data, wish, streaming, out)
+    return _streamed(data, request, streaming, out)
 
 
-def _learned(table: Table, wish: Wish, out: Path) -> tuple[dict[str, Any], Callable[[], None]]:
-    """What was learned, by names, once it is in its file; and what tells it to a person."""
+def _learned(table: CsvTable, request: FitRequest, out: Path) -> tuple[dict[str, Any], Callable[[], None]]:
+    """What was learned, by names, once it is in its file; and what prints it."""
     from multikernel.persistence import save
 
-    if wish.automatic:
-        from multikernel.app.jobs.fit_automatic import learn, summary
+    if request.automatic:
+        from multikernel.app.jobs.fit import automatic_summary, train_automatic
 
-        model, columns = learn(table, wish, ConsoleWatch())
+        model, columns = train_automatic(table, request, ConsoleWatch())
         needed = {name: columns.numeric[name] for name in model.preparation_.needed}
-        save(model, out, metadata={"columns": needed, "target": wish.target, "numerals": table.as_written(needed)})
-        return summary(model, columns, table, wish), lambda: typer.echo(model.explain())
-    from multikernel.app.jobs import fit_method
+        save(model, out, metadata={"columns": needed, "target": request.target, "numerals": table.as_written(needed)})
+        return automatic_summary(model, columns, table, request), lambda: typer.echo(model.explain())
+    from multikernel.app.jobs import fit as jobs
 
-    trained = fit_method.train(table, wish, ConsoleWatch())
+    trained = jobs.train(table, request, ConsoleWatch())
     written = table.as_written([feature.name for feature in trained.encoding.features])
     save(trained.model, out, metadata={"table": trained.encoding.to_json(), "numerals": written})
-    return fit_method.summary(trained), lambda: _tables(fit_method.describe(trained))
+    return jobs.summary(trained), lambda: _tables(jobs.describe(trained))
 
 
-def _streamed(path: Path, wish: Wish, streaming: Streaming, out: Path) -> tuple[dict[str, Any], Callable[[], None]]:
+def _streamed(
+    path: Path, request: FitRequest, streaming: Streaming, out: Path
+) -> tuple[dict[str, Any], Callable[[], None]]:
     """The same from a file that is read in chunks."""
     from multikernel.app.jobs import fit_stream
     from multikernel.persistence import save
 
-    model, metadata, found = fit_stream.train(path, wish, streaming, ConsoleWatch())
+    model, metadata, found = fit_stream.train(path, request, streaming, ConsoleWatch())
     save(model, out, metadata=metadata)
     return found, lambda: _tables(fit_stream.describe(found))
 
 
-def _tables(shown: Any) -> None:
-    for title, header, rows in shown:
+def _tables(tables: Any) -> None:
+    for title, header, rows in tables:
         show_table(title, header, rows)

@@ -7,18 +7,19 @@ from typing import Annotated
 
 import typer
 
-from multikernel._files import check_new, write_whole
 from multikernel.app.cli import options
 from multikernel.app.cli.config import check_config, save_config
 from multikernel.app.cli.console import (
     ConsoleWatch,
+    check_new,
     one_line_failures,
     read,
+    reporting_what_is_left,
     show_json,
     show_table,
-    telling_what_is_left,
 )
-from multikernel.app.cli.options import MethodName, TaskName, wish_of
+from multikernel.app.cli.options import MethodName, TaskName, request_of
+from multikernel.files import write_whole
 
 
 def path(
@@ -54,19 +55,19 @@ def path(
     For each value: the score on held-out folds and on the training sample, the kernels with a positive weight, and the
     certificate. Two values are marked: the best, and the simplest model within one standard error of it.
     """
-    with one_line_failures(), telling_what_is_left(checkpoint):
-        wish = wish_of(target, method, task, kernels, (None, None, None), given, seed, types=types)
+    with one_line_failures(), reporting_what_is_left(checkpoint):
+        request = request_of(target, method, task, kernels, (None, None, None), given, seed, types=types)
         if report is not None:
             check_new(report, force=force, inputs=(data,), option="--report")
         check_config(save_config_to, force=force)
         from multikernel.app.jobs.follow_path import follow, numbers_of, rows_of
 
         numbers = None if values is None else numbers_of(values)
-        found = follow(read(data, leave_out, groups), wish, parameter, numbers, folds, ConsoleWatch(), checkpoint)
+        found = follow(read(data, leave_out, groups), request, parameter, numbers, folds, ConsoleWatch(), checkpoint)
         if report is not None:
-            from multikernel.app.report.path_page import render
+            from multikernel.app.report.page import path_page
 
-            write_whole(report, render(found).encode())
+            write_whole(report, path_page(found).encode())
         save_config(ctx, save_config_to)
         if as_json:
             show_json("path", found.to_json() | {"report": None if report is None else str(report)})

@@ -6,27 +6,52 @@ those of all views beside each other.
 
 from __future__ import annotations
 
-import warnings
-from time import perf_counter
 from typing import Any
 
+import numpy as np
 import pandas as pd
 from sklearn.base import clone
-from sklearn.pipeline import Pipeline
+from sklearn.metrics import r2_score
+from sklearn.pipeline import Pipeline, make_pipeline
 
-from multikernel.app.jobs.compare import contestants
-from multikernel.app.jobs.methods import INNER_FOLDS, most_folds, shuffled_folds
-from multikernel.app.web.learning.baselines import trivial
+from multikernel.app.jobs.compare import fold_score, gaussian, methods_to_compare
+from multikernel.app.jobs.methods import INNER_FOLDS, OUTER_FOLDS, most_folds, shuffled_folds
 from multikernel.app.web.learning.families import family
+from multikernel.app.web.learning.progress import Report
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.learning.samples import as_given
-from multikernel.app.web.learning.telling import Tell
-from multikernel.auto.base import MultiKernelEstimator
+from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor, PreparedColumns
+from multikernel.datasets import Task
+from multikernel.typing import Array
 
-_FOLDS = 5
+_MOST = 800  # rows that it is tuned on, and as many that it is tried on, to save time and memory
 
 
-def compared(recipe: Recipe, X: pd.DataFrame, y: Any, tell: Tell) -> dict[str, Any]:
+def trivial(task: Task, train: Array, test: Array) -> float:
+    """The score of the commonest class, or of the mean."""
+    if task == "regression":
+        return float(r2_score(test, np.full(len(test), train.mean())))
+    labels, counts = np.unique(train, return_counts=True)
+    return float((test == labels[counts.argmax()]).mean())
+
+
+def single_kernel(recipe: Recipe, X: pd.DataFrame, y: Any, train: Array, test: Array) -> float:
+    """The score of one Gaussian kernel, its width and its regularisation tuned on inner folds."""
+    fit = _some(train, recipe.seed)
+    held = _some(test, recipe.seed)
+    tuned = gaussian(recipe.task, X.shape[1], shuffled_folds(recipe.task, INNER_FOLDS, recipe.seed), quick=True)
+    model = make_pipeline(PreparedColumns(dict(recipe.columns)), tuned)
+    return fold_score(model, (X.iloc[fit], y[fit]), (X.iloc[held], y[held]))[0]
+
+
+def _some(rows: Array, seed: int) -> Array:
+    if len(rows) <= _MOST:
+        return rows
+    chosen: Array = np.sort(np.random.default_rng(seed).choice(rows, _MOST, replace=False))
+    return chosen
+
+
+def compared(recipe: Recipe, X: pd.DataFrame, y: Any, report: Report) -> dict[str, Any]:
     """The scores of each method; ValueError where the rows are too few for the folds."""
     most = most_folds(y, recipe.task)
     if most < 2 * INNER_FOLDS:
@@ -35,24 +60,23 @@ def compared(recipe: Recipe, X: pd.DataFrame, y: Any, tell: Tell) -> dict[str, A
             if recipe.task == "classification"
             else f"A comparison needs {4 * INNER_FOLDS} rows, and there are {len(y)}; give more."
         )
-    folds = min(_FOLDS, most)
+    folds = min(OUTER_FOLDS, most)
     splits = list(shuffled_folds(recipe.task, folds, recipe.seed).split(X, y))
-    methods = contestants(recipe.task, X.shape[1], recipe.seed, dict(recipe.columns))
-    rows = [
-        {"method": "no column at all", "scores": [trivial(recipe.task, y[a], y[b]) for a, b in splits], "seconds": 0.0}
-    ]
+    methods = methods_to_compare(recipe.task, X.shape[1], recipe.seed, dict(recipe.columns))
+    least = [trivial(recipe.task, y[train], y[test]) for train, test in splits]
+    rows = [{"method": "no column at all", "scores": least, "seconds": 0.0}]
     for m, (name, model) in enumerate(methods.items()):
-        scores, start = [], perf_counter()
+        found = []
         for k, (train, test) in enumerate(splits):
-            tell(
-                f"Method {m + 1} of {len(methods)}: {name}", (m + k / folds) / len(methods), f"fold {k + 1} of {folds}"
-            )
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # of parameters that are tried, and categories of a fold
-                own, rest = (X.iloc[rows].reset_index(drop=True) for rows in (train, test))
-                fitted = _of_views(model, recipe, own).fit(_taken(model, recipe, own), y[train])
-                scores.append(float(fitted.score(_taken(model, recipe, rest), y[test])))
-        rows.append({"method": name, "scores": scores, "seconds": (perf_counter() - start) / folds})
+            part = (m + k / folds) / len(methods)
+            report(f"Method {m + 1} of {len(methods)}: {name}", part, f"fold {k + 1} of {folds}")
+            own = X.iloc[train].reset_index(drop=True)
+            rest = X.iloc[test].reset_index(drop=True)
+            training = _taken(model, recipe, own), y[train]
+            held_out = _taken(model, recipe, rest), y[test]
+            found.append(fold_score(_of_views(model, recipe, own), training, held_out))
+        seconds = sum(seconds for _, seconds in found) / folds
+        rows.append({"method": name, "scores": [score for score, _ in found], "seconds": seconds})
     learned = [name for name, model in methods.items() if len(recipe.by_view) > 1 and _learns_kernels(model)]
     return {
         "measure": "accuracy" if recipe.task == "classification" else "R²",
@@ -62,7 +86,7 @@ def compared(recipe: Recipe, X: pd.DataFrame, y: Any, tell: Tell) -> dict[str, A
 
 
 def _learns_kernels(model: Any) -> bool:
-    return isinstance(model, MultiKernelEstimator) or _kernels(model) is not None
+    return isinstance(model, MultiKernelClassifier | MultiKernelRegressor) or _kernels(model) is not None
 
 
 def _kernels(model: Any) -> str | None:
@@ -75,9 +99,11 @@ def _of_views(model: Any, recipe: Recipe, X: pd.DataFrame) -> Any:
     """A method with kernels for each view where there are several, as a run of it alone would have them."""
     name = _kernels(model)
     if len(recipe.by_view) < 2 or name is None:
-        return clone(model)
+        return model
     return clone(model[-1]).set_params(**{name: family(X, recipe)})
 
 
 def _taken(model: Any, recipe: Recipe, X: pd.DataFrame) -> Any:
-    return as_given(X, recipe) if isinstance(model, MultiKernelEstimator) else X
+    if isinstance(model, MultiKernelClassifier | MultiKernelRegressor):
+        return as_given(X, recipe)
+    return X

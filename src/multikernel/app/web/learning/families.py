@@ -1,4 +1,4 @@
-"""Kernels by families, for the columns of a view: what a word means, as Python that a person can run."""
+"""From a recipe to kernels by families, as Python that a person can run, and to the estimator that learns by them."""
 
 from __future__ import annotations
 
@@ -6,11 +6,16 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+import pandas as pd
+
+import multikernel as mk
 from multikernel import kernels
+from multikernel.app.jobs.methods import PATHS, most_folds, shuffled_folds
 from multikernel.app.web.learning.recipe import Kind, Recipe
-from multikernel.kernels import Encoded, KernelFamily, Kernels, Together
-from multikernel.kernels.for_columns import beside_each_other
-from multikernel.tables.columns import typed
+from multikernel.app.web.learning.samples import as_given
+from multikernel.kernels import Encoded, KernelFamily, Kernels, Together, beside_each_other
+from multikernel.selection import BankSearchCV
+from multikernel.tables import typed
 
 
 @dataclass(frozen=True)
@@ -114,7 +119,8 @@ def family(X: Any, recipe: Recipe) -> KernelFamily:
 def _family(X: Any, chosen: Family, changed: Mapping[str, Any], types: Mapping[str, Kind]) -> KernelFamily:
     if chosen.by_type:
         return chosen.made(changed, X, types=types)
-    together, plain = encoding(X, types), chosen.made(changed)
+    together = encoding(X, types)
+    plain = chosen.made(changed)
     return Kernels(tuple(Encoded(kernel, together) for kernel in plain), tuple(map(str, plain.names)))
 
 
@@ -126,3 +132,42 @@ def encoding(X: Any, types: Mapping[str, Kind]) -> Together:
             "These kernels need columns of numbers, categories or dates; choose kernels by type for texts."
         )
     return beside_each_other(columns)
+
+
+REGULARISES = ("C", "alpha", "lam")
+
+
+def made(recipe: Recipe, X: pd.DataFrame, y: Any) -> tuple[Any, Any]:
+    """The estimator, and the samples in the form that it takes.
+
+    Raises
+    ------
+    ValueError : where a parameter is not what it may be, or no column is left to learn from
+    """
+    if recipe.automatic:
+        if recipe.task == "classification":
+            kind = mk.MultiKernelClassifier
+        else:
+            kind = mk.MultiKernelRegressor
+        return kind(random_state=recipe.seed, types=dict(recipe.columns), **recipe.parameters), as_given(X, recipe)
+    kind = getattr(mk, recipe.method)
+    model = kind(kernels=family(X, recipe), **seeded(kind, recipe))
+    if recipe.path:
+        model = BankSearchCV(
+            model,
+            {recipe.path: path_values(recipe.path)},
+            cv=shuffled_folds(recipe.task, min(5, most_folds(y, recipe.task)), recipe.seed),
+            one_standard_error=True,
+        )
+    return model, X
+
+
+def seeded(kind: Any, recipe: Recipe) -> dict[str, Any]:
+    """The parameters, with the seed where the estimator takes one."""
+    seed = {"random_state": recipe.seed} if hasattr(kind, "random_state") else {}
+    return seed | recipe.parameters
+
+
+def path_values(parameter: str) -> list[float]:
+    """The values of a path."""
+    return [float(f"{value:.6g}") for value in PATHS[parameter]]

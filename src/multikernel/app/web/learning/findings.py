@@ -14,23 +14,21 @@ import pandas as pd
 from sklearn.exceptions import ConvergenceWarning
 
 import multikernel
-from multikernel._files import write_whole
-from multikernel.app.jobs.methods import most_folds, shuffled_folds
+from multikernel.app.jobs.methods import OUTER_FOLDS, most_folds, shuffled_folds
 from multikernel.app.tables.table import read_table
-from multikernel.app.web.learning.baselines import single_kernel, trivial
-from multikernel.app.web.learning.comparison import compared
-from multikernel.app.web.learning.estimators import made
-from multikernel.app.web.learning.held_out import HeldOut, held_out, importance_of
+from multikernel.app.web.learning.comparison import compared, single_kernel, trivial
+from multikernel.app.web.learning.families import made
+from multikernel.app.web.learning.held_out import FoldResult, held_out, importance_of
+from multikernel.app.web.learning.progress import Report, fitting
 from multikernel.app.web.learning.recipe import COMPARISON, Recipe
 from multikernel.app.web.learning.samples import bare, check_enough, frame, target_of, words_of
-from multikernel.app.web.learning.shown import certificate_of, freedom_of, path_of, quality, typical, weights_of
-from multikernel.app.web.learning.telling import Tell, fitting
+from multikernel.app.web.learning.summary import freedom_of, path_of, proof_of, quality, typical, weights_of
+from multikernel.files import write_whole
 
-FOLDS = 5
 _BASELINE = 0.4  # the time of a baseline's fold beside that of a fit
 
 
-def found(stored: Mapping[str, Any], table: Path, folder: Path, tell: Tell) -> dict[str, Any]:
+def found(stored: Mapping[str, Any], table: Path, folder: Path, report: Report) -> dict[str, Any]:
     """The few numbers of a run that a list shows; the rest is in the run's folder.
 
     Parameters
@@ -38,22 +36,27 @@ def found(stored: Mapping[str, Any], table: Path, folder: Path, tell: Tell) -> d
     stored : the recipe
     table : the cells
     folder : where the model and the findings are left
-    tell : told of the progress
+    report : receives the progress
 
     Raises
     ------
     ValueError : where the table or the recipe does not allow it
     """
-    warnings.simplefilter("ignore", ConvergenceWarning)  # of parameters that are tried; the certificate tells the rest
-    start, recipe = perf_counter(), Recipe.from_json(stored)
-    tell("Reading the table", 0.0)
+    warnings.simplefilter("ignore", ConvergenceWarning)  # of parameters that are tried; the certificate says the rest
+    start = perf_counter()
+    recipe = Recipe.from_json(stored)
+    report("Reading the table", 0.0)
     cells = read_table(table)
     y, task, rows = target_of(cells, recipe.target, recipe.task)
     if not recipe.columns:
         raise ValueError("There is no column to learn from; use at least one beside the target.")
-    X, words = frame(cells, recipe).iloc[rows].reset_index(drop=True), words_of(cells, recipe)
+    X = frame(cells, recipe).iloc[rows].reset_index(drop=True)
+    words = words_of(cells, recipe)
     compares = recipe.method == COMPARISON
-    result = compared(recipe, X, y, tell) if compares else _learned(recipe, X, y, words, folder, tell)
+    if compares:
+        result = compared(recipe, X, y, report)
+    else:
+        result = _learned(recipe, X, y, words, folder, report)
     result |= {
         "task": task,
         "n": len(y),
@@ -69,22 +72,22 @@ def found(stored: Mapping[str, Any], table: Path, folder: Path, tell: Tell) -> d
 
 
 def _learned(
-    recipe: Recipe, X: pd.DataFrame, y: Any, words: Mapping[str, list[str]], folder: Path, tell: Tell
+    recipe: Recipe, X: pd.DataFrame, y: Any, words: Mapping[str, list[str]], folder: Path, report: Report
 ) -> dict[str, Any]:
     check_enough(recipe.target, y, recipe.task)
-    folds = min(FOLDS, most_folds(y, recipe.task))
+    folds = min(OUTER_FOLDS, most_folds(y, recipe.task))
     total = folds * (1.0 + _BASELINE) + 1.0
     splits = list(shuffled_folds(recipe.task, folds, recipe.seed).split(X, y))
-    parts: list[HeldOut] = []
+    parts: list[FoldResult] = []
     for k, (train, test) in enumerate(splits):
-        with fitting(tell, f"Fold {k + 1} of {folds}: learning", k / total, 1.0 / total):
+        with fitting(report, f"Fold {k + 1} of {folds}: learning", k / total, 1.0 / total):
             parts.append(held_out(recipe, X, y, train, test))
     single = []
     for k, (train, test) in enumerate(splits):
-        tell("A single tuned kernel, to compare with", (folds + k * _BASELINE) / total, f"fold {k + 1} of {folds}")
+        report("A single tuned kernel, to compare with", (folds + k * _BASELINE) / total, f"fold {k + 1} of {folds}")
         single.append(single_kernel(recipe, X, y, train, test))
     model, given = made(recipe, X, y)
-    with fitting(tell, "Learning from all rows", 1.0 - 1.0 / total, 1.0 / total):
+    with fitting(report, "Learning from all rows", 1.0 - 1.0 / total, 1.0 / total):
         model.fit(given, y)
     own = getattr(model, "best_estimator_", model)
     multikernel.save(own, folder / "model.mk", metadata=_metadata(recipe, words))
@@ -102,7 +105,7 @@ def _learned(
         "importance": importance_of(parts),
         "path": path_of(model, recipe, given, y),
         "freedom": freedom_of(own),
-        "certificate": certificate_of(own),
+        "certificate": proof_of(own),
         "chosen": {name: float(value) for name, value in getattr(model, "best_params_", {}).items()},
         "explanation": _explained(own),
         **quality(recipe, y, parts, [test for _, test in splits]),
@@ -135,7 +138,10 @@ def _explained(model: Any) -> dict[str, Any] | None:
 
 
 def _headline(result: Mapping[str, Any]) -> dict[str, Any]:
-    scores = result["scores"]["own"] if "scores" in result else max(result["comparison"], key=_mean)["scores"]
+    if "scores" in result:
+        scores = result["scores"]["own"]
+    else:
+        scores = max(result["comparison"], key=_mean)["scores"]
     return {
         "score": float(np.mean(scores)),
         "deviation": float(np.std(scores, ddof=1)),

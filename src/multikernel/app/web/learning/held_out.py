@@ -10,17 +10,17 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from multikernel._typing import Array
-from multikernel.app.web.learning.estimators import made
+from multikernel.app.web.learning.families import made
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.learning.samples import as_given
+from multikernel.typing import Array
 
 _SHUFFLED = 40  # columns up to which each is shuffled
 _ROWS = 300  # of a fold on which columns are shuffled
 
 
 @dataclass(frozen=True, eq=False)
-class HeldOut:
+class FoldResult:
     """What a model says of rows that it was not learned from.
 
     Parameters
@@ -41,7 +41,7 @@ class HeldOut:
     losses: dict[str, float]
 
 
-def held_out(recipe: Recipe, X: pd.DataFrame, y: Array, train: Array, test: Array) -> HeldOut:
+def held_out(recipe: Recipe, X: pd.DataFrame, y: Array, train: Array, test: Array) -> FoldResult:
     """The fold of these rows."""
     own = X.iloc[train].reset_index(drop=True)
     model, given = made(recipe, own, y[train])
@@ -53,10 +53,13 @@ def held_out(recipe: Recipe, X: pd.DataFrame, y: Array, train: Array, test: Arra
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of categories that a small fold did not have
         new = _as_taken(rest, recipe)
-        values, calibrated = _values(model, new) if recipe.task == "classification" else (None, False)
+        if recipe.task == "classification":
+            values, calibrated = _values(model, new)
+        else:
+            values, calibrated = (None, False)
         predicted = np.asarray(model.predict(new))
         losses = _losses(model, recipe, rest, y[test])
-        return HeldOut(model, float(model.score(new, y[test])), predicted, values, calibrated, losses)
+        return FoldResult(model, float(model.score(new, y[test])), predicted, values, calibrated, losses)
 
 
 def _as_taken(X: pd.DataFrame, recipe: Recipe) -> Any:
@@ -76,20 +79,22 @@ def _losses(model: Any, recipe: Recipe, X: pd.DataFrame, y: Array) -> dict[str, 
     """What the score loses with the cells of one column in another order."""
     if len(recipe.columns) > _SHUFFLED:
         return {}
-    few, truth = X.iloc[:_ROWS], y[:_ROWS]
+    few = X.iloc[:_ROWS]
+    truth = y[:_ROWS]
     order = np.random.default_rng(recipe.seed).permutation(len(few))
     whole = float(model.score(_as_taken(few, recipe), truth))
     losses = {}
     for name in recipe.columns:
         shuffled = few.copy()
-        shuffled[name] = (
-            few[name].iloc[order].to_numpy() if few[name].dtype != "category" else few[name].iloc[order].array
-        )
+        if few[name].dtype != "category":
+            shuffled[name] = few[name].iloc[order].to_numpy()
+        else:
+            shuffled[name] = few[name].iloc[order].array
         losses[name] = whole - float(model.score(_as_taken(shuffled, recipe), truth))
     return losses
 
 
-def importance_of(parts: Sequence[HeldOut]) -> list[dict[str, Any]]:
+def importance_of(parts: Sequence[FoldResult]) -> list[dict[str, Any]]:
     """Mean and deviation of the losses over the folds, the largest first."""
     names = parts[0].losses
     rows = []

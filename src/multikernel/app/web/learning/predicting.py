@@ -16,13 +16,13 @@ import pandas as pd
 from sklearn.base import is_classifier
 
 import multikernel
-from multikernel._typing import Array
 from multikernel.app.jobs.predict import harmless
-from multikernel.app.tables.table import Table
-from multikernel.app.web.learning.names import in_short
+from multikernel.app.tables.table import CsvTable
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.app.web.learning.samples import as_given, frame, refused
-from multikernel.datasets.column import Column
+from multikernel.app.web.learning.summary import in_short
+from multikernel.datasets import Column
+from multikernel.typing import Array
 
 _ONE = Lock()
 
@@ -31,10 +31,10 @@ _ONE = Lock()
 def _warned() -> Iterator[list[str]]:
     """Hear what a model has to say about new rows; one at a time, for the filters of warnings are the process's."""
     said: list[str] = []
-    with _ONE, warnings.catch_warnings(record=True) as heard:
+    with _ONE, warnings.catch_warnings(record=True) as warned:
         warnings.simplefilter("always")
         yield said
-        said += dict.fromkeys(" ".join(str(each.message).split()) for each in heard)
+        said += dict.fromkeys(" ".join(str(each.message).split()) for each in warned)
 
 
 @lru_cache(maxsize=8)
@@ -43,13 +43,13 @@ def model_of(path: Path) -> Any:
     return multikernel.load(path)
 
 
-def table_of(name: str, columns: dict[str, list[str]]) -> Table:
+def table_of(name: str, columns: dict[str, list[str]]) -> CsvTable:
     """Cells as a table."""
     rows = range(2, 2 + len(next(iter(columns.values()))))
-    return Table(name, {key: Column(name, key, cells, rows) for key, cells in columns.items()})
+    return CsvTable(name, {key: Column(name, key, cells, rows) for key, cells in columns.items()})
 
 
-def predictions(model: Any, recipe: Recipe, table: Table, typical: Sequence[dict[str, Any]]) -> pd.DataFrame:
+def predictions(model: Any, recipe: Recipe, table: CsvTable, typical: Sequence[dict[str, Any]]) -> pd.DataFrame:
     """A prediction for each row, and for classes what speaks for each.
 
     Parameters
@@ -97,7 +97,7 @@ def scores(model: Any, X: Any) -> tuple[str, Array]:
     return "decision", np.column_stack([-decision, decision]) if decision.ndim == 1 else decision
 
 
-def explained(model: Any, recipe: Recipe, table: Table, typical: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def explained(model: Any, recipe: Recipe, table: CsvTable, typical: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """The answer for the one row of a table, and what it comes from.
 
     Parameters
@@ -117,7 +117,7 @@ def explained(model: Any, recipe: Recipe, table: Table, typical: Sequence[dict[s
     return found | {"said": said}
 
 
-def _explained(model: Any, recipe: Recipe, table: Table, typical: Sequence[dict[str, Any]]) -> dict[str, Any]:
+def _explained(model: Any, recipe: Recipe, table: CsvTable, typical: Sequence[dict[str, Any]]) -> dict[str, Any]:
     X = as_taken(frame(table, recipe), recipe)
     prediction = model.predict(X)[0]
     chances: list[tuple[str, float]] = []
@@ -140,7 +140,7 @@ def _explained(model: Any, recipe: Recipe, table: Table, typical: Sequence[dict[
 
 
 def _effects(
-    model: Any, recipe: Recipe, table: Table, typical: Sequence[dict[str, Any]], place: int
+    model: Any, recipe: Recipe, table: CsvTable, typical: Sequence[dict[str, Any]], place: int
 ) -> list[tuple[str, float]]:
     usual = {each["name"]: each["usual"] for each in typical}
     names = [name for name in recipe.columns if name in usual][:100]
@@ -148,7 +148,10 @@ def _effects(
     for k, name in enumerate(names):
         cells[name][k + 1] = usual[name]
     X = as_taken(frame(table_of("the sample", cells), recipe), recipe)
-    values = scores(model, X)[1][:, place] if place >= 0 else np.asarray(model.predict(X), dtype=float)
+    if place >= 0:
+        values = scores(model, X)[1][:, place]
+    else:
+        values = np.asarray(model.predict(X), dtype=float)
     found = [(name, float(values[0] - value)) for name, value in zip(names, values[1:], strict=True)]
     return sorted(found, key=lambda pair: -abs(pair[1]))
 
@@ -157,7 +160,8 @@ def _parts(model: Any, X: Any, place: int) -> list[tuple[str, float]]:
     """The terms of the value of the answered class, by kernel; none where they are not terms of a sum."""
     if hasattr(model, "answer_"):
         new = model.preparation_.samples(model.preparation_.read(X))
-        answer, names = model.answer_, [row["candidate"] for row in model.candidates_]
+        answer = model.answer_
+        names = [row["candidate"] for row in model.candidates_]
         pairs = zip(answer.blend.used.tolist(), answer.members, strict=True)
         terms = {
             m: answer.blend.weights[m] * (own.similarity(new, answer.samples) @ own.coef + own.intercept)[0]

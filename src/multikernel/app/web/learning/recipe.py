@@ -1,4 +1,4 @@
-"""What a run learns by: everything that its answer depends on beside the cells of the table."""
+"""The settings of a run: everything that its answer depends on beside the cells of the table."""
 
 from __future__ import annotations
 
@@ -6,16 +6,17 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Self, get_args
 
-from multikernel.datasets.dataset import Task
+from multikernel.datasets import Task
 
-AUTOMATIC, COMPARISON = "automatic", "comparison"
+AUTOMATIC = "automatic"
+COMPARISON = "comparison"
 Kind = Literal["number", "category", "date", "text"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """What was asked for.
+    """The settings of a run.
 
     Parameters
     ----------
@@ -55,7 +56,7 @@ class Recipe:
 
     @property
     def automatic(self) -> bool:
-        """Whether nothing was asked for but an answer."""
+        """Whether the automatic estimator chooses everything."""
         return self.method == AUTOMATIC
 
     @property

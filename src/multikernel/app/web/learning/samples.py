@@ -9,21 +9,20 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from multikernel._typing import Array
 from multikernel.app.tables.columns import known
-from multikernel.app.tables.table import Table, listed
+from multikernel.app.tables.table import CsvTable, listed
 from multikernel.app.web.learning.recipe import Kind, Recipe
-from multikernel.datasets.column import Column, decide
-from multikernel.datasets.dataset import Task
-from multikernel.streams.records import is_missing
-from multikernel.tables.dates import likely_order, parsed
+from multikernel.datasets import Column, Task, decide
+from multikernel.streams import is_missing
+from multikernel.tables import likely_order, parsed
+from multikernel.typing import Array
 
 _FEWEST = 4  # rows, two to learn from and two to hold out
-_MEND = {"number": "write it with a decimal point, as 50.5", "date": "write it as the training file does"}
+_FIXES = {"number": "write it with a decimal point, as 50.5", "date": "write it as the training file does"}
 _LARGEST = 1e100  # of a target, whose errors are squared and summed
 
 
-def frame(table: Table, recipe: Recipe) -> pd.DataFrame:
+def frame(table: CsvTable, recipe: Recipe) -> pd.DataFrame:
     """The samples of a table; ValueError where a column is missing."""
     table.check_has(list(recipe.columns))
     return pd.DataFrame({name: values(table.columns[name], kind) for name, kind in recipe.columns.items()})
@@ -32,7 +31,7 @@ def frame(table: Table, recipe: Recipe) -> pd.DataFrame:
 def values(column: Column, kind: Kind) -> Any:
     """The cells of a column: numbers, a categorical, or strings with None where a cell is missing.
 
-    A word in a column of numbers counts as missing: ``refused`` tells those that training did not have.
+    A word in a column of numbers counts as missing: ``refused`` returns those that training did not have.
     Strings that say dates stay strings, which kernels read.
     """
     if kind == "number":
@@ -52,18 +51,21 @@ def unread(column: Column, kind: Kind) -> list[int]:
         return []
     cells = as_strings(column)
     places = np.flatnonzero(cells != None)  # noqa: E711
-    told = values(column, kind)[places] if kind == "number" else parsed(cells[places], likely_order(cells[places]))
-    return [int(i) for i in places[np.isnan(told)]]
+    if kind == "number":
+        read = values(column, kind)[places]
+    else:
+        read = parsed(cells[places], likely_order(cells[places]))
+    return [int(i) for i in places[np.isnan(read)]]
 
 
-def words_of(table: Table, recipe: Recipe) -> dict[str, list[str]]:
+def words_of(table: CsvTable, recipe: Recipe) -> dict[str, list[str]]:
     """The cells among numbers and dates that count as missing, for each column that has some."""
     columns = {name: table.columns[name] for name in recipe.columns}
     found = {name: {c.cells[i] for i in unread(c, recipe.columns[name])} for name, c in columns.items()}
     return {name: sorted(cells) for name, cells in found.items() if cells}
 
 
-def refused(table: Table, recipe: Recipe, typical: Sequence[Mapping[str, Any]]) -> dict[str, tuple[int, str]]:
+def refused(table: CsvTable, recipe: Recipe, typical: Sequence[Mapping[str, Any]]) -> dict[str, tuple[int, str]]:
     """For each column with cells that cannot be read, and that training did not have: the place of one, and a sentence.
 
     Parameters
@@ -77,11 +79,12 @@ def refused(table: Table, recipe: Recipe, typical: Sequence[Mapping[str, Any]]) 
     for name, words in known.items():
         if name not in recipe.columns:
             continue
-        column, kind = table.columns[name], recipe.columns[name]
+        column = table.columns[name]
+        kind = recipe.columns[name]
         wrong = [i for i in unread(column, kind) if column.cells[i] not in words]
         if wrong:
             sentence = f"{column.cells[wrong[0]]!r} is no {kind}, and the model learned {kind}s from this column"
-            found[name] = wrong[0], f"{sentence}; {_MEND[kind]}, or leave the cell empty"
+            found[name] = wrong[0], f"{sentence}; {_FIXES[kind]}, or leave the cell empty"
     return found
 
 
@@ -93,7 +96,7 @@ def _number(cell: str) -> float:
     return value if isfinite(value) else np.nan
 
 
-def target_of(table: Table, target: str, task: Task | None) -> tuple[Array, Task, Array]:
+def target_of(table: CsvTable, target: str, task: Task | None) -> tuple[Array, Task, Array]:
     """The target where it is known, its task, and the rows where it is.
 
     ValueError where there is no such column, it has one value, or does not fit the task.
@@ -123,7 +126,10 @@ def check_enough(target: str, y: Array, task: Task) -> None:
     labels, counts = np.unique(y, return_counts=True)
     rare = [repr(str(label)) for label in labels[counts < 2]]
     if rare:
-        which = f"the class {rare[0]}" if len(rare) == 1 else f"each of the classes {listed(rare)}"
+        if len(rare) == 1:
+            which = f"the class {rare[0]}"
+        else:
+            which = f"each of the classes {listed(rare)}"
         raise ValueError(
             f"In the column {target!r} {which} has one row only, which cannot be both learned from and held out; give "
             "more rows, or empty the target in those that are too few, and they are left out."
@@ -145,4 +151,6 @@ def bare(name: str, view: str) -> str:
 
 def rows_of(X: Any, rows: Array) -> Any:
     """Some samples, of a frame or of views."""
-    return {view: part.iloc[rows] for view, part in X.items()} if isinstance(X, dict) else X.iloc[rows]
+    if isinstance(X, dict):
+        return {view: part.iloc[rows] for view, part in X.items()}
+    return X.iloc[rows]

@@ -12,9 +12,8 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from multikernel.app.web.charts.bars import bins_of, histogram
-from multikernel.app.web.reading import Loaded, uploaded
-from multikernel.app.web.sets import BUNDLED, of_name, own_sets
+from multikernel.app.web.charts import bins_of, histogram
+from multikernel.app.web.reading import BUNDLED, Loaded, of_name, own_sets, uploaded
 from multikernel.app.web.site import Site, text_of
 from multikernel.app.web.store import DataSet
 
@@ -75,16 +74,18 @@ def _kept(site: Site, load: Callable[[Path], Loaded]) -> Response:
 
 def look(site: Site, request: Request) -> Response:
     """The table, its columns and its target."""
-    from multikernel.app.web.choices import Choice, cells, target
+    from multikernel.app.web.choices import DataChoice, cells, target
     from multikernel.app.web.learning.recipe import KINDS
 
     data = site.dataset(request)
-    choice = Choice.of(data)
+    choice = DataChoice.of(data)
     wanted = request.query_params.get("target")
     if wanted and wanted in choice.kinds and wanted != choice.target:  # to look at another target changes nothing
         used = frozenset(choice.used - {wanted})
         choice = replace(choice, target=wanted, task=None, used=used)
-    found, problem, chart = None, "", None
+    found = None
+    problem = ""
+    chart = None
     try:
         found = target(data, choice)
         bins = bins_of(found.values, found.task == "classification")
@@ -118,14 +119,15 @@ def choose(site: Site, request: Request, form: FormData) -> Response:
 
 def keep(site: Site, data: DataSet, form: FormData) -> DataSet:
     """The data set with what a form chose on it; a column is called by its place, for names may be anything."""
-    from multikernel.app.web.choices import Choice
+    from multikernel.app.web.choices import DataChoice
     from multikernel.app.web.learning.recipe import KINDS
 
-    choice = Choice.of(data)
+    choice = DataChoice.of(data)
     target = text_of(form, "target") or choice.target
     if target not in choice.kinds:
         raise ValueError(f"There is no column {target!r}; choose the column to predict from the list.")
-    kinds, used = {}, {}
+    kinds = {}
+    used = {}
     for k, about in enumerate(choice.columns):
         kind = text_of(form, f"kind-{k}")
         if kind in KINDS and kind != about.kind:

@@ -14,7 +14,7 @@ from multikernel.app.web.site import Site, text_of
 
 def start(site: Site, request: Request, form: FormData) -> Response:
     """Learn without further questions, compare, or go on to choose a method."""
-    from multikernel.app.web.choices import Choice, target
+    from multikernel.app.web.choices import DataChoice, target
     from multikernel.app.web.learning.recipe import AUTOMATIC, COMPARISON
     from multikernel.app.web.learning.samples import check_enough
 
@@ -22,7 +22,7 @@ def start(site: Site, request: Request, form: FormData) -> Response:
     how = text_of(form, "how", AUTOMATIC)
     if how == "look":
         return site.go(f"/data/{data.id}")
-    choice = Choice.of(data)
+    choice = DataChoice.of(data)
     found = target(data, choice)
     if how == "method":
         return site.go(f"/data/{data.id}/method")
@@ -35,15 +35,18 @@ def start(site: Site, request: Request, form: FormData) -> Response:
 
 def choose(site: Site, request: Request) -> Response:
     """Methods, kernels and parameters as forms."""
-    from multikernel.app.web.choices import Choice, target
+    from multikernel.app.web.choices import DataChoice, target
     from multikernel.app.web.forms import family_fields, methods
     from multikernel.app.web.learning.families import FAMILIES
 
     data = site.dataset(request)
-    choice = Choice.of(data)
+    choice = DataChoice.of(data)
     found = target(data, choice)
     known = methods(found.task)
-    first = "L1MKLClassifier" if found.task == "classification" else "MultipleKernelRidgeCV"
+    if found.task == "classification":
+        first = "L1MKLClassifier"
+    else:
+        first = "MultipleKernelRidgeCV"
     wanted = request.query_params.get("method", first)
     method = known.get(wanted) or known[first]
     recipe = choice.recipe(data, found.task)
@@ -63,12 +66,12 @@ def choose(site: Site, request: Request) -> Response:
 
 def by_method(site: Site, request: Request, form: FormData) -> Response:
     """Learn by the method, the kernels and the parameters of the form."""
-    from multikernel.app.web.choices import Choice, target
+    from multikernel.app.web.choices import DataChoice, target
     from multikernel.app.web.forms import methods, parameters
     from multikernel.app.web.learning.samples import check_enough
 
     data = site.dataset(request)
-    choice = Choice.of(data)
+    choice = DataChoice.of(data)
     found = target(data, choice)
     check_enough(choice.target, found.values, found.task)
     known = methods(found.task)

@@ -11,16 +11,16 @@ from starlette.datastructures import FormData
 from starlette.requests import Request
 from starlette.responses import Response
 
-from multikernel.app.web.charts.bars import bars
+from multikernel.app.web.charts import bars
 from multikernel.app.web.pages.data import files_of
 from multikernel.app.web.reading import uploaded
 from multikernel.app.web.site import Site, number, text_of
-from multikernel.app.web.store import Run
+from multikernel.app.web.store import StoredRun
 
 _SHOWN = 12
 
 
-def _model(run: Run) -> tuple[Any, Any]:
+def _model(run: StoredRun) -> tuple[Any, Any]:
     """The model of a run and its recipe; ValueError where it has none."""
     from multikernel.app.web.learning.predicting import model_of
     from multikernel.app.web.learning.recipe import Recipe
@@ -54,7 +54,9 @@ def sample(site: Site, request: Request) -> Response:
     _model(run)
     result = run.result()
     cells = {each["name"]: each["usual"] for each in result["typical"]}
-    row, truth, n = request.query_params.get("row", ""), None, 0
+    row = request.query_params.get("row", "")
+    truth = None
+    n = 0
     data = site.store.dataset(run.dataset)
     if data is not None:
         n = data.n_rows
@@ -83,12 +85,13 @@ def one(site: Site, request: Request, form: FormData) -> Response:
 
 
 def _page(
-    site: Site, request: Request, run: Run, result: Any, cells: dict[str, str], *, answer: bool, **more: Any
+    site: Site, request: Request, run: StoredRun, result: Any, cells: dict[str, str], *, answer: bool, **more: Any
 ) -> Response:
     from multikernel.app.web.learning.predicting import explained, table_of
     from multikernel.app.web.learning.samples import refused
 
-    found, charts = None, dict.fromkeys(("effects", "parts"))
+    found = None
+    charts = dict.fromkeys(("effects", "parts"))
     wrong: dict[str, tuple[int, str]] = {}
     if answer:
         model, recipe = _model(run)

@@ -8,10 +8,8 @@ from typing import Any
 from starlette.requests import Request
 from starlette.responses import Response
 
-from multikernel.app.web.charts.bars import bars, folds, weight_rows
-from multikernel.app.web.charts.curves import calibration, path, residuals, rocs
-from multikernel.app.web.charts.matrix import confusion
-from multikernel.app.web.pages.run import state
+from multikernel.app.web.charts import bars, calibration, confusion, folds, path, residuals, rocs, weight_rows
+from multikernel.app.web.pages.runs import state
 from multikernel.app.web.sentences import sentences
 from multikernel.app.web.site import Site
 

@@ -15,7 +15,8 @@ _NO_TABLE = "The table of this run has been deleted, so this file cannot be made
 
 def file(site: Site, request: Request) -> Response:
     """One of the files, by its name."""
-    run, name = site.run(request), request.path_params["name"]
+    run = site.run(request)
+    name = request.path_params["name"]
     if run.status != "done" or name not in (
         "model.mk",
         "run.py",

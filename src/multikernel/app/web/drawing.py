@@ -16,7 +16,7 @@ from markupsafe import Markup
 
 @dataclass(frozen=True)
 class Scale:
-    """Numbers to places: from ``low``, ``high`` to the places ``start``, ``end``; by their logarithms where asked."""
+    """Numbers from ``low`` to ``high`` as places from ``start`` to ``end``; by their logarithms if ``logarithmic``."""
 
     low: float
     high: float
@@ -129,7 +129,9 @@ def label(value: float, percent: bool = False) -> str:
 def shortened(words: str, most: int) -> str:
     """Words that fit: what begins alike often differs at its end, so the middle is left out."""
     end = (most - 1) // 2
-    return words if len(words) <= most else f"{words[: most - 1 - end]}…{words[len(words) - end :]}"
+    if len(words) <= most:
+        return words
+    return f"{words[: most - 1 - end]}…{words[len(words) - end :]}"
 
 
 def _places(points: Sequence[tuple[float, float]]) -> str:

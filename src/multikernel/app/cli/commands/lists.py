@@ -1,4 +1,4 @@
-"""``multikernel methods``."""
+"""``multikernel datasets`` and ``multikernel methods``: what there is."""
 
 from __future__ import annotations
 
@@ -7,8 +7,25 @@ from typing import Annotated, Any
 import typer
 
 from multikernel.app.cli import options
-from multikernel.app.cli.console import one_line_failures, show_json
+from multikernel.app.cli.console import one_line_failures, show_json, show_table
 from multikernel.app.cli.options import MethodName
+
+
+def datasets(data_dir: options.DataDir = None, as_json: options.Json = False) -> None:
+    """List the data sets that can be loaded by name."""
+    with one_line_failures():
+        from multikernel.datasets import available
+
+        found = available(data_dir)
+        if as_json:
+            keys = [
+                {"name": e.name, "task": e.task, "from": e.origin, "rows": e.n, "features": e.d} for e in found
+            ]  # features: null for texts
+            show_json("datasets", {"datasets": keys})
+            return
+        rows = [[e.name, e.task, e.origin, str(e.n), "text" if e.d is None else str(e.d)] for e in found]
+        show_table("Data sets", ["name", "task", "from", "rows", "features"], rows, text=(0, 1, 2))
+
 
 _WIDTH = 100  # columns of the text about a parameter
 
@@ -30,8 +47,7 @@ def methods(
 
 
 def _list(as_json: bool) -> None:
-    from multikernel.app.jobs.methods import METHODS, estimators_of
-    from multikernel.app.jobs.parameters import summary
+    from multikernel.app.jobs.methods import METHODS, estimators_of, summary
 
     found: list[dict[str, Any]] = []
     for name in (None, *METHODS):
@@ -52,8 +68,7 @@ def _list(as_json: bool) -> None:
 
 
 def _describe(name: str, as_json: bool) -> None:
-    from multikernel.app.jobs.methods import estimators_of
-    from multikernel.app.jobs.parameters import parameters_of, summary
+    from multikernel.app.jobs.methods import estimators_of, parameters_of, summary
 
     found: list[dict[str, Any]] = [
         {

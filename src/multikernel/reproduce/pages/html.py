@@ -1,18 +1,23 @@
-"""Figures as SVG that takes its ink from the page: readable on light and on dark paper."""
+"""Pages that are one HTML file each, and their figures: SVG that takes its ink from the page, light or dark."""
 
 from __future__ import annotations
 
 import io
+import os
+import platform
 import re
 from collections.abc import Callable
+from datetime import UTC, datetime
 from html import escape
+from importlib.metadata import version
 from typing import Any
 
 import matplotlib as mpl
+from jinja2 import Environment, PackageLoader, StrictUndefined
 from matplotlib.figure import Figure
 
 _INK = "#010203"  # stands for the page's text colour until the SVG is written
-_STYLE = {
+STYLE = {
     "svg.fonttype": "none",  # text stays text: the page's font, selectable, small
     "font.size": 10.5,
     "font.family": "DejaVu Sans",
@@ -26,6 +31,35 @@ _STYLE = {
 }
 
 
+_LIBRARIES = ("multikernel", "numpy", "scipy", "scikit-learn", "numba")
+
+
+def templates(package: str) -> Environment:
+    """The templates of a package; text is escaped, and a value that is missing is an error.
+
+    Parameters
+    ----------
+    package : its dotted name
+    """
+    return Environment(
+        loader=PackageLoader(package),
+        autoescape=True,
+        undefined=StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+
+
+def provenance() -> dict[str, Any]:
+    """When and on what a page is made: "made", "machine" and "versions"."""
+    system = f"{platform.system()} {platform.machine()}"
+    return {
+        "made": datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC"),
+        "machine": f"Python {platform.python_version()}, {system}, {os.cpu_count()} CPUs",
+        "versions": {name: version(name) for name in _LIBRARIES},
+    }
+
+
 def inline_svg(plot: Callable[[Any], None], title: str, size: tuple[float, float]) -> str:
     """A figure as wide as its place on the page, in the page's font and ink, without outside references.
 
@@ -35,13 +69,14 @@ def inline_svg(plot: Callable[[Any], None], title: str, size: tuple[float, float
     title : str, for those who cannot see it
     size : width and height in inches, for the proportions and the size of the text
     """
-    with mpl.rc_context(_STYLE):
+    with mpl.rc_context(STYLE):
         figure = Figure(figsize=size, layout="constrained")
         plot(figure.subplots())
-        return _written(figure, title)
+        return svg_of(figure, title)
 
 
-def _written(figure: Figure, title: str) -> str:
+def svg_of(figure: Figure, title: str) -> str:
+    """A figure of matplotlib, drawn in ``STYLE``, as an element of a page."""
     with mpl.rc_context({"svg.hashsalt": title}):  # equal figures, equal bytes
         buffer = io.StringIO()
         figure.savefig(buffer, format="svg", transparent=True, metadata={"Date": None})

@@ -83,27 +83,6 @@ def _target(path: Path) -> Path:
         raise OSError(f"cannot write {path}: it is a link that leads back to itself; give the name of a file") from None
 
 
-def check_new(path: Path, *, force: bool, inputs: tuple[Path, ...] = (), option: str = "--out") -> None:
-    """OSError where a file cannot be written, is one of those to be read, or is there and was not meant to be replaced.
-
-    Parameters
-    ----------
-    path : the file to write
-    force : whether a file of that name may be replaced
-    inputs : files that will be read
-    option : what the user gave the name by
-    """
-    check_writable(path)
-    if not path.exists():
-        return
-    if any(other.exists() and path.samefile(other) for other in inputs):
-        raise FileExistsError(f"cannot write {path}: it is the file to be read; give another name to {option}")
-    if not force:
-        raise FileExistsError(
-            f"cannot write {path}: it exists; give another name to {option}, or --force to replace it"
-        )
-
-
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
     """A name to write to, which takes the place of a file, and its mode, when all went well; else nothing is left.

@@ -1,23 +1,34 @@
-"""``fit`` with a method that the user chose: from a table to a model and its scores."""
+"""``fit``: from a table to a model and its scores, with a method that the user chose, or automatically."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import clone, is_classifier
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import MinMaxScaler
 
-from multikernel._typing import Array
-from multikernel.app.jobs.methods import INNER_FOLDS, Wish, folds_of, make_model, most_folds, with_search
+from multikernel.app.jobs.methods import (
+    INNER_FOLDS,
+    OUTER_FOLDS,
+    FitRequest,
+    check,
+    folds_of,
+    make_model,
+    most_folds,
+    with_search,
+)
 from multikernel.app.jobs.watch import Watch
-from multikernel.app.tables.encoding import Encoding
-from multikernel.app.tables.table import Table
-from multikernel.datasets.dataset import Task
+from multikernel.app.tables.columns import ColumnKinds
+from multikernel.app.tables.encoding import TableEncoding
+from multikernel.app.tables.table import CsvTable, read_target
+from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor
+from multikernel.certificate import certificate_of
+from multikernel.datasets import Task
+from multikernel.typing import Array
 
-_FOLDS = 5  # of the cross-validation whose score is printed
 _SHOWN = 10  # how many of the largest weights are printed
 
 
@@ -26,7 +37,7 @@ class Trained:
     """A model with its encoding and its scores: accuracy for classes, R2 for numbers."""
 
     model: Any
-    encoding: Encoding
+    encoding: TableEncoding
     n: int  # training samples
     target: str  # the name of its column
     left_out: tuple[str, ...]  # columns of the file that are neither features nor the target
@@ -35,25 +46,26 @@ class Trained:
     fold_scores: tuple[float, ...]  # on held-out folds, empty where a class is too small for folds
 
 
-def train(table: Table, wish: Wish, watch: Watch) -> Trained:
-    """Fit and cross-validate the model that was asked for; ValueError where the file or an option does not allow it."""
-    encoding, raw, y = Encoding.learn(table, wish.target, wish.task, wish.types)
-    if wish.proba and encoding.task != "classification":
-        raise ValueError(f"{wish.target!r} holds numbers, which have no probabilities; leave --proba out")
-    model = with_search(make_model(wish, encoding.task), wish, encoding.task, y, table.groups)
-    fold_scores = _cross_validate(model, raw, y, table.groups, encoding.task, wish.seed, watch)  # the longest part
+def train(table: CsvTable, request: FitRequest, watch: Watch) -> Trained:
+    """Fit and cross-validate the requested model; ValueError where the file or an option does not allow it."""
+    encoding, raw, y = TableEncoding.learn(table, request.target, request.task, request.types)
+    if request.proba and encoding.task != "classification":
+        raise ValueError(f"{request.target!r} holds numbers, which have no probabilities; leave --proba out")
+    model = with_search(make_model(request, encoding.task), request, encoding.task, y, table.groups)
+    fold_scores = _cross_validate(model, raw, y, table.groups, encoding.task, request.seed, watch)  # the longest part
     X = encoding.scale(raw)
     with watch.fitting("fit"):
         model.fit(X, y, groups=table.groups)
-        final = (
-            _with_probabilities(getattr(model, "best_estimator_", model), X, y, table.groups) if wish.proba else model
-        )
+        if request.proba:
+            final = _with_probabilities(getattr(model, "best_estimator_", model), X, y, table.groups)
+        else:
+            final = model
     return Trained(
         model=getattr(final, "best_estimator_", final),
         encoding=encoding,
         n=len(y),
-        target=wish.target,
-        left_out=tuple(name for name in table.columns if name not in table.features and name != wish.target),
+        target=request.target,
+        left_out=tuple(name for name in table.columns if name not in table.features and name != request.target),
         chosen=getattr(model, "best_params_", {}),
         score=float(model.score(X, y)),
         fold_scores=fold_scores,
@@ -71,7 +83,7 @@ def _cross_validate(
     model: Any, raw: Any, y: Array, groups: Array | None, task: Task, seed: int, watch: Watch
 ) -> tuple[float, ...]:
     """Scores on held-out folds, with the scaling learned outside the fold; none where a class is too small."""
-    n_folds = min(_FOLDS, most_folds(y, task, groups))
+    n_folds = min(OUTER_FOLDS, most_folds(y, task, groups))
     if n_folds < 2:
         return ()
     pipeline = make_pipeline(MinMaxScaler().set_output(transform="pandas"), model)
@@ -87,7 +99,8 @@ def _cross_validate(
 
 def summary(trained: Trained) -> dict[str, Any]:
     """What was learned, by names; those that the automatic estimator has as well have the same names there."""
-    model, classify = trained.model, trained.encoding.task == "classification"
+    model = trained.model
+    classify = trained.encoding.task == "classification"
     weights = np.atleast_2d(model.weights_).mean(axis=0)
     return {
         "method": type(model).__name__,
@@ -100,7 +113,7 @@ def summary(trained: Trained) -> dict[str, Any]:
         "score_training": trained.score,
         "score_folds": list(trained.fold_scores) or None,
         "chosen": trained.chosen,
-        "certificate": {"kind": certificate(model)[0], "value": certificate(model)[1]},
+        "certificate": asdict(certificate_of(model)),
         "kernels": len(model.kernel_names_),
         "weights": [
             {"kernel": str(name), "weight": weight}
@@ -122,16 +135,10 @@ def _of_classes(model: Any) -> dict[str, Any] | None:
     return dict(zip(map(str, model.problem_names()), model.weights_.tolist(), strict=True))
 
 
-def certificate(model: Any) -> tuple[str, float]:
-    """The kind of a fitted model's certificate and its relative value."""
-    if hasattr(model, "duality_gap_"):
-        return "duality gap", float(model.duality_gap_)
-    return "stationarity", float(model.stationarity_)
-
-
 def describe(trained: Trained) -> list[tuple[str, list[str], list[list[str]]]]:
     """What ``fit`` prints: tables, each as its title, its header and its rows."""
-    model, classify = trained.model, trained.encoding.task == "classification"
+    model = trained.model
+    classify = trained.encoding.task == "classification"
     measure = "accuracy" if classify else "R2"
     cv = np.array(trained.fold_scores)
     if len(cv):
@@ -161,5 +168,48 @@ def describe(trained: Trained) -> list[tuple[str, list[str], list[list[str]]]]:
 
 
 def _certificate(model: Any) -> list[str]:
-    kind, value = certificate(model)
-    return [f"relative {kind}", f"{value:.1e}" + ("" if kind == "duality gap" else " (no convex problem)")]
+    found = certificate_of(model)
+    note = "" if found.kind == "duality gap" else " (no convex problem)"
+    return [f"relative {found.kind}", f"{found.value:.1e}{note}"]
+
+
+def train_automatic(table: CsvTable, request: FitRequest, watch: Watch) -> tuple[Any, ColumnKinds]:
+    """The automatic estimator, fitted, and what it was fitted to; ValueError where the table does not allow it."""
+    y, decided, found = read_target(table, request.target, request.task)
+    table.check_types(request.types, request.target)
+    if request.types and "types" in request.parameters:
+        raise ValueError("types of columns are given twice, by --type and by --set; give them once")
+    columns = ColumnKinds.learn(found, request.types)
+    X = columns.frame(table)
+    if decided == "classification":
+        estimator = MultiKernelClassifier
+    else:
+        estimator = MultiKernelRegressor
+    check(estimator, dict(request.parameters))
+    given = {"random_state": request.seed, "types": dict(request.types) or None, **request.parameters}
+    with watch.fitting("fit"):
+        return estimator(**given).fit(X, y, groups=table.groups), columns
+
+
+def automatic_summary(model: Any, columns: ColumnKinds, table: CsvTable, request: FitRequest) -> dict[str, Any]:
+    """What was learned, by names; those that a named method has as well have the same names there."""
+    explanation = model.explanation_
+    return {
+        "method": type(model).__name__,
+        "task": "classification" if is_classifier(model) else "regression",
+        "target": request.target,
+        "samples": len(next(iter(table.columns.values())).cells),
+        "features": list(columns.numeric),
+        "left_out": [name for name in table.columns if name not in columns.numeric and name != request.target],
+        "measure": explanation.measure,
+        "score_training": None,
+        "score_folds": None,
+        "chosen": {},
+        "certificate": asdict(model.certificate_),
+        "kernels": None,
+        "weights": None,
+        "weights_of_classes": None,
+        "degrees_of_freedom": None,
+        "candidates": [asdict(row) for row in explanation.rows],
+        "sentences": [*explanation.data, *explanation.choice, *explanation.warnings],
+    }

@@ -1,4 +1,4 @@
-"""``multikernel demo``."""
+"""``multikernel demo`` and ``multikernel reproduce``: experiments on data that are known."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from multikernel._files import check_new, write_whole
 from multikernel.app.cli import options
-from multikernel.app.cli.console import ConsoleWatch, one_line_failures, show_json, show_table
+from multikernel.app.cli.console import ConsoleWatch, check_new, one_line_failures, show_json, show_table
+from multikernel.files import write_whole
 
 if TYPE_CHECKING:
     from multikernel.app.demo.several import Job
     from multikernel.app.jobs.compare import Comparison
+from enum import StrEnum
 
 _FOLDS_OF_JOBS = 5  # at most
 
@@ -44,7 +45,7 @@ def demo(
         check_new(out, force=force)
         from multikernel import datasets
         from multikernel.app.demo import several
-        from multikernel.app.demo.results import Plan
+        from multikernel.app.demo.results import StudyPlan
         from multikernel.app.demo.study import compare
         from multikernel.app.report.demo_page import render, summary_rows
 
@@ -52,7 +53,7 @@ def demo(
         if not data and any(entry.name == "ionosphere" for entry in datasets.available(data_dir)):
             names.append("ionosphere")
         loaded = [datasets.load(name, data_dir) for name in dict.fromkeys(names)]  # a wrong name fails before any work
-        plan = Plan(folds=folds, seed=seed, max_degree=max_degree)
+        plan = StudyPlan(folds=folds, seed=seed, max_degree=max_degree)
         studies = []
         for dataset in loaded:
             with ConsoleWatch().steps(folds, dataset.name) as observe:
@@ -81,3 +82,46 @@ def _compared(job: Job, folds: int, seed: int, as_json: bool) -> Comparison:
         title = f"{job.name}: {comparison.measure} on held-out folds, with seconds of choosing and fitting"
         show_table(title, ["method", comparison.measure, "seconds"], rows_of(comparison.results))
     return comparison
+
+
+PaperName = StrEnum("PaperName", "nkrr dpp rls2 report smkl all")
+
+
+def reproduce(
+    paper: Annotated[PaperName, typer.Argument(help="The paper, or all of them.")],
+    table: Annotated[int | None, typer.Option(help="Only what stands in this table.")] = None,
+    figure: Annotated[int | None, typer.Option(help="Only what stands in this figure.")] = None,
+    quick: Annotated[bool, typer.Option("--quick", help="A few cells of each experiment, in minutes.")] = False,
+    data_dir: options.DataDir = None,
+    out: Annotated[Path, typer.Option(help="Directory of the report and of the finished cells.")] = Path("reproduced"),
+    jobs: Annotated[int, typer.Option(min=1, help="Processes, each with one thread of linear algebra.")] = 1,
+    also: Annotated[
+        list[str] | None, typer.Option(metavar="VERSION", help="Finished cells of this version count, too; repeatable.")
+    ] = None,
+    as_json: options.Json = False,
+) -> None:
+    """Repeat the experiments of the papers, measured beside published.
+
+    Finished cells are kept in the directory, so a run that was stopped resumes. The report is index.html.
+    """
+    with one_line_failures():
+        from functools import partial
+
+        from multikernel.reproduce.command import reproduce as measure
+
+        show = partial(typer.echo, err=True)
+        first = measure(
+            paper.value,
+            out,
+            table=table,
+            figure=figure,
+            quick=quick,
+            data_dir=data_dir,
+            jobs=jobs,
+            also=also or (),
+            report=show,
+        )
+        if as_json:
+            show_json("reproduce", {"report": str(first)})
+        else:
+            typer.echo(f"report written to {first}")

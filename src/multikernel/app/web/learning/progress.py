@@ -1,4 +1,4 @@
-"""How far a fit is, from what estimators tell: steps with a certificate, or lines about candidates."""
+"""How far a fit is, as estimators report it: steps with a certificate, or lines about candidates."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ _OFTEN = 0.2  # seconds between two lines
 _CANDIDATES = 6  # about how many the automatic estimator tries
 
 
-class Tell(Protocol):
-    """Told where a run is."""
+class Report(Protocol):
+    """Receives where a run is."""
 
     def __call__(self, stage: str, part: float, said: str = "") -> None:
         """A stage, how much of the run is done, and a line."""
@@ -25,34 +25,41 @@ class Tell(Protocol):
 class _Lines(io.TextIOBase):
     """What the automatic estimator prints of its candidates."""
 
-    def __init__(self, tell: Tell, stage: str, start: float, width: float) -> None:
-        self.hears, self.stage, self.start, self.width, self.count = tell, stage, start, width, 0
+    def __init__(self, report: Report, stage: str, start: float, width: float) -> None:
+        self.report = report
+        self.stage = stage
+        self.start = start
+        self.width = width
+        self.count = 0
 
     def write(self, text: str) -> int:
         for line in filter(None, map(str.strip, text.splitlines())):
             self.count += 1
             part = self.start + self.width * min(self.count / (_CANDIDATES + 1), 0.95)
-            self.hears(self.stage, part, line.partition("] ")[2] or line)
+            self.report(self.stage, part, line.partition("] ")[2] or line)
         return len(text)
 
 
 @contextmanager
-def fitting(tell: Tell, stage: str, start: float, width: float) -> Iterator[None]:
-    """Tell of the fit within, which takes the run from ``start`` on by ``width``."""
-    tell(stage, start)
+def fitting(report: Report, stage: str, start: float, width: float) -> Iterator[None]:
+    """Report the fit within, which takes the run from ``start`` on by ``width``."""
+    report(stage, start)
     done: dict[int, float] = {}
     last = perf_counter()
 
-    def heard(progress: Progress) -> None:
+    def show(progress: Progress) -> None:
         nonlocal last
         done[progress.problem] = progress.part
         if perf_counter() - last < _OFTEN:
             return
         last = perf_counter()
-        of = f"problem {progress.problem} of {progress.problems}, " if progress.problems > 1 else ""
+        if progress.problems > 1:
+            of = f"problem {progress.problem} of {progress.problems}, "
+        else:
+            of = ""
         kind = {"duality gap": "gap"}.get(progress.certificate.kind, progress.certificate.kind)
-        said = f"{of}step {progress.step}, {kind} {progress.certificate.value:.1e} (asked {progress.tol:.0e})"
-        tell(stage, start + width * min(sum(done.values()) / progress.problems, 0.95), said)
+        said = f"{of}step {progress.step}, {kind} {progress.certificate.value:.1e} (tol {progress.tol:.0e})"
+        report(stage, start + width * min(sum(done.values()) / progress.problems, 0.95), said)
 
-    with listening(heard), redirect_stdout(_Lines(tell, stage, start, width)):
+    with listening(show), redirect_stdout(_Lines(report, stage, start, width)):
         yield

@@ -2,20 +2,47 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import numpy as np
 import pandas as pd
 from sklearn.metrics import auc, confusion_matrix, roc_curve
 
-from multikernel._typing import Array
-from multikernel.app.web.learning.held_out import HeldOut
-from multikernel.app.web.learning.names import in_short
+from multikernel.app.web.learning.held_out import FoldResult
 from multikernel.app.web.learning.recipe import Recipe
+from multikernel.certificate import certificate_of
 from multikernel.paths import path
+from multikernel.typing import Array
 
-_POINTS, _CURVES, _LEVELS = 400, 6, 60
+_FORMS = (
+    (r"RBF\(gamma=Width\(rule='median', times=([\d.e-]+)\)\)", "Gaussian, gamma x {}"),
+    (r"RBF\(gamma=([\d.e-]+)\)", "Gaussian, gamma {}"),
+    (r"HomogeneousPolynomial\(degree=(\d+)\)(?:\.normalized\(\))?", "products of {}"),
+    (r"Polynomial\(degree=(\d+)[^()]*\)(?:\.normalized\(\))?", "polynomial, degree {}"),
+    (r"ANOVA\(degree=(\d+)[^()]*\)(?:\.normalized\(\))?", "different columns, {}"),
+    (r"Linear\(()\)", "linear{}"),
+)
+
+
+def in_short(names: Iterable[object]) -> list[str]:
+    """The names in short, a view before and a number behind them as they are; in full where two would be the same."""
+    full = list(map(str, names))
+    short = list(map(_short, full))
+    return short if len(set(short)) == len(set(full)) else full
+
+
+def _short(text: str) -> str:
+    for form, words in _FORMS:
+        text = re.sub(form, lambda found, words=words: words.format(found[1]), text)  # type: ignore[misc]
+    return text
+
+
+_POINTS = 400
+_CURVES = 6
+_LEVELS = 60
 _COVERED = 0.9  # of the intervals
 
 
@@ -52,7 +79,8 @@ def weights_of(model: Any, folds: Sequence[Any], recipe: Recipe) -> dict[str, An
 
 def _of_view(view: str, rows: Sequence[dict[str, Any]], folds: Sequence[dict[str, float]]) -> dict[str, Any]:
     """The part of a view in the sum of the weights, and its deviation over the folds."""
-    start, total = f"{view}: ", sum(row["weight"] for row in rows) or 1.0
+    start = f"{view}: "
+    total = sum(row["weight"] for row in rows) or 1.0
     own = sum(row["weight"] for row in rows if row["name"].startswith(start))
     parts = [
         sum(value for name, value in fold.items() if name.startswith(start)) / (sum(fold.values()) or 1.0)
@@ -66,16 +94,20 @@ def _weights(model: Any, automatic: bool) -> dict[str, dict[str, float]]:
     if automatic:
         return {row["candidate"]: {"": float(row["weight"])} for row in model.candidates_[:-1]}
     values = np.atleast_2d(model.weights_)
-    problems = [str(name) for name in model.problem_names()] if len(values) > 1 else [""]
+    if len(values) > 1:
+        problems = [str(name) for name in model.problem_names()]
+    else:
+        problems = [""]
     return {
         name: dict(zip(problems, column.tolist(), strict=True))
         for name, column in zip(in_short(model.kernel_names_), values.T, strict=True)
     }
 
 
-def quality(recipe: Recipe, y: Array, parts: Sequence[HeldOut], rows: Sequence[Array]) -> dict[str, Any]:
+def quality(recipe: Recipe, y: Array, parts: Sequence[FoldResult], rows: Sequence[Array]) -> dict[str, Any]:
     """Confusion, ROC and calibration of classes; residuals and the width of intervals of numbers."""
-    predicted, order = np.concatenate([part.predicted for part in parts]), np.concatenate(list(rows))
+    predicted = np.concatenate([part.predicted for part in parts])
+    order = np.concatenate(list(rows))
     truth = y[order]
     if recipe.task == "regression":
         return {"residuals": _residuals(truth, predicted)}
@@ -118,10 +150,14 @@ def _rocs(truth: Array, values: Array, labels: Array) -> list[dict[str, Any]]:
 def _calibration(truth: Array, values: Array, labels: Array) -> dict[str, Any]:
     """How often what was said came true, in tenths of probability: of the second class of two, else of the top one."""
     if len(labels) == 2:
-        said, came, what = values[:, 1], truth == labels[1], f"that it is {labels[1]}"
+        said = values[:, 1]
+        came = truth == labels[1]
+        what = f"that it is {labels[1]}"
     else:
         best = values.argmax(axis=1)
-        said, came, what = values.max(axis=1), labels[best] == truth, "of the class that it names"
+        said = values.max(axis=1)
+        came = labels[best] == truth
+        what = "of the class that it names"
     place = np.minimum((said * 10).astype(int), 9)
     bins = []
     for k in range(10):
@@ -170,30 +206,28 @@ def path_of(search: Any, recipe: Recipe, X: Any, y: Array) -> dict[str, Any] | N
     }
 
 
-def certificate_of(model: Any) -> dict[str, Any]:
+def proof_of(model: Any) -> dict[str, Any]:
     """What is proved of the answer, in plain words."""
+    found = certificate_of(model)
     if hasattr(model, "explanation_"):
-        gap = float(model.duality_gap_)
         said = (
             "The answer is a blend. Each of its machines is the exact solution of one linear system, and the weights "
             "of the blend minimise a convex loss on held-out rows: no other weights make it smaller by more than "
-            f"{gap:.1e} of it. What speaks for the choice of kernels is the score on rows that none of this has seen."
+            f"{found.value:.1e} of it. What speaks for the choice of kernels is the score on rows that none of this "
+            "has seen."
         )
-        return {"kind": "duality gap", "value": gap, "said": said, "reached": bool(model.converged_)}
-    if hasattr(model, "duality_gap_"):
-        gap = float(model.duality_gap_)
+    elif found.kind == "duality gap":
         said = (
-            f"The problem is convex, and the answer is proved to be within {gap:.1e} of the best possible value of its "
-            "objective, relatively. The proof is a bound computed from the answer itself; it does not depend on how "
-            "the answer was found."
+            f"The problem is convex, and the answer is proved to be within {found.value:.1e} of the best possible "
+            "value of its objective, relatively. The proof is a bound computed from the answer itself; it does not "
+            "depend on how the answer was found."
         )
-        return {"kind": "duality gap", "value": gap, "said": said, "reached": bool(getattr(model, "converged_", True))}
-    value = float(model.stationarity_)
-    said = (
-        f"The problem is not convex. At the answer no small change of the weights helps (relative slope {value:.1e}); "
-        "whether another answer far away is better, nobody can prove."
-    )
-    return {"kind": "stationarity", "value": value, "said": said, "reached": bool(getattr(model, "converged_", True))}
+    else:
+        said = (
+            "The problem is not convex. At the answer no small change of the weights helps (relative slope "
+            f"{found.value:.1e}); whether another answer far away is better is not known."
+        )
+    return {**asdict(found), "said": said, "reached": bool(getattr(model, "converged_", True))}
 
 
 def typical(X: pd.DataFrame, recipe: Recipe, words: Mapping[str, list[str]]) -> list[dict[str, Any]]:
@@ -219,7 +253,10 @@ def typical(X: pd.DataFrame, recipe: Recipe, words: Mapping[str, list[str]]) -> 
         else:
             counts = cells.astype(str).value_counts()
             usual = str(counts.index[0]) if len(counts) else ""
-            levels = sorted(map(str, counts.index)) if kind == "category" and len(counts) <= _LEVELS else []
+            if kind == "category" and len(counts) <= _LEVELS:
+                levels = sorted(map(str, counts.index))
+            else:
+                levels = []
         own = words.get(str(name), [])
         found.append({"name": str(name), "kind": kind, "usual": usual, "levels": levels, "words": own})
     return found

@@ -1,4 +1,4 @@
-"""``multikernel repeat``."""
+"""``multikernel app``, and ``multikernel repeat`` for the runs that it exports."""
 
 from __future__ import annotations
 
@@ -8,9 +8,51 @@ from typing import Annotated, Any
 
 import typer
 
-from multikernel._files import check_new
 from multikernel.app.cli import options
-from multikernel.app.cli.console import one_line_failures, show_json, show_table
+from multikernel.app.cli.console import check_new, one_line_failures, show_json, show_table
+
+_MEGABYTE = 1 << 20
+
+
+def app(
+    port: Annotated[int, typer.Option(min=0, max=65535, help="Port on 127.0.0.1; 0 takes a free one.")] = 8765,
+    home: Annotated[
+        Path | None, typer.Option(help="Folder of the data sets and runs [default: that of this platform].")
+    ] = None,
+    browser: Annotated[bool, typer.Option(help="Open the page in the browser.")] = True,
+    read_only: Annotated[bool, typer.Option("--read-only", help="Show what is there; refuse every change.")] = False,
+    root_path: Annotated[str, typer.Option(help="What stands before the addresses behind a proxy: /kernels.")] = "",
+    host_name: Annotated[
+        list[str] | None, typer.Option(help="A name under which a proxy asks for this server, repeatable.")
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, help="Megabytes of an upload at most.")] = 64,
+    memory: Annotated[int, typer.Option(min=256, help="Megabytes that a run may take.")] = 4096,
+    seconds: Annotated[float, typer.Option(min=1, help="Seconds that a run may take.")] = 3600.0,
+) -> None:
+    """Open the browser application on this computer.
+
+    It loads a table, learns, shows what was learned, and exports the model and the code. It listens on 127.0.0.1 alone;
+    nothing leaves this computer. Ctrl-C ends it; data sets and runs stay.
+    """
+    with one_line_failures():
+        from multikernel.app.web.server import serve
+        from multikernel.app.web.settings import Settings, default_home
+
+        defaults = Settings(home or default_home())
+        settings = Settings(
+            home=defaults.home.expanduser().resolve(),
+            hosts=(*defaults.hosts, *(host_name or [])),
+            root_path=root_path.rstrip("/")
+            if root_path.startswith("/") or not root_path
+            else f"/{root_path.strip('/')}",
+            read_only=read_only,
+            upload_limit=limit * _MEGABYTE,
+            unpacked_limit=4 * limit * _MEGABYTE,
+            run_seconds=seconds,
+            run_memory=memory * _MEGABYTE,
+        )
+        serve(settings, port, browser=browser, report=typer.echo)
+
 
 _SHOWN = 10  # weights
 
@@ -29,7 +71,7 @@ def repeat(
     """
     with one_line_failures():
         check_new(out, force=force, inputs=(run,))
-        from multikernel.app.web.repeat import repeated
+        from multikernel.app.web.exports import repeated
 
         found = repeated(run, data or run.parent / "table.csv", out, lambda line: typer.echo(line, err=True))
         learned = "scores" in found
@@ -45,7 +87,10 @@ def repeat(
 def _tables(found: dict[str, Any]) -> Iterator[tuple[str, list[str], list[list[str]]]]:
     """What a person reads of it: titles, headers and rows."""
     learned = "scores" in found
-    scores = found["scores"] if learned else {row["method"]: row["scores"] for row in found["comparison"]}
+    if learned:
+        scores = found["scores"]
+    else:
+        scores = {row["method"]: row["scores"] for row in found["comparison"]}
     rows = [[name, *(f"{score:.6f}" for score in each)] for name, each in scores.items()]
     header = ["", *(f"fold {k + 1}" for k in range(len(rows[0]) - 1))]
     yield f"{found['measure']} on held-out folds", header, rows
@@ -66,9 +111,10 @@ def _tables(found: dict[str, Any]) -> Iterator[tuple[str, list[str], list[list[s
 
 
 def _path(found: dict[str, Any]) -> tuple[str, list[str], list[list[str]]]:
-    own, rows = found["path"], []
+    own = found["path"]
+    rows = []
     for k, value in enumerate(own["values"]):
-        mark = "chosen" if k == own["chosen"] else "highest" if k == own["best"] else ""
+        mark = {own["best"]: "highest", own["chosen"]: "chosen"}.get(k, "")
         freedom = [f"{own['freedom'][k]:.4g}"] if own["freedom"] else []
         rows.append([f"{value:g}", f"{own['mean'][k]:.4f}", f"{own['error'][k]:.4f}", *freedom, mark])
     header = [

@@ -1,0 +1,261 @@
+"""Charts: bars with whiskers, histograms, scores fold by fold, paths, curves, and confusion matrices."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from markupsafe import Markup
+
+from multikernel.app.web.drawing import Drawing, Scale, label, shortened
+from multikernel.app.web.site import number
+
+_LEFT = 56.0  # of a sheet with axes
+_TOP = 26.0
+_SIDE = 300.0
+
+
+def path(found: Mapping[str, Any], measure: str) -> Markup:
+    """Mean scores along a parameter, one standard error around them, and the line of the rule."""
+    values = found["values"]
+    mean = found["mean"]
+    error = found["error"]
+    width = 560.0
+    height = 280.0
+    percent = measure == "accuracy"
+    drawing = Drawing(width, height + 44, f"Path: {measure} along {found['parameter']}")
+    across = Scale(min(values), max(values), _LEFT, width - 14, logarithmic=min(values) > 0)
+    low = min(m - e for m, e in zip(mean, error, strict=True))
+    high = max(m + e for m, e in zip(mean, error, strict=True))
+    low = max(low, found["line"] - 4 * (high - found["line"]) - 0.02)  # scores far below would flatten the rest
+    up = Scale(low, high, height, _TOP)
+    drawing.bottom(across, height, found["parameter"], _TOP)
+    drawing.left(up, _LEFT, measure, width - 14, percent)
+    held = [max(value, low) for value in mean]
+    upper = [(across(v), up(max(m + e, low))) for v, m, e in zip(values, mean, error, strict=True)]
+    lower = [(across(v), up(max(m - e, low))) for v, m, e in zip(values, mean, error, strict=True)]
+    drawing.area([*upper, *lower[::-1]], "c0")
+    drawing.curve([(across(v), up(m)) for v, m in zip(values, held, strict=True)], "c0")
+    drawing.line(_LEFT, up(found["line"]), width - 14, up(found["line"]), "rule")
+    drawing.text(_LEFT + 4, up(found["line"]) - 5, "best − one standard error", "start", "t small")
+    for k, (v, m, e) in enumerate(zip(values, held, error, strict=True)):
+        if k == found["chosen"]:
+            what = " (chosen)"
+        else:
+            what = " (highest)" if k == found["best"] else ""
+        if found["kernels"]:
+            used = f", {found['kernels'][k]:.3g} kernels with weight"
+        else:
+            used = ""
+        free = f", {found['freedom'][k]:.3g} degrees of freedom" if found["freedom"] else ""
+        tip = f"{found['parameter']} = {label(v)}{what}: {measure} {number(mean[k])} ± {number(e)}{used}{free}"
+        drawing.dot(across(v), up(m), 7 if k == found["chosen"] else 4, "c1" if k == found["chosen"] else "c0", tip)
+    return drawing.svg()
+
+
+def rocs(curves: Sequence[Mapping[str, Any]]) -> Markup:
+    """True against false alarms, a curve for each class."""
+    drawing, across, up = _square("ROC curve", "false alarms", "found")
+    for k, curve in enumerate(curves):
+        points = [(across(x), up(y)) for x, y in curve["points"]]
+        drawing.curve(points, f"c{k % 6}")
+        for (x, y), (false, true) in zip(points, curve["points"], strict=True):
+            tip = f"{curve['label']}: finds {true:.0%} of them at {false:.0%} false alarms"
+            drawing.dot(x, y, 5, "ghost", tip, focus=False)
+    for k, curve in enumerate(curves):
+        drawing.text(
+            _LEFT + _SIDE - 8,
+            _TOP + _SIDE - 12 - 17 * (len(curves) - 1 - k),
+            f"{curve['label'][:18]}: area {curve['area']:.3f}",
+            "end",
+            f"t small ink{k % 6}",
+        )
+    return drawing.svg()
+
+
+def calibration(found: Mapping[str, Any]) -> Markup:
+    """How often it came true against what was said."""
+    drawing, across, up = _square("Calibration", "probability that was said", "came true")
+    most = max(b["count"] for b in found["bins"])
+    drawing.curve([(across(b["said"]), up(b["came"])) for b in found["bins"]], "c0")
+    for b in found["bins"]:
+        tip = f"said {b['said']:.0%}, came true {b['came']:.0%}, in {b['count']} rows"
+        drawing.dot(across(b["said"]), up(b["came"]), 4 + 7 * (b["count"] / most) ** 0.5, "c0", tip)
+    return drawing.svg()
+
+
+def _square(title: str, across: str, up: str) -> tuple[Drawing, Scale, Scale]:
+    """A sheet from 0 to 1 both ways, with its diagonal."""
+    drawing = Drawing(_LEFT + _SIDE + 20, _TOP + _SIDE + 44, title)
+    x, y = Scale(0, 1, _LEFT, _LEFT + _SIDE), Scale(0, 1, _TOP + _SIDE, _TOP)
+    drawing.bottom(x, _TOP + _SIDE, across, _TOP, percent=True)
+    drawing.left(y, _LEFT, up, _LEFT + _SIDE, percent=True)
+    drawing.line(x(0), y(0), x(1), y(1), "rule")
+    return drawing, x, y
+
+
+def residuals(found: Mapping[str, Any]) -> Markup:
+    """Predictions against the truth, with the interval around the diagonal."""
+    points = found["points"]
+    width = found["width"]
+    low, high = min(min(p) for p in points), max(max(p) for p in points)
+    room = 0.04 * (high - low)
+    low, high = low - room, high + room
+    drawing = Drawing(480, 400, "Predictions beside the truth")
+    x, y = Scale(low, high, _LEFT + 14, 466), Scale(low, high, 356, _TOP)
+    ends = ((low, low), (high, high))
+    upper = [(x(a), y(min(b + width, high))) for a, b in (ends[0], (high - width, high - width), ends[1])]
+    lower = [(x(a), y(max(b - width, low))) for a, b in (ends[1], (low + width, low + width), ends[0])]
+    drawing.area([*upper, *lower], "c0")
+    drawing.bottom(x, 356, "predicted", _TOP)
+    drawing.left(y, _LEFT + 14, "true value", 466)
+    drawing.line(x(low), y(low), x(high), y(high), "rule")
+    for predicted, truth in points:
+        inside = abs(truth - predicted) <= width
+        tip = f"predicted {number(predicted)}, true {number(truth)}, off by {number(truth - predicted)}"
+        drawing.dot(x(predicted), y(truth), 3, "c0 faint" if inside else "c1", tip, focus=False)
+    return drawing.svg()
+
+
+_ROW = 26.0
+_NAMES = 172.0
+_WIDTH = 500.0
+
+
+def bars(title: str, rows: Sequence[tuple[str, float, float, str]], axis: str) -> Markup:
+    """A bar for each row: its name, its value, the half length of its whisker, and what it says."""
+    height = _ROW * len(rows)
+    high = max([value + spread for _, value, spread, _ in rows] + [1e-12])
+    low = min([value - spread for _, value, spread, _ in rows] + [0.0])
+    low = low if any(value < 0 for _, value, _, _ in rows) else 0.0
+    scale = Scale(low, high * 1.02, _NAMES, _WIDTH - 60)
+    drawing = Drawing(_WIDTH, height + 46, title)
+    drawing.bottom(scale, height + 4, axis, 0)
+    for k, (name, value, spread, tip) in enumerate(rows):
+        y = _ROW * k + 5
+        drawing.text(_NAMES - 8, y + 13, shortened(name, 19), "end")
+        start, end = sorted((scale(0.0), scale(value)))
+        drawing.bar(start, y, end - start, _ROW - 10, "c0" if value >= 0 else "c1", tip)
+        if spread > 0:
+            middle = y + (_ROW - 10) / 2
+            drawing.line(scale(max(low, value - spread)), middle, scale(value + spread), middle, "whisker")
+        drawing.text(
+            scale(max(value + spread, 0.0)) + 6,
+            y + 13,
+            number(round(value, 3) if high > 0.02 else value),
+            "start",
+            "t small",
+        )
+    return drawing.svg()
+
+
+def histogram(title: str, bins: Sequence[tuple[str, int]], total: int) -> Markup:
+    """A column for each bin, of a name and a count."""
+    width = 520.0
+    height = 120.0
+    left = 4.0
+    most = max(count for _, count in bins)
+    each = (width - 2 * left) / len(bins)
+    drawing = Drawing(width, height + 40, title)
+    scale = Scale(0, most, height, 18)
+    for k, (name, count) in enumerate(bins):
+        x = left + k * each
+        tip = f"{name}: {count} rows ({count / total:.1%})"
+        drawing.bar(x + each * 0.06, scale(count), each * 0.88, height - scale(count), "c0", tip)
+        if len(bins) <= 12:
+            drawing.text(x + each / 2, scale(count) - 5, str(count), "middle", "t small")
+            drawing.text(x + each / 2, height + 17, shortened(name, max(3, int(each / 7.5))), "middle", "t small")
+    if len(bins) > 12:
+        drawing.text(left, height + 17, bins[0][0].partition(" to ")[0], "start", "t small")
+        drawing.text(width - left, height + 17, bins[-1][0].partition(" to ")[2] or bins[-1][0], "end", "t small")
+    drawing.line(left, height, width - left, height)
+    return drawing.svg()
+
+
+def folds(title: str, rows: Sequence[tuple[str, Sequence[float]]], measure: str) -> Markup:
+    """The scores of each method: a dot for each fold, and a bar at their mean."""
+    height = 34.0 * len(rows)
+    values = [value for _, scores in rows for value in scores]
+    low, high = max(min(values), -1.0), max(values)
+    room = (high - low) * 0.06 + 1e-3
+    top = min(high + room, 1.0 + 0.02) if high <= 1.0 else high + room
+    scale = Scale(low - room, top, _NAMES, _WIDTH - 60)
+    drawing = Drawing(_WIDTH, height + 46, title)
+    drawing.bottom(scale, height + 4, f"{measure} on held-out rows", 0, percent=measure == "accuracy")
+    for k, (name, scores) in enumerate(rows):
+        y = 34.0 * k + 17
+        mean = sum(scores) / len(scores)
+        drawing.text(_NAMES - 8, y + 4, shortened(name, 17), "end", "t strong" if k == 0 else "t")
+        for fold, value in enumerate(scores):
+            level = y + 3.2 * (fold - (len(scores) - 1) / 2)  # equal scores do not hide each other
+            tip = f"{name}, fold {fold + 1}: {_said(value, measure)}"
+            drawing.dot(scale(max(value, scale.low)), level, 3.5, f"c{min(k, 2)} faint", tip, focus=False)
+        mid = scale(max(mean, scale.low))
+        drawing.bar(mid - 2, y - 11, 4, 22, f"c{min(k, 2)}", f"{name}: mean {_said(mean, measure)}")
+        drawing.text(_WIDTH - 54, y + 4, _said(mean, measure), "start", "t small")
+    return drawing.svg()
+
+
+def _said(value: float, measure: str) -> str:
+    if measure == "accuracy":
+        return f"{value:.1%}"
+    return f"{value:.3f}".replace("-", "−")
+
+
+def bins_of(values: Any, classes: bool) -> list[tuple[str, int]]:
+    """The counts of classes, or of numbers in up to 20 intervals."""
+    import numpy as np
+
+    if classes:
+        labels, counts = np.unique(values, return_counts=True)
+        order = np.argsort(-counts, kind="stable")[:30]
+        return [(str(labels[k]), int(counts[k])) for k in (sorted(order) if len(labels) <= 30 else order)]
+    counts, edges = np.histogram(values, bins=min(20, max(5, int(len(values) ** 0.5))))
+    return [
+        (f"{label(float(f'{a:.4g}'))} to {label(float(f'{b:.4g}'))}", int(n))
+        for a, b, n in zip(edges[:-1], edges[1:], counts, strict=True)
+    ]
+
+
+def weight_rows(weights: Mapping[str, Any], most: int = 15) -> list[tuple[str, float, float, str]]:
+    """The largest weights, as rows of bars."""
+    return [
+        (
+            row["name"],
+            row["weight"],
+            row["spread"],
+            f"{row['name']}: weight {row['weight']:.3f}, deviation over the folds {row['spread']:.3f}, "
+            f"used in {row['frequency']:.0%} of them",
+        )
+        for row in weights["rows"][:most]
+        if row["weight"] > 0.0 or row["frequency"] > 0.0
+    ]
+
+
+_CELLS_LEFT = 110.0  # for the names of the classes
+_CELLS_TOP = 44.0
+_MOST_CLASSES = 12
+
+
+def confusion(counts: Sequence[Sequence[int]], classes: Sequence[str]) -> Markup:
+    """True classes down, predicted ones across; the more of a true class, the fuller the cell."""
+    k = min(len(classes), _MOST_CLASSES)
+    side = max(30.0, min(72.0, 320.0 / k))
+    drawing = Drawing(_CELLS_LEFT + side * k + 8, _CELLS_TOP + side * k + 26, "Confusion matrix")
+    drawing.text(_CELLS_LEFT + side * k / 2, 14, "predicted", "middle", "t small")
+    for j in range(k):
+        name = shortened(classes[j], max(3, int(side / 8)))
+        drawing.text(_CELLS_LEFT + side * (j + 0.5), _CELLS_TOP - 8, name, "middle", "t small")
+    for i in range(k):
+        total = max(sum(counts[i]), 1)
+        drawing.text(_CELLS_LEFT - 8, _CELLS_TOP + side * (i + 0.5) + 4, shortened(classes[i], 14), "end", "t small")
+        for j in range(k):
+            part = counts[i][j] / total
+            tip = f"{counts[i][j]} of {total} rows that are {classes[i]} are called {classes[j]} ({part:.0%})"
+            kind = "c0" if i == j else "c1"
+            level = f"level{round(10 * part)}"
+            x, y = _CELLS_LEFT + side * j, _CELLS_TOP + side * i
+            drawing.bar(x + 1, y + 1, side - 2, side - 2, f"{kind} {level}", tip)
+            drawing.text(x + side / 2, y + side / 2 + 4, str(counts[i][j]), "middle", "t cell")
+    drawing.text(_CELLS_LEFT - 8, _CELLS_TOP - 8, "true", "end", "t small")
+    return drawing.svg()
