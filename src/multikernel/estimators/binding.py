@@ -22,9 +22,9 @@ from multikernel._warnings import Message, keeping, warn_once
 from multikernel.banks import KernelBank, bind_kernels, precomputed
 from multikernel.banks.bind import sketched
 from multikernel.banks.checks import check_self_values
+from multikernel.banks.mapped import MappedBank
 from multikernel.banks.precomputed import Precomputed, rectangular
 from multikernel.banks.threads import slices
-from multikernel.banks.mapped import MappedBank
 from multikernel.banks.view_bank import ViewSamples, bank_of_views, bind_view
 from multikernel.banks.views import BankRows, Views, check_samples_rows, is_views, views
 from multikernel.estimators.advice import advise_on_features

@@ -95,9 +95,9 @@ class EasyMKLClassifier(BinaryClassifier):
     multiclass : {"ovr", "ovo"}, default "ovr"
         One problem for each class or for each pair; all problems share one bank, each learns weights of its own.
     probability : {None, "platt", "isotonic"}, default None
-        How decision values become the probabilities of ``predict_proba``: by a sigmoid of the decision value (Platt), or by any function of
-        it that does not decrease, which needs many samples. They are calibrated on held-out fifths of the training
-        samples, by models that start from the one on all samples and stop at a gap of 5e-2.
+        How decision values become the probabilities of ``predict_proba``: by a sigmoid of the decision value (Platt),
+        or by any function of it that does not decrease, which needs many samples. They are calibrated on held-out
+        fifths of the training samples, by models that start from the one on all samples and stop at a gap of 5e-2.
     tol : float, default 1e-6
         Relative duality gap at which the margin problem stops (at ``lam=0`` relative to 1e-5 of the samples' spread in
         feature space, where the squared margin is smaller than that).
@@ -130,6 +130,7 @@ class EasyMKLClassifier(BinaryClassifier):
         which is a maximum, not above
     duality_gap_ : float, the largest relative gap over the problems, of ``objective_`` and of the classifier on the
         learned kernel
+    certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
     converged_ : bool, whether ``duality_gap_`` is at most ``tol``
     n_iter_ : int
     history_ : list, the gaps along the way of each problem

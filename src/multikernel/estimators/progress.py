@@ -19,7 +19,7 @@ _OFTEN_IN_ROWS = 2.0  # seconds between two lines
 
 @dataclass(frozen=True, eq=False)
 class Reporter:
-    """Makes the observers of one fit; whom they report to is settled when the fit begins, on the thread that began it."""
+    """Makes the observers of one fit; the listener is the one of the thread on which the fit begins."""
 
     estimator: str
     problems: int

@@ -240,6 +240,7 @@ class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
     stationarity_ : float, what the Gauss-Newton model of the objective still promises, relative to it, or to a
         hundredth of its value for a constant predictor where this is more; zero at a point that satisfies the
         first-order conditions. The largest over the targets.
+    certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
     converged_ : bool, whether ``stationarity_`` is at most ``tol``
     n_iter_ : int
     history_ : list, the stationarity along the way for each problem

@@ -253,8 +253,8 @@ class RidgeRegressor(RidgeModel, KernelRegressor):
         if bank.of_distances:
             return np.zeros((m, bank.shape[0]))
         raise ValueError(
-            f"{name}: matrices against training samples do not determine the kernels of a new sample with itself, which "
-            f"standard deviations need: pass self_values, shape ({m}, {bank.shape[0]})"
+            f"{name}: matrices against training samples do not determine the kernels of a new sample with itself, "
+            f"which standard deviations need: pass self_values, shape ({m}, {bank.shape[0]})"
         )
 
 

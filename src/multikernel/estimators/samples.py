@@ -1,7 +1,7 @@
 """Samples as kernels take them, checked: those of training, and new ones with the same columns.
 
-What is known of the columns from training is kept on the estimator: which held strings, which dates, and the array library that
-the samples were of.
+What is known of the columns from training is kept on the estimator: which held strings, which dates, and the array
+library that the samples were of.
 """
 
 from __future__ import annotations

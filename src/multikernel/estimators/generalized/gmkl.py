@@ -102,6 +102,7 @@ class GMKLClassifier(GeneralizedModel, BinaryClassifier):
     stationarity_ : float, the others: what other weights could gain to first order, relative to ``objective_``; all
         weights in the ball, or with a penalty those of a sum up to that of the present ones and of the start. Only the
         loss is replaced by its tangent there: the penalty is kept exact
+    certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
     converged_ : bool, whether the one of these that there is is at most ``tol``
     n_iter_ : int
     history_ : list, the gap or the stationarity along the way of each problem
@@ -109,7 +110,8 @@ class GMKLClassifier(GeneralizedModel, BinaryClassifier):
     Notes
     -----
     "rbf_product" learns on distances. A bank that stands where X stands is turned into one of distances; to predict on
-    rows of a bank, take those of ``bank.distances()``, since kernels alone do not determine how far away a new sample is.
+    rows of a bank, take those of ``bank.distances()``, since kernels alone do not determine how far away a new sample
+    is.
 
     References
     ----------

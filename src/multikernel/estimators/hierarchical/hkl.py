@@ -301,6 +301,7 @@ class HKLClassifier(HierarchicalModel, BinaryClassifier):
     objective_ : float or array (problems,), the value at the model's weights, or more where a fit stopped early
     objective_bound_ : float or array (problems,), a value that the optimum is not below
     duality_gap_ : float, the largest relative gap of ``objective_`` over the problems
+    certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
     converged_ : bool, whether ``duality_gap_`` is at most ``tol``
     n_iter_ : int
     history_ : list, the gap after each round of the search, of each problem

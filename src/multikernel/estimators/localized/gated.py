@@ -15,9 +15,9 @@ from sklearn.utils.validation import check_is_fitted
 from multikernel._parameters import Count, Part, Positive, Seed, Starts, Verbosity
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.banks.mapped import FeaturedSamples, MappedBank
 from multikernel.banks.indexed import IndexedBank
 from multikernel.banks.localized import LocalizedBank
+from multikernel.banks.mapped import FeaturedSamples, MappedBank
 from multikernel.banks.memberships import Gates
 from multikernel.banks.threads import one_blas_thread
 from multikernel.combinations import Linear

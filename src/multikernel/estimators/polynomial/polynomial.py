@@ -280,6 +280,7 @@ class PolynomialMKLRegressor(PolynomialModel, RidgeRegressor):
         relative to ``objective_``; of a ball, and with a penalty for degree 1, relative to what the kernels explain
         where that is less: the distance of ``objective_`` to its value |y|^2 / alpha without kernels (y less its mean)
     stationarity_ : float, elsewhere: what other weights could gain to first order, relative to the same
+    certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
     converged_ : bool, whether the one of these that there is is at most ``tol``
     n_iter_ : int
     history_ : list, the gap or the stationarity along the way

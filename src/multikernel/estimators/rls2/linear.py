@@ -204,6 +204,7 @@ class LinearRLS2Regressor(ScaledModel, RidgeRegressor):
     objective_ : float
     objective_bound_ : float, a value that the optimum is not below
     duality_gap_ : float, an upper bound of how far ``objective_`` is above the optimum, relative to it
+    certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
     converged_ : bool, whether ``duality_gap_`` is at most ``tol``
     n_iter_ : int
     history_ : list, the gap along the way

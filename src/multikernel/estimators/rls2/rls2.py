@@ -168,6 +168,7 @@ class RLS2Regressor(ScaledModel, LearnsFromSums, RidgeRegressor):
     objective_bound_ : float, a value that the optimum is not below
     duality_gap_ : float, ``objective_ - objective_bound_`` relative to ``objective_`` or to what the kernels explain,
         its distance to the value |y|^2 / 2 without kernels (y less its mean), whichever is smaller
+    certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
     converged_ : bool, whether ``duality_gap_`` is at most ``tol``
     n_iter_ : int
     history_ : list, the gap along the way

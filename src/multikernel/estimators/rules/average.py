@@ -50,9 +50,9 @@ class AverageMKLClassifier(BinaryClassifier):
     multiclass : {"ovr", "ovo"}, default "ovr"
         One problem for each class or for each pair; all problems share one bank.
     probability : {None, "platt", "isotonic"}, default None
-        How decision values become the probabilities of ``predict_proba``: by a sigmoid of the decision value (Platt), or by any function of
-        it that does not decrease, which needs many samples. They are calibrated on held-out fifths of the training
-        samples, by models that start from the one on all samples and stop at a gap of 5e-2.
+        How decision values become the probabilities of ``predict_proba``: by a sigmoid of the decision value (Platt),
+        or by any function of it that does not decrease, which needs many samples. They are calibrated on held-out
+        fifths of the training samples, by models that start from the one on all samples and stop at a gap of 5e-2.
     tol : float, default 1e-6
         Relative duality gap at which the learner stops.
     max_iter : int, default 1_000_000

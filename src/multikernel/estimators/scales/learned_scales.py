@@ -119,6 +119,7 @@ class LearnedScalesRegressor(ScalesModel, RidgeRegressor):
     intercept_ : float or array (t,)
     objective_ : float, ``cv_loss_``
     stationarity_ : float, the largest derivative in a logarithm of a scale or a weight; zero at a stationary point
+    certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
     converged_ : bool, whether ``stationarity_`` is at most ``tol``
     n_iter_ : int
     history_ : list, the stationarity along the way

@@ -62,9 +62,9 @@ class L1MKLClassifier(BinaryClassifier):
     multiclass : {"ovr", "ovo"}, default "ovr"
         One problem for each class or for each pair; all problems share one bank, each learns weights of its own.
     probability : {None, "platt", "isotonic"}, default None
-        How decision values become the probabilities of ``predict_proba``: by a sigmoid of the decision value (Platt), or by any function of
-        it that does not decrease, which needs many samples. They are calibrated on held-out fifths of the training
-        samples, by models that start from the one on all samples and stop at a gap of 5e-2.
+        How decision values become the probabilities of ``predict_proba``: by a sigmoid of the decision value (Platt),
+        or by any function of it that does not decrease, which needs many samples. They are calibrated on held-out
+        fifths of the training samples, by models that start from the one on all samples and stop at a gap of 5e-2.
     tol : float, default 1e-4
         Relative duality gap at which to stop.
     max_iter : int, default 1000
@@ -103,6 +103,7 @@ class L1MKLClassifier(BinaryClassifier):
     duality_gap_ : float, the largest relative gap of ``objective_`` over the problems
     approximation_error_ : array (m,), where kernels are approximated: how far each kernel matrix is from its own,
         relative Frobenius norms, estimated on samples drawn afresh
+    certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
     converged_ : bool, whether ``duality_gap_`` is at most ``tol``
     n_iter_ : int
     history_ : list, the gaps along the way of each problem
@@ -151,7 +152,8 @@ class L1MKLRegressor(KernelRegressor):
         Weight of the losses, in units of the target: scale C with it. "auto" takes the value of least held-out error,
         published as ``C_``.
     epsilon : float >= 0 or "auto", default "auto"
-        Residuals up to it cost nothing, in units of the target; "auto" is a tenth of its standard deviation, published as ``epsilon_``.
+        Half-width of the tube in which residuals cost nothing, in units of the target; "auto" is a tenth of its
+        standard deviation, published as ``epsilon_``.
     fit_intercept : bool, default True
         Whether there is an intercept, and with it the equality sum b = 0.
     kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"

@@ -175,7 +175,8 @@ class SMKLRegressor(KernelRegressor):
     fit_intercept : bool, default True
         Whether there is an intercept, and with it the equality sum b = 0.
     smoothing : float > 0 or "auto", default "auto"
-        s, in units of b'K_k b. "auto" is the variance of the target over the mean self-value of the kernels, published as ``smoothing_``.
+        s, in units of b'K_k b. "auto" is the variance of the target over the mean self-value of the kernels, published
+        as ``smoothing_``.
     solver : {"auto"}
         An interior point method over weights and support vectors together.
     kernels : as in L1MKLRegressor

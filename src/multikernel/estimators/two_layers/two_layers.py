@@ -182,7 +182,8 @@ class TwoLayerRegressor(TwoLayerModel, RidgeRegressor):
         By default Gaussians of five widths and the linear kernel, on all features, which should be standardised.
     second : {"auto", "linear", "polynomial", "gaussian"}, default "auto"
         k2(z, w) = z'w, (1 + z'w)^degree or exp(-|z - w|^2 / 2); "auto" takes the one of least held-out error, the
-        linear one unless another is better by more than a standard error, and the one taken is published as ``second_``.
+        linear one unless another is better by more than a standard error, and the one taken is published as
+        ``second_``.
     degree : int, default 2
         Of the polynomial.
     alpha : float > 0 or "auto", default "auto"
@@ -215,6 +216,7 @@ class TwoLayerRegressor(TwoLayerModel, RidgeRegressor):
     intercept_ : float or array (t,)
     objective_ : float, in the units above
     stationarity_ : float, the gain that the slope of the objective promises where only beta curves it, relative to it
+    certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
     converged_ : bool, whether ``stationarity_`` is at most ``tol``
     n_iter_ : int
     history_ : list, the stationarity along the way
