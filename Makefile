@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 
-.PHONY: demo test coverage study lint format types contract check oldest newest release-check bench reproduced docs clean
+.PHONY: demo test quick coverage study lint format types contract check oldest newest release-check bench reproduced docs clean
 
 demo: $(VENV)/.ready
 	$(BIN)/multikernel demo --force
@@ -14,6 +14,13 @@ test: export OPENBLAS_NUM_THREADS := 1
 test: export PYTHONDONTWRITEBYTECODE :=
 test: $(VENV)/.ready
 	$(BIN)/python -m pytest --numprocesses auto --maxprocesses 4 --dist worksteal
+
+# What a change can break, in a minute: tests of the rooms that differ from SINCE, or of ROOM="banks kernels".
+SINCE ?= origin/main
+quick: export OPENBLAS_NUM_THREADS := 1
+quick: export PYTHONDONTWRITEBYTECODE :=
+quick: $(VENV)/.ready
+	$(BIN)/python tests/quick.py $(ROOM) --since $(SINCE)
 
 # Which lines and branches of the package the tests go through, in all processes that they start.
 coverage: export OPENBLAS_NUM_THREADS := 1

@@ -15,7 +15,7 @@ import time
 import numpy as np
 from scipy.linalg import lapack
 
-from multikernel._cholesky import factorise
+from multikernel.numerics.cholesky import factorise
 
 
 def compare(n: int, rounds: int) -> tuple[float, float, float]:

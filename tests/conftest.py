@@ -22,6 +22,29 @@ settings.register_profile(
 settings.load_profile("repeatable")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--one-case", action="store_true", help="one case of every test, see quick.py")
+    parser.addoption("--whole", action="append", default=[], help="files of tests of which all cases run all the same")
+
+
+@pytest.hookimpl(trylast=True)  # of the cases that are left where those of the studies are gone
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out all cases of a test but the first, where only one was asked for."""
+    if not config.getoption("--one-case"):
+        return
+    whole = config.getoption("--whole")
+    kept: list[pytest.Item] = []
+    others: list[pytest.Item] = []
+    tests: set[str] = set()
+    for item in items:
+        file, test = item.nodeid.split("::", 1)[0], item.nodeid.split("[", 1)[0]
+        wanted = file in whole or test not in tests
+        (kept if wanted else others).append(item)
+        tests.add(test)
+    items[:] = kept
+    config.hook.pytest_deselected(items=others)
+
+
 gc.disable()  # until the tests are collected: nothing is garbage before
 
 

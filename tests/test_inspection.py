@@ -91,7 +91,7 @@ def test_weights_on_parts_are_those_of_fits_to_them(iris):
     np.testing.assert_allclose(again.weights, found.weights, atol=2e-3)
 
 
-def test_parts_of_few_passes_are_not_copied(iris, monkeypatch):
+def test_parts_are_not_copied_for_models_that_read_kernels_a_few_times(iris, monkeypatch):
     """A model that reads each kernel a few times reads it where it is."""
     X, y = iris
     monkeypatch.setattr(PackedBank, "principal", lambda *given: pytest.fail("a part was copied"))

@@ -450,3 +450,40 @@ def test_what_a_killed_process_left_is_removed_by_the_next_save(tmp_path: Path) 
         warnings.simplefilter("error")
         mk.save(mk.RLS2Regressor(), path)
     assert list(tmp_path.iterdir()) == [path]
+
+
+FORMER_BANKS = {"EncodedSamples": "EncodedBank", "ViewSamples": "ViewBank"}
+
+
+def as_written_before(value: Any) -> Any:
+    """The JSON of a model in which banks are written as versions before 2026-12 wrote them."""
+    if isinstance(value, list):
+        return [as_written_before(part) for part in value]
+    if not isinstance(value, dict):
+        return value
+    if value.get("dataclass") == "multikernel.banks:MappedBank":
+        samples = value["state"]["samples"]
+        former = FORMER_BANKS[samples["dataclass"].partition(":")[2]]
+        state = {"bank": value["state"]["bank"], **samples["state"]}
+        return as_written_before({"dataclass": f"multikernel.banks:{former}", "state": state})
+    if value.get("dataclass") == "multikernel.banks:WeightedBank":
+        former = "ScaledBank" if "factors" in value["state"] else "WeighedBank"
+        value = {**value, "dataclass": f"multikernel.banks:{former}"}
+    return {key: as_written_before(part) for key, part in value.items()}
+
+
+def test_banks_of_earlier_versions_are_the_wrappers_of_this_one(tmp_path: Path) -> None:
+    views = {"flower": X[:, :2], "leaf": X[:, 2:]}
+    family = {"flower": [kernels.RBF(1.0).standardized(), 2.0 * kernels.Laplacian(1.0)], "leaf": kernels.Linear()}
+    model = mk.EasyMKLClassifier(family).fit(views, SPECIES)
+    mk.save(model, tmp_path / "now.mk")
+
+    def change(header: dict[str, Any], parts: dict[str, bytes]) -> None:
+        before = json.dumps(as_written_before(header["model"]))
+        assert all(name in before for name in ("EncodedBank", "ViewBank", "ScaledBank"))
+        header["model"] = json.loads(before)
+
+    (tmp_path / "before.mk").write_bytes(rewritten((tmp_path / "now.mk").read_bytes(), change))
+    np.testing.assert_array_equal(
+        mk.load(tmp_path / "before.mk").decision_function(views), model.decision_function(views)
+    )

@@ -21,7 +21,7 @@ from multikernel import (
 )
 from multikernel.banks.packed import PackedBank
 from multikernel.estimators import several
-from multikernel.estimators.support import base as support
+from multikernel.estimators.support import method as support
 from multikernel.selection import trials
 
 FAMILY = kernels.rbf_grid([0.01, 0.1, 1.0])

@@ -22,9 +22,9 @@ import reference as ref
 from multikernel import KernelBank, bind, kernels, precomputed, views
 from multikernel.banks.base_matrix import BaseMatrix
 from multikernel.banks.columns import ColumnDistancesBank
-from multikernel.banks.featured import FeaturedBank
 from multikernel.banks.localized import LocalizedBank
 from multikernel.banks.low_rank import Approximation, approximate_bank, approximate_kernels
+from multikernel.banks.mapped import FeaturedSamples, MappedBank
 from multikernel.banks.memberships import OfFunction
 from multikernel.banks.placed import PlacedBank
 from multikernel.banks.products import ColumnProductsBank
@@ -253,7 +253,7 @@ def _local(rule: Callable[[Array], Array]) -> ref.Truth:
 
 
 def _weighed(family: Callable[[], Any]) -> Callable[[Any], KernelBank]:
-    return lambda X: bind(family(), X).weighed(_weight(X))
+    return lambda X: bind(family(), X).weighted(_weight(X))
 
 
 def _encoded() -> list[Kernel]:
@@ -394,12 +394,12 @@ BANKS: dict[str, BankCase] = {
     "weighed": BankCase(_weighed(_mixed), ref.weighed(_MIXED, _weight), of_samples=False),
     "weighed-factor": BankCase(_weighed(kernels.linear_features), ref.weighed(_FEATURES, _weight), of_samples=False),
     "weighed-scaled": BankCase(
-        lambda X: bind(_mixed(), X).scaled(_FACTORS).weighed(_weight(X)),
+        lambda X: bind(_mixed(), X).scaled(_FACTORS).weighted(_weight(X)),
         ref.weighed(ref.multiplied(_MIXED, _FACTORS), _weight),
         of_samples=False,
     ),
     "placed": BankCase(_placed, ref.weighed(_MIXED, _few), of_samples=False),
-    "featured": BankCase(lambda X: FeaturedBank.of(bind(_mixed(), X), X), _MIXED),
+    "featured": BankCase(lambda X: MappedBank(bind(_mixed(), X), FeaturedSamples.of(X)), _MIXED),
     "localized": BankCase(_localized(_sides), _local(_sides)),
     "localized-soft": BankCase(_localized(_soft), _local(_soft)),
     "localized-some": BankCase(

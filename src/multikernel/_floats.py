@@ -10,6 +10,9 @@ import numpy as np
 
 from multikernel._typing import Array
 
+EPS = float(np.finfo(float).eps)  # the distance from 1 to the next number
+TINY = float(np.finfo(float).tiny)  # the smallest normal number
+
 
 def positive_product(*factors: float) -> float:
     """The product of finite numbers > 0, kept between the smallest normal and the largest number.

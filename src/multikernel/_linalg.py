@@ -9,8 +9,7 @@ from scipy.linalg import blas
 
 from multikernel._arrays import foreign, host, in_double, like, namespace, taken
 from multikernel._typing import Array
-
-_TILE = 1 << 21  # values that are turned into double precision at a time: 16 MB
+from multikernel.tuning import DOUBLED_VALUES, MIRRORED_ROWS
 
 
 def as_columns(A: Array) -> Array:
@@ -34,7 +33,7 @@ def product(A: Any, V: Array) -> Array:
     """
     if foreign(A):
         return host(namespace(A).matmul(A, like(A, V)))
-    if isinstance(A, np.ndarray) and A.dtype == np.float32 and V.dtype == np.float64 and A.size > _TILE:
+    if isinstance(A, np.ndarray) and A.dtype == np.float32 and V.dtype == np.float64 and A.size > DOUBLED_VALUES:
         return _in_tiles(A, V)
     contiguous = isinstance(A, np.ndarray) and (A.flags.c_contiguous or A.flags.f_contiguous)
     if not (contiguous and A.dtype == np.float64 and A.size and V.size):
@@ -52,7 +51,7 @@ def _in_tiles(A: Array, V: Array) -> Array:
     by_columns = A.flags.f_contiguous and not A.flags.c_contiguous
     out = np.zeros((len(A), *V.shape[1:]))
     length = len(A) if by_columns else A.shape[1]
-    step, end = max(1, _TILE // max(1, length)), A.shape[1] if by_columns else len(A)
+    step, end = max(1, DOUBLED_VALUES // max(1, length)), A.shape[1] if by_columns else len(A)
     for start in range(0, end, step):
         part = slice(start, start + step)
         if by_columns:
@@ -74,7 +73,7 @@ def squared(F: Array, columns: Array | None = None, weight: Array | None = None)
     if foreign(F):
         return _foreign_squared(F, columns, weight)
     q = F.shape[1] if columns is None else len(columns)
-    total, step = np.zeros((q, q), order="F"), max(1, 2 * _TILE // max(1, F.shape[1]))
+    total, step = np.zeros((q, q), order="F"), max(1, 2 * DOUBLED_VALUES // max(1, F.shape[1]))
     for start in range(0, len(F), step):
         rows = slice(start, start + step)
         T = F[rows] if columns is None else F[rows][:, columns]
@@ -88,7 +87,7 @@ def squared(F: Array, columns: Array | None = None, weight: Array | None = None)
 def _foreign_squared(F: Any, columns: Array | None, weight: Array | None) -> Array:
     """The same where F is of another library; there as well only some rows are copied."""
     F = F if columns is None else taken(F, columns, axis=1)
-    total, step = np.zeros((F.shape[1], F.shape[1])), max(1, 8 * _TILE // max(1, F.shape[1]))
+    total, step = np.zeros((F.shape[1], F.shape[1])), max(1, 8 * DOUBLED_VALUES // max(1, F.shape[1]))
     parts = (slice(start, start + step) for start in range(0, F.shape[0], step))
     for T, rows in ((in_double(taken(F, rows)), rows) for rows in parts):
         total += host(namespace(F).matmul(T.T, T if weight is None else like(T, weight[rows])[:, None] * T))
@@ -97,8 +96,8 @@ def _foreign_squared(F: Any, columns: Array | None, weight: Array | None) -> Arr
 
 def mirror(M: Array) -> None:
     """Copy the lower triangle of a square matrix to the upper one, some columns at a time."""
-    for start in range(0, len(M), 256):
-        part = slice(start, start + 256)
+    for start in range(0, len(M), MIRRORED_ROWS):
+        part = slice(start, start + MIRRORED_ROWS)
         M[part, part.stop :] = M[part.stop :, part].T
         tile = M[part, part]
         tile[:] = np.tril(tile) + np.tril(tile, -1).T

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
 from contextvars import ContextVar
 from pathlib import Path
 from typing import TypeVar
@@ -51,3 +52,15 @@ def warn_once(messages: Iterable[Message]) -> None:
     """Give warnings that were kept, each of them once."""
     for message, category in dict.fromkeys(messages):
         warn_user(message, category)
+
+
+@contextmanager
+def each_warning_once() -> Iterator[None]:
+    """Work whose warnings are given when it has ended, each of them once; those of work that fails are dropped."""
+    kept: list[Message] = []
+    token = _KEPT.set(kept)
+    try:
+        yield
+    finally:
+        _KEPT.reset(token)
+    warn_once(kept)

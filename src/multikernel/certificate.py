@@ -17,8 +17,10 @@ from typing import Any, Literal
 
 import numpy as np
 
+from multikernel._floats import TINY
+
 Kind = Literal["duality gap", "stationarity"]
-_TINY = float(np.finfo(float).tiny)
+FINEST_GAP = 1e-13  # no solver is asked for a smaller relative gap: values have some fifteen digits
 
 
 def relative(excess: float, value: float, floor: float = 0.0) -> float:
@@ -30,7 +32,7 @@ def relative(excess: float, value: float, floor: float = 0.0) -> float:
     value : float
     floor : float >= 0, a value that counts as zero
     """
-    quotient = max(float(excess), 0.0) / max(abs(float(value)), floor, _TINY)
+    quotient = max(float(excess), 0.0) / max(abs(float(value)), floor, TINY)
     return quotient if np.isfinite(quotient) and np.isfinite(value) else np.inf
 
 

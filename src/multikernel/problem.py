@@ -27,6 +27,7 @@ from multikernel.banks import KernelBank
 from multikernel.certificate import Certificate
 from multikernel.combinations import Combination
 from multikernel.domains import Domain
+from multikernel.duality import dual_value
 from multikernel.machines import DualSolution, Machine
 
 
@@ -151,7 +152,7 @@ class Problem:
         support = self.domain.support(q)
         # as J >= 0, a part of a plane below J is below it, too: one that the domain bounds where it does not the whole
         part = self.domain.finite_part(q) if self.machine.nonnegative else 1.0
-        plane = part * (dual.value + inner) - self.domain.support(part * q)
+        plane = dual_value(part * (dual.value + inner), part * q, self.domain)
         return Evaluation(
             theta=theta,
             value=dual.value + penalty,

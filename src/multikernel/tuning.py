@@ -3,4 +3,103 @@
 A number stands here where another processor, another BLAS or another amount of memory would make another value better:
 sizes from which one way is faster than another, tiles that fit into a cache, seconds of one operation. None of them
 changes an answer by more than rounding. What an algorithm needs to be right stands beside the algorithm.
+
+    python benchmarks/tuning.py NAME [--values 500,1000,2000]     times the fits that a number decides on, at its value
+                                                                  and others; without a name it lists all numbers
+    python benchmarks/forecast.py                                 measures what is forecast, beside the forecasts
+
+The first command sets the number before any other module reads it.
 """
+
+# -- linear algebra: benchmarks/tuning.py, benchmarks/cholesky.py ------------------------------------------------------
+
+DOUBLED_VALUES = 1 << 21  # of a matrix in single precision that are doubled at a time: 16 MB
+MIRRORED_ROWS = 256  # of a triangle that are copied at a time: two such tiles stay in the cache
+INVERTED_ROWS = 64  # the same for an inverse that is stored by rows
+CHOLESKY_ROWS = (
+    4000  # of a block given to LAPACK: a quarter of the size at which OpenBLAS ends the process on two threads
+)
+
+# -- which way is faster: benchmarks/tuning.py -------------------------------------------------------------------------
+
+# support vector machines with kernel weights
+INTERIOR_SAMPLES = 8000  # beyond, a factorisation costs more than the machines that an optimizer solves
+INTERIOR_ALL = 1000  # samples up to which all take part in the interior point method from the beginning
+INTERIOR_FEATURES = 4e9  # n q^2: beyond, forming systems of q features costs more than machines, which make passes
+ROUNDS_TRIED = 1.5  # times the forecast of the interior point method: so long rounds of machines may go on before it
+ROUNDS_PRODUCTS = (
+    1 << 26
+)  # products of kernels that rounds of machines may hold, one for each kernel and sample: 512 MB
+WORKING_ALL = 1000  # kernels up to which all take part in the interior point method from the beginning
+WORKING_FIRST = 200  # kernels of a larger bank that take part first
+
+# ridge regression
+RLS2_PART_FROM = 1000  # samples: a part is solved first; as fast at 1,000 to 3,000, twice as fast at 5,000
+RLS2_FEATURES_FROM = 500  # samples: up to so many, a factorisation of the matrix costs little
+RLS2_HALF_FROM = 8000  # samples: matrices are factored in single precision, in half the memory
+BASIS_OPERATIONS = 2e10  # n q^2, beyond which an orthogonal factorisation takes more than some seconds
+BASIS_KEPT = 1 << 28  # bytes of an orthonormal basis that are kept for the next problem
+HESSIAN_WEIGHTS = 1000  # up to which second derivatives are a matrix
+HESSIAN_WEIGHTS_CUBIC = 100  # the same from degree 3 on, where every entry is a pass over pairs of samples
+NEWTON_WEIGHTS = 50  # up to which second derivatives cost less than the steps that they save
+
+# cross-validated weights and scales: also benchmarks/ridge_cv.py and benchmarks/scales.py
+FOLD_FACTORS_KEPT = 128 << 20  # bytes of the factors of all folds that a point keeps: a step from it needs them again
+FOLD_COORDINATES = 1500  # up to which matrices of them cost little
+FOLD_SUMS = 20  # folds at most that have sums of their own
+FOLD_FEATURES_COPIED = 1 << 23  # at a time: 64 MB
+JACOBIAN_COLUMNS = 2.0  # in products with one matrix, in multiples of the samples: more cost more than they save
+JACOBIAN_PART = 0.02  # of the samples: so many columns at a time
+JACOBIAN_THREADS_FROM = 512  # samples from which a fold is worth a thread; smaller problems run beside each other
+SCALES_ONE_THREAD = 2000  # samples up to which BLAS has one thread: the passes have theirs, and would wait for BLAS's
+
+# hierarchical kernel learning: also benchmarks/hkl.py
+HKL_STRETCH = 1024  # entries worked on at a time: they and those of some twenty kernels stay in the cache
+HKL_BUFFER = 1 << 20  # entries of products of kernels held at a time: 8 MB
+HKL_PIECES = 32  # that a thread splits in one call
+HKL_CHILDREN = 1e11  # multiplications for the tables of children: a hull that would take more has far to grow anyhow
+
+# diagnostics
+MONTE_CARLO_VALUES = 1 << 22  # entries of products that are in memory at a time: 32 MB
+
+# -- seconds of one operation, on one thread: benchmarks/forecast.py ---------------------------------------------------
+
+PASS_ENTRY = 3.0e-10  # each stored entry in a pass over the symmetric halves, counted over whole matrices
+KERNEL_VALUE = 3.0e-9  # each kernel value that is evaluated from samples
+BLAS_OPERATION = 1.0 / 30e9  # of the linear algebra library, a multiplication and an addition counting as two
+STORED_BYTE = 1.0e-9  # each byte that is stored for the first time
+KERNEL_CALL = 2e-5  # each kernel, whatever the samples
+MACHINE_PAIR = 6e-9  # each pair of samples in a machine that starts from the last one
+MACHINE_FRESH = 2.0  # times as long takes a machine that starts from nothing, to a small gap
+NUMPY_VALUE = 2e-9  # each product of a kernel in NumPy's arithmetic
+MIXTURE_PROBLEM = 8e-3  # the smallest problem of the mixtures of machines
+SMALLEST_STEP = 1e-3  # the smallest step of any procedure
+SMALLEST_FIT = 2e-3  # what does not follow the size: checks, certificates, what is published
+
+# -- how many steps there will be, as counted over the fits of benchmarks/forecast.py ----------------------------------
+
+INTERIOR_STEPS = 17  # of the interior point method
+ROUNDS_FIRST = 4.0  # rounds of machines
+ROUNDS_PER_ROOT = 2.0  # further rounds for each root of the number of kernels
+ROUNDS_SMOOTH = 10.0  # how much fewer where weights follow the scores smoothly
+ROUNDS_USUAL_GAP = 1e-3  # the gap of these counts
+ROUNDS_PER_DIGIT = 0.12  # for each digit beyond it a further part of the rounds
+RLS2_WORKING = 30  # kernels that take part in the steps of RLS2
+RLS2_WORKING_PART = 0.6  # the same as a part of many kernels
+RLS2_WORKING_PART_LATE = 0.25  # the same after steps on a part of the samples
+RLS2_FEWER_STEPS = 2.0  # times fewer after those
+RLS2_COPIED = 12  # kernels that it stores in double precision where not all are stored, if that fits
+MARGIN_FACTORISATIONS = 3.0  # of the support of a margin, which follows the data, as ones of all samples
+
+# -- memory at the peak: tests/estimators/test_forecast_memory.py measures it ------------------------------------------
+
+# in matrices of all samples
+SUPPORT_MATRICES = 4.6
+RLS2_MATRICES = 3.5
+RIDGE_CV_MATRICES = 5.6
+SCALES_MATRICES = 3.6  # and one more for each kernel: 2.6 to 4.2 were measured
+# in copies of few features
+INTERIOR_COPIES = 3.6
+ROUNDS_COPIES = 1.6
+MARGIN_COPIES = 3.0
+RIDGE_CV_COPIES = 3.0

@@ -18,8 +18,9 @@ from multikernel.banks.lazy import LazyBank
 from multikernel.banks.packed import PackedBank
 from multikernel.banks.powers import PowersBank
 from multikernel.banks.profiles import ProfilesBank
+from multikernel.banks.self_valued import NormalizedBank
 from multikernel.banks.subset_rbf import SubsetRBFBank
-from multikernel.banks.wrappers import NormalizedBank, ScaledBank
+from multikernel.banks.weighted import WeightedBank
 from multikernel.kernels import RBF, HomogeneousPolynomial, Laplacian, Linear, Polynomial
 from multikernel.kernels.base import Kernel
 
@@ -42,7 +43,7 @@ CHOICES: dict[str, tuple[Any, Any, type[KernelBank]]] = {
     "widths-of-many-samples": (kernels.rbf_grid(WIDTHS), LARGE, ProfilesBank),
     "widths-of-many-samples-on-columns": ([RBF(g).on([1]) for g in WIDTHS], LARGE, ProfilesBank),
     "unrelated": ([Laplacian(0.1), RBF(0.1)], X, PackedBank),
-    "scaled": ([2.0 * Laplacian(0.1)], X, ScaledBank),
+    "scaled": ([2.0 * Laplacian(0.1)], X, WeightedBank),
     "centered": ([Laplacian(0.1).centered()], X, CenteredBank),
     "normalized-centered": ([Laplacian(0.1).centered().normalized()], X, NormalizedBank),
     "mixture": ([Laplacian(0.1), *kernels.homogeneous_polynomials(4), Linear()], X, ConcatenatedBank),

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from multikernel.datasets import Dataset, Entry, available, load
-from multikernel.datasets.bundled import BUNDLED
+from multikernel.datasets.catalogue import BUNDLED
 
 
 @pytest.mark.parametrize("name", BUNDLED)

@@ -13,7 +13,7 @@ import pytest
 from scipy.sparse import random_array
 
 from multikernel.datasets import Entry, available, load
-from multikernel.datasets.idx import IDX_FILES
+from multikernel.datasets.formats import IDX_FILES
 
 
 def test_texts_stay_texts(tmp_path: Path, write) -> None:

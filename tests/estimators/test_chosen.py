@@ -9,7 +9,7 @@ from sklearn.preprocessing import StandardScaler
 
 import multikernel as mk
 from multikernel import kernels
-from multikernel.estimators.chosen import WholeFit
+from multikernel.estimators.search import WholeFit
 
 FEW = kernels.rbf_grid([0.01, 0.1, 1.0])
 CHOOSE = {  # estimators with a parameter that is chosen, small enough to be fitted many times

@@ -22,6 +22,7 @@ from multikernel import (
     GMKLClassifier,
     HKLClassifier,
     HKLRegressor,
+    L1MKLClassifier,
     LearnedScalesClassifier,
     LearnedScalesRegressor,
     LocalizedMKLClassifier,
@@ -30,6 +31,7 @@ from multikernel import (
     OneClassMKL,
     ProportionalMKLClassifier,
     ProportionalMKLRegressor,
+    RLS2Regressor,
     TwoLayerClassifier,
     TwoLayerRegressor,
     kernels,
@@ -47,6 +49,7 @@ OTHERS = [  # estimators with arguments: those that need one, and those that wou
     BankSearchCV(numbered(EasyMKLClassifier(FEW)), {"lam": [0.1, 0.5]}, cv=2),
     BankSearchCV(AverageMKLRegressor(FEW), {"alpha": [0.01, 0.1]}, cv=KFold(2)),
 ]
+THOROUGH = (EasyMKLClassifier, L1MKLClassifier, LearnedScalesRegressor, RLS2Regressor)
 TRYING = (BestKernelClassifier, BestKernelRegressor, ProportionalMKLClassifier, ProportionalMKLRegressor)
 NOT_PLAIN = {BankSearchCV, *TRYING}
 DEFAULTS = [cls() for cls in PUBLIC if issubclass(cls, BaseEstimator) and cls not in NOT_PLAIN]
@@ -98,21 +101,25 @@ def keeps(estimator: BaseEstimator, check: partial) -> None:
     check(estimator)
 
 
+def divided(estimators: list[BaseEstimator]) -> pytest.MarkDecorator:
+    """All checks of the estimators: a third, and all of ``THOROUGH``, with every change, the others with the studies.
+
+    The number of checks of an estimator is no multiple of three, so every check meets a third of the estimators.
+    """
+    made = parametrize_with_checks(estimators)
+    names, cases = made.args
+    params = []
+    for number, (estimator, check) in enumerate(cases):
+        every_change = (type(estimator) in THOROUGH or number % 3 == 0) and not repeats(check)
+        params.append(pytest.param(estimator, check, marks=[] if every_change else [pytest.mark.study]))
+    return pytest.mark.parametrize(names, params, **made.kwargs)
+
+
 @pytest.mark.filterwarnings("ignore::multikernel.PredictionWarning")  # the checks' data may be far from standardised
-@parametrize_with_checks(ESTIMATORS)
+@divided(ESTIMATORS)
 def test_check_estimator(estimator, check):
     """All checks but those named above; a check that does not apply skips itself."""
-    if repeats(check):
-        pytest.skip("nearly what another check asks: the study makes it")
     keeps(estimator, check)
-
-
-@pytest.mark.study
-@pytest.mark.filterwarnings("ignore::multikernel.PredictionWarning")
-@parametrize_with_checks(ESTIMATORS)
-def test_check_estimator_again(estimator, check):
-    if repeats(check):
-        keeps(estimator, check)
 
 
 @pytest.mark.study

@@ -20,8 +20,8 @@ import multikernel as mk
 from multikernel import kernels
 from multikernel.certificate import Certificate
 from multikernel.estimators.base import KernelEstimator
-from multikernel.estimators.convergence import not_converged
 from multikernel.estimators.protocol import Fitted
+from multikernel.estimators.publish import not_converged
 from zoo_estimators import numbered
 
 X = np.random.default_rng(0).normal(size=(30, 3))

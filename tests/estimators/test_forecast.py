@@ -14,6 +14,7 @@ import multikernel as mk
 from multikernel import _memory, kernels
 from multikernel.banks import speed
 from multikernel.domains import Simplex
+from multikernel.estimators.forecast import forecast_on_bank
 from multikernel.procedures.forecast import interior_steps, turns
 
 RANDOM = np.random.default_rng(0)
@@ -78,7 +79,7 @@ def test_a_sketch_tells_the_cost_of_the_bank_that_is_made() -> None:
         model = mk.L1MKLClassifier(family)
         told = model.forecast(X, Y)
         bank, labels = model.bind(X, Y)
-        after = model._forecast(bank, model._tasks(labels, None))
+        after = forecast_on_bank(model, bank, model._method.tasks(model, labels, None))
         assert (told.bytes, told.form, told.kernels) == (after.bytes, after.form, after.kernels)
         assert told.seconds >= after.seconds  # what is bound needs not be made
 

@@ -13,7 +13,7 @@ from scipy import sparse
 import multikernel as mk
 from multikernel import kernels
 from multikernel.certificate import relative
-from multikernel.estimators.binding import KernelPredictor
+from multikernel.estimators.predictor import KernelPredictor
 
 X = np.random.default_rng(0).normal(size=(20, 2))
 LABELS, NUMBERS = (X[:, 0] > 0).astype(int), X[:, 0] + X[:, 1] ** 2

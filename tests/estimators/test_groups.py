@@ -47,7 +47,7 @@ def made(name: str, **given: Any) -> Any:
     if "kernels" in known and not name.startswith("LearnedScales"):
         given |= {"kernels": FAMILY}
     model = cls(**given)
-    for parameter in model._regularises():
+    for parameter in model._method.search.names(model):
         if parameter not in given:
             model.set_params(**{parameter: "auto"})
     return model.set_params(**{k: v for k, v in {"max_iter": 20}.items() if k in known and "RLS2" not in name})

@@ -1,5 +1,7 @@
 """Probabilities of classifiers: their values, what they cost, and what they leave behind."""
 
+from itertools import product
+
 import numpy as np
 import pytest
 from scipy.optimize import minimize
@@ -13,6 +15,7 @@ from sklearn.metrics import brier_score_loss
 from sklearn.preprocessing import scale
 
 import multikernel
+from cases import one_in
 from multikernel import (
     AverageMKLClassifier,
     BankSearchCV,
@@ -24,8 +27,7 @@ from multikernel import (
     bind,
     kernels,
 )
-from multikernel.estimators.calibration import Isotonic, Sigmoid
-from multikernel.estimators.held_out import FOLDS, stratified
+from multikernel.estimators.calibration import FOLDS, Isotonic, Sigmoid, stratified
 from multikernel.estimators.multiclass import probabilities
 from zoo_estimators import numbered
 
@@ -48,8 +50,7 @@ def overlapping(n=200, seed=0):
     return X, (rng.random(n) < true).astype(int), true
 
 
-@pytest.mark.parametrize("name", CLASSIFIERS)
-@pytest.mark.parametrize("kind", ["platt", "isotonic"])
+@pytest.mark.parametrize(("kind", "name"), one_in(2, product(["platt", "isotonic"], CLASSIFIERS)))
 def test_every_classifier_tells_probabilities(name, kind):
     model, (X, y) = getattr(multikernel, name)(probability=kind), three_classes()
     if name not in ("LearnedScalesClassifier", "LinearRLS2Classifier"):

@@ -28,7 +28,7 @@ from multikernel import (
     path,
 )
 from multikernel.banks.lazy import LazyBank
-from multikernel.estimators.support import base
+from multikernel.estimators.support import method
 
 Array = Any
 FAMILY = kernels.per_feature([kernels.RBF(0.5), kernels.Polynomial(2)])
@@ -45,7 +45,7 @@ def samples() -> tuple[Array, Array]:
 
 @pytest.fixture(autouse=True)
 def every_stack_is_large(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(base, "_LARGE_STACK", 0)
+    monkeypatch.setattr(method, "_LARGE_STACK", 0)
 
 
 def data(given: str) -> tuple[Any, Array, Array]:

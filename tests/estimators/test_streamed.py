@@ -10,6 +10,8 @@ from threadpoolctl import threadpool_info, threadpool_limits
 
 import multikernel as mk
 from multikernel import kernels, streams
+from multikernel.estimators.streamed import solving
+from multikernel.estimators.streamed.learning import pass_of
 from multikernel.estimators.streamed.parts import parts
 from multikernel.statistics import Moments, Summing, coordinates
 
@@ -143,7 +145,7 @@ def test_frames_with_categories(tmp_path):
     assert np.isfinite(seen.sample.X["a"]).all()
     plain = mk.RLS2Regressor([kernels.RBF(0.1).on(["a"])], alpha=1e-5, **APPROXIMATE)
     with pytest.raises(ValueError, match=r"a\.parquet, row 345, column 'a': the cell is missing"):
-        plain.partial_fit(frame[["a", "word"]][:300], SCORE[:300])._pass(plain._state).of(
+        pass_of(plain, plain.partial_fit(frame[["a", "word"]][:300], SCORE[:300])._state).of(
             list(streams.parquet(tmp_path / "a.parquet", target="y").chunks())[-1]
         )
 
@@ -173,10 +175,10 @@ HALF_A_FIT = {  # chunks that cannot be learned from, and where Ctrl-C may come
     "weights below zero": lambda: {"sample_weight": -np.ones(9)},
     "weights that are missing": lambda: {"sample_weight": np.full(9, np.nan)},
     "interrupted while sums are made": Summing,
-    "interrupted while weights are learned": mk.RLS2Regressor,
-    "interrupted while the model is told": mk.RLS2Regressor,
+    "interrupted while weights are learned": solving,
+    "interrupted while the model is published": mk.RLS2Regressor,
 }
-WHERE = {"sums are made": "add", "weights are learned": "_learn_sums", "the model is told": "publish"}
+WHERE = {"sums are made": "add", "weights are learned": "coordinates", "the model is published": "publish"}
 
 
 @pytest.fixture(scope="module")
@@ -407,7 +409,7 @@ def test_a_pass_that_was_killed_goes_on(tmp_path, monkeypatch):
             yield X[part], SCORE[part]
 
     seen = streams.survey(streams.pieces(make), 2000)
-    monkeypatch.setattr("multikernel.estimators.streamed.base.survey", lambda *_, **__: seen)
+    monkeypatch.setattr("multikernel.estimators.streamed.source.survey", lambda *_, **__: seen)
 
     def source(stop=10**9):
         return streams.pieces(lambda: make(stop), name="rows", checkpoint=path, every=150)
@@ -421,7 +423,7 @@ def test_a_pass_that_was_killed_goes_on(tmp_path, monkeypatch):
         model.fit(source())
     assert path.read_bytes() == kept
     monkeypatch.undo()
-    monkeypatch.setattr("multikernel.estimators.streamed.base.survey", lambda *_, **__: seen)
+    monkeypatch.setattr("multikernel.estimators.streamed.source.survey", lambda *_, **__: seen)
     with pytest.raises(ValueError, match="to other parameters"):
         clone(model).set_params(alpha=0.5).fit(source())
     counted = []

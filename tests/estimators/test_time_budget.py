@@ -1,5 +1,6 @@
 """A fit whose time is up returns a usable model, with a true certificate and a warning that says so."""
 
+import sys
 import warnings
 from functools import cache
 from threading import get_ident
@@ -140,8 +141,9 @@ def test_the_gap_is_true_wherever_the_time_ends(name, looks, monkeypatch):
 @pytest.mark.parametrize("cls", [BestKernelClassifier, ProportionalMKLClassifier])
 def test_a_rule_leaves_half_of_the_time_to_the_machine(cls, monkeypatch):
     X, y = data()
-    left, whole = [], cls._weigh
-    monkeypatch.setattr(cls, "_weigh", lambda *given: left.append(seconds_left()) or whole(*given))
+    left, name = [], {BestKernelClassifier: "best_kernel", ProportionalMKLClassifier: "held_out_scores"}[cls]
+    weigh = getattr(sys.modules[cls.__module__], name)
+    monkeypatch.setattr(f"{cls.__module__}.{name}", lambda *given: left.append(seconds_left()) or weigh(*given))
     cls(FEW, C=1.0, cv=2, time_budget=1000.0).fit(X, y)
     assert len(left) == 1
     assert 400.0 < left[0] <= 500.0
@@ -150,8 +152,8 @@ def test_a_rule_leaves_half_of_the_time_to_the_machine(cls, monkeypatch):
 @pytest.mark.parametrize("name", NAMES)
 def test_making_the_kernels_is_part_of_the_time(name, monkeypatch):
     X, y = data(n=30)
-    left, bind = [], type(made(name)).bind
-    monkeypatch.setattr(type(made(name)), "bind", lambda *given: left.append(seconds_left()) or bind(*given))
+    left, bind = [], type(made(name))._bind
+    monkeypatch.setattr(type(made(name)), "_bind", lambda *given: left.append(seconds_left()) or bind(*given))
     fitted(numbered(made(name, time_budget=1000.0)), X, y)
     assert left[0] <= 1000.0
 
@@ -159,9 +161,9 @@ def test_making_the_kernels_is_part_of_the_time(name, monkeypatch):
 @pytest.mark.parametrize("cls", [RLS2Regressor, PolynomialMKLRegressor])
 def test_reading_a_source_is_part_of_the_time(cls, monkeypatch):
     X, y = data(n=60)
-    left, survey = [], multikernel.estimators.streamed.base.survey
+    left, survey = [], multikernel.estimators.streamed.source.survey
     watched = lambda *given, **named: left.append(seconds_left()) or survey(*given, **named)  # noqa: E731
-    monkeypatch.setattr("multikernel.estimators.streamed.base.survey", watched)
+    monkeypatch.setattr("multikernel.estimators.streamed.source.survey", watched)
     model = cls(FEW, alpha=0.1, approximation="nystroem", rank=5, time_budget=1000.0)
     (model.set_params(degree=1) if cls is PolynomialMKLRegressor else model).fit(streams.arrays(X, y))
     assert left[0] <= 1000.0
@@ -206,7 +208,7 @@ def test_candidates_are_counted_until_the_time_is_up():
 
 def test_probabilities_of_models_that_time_stopped_are_warned_of(monkeypatch):
     X, y = data()
-    monkeypatch.setattr("multikernel.estimators.held_out.time_is_up", lambda: True)
+    monkeypatch.setattr("multikernel.estimators.calibration.time_is_up", lambda: True)
     with pytest.warns(ConvergenceWarning, match="calibrate probabilities"):
         AverageMKLClassifier(FEW, C=1.0, probability="platt").fit(X, y)
 
@@ -290,7 +292,7 @@ def test_problems_one_after_the_other_leave_each_other_time():
     """The first of three is given a third of it."""
     X, y = data(classes=3)
     model, given = clone(EasyMKLClassifier(FEW, lam=0.1, time_budget=1000.0)), []
-    learn, begin = type(model)._learn, perf_counter()
+    learn, begin = model._method.learn, perf_counter()
 
     def watched(model, bank, task, warm, observe):
         given.append(seconds_left() + perf_counter() - begin)

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from multikernel import bind, kernels
-from multikernel.banks.wrappers import ScaledBank
+from multikernel.banks.weighted import WeightedBank
 from multikernel.kernels import RBF, Linear, Polynomial, PowerSeries
 
 Array = Any
@@ -153,7 +153,7 @@ def test_series_of_one_term_is_bound_as_a_power() -> None:
     X = unit_samples()
     family = [PowerSeries(Linear(), (0.0,) * d + (0.5,)) for d in range(1, 6)]
     bank = bind(list(family), X)
-    assert isinstance(bank, ScaledBank)
+    assert isinstance(bank, WeightedBank)
     np.testing.assert_allclose(bank.matrices(), [k(X) for k in family], rtol=1e-12)
 
 

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import minimize_scalar
 
+from multikernel import duality
 from multikernel.machines import (
     EpsilonMachine,
     HingeMachine,
@@ -147,7 +148,8 @@ def test_a_sum_that_rounding_puts_out_of_reach_has_the_multiplier_of_the_nearest
 def test_what_rounding_hides_of_the_gap_is_the_most_that_it_can_move(ridge: float, monkeypatch: Any) -> None:
     """One variable, no equality to keep, few digits: its function value is wrong by as much as they allow."""
     eps, rng = 1e-3, np.random.default_rng(0)
-    monkeypatch.setattr(program_module, "_EPS", eps)
+    monkeypatch.setattr(program_module, "EPS", eps)
+    monkeypatch.setattr(duality, "EPS", eps)
     for _ in range(300):
         size, upper, b = rng.uniform(0.1, 2.0, 3)
         sign, linear, f, intercept = rng.choice([-1.0, 1.0]), *rng.normal(size=3)

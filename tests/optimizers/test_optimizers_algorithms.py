@@ -17,6 +17,7 @@ from multikernel import bind, kernels, precomputed
 from multikernel.combinations import Combination, HadamardPower, Linear, ProductOfRBF
 from multikernel.domains import Domain, EntropySimplex, NormBall, Orthant, Simplex
 from multikernel.machines import EpsilonMachine, HingeMachine, Machine, RidgeMachine, SquaredHingeMachine
+from multikernel.numerics.limited_memory import Curvature
 from multikernel.optimizers import (
     BlockNorm,
     LevelMethod,
@@ -26,7 +27,6 @@ from multikernel.optimizers import (
     ReducedGradient,
 )
 from multikernel.optimizers.block_norm import _stretched
-from multikernel.optimizers.limited_memory import Curvature
 from multikernel.optimizers.reduced_gradient import _Way
 from multikernel.problem import Problem
 from zoo import PROBLEMS

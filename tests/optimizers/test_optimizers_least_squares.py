@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 import cvxpy as cp
@@ -12,6 +12,7 @@ import pytest
 
 import mkl_reference as mkl
 import reference as ref
+from cases import one_in
 from multikernel import precomputed
 from multikernel.combinations import Combination, HadamardPower, Linear
 from multikernel.domains import Domain, NormBall, Orthant
@@ -68,22 +69,37 @@ def thetas(optimizer: Optimizer, problem: Problem) -> list[Array]:
 # -- interpolated iteration --------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("alpha", [1e-3, 1.0, 1e4])
-@pytest.mark.parametrize("center", [0.0, 0.1, 10.0])
-@pytest.mark.parametrize("name", ["random", "low-rank", "rank-one", "zero", "duplicated", "constant"])
+@pytest.mark.parametrize(
+    ("name", "center", "alpha"),
+    one_in(
+        5,
+        product(
+            ["random", "low-rank", "rank-one", "zero", "duplicated", "constant"], [0.0, 0.1, 10.0], [1e-3, 1.0, 1e4]
+        ),
+    ),
+)
 def test_forty_machines_bring_the_gap_to_rounding(name: str, alpha: float, center: float) -> None:
     found = Interpolated(tol=1e-13, max_iter=40).minimise(posed(name, NormBall(2.0, 1.0, center), alpha))
     assert found.converged
 
 
-@pytest.mark.parametrize("seed", range(18))
+@pytest.mark.parametrize("seed", one_in(5, range(18)))
 def test_so_do_they_for_random_problems_and_several_targets(seed: int) -> None:
     found = Interpolated(tol=1e-13, max_iter=40).minimise(small(seed, 1 + seed % 6, targets=seed % 3))
     assert found.converged
 
 
-@pytest.mark.parametrize("norm", [1.2, 1.5, 2.0, 3.0, 6.0])
-@pytest.mark.parametrize(("alpha", "center"), [(1e-2, 0.0), (1e-2, 1.0), (1.0, 0.0), (100.0, 0.3)])
+@pytest.mark.parametrize(
+    ("norm", "alpha", "center"),
+    one_in(
+        3,
+        (
+            (norm, *others)
+            for norm in [1.2, 1.5, 2.0, 3.0, 6.0]
+            for others in [(1e-2, 0.0), (1e-2, 1.0), (1.0, 0.0), (100.0, 0.3)]
+        ),
+    ),
+)
 def test_errors_shrink_by_the_factor_of_the_theorem(norm: float, alpha: float, center: float) -> None:
     """Of the means A, in the norm e'(K + alpha I)e: the last ones above rounding, for the theorem is a local one."""
     ball = NormBall(norm, 2.0, center)
@@ -101,8 +117,7 @@ def test_errors_shrink_by_the_factor_of_the_theorem(norm: float, alpha: float, c
     assert max(ratios[-3:]) <= 1.1 / norm
 
 
-@pytest.mark.parametrize("seed", range(10))
-@pytest.mark.parametrize("norm", [1.3, 2.0, 4.0])
+@pytest.mark.parametrize(("seed", "norm"), one_in(7, product(range(10), [1.3, 2.0, 4.0])))
 def test_the_inequality_behind_the_theorem(seed: int, norm: float) -> None:
     problem = replace(small(seed, 4), domain=NormBall(norm, 1.5, 0.2))
     at = problem.evaluate(np.random.default_rng(seed).uniform(0.1, 2.0, size=4))
@@ -124,9 +139,10 @@ def test_without_interpolation_it_goes_to_and_fro() -> None:
     assert Interpolated(tol=1e-12, max_iter=40).minimise(problem).converged
 
 
-@pytest.mark.parametrize("strength", [1e-3, 0.3, 100.0])
-@pytest.mark.parametrize("alpha", [1e-2, 1.0, 100.0])
-@pytest.mark.parametrize("name", ["random", "low-rank", "duplicated"])
+@pytest.mark.parametrize(
+    ("name", "alpha", "strength"),
+    one_in(4, product(["random", "low-rank", "duplicated"], [1e-2, 1.0, 100.0], [1e-3, 0.3, 100.0])),
+)
 def test_a_squared_penalty(name: str, alpha: float, strength: float) -> None:
     found = Interpolated(tol=1e-12, max_iter=60).minimise(posed(name, Orthant(strength), alpha))
     assert found.converged
@@ -250,7 +266,7 @@ def test_steps_of_the_iteration() -> None:
 # -- the sphere --------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("seed", range(28))
+@pytest.mark.parametrize("seed", one_in(5, range(28)))
 def test_a_handful_of_machines(seed: int) -> None:
     problem = small(seed, 1 + seed % 7, HadamardPower(1 + seed % 3), targets=seed % 4)
     found = SphereTrustRegion(tol=1e-12, max_iter=15).minimise(problem)
@@ -260,7 +276,7 @@ def test_a_handful_of_machines(seed: int) -> None:
     assert problem.domain.contains(found.theta)
 
 
-@pytest.mark.parametrize("seed", range(12))
+@pytest.mark.parametrize("seed", one_in(5, range(12)))
 def test_by_conjugate_gradients(seed: int, monkeypatch: pytest.MonkeyPatch) -> None:
     problem = small(seed, 1 + seed % 7, HadamardPower(1 + seed % 3))
     exact = SphereTrustRegion(tol=1e-11).minimise(problem)

@@ -15,9 +15,9 @@ from multikernel.banks import KernelBank
 from multikernel.combinations import Combination, HadamardPower, Linear, ProductOfRBF
 from multikernel.domains import NormBall
 from multikernel.machines import HingeMachine, RidgeMachine
+from multikernel.numerics.trust_region import descend_in_ball, minimise_in_ball
 from multikernel.optimizers.ridge import sphere
 from multikernel.optimizers.ridge.curvature import hessian, hessian_product
-from multikernel.optimizers.ridge.trust_region import descend_in_ball, minimise_in_ball
 from multikernel.problem import Problem
 from zoo import PROBLEMS
 

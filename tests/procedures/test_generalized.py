@@ -16,7 +16,7 @@ from multikernel import bind, kernels, precomputed
 from multikernel.combinations import Combination, HadamardPower, Linear, ProductOfRBF, TiedAndFree
 from multikernel.domains import Domain, NormBall, Orthant
 from multikernel.machines import Machine, RidgeMachine, SquaredHingeMachine
-from multikernel.optimizers.limited_memory import Curvature
+from multikernel.numerics.limited_memory import Curvature
 from multikernel.optimizers.quasi_newton import QuasiNewton
 from multikernel.problem import Problem
 from multikernel.procedures import generalized_mkl

@@ -32,8 +32,8 @@ FOLDS = Folds.of(4, N, Y)
 @pytest.fixture
 def always(monkeypatch: pytest.MonkeyPatch) -> None:
     """Sums whatever they cost, and no factorisation of the features."""
-    monkeypatch.setattr(in_features, "_DENSE", 0)
-    monkeypatch.setattr(feature_basis, "_WORK", 0.0)
+    monkeypatch.setattr(in_features, "FOLD_COORDINATES", 0)
+    monkeypatch.setattr(feature_basis, "BASIS_OPERATIONS", 0.0)
 
 
 @pytest.mark.usefixtures("always")
@@ -52,8 +52,8 @@ def test_held_out_errors(fit_intercept: bool, v: Array, factors: Array, monkeypa
     np.testing.assert_allclose(sums.constant(), dense.constant(), rtol=1e-12)
     np.testing.assert_allclose(sums.diagonals, dense.diagonals, rtol=1e-12)
     theirs = dense.model(known)
-    for kept in (in_features.KEPT, 0):  # factors are kept, or derivatives are taken from them at once
-        monkeypatch.setattr(in_features, "KEPT", kept)
+    for kept in (in_features.FOLD_FACTORS_KEPT, 0):  # factors are kept, or derivatives are taken from them at once
+        monkeypatch.setattr(in_features, "FOLD_FACTORS_KEPT", kept)
         point = sums.at(v)
         assert point is not None
         mine = sums.model(point)
@@ -71,7 +71,7 @@ def test_a_step_factors_once_what_the_point_keeps_or_not(monkeypatch: pytest.Mon
     factorise = in_features.factorise
     monkeypatch.setattr(in_features, "factorise", lambda B: made.append(len(B)) or factorise(B))
     for kept in (2**20, 0):
-        monkeypatch.setattr(in_features, "KEPT", kept)
+        monkeypatch.setattr(in_features, "FOLD_FACTORS_KEPT", kept)
         made.clear()
         sums.model(sums.at(v))
         assert made == [10] * 4
@@ -118,7 +118,7 @@ def test_coordinates_without_a_factorisation_of_the_features(weighted: bool) -> 
 def test_two_layers_with_and_without(alpha: float, monkeypatch: pytest.MonkeyPatch) -> None:
     known, _ = rls2(BANK, Y, alpha, np.ones(3), tol=1e-10)
     assert isinstance(basis_of(F, np.ones(10), None)[0], Orthonormal)
-    monkeypatch.setattr(feature_basis, "_WORK", 0.0)
+    monkeypatch.setattr(feature_basis, "BASIS_OPERATIONS", 0.0)
     found, dual = rls2(replace(BANK), Y, alpha, np.ones(3), tol=1e-10)
     assert found.objective == pytest.approx(known.objective, rel=1e-8)
     np.testing.assert_allclose(found.values, known.values, atol=1e-6)
@@ -146,7 +146,7 @@ def test_coordinates_are_found_once_for_problems_in_turn(bank: KernelBank, made:
 
 
 def test_large_coordinates_are_not_kept(made: list[Any], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(feature_basis, "_KEPT", 100)
+    monkeypatch.setattr(feature_basis, "BASIS_KEPT", 100)
     bank = replace(BANK)
     for y in Y.T:
         rls2(bank, y, 1.0, np.ones(3))

@@ -17,7 +17,7 @@ from multikernel.banks import DenseGram, FactorGram, factor_gram
 from multikernel.domains import NormBall, Orthant, Separable, Simplex
 from multikernel.machines import EpsilonMachine, HingeMachine, OneClassMachine, SquaredHingeMachine, SupportProgram
 from multikernel.machines.support.coefficients import central
-from multikernel.machines.support.point import Point
+from multikernel.numerics.interior_point import BarrierPoint
 from multikernel.procedures.interior import InteriorPoint, Saddle, WorkingSet, interior_point
 from multikernel.procedures.interior.newton import Newton, Products
 from multikernel.procedures.interior.start import first_point
@@ -173,14 +173,14 @@ def test_nearly_a_single_feasible_point(nu: float) -> None:
 # -- the Newton system -------------------------------------------------------------------------------------------------
 
 
-def inside(program: SupportProgram, domain: Separable, m: int, rng: Any, cost: float = 1.0) -> Point:
+def inside(program: SupportProgram, domain: Separable, m: int, rng: Any, cost: float = 1.0) -> BarrierPoint:
     """Any interior point, far from the central path."""
     a = np.where(np.isfinite(program.upper), program.upper, 1.0) * rng.uniform(0.1, 0.9, len(program.sign))
     positive = rng.uniform(0.1, 2.0, size=(2, len(a)))
     above = np.where(np.isfinite(program.upper), positive[1], 0.0)
     delta, costs = rng.uniform(0.1, 2.0, size=(2, m))
     multiplier = rng.uniform(0.5, 1.5) if domain.constrained else 0.0
-    return Point(a, program.upper - a, positive[0], above, rng.normal(), delta, cost * costs, multiplier)
+    return BarrierPoint(a, program.upper - a, positive[0], above, rng.normal(), delta, cost * costs, multiplier)
 
 
 @pytest.mark.parametrize("name", MACHINES)
@@ -271,8 +271,10 @@ def test_the_first_point_is_inside(name: str, domain: str) -> None:
 
 def test_how_far_a_step_can_go() -> None:
     one, none = np.ones(1), np.zeros(1)
-    point = Point(np.array([1.0, 2.0]), np.array([3.0, np.inf]), np.ones(2), np.array([1.0, 0.0]), 0.0, one, one, 1.0)
-    still = Point(np.zeros(2), np.zeros(2), np.zeros(2), np.zeros(2), 0.0, none, none, -9.0)
+    point = BarrierPoint(
+        np.array([1.0, 2.0]), np.array([3.0, np.inf]), np.ones(2), np.array([1.0, 0.0]), 0.0, one, one, 1.0
+    )
+    still = BarrierPoint(np.zeros(2), np.zeros(2), np.zeros(2), np.zeros(2), 0.0, none, none, -9.0)
     assert point.longest(still) == 1.0
     assert point.longest(replace(still, a=np.array([-4.0, 1.0]), slack=np.array([4.0, -1.0]))) == 0.25
     assert point.longest(replace(still, a=np.array([6.0, 0.0]), slack=np.array([-6.0, 0.0]))) == 0.5
@@ -301,7 +303,7 @@ def test_kernels_leave_and_enter_with_their_reduced_cost() -> None:
     working = WorkingSet.of(precomputed(K), np.array([0, 2, 3]), True)
     zero = np.zeros(1)
     delta, cost = np.array([0.9, 0.1, 1e-9]), np.array([1e-9, 0.5, 0.5])
-    point = Point(zero, zero, zero, zero, 0.0, delta, cost, 1.0)
+    point = BarrierPoint(zero, zero, zero, zero, 0.0, delta, cost, 1.0)
     scores = 2.0 * np.array([1.0, 1.3, 0.5, 0.5, 0.2, 0.995])
     revised, moved = working.revised(point, scores, largest=2.0)
     np.testing.assert_array_equal(revised.index, [0, 1, 2, 5])

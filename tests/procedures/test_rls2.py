@@ -314,7 +314,7 @@ def test_a_factor_in_single_precision_gives_the_same_solution(target, alpha, uni
         tries.append(single(*args))
         return tries[-1]
 
-    monkeypatch.setattr(point, "_LARGE", 10)
+    monkeypatch.setattr(point, "RLS2_HALF_FROM", 10)
     monkeypatch.setattr(point.Ridge, "_roughly_factored", told)
     rough_weights, rough = rls2(BANK, Y, unit * alpha, scaling, tol=1e-5)
     assert rough_weights.converged == weights.converged

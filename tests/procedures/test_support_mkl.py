@@ -177,8 +177,8 @@ def test_kernels_left_out_are_not_forgotten(
     K, y = many()
     machine = HingeMachine(1.0, tol=1e-7)
     whole, _ = learned(precomputed(K), machine, domain, y)
-    monkeypatch.setattr(working, "_ALL", first)
-    monkeypatch.setattr(working, "_FIRST", first)
+    monkeypatch.setattr(working, "WORKING_ALL", first)
+    monkeypatch.setattr(working, "WORKING_FIRST", first)
     at = None if start is None else np.bincount(start, minlength=60) / len(start)
     few, dual = learned(precomputed(K), machine, domain, y, start=at)
     truth = {Simplex: saddle.simplex(), NormBall: saddle.ball(1.0), Orthant: saddle.orthant(0.7, 1)}[type(domain)]
@@ -197,8 +197,8 @@ def test_solution_of_rounded_kernels_is_tried_first(monkeypatch: pytest.MonkeyPa
     K = bind(family, X).matrices()
     stored = bind(family, X, dtype=np.float32)
     for few, domain, tol in product((10, 1000), (Simplex(), NormBall(2.0)), (1e-5, 1e-12)):
-        monkeypatch.setattr(working, "_ALL", few)
-        monkeypatch.setattr(working, "_FIRST", few)
+        monkeypatch.setattr(working, "WORKING_ALL", few)
+        monkeypatch.setattr(working, "WORKING_FIRST", few)
         truth = saddle.simplex() if isinstance(domain, Simplex) else saddle.ball(2.0)
         problem = Problem(stored, Linear(), HingeMachine(1.0, tol=tol), domain, y)
         rough, _ = procedure.support_mkl(problem, tol)
@@ -351,8 +351,8 @@ def test_samples_that_join_later(monkeypatch: pytest.MonkeyPatch, name: str, dom
     """Only the samples near the boundary take part at first; the certificate is of all."""
     case, pair = machines(1.0)[name], domains(4)[domain]
     whole = solve("gaussian", case, pair)
-    monkeypatch.setattr(procedure, "_FEW_SAMPLES", 2)
-    monkeypatch.setattr(procedure, "_MOST", 0.95)
+    monkeypatch.setattr(procedure, "INTERIOR_ALL", 2)
+    monkeypatch.setattr(procedure, "_MOST_SAMPLES", 0.95)
     few = solve("gaussian", case, pair)
     assert few.weights.converged
     assert few.distance <= TOL
@@ -363,7 +363,7 @@ def test_samples_that_join_later(monkeypatch: pytest.MonkeyPatch, name: str, dom
 def test_beyond_a_size_an_optimizer_over_machines_answers(monkeypatch: pytest.MonkeyPatch, domain: str) -> None:
     case, pair = machines(1.0, 1e-4)["hinge"], domains(4)[domain]
     whole = solve("random", case, pair)
-    monkeypatch.setattr(procedure, "_LARGE", 10)
+    monkeypatch.setattr(procedure, "INTERIOR_SAMPLES", 10)
     other = solve("random", case, pair, max_iter=2000)
     assert other.weights.converged
     assert other.upper - whole.lower <= 1.01e-4 * other.upper

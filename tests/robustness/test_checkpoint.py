@@ -5,6 +5,7 @@ from __future__ import annotations
 import io
 import warnings
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,14 +32,14 @@ class Stopped(Exception):
 
 def stop_after(monkeypatch: pytest.MonkeyPatch, count: int) -> None:
     """End the work by an error once so many problems have been solved."""
-    learn, solved = EasyMKLClassifier._learn, iter(range(count))
+    method, solved = EasyMKLClassifier._method, iter(range(count))
 
     def some(*given: Any, **more: Any) -> Any:
         if next(solved, None) is None:
             raise Stopped
-        return learn(*given, **more)
+        return method.learn(*given, **more)
 
-    monkeypatch.setattr(EasyMKLClassifier, "_learn", some)
+    monkeypatch.setattr(EasyMKLClassifier, "_method", replace(method, learn=some))
 
 
 def test_a_fit_of_pairs_goes_on_where_it_stopped(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

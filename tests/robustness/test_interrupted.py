@@ -13,12 +13,12 @@ import pytest
 from everyone import NAMES, given_to, model_of
 
 from multikernel.auto import base as auto
-from multikernel.estimators.base import KernelEstimator
+from multikernel.estimators import publish
 from multikernel.selection import search
 
 WHERE = [
-    ("EasyMKLClassifier", KernelEstimator, "_publish_certificate"),
-    ("RLS2Regressor", KernelEstimator, "_publish_certificate"),
+    ("EasyMKLClassifier", publish, "_publish_certificate"),
+    ("RLS2Regressor", publish, "_publish_certificate"),
     ("MultiKernelRegressor", auto, "rows_of"),
     ("BankSearchCV", search, "best"),
 ]

@@ -22,6 +22,7 @@ from scipy.optimize import minimize
 from scipy.special import log_softmax, softmax
 
 from multikernel._typing import Array
+from multikernel.duality import fall_in_box, fall_in_simplex
 from multikernel.procedures import simplex_least_squares
 
 # Parts of the least error and of the loss; benchmarks/tables.py measures the answers that come of them.
@@ -73,7 +74,7 @@ def blend_numbers(predicted: Array, Y: Array, weight: Array | None) -> Blend:
     left = columns @ w - aim
     value = float(left @ left)
     slope = 2.0 * (columns.T @ left)
-    return Blend(w, np.zeros(Y.shape[1]), value, _part(float(slope @ w - slope.min()), value))
+    return Blend(w, np.zeros(Y.shape[1]), value, _part(fall_in_simplex(slope, w), value))
 
 
 def blend_classes(predicted: Array, labels: Array, weight: Array | None) -> Blend:
@@ -98,9 +99,8 @@ def blend_classes(predicted: Array, labels: Array, weight: Array | None) -> Blen
     bounds = [(0.0, None)] * M + [(None, None)] * k
     found = minimize(problem, start, jac=True, method="L-BFGS-B", bounds=bounds)
     value, slope = problem(found.x)
-    lowest = np.append(-found.x[:M], np.full(k, -np.inf))
-    step = np.maximum(-0.5 * count * slope, lowest)  # to the least value of what lies below the problem
-    gain = -float(slope @ step + step @ step / count)
+    lowest = np.append(np.zeros(M), np.full(k, -np.inf))
+    gain = fall_in_box(slope, found.x, lowest, np.inf, 2.0 / count)  # the prior curves the problem by so much
     return Blend(found.x[:M], found.x[M:], value, _part(gain, value))
 
 

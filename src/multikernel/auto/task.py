@@ -10,9 +10,9 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from multikernel._cholesky import cholesky, solved
 from multikernel._folds import UNDECIDED, Resampling
 from multikernel._typing import Array
+from multikernel.numerics.cholesky import cholesky, solved
 from multikernel.procedures.ridge_cv import Folds
 from multikernel.procedures.ridge_cv.residuals import HeldOut
 

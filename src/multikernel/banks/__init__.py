@@ -1,6 +1,5 @@
 """m kernel matrices on fixed samples, as one operator."""
 
-from multikernel.banks import centered, distances, weighed, wrappers  # noqa: F401  (they register what bank.centered() makes)
 from multikernel.banks.base import KernelBank
 from multikernel.banks.bind import bind, bind_kernels
 from multikernel.banks.factor_gram import FactorGram

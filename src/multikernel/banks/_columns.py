@@ -35,7 +35,9 @@ def inner(X, Z, M, out):  # type: ignore[no-untyped-def]
         for i in range(X.shape[1]):
             row = M[i, first:last]
             for j in range(len(out)):
-                x, z, total = X[j, i], Z[j, first:last], 0.0
+                x = X[j, i]
+                z = Z[j, first:last]
+                total = 0.0
                 for c in range(last - first):
                     total += row[c] * abs(x - z[c])
                 out[j] += total
@@ -51,7 +53,9 @@ def inner_square(X, M, out, begin, end):  # type: ignore[no-untyped-def]
             for c in range(first, last):
                 row[c - first] = M[i, c] + M[c, i]
             for j in range(len(out)):
-                x, z, total = X[j, i], X[j, first:last], 0.0
+                x = X[j, i]
+                z = X[j, first:last]
+                total = 0.0
                 for c in range(last - first):
                     total += row[c] * abs(x - z[c])
                 out[j] += total

@@ -42,7 +42,9 @@ def forms(X, Z, half, row, column, W, subsets, owner, gammas, kind, out):  # typ
     for begin in range(0, W.shape[1], _TILE):
         size = min(_TILE, W.shape[1] - begin)
         row, column = _differences(X, Z, half, row, column, needed, Q[:, :size])
-        d, tile, chain = D[:size], K[:size], 0
+        d = D[:size]
+        tile = K[:size]
+        chain = 0
         for k in range(len(owner)):
             if k == 0 or owner[k] != owner[k - 1]:
                 chain = _distance(Q, subsets[owner[k]], d)
@@ -59,7 +61,9 @@ def sums(X, Z, half, row, column, W, subsets, owner, gammas, kind, out):  # type
     for begin in range(0, out.shape[1], _TILE):
         size = min(_TILE, out.shape[1] - begin)
         row, column = _differences(X, Z, half, row, column, needed, Q[:, :size])
-        d, tile, chain = D[:size], K[:size], 0
+        d = D[:size]
+        tile = K[:size]
+        chain = 0
         for k in range(len(owner)):
             if k == 0 or owner[k] != owner[k - 1]:
                 chain = _distance(Q, subsets[owner[k]], d)
@@ -75,7 +79,9 @@ def values(X, Z, half, row, column, subsets, owner, gammas, out):  # type: ignor
     for begin in range(0, out.shape[1], _TILE):
         size = min(_TILE, out.shape[1] - begin)
         row, column = _differences(X, Z, half, row, column, needed, Q[:, :size])
-        d, tile, chain = D[:size], K[:size], 0
+        d = D[:size]
+        tile = K[:size]
+        chain = 0
         for k in range(len(owner)):
             if k == 0 or owner[k] != owner[k - 1]:
                 chain = _distance(Q, subsets[owner[k]], d)
@@ -95,7 +101,9 @@ def products(X, Z, half, row, column, count, C, subsets, owner, gammas, kind, ou
         i, j = row, column
         size = min(_TILE, count, (i + 1 if half else Z.shape[1]) - j)  # the pairs of a tile are neighbours in one row
         row, column = _differences(X, Z, half, row, column, needed, Q[:, :size])
-        d, tile, chain = D[:size], K[:size], 0
+        d = D[:size]
+        tile = K[:size]
+        chain = 0
         others = min(size, i - j)  # but for the sample itself
         for k in range(len(owner)):
             if k == 0 or owner[k] != owner[k - 1]:
@@ -135,7 +143,8 @@ def _differences(X, Z, half, row, column, needed, Q):  # type: ignore[no-untyped
         done += size
         column += size
         if column == length:
-            row, column = row + 1, 0
+            row = row + 1
+            column = 0
     return row, column
 
 

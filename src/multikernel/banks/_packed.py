@@ -25,7 +25,8 @@ def forms(packed, chosen, A, rows, out, first, last):  # type: ignore[no-untyped
             start = i * (i + 1) // 2
             row, diagonal = K[start : start + i], K[start + i]
             for t in range(len(A)):
-                a, total = A[t], 0.0
+                a = A[t]
+                total = 0.0
                 for j in range(len(row)):
                     total += row[j] * a[j]
                 out[k, t] += a[i] * (2.0 * total + diagonal * a[i])
@@ -54,7 +55,8 @@ def inner(packed, chosen, p, out, first, last):  # type: ignore[no-untyped-def]
             out[k + 3] += s3
             k += 4
         while k < last:
-            K0, s0 = packed[chosen[k], start:stop], 0.0
+            K0 = packed[chosen[k], start:stop]
+            s0 = 0.0
             for j in range(len(v)):
                 s0 += K0[j] * v[j]
             out[k] += s0
@@ -170,7 +172,8 @@ def principal(packed, chosen, rows, out, first, last):  # type: ignore[no-untype
         ascending &= rows[a - 1] <= rows[a]
     places = rows.astype(np.uint32)
     for k in range(first, last):
-        K, at = packed[chosen[k]], 0
+        K = packed[chosen[k]]
+        at = 0
         for a in range(len(rows)):
             i = rows[a]
             start = i * (i + 1) // 2

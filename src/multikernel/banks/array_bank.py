@@ -15,13 +15,12 @@ from typing import Any
 
 import numpy as np
 
-from multikernel._arrays import foreign, host, library, like, namespace, taken, zeros
-from multikernel._linalg import as_columns
+from multikernel._arrays import Cholesky, foreign, host, library, like, namespace, taken, zeros
+from multikernel._linalg import as_columns, product
 from multikernel._typing import Array, Index
-from multikernel.banks.array_gram import ArrayGram
 from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.cost import BankCost
-from multikernel.banks.gram import DenseGram, Gram
+from multikernel.banks.gram import DenseGram, Factor, Gram
 from multikernel.banks.indices import positions, same_samples
 from multikernel.banks.threads import slices
 from multikernel.kernels.base import Kernel
@@ -29,6 +28,62 @@ from multikernel.kernels.distance import OfDistance
 from multikernel.kernels.facts import PowerOf
 
 _VALUES = 1 << 24  # kernel values that are made at a time: 128 MB
+
+
+@dataclass(frozen=True, eq=False)
+class ArrayGram(Gram):
+    """A stored matrix; vectors go in and come out as NumPy arrays.
+
+    Parameters
+    ----------
+    K : foreign array (r, c) in double precision
+    """
+
+    K: Any
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        return int(self.K.shape[0]), int(self.K.shape[1])
+
+    def multiply(self, V: Array) -> Array:
+        return product(self.K, V)
+
+    def rows(self, index: Any) -> Array:
+        return np.asarray(host(taken(self.K, index)))
+
+    def diagonal(self) -> Array:
+        return np.asarray(host(namespace(self.K).linalg.diagonal(self.K)))
+
+    def dense(self) -> Array:
+        return np.asarray(host(self.K))
+
+    def fresh(self) -> Any:
+        return namespace(self.K).asarray(self.K, copy=True)
+
+    def solve_shifted(self, shift: float, B: Array, on: Array | None = None, work: Array | None = None) -> Array:
+        return Cholesky.of(self.K if on is None else self._part(on), shift).solve(B)
+
+    def factored(self, shift: float, work: Array) -> Factor | None:
+        try:
+            found = Cholesky.of(self.K, shift)
+        except np.linalg.LinAlgError:
+            return None
+        return Factor(found.solve, found.half)
+
+    def congruent(self, scale: Array) -> Gram:
+        s = like(self.K, scale)
+        return ArrayGram(s[:, None] * self.K * s)
+
+    def spectrum(self) -> tuple[Array, Array]:
+        values, vectors = namespace(self.K).linalg.eigh(self.K)
+        return host(values), host(vectors)
+
+    def principal(self, index: Array) -> Gram:
+        return ArrayGram(self._part(index))
+
+    def _part(self, index: Array) -> Any:
+        """The block of some samples."""
+        return taken(taken(self.K, index), index, axis=1)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -59,7 +114,9 @@ class ArrayBank(KernelBank):
             _check(next(k for k in kernels if repr(k) == kernel), X)
         bank = cls(kernels, X, X)
         fits = 8 * len(kernels) * X.shape[0] ** 2 <= memory
-        return replace(bank, stored=tuple(bank.matrices_of(slice(None)))) if fits else bank
+        if fits:
+            return replace(bank, stored=tuple(bank.matrices_of(slice(None))))
+        return bank
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -74,12 +131,16 @@ class ArrayBank(KernelBank):
 
     def cost(self, memory: float = 0.0, itemsize: int = 8) -> BankCost:
         """As of NumPy's matrices: ``solver="auto"`` chooses alike, wherever the samples are."""
-        m, n = len(self), self.shape[1]
-        held, evaluated = 8.0 * m * float(n) ** 2, BankCost.evaluated(m, n)
+        m = len(self)
+        n = self.shape[1]
+        held = 8.0 * m * float(n) ** 2
+        evaluated = BankCost.evaluated(m, n)
         if self.stored is None and held > memory:
             return evaluated
         known = BankCost.stored(m, n, held)
-        return known if self.stored is not None else replace(known, made=evaluated.sweep)
+        if self.stored is not None:
+            return known
+        return replace(known, made=evaluated.sweep)
 
     # -- matrices, where the samples are -----------------------------------------------------------------------------
 
@@ -88,9 +149,11 @@ class ArrayBank(KernelBank):
         if self.stored is not None:
             yield from (taken(K, rows) for K in self.stored)
             return
-        X, whole = taken(self.X, rows), self.square and isinstance(rows, slice) and rows == slice(None)
+        X = taken(self.X, rows)
+        whole = self.square and isinstance(rows, slice) and rows == slice(None)
         X = self.Z if whole else X
-        uses, shared = Counter(_shared(kernel)[0] for kernel in self.kernels), {}
+        uses = Counter(_shared(kernel)[0] for kernel in self.kernels)
+        shared = {}
         for kernel in self.kernels:
             key, base, final = _shared(kernel)
             if key is None or uses[key] == 1:
@@ -112,7 +175,8 @@ class ArrayBank(KernelBank):
     def combine_all(self, W: Array) -> list[Gram]:
         W = np.asarray(W, dtype=float)
         used = np.flatnonzero(W.any(axis=0))
-        some, totals = self.select(used), [zeros(self.Z, self.shape) for _ in W]
+        some = self.select(used)
+        totals = [zeros(self.Z, self.shape) for _ in W]
         for rows in self._rows():
             for K, own in zip(some.matrices_of(rows), W[:, used].T, strict=True):
                 for total, weight in zip(totals, own.tolist(), strict=True):
@@ -121,13 +185,17 @@ class ArrayBank(KernelBank):
         return [ArrayGram(total) if foreign(total) else DenseGram(total) for total in totals]
 
     def apply(self, C: Array) -> Array:
-        right, xp = like(self.Z, C), namespace(self.Z)
+        right = like(self.Z, C)
+        xp = namespace(self.Z)
         parts = [host(xp.stack([K @ right for K in self.matrices_of(rows)])) for rows in self._rows()]
-        return np.concatenate(parts, axis=1) if parts else np.zeros((len(self), self.shape[0], C.shape[1]))
+        if parts:
+            return np.concatenate(parts, axis=1)
+        return np.zeros((len(self), self.shape[0], C.shape[1]))
 
     def quads(self, A: Array) -> Array:
         self._check_square("quadratic forms need a square bank")
-        V, xp = like(self.Z, as_columns(A)), namespace(self.Z)
+        V = like(self.Z, as_columns(A))
+        xp = namespace(self.Z)
         parts = (
             host(xp.stack([xp.sum(taken(V, rows) * (K @ V), axis=0) for K in self.matrices_of(rows)]))
             for rows in self._rows()
@@ -135,12 +203,14 @@ class ArrayBank(KernelBank):
         return sum(parts, np.zeros((len(self), V.shape[1])))
 
     def inner(self, M: Any) -> Array:
-        M, xp = like(self.Z, M), namespace(self.Z)
+        M = like(self.Z, M)
+        xp = namespace(self.Z)
         parts = (host(xp.stack([xp.sum(K * taken(M, rows)) for K in self.matrices_of(rows)])) for rows in self._rows())
         return sum(parts, np.zeros(len(self)))
 
     def pairs(self, N: Array | None = None) -> Array:
-        xp, total = namespace(self.Z), np.zeros((len(self), len(self)))
+        xp = namespace(self.Z)
+        total = np.zeros((len(self), len(self)))
         weights = None if N is None else like(self.Z, N)
         for rows in slices(self.shape[0], max(1, _VALUES // max(1, self.shape[1] * len(self)))):
             P = xp.stack(list(self.matrices_of(rows)))

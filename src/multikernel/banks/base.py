@@ -18,8 +18,8 @@ import numpy as np
 from multikernel._linalg import as_columns
 from multikernel._rules import shown
 from multikernel._typing import Array, Index
+from multikernel._warnings import warn_user
 from multikernel.banks.cost import BankCost
-from multikernel.banks.forms import FORMS
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indices import samples
 from multikernel.banks.rotation import Rotation
@@ -247,6 +247,7 @@ class KernelBank(ABC):
         return f"<{kind}: {len(self)} {'distances' if self.of_distances else 'kernels'} of {on}>"
 
     # -- dense matrices, blocks, other forms ---------------------------------------------------------------------
+    # The files of other forms import this one: they are imported where such a form is made.
 
     def matrix(self, k: int) -> Array:
         """K_k, dense; the other matrices are not evaluated."""
@@ -268,7 +269,9 @@ class KernelBank(ABC):
         """
         if not isinstance(index, tuple) or (len(index) == 2 and index[1] is Ellipsis):
             self._check_square("some samples of a bank are taken of a square one")
-            return FORMS["rows"](self, samples(index[0] if isinstance(index, tuple) else index, self.shape[0]))
+            from multikernel.banks.views import BankRows
+
+            return BankRows(self, samples(index[0] if isinstance(index, tuple) else index, self.shape[0]))
         if len(index) != 2:
             raise TypeError("a kernel bank is indexed by rows and columns: bank[rows, columns]")
         rows, columns = (np.ravel(i) if isinstance(i, np.ndarray | list) else i for i in index)
@@ -276,29 +279,45 @@ class KernelBank(ABC):
 
     def normalized(self) -> KernelBank:
         """K_ij / sqrt(K_ii K_jj) in every kernel; new samples are scaled by their own self-values."""
-        return FORMS["normalized"](self)
+        from multikernel.banks.self_valued import NormalizedBank
+
+        return NormalizedBank.of(self)
 
     def centered(self) -> KernelBank:
         """J K J in every kernel, J = I - 11'/n; new samples are centred by the training means."""
-        return FORMS["centered"](self)
+        from multikernel.banks.centered import CenteredBank
+
+        return CenteredBank.of(self)
 
     def distances(self) -> KernelBank:
         """K_ii + K_jj - 2 K_ij for every kernel: squared distances in its feature space, no longer kernel matrices."""
-        return FORMS["distances"](self)
+        from multikernel.banks.self_valued import DistanceBank
+
+        return DistanceBank.of(self)
 
     def scaled(self, factors: Array) -> KernelBank:
         """s_k K_k for factors s of shape (m,); ValueError where these are not a finite number >= 0 for each kernel."""
+        from multikernel.banks.weighted import WeightedBank
+
         s = np.asarray(factors)
         if s.shape != (len(self),) or s.dtype.kind not in "fiub" or not (np.isfinite(s) & (s >= 0)).all():
             raise ValueError(
                 f"scaled: factors must be a finite number >= 0 for each of the {len(self)} kernels, got "
                 f"{shown(factors)}"
             )
-        return FORMS["scaled"](self, s.astype(float))
+        return WeightedBank(self, s.astype(float))
+
+    def weighted(self, weight: Array) -> KernelBank:
+        """w_i w_j K_ij in every kernel of a square bank, for weights w of shape (n,); new samples have weight one."""
+        from multikernel.banks.weighted import WeightedBank
+
+        w = np.asarray(weight, dtype=float)
+        return WeightedBank(self, left=w, right=w)
 
     def weighed(self, weight: Array) -> KernelBank:
-        """w_i w_j K_ij in every kernel of a square bank, for weights w of shape (n,); new samples have weight one."""
-        return FORMS["weighed"](self, np.asarray(weight, dtype=float))
+        """The former name of ``weighted``."""
+        warn_user("bank.weighed is now bank.weighted", FutureWarning)
+        return self.weighted(weight)
 
     @property
     def _stream(self) -> Stream:

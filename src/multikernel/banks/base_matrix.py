@@ -22,7 +22,7 @@ from multikernel.kernels.views import Normalized
 
 
 @dataclass(frozen=True, eq=False)
-class Samples:
+class MatrixSamples:
     """The samples that are the rows or the columns of a matrix.
 
     Parameters
@@ -37,7 +37,7 @@ class Samples:
     ids: Array
 
     @classmethod
-    def of(cls, base: Kernel | OfDistance, values: Any, known: bool) -> Samples:
+    def of(cls, base: Kernel | OfDistance, values: Any, known: bool) -> MatrixSamples:
         """Samples of a base kernel; those of the training sample are ``known``."""
         n = values.shape[0]
         ids = np.arange(n) if known else np.full(n, -1)
@@ -48,9 +48,9 @@ class Samples:
     def __len__(self) -> int:
         return int(self.values.shape[0])
 
-    def take(self, index: Index) -> Samples:
+    def take(self, index: Index) -> MatrixSamples:
         """Some of them."""
-        return Samples(self.values[index], None if self.roots is None else self.roots[index], self.ids[index])
+        return MatrixSamples(self.values[index], None if self.roots is None else self.roots[index], self.ids[index])
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,19 +60,19 @@ class BaseMatrix:
     Parameters
     ----------
     base : a kernel, or a distance on some columns
-    rows, columns : Samples
+    rows, columns : MatrixSamples
     stored : array (r, c), B itself; None where parts of it are made when they are asked for
     """
 
     base: Kernel | OfDistance
-    rows: Samples
-    columns: Samples
+    rows: MatrixSamples
+    columns: MatrixSamples
     stored: Array | None = None
 
     @classmethod
     def of(cls, base: Kernel | OfDistance, X: Any) -> BaseMatrix:
         """The square matrix on a training sample, not stored."""
-        samples = Samples.of(base, X, known=True)
+        samples = MatrixSamples.of(base, X, known=True)
         return cls(base, samples, samples)
 
     @property
@@ -85,7 +85,9 @@ class BaseMatrix:
 
     @property
     def dtype(self) -> np.dtype[Any]:
-        return self.columns.values.dtype if self.stored is None else self.stored.dtype
+        if self.stored is None:
+            return self.columns.values.dtype
+        return self.stored.dtype
 
     def part(self, rows: Index, columns: Index) -> BaseMatrix:
         """The matrix of some rows and columns, which is not square."""
@@ -101,19 +103,23 @@ class BaseMatrix:
         """B at some rows and columns, dense, by rows."""
         if self.stored is None:
             return self.part(rows, columns).values()
-        whole, (r, c) = isinstance(columns, slice) and columns == slice(None), self.shape
+        whole = isinstance(columns, slice) and columns == slice(None)
+        r, c = self.shape
         return self.stored[rows if whole else np.ix_(positions(rows, r), positions(columns, c))]
 
     def against(self, X: Any) -> BaseMatrix:
         """The matrix of new samples against the columns, stored where this one is."""
-        new = BaseMatrix(self.base, Samples.of(self.base, X, known=False), self.columns)
-        return new if self.stored is None else replace(new, stored=new.values().astype(self.dtype, copy=False))
+        new = BaseMatrix(self.base, MatrixSamples.of(self.base, X, known=False), self.columns)
+        if self.stored is None:
+            return new
+        return replace(new, stored=new.values().astype(self.dtype, copy=False))
 
     def values(self) -> Array:
         """All of it, dense, by rows; exactly symmetric where it is square."""
         if self.stored is not None:
             return self.stored
-        X, Z = self.rows.values, None if self.square else self.columns.values
+        X = self.rows.values
+        Z = None if self.square else self.columns.values
         if self.rows.roots is None or self.columns.roots is None or not isinstance(self.base, Normalized):
             return np.ascontiguousarray(self.base(X, Z), dtype=self.dtype)
         from multikernel.banks import _powers
@@ -126,4 +132,6 @@ class BaseMatrix:
 
     def diagonal(self) -> Array:
         """B_ii of a square matrix."""
-        return self.base.diagonal(self.columns.values) if self.stored is None else np.diagonal(self.stored)
+        if self.stored is None:
+            return self.base.diagonal(self.columns.values)
+        return np.diagonal(self.stored)

@@ -4,7 +4,7 @@ powers of one matrix (four or more)   PowersBank: one matrix, never one for each
                                       memory budget
 explicit features                     FactorBank, where they are fewer than the samples
 multiples, centred kernels            a wrapper around the bank of the kernels inside
-kernels of encoded samples            EncodedBank around the bank of the kernels inside, on the encodings side by side
+kernels of encoded samples            a MappedBank around the bank of the kernels inside, on the encodings side by side
 ANOVA kernels (two or more)           PackedBank of all degrees from one recursion; in single precision, and then
                                       LazyBank, beyond the memory budget
 kernels that are costly to evaluate   a PackedBank of their own, in the same precisions
@@ -31,7 +31,6 @@ from multikernel._rules import Number
 from multikernel.banks.array_bank import ArrayBank
 from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.concatenated import ConcatenatedBank
-from multikernel.banks.encoded import EncodedBank, encoded
 from multikernel.banks.kinds import (
     FEW,
     SMALL_STACK,
@@ -48,6 +47,7 @@ from multikernel.banks.kinds import (
     rest_bank,
     subsets_bank,
 )
+from multikernel.banks.mapped import EncodedSamples, MappedBank, encoded
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import OfDistance
 from multikernel.kernels.facts import Costly, Elementary, Encodes, ExplicitFeatures, PowerOf, Wrapped
@@ -164,14 +164,18 @@ def _on_arrays(kernels: tuple[Kernel, ...], X: Any, memory: int) -> KernelBank:
     """The bank of samples of another library."""
     linear = all(any(isinstance(fact, ExplicitFeatures) for fact in kernel.facts()) for kernel in kernels)
     bank = factors_bank(kernels, X) if linear else None
-    return ArrayBank.of(kernels, X, memory) if bank is None or bank.n_features >= X.shape[0] else bank
+    if bank is None or bank.n_features >= X.shape[0]:
+        return ArrayBank.of(kernels, X, memory)
+    return bank
 
 
 def _bind(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBank:
     groups = _groups(kernels, X, storage.dtype.itemsize)
     order = np.argsort(np.concatenate([group.members for group in groups]))
     banks = tuple(group.bank(tuple(kernels[k] for k in group.members), X, storage) for group in groups)
-    return banks[0] if len(banks) == 1 else ConcatenatedBank(banks, order)
+    if len(banks) == 1:
+        return banks[0]
+    return ConcatenatedBank(banks, order)
 
 
 @dataclass(frozen=True)
@@ -255,7 +259,7 @@ def _encoded(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBan
     ]
     F = encoded(parts, X)
     resolved = tuple(kernel.resolve(Features(F.shape[1])) for kernel in inner)
-    return EncodedBank(_bind(resolved, F, storage), parts)
+    return MappedBank(_bind(resolved, F, storage), EncodedSamples(parts))
 
 
 def _place(fact: Encodes, different: list[Encodes]) -> int:

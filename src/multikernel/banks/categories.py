@@ -17,12 +17,13 @@ from typing import Any
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel.banks.threads import one_blas_thread, over_tiles
 from multikernel.kernels.samples import dense
 from multikernel.tables.table import Table, as_table, with_missing
 
 
 @dataclass(frozen=True, eq=False)
-class Columns:
+class NumericColumns:
     """How samples become columns of numbers.
 
     Parameters
@@ -43,7 +44,7 @@ class Columns:
     fill: Array
 
     @classmethod
-    def of(cls, X: Any, degree: int) -> Columns:
+    def of(cls, X: Any, degree: int) -> NumericColumns:
         """For a training sample: a table, an array or a CSR matrix."""
         table = as_table(with_missing(X))
         if table is None:
@@ -72,7 +73,9 @@ class Columns:
         table = as_table(with_missing(X))
         if table is None and not len(self.strings):
             own = np.array(dense(X), dtype=np.float64)
-            return own if self.plain else np.hstack([own, np.zeros((len(own), len(self.holes)))])
+            if self.plain:
+                return own
+            return np.hstack([own, np.zeros((len(own), len(self.holes)))])
         if table is None or not np.array_equal(table.strings, self.strings):
             raise ValueError(f"samples need strings in columns {', '.join(map(str, self.strings))}, as in training")
         absent = np.isnan(table.numbers)
@@ -89,3 +92,34 @@ class Columns:
 def _levels(column: Array) -> tuple[str | None, ...]:
     found = set(column)
     return (*sorted(found - {None}), *([None] if None in found else []))
+
+
+def weighted_squares(s: Array, X: Array, Z: Array) -> Array:
+    """sum_j s_j (x_j - z_j)^2 of all pairs, shape (len(X), len(Z)); factors may be negative."""
+    used = s != 0.0
+    s, X, Z = s[used], X[:, used], Z[:, used]
+    centre = Z.mean(axis=0) if len(Z) else 0.0  # differences do not depend on it, their digits do
+    X, Z = X - centre, Z - centre
+    with np.errstate(over="ignore"):  # new samples may be infinitely far away
+        left = _sums(X * X, s)
+        right = _sums(Z * Z, s)
+        clip = bool((s >= 0.0).all())
+    D = np.empty((len(X), len(Z)))
+    factors = X * (-2.0 * s)
+
+    def part(rows: slice) -> None:
+        with np.errstate(over="ignore", invalid="ignore"):
+            tile = np.matmul(factors[rows], Z.T, out=D[rows])
+            tile += left[rows, None]
+            tile += right
+            if clip:
+                np.maximum(tile, 0.0, out=tile)
+
+    with one_blas_thread(0):  # the rows are shared out among threads
+        over_tiles(part, D.shape)
+    return D
+
+
+def _sums(squares: Array, s: Array) -> Array:
+    """sum_j s_j x_j^2 of each sample, without the threads of NumPy's BLAS."""
+    return np.einsum("ij,j->i", squares, s)

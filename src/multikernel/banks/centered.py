@@ -20,7 +20,6 @@ import numpy as np
 from multikernel._linalg import as_columns
 from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank
-from multikernel.banks.forms import register_form
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indexed import IndexedBank
 from multikernel.banks.rotation import Rotation
@@ -55,7 +54,9 @@ class CenteredBank(WrapperBank):
 
     @property
     def n_features(self) -> int | None:
-        return None if self._features is None else self._features.n_features
+        if self._features is None:
+            return None
+        return self._features.n_features
 
     def tiles(self, rows: Index) -> Iterator[Array]:
         for means, K in zip(self.means, self.bank.tiles(rows), strict=True):
@@ -78,13 +79,19 @@ class CenteredBank(WrapperBank):
         return self.bank.apply(JC) - (self.means @ JC)[:, None, :]
 
     def pairs(self, N: Array | None = None) -> Array:
-        return super().pairs(N) if self._features is None else self._features.pairs(N)
+        if self._features is None:
+            return super().pairs(N)
+        return self._features.pairs(N)
 
     def rotation(self, Y: Array, groups: Sequence[Array] | None = None) -> Rotation | None:
-        return None if self._features is None else self._features.rotation(Y, groups)
+        if self._features is None:
+            return None
+        return self._features.rotation(Y, groups)
 
     def rotated(self, rotation: Rotation) -> KernelBank:
-        return super().rotated(rotation) if self._features is None else self._features.rotated(rotation)
+        if self._features is None:
+            return super().rotated(rotation)
+        return self._features.rotated(rotation)
 
     def quad(self, A: Array) -> Array:
         A = as_columns(A)
@@ -122,7 +129,9 @@ class CenteredBank(WrapperBank):
     def exact(self, index: Index = slice(None)) -> CenteredBank:
         """The means are taken anew: those at hand are only as exact as the entries that they were taken from."""
         bank = self.bank.exact(index)
-        return CenteredBank.of(bank) if bank.square else CenteredBank(bank, self.means[index])
+        if bank.square:
+            return CenteredBank.of(bank)
+        return CenteredBank(bank, self.means[index])
 
     def cross(self, X: Any) -> CenteredBank:
         return replace(self, bank=self.bank.cross(X))
@@ -131,7 +140,9 @@ class CenteredBank(WrapperBank):
         """All columns are kept, for the mean of a new row; a view leaves out the columns that were not asked for."""
         whole = replace(self, bank=self.bank.reference())
         everything = isinstance(columns, slice) and columns == slice(None)
-        return whole if everything else IndexedBank.of(whole, slice(0), columns)
+        if everything:
+            return whole
+        return IndexedBank.of(whole, slice(0), columns)
 
     def self_values(self, X: Any) -> Array:
         row_means = _row_means(self.bank.cross(X))
@@ -142,6 +153,3 @@ def _row_means(bank: KernelBank) -> Array:
     """The mean of every row of every kernel, which in a square bank is the column means, too."""
     c = bank.shape[1]
     return bank.apply(np.full((c, 1), 1.0 / c))[:, :, 0]
-
-
-register_form("centered", CenteredBank.of)

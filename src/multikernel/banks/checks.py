@@ -7,11 +7,11 @@ from typing import Any
 import numpy as np
 from scipy import linalg
 
-from multikernel._cholesky import factorise
 from multikernel._rules import shortened
 from multikernel._typing import Array
 from multikernel.banks.base import KernelBank
 from multikernel.banks.threads import slices
+from multikernel.numerics.cholesky import factorise
 
 _TILE = 64  # rows compared with columns at a time
 _DOUBLE, _SINGLE = 1e-10, 1e-5  # the share of the largest entry, or of the trace, that counts as rounding
@@ -25,7 +25,9 @@ def rounding(K: Array) -> float:
 def precision(K: Array) -> float:
     """The same for the precision that the entries show: numbers of single precision may be stored in double."""
     with np.errstate(over="ignore"):
-        return _SINGLE if K.dtype == np.float32 or np.array_equal(K, K.astype(np.float32)) else _DOUBLE
+        if K.dtype == np.float32 or np.array_equal(K, K.astype(np.float32)):
+            return _SINGLE
+        return _DOUBLE
 
 
 def as_array(values: Any, name: str) -> Array:
@@ -148,7 +150,8 @@ def as_positive(K: Array, name: str, psd: float | None = None, clip: bool = Fals
     """
     if _is_positive(K, rounding(K) if psd is None else psd):
         return K, 0.0
-    share, trace = precision(K) if psd is None else psd, float(np.trace(K))
+    share = precision(K) if psd is None else psd
+    trace = float(np.trace(K))
     smallest = float(linalg.eigvalsh(K.astype(np.float64), subset_by_index=(0, 0))[0])
     if smallest >= -share * max(trace, np.finfo(float).tiny):
         return K, 0.0

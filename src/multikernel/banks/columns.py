@@ -18,10 +18,9 @@ import numpy as np
 
 from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank
-from multikernel.banks.categories import Columns
+from multikernel.banks.categories import NumericColumns, weighted_squares
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indices import positions, same_samples
-from multikernel.banks.squares import weighted_squares
 from multikernel.banks.threads import one_blas_thread, over_rows, over_tiles
 
 _ULPS = 16.0  # units in the last place of the largest value: what varies by less is constant but for rounding
@@ -44,7 +43,7 @@ class ColumnDistancesBank(KernelBank):
     Z: Array
     owner: Array
     groups: int
-    columns: Columns
+    columns: NumericColumns
 
     @classmethod
     def of(cls, X: Any, degree: int = 2, owner: Array | None = None) -> ColumnDistancesBank:
@@ -65,11 +64,13 @@ class ColumnDistancesBank(KernelBank):
         """
         if degree not in (1, 2):
             raise ValueError(f"distances of columns are of degree 1 or 2, got {degree!r}")
-        columns = Columns.of(X, degree)
+        columns = NumericColumns.of(X, degree)
         own = np.arange(columns.p) if owner is None else np.asarray(owner)
         if own.shape != (columns.p,):
             raise ValueError(f"owner must name the group of each of {columns.p} features, got shape {own.shape}")
-        numbers, groups, holes = columns.numbers(X), int(own.max(initial=-1)) + 1, len(columns.holes)
+        numbers = columns.numbers(X)
+        groups = int(own.max(initial=-1)) + 1
+        holes = len(columns.holes)
         _check_range(numbers, columns)
         owner = own[columns.features]
         owner[len(owner) - holes :] = groups + np.arange(holes)
@@ -134,7 +135,9 @@ class ColumnDistancesBank(KernelBank):
         form = _form_squares if self.degree == 2 else _form_absolute
         used = self.owner >= 0
         by_column = [np.bincount(self.owner[used], form(self.X, a)[used], minlength=self.groups) for a in A.T]
-        return np.stack(by_column, axis=1) if by_column else np.zeros((self.groups, 0))
+        if by_column:
+            return np.stack(by_column, axis=1)
+        return np.zeros((self.groups, 0))
 
     def diagonal(self) -> Array:
         self._check_square("a rectangular bank has no diagonal")
@@ -178,7 +181,9 @@ class ColumnDistancesBank(KernelBank):
 
     def _sum(self, s: Array, X: Array, Z: Array) -> Array:
         """sum_j s_j |x_j - z_j|^q; scales may be negative."""
-        return weighted_squares(s, X, Z) if self.degree == 2 else _absolute(s[s != 0.0], X[:, s != 0.0], Z[:, s != 0.0])
+        if self.degree == 2:
+            return weighted_squares(s, X, Z)
+        return _absolute(s[s != 0.0], X[:, s != 0.0], Z[:, s != 0.0])
 
     def _inner_squares(self, M: Array) -> Array:
         centre = self.Z.mean(axis=0) if len(self.Z) else 0.0
@@ -209,7 +214,9 @@ class ColumnDistancesBank(KernelBank):
             return out
 
         height = max(1, _PIECE // max(1, self.Z.size))
-        return np.sum(over_rows(part, len(self.X), height), axis=0) if len(self.X) else np.zeros(len(Xt))
+        if len(self.X):
+            return np.sum(over_rows(part, len(self.X), height), axis=0)
+        return np.zeros(len(Xt))
 
 
 def _form_squares(X: Array, a: Array) -> Array:
@@ -223,7 +230,8 @@ def _form_squares(X: Array, a: Array) -> Array:
 def _form_absolute(X: Array, a: Array) -> Array:
     """sum_il a_i a_l |x_i - x_l| of each column: in their order, 2 sum_i a_i (x_i sum_l<i a_l - sum_l<i a_l x_l)."""
     order = np.argsort(X, axis=0, kind="stable")
-    x, b = np.take_along_axis(X, order, axis=0), a[order]
+    x = np.take_along_axis(X, order, axis=0)
+    b = a[order]
     x = x - x[len(x) // 2] if len(x) else x  # differences do not depend on it, their digits do
     before, weighed = np.cumsum(b, axis=0) - b, np.cumsum(b * x, axis=0) - b * x
     return 2.0 * (b * (x * before - weighed)).sum(axis=0)
@@ -233,7 +241,8 @@ def _absolute(s: Array, X: Array, Z: Array) -> Array:
     """sum_j s_j |x_j - z_j|, rows in threads."""
     from multikernel.banks import _columns
 
-    out, Zt = np.empty((len(X), len(Z))), np.ascontiguousarray(Z.T)
+    out = np.empty((len(X), len(Z)))
+    Zt = np.ascontiguousarray(Z.T)
 
     def part(rows: slice) -> None:
         _columns.weighted_sum(np.ascontiguousarray(X[rows].T), Zt, s, out[rows])
@@ -242,7 +251,7 @@ def _absolute(s: Array, X: Array, Z: Array) -> Array:
     return out
 
 
-def _check_range(numbers: Array, columns: Columns) -> None:
+def _check_range(numbers: Array, columns: NumericColumns) -> None:
     with np.errstate(over="ignore"):
         widths = np.ptp(numbers, axis=0) if len(numbers) else np.zeros(numbers.shape[1])
     least, most = 1e-301 ** (1.0 / columns.degree), 1e302 ** (1.0 / columns.degree)

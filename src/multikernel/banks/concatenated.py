@@ -25,7 +25,8 @@ def _gathered(name: str) -> Any:
     def method(self: Any, *args: Any, **named: Any) -> Any:
         return np.concatenate([getattr(bank, name)(*args, **named) for bank in self.banks])[self.order]
 
-    method.__name__, method.__doc__ = name, getattr(KernelBank, name).__doc__
+    method.__name__ = name
+    method.__doc__ = getattr(KernelBank, name).__doc__
     return method
 
 
@@ -35,7 +36,8 @@ def _each(name: str) -> Any:
     def method(self: Any, *args: Any, **named: Any) -> Any:
         return ConcatenatedBank(tuple(getattr(bank, name)(*args, **named) for bank in self.banks), self.order)
 
-    method.__name__, method.__doc__ = name, getattr(KernelBank, name).__doc__
+    method.__name__ = name
+    method.__doc__ = getattr(KernelBank, name).__doc__
     return method
 
 
@@ -76,9 +78,14 @@ class ConcatenatedBank(KernelBank):
 
     # -- passes --------------------------------------------------------------------------------------------------
 
-    apply, inner, hadamard_apply = _gathered("apply"), _gathered("inner"), _gathered("hadamard_apply")
-    quad, quads = _gathered("quad"), _gathered("quads")
-    diagonal, traces, self_values = _gathered("diagonal"), _gathered("traces"), _gathered("self_values")
+    apply = _gathered("apply")
+    inner = _gathered("inner")
+    hadamard_apply = _gathered("hadamard_apply")
+    quad = _gathered("quad")
+    quads = _gathered("quads")
+    diagonal = _gathered("diagonal")
+    traces = _gathered("traces")
+    self_values = _gathered("self_values")
     held_out_self_values = _gathered("held_out_self_values")
 
     def tiles(self, rows: Index) -> Iterator[Array]:
@@ -134,13 +141,18 @@ class ConcatenatedBank(KernelBank):
 
     # -- parts ---------------------------------------------------------------------------------------------------
 
-    block, cross, reference, compact = _each("block"), _each("cross"), _each("reference"), _each("compact")
+    block = _each("block")
+    cross = _each("cross")
+    reference = _each("reference")
+    compact = _each("compact")
     principal = _each("principal")
 
     def unrounded(self) -> KernelBank:
         banks = tuple(bank.unrounded() for bank in self.banks)
         same = all(new is old for new, old in zip(banks, self.banks, strict=True))
-        return self if same or not self.square else ConcatenatedBank(banks, self.order)
+        if same or not self.square:
+            return self
+        return ConcatenatedBank(banks, self.order)
 
     def select(self, index: Index) -> ConcatenatedBank:
         return self._chosen(index, lambda bank, own: bank.select(own))

@@ -12,12 +12,8 @@ from functools import reduce
 import numpy as np
 
 from multikernel._work import Work
+from multikernel.tuning import BLAS_OPERATION, KERNEL_CALL, KERNEL_VALUE, PASS_ENTRY, STORED_BYTE
 
-STORED = 3.0e-10  # seconds for each stored entry in a pass over the symmetric halves, counted over whole matrices
-VALUE = 3.0e-9  # for each kernel value that is evaluated from samples
-OPERATION = 1.0 / 30e9  # of the linear algebra library, a multiplication and an addition counting as two
-_WRITTEN = 1.0e-9  # for each byte that is stored for the first time
-_CALL = 2e-5  # for each kernel, whatever the samples
 NONE = Work()
 
 
@@ -46,14 +42,14 @@ class BankCost:
     beside: float = 0.0
 
     @classmethod
-    def evaluated(cls, m: int, n: int, value: float = VALUE) -> BankCost:
+    def evaluated(cls, m: int, n: int, value: float = KERNEL_VALUE) -> BankCost:
         """Of a bank that stores nothing: each value of every matrix takes so many seconds."""
-        return cls(m, n, sweep=Work(arithmetic=value * m * float(n) ** 2, steps=_CALL * m))
+        return cls(m, n, sweep=Work(arithmetic=value * m * float(n) ** 2, steps=KERNEL_CALL * m))
 
     @classmethod
     def stored(cls, m: int, n: int, held: float) -> BankCost:
         """Of matrices that are there."""
-        return cls(m, n, sweep=Work(memory=STORED * m * float(n) ** 2), held=held)
+        return cls(m, n, sweep=Work(memory=PASS_ENTRY * m * float(n) ** 2), held=held)
 
     @classmethod
     def together(cls, parts: list[BankCost]) -> BankCost:
@@ -76,7 +72,7 @@ class BankCost:
     def of_matrices(self) -> BankCost:
         """Of matrices that a user gives, each of which is factored to see that it is a kernel's."""
         n = float(self.n)
-        factored = Work(algebra=OPERATION * self.m * n**3 / 3.0, memory=_WRITTEN * self.held)
+        factored = Work(algebra=BLAS_OPERATION * self.m * n**3 / 3.0, memory=STORED_BYTE * self.held)
         return replace(self, made=factored, beside=3.0 * 8.0 * n**2)
 
     def block(self, rows: int) -> BankCost:
@@ -116,7 +112,7 @@ def packed(evaluated: BankCost, pairs: Work, memory: float, itemsize: int, matri
         return evaluated
     return replace(
         BankCost.stored(m, n, held),
-        made=pairs + Work(memory=_WRITTEN * held),
+        made=pairs + Work(memory=STORED_BYTE * held),
         exact=pairs if itemsize < np.dtype(float).itemsize else NONE,
         beside=matrices * 8.0 * n * n,
     )

@@ -19,7 +19,7 @@ from multikernel._linalg import as_columns, product, squared
 from multikernel._typing import Array, Index
 from multikernel._work import Work
 from multikernel.banks.base import KernelBank
-from multikernel.banks.cost import OPERATION, STORED, BankCost
+from multikernel.banks.cost import BankCost
 from multikernel.banks.factor_gram import FactorGram, few_features
 from multikernel.banks.gram import Gram
 from multikernel.banks.indices import positions, same_samples, unit_roundoff
@@ -27,6 +27,7 @@ from multikernel.banks.rotation import Rotation
 from multikernel.banks.thin_root import Squares
 from multikernel.banks.threads import over_rows
 from multikernel.kernels.samples import as_floats, dense, scaled_rows
+from multikernel.tuning import BLAS_OPERATION, PASS_ENTRY
 
 _COPIED = 1 << 21  # features that are copied at a time: 16 MB
 
@@ -61,7 +62,9 @@ class FactorBank(KernelBank):
 
     @property
     def rounding(self) -> float:
-        return 2.0**-53 if foreign(self.F) else unit_roundoff(self.F.dtype)
+        if foreign(self.F):
+            return 2.0**-53
+        return unit_roundoff(self.F.dtype)
 
     @property
     def n_features(self) -> int:
@@ -71,7 +74,11 @@ class FactorBank(KernelBank):
         n, q = self.F.shape
         values = float(getattr(self.F, "nnz", n * q))
         # passes go over the features where they are few, and over a matrix that is made of them elsewhere
-        one = Work(memory=2.0 * STORED * values) if few_features(q, n) else Work(algebra=2.0 * OPERATION * values * n)
+        one = (
+            Work(memory=2.0 * PASS_ENTRY * values)
+            if few_features(q, n)
+            else Work(algebra=2.0 * BLAS_OPERATION * values * n)
+        )
         return BankCost(len(self), n, q, sweep=one)
 
     def by_features(self) -> tuple[FactorBank, Array]:
@@ -202,12 +209,13 @@ class FactorBank(KernelBank):
         if foreign(self.H):
             on_host = replace(self, F=host(self.F), H=host(self.H))
             return replace(on_host, F=on_host.H if self.square else on_host.F).about_mean(weight)
-        H, root = dense(self.H), np.ones(c) if weight is None else np.sqrt(weight)
+        H = dense(self.H)
+        root = np.ones(c) if weight is None else np.sqrt(weight)
         mean = np.average(H, axis=0, weights=weight)
         H = root[:, None] * (H - mean)
         return replace(self, F=H if self.square else dense(self.F) - mean, H=H)
 
-    def weighed(self, weight: Array) -> FactorBank:
+    def weighted(self, weight: Array) -> FactorBank:
         F = scaled_rows(self.F, weight if foreign(self.F) else weight.astype(self.F.dtype, copy=False))
         return replace(self, F=F, H=F)
 
@@ -228,7 +236,9 @@ class FactorBank(KernelBank):
 
     def unrounded(self) -> FactorBank:
         """Features are stored in double precision then: they are the kernels, and no matrix."""
-        return self if foreign(self.F) or self.F.dtype == np.float64 or not self.square else self.exact()
+        if foreign(self.F) or self.F.dtype == np.float64 or not self.square:
+            return self
+        return self.exact()
 
     def exact(self, index: Index = slice(None)) -> FactorBank:
         chosen = self.select(index)

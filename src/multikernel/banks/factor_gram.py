@@ -10,7 +10,6 @@ from scipy import linalg
 from scipy.linalg import blas
 
 from multikernel._arrays import foreign, host, namespace, taken
-from multikernel._cholesky import factor_of, solved
 from multikernel._linalg import product, squared
 from multikernel._memory import check_memory
 from multikernel._typing import Array
@@ -18,6 +17,7 @@ from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.thin_root import Squares, ThinRoot
 from multikernel.banks.weighed_features import WeighedFeatures
 from multikernel.kernels.samples import dense, scaled_columns, scaled_rows
+from multikernel.numerics.cholesky import factor_of, solved
 
 _FEW = 20  # features are few where there are at least so many samples for each: steps on them cost less than rows of K
 _SMALL = 1000  # samples; the rows of a smaller matrix cost less than steps on features
@@ -171,7 +171,8 @@ class FactorGram(Gram):
 
     def thin(self) -> ThinRoot | None:
         kept = np.flatnonzero(self.weights)
-        sparse, square = hasattr(self.F, "tocsr"), self.F is self.H
+        sparse = hasattr(self.F, "tocsr")
+        square = self.F is self.H
         if sparse or not square or len(kept) >= self.shape[0] or (self.weights < 0).any():
             return None
         return ThinRoot(self.squares or Squares(host(self.F)), kept, np.sqrt(self.weights[kept]))

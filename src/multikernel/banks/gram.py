@@ -19,11 +19,11 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import blas
 
-from multikernel._cholesky import factor_of, factorise, solved
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.banks.thin_root import ThinRoot
 from multikernel.banks.threads import over_rows, over_tiles
+from multikernel.numerics.cholesky import factor_of, factorise, solved
 
 _HIDDEN = 4.0  # times the unit roundoff and the largest entry: what rounding of the entries adds to a quadratic form
 
@@ -167,7 +167,8 @@ class DenseGram(Gram):
         ):  # summed in double precision: certificates are differences of sums
             from multikernel.banks import _dense
 
-            sums, v = np.empty(len(self.K)), V.astype(np.float64)
+            sums = np.empty(len(self.K))
+            v = V.astype(np.float64)
             over_rows(lambda r: _dense.multiply(self.K, v, sums, r.start, r.stop), len(sums), 64)
             return sums
         return product(self.K, V)

@@ -94,10 +94,14 @@ class IndexedBank(KernelBank):
 
     def unrounded(self) -> KernelBank:
         parent = self.parent.unrounded()
-        return self if parent is self.parent or not self.same else parent.block(self.rows, self.rows)
+        if parent is self.parent or not self.same:
+            return self
+        return parent.block(self.rows, self.rows)
 
     def principal(self, rows: Array) -> KernelBank:
-        return self.parent.principal(self.rows[rows]) if self.same else self.block(rows, rows)
+        if self.same:
+            return self.parent.principal(self.rows[rows])
+        return self.block(rows, rows)
 
     def exact(self, index: Index = slice(None)) -> KernelBank:
         exact = self.parent.exact(index)

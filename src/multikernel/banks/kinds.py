@@ -77,12 +77,15 @@ def gaussians_bank(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> Ker
     columns = [tuple(_columns(fact.columns, X).tolist()) for fact in facts]
     gammas = np.array([fact.kernel.gamma for fact in facts], dtype=float)
     bank = SubsetRBFBank.each(X, columns, gammas, storage.dtype)
-    return bank.stored() if _halves(len(kernels), X) * storage.dtype.itemsize <= storage.memory else bank
+    if _halves(len(kernels), X) * storage.dtype.itemsize <= storage.memory:
+        return bank.stored()
+    return bank
 
 
 def _matrix(base: Kernel | OfDistance, X: Any, storage: Storage) -> BaseMatrix:
     """The matrix that several kernels share: stored in the precision that fits the budget, else made on demand."""
-    matrix, dtype = BaseMatrix.of(base, X), storage.precision(X.shape[0] ** 2)
+    matrix = BaseMatrix.of(base, X)
+    dtype = storage.precision(X.shape[0] ** 2)
     if dtype is None:
         return matrix
     fits = X.shape[0] ** 2 * X.dtype.itemsize <= storage.memory
@@ -99,7 +102,9 @@ def factors_bank(kernels: tuple[Kernel, ...], X: Any) -> FactorBank:
 
 
 def _columns(columns: Columns | None, X: Any) -> Array:
-    return np.arange(X.shape[1]) if columns is None else np.asarray(columns, dtype=int)
+    if columns is None:
+        return np.arange(X.shape[1])
+    return np.asarray(columns, dtype=int)
 
 
 def anova_bank(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBank:
@@ -117,7 +122,9 @@ def subsets_bank(subsets: tuple[Columns, ...], gammas: tuple[float, ...], X: Any
         row[: len(columns)] = columns
     bank = SubsetRBFBank.of(X, table, np.array(gammas), storage.dtype)
     stack = _halves(len(bank), X) * storage.dtype.itemsize
-    return bank.stored() if stack <= min(storage.memory, SMALL_STACK) else bank
+    if stack <= min(storage.memory, SMALL_STACK):
+        return bank.stored()
+    return bank
 
 
 def rest_bank(kernels: tuple[Kernel, ...], X: Any, storage: Storage) -> KernelBank:

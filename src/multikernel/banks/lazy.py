@@ -17,19 +17,19 @@ from multikernel._typing import Array, Index
 from multikernel._work import Work
 from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.checks import real
-from multikernel.banks.cost import OPERATION, BankCost, packed
-from multikernel.banks.halves import fill, of_squares
+from multikernel.banks.cost import BankCost, packed
 from multikernel.banks.indices import positions, same_samples, unit_roundoff
 from multikernel.banks.packed import PackedBank
 from multikernel.banks.packing import pack
 from multikernel.banks.powers import running_powers
-from multikernel.banks.profiles import profiles
+from multikernel.banks.profiles import fill, of_squares, profiles
 from multikernel.banks.threads import over_rows
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.distance import OfDistance
 from multikernel.kernels.facts import Costly, Elementary, PowerOf
 from multikernel.kernels.interactions import TILE_VALUES, elementary, elementary_diagonals
 from multikernel.kernels.samples import as_floats, dense, in_double
+from multikernel.tuning import BLAS_OPERATION
 
 _SMALL_MATRIX = 1 << 22  # values: larger matrices are formed one at a time, not one for each thread
 
@@ -63,11 +63,14 @@ class LazyBank(KernelBank):
         return unit_roundoff(self.X.dtype)
 
     def cost(self, memory: float = 0.0, itemsize: int = 8) -> BankCost:
-        m, (n, p) = len(self), self.Z.shape
+        m = len(self)
+        n, p = self.Z.shape
         evaluated = BankCost.evaluated(m, n)
-        whole = evaluated.sweep + Work(algebra=OPERATION * 2.0 * m * p * float(n) ** 2)
+        whole = evaluated.sweep + Work(algebra=BLAS_OPERATION * 2.0 * m * p * float(n) ** 2)
         cost = packed(replace(evaluated, sweep=whole), whole, memory, itemsize)
-        return cost if all(map(_known, self.kernels)) else replace(cost, made=None)
+        if all(map(_known, self.kernels)):
+            return cost
+        return replace(cost, made=None)
 
     def tiles(self, rows: Index) -> Iterator[Array]:
         X = self.X[rows]
@@ -85,11 +88,15 @@ class LazyBank(KernelBank):
         return replace(self, kernels=tuple(self.kernels[k] for k in positions(index, len(self))))
 
     def principal(self, rows: Array) -> KernelBank:
-        return stack(self.kernels, self.X[rows]) if self.square else self.block(rows, rows)
+        if self.square:
+            return stack(self.kernels, self.X[rows])
+        return self.block(rows, rows)
 
     def unrounded(self) -> LazyBank:
         X = in_double(self.X)
-        return self if X is self.X or not self.square else LazyBank(self.kernels, X, X)
+        if X is self.X or not self.square:
+            return self
+        return LazyBank(self.kernels, X, X)
 
     def exact(self, index: Index = slice(None)) -> KernelBank:
         chosen = self.select(index)
@@ -122,7 +129,8 @@ def stack(kernels: tuple[Kernel, ...], X: Any, memory: int = MEMORY, dtype: Any 
     memory : bytes that the stack may take
     dtype : the precision in which matrices are stored; None is X's own
     """
-    n, stored = X.shape[0], np.dtype(X.dtype if dtype is None else dtype)
+    n = X.shape[0]
+    stored = np.dtype(X.dtype if dtype is None else dtype)
     length = n * (n + 1) // 2
     if len(kernels) * length * stored.itemsize > memory:
         return LazyBank(kernels, X, X)
@@ -156,7 +164,9 @@ def anova_stack(kernels: tuple[Kernel, ...], facts: list[Elementary], X: Any, dt
     X : array or CSR matrix
     dtype : the precision in which matrices are stored
     """
-    samples, kernel, degree = dense(X), facts[0].kernel, max(fact.degree for fact in facts)
+    samples = dense(X)
+    kernel = facts[0].kernel
+    degree = max(fact.degree for fact in facts)
     n = len(samples)
     packed = np.empty((len(facts), n * (n + 1) // 2), dtype=dtype)
     diagonals = elementary_diagonals(kernel, samples, degree)
@@ -165,7 +175,8 @@ def anova_stack(kernels: tuple[Kernel, ...], facts: list[Elementary], X: Any, dt
     def fill(rows: slice) -> None:
         values = elementary(kernel, samples[rows], samples[: rows.stop], degree)
         for k, fact in enumerate(facts):
-            d, K = fact.degree, values[fact.degree]
+            d = fact.degree
+            K = values[fact.degree]
             if fact.normalized:
                 K = np.clip(K * inverse[d][rows, None] * inverse[d][: rows.stop], -1.0, 1.0)
             for r, i in enumerate(range(rows.start, rows.stop)):

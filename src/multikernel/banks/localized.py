@@ -18,8 +18,8 @@ from multikernel.banks.base import KernelBank
 from multikernel.banks.concatenated import ConcatenatedBank
 from multikernel.banks.memberships import Memberships
 from multikernel.banks.placed import PlacedBank
-from multikernel.banks.weighed import WeighedBank
-from multikernel.banks.wrappers import asked
+from multikernel.banks.weighted import WeightedBank
+from multikernel.banks.wrappers import delegate
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -76,17 +76,26 @@ class LocalizedBank(KernelBank):
         rows, columns = np.flatnonzero(left), np.flatnonzero(right)
         some = self.local and (len(rows) < len(left) or len(columns) < len(right))
         if not some:
-            return WeighedBank(self.whole, left, right)
+            return WeightedBank(self.whole, left=left, right=right)
         block = self.whole.principal(rows) if self.square else self.whole.block(rows, columns)
-        return PlacedBank(WeighedBank(block, left[rows], right[columns]), rows, columns, self.shape, self.square)
+        weighted = WeightedBank(block, left=left[rows], right=right[columns])
+        return PlacedBank(weighted, rows, columns, self.shape, self.square)
 
     def tiles(self, rows: Index) -> Iterator[Array]:
         return self.bank.tiles(rows)
 
-    combine, combine_all, apply = asked("combine"), asked("combine_all"), asked("apply")
-    quad, quads, inner, matrix = asked("quad"), asked("quads"), asked("inner"), asked("matrix")
-    pairs, pair_forms, hadamard_apply = asked("pairs"), asked("pair_forms"), asked("hadamard_apply")
-    diagonal, traces = asked("diagonal"), asked("traces")
+    combine = delegate("combine")
+    combine_all = delegate("combine_all")
+    apply = delegate("apply")
+    quad = delegate("quad")
+    quads = delegate("quads")
+    inner = delegate("inner")
+    matrix = delegate("matrix")
+    pairs = delegate("pairs")
+    pair_forms = delegate("pair_forms")
+    hadamard_apply = delegate("hadamard_apply")
+    diagonal = delegate("diagonal")
+    traces = delegate("traces")
 
     def block(self, rows: Index, columns: Index) -> LocalizedBank:
         part = self.whole.block(rows, columns)
@@ -103,7 +112,9 @@ class LocalizedBank(KernelBank):
 
     def unrounded(self) -> KernelBank:
         whole = self.whole.unrounded()
-        return self if whole is self.whole or not self.square else replace(self, whole=whole)
+        if whole is self.whole or not self.square:
+            return self
+        return replace(self, whole=whole)
 
     def compact(self) -> LocalizedBank:
         return replace(self, whole=self.whole.compact())
@@ -115,7 +126,8 @@ class LocalizedBank(KernelBank):
         return replace(self, whole=self.whole.reference(columns), left=self.left[:, :0], right=self.right[:, columns])
 
     def self_values(self, X: Any) -> Array:
-        values, h = self.whole.self_values(X), self.rule.of(X).T
+        values = self.whole.self_values(X)
+        h = self.rule.of(X).T
         return np.reshape(h[:, None, :] ** 2 * values, (-1, values.shape[1]))[self.chosen]
 
     def held_out_self_values(self, rows: Index, columns: Index) -> Array:

@@ -11,9 +11,10 @@ from multikernel._typing import Array, Index
 from multikernel._work import Work
 from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.base_matrix import BaseMatrix
-from multikernel.banks.cost import OPERATION, VALUE, BankCost
+from multikernel.banks.cost import BankCost
 from multikernel.banks.indices import positions, same_samples, unit_roundoff
 from multikernel.kernels.samples import as_floats, in_double
+from multikernel.tuning import BLAS_OPERATION, KERNEL_VALUE
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -27,7 +28,7 @@ class OneMatrixBank(KernelBank):
 
     B: BaseMatrix
 
-    _value: ClassVar[float] = VALUE  # seconds for each entry
+    _value: ClassVar[float] = KERNEL_VALUE  # seconds for each entry
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -47,7 +48,7 @@ class OneMatrixBank(KernelBank):
         sizes = [size for size in sorted({itemsize, 4}, reverse=True) if n * n * size <= memory]
         size = stored.itemsize if stored is not None else sizes[0] if sizes else 0
         evaluated = BankCost.evaluated(len(self), n, self._value)
-        product = Work(algebra=2.0 * OPERATION * self.B.columns.values.shape[1] * float(n) ** 2)
+        product = Work(algebra=2.0 * BLAS_OPERATION * self.B.columns.values.shape[1] * float(n) ** 2)
         if not size:
             return replace(evaluated, sweep=evaluated.sweep + product)
         exact = evaluated.sweep + product if size < np.dtype(float).itemsize else Work()

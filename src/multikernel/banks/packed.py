@@ -53,17 +53,23 @@ class PackedBank(StoredBank):
     def cost(self, memory: float = 0.0, itemsize: int = 8) -> BankCost:
         known = BankCost.stored(len(self), self.n, float(self.stack.itemsize * len(self) * self.stack.shape[1]))
         rounded = self.stack.itemsize < np.dtype(float).itemsize and self.origin.square
-        return replace(known, exact=0.5 * self.origin.cost().sweep) if rounded else known
+        if rounded:
+            return replace(known, exact=0.5 * self.origin.cost().sweep)
+        return known
 
     @cached_property
     def places(self) -> Array:
         """The row of each kernel in the stack, int array (m,)."""
-        return np.arange(len(self.stack)) if self.kept is None else self.kept
+        if self.kept is None:
+            return np.arange(len(self.stack))
+        return self.kept
 
     @property
     def packed(self) -> Array:
         """The halves of this bank's kernels, shape (m, n (n + 1) / 2): the stack itself, or a copy of some of it."""
-        return self.stack if self.kept is None else self.stack[self.kept]
+        if self.kept is None:
+            return self.stack
+        return self.stack[self.kept]
 
     @property
     def shape(self) -> tuple[int, int]:
@@ -114,7 +120,8 @@ class PackedBank(StoredBank):
         from multikernel.banks import _packed
 
         used = np.flatnonzero(W.any(axis=0))  # matrices without weight are not read
-        own, chosen = np.ascontiguousarray(W[:, used], dtype=np.float64), self.places[used]
+        own = np.ascontiguousarray(W[:, used], dtype=np.float64)
+        chosen = self.places[used]
         pairs = max(_SHORTEST, _PIECE // max(1, own.size))
         return lambda r, out: _packed.sums(self.stack, chosen, own, out, r.start, r.stop), pairs
 
@@ -129,7 +136,9 @@ class PackedBank(StoredBank):
 
     def quad(self, A: Array) -> Array:
         A = as_columns(A)
-        return self.quads(A).sum(axis=1) if A.shape[1] <= _FEW_COLUMNS else self.inner(A @ A.T)
+        if A.shape[1] <= _FEW_COLUMNS:
+            return self.quads(A).sum(axis=1)
+        return self.inner(A @ A.T)
 
     def quads(self, A: Array) -> Array:
         from multikernel.banks import _packed
@@ -147,7 +156,8 @@ class PackedBank(StoredBank):
         from multikernel.banks import _packed
 
         self._check("rows", len(M), self.n, "samples")
-        p, out = weights_of_pairs(M.astype(np.float64, copy=False)), np.empty(len(self))
+        p = weights_of_pairs(M.astype(np.float64, copy=False))
+        out = np.empty(len(self))
         self._over_kernels(lambda r: _packed.inner(self.stack, self.places, p, out, r.start, r.stop), 1)
         return out
 
@@ -180,7 +190,8 @@ class PackedBank(StoredBank):
 
     def pairs(self, N: Array | None = None) -> Array:
         """Off-diagonal entries count twice: <K_j, K_k> = 2 p_j'p_k - diag_j'diag_k."""
-        weights, total = None if N is None else weights_of_pairs(N), np.zeros((len(self), len(self)))
+        weights = None if N is None else weights_of_pairs(N)
+        total = np.zeros((len(self), len(self)))
         for part in slices(self.stack.shape[1], max(1, _VALUES // max(1, len(self)))):
             P = self._columns(part).astype(np.float64, copy=False)
             total += (P if weights is None else P * weights[part]) @ P.T
@@ -216,11 +227,15 @@ class PackedBank(StoredBank):
 
     def unrounded(self) -> KernelBank:
         """Matrices without samples are the kernels, whatever the precision in which they were given."""
-        return self.origin.unrounded() if self.stack.dtype != np.float64 and self.origin.square else self
+        if self.stack.dtype != np.float64 and self.origin.square:
+            return self.origin.unrounded()
+        return self
 
     def exact(self, index: Index = slice(None)) -> KernelBank:
         chosen = self.select(index)
         if self.stack.dtype == np.float64:
             return chosen
         exact = chosen.origin.exact()
-        return exact if exact.square else replace(chosen, stack=chosen.packed.astype(np.float64), kept=None)
+        if exact.square:
+            return exact
+        return replace(chosen, stack=chosen.packed.astype(np.float64), kept=None)

@@ -74,7 +74,8 @@ def products_of_pairs(B: Array, pairs: slice) -> Array:
 
     Nothing of the size of b b' is made, which many samples have no memory for.
     """
-    out, at = np.empty((len(B), pairs.stop - pairs.start)), 0
+    out = np.empty((len(B), pairs.stop - pairs.start))
+    at = 0
     i, j = (int(each[0]) for each in packed_pairs(np.array([pairs.start])))
     while at < out.shape[1]:
         count = min(i + 1 - j, out.shape[1] - at)
@@ -82,7 +83,8 @@ def products_of_pairs(B: Array, pairs: slice) -> Array:
         at, j = at + count, j + count
         if j > i:
             out[:, at - 1] /= 2.0  # the sample with itself counts once
-            i, j = i + 1, 0
+            i = i + 1
+            j = 0
     return out
 
 

@@ -74,7 +74,9 @@ class PowersBank(OneMatrixBank):
     def quad(self, A: Array) -> Array:
         from multikernel.banks import _powers
 
-        A, B, top = np.ascontiguousarray(as_columns(A), dtype=np.float64), self.B.stored, self._top
+        A = np.ascontiguousarray(as_columns(A), dtype=np.float64)
+        B = self.B.stored
+        top = self._top
         support = np.flatnonzero(A.any(axis=1))
         if B is not None and len(support) > _MOST * len(A):
             forms = self._sum(lambda r: _powers.outer_forms(B, A, A, True, top, r.start, r.stop), len(A), top)
@@ -83,7 +85,8 @@ class PowersBank(OneMatrixBank):
 
         def rows(r: slice) -> Array:
             """The samples that take part, a few rows at a time: no second n x n matrix."""
-            part, R = self.B.entries(support[r], support[r.start :]), L[r.start :]
+            part = self.B.entries(support[r], support[r.start :])
+            R = L[r.start :]
             return _powers.outer_forms(part, R, R, True, top, 0, len(part))
 
         return self._sum(rows, len(support), top)[self.degrees]
@@ -92,7 +95,9 @@ class PowersBank(OneMatrixBank):
         if self.B.stored is None:
             return super().quads(A)
         forms = [self.quad(a) for a in A.T]  # faster than tiles, of a matrix that is at hand
-        return np.stack(forms, axis=1) if forms else np.zeros((len(self), 0))
+        if forms:
+            return np.stack(forms, axis=1)
+        return np.zeros((len(self), 0))
 
     def inner(self, M: Array) -> Array:
         return self._weighted_sums(M, self._top)[self.degrees]
@@ -129,7 +134,8 @@ class PowersBank(OneMatrixBank):
 
 def running_powers(B: Array, degrees: Sequence[int] | Array) -> Iterator[Array]:
     """B^d elementwise for every d in turn, each from the one before where that is smaller, and written over it."""
-    power, reached = np.ones_like(B), 0
+    power = np.ones_like(B)
+    reached = 0
     for degree in degrees:
         if degree < reached:
             power[:], reached = 1.0, 0
@@ -145,7 +151,9 @@ def raised(B: Array, power: int) -> Array:
         return B
     root = raised(B, power // 2)
     square: Array = root * root
-    return np.multiply(square, B, out=square) if power % 2 else square
+    if power % 2:
+        return np.multiply(square, B, out=square)
+    return square
 
 
 def coefficients(degrees: Array, weights: Array, dtype: np.dtype[Any]) -> Array:

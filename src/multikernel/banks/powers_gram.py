@@ -67,7 +67,9 @@ class PowersGram(Gram):
         return np.polynomial.polynomial.polyval(self.matrix.diagonal(), self.coef)
 
     def dense(self) -> Array:
-        return self._symmetric_of(self.matrix) if self.matrix.square else self._dense_of(self.matrix)
+        if self.matrix.square:
+            return self._symmetric_of(self.matrix)
+        return self._dense_of(self.matrix)
 
     def principal(self, index: Array) -> DenseGram:
         return DenseGram(self._symmetric_of(self.matrix.principal(index)))

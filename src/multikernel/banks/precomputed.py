@@ -68,7 +68,8 @@ def precomputed(
     matrices = list(_matrices(K))
     if names is not None and len(names) != len(matrices):
         raise ValueError(f"precomputed: {len(matrices)} kernels need as many names, got {len(names)}")
-    m, n = len(matrices), matrices[0].shape[0]
+    m = len(matrices)
+    n = matrices[0].shape[0]
     called = [f"kernel {k}" if names is None else f"kernel {names[k]!r}" for k in range(m)]
     known = np.stack([_known(matrix) for matrix in matrices]) if any(map(_has_gaps, matrices)) else None
     if known is not None:
@@ -194,7 +195,9 @@ def _known(K: Array) -> Array:
 
 def _filled(K: Array, known: Array) -> Array:
     """Zeros where nothing is known."""
-    return K if known.all() else np.where(known, K, K.dtype.type(0.0))
+    if known.all():
+        return K
+    return np.where(known, K, K.dtype.type(0.0))
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -245,7 +248,9 @@ class Precomputed(KernelBank):
 
     def cross(self, X: Any) -> KernelBank:
         whole = rectangular(X, self.m, self.n, self.names, self.known)
-        return whole if self.columns is None else whole.block(slice(None), self.columns)
+        if self.columns is None:
+            return whole
+        return whole.block(slice(None), self.columns)
 
     def self_values(self, X: Any) -> Array:
         raise ValueError(

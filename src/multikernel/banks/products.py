@@ -19,11 +19,10 @@ import numpy as np
 
 from multikernel._typing import Array, Index
 from multikernel.banks.base import KernelBank
-from multikernel.banks.categories import Columns
+from multikernel.banks.categories import NumericColumns, weighted_squares
 from multikernel.banks.columns import ColumnDistancesBank
 from multikernel.banks.gram import DenseGram, Gram
 from multikernel.banks.indices import positions, same_samples
-from multikernel.banks.squares import weighted_squares
 from multikernel.banks.threads import one_blas_thread, over_tiles
 
 _ROUNDING = 4.0 * float(np.finfo(float).eps)  # of the largest eigenvalue, for each column: less is nothing
@@ -44,7 +43,7 @@ class ColumnProductsBank(KernelBank):
     Z: Array
     first: Array
     second: Array
-    columns: Columns
+    columns: NumericColumns
 
     @classmethod
     def of(cls, X: Any) -> ColumnProductsBank:

@@ -2,6 +2,9 @@
 
 Where two kernels in a row are exp(-gamma D) and the second gamma is a small whole multiple of the first, the second
 matrix is a power of the first and needs no exponential.
+
+``fill`` makes packed halves of such kernels, some rows of the lower triangle at a time: neither a whole matrix nor its
+other half is formed, and a tile of distances stays in the cache until every kernel of them is evaluated on it.
 """
 
 from __future__ import annotations
@@ -14,15 +17,19 @@ import numpy as np
 
 from multikernel._typing import Array, Index
 from multikernel.banks.base import MEMORY, KernelBank
+from multikernel.banks.checks import real
 from multikernel.banks.indices import positions
 from multikernel.banks.one_matrix import OneMatrixBank
 from multikernel.banks.packed import PackedBank
-from multikernel.banks.packing import pack
+from multikernel.banks.packing import pack, pairs_of_rows
 from multikernel.banks.powers import raised
-from multikernel.kernels.distance import DistanceKernel, ExponentialKernel
+from multikernel.banks.threads import one_blas_thread, over_rows
+from multikernel.kernels.distance import DistanceKernel, ExponentialKernel, OfDistance, far_middle, squared_distances
 
 _LARGEST_POWER = 8  # a higher power takes as long as an exponential
 _LONGEST_CHAIN = 32  # rounding grows with the product of the powers since the last exponential
+_TILE_VALUES = 1 << 18  # of a tile of distances: 2 MB
+_LEAST_ROWS = 64
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -45,7 +52,8 @@ class ProfilesBank(OneMatrixBank):
 
     def exact(self, index: Index = slice(None)) -> KernelBank:
         """Stored where that fits: a pass over stored entries is ten times faster than exponentials."""
-        chosen, n = self.select(index), self.shape[1]
+        chosen = self.select(index)
+        n = self.shape[1]
         if not self.square:
             return chosen
         chosen = chosen._in_double()
@@ -75,8 +83,71 @@ def profiles(kernels: Sequence[DistanceKernel], D: Array) -> Iterator[Array]:
         power = round(min(ratio, _LONGEST_CHAIN))
         whole = 1 <= power <= _LARGEST_POWER and abs(ratio - power) <= 1e-14 * power
         if whole and chain * power <= _LONGEST_CHAIN:
-            K, chain = raised(K, power), chain * power
+            K = raised(K, power)
+            chain = chain * power
         else:
-            K, chain = kernel.profile(D), 1
+            K = kernel.profile(D)
+            chain = 1
         before = gamma
         yield K
+
+
+@dataclass(frozen=True, eq=False)
+class _Squares:
+    """|x_i - x_j|^2 = |x_i|^2 + |x_j|^2 - 2 x_i'x_j for j <= i."""
+
+    X: Array
+    lengths: Array
+
+    @classmethod
+    def of(cls, X: Array) -> _Squares:
+        middle = far_middle(X)
+        X = np.ascontiguousarray(X) if middle is None else X - middle
+        return cls(X, np.einsum("ij,ij->i", X, X))
+
+    def rows(self, rows: slice) -> Array:
+        """The packed entries of these rows."""
+        D = (-2.0 * self.X[rows]) @ self.X[: rows.stop].T
+        D += self.lengths[rows, None]
+        D += self.lengths[: rows.stop]
+        np.maximum(D, 0.0, out=D)
+        np.fill_diagonal(D[:, rows], 0.0)
+        return np.concatenate([row[: i + 1] for i, row in enumerate(D, start=rows.start)])
+
+
+def of_squares(fact: Any, X: Any) -> bool:
+    """Whether ``fill`` makes the half of a kernel that states this: it is one of squared distances in some columns."""
+    if not isinstance(fact, OfDistance):
+        return False
+    plain = fact.kernel.distance is squared_distances and _follows_profile(type(fact.kernel))
+    several = isinstance(X, np.ndarray) and (X.shape[1] if fact.columns is None else len(fact.columns)) > 1
+    return plain and several and X.dtype == np.float64
+
+
+def _follows_profile(kind: type[DistanceKernel]) -> bool:
+    """Whether values of a kernel are those of its profile: a class may have written another ``__call__``."""
+    exponential = kind.__call__ is ExponentialKernel.__call__ and kind.profile is ExponentialKernel.profile
+    return exponential or kind.__call__ is DistanceKernel.__call__
+
+
+def fill(halves: Sequence[Array], facts: Sequence[OfDistance], X: Array) -> None:
+    """Fill in the packed halves of kernels of the same distances, which ``of_squares`` says are such.
+
+    Parameters
+    ----------
+    halves : for each kernel an array (n (n + 1) / 2,)
+    facts : what the kernels state
+    X : array (n, p) in double precision
+    """
+    if not len(X):
+        return
+    columns = facts[0].columns
+    squares = _Squares.of(X if columns is None else X[:, np.asarray(columns, dtype=int)])
+    kernels = [fact.kernel for fact in facts]
+
+    def rows(r: slice) -> None:
+        for half, kernel, K in zip(halves, kernels, profiles(kernels, squares.rows(r)), strict=True):
+            half[pairs_of_rows(r)] = real(K, repr(kernel))
+
+    with one_blas_thread(0):  # the rows are shared out among threads
+        over_rows(rows, len(X), max(_LEAST_ROWS, _TILE_VALUES // max(1, len(X))))

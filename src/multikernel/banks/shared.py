@@ -21,7 +21,7 @@ from multikernel._typing import Array
 from multikernel._workers import Interrupted, Work, check_interrupted, run_for_user
 from multikernel.banks.base import KernelBank
 from multikernel.banks.gram import Gram
-from multikernel.banks.wrappers import WrapperBank, asked
+from multikernel.banks.wrappers import SameKernelsBank, delegate
 
 T = TypeVar("T")
 _OFTEN = 0.2  # seconds: a wait without end may miss the signal of Ctrl-C
@@ -153,7 +153,8 @@ class Passes:
         """Answer what is pending, once every problem that runs is waiting."""
         if not self.pending or len(self.pending) < self.running:
             return
-        batch, self.pending = self.pending, []
+        batch = self.pending
+        self.pending = []
         for kind, passes in (("combine", self._combine), ("quad", self._quad), ("apply", self._apply)):
             alike = [request for request in batch if request.kind == kind]
             if alike:
@@ -185,7 +186,7 @@ def _answer(requests: list[_Request], passes: Callable[[list[Array]], list[Any]]
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class SharedBank(WrapperBank):
+class SharedBank(SameKernelsBank):
     """A bank whose sums, forms and products are made together with those of other problems.
 
     Parameters
@@ -196,16 +197,14 @@ class SharedBank(WrapperBank):
 
     passes: Passes
 
-    @property
-    def n_features(self) -> int | None:
-        return self.bank.n_features
-
     def combine(self, weights: Array) -> Gram:
         return self.passes.ask("combine", np.asarray(weights, dtype=float))
 
     def quad(self, A: Array) -> Array:
         A = as_columns(A)
-        return self.passes.ask("quad", A[:, 0]) if A.shape[1] == 1 else self.bank.quad(A)
+        if A.shape[1] == 1:
+            return self.passes.ask("quad", A[:, 0])
+        return self.bank.quad(A)
 
     def apply(self, C: Array) -> Array:
         return self.passes.ask("apply", C)
@@ -217,11 +216,12 @@ class SharedBank(WrapperBank):
         """A copy in another process makes its own passes."""
         return copy, (self.bank,)
 
-    # what does not read all matrices, or leads to another bank, is the bank's own
-    tiles, combine_all, quads, inner = asked("tiles"), asked("combine_all"), asked("quads"), asked("inner")
-    pairs, pair_forms, hadamard_apply = asked("pairs"), asked("pair_forms"), asked("hadamard_apply")
-    diagonal, traces, self_values = asked("diagonal"), asked("traces"), asked("self_values")
-    held_out_self_values = asked("held_out_self_values")
-    by_features = asked("by_features")
-    block, principal, reference, unrounded = asked("block"), asked("principal"), asked("reference"), asked("unrounded")
-    select, exact, cross = asked("select"), asked("exact"), asked("cross")
+    # what leads to another bank leads to one that is not shared
+    block = delegate("block")
+    principal = delegate("principal")
+    reference = delegate("reference")
+    select = delegate("select")
+    exact = delegate("exact")
+    unrounded = delegate("unrounded")
+    cross = delegate("cross")
+    self_values = delegate("self_values")

@@ -63,7 +63,9 @@ def seconds_here(work: Work, order: int) -> float:
 @cache
 def _measured() -> Speed:
     A = np.ones((_ORDER, _ORDER))
-    values, entries, few = np.linspace(-1.0, 0.0, _VALUES), np.ones(_ENTRIES), np.ones(1000)
+    values = np.linspace(-1.0, 0.0, _VALUES)
+    entries = np.ones(_ENTRIES)
+    few = np.ones(1000)
 
     def calls() -> None:
         for _ in range(_CALLS):

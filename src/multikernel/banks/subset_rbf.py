@@ -94,14 +94,18 @@ class SubsetRBFBank(KernelBank):
 
     @property
     def rounding(self) -> float:
-        return 2.0 * unit_roundoff(np.dtype(np.float32)) if self.dtype == np.float32 else unit_roundoff(np.dtype(float))
+        if self.dtype == np.float32:
+            return 2.0 * unit_roundoff(np.dtype(np.float32))
+        return unit_roundoff(np.dtype(float))
 
     def cost(self, memory: float = 0.0, itemsize: int = 8) -> BankCost:
         evaluated = BankCost.evaluated(len(self), self.shape[1], _VALUE)
         evaluated = replace(evaluated, sweep=0.5 * evaluated.sweep)  # of each pair once
         size = np.dtype(self.dtype).itemsize
         cost = packed(evaluated, evaluated.sweep, memory, size, matrices=0)
-        return cost if cost.held else replace(cost, exact=evaluated.sweep if size < np.dtype(float).itemsize else NONE)
+        if cost.held:
+            return cost
+        return replace(cost, exact=evaluated.sweep if size < np.dtype(float).itemsize else NONE)
 
     @cached_property
     def _kind(self) -> Array:
@@ -148,10 +152,12 @@ class SubsetRBFBank(KernelBank):
         """sum_c W_t(c) K_k[c] over the pairs c, of which W gives some, shape (t, pairs): shape (m, t)."""
         from multikernel.banks import _gaussians
 
-        out, adding = np.zeros((len(self), t)), Lock()
+        out = np.zeros((len(self), t))
+        adding = Lock()
 
         def some(part: slice, r: slice) -> None:
-            own, totals = np.ascontiguousarray(W(part)), np.zeros((r.stop - r.start, t))
+            own = np.ascontiguousarray(W(part))
+            totals = np.zeros((r.stop - r.start, t))
             described = self.subsets, self.owner[r], self.gammas[r], self._kind
             _gaussians.forms(*self._from(part.start), own, *described, totals)
             with adding:  # other threads may have other pairs of the same kernels
@@ -188,7 +194,8 @@ class SubsetRBFBank(KernelBank):
 
         check_sums(len(W), len(self), self.shape)
         active = np.flatnonzero(W.any(axis=0))  # a kernel of weight 0 is not evaluated
-        some, own = self.select(active), np.ascontiguousarray(W[:, active], dtype=np.float64)
+        some = self.select(active)
+        own = np.ascontiguousarray(W[:, active], dtype=np.float64)
         at_once = max(_SHORTEST, _PIECE // max(1, len(active)))
 
         def entries(part: slice, out: Array) -> None:
@@ -204,11 +211,14 @@ class SubsetRBFBank(KernelBank):
     def apply(self, C: Array) -> Array:
         from multikernel.banks import _gaussians
 
-        m, (r, c), t = len(self), self.shape, C.shape[1]
+        m = len(self)
+        r, c = self.shape
+        t = C.shape[1]
         support = np.flatnonzero(C.any(axis=1))
         if len(support) < _FEW_COLUMNS * c:  # a rectangle of so few columns has fewer pairs than the half of the whole
             return self.block(np.arange(r), support).apply(C[support])
-        out, adding = np.zeros((m, t, r)), Lock()
+        out = np.zeros((m, t, r))
+        adding = Lock()
         Ct = np.ascontiguousarray(C.T, dtype=np.float64)
 
         def some(part: slice) -> None:
@@ -251,11 +261,15 @@ class SubsetRBFBank(KernelBank):
         return DenseBank(self, self.values().reshape(len(self), *self.shape))
 
     def unrounded(self) -> SubsetRBFBank:
-        return self if self.dtype == np.float64 or not self.square else replace(self, dtype=np.float64)
+        if self.dtype == np.float64 or not self.square:
+            return self
+        return replace(self, dtype=np.float64)
 
     def exact(self, index: Index = slice(None)) -> KernelBank:
         chosen = self.select(index).unrounded()
-        return chosen.stored() if 8 * len(chosen) * self._n_pairs <= MEMORY else chosen
+        if 8 * len(chosen) * self._n_pairs <= MEMORY:
+            return chosen.stored()
+        return chosen
 
     # -- other samples, other kernels ----------------------------------------------------------------------------
 

@@ -36,7 +36,9 @@ class Squares:
     def of(self, kept: Array) -> Array:
         """That of some features, an array of its own in Fortran order."""
         n, q = self.F.shape
-        return self.whole[np.ix_(kept, kept)].T if q <= 2 * n or self.known is not None else squared(self.F, kept)
+        if q <= 2 * n or self.known is not None:
+            return self.whole[np.ix_(kept, kept)].T
+        return squared(self.F, kept)
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.utils import check_array
@@ -24,22 +24,21 @@ from multikernel.banks.base import KernelBank
 from multikernel.banks.bind import bind_kernels
 from multikernel.banks.concatenated import ConcatenatedBank
 from multikernel.banks.indices import positions
+from multikernel.banks.mapped import MappedBank, SampleMap
 from multikernel.banks.views import Views
-from multikernel.banks.weighed import WeighedBank
-from multikernel.banks.wrappers import SameKernelsBank
+from multikernel.banks.weighted import WeightedBank
 from multikernel.kernels.family import KernelFamily
 from multikernel.kernels.features import Features
 from multikernel.tables.cells import column_names, is_frame
 from multikernel.tables.table import Table, as_table
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class ViewBank(SameKernelsBank):
-    """The kernels of one view; new samples are views, of which this one is taken.
+@dataclass(frozen=True, eq=False)
+class ViewSamples(SampleMap):
+    """New samples are several views, of which the kernels take one.
 
     Parameters
     ----------
-    bank : its kernels
     view : str, its name
     columns : int array, the samples of the columns among those of the view's bank, where it was given as one
     features : the columns of its samples in training, where it was given as samples
@@ -55,48 +54,38 @@ class ViewBank(SameKernelsBank):
 
     @property
     def names(self) -> tuple[str, ...] | None:
-        return self.bank.names if self.labels is None else self.labels
+        return self.labels
 
-    def block(self, rows: Index, columns: Index) -> Self:
-        return replace(self, bank=self.bank.block(rows, columns), columns=self._columns(columns))
+    def block(self, rows: Index, columns: Index) -> ViewSamples:
+        if self.columns is None:
+            return self
+        return replace(self, columns=self.columns[positions(columns, len(self.columns))])
 
-    def reference(self, columns: Index = slice(None)) -> Self:
-        return replace(self, bank=self.bank.reference(columns), columns=self._columns(columns))
+    def select(self, index: Index) -> ViewSamples:
+        if self.labels is None:
+            return self
+        return replace(self, labels=tuple(self.labels[k] for k in positions(index, len(self.labels))))
 
-    def principal(self, rows: Array) -> Self:
-        return replace(self, bank=self.bank.principal(rows), columns=self._columns(rows))
-
-    def select(self, index: Index) -> Self:
-        return replace(self, bank=self.bank.select(index), labels=self._chosen(index))
-
-    def exact(self, index: Index = slice(None)) -> Self:
-        return replace(self, bank=self.bank.exact(index), labels=self._chosen(index))
-
-    def cross(self, X: Any) -> KernelBank:
+    def cross(self, bank: KernelBank, X: Any) -> KernelBank:
         part = Views.of(X).part(self.view)
         if isinstance(part, KernelBank):  # against all samples of the view's bank
-            return part if self.columns is None else part.block(slice(None), self.columns)
+            if self.columns is None:
+                return part
+            return part.block(slice(None), self.columns)
         if self.features is None:
-            return self.bank.cross(np.asarray(part))
+            return bank.cross(np.asarray(part))
         samples, present = self._new(part)
-        new = self.bank.cross(samples)
-        return new if present.all() else WeighedBank(new, present.astype(float), np.ones(new.shape[1]))
+        new = bank.cross(samples)
+        if present.all():
+            return new
+        return WeightedBank(new, left=present.astype(float), right=np.ones(new.shape[1]))
 
-    def self_values(self, X: Any) -> Array:
+    def self_values(self, bank: KernelBank, X: Any) -> Array:
         part = Views.of(X).part(self.view)
         if self.features is None or isinstance(part, KernelBank):
-            return self.bank.self_values(part)
+            return bank.self_values(part)
         samples, present = self._new(part)
-        return self.bank.self_values(samples) * present
-
-    def _chosen(self, index: Index) -> tuple[str, ...] | None:
-        names = self.labels
-        return None if names is None else tuple(names[k] for k in positions(index, len(names)))
-
-    def _columns(self, index: Index) -> Array | None:
-        if self.columns is None:
-            return None
-        return self.columns[positions(index, len(self.columns))]
+        return bank.self_values(samples) * present
 
     def _new(self, part: Any) -> tuple[Any, Array]:
         """New samples as kernels take them, and which have the view."""
@@ -123,7 +112,7 @@ def bind_view(
     part: Any,
     dtype: Callable[[int, int], Any],
     bound: Callable[..., KernelBank] = bind_kernels,
-) -> ViewBank:
+) -> MappedBank:
     """The kernels of a view of samples, on a training sample.
 
     Parameters
@@ -141,7 +130,8 @@ def bind_view(
     samples, present = view_samples(view, part)
     if not present.any():
         raise ValueError(f"view {view!r} is missing for all samples")
-    features, having = features_of(part, samples), np.flatnonzero(present)
+    features = features_of(part, samples)
+    having = np.flatnonzero(present)
     some = samples[having]
     missing = samples.among(having).missing.tolist() if isinstance(samples, Table) else ()
     own = family.resolve(replace(features, missing=tuple(missing))).learned(some)
@@ -149,13 +139,15 @@ def bind_view(
         whole = some if present.all() else samples[stand_ins(present)]
         bank = bound(own, whole, dtype=dtype(len(own), len(present)))
     if not present.all():
-        bank = bank.weighed(present.astype(float))
-    return ViewBank(bank, view, features=features, example=some[:1], labels=tuple(own.names))
+        bank = bank.weighted(present.astype(float))
+    return MappedBank(bank, ViewSamples(view, features=features, example=some[:1], labels=tuple(own.names)))
 
 
-def bank_of_views(parts: Sequence[ViewBank]) -> KernelBank:
+def bank_of_views(parts: Sequence[KernelBank]) -> KernelBank:
     """The kernels of all views; a ConcatenatedBank where there are several."""
-    return parts[0] if len(parts) == 1 else ConcatenatedBank(tuple(parts), np.arange(sum(map(len, parts))))
+    if len(parts) == 1:
+        return parts[0]
+    return ConcatenatedBank(tuple(parts), np.arange(sum(map(len, parts))))
 
 
 def view_samples(view: str, part: Any) -> tuple[Any, Array]:

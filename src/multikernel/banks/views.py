@@ -28,7 +28,6 @@ from multikernel._rules import listed, repeated, shortened, shown
 from multikernel._typing import Array
 from multikernel.banks.base import KernelBank
 from multikernel.banks.checks import as_array
-from multikernel.banks.forms import register_form
 from multikernel.banks.indices import samples
 from multikernel.banks.precomputed import precomputed
 from multikernel.tables.cells import is_frame
@@ -86,7 +85,9 @@ class Views:
         return f"<Views of {len(self)} samples: {shortened(told)}>"
 
     def __len__(self) -> int:
-        return int(self.parts[0].shape[0]) if self.rows is None else len(self.rows)
+        if self.rows is None:
+            return int(self.parts[0].shape[0])
+        return len(self.rows)
 
     def __getitem__(self, index: Any) -> Views:
         """Some of the samples; a view itself is ``part(name)``."""
@@ -192,7 +193,9 @@ def check_samples_rows(X: Any, **beside: Any) -> None:
 
 def _keyed(X: Any, parts: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
     """The views of a dict by key, of a list by position."""
-    return zip(X, parts, strict=True) if isinstance(X, Mapping) else enumerate(parts)
+    if isinstance(X, Mapping):
+        return zip(X, parts, strict=True)
+    return enumerate(parts)
 
 
 def views(X: Any, features: Iterable[str] = ()) -> Views | KernelBank:
@@ -295,7 +298,9 @@ def _is_view(part: Any) -> bool:
 def _as_matrix(part: Any) -> Any:
     """A kernel matrix as an array of numbers, where it was a frame with the samples' names or an array of objects."""
     values = _values(part)
-    return values if values is not None and is_kernel_matrix(values) else part
+    if values is not None and is_kernel_matrix(values):
+        return values
+    return part
 
 
 def _values(part: Any) -> Array | None:
@@ -337,6 +342,3 @@ def _first_unlike(K: Array) -> tuple[tuple[int, int], float, float]:
 
 def _quoted(names: Iterable[str]) -> str:
     return shortened([repr(name) for name in names])
-
-
-register_form("rows", BankRows)

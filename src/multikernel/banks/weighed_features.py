@@ -50,7 +50,9 @@ class WeighedFeatures:
             _features.sums(self.F[rows], b[rows], *self.blocks, out)
             return out
 
-        return np.sum(over_rows(part, len(self.F), self._height), axis=0) if len(self.F) else np.zeros(q)
+        if len(self.F):
+            return np.sum(over_rows(part, len(self.F), self._height), axis=0)
+        return np.zeros(q)
 
     def images(self, v: Array) -> Array:
         """F v over the columns with a weight."""
@@ -64,7 +66,8 @@ class WeighedFeatures:
         """K_ii."""
         from multikernel.banks import _features
 
-        out, weights = np.empty(len(self.F)), np.asarray(self.weights, dtype=float)
+        out = np.empty(len(self.F))
+        weights = np.asarray(self.weights, dtype=float)
         over_rows(lambda r: _features.lengths(self.F[r], weights, *self.blocks, out[r]), len(out), self._height)
         return out
 

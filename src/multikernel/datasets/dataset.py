@@ -19,7 +19,7 @@ class Dataset:
 
     Parameters
     ----------
-    name : str, the name it was asked for by
+    name : str, the name by which it was loaded
     X : array (n, p) or sparse CSR array (n, p), the features, one 0/1 column for each value of a categorical column;
         for a set of texts an object array (n,) of strings
     y : array (n,), floats for regression, the source's integers or strings for classification

@@ -7,12 +7,9 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from multikernel.datasets.dataset import Content, Dataset, Entry
-from multikernel.datasets.idx import IDX_FILES, read_idx
-from multikernel.datasets.manifest import Source, read_manifest
+from multikernel.datasets.formats import IDX_FILES, read_csv, read_idx, read_jsonl, read_npz
+from multikernel.datasets.manifest import DataFiles, read_manifest
 from multikernel.datasets.source_file import SourceFile
-from multikernel.datasets.sparse import read_npz
-from multikernel.datasets.tabular import read_csv
-from multikernel.datasets.texts import read_jsonl
 from multikernel.files import path_of
 
 VARIABLE = "MULTIKERNEL_DATA"
@@ -24,7 +21,7 @@ class DataDirectory:
     """The data sets of a directory."""
 
     path: Path
-    sources: dict[str, Source]  # by name; those of the manifest, then those of files that it does not mention
+    sources: dict[str, DataFiles]  # by name; those of the manifest, then those of files that it does not mention
 
     @staticmethod
     def find(data_dir: str | os.PathLike[str] | None) -> DataDirectory | None:
@@ -61,14 +58,14 @@ class DataDirectory:
         return [_entry(source) for source in self.sources.values() if all(file.path.is_file() for file in source.files)]
 
 
-def _entry(source: Source) -> Entry:
+def _entry(source: DataFiles) -> Entry:
     if source.task is not None and source.n is not None:
         return Entry(source.name, source.task, source.n, source.d, "directory")
     content = _read(source)
     return Entry(source.name, content.task, content.n, content.d, "directory")
 
 
-def _read(source: Source) -> Content:
+def _read(source: DataFiles) -> Content:
     content = _parse(source)
     where = source.files[0]
     if source.n is not None and content.n != source.n:
@@ -78,7 +75,7 @@ def _read(source: Source) -> Content:
     return content
 
 
-def _parse(source: Source) -> Content:
+def _parse(source: DataFiles) -> Content:
     ending = _ending(source.files[0].path.name)
     if ending is not None and len(source.files) == 1:
         return _READERS[ending](source.files[0], source.task)
@@ -88,18 +85,18 @@ def _parse(source: Source) -> Content:
     raise ValueError(f"data set {source.name!r}: no reader for {files}; known are {', '.join(_READERS)} and idx files")
 
 
-def _unlisted(path: Path, claimed: set[str], taken: set[str]) -> dict[str, Source]:
+def _unlisted(path: Path, claimed: set[str], taken: set[str]) -> dict[str, DataFiles]:
     """The data sets of files that the manifest, if there is one, does not mention."""
     names = sorted(file.name for file in path.iterdir() if file.is_file() and file.name not in claimed)
-    found: dict[str, Source] = {}
+    found: dict[str, DataFiles] = {}
     for name in names:
         ending = _ending(name)
         if ending is not None and (stem := name.removesuffix(ending)) not in taken:
-            found.setdefault(stem, Source(stem, (SourceFile(path / name),)))
+            found.setdefault(stem, DataFiles(stem, (SourceFile(path / name),)))
     idx = [f"mnist-{ending}" for ending in IDX_FILES]
     # One of the four files is enough for the set to have a source: loading it then says which file is missing.
     if "mnist" not in taken and any(name in idx for name in names):
-        found["mnist"] = Source("mnist", tuple(SourceFile(path / name) for name in idx))
+        found["mnist"] = DataFiles("mnist", tuple(SourceFile(path / name) for name in idx))
     return found
 
 

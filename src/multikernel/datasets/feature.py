@@ -27,7 +27,9 @@ class Feature:
     @property
     def names(self) -> tuple[str, ...]:
         """The names of the columns it becomes."""
-        return (self.name,) if self.levels is None else tuple(f"{self.name}={level}" for level in self.levels)
+        if self.levels is None:
+            return (self.name,)
+        return tuple(f"{self.name}={level}" for level in self.levels)
 
     def encode(self, column: Column) -> NDArray[np.float64]:
         """A column of this or another file, shape (n, 1) or (n, categories); ValueError for what was not learned."""

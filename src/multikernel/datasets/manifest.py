@@ -15,7 +15,7 @@ _NEEDED = ("name", "file", "task", "n", "d")
 
 
 @dataclass(frozen=True)
-class Source:
+class DataFiles:
     """The files of one data set, with what is known about them before they are read: None without a manifest."""
 
     name: str
@@ -26,7 +26,7 @@ class Source:
     about: str = ""  # source, meaning of the target and remarks, as sentences
 
 
-def read_manifest(directory: Path) -> dict[str, Source]:
+def read_manifest(directory: Path) -> dict[str, DataFiles]:
     """The data sets by name in the order of the manifest, none without one; ValueError names a line that is wrong."""
     path = directory / MANIFEST
     if not path.is_file():
@@ -36,7 +36,7 @@ def read_manifest(directory: Path) -> dict[str, Source]:
     for column in _NEEDED:
         if column not in header:
             raise ValueError(f"{path}: row 1 has no column {column!r}")
-    sources: dict[str, Source] = {}
+    sources: dict[str, DataFiles] = {}
     for row, cells in records[1:]:
         source = _source(path, row, dict(zip(header, cells, strict=True)))
         if source.name in sources:
@@ -45,13 +45,13 @@ def read_manifest(directory: Path) -> dict[str, Source]:
     return sources
 
 
-def _source(path: Path, row: int, line: dict[str, str]) -> Source:
+def _source(path: Path, row: int, line: dict[str, str]) -> DataFiles:
     task = line["task"]
     if task not in get_args(Task):
         raise ValueError(f"{path}: row {row}, column 'task': {task!r} is neither {' nor '.join(get_args(Task))}")
     d = None if line["d"] == "text" else _count(path, row, line, "d")
     files = _files(path, row, line)
-    return Source(line["name"], files, cast(Task, task), _count(path, row, line, "n"), d, _about(line))
+    return DataFiles(line["name"], files, cast(Task, task), _count(path, row, line, "n"), d, _about(line))
 
 
 def _files(path: Path, row: int, line: dict[str, str]) -> tuple[SourceFile, ...]:

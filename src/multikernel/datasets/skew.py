@@ -47,7 +47,7 @@ def deskew(images: ArrayLike) -> NDArray[Any]:
         raise ValueError(f"deskew: images must have shape (n, height, width), got {stack.shape}; reshape rows")
     stack = stack if stack.dtype == np.float32 else stack.astype(np.float64)
     if not (np.isfinite(stack) & (stack >= 0)).all():
-        raise ValueError("deskew: grey values must be finite and >= 0, their mass tells how an image slants")
+        raise ValueError("deskew: grey values must be finite and >= 0, as their mass shows how an image slants")
     upright = np.empty_like(stack)
     for start in range(0, len(stack), _BATCH):
         part = slice(start, start + _BATCH)

@@ -20,7 +20,9 @@ from multikernel._warnings import warn_user
 from multikernel.diagnostics import _input
 
 _COINCIDE = 1e-14  # times n and the largest self-value: below, centred self-values are rounding of equal samples
-_ROUNDS = 3  # the compiled solver updates its gradient, which collects rounding; each round starts from an exact one
+_FRESH_GRADIENTS = (
+    3  # the compiled solver updates its gradient, which collects rounding; each round starts from an exact one
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,7 +110,7 @@ def _solve(C: Array, tol: float, max_iter: int) -> tuple[Array, float, float]:
     first = int(d.argmax())
     a = np.zeros(len(C))
     a[[first, int(M[first].argmin())]] = 0.5  # the farthest sample from the mean, and the farthest from that one
-    for _ in range(_ROUNDS):
+    for _ in range(_FRESH_GRADIENTS):
         _pairwise.descend(M, np.ones(len(C)), 1.0, 0.0, a, 2.0 * (M @ a), 0.0, tol, max_iter)
         a /= a.sum()
         Ma = M @ a

@@ -24,6 +24,7 @@ import numpy as np
 from scipy import linalg
 from sklearn.utils import check_random_state
 
+from multikernel._floats import EPS
 from multikernel._parameters import SEED
 from multikernel._rules import AnyOf, Instance, Nothing, Whole
 from multikernel._typing import Array
@@ -34,8 +35,7 @@ from multikernel.domains import NormBall
 from multikernel.domains.norms import norm_of
 from multikernel.machines import RidgeMachine
 
-_ROUNDING = 1e-9  # times the largest absolute eigenvalue: smaller eigenvalues count as zero
-_EPS = float(np.finfo(float).eps)
+_ZERO_EIGENVALUE = 1e-9  # times the largest absolute eigenvalue: smaller eigenvalues count as zero
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,12 +66,12 @@ class Convexity:
     @property
     def convex(self) -> Array:
         """At which points F is convex: no eigenvalue is negative; shape (s,)."""
-        return self.smallest >= -_ROUNDING * np.maximum(np.abs(self.smallest), np.abs(self.largest))
+        return self.smallest >= -_ZERO_EIGENVALUE * np.maximum(np.abs(self.smallest), np.abs(self.largest))
 
     @property
     def concave(self) -> Array:
         """At which points F is concave: no eigenvalue is positive; shape (s,)."""
-        return self.largest <= _ROUNDING * np.maximum(np.abs(self.smallest), np.abs(self.largest))
+        return self.largest <= _ZERO_EIGENVALUE * np.maximum(np.abs(self.smallest), np.abs(self.largest))
 
     def __str__(self) -> str:
         s = len(self.points)
@@ -165,7 +165,7 @@ def _along_ray(power: HadamardPower, bank: KernelBank, theta: Array) -> tuple[fl
     if power.degree == 1:
         return np.inf, np.inf
     values = linalg.eigvalsh(power.gram(bank, theta).dense())
-    positive = values[values > len(values) * _EPS * values[-1]]
+    positive = values[values > len(values) * EPS * values[-1]]
     ratio = (power.degree + 1.0) / (power.degree - 1.0)
     return (ratio * float(positive[0]), ratio * float(positive[-1])) if len(positive) else (np.inf, 0.0)
 
@@ -181,7 +181,7 @@ def _sample(ball: NormBall, m: int, count: int, random_state: Any) -> list[Array
 
 
 def _kind(values: Array) -> str:
-    edge = _ROUNDING * float(np.abs(values).max())
+    edge = _ZERO_EIGENVALUE * float(np.abs(values).max())
     if (np.abs(values) <= edge).all():
         return "flat"
     if (values <= edge).all():

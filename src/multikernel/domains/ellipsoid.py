@@ -26,11 +26,11 @@ import numpy as np
 from scipy.linalg import lapack
 from scipy.optimize import brentq, nnls
 
-from multikernel._cholesky import factor_of, solved
 from multikernel._parameters import NonNegative, NonNegativeVector
 from multikernel._rules import Rule
 from multikernel._typing import Array
 from multikernel.domains.base import Domain
+from multikernel.numerics.cholesky import factor_of, solved
 
 _WIDEST = 1e-13  # the least multiplier of the ellipsoid, relative to its size: with less it is not active
 _ASYMMETRIC = 1e-12

@@ -16,7 +16,7 @@ from multikernel._parameters import Positive
 from multikernel._typing import Array
 from multikernel.domains.separable import Jet, Separable
 
-_ROUNDING = 4.0 * float(np.finfo(float).eps)  # scores that are scaled to the strength may exceed it by this part
+_SCALED_ROUNDING = 4.0 * float(np.finfo(float).eps)  # scores that are scaled to the strength may exceed it by this part
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class Orthant(Separable):
     def finite_part(self, q: Array) -> float:
         if self.norm == 2 or q.max() <= self.strength:
             return 1.0
-        return (1.0 - _ROUNDING) * self.strength / float(q.max())
+        return (1.0 - _SCALED_ROUNDING) * self.strength / float(q.max())
 
     def maximiser(self, q: Array) -> Array:
         if self.norm == 1:

@@ -2,8 +2,7 @@
 
 from multikernel.estimators.easymkl import EasyMKLClassifier
 from multikernel.estimators.forecast import Forecast
-from multikernel.estimators.generalized.gmkl import GMKLClassifier
-from multikernel.estimators.generalized.regressors import GMKLRegressor, GMKLSupportRegressor
+from multikernel.estimators.generalized.gmkl import GMKLClassifier, GMKLRegressor, GMKLSupportRegressor
 from multikernel.estimators.hierarchical.hkl import HKLClassifier, HKLRegressor
 from multikernel.estimators.localized.convex import LocalizedMKLClassifier, LocalizedMKLRegressor
 from multikernel.estimators.localized.gated import GatedMKLClassifier, GatedMKLRegressor

@@ -1,4 +1,4 @@
-"""What is likely to make a fit predict badly, said once in one sentence with the cause and the mend."""
+"""What is likely to make a fit predict badly, said once in one sentence with the cause and what to do."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def advise_on_features(name: str, X: Any, names: Sequence[Any] | None, reach: fl
 
 
 def advise_on_lengths(name: str, X: Any, labels: Array) -> None:
-    """Say where the lengths of centred samples tell classes apart, and default kernels see directions only.
+    """Say where the lengths of centred samples separate classes, and default kernels see directions only.
 
     Parameters
     ----------
@@ -79,11 +79,22 @@ def advise_on_lengths(name: str, X: Any, labels: Array) -> None:
     k = int(alike.argmax())
     if alike[k] > _TELLING:
         warn_user(
-            f"{name}: the lengths of samples tell class {classes[k]!s} from the others (correlation {alike[k]:.2f}), "
-            "and the default kernels see the directions of samples only; give kernels.rbf_grid(), or do not centre "
+            f"{name}: the lengths of samples separate class {classes[k]!s} from the others (correlation "
+            f"{alike[k]:.2f}), and the default kernels see the directions of samples only; give kernels.rbf_grid(), or do not centre "
             "the features where zero means something",
             PredictionWarning,
         )
+
+
+def advise_on_sizes_of(model: Any, bank: KernelBank) -> None:
+    """Warn of kernels of very different size, unless they are the estimator's own for the user's samples.
+
+    A model that did not bind the kernels itself, that of a fold for instance, has no names for them and is silent.
+    """
+    names = getattr(model, "base_kernel_names_", getattr(model, "kernel_names_", None))
+    compared = model._method.sizes(model, bank)
+    if compared is not None and names is not None and (model.kernels is not None or model._samples_bound is None):
+        advise_on_sizes(type(model).__name__, compared, names)
 
 
 def advise_on_sizes(name: str, bank: KernelBank, kernel_names: Sequence[Any]) -> None:

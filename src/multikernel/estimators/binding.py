@@ -1,11 +1,16 @@
-"""From what a user gives to banks: training samples, new samples, precomputed matrices, banks bound already."""
+"""From what a user gives to banks: training samples, new samples, precomputed matrices, banks bound already.
+
+``bind_training`` makes the training bank and checks the target. ``new_banks`` makes the banks of new samples against
+the training samples that a predictor uses. What differs between estimators is their ``Binding``.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from copy import deepcopy
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import validate_data
@@ -17,277 +22,351 @@ from multikernel._warnings import Message, keeping, warn_once
 from multikernel.banks import KernelBank, bind_kernels, precomputed
 from multikernel.banks.bind import sketched
 from multikernel.banks.checks import check_self_values
+from multikernel.banks.mapped import MappedBank
 from multikernel.banks.precomputed import Precomputed, rectangular
 from multikernel.banks.threads import slices
-from multikernel.banks.view_bank import ViewBank, bank_of_views, bind_view
+from multikernel.banks.view_bank import ViewSamples, bank_of_views, bind_view
 from multikernel.banks.views import BankRows, Views, check_samples_rows, is_views, views
 from multikernel.estimators.advice import advise_on_features
+from multikernel.estimators.approximated import approximate_given, bank_of_family
 from multikernel.estimators.feature_predictor import FeaturePredictor
 from multikernel.estimators.given import check_labels, check_samples, check_target, checked_target
-from multikernel.estimators.predictor import KernelPredictor
-from multikernel.estimators.samples import TakesSamples
+from multikernel.estimators.parameters import checked_weights
+from multikernel.estimators.samples import family_of, features_of, samples_of, table_of
 from multikernel.kernels import KernelFamily, as_family, for_columns
+from multikernel.tables.table import with_missing
+
+Binder = Callable[..., KernelBank]  # of a family and samples: ``bind_kernels``, or ``sketched`` for a forecast
 
 _MANY = 100_000  # kernels
 _CHUNK_VALUES = 1 << 25  # kernel values of new samples in memory at a time: 256 MB
 
 
-class TakesKernels(TakesSamples):
-    """An estimator that is fitted on samples, on precomputed matrices (m, n, n), or on a bank that is already bound."""
+# -- what an estimator says --------------------------------------------------------------------------------------------
 
-    kernels: Any
-    kernel_names_: Any
-    predictor_: Any
-    _reach: ClassVar[float] = 30.0  # factor by which the features' spread may differ from what default kernels expect
-    _sketches: bool = False  # whether the bank only has to tell its cost
-    _weight_bound: Any = None  # the weights of the samples, while these are bound for a fit
-    _samples_bound: Any = None  # the training samples; None where there are only kernels of them
-    _rows: Any = None  # the samples of a bank that were the training sample, where it was a part of one
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        given = isinstance(self.kernels, str) and self.kernels == "precomputed"
-        tags.input_tags.pairwise = given
-        tags.input_tags.sparse = not given
-        return tags
+def bound_samples(model: Any, X: Any, weight: Array | None, binder: Binder) -> KernelBank:
+    """The bank of checked samples: the model's kernels, which learn what they take from the samples first."""
+    binding = model._method.binding
+    learned_from = binding.learned_from(model, host(X), weight)
+    family = family_of(model).resolve(features_of(model, X)).learned(learned_from)
+    model._bound_kernels = family
+    # the names of very many kernels stay what they are, a sequence that makes them when they are asked for
+    model.kernel_names_ = np.array(family.names, dtype=object) if len(family) <= _MANY else family.names
+    with np.errstate(over="ignore", invalid="ignore"):  # a kernel that overflows is named by the check
+        bank = bank_of_family(model, family, X, binder)
+    check_self_values(bank, model.kernel_names_)
+    if model.kernels is None:
+        advise_on_features(type(model).__name__, host(X), getattr(model, "feature_names_in_", None), binding.reach)
+    return bank
 
-    # -- training samples ----------------------------------------------------------------------------------------------
 
-    def bind(self, X: Any, y: Any = None) -> tuple[KernelBank, Array]:
-        """The training bank and the checked target; of shape (n,) and zero for an estimator that takes no target.
-
-        Parameters
-        ----------
-        X : array, CSR matrix or data frame of shape (n, p), or n strings; or kernel matrices (a KernelBank, an array
-            (m, n, n), a list or dict of matrices; one matrix (n, n) with ``kernels="precomputed"``); or a dict or list
-            of views, each of them one of these
-        y : the target, as ``fit`` takes it
-        """
-        return self._bind(X, y)
-
-    def _bind(self, X: Any, y: Any, **checks: Any) -> tuple[KernelBank, Array]:
-        """``checks`` are those of scikit-learn for the target."""
-        check_samples_rows(X, y=y)
-        y = host(y)
-        refuse_masked(y, "y")
-        if y is not None:
-            (check_target if checks.get("y_numeric") else check_labels)(y)
-        X, self._samples_bound = self._taken(X), None
-        if self._is_given(X):
-            bank = self._given(X)
-            return bank, checked_target(y, bank.shape[0], **checks)
-        if not foreign(X):
-            check_samples(X)
-        if foreign(X) or self._table(X) is not None:
-            samples = self._samples_bound = self._samples(X, reset=True)
-            return self._bound(samples), checked_target(y, samples.shape[0], **checks)
-        X, y = validate_data(
-            self, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2, **checks
+def bound_given(model: Any, X: Any, binder: Binder) -> KernelBank:
+    """The bank of matrices that a user computed, one that he bound, or the bank of several views."""
+    if isinstance(X, Views):
+        return _bound_views(model, X, binder)
+    bank = precomputed(X)
+    if not bank.square:
+        raise ValueError(
+            f"a training bank must be square, got shape {bank.shape}: a model is trained on bank[rows], or on "
+            "bank[np.ix_(rows, rows)]"
         )
-        self._strings = self._times = ()
-        self._home = None
-        self._samples_bound = X
-        return self._bound(X), y
+    model.kernel_names_ = _names_of_bank(model, bank)
+    check_self_values(bank, model.kernel_names_)
+    return approximate_given(model, bank, binder)
 
-    def _bind_samples(self, X: Any) -> KernelBank:
-        """The training bank where there is no target."""
-        X = self._taken(X)
-        if self._is_given(X):
-            return self._given(X)
-        return self._bound(self._samples(X, reset=True))
 
-    def _taken(self, X: Any) -> Any:
-        """Some samples of a bank as a bank, a dict or a list of views as views; anything else as it is."""
-        X = unmasked(X)
-        self._rows = X.rows if isinstance(X, BankRows) else None
-        if isinstance(X, BankRows):
-            return X.bank.block(X.rows, X.rows)
-        return views(X) if is_views(X) and not self._is_precomputed() else X
+def same_bank(model: Any, bank: KernelBank, weight: Array | None) -> KernelBank:
+    """The training bank is that of the kernels."""
+    return bank
 
-    def _is_given(self, X: Any) -> bool:
-        """Whether X is no sample, but kernel matrices, a bank, or several views."""
-        return isinstance(X, KernelBank | BankRows | Views) or self._is_precomputed() or is_views(X)
 
-    def _given(self, X: Any) -> KernelBank:
-        """A training bank that the user bound or computed, or the bank of several views."""
-        for name in {"n_features_in_", "feature_names_in_"} & set(vars(self)):  # of an earlier fit
-            delattr(self, name)
-        if isinstance(X, Views):
-            return self._bound_views(X)
-        bank = precomputed(X)
-        if not bank.square:
-            raise ValueError(
-                f"a training bank must be square, got shape {bank.shape}: a model is trained on bank[rows], or on "
-                "bank[np.ix_(rows, rows)]"
-            )
-        self.kernel_names_ = self._names(bank)
-        check_self_values(bank, self.kernel_names_)
-        return bank
+def same_samples(model: Any, X: Any) -> Any:
+    """New samples are taken as they are."""
+    return X
 
-    def _bound(self, X: Any) -> KernelBank:
-        """The bank of checked samples."""
-        family = self._family().resolve(self._features(X)).learned(self._to_learn_from(host(X)))
-        self._bound_kernels: KernelFamily | None = family
-        # the names of very many kernels stay what they are, a sequence that makes them when they are asked for
-        self.kernel_names_ = np.array(family.names, dtype=object) if len(family) <= _MANY else family.names
-        with np.errstate(over="ignore", invalid="ignore"):  # what overflows is named
-            bank = self._bank_of(family, X)
-        check_self_values(bank, self.kernel_names_)
-        if self.kernels is None:
-            advise_on_features(type(self).__name__, host(X), getattr(self, "feature_names_in_", None), self._reach)
-        return bank
 
-    def _to_learn_from(self, X: Any) -> Any:
-        """The samples that kernels learn their widths and means from."""
-        return X
+def all_samples(model: Any, X: Any, weight: Array | None) -> Any:
+    """Kernels learn their widths and means from all training samples."""
+    return X
 
-    def _bank_of(self, family: KernelFamily, X: Any) -> KernelBank:
-        """The bank of a resolved family that has learned, on checked samples."""
-        return self._bind_kernels(family, X, dtype=self._precision(len(family), X.shape[0]))
 
-    @property
-    def _bind_kernels(self) -> Callable[..., KernelBank]:
-        """What makes a bank of kernels and samples."""
-        return sketched if self._sketches else bind_kernels
+def precision_of_samples(model: Any, m: int, n: int) -> Any:
+    """A bank stores matrices in the precision of the samples."""
+    return None
 
-    def _bound_views(self, X: Views) -> KernelBank:
-        """The kernels of every view: those of its own, or the same for all."""
-        X.check_matrices(self.kernels if isinstance(self.kernels, Mapping) else ())
-        self._bound_kernels = None
-        bound, names = [], []
-        for view, part in X.items():
-            if isinstance(part, KernelBank):
-                bank = part
-                own = bank.names or tuple(f"kernel {k}" for k in range(len(bank)))
-                bound.append(ViewBank(bank, view, columns=np.arange(bank.shape[1]) if X.rows is None else X.rows))
-            else:
-                family = self._family_of(view, part)
-                bound.append(bind_view(family, view, part, self._precision, self._bind_kernels))
-                own = tuple(bound[-1].names or ())
-            names += [view if len(own) == 1 else f"{view}: {name}" for name in own]
-        self.kernel_names_ = np.array(names, dtype=object)
-        bank = bank_of_views(bound)
-        check_self_values(bank, self.kernel_names_)
-        return bank
 
-    def _family_of(self, view: str, part: Any) -> KernelFamily:
-        """The kernels of a view of samples: by the types of its columns where the user gives none."""
-        given = self.kernels
-        if self._is_precomputed():
-            raise ValueError(
-                f"{type(self).__name__}: view {view!r} holds samples, and kernels='precomputed' says that every view "
-                "is a kernel matrix: give kernels by view, or None for kernels by the types of the columns"
-            )
-        if isinstance(given, Mapping):
-            if view not in given:
-                raise ValueError(
-                    f"{type(self).__name__}: kernels has no entry for the view {view!r}; it has "
-                    f"{shortened(list(map(repr, given)))}"
-                )
-            given = given[view]
-        return for_columns(part) if given is None else deepcopy(as_family(given))
+def double_precision(model: Any, m: int, n: int) -> Any:
+    """A bank stores matrices in double precision."""
+    return np.float64
 
-    def _precision(self, m: int, n: int) -> Any:
-        """The precision in which a bank may store m matrices of n samples; None is that of the samples."""
-        return None
 
-    def _is_precomputed(self) -> bool:
-        return isinstance(self.kernels, str) and self.kernels == "precomputed"
+def no_advice(model: Any, X: Any, labels: Array) -> None:
+    """Nothing is said of the default kernels."""
 
-    def _names(self, bank: KernelBank) -> Array:
-        """Names for a bank that is already bound, where it or the family can tell them."""
-        m = len(bank)
-        if bank.names is not None:
-            return np.array(bank.names, dtype=object)
-        if not self._is_precomputed():
-            try:
-                names = self._family().names
-            except TypeError:  # the family follows the number of features, which a bank does not tell
-                names = ()
-            if len(names) == m:
-                return np.array(names, dtype=object)
-        return np.array([f"kernel {k}" for k in range(m)], dtype=object)
 
-    # -- samples, of training and new ----------------------------------------------------------------------------------
+def kernels_against(model: Any, Z: Any) -> KernelBank:
+    """The bank whose columns are some samples, with nothing stored."""
+    if isinstance(model.predictor_, FeaturePredictor):
+        return model.predictor_.between(Z)
+    assert model._bound_kernels is not None
+    bank = bind_kernels(model._bound_kernels, Z, memory=0)
+    if not bank.local:
+        raise ValueError(
+            f"{type(model).__name__}: kernels that are centred by the training sample are known between new and "
+            "training samples only; learn them without centred(), or take features of the centred kernels"
+        )
+    return bank
 
-    def against(self, bank: KernelBank, X: Any) -> KernelBank:
-        """New samples against those of a training bank, before anything is learned on it.
 
-        Parameters
-        ----------
-        bank : as ``bind`` returned it
-        X : samples like those that were bound
-        """
-        return bank.cross(self._samples(X))
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Binding:
+    """How samples become a bank, where estimators differ.
 
-    def banks(self, X: Any, width: int = 1) -> Iterator[KernelBank]:
-        """New samples against the training samples that the predictor uses.
+    Parameters
+    ----------
+    default_kernels : (model) -> KernelFamily, where ``kernels`` is None
+    of_samples : (model, samples, weight, binder) -> KernelBank, of checked samples
+    of_given : (model, X, binder) -> KernelBank, of matrices, a bank or views in place of samples
+    finished : (model, bank, weight) -> KernelBank
+        What becomes of the training bank, which may follow the weights of the samples; None where all are 1.
+    of_new : (model, X) -> what new samples are turned into before they meet the training samples
+    against : (model, samples) -> KernelBank, whose columns are some samples, for the kernel between any two of them
+    learned_from : (model, samples, weight) -> samples that kernels learn their widths and means from
+    precision : (model, m, n) -> dtype in which a bank may store m matrices of n samples, or None
+    advise : (model, samples, labels) -> None
+        Warns a user of classes for which the default kernels are likely to predict badly.
+    missing_cells : whether the kernels take samples with missing cells
+    foreign_arrays : whether samples of other array libraries than NumPy are taken
+    reach : by what factor the spread of the features may differ from what the default kernels expect
+    """
 
-        Parameters
-        ----------
-        X : samples like those of ``fit``; a bank of new samples against all training samples, which is one part; with
-            ``kernels="precomputed"`` matrices (m, len(X), n_train)
-        width : int, how many values for each sample the caller holds beside a row of kernel values
+    default_kernels: Callable[[Any], KernelFamily]
+    of_samples: Callable[[Any, Any, Array | None, Binder], KernelBank] = bound_samples
+    of_given: Callable[[Any, Any, Binder], KernelBank] = bound_given
+    finished: Callable[[Any, KernelBank, Array | None], KernelBank] = same_bank
+    of_new: Callable[[Any, Any], Any] = same_samples
+    against: Callable[[Any, Any], KernelBank] = kernels_against
+    learned_from: Callable[[Any, Any, Array | None], Any] = all_samples
+    precision: Callable[[Any, int, int], Any] = precision_of_samples
+    advise: Callable[[Any, Any, Array], None] = no_advice
+    missing_cells: bool = False
+    foreign_arrays: bool = True
+    reach: float = 30.0
 
-        Yields
-        ------
-        KernelBank of some of the samples, in order, as large as memory allows
-        """
-        predictor: KernelPredictor | FeaturePredictor = self.predictor_
-        if isinstance(X, BankRows):
-            X = X.bank.block(X.rows, slice(None) if self._rows is None else self._rows)
-        if isinstance(X, KernelBank):
-            self._check_new(X, predictor)
-            # a square bank whose matrices follow the sample is not cut: its part would be another bank
-            yield X if X.square and not X.local else X.block(slice(None), predictor.support)
-        elif self._is_precomputed() or not hasattr(self, "n_features_in_"):
-            yield from self._crossed([X])
+
+# -- training samples --------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class Training:
+    """What a model is fitted to.
+
+    Parameters
+    ----------
+    bank : square KernelBank of n samples
+    target : array (n,) or (n, t); zeros where there is no target
+    weight : array (n,) >= 0, the weights of the samples; None where all are 1
+    """
+
+    bank: KernelBank
+    target: Array
+    weight: Array | None
+
+
+def bind_training(
+    model: Any, X: Any, y: Any, sample_weight: Any = None, sketch: bool = False, **checks: Any
+) -> Training:
+    """The training bank, the checked target and the checked weights; the model keeps what new samples have to meet.
+
+    Parameters
+    ----------
+    model : an estimator
+    X, y, sample_weight : as ``fit`` takes them
+    sketch : whether the bank only has to say what it costs
+    checks : those of scikit-learn for the target
+    """
+    require_target(model, y)
+    check_samples_rows(X, y=y)
+    y = host(y)
+    refuse_masked(y, "y")
+    if y is not None:
+        (check_target if checks.get("y_numeric") else check_labels)(y)
+    binding, binder = model._method.binding, sketched if sketch else bind_kernels
+    if binding.missing_cells:
+        X = with_missing(X)
+    X = _taken(model, X)
+    model._samples_bound = None
+    if is_given(model, X):
+        for name in {"n_features_in_", "feature_names_in_"} & set(vars(model)):  # of an earlier fit
+            delattr(model, name)
+        bank = binding.of_given(model, X, binder)
+        y = np.zeros(bank.shape[0]) if y is None else checked_target(y, bank.shape[0], **checks)
+        weight = checked_weights(sample_weight, bank.shape[0])
+    else:
+        samples, y = _checked_samples(model, X, y, checks)
+        model._samples_bound = samples
+        weight = checked_weights(sample_weight, samples.shape[0])
+        bank = binding.of_samples(model, samples, weight, binder)
+    return Training(binding.finished(model, bank, weight), y, weight)
+
+
+def require_target(model: Any, y: Any) -> None:
+    """ValueError where a target that is needed is not there."""
+    if y is None and model.__sklearn_tags__().target_tags.required:
+        raise ValueError(f"{type(model).__name__} requires y to be passed, but the target y is None")
+
+
+def _checked_samples(model: Any, X: Any, y: Any, checks: dict[str, Any]) -> tuple[Any, Array]:
+    """Samples and their target; by one call of scikit-learn where both are arrays of numbers."""
+    if not foreign(X):
+        check_samples(X)
+    if y is None or foreign(X) or table_of(model, X) is not None:
+        samples = samples_of(model, X, reset=True)
+        n = samples.shape[0]
+        return samples, np.zeros(n) if y is None else checked_target(y, n, **checks)
+    samples, y = validate_data(
+        model, X, y, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2, **checks
+    )
+    model._strings = model._times = ()
+    model._home = None
+    return samples, y
+
+
+def is_precomputed(model: Any) -> bool:
+    """Whether the user says that X are kernel matrices."""
+    return isinstance(model.kernels, str) and model.kernels == "precomputed"
+
+
+def is_given(model: Any, X: Any) -> bool:
+    """Whether X is no sample, but kernel matrices, a bank, or several views."""
+    return isinstance(X, KernelBank | BankRows | Views) or is_precomputed(model) or is_views(X)
+
+
+def _taken(model: Any, X: Any) -> Any:
+    """Some samples of a bank as a bank, a dict or a list of views as views; anything else as it is."""
+    X = unmasked(X)
+    model._rows = X.rows if isinstance(X, BankRows) else None
+    if isinstance(X, BankRows):
+        return X.bank.block(X.rows, X.rows)
+    return views(X) if is_views(X) and not is_precomputed(model) else X
+
+
+def _bound_views(model: Any, X: Views, binder: Binder) -> KernelBank:
+    """The kernels of every view: those of its own, or the same for all."""
+    X.check_matrices(model.kernels if isinstance(model.kernels, Mapping) else ())
+    model._bound_kernels = None
+    precision = partial(model._method.binding.precision, model)
+    bound, names = [], []
+    for view, part in X.items():
+        if isinstance(part, KernelBank):
+            bank = part
+            own = bank.names or tuple(f"kernel {k}" for k in range(len(bank)))
+            columns = np.arange(bank.shape[1]) if X.rows is None else X.rows
+            bound.append(MappedBank(bank, ViewSamples(view, columns=columns)))
         else:
-            X = self._samples(X)
-            height = max(1, _CHUNK_VALUES // max(len(predictor.support), width))
-            yield from self._crossed(taken(X, rows) for rows in slices(X.shape[0], height))
+            family = _family_of_view(model, view, part)
+            bound.append(bind_view(family, view, part, precision, binder))
+            own = tuple(bound[-1].names or ())
+        names += [view if len(own) == 1 else f"{view}: {name}" for name in own]
+    model.kernel_names_ = np.array(names, dtype=object)
+    bank = bank_of_views(bound)
+    check_self_values(bank, model.kernel_names_)
+    return approximate_given(model, bank, binder)
 
-    def _crossed(self, parts: Iterable[Any]) -> Iterator[KernelBank]:
-        """Parts of new samples against the training samples; what there is to say of them is said once."""
-        warned: list[Message] = []
-        for part in parts:
-            bank, messages = keeping(partial(self.predictor_.reference.cross, part))
-            warned += messages
-            yield bank
-        warn_once(warned)  # of categories that training did not have, say
 
-    def _against(self, Z: Any) -> KernelBank:
-        """The bank whose columns are some samples, with nothing stored."""
-        if isinstance(self.predictor_, FeaturePredictor):
-            return self.predictor_.between(Z)
-        assert self._bound_kernels is not None
-        bank = bind_kernels(self._bound_kernels, Z, memory=0)
-        if not bank.local:
+def _family_of_view(model: Any, view: str, part: Any) -> KernelFamily:
+    """The kernels of a view of samples: by the types of its columns where the user gives none."""
+    given = model.kernels
+    if is_precomputed(model):
+        raise ValueError(
+            f"{type(model).__name__}: view {view!r} holds samples, and kernels='precomputed' says that every view "
+            "is a kernel matrix: give kernels by view, or None for kernels by the types of the columns"
+        )
+    if isinstance(given, Mapping):
+        if view not in given:
             raise ValueError(
-                f"{type(self).__name__}: kernels that are centred by the training sample are known between new and "
-                "training samples only; learn them without centred(), or take features of the centred kernels"
+                f"{type(model).__name__}: kernels has no entry for the view {view!r}; it has "
+                f"{shortened(list(map(repr, given)))}"
             )
-        return bank
+        given = given[view]
+    return for_columns(part) if given is None else deepcopy(as_family(given))
 
-    def _between(self, X: Any) -> KernelBank:
-        """A bank in place of samples, or matrices of some samples against others, as a bank."""
-        m = self.predictor_.n_kernels
-        if isinstance(X, Views) or (is_views(X) and not isinstance(self.predictor_.reference, Precomputed)):
-            raise ValueError(
-                f"{type(self).__name__}: kernels of several views are known between new and training samples only; "
-                "learn a model of the views' matrices to ask for others"
-            )
-        if isinstance(X, BankRows):
-            X = X.bank.block(X.rows, X.rows)
-        if isinstance(X, KernelBank):
-            return rectangular(X, m, X.shape[1])
-        matrices = list(X.values()) if isinstance(X, Mapping) else X
-        return rectangular(matrices, m, np.shape(matrices[0])[-1])
 
-    def _check_new(self, bank: KernelBank, predictor: KernelPredictor | FeaturePredictor) -> None:
-        m = predictor.n_kernels
-        if bank.shape[1] != predictor.n_train or len(bank) != m:
-            raise ValueError(
-                f"a bank of new samples must hold {m} kernels against the {predictor.n_train} training samples, "
-                f"got {len(bank)} kernels against {bank.shape[1]}"
-            )
+def _names_of_bank(model: Any, bank: KernelBank) -> Array:
+    """Names for a bank that is already bound, where it or the family knows them."""
+    m = len(bank)
+    if bank.names is not None:
+        return np.array(bank.names, dtype=object)
+    if not is_precomputed(model):
+        try:
+            names = family_of(model).names
+        except TypeError:  # the family follows the number of features, which a bank does not say
+            names = ()
+        if len(names) == m:
+            return np.array(names, dtype=object)
+    return np.array([f"kernel {k}" for k in range(m)], dtype=object)
+
+
+# -- new samples -------------------------------------------------------------------------------------------------------
+
+
+def new_banks(model: Any, X: Any, width: int = 1) -> Iterator[KernelBank]:
+    """New samples against the training samples that the predictor uses, in parts as large as memory allows.
+
+    Parameters
+    ----------
+    model : a fitted estimator
+    X : samples like those of ``fit``; a bank of new samples against all training samples, which is one part; with
+        ``kernels="precomputed"`` matrices (m, len(X), n_train)
+    width : int, how many values for each sample the caller holds beside a row of kernel values
+    """
+    X = model._method.binding.of_new(model, X)
+    predictor = model.predictor_
+    if isinstance(X, BankRows):
+        X = X.bank.block(X.rows, slice(None) if model._rows is None else model._rows)
+    if isinstance(X, KernelBank):
+        check_new_bank(X, predictor.n_kernels, predictor.n_train)
+        # a square bank whose matrices follow the sample is not cut: its part would be another bank
+        yield X if X.square and not X.local else X.block(slice(None), predictor.support)
+    elif is_precomputed(model) or not hasattr(model, "n_features_in_"):
+        yield from _crossed(predictor.reference, [X])
+    else:
+        X = samples_of(model, X)
+        height = max(1, _CHUNK_VALUES // max(len(predictor.support), width))
+        yield from _crossed(predictor.reference, (taken(X, rows) for rows in slices(X.shape[0], height)))
+
+
+def _crossed(reference: KernelBank, parts: Iterable[Any]) -> Iterator[KernelBank]:
+    """Parts of new samples against the training samples; each warning about them is given once."""
+    warned: list[Message] = []
+    for part in parts:
+        bank, messages = keeping(partial(reference.cross, part))
+        warned += messages
+        yield bank
+    warn_once(warned)  # of categories that training did not have, say
+
+
+def check_new_bank(bank: KernelBank, m: int, n_train: int) -> None:
+    """ValueError where a bank of new samples is not of m kernels against the training samples."""
+    if bank.shape[1] != n_train or len(bank) != m:
+        raise ValueError(
+            f"a bank of new samples must hold {m} kernels against the {n_train} training samples, "
+            f"got {len(bank)} kernels against {bank.shape[1]}"
+        )
+
+
+def between(model: Any, X: Any) -> KernelBank:
+    """A bank in place of samples, or matrices of some samples against others, as a bank."""
+    m = model.predictor_.n_kernels
+    if isinstance(X, Views) or (is_views(X) and not isinstance(model.predictor_.reference, Precomputed)):
+        raise ValueError(
+            f"{type(model).__name__}: kernels of several views are known between new and training samples only; "
+            "learn a model of the views' matrices to ask for others"
+        )
+    if isinstance(X, BankRows):
+        X = X.bank.block(X.rows, X.rows)
+    if isinstance(X, KernelBank):
+        return rectangular(X, m, X.shape[1])
+    matrices = list(X.values()) if isinstance(X, Mapping) else X
+    return rectangular(matrices, m, np.shape(matrices[0])[-1])

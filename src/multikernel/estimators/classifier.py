@@ -1,71 +1,51 @@
-"""The classifier part: labels become binary problems on one bank, and their votes become labels again."""
+"""The classifier part: labels become problems on one bank, and their scores become labels and probabilities again."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from itertools import combinations
+from typing import Any, Literal, Self
 
 import numpy as np
-from sklearn.utils.class_weight import compute_sample_weight
+from sklearn.base import ClassifierMixin
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
 
-from multikernel._arrays import host
+from multikernel._arrays import host, returned
 from multikernel._parameters import Directory, Threads, Verbosity
 from multikernel._typing import Array
-from multikernel.banks import KernelBank
+from multikernel.banks.views import check_samples_rows
 from multikernel.estimators.advice import advise_on_lengths
-from multikernel.estimators.labels import LabelsEstimator
-from multikernel.estimators.multiclass import binary_problems, join
-from multikernel.estimators.parameters import ClassWeight
-from multikernel.estimators.protocol import Task
+from multikernel.estimators.base import KernelEstimator
+from multikernel.estimators.binding import Binding, Training, bind_training
+from multikernel.estimators.calibration import Calibration
+from multikernel.estimators.fit import fit_model
+from multikernel.estimators.multiclass import probabilities
+from multikernel.estimators.parameters import CrossValidation
+from multikernel.estimators.targets import named, scores_of
 from multikernel.kernels import KernelFamily, homogeneous_polynomials
 from multikernel.machines import HingeMachine, Machine, MarginMachine
-from multikernel.persistence.checkpoint import Checkpoint
+
+
+def ten_polynomials(model: Any) -> KernelFamily:
+    """The default kernels: the normalised homogeneous polynomials of degrees 0 to 10."""
+    return homogeneous_polynomials(10)
+
+
+def _has_probability(model: Any) -> bool:
+    if model.probability is None:
+        raise AttributeError(
+            f"{type(model).__name__} has probabilities where it was fitted with probability='platt' or 'isotonic'"
+        )
+    return True
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class KernelClassifier(LabelsEstimator):
-    """A classifier; subclasses say how one binary problem is solved."""
+class KernelClassifier(ClassifierMixin, KernelEstimator):  # type: ignore[misc]
+    """A classifier, whose ``Method`` says which problems its labels are and how one is solved."""
 
-    _squared_losses: ClassVar[bool] = False  # whether problems are ridge regressions on labels -1 and +1
-
-    multiclass: Literal["ovr", "ovo"] = "ovr"
-    n_jobs: Threads = None
-    checkpoint: Directory = None
-    verbose: Verbosity = 0
-
-    def _default_kernels(self) -> KernelFamily:
-        return homogeneous_polynomials(10)
-
-    def _checkpoint(self, *given: Any) -> Checkpoint:
-        return Checkpoint.of(self.checkpoint, f"fit of {type(self).__name__}", self, *given)
-
-    def _bind(self, X: Any, y: Any, **checks: Any) -> tuple[KernelBank, Array]:
-        bank, target = super()._bind(X, y, **checks)
-        if self.kernels is None and type(self)._default_kernels is KernelClassifier._default_kernels:
-            advise_on_lengths(type(self).__name__, host(self._samples_bound), target)
-        return bank, target
-
-    def _tasks(self, target: Array, sample_weight: Array | None) -> list[Task]:
-        labels, weight = self._numbered(target), self._loss_weight(target, sample_weight)
-        problems = binary_problems(labels, len(self.classes_), self.multiclass)
-        return [Task.of(rows, signs, weight) for rows, signs in problems]
-
-    def _losses(self, values: Array, truth: Array) -> Array:
-        if not self._squared_losses or self.multiclass == "ovo":
-            return super()._losses(values, truth)
-        first = [1] if len(self.classes_) == 2 else range(len(self.classes_))
-        signs = np.stack([np.where(truth == self.classes_[c], 1.0, -1.0) for c in first], axis=1)
-        return ((values - signs) ** 2).sum(axis=1)
-
-    def _joined(self, values: Array) -> Array:
-        return join(values, len(self.classes_), self.multiclass)
-
-
-@dataclass(eq=False, repr=False, kw_only=True)
-class WeightedClassifier(KernelClassifier):
-    """A classifier whose samples, or classes, may count differently."""
-
-    class_weight: ClassWeight = None
+    probability: Calibration | None = None
+    cv: CrossValidation | None = None
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Learn the kernel weights and the classifier.
@@ -79,33 +59,92 @@ class WeightedClassifier(KernelClassifier):
         sample_weight : array (n,) >= 0, what the loss of each sample is multiplied with
         groups : array (n,), the group of each sample: folds of the fit hold out whole groups
         """
-        return self._fit(X, y, sample_weight, groups)
+        return fit_model(self, X, y, sample_weight, groups)
 
-    def _loss_weight(self, target: Array, sample_weight: Array | None) -> Array | None:
-        return weight_of_losses(self.class_weight, target, sample_weight)
+    def _bind(self, X: Any, y: Any, sample_weight: Any = None, sketch: bool = False) -> Training:
+        training = bind_training(self, X, y, sample_weight, sketch)
+        if self.kernels is None:
+            self._method.binding.advise(self, host(self._samples_bound), training.target)
+        return training
+
+    def decision_function(self, X: Any) -> Array:
+        """Scores: shape (len(X),) for two classes, larger for the second; else (len(X), n_classes); an array like X.
+
+        Parameters
+        ----------
+        X : samples like those of ``fit``; with ``kernels="precomputed"`` matrices (m, len(X), n_train)
+        """
+        return returned(scores_of(self, self._values(X)), X)
+
+    def predict(self, X: Any) -> Array:
+        """The predicted labels, shape (len(X),), for X as in ``decision_function``."""
+        scores = scores_of(self, self._values(X))
+        return returned(named(self.classes_, scores), X)
+
+    @available_if(_has_probability)  # type: ignore[untyped-decorator]
+    def predict_proba(self, X: Any) -> Array:
+        """The probability of each class, shape (len(X), n_classes), in the order of ``classes_``.
+
+        Decision values of held-out training samples show how often a class occurs at such a value. The class of the
+        highest probability may differ from the one predicted, which follows the decision values.
+
+        Parameters
+        ----------
+        X : as in ``decision_function``
+        """
+        check_is_fitted(self, "calibrators_")
+        values = self._values(X)
+        each = [calibrated(column) for calibrated, column in zip(self.calibrators_, values.T, strict=True)]
+        scheme = getattr(self, "multiclass", "ovr")
+        return returned(probabilities(np.column_stack(each), len(self.classes_), scheme), X)
+
+    @available_if(_has_probability)  # type: ignore[untyped-decorator]
+    def predict_log_proba(self, X: Any) -> Array:
+        """The logarithms of ``predict_proba`` for X; minus infinity where a class is impossible."""
+        with np.errstate(divide="ignore"):
+            return returned(np.log(host(self.predict_proba(X))), X)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """The share of samples X whose predicted label is that of y, as scikit-learn's classifiers define it.
+
+        Parameters
+        ----------
+        X, y : as in ``fit``
+        sample_weight : array (len(X),)
+        """
+        check_samples_rows(X, y=y, sample_weight=sample_weight)
+        return float(super().score(host(X), host(y), host(sample_weight)))
+
+    def problem_names(self) -> list[str]:
+        names = [str(label) for label in self.classes_]
+        count = len(np.atleast_2d(self.weights_))
+        if len(names) == 2 or count == 1:
+            return names[-1:] if len(names) == 2 else ["all classes"]
+        if getattr(self, "multiclass", "ovr") == "ovr":
+            return names
+        return [f"{a} or {b}" for a, b in combinations(names, 2)]
 
 
-def weight_of_losses(class_weight: Any, target: Array, sample_weight: Array | None) -> Array | None:
-    """What the loss of each sample is multiplied with; ValueError where all samples of a class have weight 0."""
-    weight = sample_weight
-    if class_weight is not None:
-        of_class = compute_sample_weight(class_weight, target)
-        weight = of_class if weight is None else weight * of_class
-    if weight is not None:
-        check_every_class(target, weight)
-    return weight
+def advise_on_directions(model: Any, X: Any, labels: Array) -> None:
+    """Say where the lengths of samples separate the classes: normalised homogeneous polynomials see directions only."""
+    advise_on_lengths(type(model).__name__, X, labels)
 
 
-def check_every_class(target: Array, weight: Array) -> None:
-    """ValueError where all samples of a class have weight 0."""
-    gone = np.setdiff1d(target, target[weight > 0])
-    if len(gone):
-        raise ValueError(
-            f"sample_weight and class_weight leave no sample of class {gone[0]!s}: every one of them has weight 0; "
-            "leave the class out of y, or give some of its samples a weight"
-        )
+TEN_POLYNOMIALS = Binding(default_kernels=ten_polynomials, advise=advise_on_directions)
 
 
-def classification_machine(learner: str, lam: float, C: float, tol: float, max_iter: int) -> Machine:
-    """The machine of a ``learner`` parameter."""
-    return MarginMachine(lam, tol, max_iter) if learner == "margin" else HingeMachine(C=C, tol=tol, max_iter=max_iter)
+@dataclass(eq=False, repr=False, kw_only=True)
+class BinaryClassifier(KernelClassifier):
+    """A classifier whose labels become binary problems: the parameters that say how these are solved."""
+
+    multiclass: Literal["ovr", "ovo"] = "ovr"
+    n_jobs: Threads = None
+    checkpoint: Directory = None
+    verbose: Verbosity = 0
+
+
+def classification_machine(model: Any) -> Machine:
+    """The machine on the learned kernel that the parameter ``learner`` names."""
+    if model.learner == "margin":
+        return MarginMachine(model.lam, model.tol, model.max_iter)
+    return HingeMachine(C=model.C, tol=model.tol, max_iter=model.max_iter)

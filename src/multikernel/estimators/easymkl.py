@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 
@@ -13,20 +13,61 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.cost import BankCost
 from multikernel.certificate import Certificate
-from multikernel.estimators.approximated import ApproximateEstimator
-from multikernel.estimators.chosen import Samples, loss_weights, parts
-from multikernel.estimators.classifier import KernelClassifier, classification_machine
+from multikernel.estimators.approximated import ApproximationName, Rank
+from multikernel.estimators.classifier import TEN_POLYNOMIALS, BinaryClassifier, classification_machine
+from multikernel.estimators.fit import fit_model
+from multikernel.estimators.method import Method
 from multikernel.estimators.parameters import PositiveOrAuto, WithinOneOrAuto
 from multikernel.estimators.protocol import Fitted, Learned, Task
-from multikernel.machines import Machine, MarginMachine
+from multikernel.estimators.schedule import one_matrix
+from multikernel.estimators.search import Samples, Search, lam_candidates, loss_weights
+from multikernel.estimators.targets import binary_tasks
+from multikernel.machines import MarginMachine
 from multikernel.observer import Event, Observer
 from multikernel.procedures import easymkl, max_min
 from multikernel.procedures.forecast import Cost, hinge, margin
 from multikernel.procedures.forecast import easymkl as easymkl_cost
 
 
+def _learn(model: Any, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
+    """The weights by the margin problem, then the classifier on the weighted kernel."""
+    machine = MarginMachine(model.lam, model.tol, model.max_iter)
+    given = warm.weights.warm if warm else None
+    if model.method == "max_min":
+        weights = max_min(bank, task.target, machine, given, observe)
+    else:
+        weights = easymkl(bank, task.target, machine, given)
+        observe(Event(weights.n_iter, cast(Certificate, weights.certificate)))
+    if model.norm == 2:
+        weights = replace(weights, values=weights.values / np.linalg.norm(weights.values))
+    start = warm.solution.warm if warm else weights.warm
+    return weights, classification_machine(model).solve(bank.combine(weights.values), task.target, start)
+
+
+def _cost(model: Any, bank: BankCost, task: Task) -> Cost:
+    if model.method == "max_min":
+        return one_matrix(model, bank, task)
+    return easymkl_cost(bank) + (margin if model.learner == "margin" else hinge)(bank)
+
+
+def _names(model: Any) -> tuple[str, ...]:
+    return ("lam",) if model.learner == "margin" else ("lam", "C")
+
+
+def _candidates(model: Any, name: str, whole: Samples) -> Array:
+    """lam is that of the sum of the kernels."""
+    return lam_candidates(len(whole.bank) * whole.size) if name == "lam" else loss_weights(whole.size)
+
+
+def _publish(model: Any, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
+    hulls = np.zeros((len(fitted), bank.shape[1]))
+    for vector, f in zip(hulls, fitted, strict=True):
+        vector[f.rows] = f.weights.warm
+    model.hull_vector_ = hulls[0] if single else hulls
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
-class EasyMKLClassifier(ApproximateEstimator, KernelClassifier):
+class EasyMKLClassifier(BinaryClassifier):
     """Kernel weights from the margin between the hulls of two classes, then a classifier on the weighted kernel.
 
     Solves min over g of (1 - lam) g'Y (sum_s K_s) Y g + lam |g|^2, g a probability vector on each class; the weight of
@@ -38,7 +79,7 @@ class EasyMKLClassifier(ApproximateEstimator, KernelClassifier):
         The family of the paper by default: normalised homogeneous polynomials of degrees 0..10.
     lam : float in [0, 1] or "auto", default "auto"
         0 is the hard margin, 1 the distance of the class means. The sum of the kernels enters, so its meaning follows
-        the number of kernels. "auto" takes the value of least held-out error, which ``lam_`` tells.
+        the number of kernels. "auto" takes the value of least held-out error, published as ``lam_``.
     method : {"sum", "max_min"}, default "sum"
         "sum" solves the problem above. "max_min" finds the kernel of largest margin among those whose weights d have
         2-norm 1: max over d of min over g of (1 - lam) g'Y K(d) Y g + lam |g|^2, from which the papers start, and which
@@ -54,9 +95,9 @@ class EasyMKLClassifier(ApproximateEstimator, KernelClassifier):
     multiclass : {"ovr", "ovo"}, default "ovr"
         One problem for each class or for each pair; all problems share one bank, each learns weights of its own.
     probability : {None, "platt", "isotonic"}, default None
-        Whether ``predict_proba`` tells probabilities: by a sigmoid of the decision value (Platt), or by any function of
-        it that does not decrease, which needs many samples. They are calibrated on held-out fifths of the training
-        samples, by models that start from the one on all samples and stop at a gap of 5e-2.
+        How decision values become the probabilities of ``predict_proba``: by a sigmoid of the decision value (Platt),
+        or by any function of it that does not decrease, which needs many samples. They are calibrated on held-out
+        fifths of the training samples, by models that start from the one on all samples and stop at a gap of 5e-2.
     tol : float, default 1e-6
         Relative duality gap at which the margin problem stops (at ``lam=0`` relative to 1e-5 of the samples' spread in
         feature space, where the squared margin is smaller than that).
@@ -65,7 +106,7 @@ class EasyMKLClassifier(ApproximateEstimator, KernelClassifier):
     n_jobs : int or None
         Threads over the binary problems.
     checkpoint : str, path or None, default None
-        A directory where binary problems that are solved are kept: the same fit goes on where it was killed.
+        A directory where binary problems that are solved are kept: the same fit resumes from them after it was killed.
     time_budget : float > 0 or None, default None
         Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap. The step
         under way is ended first.
@@ -89,6 +130,7 @@ class EasyMKLClassifier(ApproximateEstimator, KernelClassifier):
         which is a maximum, not above
     duality_gap_ : float, the largest relative gap over the problems, of ``objective_`` and of the classifier on the
         learned kernel
+    certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
     converged_ : bool, whether ``duality_gap_`` is at most ``tol``
     n_iter_ : int
     history_ : list, the gaps along the way of each problem
@@ -115,7 +157,6 @@ class EasyMKLClassifier(ApproximateEstimator, KernelClassifier):
     (True, True)
     """
 
-    few_passes: ClassVar[bool] = True
     kernels: Any = field(default=None, kw_only=False)
     lam: WithinOneOrAuto = "auto"
     method: Literal["sum", "max_min"] = "sum"
@@ -124,41 +165,28 @@ class EasyMKLClassifier(ApproximateEstimator, KernelClassifier):
     C: PositiveOrAuto = 1.0
     tol: Part = 1e-06
     max_iter: Count = 1000000
+    approximation: ApproximationName = None
+    rank: Rank = 256
 
-    def _regularises(self) -> tuple[str, ...]:
-        return ("lam",) if self.learner == "margin" else ("lam", "C")
+    _method: ClassVar[Method] = Method(
+        learn=_learn,
+        cost=_cost,
+        binding=TEN_POLYNOMIALS,
+        tasks=binary_tasks,
+        search=Search(names=_names, candidates=_candidates),
+        publish=_publish,
+        reads_kernels_few_times=True,
+    )
 
-    def _candidates(self, name: str, whole: Samples) -> Array:
-        """lam is that of the sum of the kernels."""
-        size = whole.size
-        return parts(len(whole.bank) * size) if name == "lam" else loss_weights(size)
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:  # type: ignore[override]
+        """Learn the kernel and the classifier.
 
-    def _margin(self) -> MarginMachine:
-        return MarginMachine(self.lam, self.tol, self.max_iter)
-
-    def _learner(self) -> Machine:
-        return classification_machine(self.learner, self.lam, self.C, self.tol, self.max_iter)
-
-    def _cost(self, bank: BankCost, task: Task) -> Cost:
-        if self.method == "max_min":
-            return super()._cost(bank, task)
-        return easymkl_cost(bank) + (margin if self.learner == "margin" else hinge)(bank)
-
-    def publish(self, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
-        super().publish(bank, fitted, single)
-        hulls = np.zeros((len(fitted), bank.shape[1]))
-        for vector, f in zip(hulls, fitted, strict=True):
-            vector[f.rows] = f.weights.warm
-        self.hull_vector_ = hulls[0] if single else hulls
-
-    def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
-        given = warm.weights.warm if warm else None
-        if self.method == "max_min":
-            weights = max_min(bank, task.target, self._margin(), given, observe)
-        else:
-            weights = easymkl(bank, task.target, self._margin(), given)
-            observe(Event(weights.n_iter, cast(Certificate, weights.certificate)))
-        if self.norm == 2:
-            weights = replace(weights, values=weights.values / np.linalg.norm(weights.values))
-        start = warm.solution.warm if warm else weights.warm
-        return weights, self._learner().solve(bank.combine(weights.values), task.target, start)
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n, p), or n strings; or kernel matrices (a KernelBank, an array
+            (m, n, n), a list or dict of matrices; one matrix (n, n) with ``kernels="precomputed"``); or a dict or list
+            of views, each of them one of these; or a source of ``multikernel.streams``, which holds the target
+        y : labels of shape (n,)
+        groups : array (n,), the group of each sample: folds of the fit hold out whole groups
+        """
+        return fit_model(self, X, y, groups=groups)

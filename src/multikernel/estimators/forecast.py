@@ -1,8 +1,42 @@
-"""What a fit will take, in one sentence."""
+"""What a fit will take, said before it: time, memory, and a way out where the memory is not enough.
+
+A method states what one of its problems costs (``Method.cost``, made of the costs in ``procedures/forecast.py``); what
+a bank takes the bank says itself. A fit is its bank, a search of the parameters that are "auto", its problems, and the
+folds that probabilities are calibrated on.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from copy import copy
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+
+from multikernel import _memory
+from multikernel._warnings import keeping
+from multikernel._work import Work
+from multikernel.banks import KernelBank
+from multikernel.banks.base import MEMORY
+from multikernel.banks.cost import BankCost
+from multikernel.banks.speed import seconds_here
+from multikernel.banks.views import BankRows
+from multikernel.estimators.approximated import bank_cost
+from multikernel.estimators.binding import is_given
+from multikernel.estimators.calibration import FOLDS
+from multikernel.estimators.protocol import Task
+from multikernel.estimators.schedule import cost_of_task
+from multikernel.estimators.search import ROUGH, with_parameters
+from multikernel.procedures.forecast import Cost
+from multikernel.streams import Source
+from multikernel.streams.dask import as_source
+
+_TRIED = 6.0  # candidates of a search, in each of its folds
+_SEARCHED = 500, 3  # samples that choose at most, and folds of them
+_MOST_MATRICES = 16  # of all samples, that one problem holds at most: with fewer no fit has to be looked at
+_CALIBRATED = 0.5  # times the cost of a fit on a fold where it starts from nothing
 
 
 @dataclass(frozen=True)
@@ -39,6 +73,114 @@ class Forecast:
         time = "a time that is not known beforehand" if self.seconds is None else _duration(self.seconds)
         more = "" if self.fits else f", and {_size(self.memory)} are available"
         return f"{self.estimator}: {time} and {_size(self.bytes)}{more}: {kernels}{problems}"
+
+
+def forecast_of(model: Any, X: Any, y: Any) -> Forecast:
+    """What a fit of the model to these samples will take; nothing is fitted."""
+    model = copy(model)
+    model.check_parameters()
+    X, y = as_source(X, y, None)
+    if isinstance(X, Source):
+        raise ValueError(
+            f"{type(model).__name__}: a forecast looks at samples in memory, and a source is read in chunks: fit it "
+            "with verbose=1, which reports rows per second and the time left"
+        )
+    training, _ = keeping(partial(model._bind, X, y, sketch=True))
+    checked = is_given(model, X) and not isinstance(X, KernelBank | BankRows)
+    return forecast_on_bank(model, training.bank, model._method.tasks(model, training.target, None), checked)
+
+
+def forecast_on_bank(model: Any, bank: KernelBank, tasks: Sequence[Task], checked: bool = False) -> Forecast:
+    """What solving these tasks takes on a bank, bound or sketched.
+
+    Parameters
+    ----------
+    checked : whether the bank is of matrices that are checked first, which factors them
+    """
+    cost = bank_cost(model, bank)
+    if checked:
+        cost = cost.of_matrices()
+    chosen = _with_any_numbers(model)
+    solved = model._method.schedule.cost(chosen, cost, tasks) + _calibration(chosen, cost, tasks)
+    whole = Cost(cost.made) + _search(model, cost, tasks) + solved
+    seconds = None if whole.work is None else float(seconds_here(whole.work, cost.n))
+    if seconds is not None and model.time_budget is not None:
+        seconds = min(seconds, float(model.time_budget))
+    form = "evaluated in every pass"
+    if cost.features is not None:
+        form = "known by features"
+    elif cost.held:
+        form = "stored"
+    return Forecast(
+        type(model).__name__,
+        cost.m,
+        cost.n,
+        len(tasks),
+        seconds,
+        _bytes(model, cost, tasks),
+        _memory.available_memory(),
+        form,
+    )
+
+
+def check_fits(model: Any, bank: KernelBank, tasks: Sequence[Task]) -> None:
+    """MemoryError, with ways out, where a fit takes more memory than there is."""
+    taken = bank.cost().held  # by the bank, which is bound: it is no longer available
+    most = _memory.available_memory() + taken
+    if MEMORY + _MOST_MATRICES * 8.0 * float(bank.shape[0]) ** 2 * len(tasks) <= most:  # a small fit has no time
+        return
+    cost = bank_cost(model, bank)
+    needed = _bytes(model, cost, tasks)
+    if needed <= most or (cost.features is not None and cost.features < cost.n):
+        return  # what works on features makes no matrix of the samples, or looks at the memory before
+    ways = [f"take at most {int(cost.n * np.sqrt(most / needed)):,} samples"]
+    if cost.held > 0.5 * needed:
+        ways.append("fewer kernels")
+    if getattr(model, "approximation", "") is None:
+        ways.append("approximation='nystroem', which needs no matrix of all samples")
+    beside = ", beside the matrices that are stored," if taken else ""
+    what = f"{type(model).__name__}: a fit of {cost.m:,} kernels to {cost.n:,} samples{beside}"
+    _memory.check_memory(needed - taken, what, ", or ".join(ways), itemsize=1)
+
+
+def _with_any_numbers(model: Any) -> Any:
+    """The model with numbers for parameters that are "auto": which ones does not matter to a forecast."""
+    asked = model._method.search.automatic(model)
+    return with_parameters(model, **dict.fromkeys(asked, 1.0)) if asked else model
+
+
+def _bytes(model: Any, bank: BankCost, tasks: Sequence[Task]) -> float:
+    """What a fit holds at most: its bank, and what those tasks hold that are solved at a time."""
+    chosen = _with_any_numbers(model)
+    each = [
+        cost_of_task(chosen, bank, task).bytes + (0.0 if len(task.rows) == bank.n else bank.block(len(task.rows)).held)
+        for task in tasks
+    ]
+    at_a_time = model._method.schedule.at_a_time(model, len(tasks), bank.n) * max(each)
+    return bank.held + max(bank.beside, at_a_time, _search(model, bank, tasks).bytes)
+
+
+def _search(model: Any, bank: BankCost, tasks: Sequence[Task]) -> Cost:
+    """Of the parameters that are "auto", on some of the samples; the matrices of all folds are held."""
+    count = len(model._method.search.searched(model))
+    if not count:
+        return Cost(Work())
+    most, folds = _SEARCHED
+    n = bank.n // -(-bank.n // most) * (folds - 1) // folds
+    rough = with_parameters(_with_any_numbers(model), tol=max(ROUGH, getattr(model, "tol", 0.0)))
+    part = bank.block(max(1, n))
+    each = sum((model._method.cost(rough, part, task) for task in tasks), Cost(part.made))
+    found = count * _TRIED * folds * each + Cost(bank.sweep)
+    return replace(found, bytes=each.bytes + folds * part.held)
+
+
+def _calibration(model: Any, bank: BankCost, tasks: Sequence[Task]) -> Cost:
+    """Of the folds on which probabilities are calibrated."""
+    if getattr(model, "probability", None) is None:
+        return Cost(Work())
+    part = bank.block(bank.n - bank.n // FOLDS)
+    each = sum((model._method.cost(model, part, task) for task in tasks), Cost(part.made))
+    return FOLDS * _CALIBRATED * each
 
 
 def _duration(seconds: float) -> str:

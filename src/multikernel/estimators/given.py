@@ -112,7 +112,7 @@ def _check_objects(values: Any, what: str, strict: bool = True, missing: bool = 
 
 
 def check_predicted(values: Array, name: str) -> Array:
-    """What an estimator of a class of this name tells of samples; a ValueError names the first where it overflows."""
+    """The predictions of an estimator with this class name; ValueError names the first sample where they overflow."""
     wrong = np.flatnonzero(~np.isfinite(values).reshape(len(values), -1).all(axis=1))
     if len(wrong):
         raise ValueError(

@@ -1,4 +1,4 @@
-"""What a model that has learned a kernel tells of it: its weights by name, and the kernel for other methods."""
+"""What a model that has learned a kernel says of it: its weights by name, and the kernel for other methods."""
 
 from __future__ import annotations
 

@@ -11,12 +11,13 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from multikernel import _arrays
 from multikernel._arrays import host
+from multikernel._linalg import as_columns
 from multikernel._memory import check_memory
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
@@ -26,6 +27,7 @@ from multikernel.banks.packing import pack, unpack
 from multikernel.banks.precomputed import rectangular
 from multikernel.estimators.feature_predictor import FeaturePredictor
 from multikernel.estimators.predictor import KernelPredictor
+from multikernel.estimators.protocol import Fitted
 from multikernel.machines.ridge.precision import DensePrecision, FactoredPrecision
 from multikernel.machines.ridge.smoother import Smoother
 
@@ -200,13 +202,53 @@ class FeaturePosterior(Posterior):
         return found
 
     def deviations(self, bank: KernelBank, values: Array) -> Array:
-        """The features themselves tell the self-values."""
+        """The features themselves determine the self-values."""
         whole: Any = bank
         F, columns = whole.F if self.predictor is None else self.predictor.features(bank), []
         for kept, root, smoother in zip(self.features, self.roots, self.smoothers, strict=True):
             G = taken(F, kept) * root
             columns.append(smoother.deviations(G, (G**2).sum(axis=1)))
         return np.hstack(columns)
+
+
+# -- of a fitted model -------------------------------------------------------------------------------------------------
+
+
+def alpha_of(model: Any, fitted: Fitted) -> float:
+    """What is added to the diagonal of the kernel: the parameter ``alpha``, as given or chosen."""
+    return float(fitted.numbers.get("alpha", getattr(model, "alpha", np.nan)))
+
+
+def posed(model: Any, fitted: Fitted) -> Posed:
+    """The ridge problem of a solution, on the samples that have a weight."""
+    weight = np.ones(len(fitted.rows)) if fitted.sample_weight is None else fitted.sample_weight
+    kept = weight > 0
+    coef = as_columns(fitted.solution.coef)[kept]
+    return Posed(fitted.rows[kept], model._method.ridge(model, fitted), weight[kept], coef)
+
+
+def posterior_of(model: Any, bank: KernelBank, fitted: Sequence[Fitted]) -> Posterior | None:
+    """What a model knows of its problems.
+
+    None for a model of a fold, whose samples are not those that were bound, and for one that learned from sums.
+    """
+    samples, predictor = model._samples_bound, model.predictor_
+    if getattr(model, "_state", None) is not None:
+        return None
+    if samples is not None and samples.shape[0] != bank.shape[0]:
+        return None
+    problems = [posed(model, each) for each in fitted]
+    intercept = getattr(model, "fit_intercept", True)
+    if isinstance(predictor, FeaturePredictor):
+        return FeaturePosterior.of(cast(LowRankBank, bank), problems, intercept, predictor, samples)
+    assert isinstance(predictor, KernelPredictor)
+    rows = np.unique(np.concatenate([each.rows for each in problems]))
+    if not np.isin(rows, predictor.support).all():
+        model.predictor_ = predictor = predictor.on(bank.reference(rows), rows)
+    return KernelPosterior.of(bank, problems, intercept, predictor, samples)
+
+
+# -- parts of banks ----------------------------------------------------------------------------------------------------
 
 
 def taken(F: Any, columns: Array) -> Array:

@@ -150,7 +150,7 @@ class KnownValues(Predictor):
         return self.given
 
 
-def knowing(model: Any, values: Array) -> Any:
+def with_known_values(model: Any, values: Array) -> Any:
     """A copy of a model that answers from known function values, shape (len(X), problems), whatever X it is given."""
     known = copy(model)
     known.predictor_ = KnownValues(values)

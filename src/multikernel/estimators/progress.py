@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from time import perf_counter
 from typing import Any
@@ -9,14 +10,16 @@ from typing import Any
 import numpy as np
 
 from multikernel._workers import check_interrupted
-from multikernel.observer import Event, Listener, Observer, Progress, listener
+from multikernel.certificate import Certificate
+from multikernel.observer import Event, Listener, Observer, Progress, Reading, listener
 
 _OFTEN = 0.5  # seconds between two lines of one problem, for verbose=1
+_OFTEN_IN_ROWS = 2.0  # seconds between two lines
 
 
 @dataclass(frozen=True, eq=False)
 class Reporter:
-    """Makes the observers of one fit; whom they tell is settled when the fit begins, on the thread that began it."""
+    """Makes the observers of one fit; the listener is the one of the thread on which the fit begins."""
 
     estimator: str
     problems: int
@@ -38,7 +41,7 @@ class Reporter:
         if self.listener is None:
             return lambda event: check_interrupted()
         start, last, first, over = perf_counter(), -np.inf, np.nan, False
-        tell = self.listener
+        report = self.listener
 
         def observe(event: Event) -> None:
             nonlocal last, first, over
@@ -48,7 +51,7 @@ class Reporter:
             first = value if np.isnan(first) else max(first, value if np.isfinite(value) else first)
             if now - last >= self.often or (reached and not over):
                 last, over = now, reached
-                tell(
+                report(
                     Progress(
                         self.estimator,
                         number + 1,
@@ -66,3 +69,33 @@ class Reporter:
 
 def _printed(progress: Progress) -> None:
     print(progress, flush=True)
+
+
+def pace(model: Any, known: int | None, done: int = 0) -> Callable[[int], None]:
+    """What is called after each chunk with the number of rows that are done.
+
+    Parameters
+    ----------
+    model : the estimator, with or without ``verbose``
+    known : int or None, how many rows there are
+    done : int, how many rows an earlier pass has done
+    """
+    verbose = getattr(model, "verbose", 0)
+    report = listener() or ((lambda progress: print(progress, flush=True)) if verbose else None)
+    begin = perf_counter()
+    last = begin
+
+    def reached(rows: int) -> None:
+        nonlocal last
+        check_interrupted()
+        now = perf_counter()
+        over = known is not None and rows >= known
+        if report is None or (not over and now - last < (_OFTEN_IN_ROWS if verbose < 2 else 0.0)):
+            return
+        last = now
+        left = 1.0 - rows / known if known else 1.0
+        speed = (rows - done) / max(now - begin, 1e-9)
+        name, part = type(model).__name__, Certificate("stationarity", left)
+        report(Reading(name, 1, 1, rows, part, 0.0, now - begin, 1.0, rows, known, speed))
+
+    return reached

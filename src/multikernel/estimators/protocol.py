@@ -7,8 +7,8 @@ model.resampling(groups, target)          how a fit holds out samples
 model.against(bank, X)                    new samples against a training bank
 model.banks(X)                            new samples against the training samples that the predictor uses
 model.predictor_                          the fitted function, a frozen value
-model.few_passes                          whether a fit reads every kernel a few times only
-model.kernel_keys()                       what tells its kernels apart from those of another fit
+model.reads_kernels_few_times             whether a fit reads every kernel a few times only
+model.kernel_keys()                       identifiers of its kernels, comparable between fits
 """
 
 from __future__ import annotations
@@ -110,7 +110,9 @@ class Fitted:
         """What is known of the solution on some of the training samples, to start from; positions are those in them."""
         kept, n = np.isin(self.rows, train), len(self.rows)
         weights, variables = self.weights, self.solution.warm
-        if weights.warm is not None:  # a number for each sample, or for each kernel: only one of these can be told
+        if (
+            weights.warm is not None
+        ):  # a number for each sample, or for each kernel: only one of these can be identified
             of_samples = weights.warm.shape == (n,) != weights.values.shape
             weights = replace(weights, warm=weights.warm[kept] if of_samples else None)
         warm = variables[np.resize(kept, len(variables))]  # one variable for each sample, or several, one after another
@@ -151,7 +153,7 @@ class BankEstimator(Protocol):
         """New samples against those of a training bank."""
 
     def kernel_keys(self) -> Sequence[Any]:
-        """What tells the kernels of ``weights_`` apart from those of other fits, in an order."""
+        """Identifiers of the kernels of ``weights_``, comparable between fits, in an order."""
 
     def banks(self, X: Any, width: int = 1) -> Iterator[KernelBank]:
         """New samples against the training samples that the predictor uses, in parts of limited size."""

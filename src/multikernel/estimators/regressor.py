@@ -3,87 +3,37 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
 from multikernel._arrays import host, returned
 from multikernel._typing import Array
-from multikernel.banks import KernelBank
 from multikernel.banks.views import check_samples_rows
 from multikernel.estimators.base import KernelEstimator
+from multikernel.estimators.binding import Training, bind_training
+from multikernel.estimators.fit import fit_model
 from multikernel.estimators.parameters import CrossValidation
-from multikernel.estimators.protocol import Task
-from multikernel.kernels import KernelFamily, polynomials, rbf_grid
+from multikernel.kernels import KernelFamily, Kernels, polynomials, rbf_grid
+
+
+def polynomials_and_gaussians(model: Any) -> KernelFamily:
+    """The default kernels: polynomials of degrees 1 to 3 and nine widths of the Gaussian, normalised."""
+    each = polynomials((1, 2, 3)) + rbf_grid(np.logspace(-3, 1, 9))
+    return Kernels(tuple(kernel.normalized() for kernel in each))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
 class KernelRegressor(RegressorMixin, KernelEstimator):  # type: ignore[misc]
-    """A regressor; subclasses say how the problem is solved."""
+    """A regressor, whose ``Method`` says how its problem is solved."""
 
     cv: CrossValidation | None = None
-    _multi_target: ClassVar[bool] = False  # whether `fit` takes y of shape (n, t)
-
-    def _default_kernels(self) -> KernelFamily:
-        return polynomials((1, 2, 3)) + rbf_grid(np.logspace(-3, 1, 9))
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = self._multi_target
+        tags.target_tags.multi_output = self._method.several_targets
         return tags
-
-    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:
-        """Learn the kernel weights and the regression function.
-
-        Parameters
-        ----------
-        X : array, CSR matrix or data frame of shape (n, p), or n strings; or kernel matrices (a KernelBank, an array
-            (m, n, n), a list or dict of matrices; one matrix (n, n) with ``kernels="precomputed"``); or a dict or list
-            of views, each of them one of these; or a source of ``multikernel.streams``, which holds the target
-        y : real targets of shape (n,); of shape (n, t) where the estimator learns several targets
-        groups : array (n,), the group of each sample: folds of the fit hold out whole groups
-        """
-        return self._fit(X, y, groups=groups)
-
-    def bind(self, X: Any, y: Any = None) -> tuple[KernelBank, Array]:
-        bank, y = self._bind(X, y, y_numeric=True, multi_output=self._multi_target)
-        if hasattr(y, "toarray"):
-            raise ValueError(
-                f"{type(self).__name__}: y must be an array of numbers, got a sparse matrix; use y.toarray()"
-            )
-        y = np.asarray(y, dtype=float)
-        if not np.isfinite(y).all():
-            raise ValueError(f"y has a NaN or infinity at row {int(np.argwhere(~np.isfinite(y))[0, 0])}")
-        return bank, y
-
-    def _tasks(self, target: Array, sample_weight: Array | None) -> list[Task]:
-        return [Task.of(np.arange(len(target)), target, sample_weight)]
-
-    def predict(self, X: Any) -> Array:
-        """The predicted values, shape (len(X),), or (len(X), t) after a fit to t targets; an array like X.
-
-        Parameters
-        ----------
-        X : samples like those of ``fit``; with ``kernels="precomputed"`` matrices (m, len(X), n_train)
-        """
-        values = self._values(X)
-        return returned(values[:, 0] if self.dual_coef_.ndim == 1 else values, X)
-
-    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
-        """R2 of the predictions for X against y, as scikit-learn's regressors tell it.
-
-        Parameters
-        ----------
-        X, y : as in ``fit``
-        sample_weight : array (len(X),)
-        """
-        check_samples_rows(X, y=y, sample_weight=sample_weight)
-        return float(super().score(host(X), host(y), host(sample_weight)))
-
-
-class WeightedRegressor(KernelRegressor):
-    """A regressor whose samples may count differently."""
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None) -> Self:
         """Learn the kernel weights and the regression function.
@@ -97,4 +47,38 @@ class WeightedRegressor(KernelRegressor):
         sample_weight : array (n,) >= 0, what the loss of each sample is multiplied with
         groups : array (n,), the group of each sample: folds of the fit hold out whole groups
         """
-        return self._fit(X, y, sample_weight, groups)
+        return fit_model(self, X, y, sample_weight, groups)
+
+    def _bind(self, X: Any, y: Any, sample_weight: Any = None, sketch: bool = False) -> Training:
+        several = self._method.several_targets
+        training = bind_training(self, X, y, sample_weight, sketch, y_numeric=True, multi_output=several)
+        target: Any = training.target
+        if hasattr(target, "toarray"):
+            raise ValueError(
+                f"{type(self).__name__}: y must be an array of numbers, got a sparse matrix; use y.toarray()"
+            )
+        target = np.asarray(target, dtype=float)
+        if not np.isfinite(target).all():
+            raise ValueError(f"y has a NaN or infinity at row {int(np.argwhere(~np.isfinite(target))[0, 0])}")
+        return Training(training.bank, target, training.weight)
+
+    def predict(self, X: Any) -> Array:
+        """The predicted values, shape (len(X),), or (len(X), t) after a fit to t targets; an array like X.
+
+        Parameters
+        ----------
+        X : samples like those of ``fit``; with ``kernels="precomputed"`` matrices (m, len(X), n_train)
+        """
+        values = self._values(X)
+        return returned(values[:, 0] if self.dual_coef_.ndim == 1 else values, X)
+
+    def score(self, X: Any, y: Any, sample_weight: Any = None) -> float:
+        """R2 of the predictions for X against y, as scikit-learn's regressors define it.
+
+        Parameters
+        ----------
+        X, y : as in ``fit``
+        sample_weight : array (len(X),)
+        """
+        check_samples_rows(X, y=y, sample_weight=sample_weight)
+        return float(super().score(host(X), host(y), host(sample_weight)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any, ClassVar, Literal, cast
+from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 from sklearn.utils import check_random_state
@@ -18,10 +18,17 @@ from multikernel.banks import KernelBank
 from multikernel.banks.cost import BankCost
 from multikernel.banks.low_rank import LowRankBank
 from multikernel.banks.threads import one_blas_thread
+from multikernel.estimators.approximated import ApproximationName, Rank
+from multikernel.estimators.binding import Binding, double_precision
+from multikernel.estimators.fit import fit_model
+from multikernel.estimators.method import Method, of_no_size
 from multikernel.estimators.parameters import CrossValidation
 from multikernel.estimators.protocol import Fitted, Learned, Learner, Task
 from multikernel.estimators.ridge_model import RidgeRegressor
-from multikernel.estimators.streamed.base import StreamedEstimator
+from multikernel.estimators.streamed.estimator import LearnsFromSums
+from multikernel.estimators.streamed.streaming import SampleTask, Streaming
+from multikernel.estimators.targets import one_for_all_targets
+from multikernel.kernels import KernelFamily, polynomials, rbf_grid
 from multikernel.machines import RidgeMachine
 from multikernel.observer import Observer
 from multikernel.procedures.forecast import Cost, ridge
@@ -36,13 +43,141 @@ from multikernel.procedures.ridge_cv import (
     held_out_error,
     least_error,
 )
-from multikernel.procedures.ridge_cv.in_features import KEPT
 from multikernel.procedures.units import MachineUnits, kernel_size, spread
 from multikernel.statistics import Moments
+from multikernel.tuning import FOLD_FACTORS_KEPT
+
+# -- tasks -------------------------------------------------------------------------------------------------------------
+
+
+def _tasks(model: Any, target: Array, sample_weight: Array | None) -> list[Task]:
+    together = target.ndim == 1 or model.shared_weights
+    return [Task(np.arange(len(target)), each) for each in ([target] if together else target.T)]
+
+
+def _folds(model: Any, task: Task) -> Folds:
+    """As the user gives them; a number is one of consecutive samples, or of whole groups."""
+    n, known = len(task.target), task.resampling
+    if known.groups is None or known.given is not None:
+        return Folds.of(model.cv if known.given is None else known.given, n, task.target)
+    count = n if isinstance(model.cv, str) else int(model.cv)
+    folds = known.drawn(np.zeros(n, dtype=int), count, np.random.default_rng(0))
+    return Folds(folds, int(folds.max()) + 1)
+
+
+# -- learning ----------------------------------------------------------------------------------------------------------
+
+
+def _seed(model: Any) -> int:
+    return int(check_random_state(model.random_state).randint(np.iinfo(np.int32).max))
+
+
+def _prepare(model: Any, bank: KernelBank, target: Array, X: Any, given: dict[str, Any]) -> Learner:
+    """The seed is drawn once for all targets."""
+    n = bank.shape[0]
+    if isinstance(model.cv, int | np.integer) and model.cv > n:
+        raise ValueError(
+            f"{type(model).__name__}: cv must be at most {n}, the number of samples, got {shown(model.cv)}"
+        )
+    return partial(_learn, seed=_seed(model))
+
+
+def _cost(model: Any, bank: BankCost, task: Task) -> Cost:
+    folds = int(model.cv) if isinstance(model.cv, int | np.integer) else bank.n
+    return model.n_init * ridge_cv_cost(bank, folds) + ridge(bank)
+
+
+def _learn(model: Any, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer, seed: int = 0) -> Learned:
+    """One set of weights, for a target (n,) or for several that share it, and the machine on all samples."""
+    size, unit = kernel_size(bank), spread(task.target)
+    bank, target = bank.scaled(np.full(len(bank), 1.0 / size)), task.target / unit
+    with one_blas_thread(len(target)):
+        Y = as_columns(target)
+        held_out = held_out_error(bank, Y, _folds(model, task), model.fit_intercept)
+        error: Criterion = held_out
+        if model.criterion == "evidence":
+            error = Evidence.of(bank, Y, model.fit_intercept)
+        weights = least_error(error, held_out, model.tol, model.max_iter, model.n_init, seed, observe)
+        machine = RidgeMachine(weights.alpha, model.fit_intercept)
+        if isinstance(held_out, ErrorInFeatures):
+            gram = held_out.gram(weights.values)
+        else:
+            gram = bank.combine(weights.values)
+        solution = machine.solve(gram, target)
+    return weights.in_units(size, unit), MachineUnits(machine, size, unit, coef=unit / size).solution(solution)
+
+
+# -- from sums over samples --------------------------------------------------------------------------------------------
+
+
+def _folds_of_rows(model: Any) -> int:
+    return int(cast(int, model.cv))
+
+
+def _kept_factors(model: Any, q: int) -> float:
+    return 2.0 * min(FOLD_FACTORS_KEPT, 8.0 * _folds_of_rows(model) * q * q)
+
+
+def _check_sums(model: Any) -> None:
+    if model.criterion != "held_out":
+        raise ValueError(
+            f"{type(model).__name__} learns from sums over the rows by held-out error: use criterion='held_out'"
+        )
+
+
+def _learn_sums(
+    model: Any,
+    bank: LowRankBank,
+    task: Task,
+    held: tuple[Moments, ...],
+    sample: SampleTask,
+    warm: Fitted | None,
+    observe: Observer,
+) -> Learned:
+    """Held-out errors from the sums of each fold; the targets are less their mean where there is an intercept."""
+    full = [each for each in held if each.count > 0.0]
+    if len(full) < 2:
+        raise ValueError(f"{type(model).__name__}: all rows are in one fold, since they are equal: give more rows")
+    count, unit = sum(each.count for each in full), spread(task.target)
+    size = float(bank.traces().sum()) / (count * len(bank)) or 1.0
+    scaled = bank.scaled(np.full(len(bank), 1.0 / size))
+    every = np.arange(held[0].products.shape[1])
+    few, own, labels = sample
+    places = np.unique(labels, return_inverse=True)[1]
+    part = HeldOutError.of(
+        few.scaled(np.full(len(bank), 1.0 / size)),
+        as_columns(own.target) / unit,
+        Folds(places, len(np.unique(labels))),
+    )
+    sums = tuple(each.of_targets(every, unit) for each in full)
+    error = ErrorInFeatures.of_sums(scaled, as_columns(task.target), sums, True, part)
+    with one_blas_thread(len(task.target)):
+        weights = least_error(error, error, model.tol, model.max_iter, model.n_init, _seed(model), observe)
+        machine = RidgeMachine(weights.alpha, False)
+        solution = machine.solve(scaled.combine(weights.values), task.target / unit)
+    return weights.in_units(size, unit), MachineUnits(machine, size, unit, coef=unit / size).solution(solution)
+
+
+# -- the estimator -----------------------------------------------------------------------------------------------------
+
+
+def _ridge(model: Any, fitted: Fitted) -> float:
+    return cast(RidgeCVWeights, fitted.weights).alpha
+
+
+def _publish(model: Any, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
+    found = [cast(RidgeCVWeights, f.weights) for f in fitted]
+    errors = np.concatenate([weights.errors for weights in found])
+    model.alpha_ = found[0].alpha if single else np.array([weights.alpha for weights in found])
+    model.cv_loss_ = float(errors[0]) if len(errors) == 1 and model.dual_coef_.ndim == 1 else errors
+
+
+def _default_kernels(model: Any) -> KernelFamily:
+    return polynomials((1, 2, 3)) + rbf_grid(np.logspace(-3, 1, 9))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class MultipleKernelRidgeCV(StreamedEstimator, RidgeRegressor):
+class MultipleKernelRidgeCV(LearnsFromSums, RidgeRegressor):
     """Kernel ridge regression with the kernel weights and the ridge of least held-out squared error, or most evidence.
 
     Solves
@@ -105,6 +240,7 @@ class MultipleKernelRidgeCV(StreamedEstimator, RidgeRegressor):
     stationarity_ : float, what the Gauss-Newton model of the objective still promises, relative to it, or to a
         hundredth of its value for a constant predictor where this is more; zero at a point that satisfies the
         first-order conditions. The largest over the targets.
+    certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
     converged_ : bool, whether ``stationarity_`` is at most ``tol``
     n_iter_ : int
     history_ : list, the stationarity along the way for each problem
@@ -131,131 +267,44 @@ class MultipleKernelRidgeCV(StreamedEstimator, RidgeRegressor):
     (True, True)
     """
 
-    _size_matters: ClassVar[bool] = False
-    _multi_target: ClassVar[bool] = True
-    _own_folds: ClassVar[bool] = True
-
     kernels: Any = field(default=None, kw_only=False)
     cv: CrossValidation | Literal["loo"] = 5
     criterion: Literal["held_out", "evidence"] = "held_out"
     fit_intercept: bool = True
     shared_weights: bool = False
-    tol: Part = 0.0001
+    tol: Part = 1e-4
     max_iter: Count = 500
     n_init: Starts = 1
     random_state: Seed = None
     n_jobs: Threads = None
     verbose: Verbosity = 0
+    approximation: ApproximationName = None
+    rank: Rank = 256
 
-    def _task_learner(self, bank: KernelBank, target: Array) -> Learner:
-        """The seed is drawn once for all targets."""
-        n = bank.shape[0]
-        if isinstance(self.cv, int | np.integer) and self.cv > n:
-            raise ValueError(
-                f"{type(self).__name__}: cv must be at most {n}, the number of samples, got {shown(self.cv)}"
-            )
-        return partial(type(self)._learn, seed=self._seed())
+    _method: ClassVar[Method] = Method(
+        learn=_learn,
+        prepare=_prepare,
+        cost=_cost,
+        binding=Binding(default_kernels=_default_kernels, precision=double_precision),
+        tasks=_tasks,
+        single=one_for_all_targets,
+        publish=_publish,
+        ridge=_ridge,
+        streaming=Streaming(learn=_learn_sums, folds=_folds_of_rows, kept_factors=_kept_factors, check=_check_sums),
+        sizes=of_no_size,
+        several_targets=True,
+        own_folds=True,
+    )
 
-    def _folds(self, task: Task) -> Folds:
-        """As the user gives them; a number is one of consecutive samples, or of whole groups."""
-        n, known = len(task.target), task.resampling
-        if known.groups is None or known.given is not None:
-            return Folds.of(self.cv if known.given is None else known.given, n, task.target)
-        count = n if isinstance(self.cv, str) else int(self.cv)
-        folds = known.drawn(np.zeros(n, dtype=int), count, np.random.default_rng(0))
-        return Folds(folds, int(folds.max()) + 1)
+    def fit(self, X: Any, y: Any = None, *, groups: Any = None) -> Self:  # type: ignore[override]
+        """Learn the kernel weights and the regression function.
 
-    def _tasks(self, target: Array, sample_weight: Array | None) -> list[Task]:
-        together = target.ndim == 1 or self.shared_weights
-        return [Task(np.arange(len(target)), each) for each in ([target] if together else target.T)]
-
-    def _is_single(self, tasks: Sequence[Task], target: Array) -> bool:
-        return target.ndim == 1 or self.shared_weights
-
-    def _cost(self, bank: BankCost, task: Task) -> Cost:
-        folds = int(self.cv) if isinstance(self.cv, int | np.integer) else bank.n
-        return self.n_init * ridge_cv_cost(bank, folds) + ridge(bank)
-
-    def _precision(self, m: int, n: int) -> Any:
-        """Double: a search is not started again from its own solution."""
-        return np.float64
-
-    def _learn(
-        self,
-        bank: KernelBank,
-        task: Task,
-        warm: Fitted | None,
-        observe: Observer,
-        seed: int = 0,
-    ) -> Learned:
-        """One set of weights, for a target (n,) or for several that share it, and the machine on all samples."""
-        size, unit = kernel_size(bank), spread(task.target)
-        bank, target = bank.scaled(np.full(len(bank), 1.0 / size)), task.target / unit
-        with one_blas_thread(len(target)):
-            Y = as_columns(target)
-            held_out = held_out_error(bank, Y, self._folds(task), self.fit_intercept)
-            error: Criterion = Evidence.of(bank, Y, self.fit_intercept) if self.criterion == "evidence" else held_out
-            weights = least_error(error, held_out, self.tol, self.max_iter, self.n_init, seed, observe)
-            machine = RidgeMachine(weights.alpha, self.fit_intercept)
-            gram = (
-                held_out.gram(weights.values) if isinstance(held_out, ErrorInFeatures) else bank.combine(weights.values)
-            )
-            solution = machine.solve(gram, target)
-        return weights.in_units(size, unit), MachineUnits(machine, size, unit, coef=unit / size).solution(solution)
-
-    # -- from sums over samples ----------------------------------------------------------------------------------------
-
-    def _kept_factors(self, q: int) -> float:
-        return 2.0 * min(KEPT, 8.0 * self._folds_of_rows() * q * q)  # of the point reached, and of the one tried
-
-    def _check_sums(self) -> None:
-        super()._check_sums()
-        name = type(self).__name__
-        if self.criterion != "held_out":
-            raise ValueError(f"{name} learns from sums over the rows by held-out error: use criterion='held_out'")
-
-    def _folds_of_rows(self) -> int:
-        return int(cast(int, self.cv))
-
-    def _learn_sums(
-        self,
-        bank: KernelBank,
-        task: Task,
-        held: tuple[Moments, ...],
-        sample: tuple[LowRankBank, Task, Array],
-        warm: Fitted | None,
-        observe: Observer,
-    ) -> Learned:
-        """Held-out errors from the sums of each fold; ``fit_intercept`` has been seen to."""
-        full = [each for each in held if each.count > 0.0]
-        if len(full) < 2:
-            raise ValueError(f"{type(self).__name__}: all rows are in one fold, since they are equal: give more rows")
-        count, unit = sum(each.count for each in full), spread(task.target)
-        size = float(bank.traces().sum()) / (count * len(bank)) or 1.0
-        scaled, every = bank.scaled(np.full(len(bank), 1.0 / size)), np.arange(held[0].products.shape[1])
-        few, own, labels = sample
-        part = HeldOutError.of(
-            few.scaled(np.full(len(bank), 1.0 / size)),
-            as_columns(own.target) / unit,
-            Folds(np.unique(labels, return_inverse=True)[1], len(np.unique(labels))),
-        )
-        sums = tuple(each.of_targets(every, unit) for each in full)
-        error = ErrorInFeatures.of_sums(scaled, as_columns(task.target), sums, True, part)
-        with one_blas_thread(len(task.target)):
-            weights = least_error(error, error, self.tol, self.max_iter, self.n_init, self._seed(), observe)
-            machine = RidgeMachine(weights.alpha, False)
-            solution = machine.solve(scaled.combine(weights.values), task.target / unit)
-        return weights.in_units(size, unit), MachineUnits(machine, size, unit, coef=unit / size).solution(solution)
-
-    def _ridge(self, fitted: Fitted) -> float:
-        return cast(RidgeCVWeights, fitted.weights).alpha
-
-    def publish(self, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
-        super().publish(bank, fitted, single)
-        found = [cast(RidgeCVWeights, f.weights) for f in fitted]
-        errors = np.concatenate([weights.errors for weights in found])
-        self.alpha_: Any = found[0].alpha if single else np.array([weights.alpha for weights in found])
-        self.cv_loss_: Any = float(errors[0]) if len(errors) == 1 and self.dual_coef_.ndim == 1 else errors
-
-    def _seed(self) -> int:
-        return int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n, p), or n strings; or kernel matrices (a KernelBank, an array
+            (m, n, n), a list or dict of matrices; one matrix (n, n) with ``kernels="precomputed"``); or a dict or list
+            of views, each of them one of these; or a source of ``multikernel.streams``, which holds the target
+        y : real targets of shape (n,); of shape (n, t) where the estimator learns several targets
+        groups : array (n,), the group of each sample: folds of the fit hold out whole groups
+        """
+        return fit_model(self, X, y, groups=groups)

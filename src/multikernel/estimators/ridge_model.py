@@ -1,4 +1,4 @@
-"""What all models with squared losses tell beside their function.
+"""What all models with squared losses know beside their function.
 
 The weights of the kernels are taken as given: all here is that of ridge regression with the learned kernel. Where many
 kernels are fitted to few samples, the numbers are more confident than the model should be.
@@ -6,7 +6,7 @@ kernels are fitted to few samples, the numbers are more confident than the model
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
 from functools import partial
 from typing import Any, cast
@@ -21,16 +21,15 @@ from multikernel._typing import Array
 from multikernel._warnings import keeping
 from multikernel.banks import KernelBank
 from multikernel.banks.checks import numbers
-from multikernel.banks.low_rank import LowRankBank
 from multikernel.banks.threads import slices
 from multikernel.banks.views import BankRows, Views, is_views, views
 from multikernel.estimators.base import KernelEstimator
-from multikernel.estimators.feature_predictor import FeaturePredictor
+from multikernel.estimators.binding import is_given, is_precomputed
 from multikernel.estimators.given import check_predicted
-from multikernel.estimators.posterior import FeaturePosterior, KernelPosterior, Posed, Posterior
+from multikernel.estimators.posterior import KernelPosterior, Posterior
 from multikernel.estimators.predictor import KernelPredictor
-from multikernel.estimators.protocol import Fitted
 from multikernel.estimators.regressor import KernelRegressor
+from multikernel.estimators.samples import samples_of
 from multikernel.machines.ridge.smoother import CRITERIA, Smoother
 
 _CHUNK_VALUES = 1 << 24  # kernel values of new samples in memory at a time, twice: 256 MB
@@ -42,35 +41,6 @@ class RidgeModel(KernelEstimator):
     """A model with squared losses: its degrees of freedom, criteria, and residuals of samples that are left out."""
 
     _posterior: Posterior | None = None
-
-    def _ridge(self, fitted: Fitted) -> float:
-        """What is added to the diagonal of the kernel."""
-        return float(fitted.numbers.get("alpha", getattr(self, "alpha", np.nan)))
-
-    def publish(self, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
-        super().publish(bank, fitted, single)
-        self._posterior = self._posterior_of(bank, fitted)
-
-    def _posed(self, fitted: Fitted) -> Posed:
-        weight = np.ones(len(fitted.rows)) if fitted.sample_weight is None else fitted.sample_weight
-        kept = weight > 0
-        coef = as_columns(fitted.solution.coef)[kept]
-        return Posed(fitted.rows[kept], self._ridge(fitted), weight[kept], coef)
-
-    def _posterior_of(self, bank: KernelBank, fitted: Sequence[Fitted]) -> Posterior | None:
-        """None for a model of a fold, whose samples are not those that were bound."""
-        samples, predictor = self._samples_bound, self.predictor_
-        if samples is not None and samples.shape[0] != bank.shape[0]:
-            return None
-        posed = [self._posed(each) for each in fitted]
-        intercept = getattr(self, "fit_intercept", True)
-        if isinstance(predictor, FeaturePredictor):
-            return FeaturePosterior.of(cast(LowRankBank, bank), posed, intercept, predictor, samples)
-        assert isinstance(predictor, KernelPredictor)
-        rows = np.unique(np.concatenate([each.rows for each in posed]))
-        if not np.isin(rows, predictor.support).all():
-            self.predictor_ = predictor = predictor.on(bank.reference(rows), rows)
-        return KernelPosterior.of(bank, posed, intercept, predictor, samples)
 
     def share(self, reference: KernelBank, support: Array) -> None:
         super().share(reference, support)
@@ -179,7 +149,7 @@ class RidgeRegressor(RidgeModel, KernelRegressor):
         X : samples like those of ``fit``; with ``kernels="precomputed"`` matrices (m, len(X), n_train)
         return_std : bool, default False, whether standard deviations are returned as well
         self_values : array (m, len(X)), the kernels of each new sample with itself; needed for standard deviations
-            where X are matrices or a bank against the training samples, which do not tell them
+            where X are matrices or a bank against the training samples, which do not determine them
 
         Returns
         -------
@@ -242,17 +212,17 @@ class RidgeRegressor(RidgeModel, KernelRegressor):
 
     def _met(self, X: Any, given: Any) -> Iterator[tuple[KernelBank, Array]]:
         """New samples against those of training, and their self-values (m, rows), in parts of limited size."""
-        X = views(X) if is_views(X) and not self._is_precomputed() else X
+        X = views(X) if is_views(X) and not is_precomputed(self) else X
         predictor: Any = self.predictor_
         needed = self._known.needs_self_values
-        if self._is_given(X) or given is not None:
+        if is_given(self, X) or given is not None:
             start = 0
             for bank in self.banks(X):
                 rows = slice(start, start + bank.shape[0])
                 yield bank, self._self_values_of(X, bank, given)[:, rows] if needed else np.empty((0, bank.shape[0]))
                 start = rows.stop
             return
-        samples = self._samples(X) if hasattr(self, "n_features_in_") else X
+        samples = samples_of(self, X) if hasattr(self, "n_features_in_") else X
         for rows in slices(samples.shape[0], max(1, _CHUNK_VALUES // max(len(predictor.support), 1))):
             part = taken(samples, rows)
             bank, _ = keeping(partial(predictor.reference.cross, part))
@@ -283,8 +253,8 @@ class RidgeRegressor(RidgeModel, KernelRegressor):
         if bank.of_distances:
             return np.zeros((m, bank.shape[0]))
         raise ValueError(
-            f"{name}: matrices against training samples do not tell the kernels of a new sample with itself, which "
-            f"standard deviations need: pass self_values, shape ({m}, {bank.shape[0]})"
+            f"{name}: matrices against training samples do not determine the kernels of a new sample with itself, "
+            f"which standard deviations need: pass self_values, shape ({m}, {bank.shape[0]})"
         )
 
 

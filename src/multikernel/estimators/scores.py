@@ -11,7 +11,7 @@ from multikernel._arrays import host
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.banks.checks import numbers
-from multikernel.estimators.labels import LabelsEstimator
+from multikernel.estimators.classifier import KernelClassifier
 from multikernel.estimators.regressor import KernelRegressor
 
 Scorer = Callable[[Any, Any, Array], float]
@@ -26,7 +26,7 @@ def quick_scorer(model: Any, scoring: Any) -> Scorer:
     scoring : str, callable or None, as in scikit-learn
     """
     own = getattr(type(model), "score", None) if scoring is None else None
-    if own is LabelsEstimator.score:
+    if own is KernelClassifier.score:
         return lambda known, X, truth: float((host(known.predict(X)) == truth).mean())
     if own is KernelRegressor.score:
         return lambda known, X, truth: _r2(truth, host(known.predict(X)))

@@ -14,7 +14,7 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread, slices
-from multikernel.estimators.predictor import KernelPredictor, knowing
+from multikernel.estimators.predictor import KernelPredictor, with_known_values
 
 _FEW = 1000  # kernels of which the products with all coefficients are kept
 _CHUNK_VALUES = 1 << 25  # values for new samples in memory at a time: 256 MB
@@ -31,13 +31,13 @@ def share_reference(models: Sequence[Any], bank: KernelBank) -> None:
 
 
 def in_one_pass(models: Sequence[Any]) -> bool:
-    """Whether one pass over the kernels tells the functions of all models."""
+    """Whether one pass over the kernels gives the functions of all models."""
     predictors = [model.predictor_ for model in models]
     return all(isinstance(predictor, KernelPredictor) and predictor.linear for predictor in predictors)
 
 
 def informed(models: Sequence[Any], X: Any) -> list[Any]:
-    """The models, knowing already what their functions are at X; they share their reference to the training samples."""
+    """The models, with known values of their functions at X; they share their reference to the training samples."""
     if not in_one_pass(models):
         return list(models)
     predictors = [model.predictor_ for model in models]
@@ -49,7 +49,7 @@ def informed(models: Sequence[Any], X: Any) -> list[Any]:
         for bank in models[0].banks(X, width)
     ]
     values = np.concatenate(parts) + np.concatenate([p.intercept for p in predictors])
-    return [knowing(m, v) for m, v in zip(models, np.split(values, len(models), axis=1), strict=True)]
+    return [with_known_values(m, v) for m, v in zip(models, np.split(values, len(models), axis=1), strict=True)]
 
 
 def _sums(bank: KernelBank, weights: Array, coef: Array) -> Array:

@@ -70,7 +70,7 @@ class Steps:
             head, _, name = name.partition("__")
             if head != self.name or not name:
                 return None
-        return None if name.split("__")[0] in self.last._shapes_bank else name
+        return None if name.split("__")[0] in self.last._bank_parameters else name
 
     def applied(self, X: Any, y: Any = None) -> tuple[Any, Any]:
         """Samples after the other steps, which are fitted to them; and these steps."""

@@ -2,29 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from functools import wraps
 from typing import Any, TypeVar, cast
 
 Fit = TypeVar("Fit", bound=Callable[..., Any])
 
 
-def unchanged_unless_done(fit: Fit) -> Fit:
-    """A method that takes back what it set where it does not come to its end.
+@contextmanager
+def unchanged_on_error(model: Any) -> Iterator[None]:
+    """Take back what was set on an estimator, which may have been fitted before, where the block ends in an error.
 
     Parameters
     ----------
-    fit : a method of an estimator, which may have been fitted before
+    model : the estimator
     """
+    before = dict(vars(model))
+    try:
+        yield
+    except BaseException:
+        vars(model).clear()
+        vars(model).update(before)
+        raise
+
+
+def unchanged_unless_done(fit: Fit) -> Fit:
+    """A method of an estimator that takes back what it set where it does not come to its end."""
 
     @wraps(fit)
     def whole(self: Any, *args: Any, **kwargs: Any) -> Any:
-        before = dict(vars(self))
-        try:
+        with unchanged_on_error(self):
             return fit(self, *args, **kwargs)
-        except BaseException:
-            vars(self).clear()
-            vars(self).update(before)
-            raise
 
     return cast(Fit, whole)

@@ -23,7 +23,7 @@ from multikernel.banks.views import check_samples_rows
 from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.learned_kernel import called
 from multikernel.estimators.names import short_names
-from multikernel.estimators.predictor import KernelPredictor, knowing
+from multikernel.estimators.predictor import KernelPredictor, with_known_values
 from multikernel.estimators.scores import quick_scorer
 
 
@@ -140,7 +140,7 @@ def kernel_importance(
     values = parts.sum(axis=1) + np.atleast_1d(model.intercept_)
     scorer = quick_scorer(model, scoring)
     truth = check_array(y, ensure_2d=False, dtype=None, input_name="y")
-    whole = scorer(knowing(model, values), X, truth)
+    whole = scorer(with_known_values(model, values), X, truth)
     seed = check_random_state(random_state).randint(np.iinfo(np.int32).max + 1)
     importances = np.empty((len(chosen), n_repeats))
     for g, members in enumerate(chosen.values()):
@@ -151,7 +151,7 @@ def kernel_importance(
         for repeat in range(n_repeats):
             rng.shuffle(order)
             own = own[order]  # shuffled further each time
-            importances[g, repeat] = whole - scorer(knowing(model, rest + own), X, truth)
+            importances[g, repeat] = whole - scorer(with_known_values(model, rest + own), X, truth)
     return KernelImportance(tuple(chosen), importances, whole)
 
 

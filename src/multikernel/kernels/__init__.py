@@ -1,13 +1,12 @@
 """What to compute: kernels and families of kernels, free of data."""
 
-from multikernel.kernels import algebra, views  # noqa: F401  (they register what k.on(columns) or k1 + k2 makes)
-from multikernel.kernels.anisotropic import Anisotropic
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.categories import OneHot
 from multikernel.kernels.discrete import Hamming, Tanimoto
 from multikernel.kernels.distance import RBF, DistanceKernel, Laplacian
 from multikernel.kernels.dot import HomogeneousPolynomial, Linear, Polynomial
 from multikernel.kernels.encoding import Encoded, Encoding, Together
+from multikernel.kernels.encodings import DateParts, NormalScores, Parsed, Ranks, Standardize
 from multikernel.kernels.families import (
     column_groups,
     homogeneous_polynomials,
@@ -23,29 +22,24 @@ from multikernel.kernels.features import Features
 from multikernel.kernels.for_columns import beside_each_other, column_types, for_columns
 from multikernel.kernels.graphs import chains, grid
 from multikernel.kernels.interactions import ANOVA, anova
-from multikernel.kernels.maclaurin import (
-    cauchy_coefficients,
-    polynomial_coefficients,
-    rational_quadratic_coefficients,
-    rbf_coefficients,
-)
-from multikernel.kernels.mahalanobis import Mahalanobis
+from multikernel.kernels.metrics import Anisotropic, Mahalanobis
 from multikernel.kernels.monomials import random_monomials
-from multikernel.kernels.parsed import Parsed
 from multikernel.kernels.radial import ExponentialPower, Matern, RationalQuadratic
 from multikernel.kernels.rational import Rational
-from multikernel.kernels.scores import NormalScores
 from multikernel.kernels.sequences import GappedSubsequences, Mismatches
 from multikernel.kernels.series import (
     PowerSeries,
+    cauchy_coefficients,
     highest_polynomial,
     mean_polynomial,
+    polynomial_coefficients,
+    rational_quadratic_coefficients,
+    rbf_coefficients,
     shifted_polynomial,
     truncated_rbf,
     weighted_polynomials,
 )
 from multikernel.kernels.sets import Items, VectorSets, written
-from multikernel.kernels.standardize import DateParts, Ranks, Standardize
 from multikernel.kernels.strings import Spectrum, gapped_subsequences, spectra
 from multikernel.kernels.subsets import rbf_subsets
 from multikernel.kernels.text import Grams, NGrams

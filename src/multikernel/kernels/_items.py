@@ -24,7 +24,8 @@ def cut(codes, starts, separator, blank):  # type: ignore[no-untyped-def]
     Items stand between separators, from left to right, or between blanks where the separator is empty; blanks around
     an item are no part of it, and what has no other character is no item.
     """
-    n, width = len(starts) - 1, len(separator)
+    n = len(starts) - 1
+    width = len(separator)
     bounds = np.empty((len(codes) // 2 + n, 2), dtype=np.int64)  # an item and its separator have a character each
     sets = np.zeros(n + 1, dtype=np.int64)
     count = 0
@@ -68,11 +69,13 @@ def numbered(codes, bounds, sets):  # type: ignore[no-untyped-def]
     table = np.full(size, -1, dtype=np.int64)
     first = np.empty(len(bounds), dtype=np.int64)  # where an item is met first, and the last set that it is in
     last = np.empty(len(bounds), dtype=np.int64)
-    items, ends = np.empty(len(bounds), dtype=np.int64), np.zeros(len(sets), dtype=np.int64)
+    items = np.empty(len(bounds), dtype=np.int64)
+    ends = np.zeros(len(sets), dtype=np.int64)
     known, count = 0, 0
     for i in range(len(sets) - 1):
         for t in range(sets[i], sets[i + 1]):
-            begin, length = bounds[t, 0], bounds[t, 1] - bounds[t, 0]
+            begin = bounds[t, 0]
+            length = bounds[t, 1] - bounds[t, 0]
             mixed = np.uint64(14695981039346656037)  # Fowler, Noll and Vo
             for c in range(length):
                 mixed = (mixed ^ np.uint64(codes[begin + c])) * np.uint64(1099511628211)
@@ -90,7 +93,8 @@ def numbered(codes, bounds, sets):  # type: ignore[no-untyped-def]
             item = table[place]
             if item < 0:
                 item, table[place] = known, known
-                first[item], last[item] = t, -1
+                first[item] = t
+                last[item] = -1
                 known += 1
             if last[item] != i:
                 last[item], items[count] = i, item
@@ -105,11 +109,13 @@ def shared(items, starts, known, first, K):  # type: ignore[no-untyped-def]
 
     The sets of each item stand in their order; without other sets (``first`` = 0) one triangle is counted and copied.
     """
-    n, ends = len(K), np.zeros(known + 1, dtype=np.int64)
+    n = len(K)
+    ends = np.zeros(known + 1, dtype=np.int64)
     for item in items:
         ends[item + 1] += 1
     ends = np.cumsum(ends)
-    holders, filled = np.empty(len(items), dtype=np.int64), ends[:-1].copy()
+    holders = np.empty(len(items), dtype=np.int64)
+    filled = ends[:-1].copy()
     for j in range(len(starts) - 1):
         for item in items[starts[j] : starts[j + 1]]:
             holders[filled[item]] = j

@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 
 from multikernel._parameters import Degree, NonNegative
 from multikernel._typing import Array
-from multikernel.kernels.base import Fact, Inner, Kernel, register_form
+from multikernel.kernels.base import Fact, Inner, Kernel
 from multikernel.kernels.facts import PowerOf, Wrapped
 
 
@@ -27,7 +27,9 @@ def refuse_centred(kernels: Iterable[Kernel], what: str) -> None:
 
 def within(kernel: Kernel) -> str:
     """How a kernel is written inside another one: in parentheses where it has an operator."""
-    return f"({kernel!r})" if isinstance(kernel, Combined | Power | Scaled) else repr(kernel)
+    if isinstance(kernel, Combined | Power | Scaled):
+        return f"({kernel!r})"
+    return repr(kernel)
 
 
 @dataclass(repr=False)
@@ -68,7 +70,9 @@ class Combined(Kernel):
 
     def map_parts(self, change: Callable[[Kernel], Kernel]) -> Kernel:
         changed = tuple(change(k) for k in self.kernels)
-        return self if all(new is old for new, old in zip(changed, self.kernels, strict=True)) else type(self)(changed)
+        if all(new is old for new, old in zip(changed, self.kernels, strict=True)):
+            return self
+        return type(self)(changed)
 
     @abstractmethod
     def __repr__(self) -> str: ...
@@ -78,7 +82,8 @@ class Combined(Kernel):
 class Sum(Combined):
     """k(x, z) = k_1(x, z) + ... + k_q(x, z)."""
 
-    word, operation = "sum", add
+    word = "sum"
+    operation = add
 
     def __repr__(self) -> str:
         return " + ".join(map(repr, self.kernels))
@@ -88,7 +93,8 @@ class Sum(Combined):
 class Product(Combined):
     """k(x, z) = k_1(x, z) ... k_q(x, z)."""
 
-    word, operation = "product", mul
+    word = "product"
+    operation = mul
 
     def __repr__(self) -> str:
         return " * ".join(map(within, self.kernels))
@@ -110,7 +116,9 @@ class View(Kernel):
 
     def map_parts(self, change: Callable[[Kernel], Kernel]) -> Kernel:
         kernel = change(self.kernel)
-        return self if kernel is self.kernel else replace(self, kernel=kernel)
+        if kernel is self.kernel:
+            return self
+        return replace(self, kernel=kernel)
 
 
 @dataclass(repr=False)
@@ -179,9 +187,3 @@ class Scaled(View):
 
     def __repr__(self) -> str:
         return f"{self.factor!r} * {within(self.kernel)}"
-
-
-register_form("sum", Sum.of)
-register_form("product", Product.of)
-register_form("power", Power)
-register_form("scaled", Scaled)

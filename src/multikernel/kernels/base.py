@@ -96,6 +96,7 @@ class Kernel(Specification, ABC):
         return whole
 
     # -- views and algebra ---------------------------------------------------------------------------------------
+    # The files of these kernels import this one: they are imported where such a kernel is made.
 
     def on(self, columns: int | str | slice | Columns) -> Kernel:
         """The kernel restricted to columns, by index, by data-frame name, by a slice or by a mask of all columns.
@@ -115,20 +116,26 @@ class Kernel(Specification, ABC):
         >>> kernels.RBF(gamma=0.5).on(["age", "weight"])
         RBF(gamma=0.5).on(['age', 'weight'])
         """
+        from multikernel.kernels.views import Restricted
+
         if isinstance(columns, slice):
-            return _FORMS["on"](self, columns)
+            return Restricted(self, columns)
         if isinstance(columns, Mapping):
             raise TypeError(f"on: columns must be names, numbers, a slice or a mask, got the dict {shown(columns)}")
         several = columns if isinstance(columns, Iterable) and not isinstance(columns, str) else (columns,)
-        return _FORMS["on"](self, tuple(plain(c) for c in several))
+        return Restricted(self, tuple(plain(c) for c in several))
 
     def normalized(self) -> Kernel:
         """k(x, z) / sqrt(k(x, x) k(z, z)); samples with k(x, x) = 0 get zeros."""
-        return _FORMS["normalized"](self)
+        from multikernel.kernels.views import Normalized
+
+        return Normalized(self)
 
     def centered(self) -> Kernel:
         """The kernel of the features minus their mean over the training sample."""
-        return _FORMS["centered"](self)
+        from multikernel.kernels.views import Centered
+
+        return Centered(self)
 
     def standardized(self) -> Kernel:
         """The kernel of columns with mean 0 and deviation 1 in training; missing cells get the mean, and an indicator.
@@ -139,36 +146,37 @@ class Kernel(Specification, ABC):
         >>> kernels.RBF("median").standardized().on(["age", "weight"])
         RBF(gamma='median').standardized().on(['age', 'weight'])
         """
-        return _FORMS["standardized"](self)
+        from multikernel.kernels.encodings import standardized
+
+        return standardized(self)
 
     def __radd__(self, other: object) -> Kernel:
         return self if isinstance(other, int) and other == 0 else NotImplemented  # where sum() begins
 
     def __add__(self, other: object) -> Kernel:
-        return _FORMS["sum"](self, other) if isinstance(other, Kernel) else NotImplemented
+        from multikernel.kernels.algebra import Sum
+
+        if isinstance(other, Kernel):
+            return Sum.of(self, other)
+        return NotImplemented
 
     def __mul__(self, other: object) -> Kernel:
+        from multikernel.kernels.algebra import Product, Scaled
+
         if isinstance(other, Kernel):
-            return _FORMS["product"](self, other)
-        return _FORMS["scaled"](self, float(other)) if isinstance(other, int | float | np.number) else NotImplemented
+            return Product.of(self, other)
+        if isinstance(other, int | float | np.number):
+            return Scaled(self, float(other))
+        return NotImplemented
 
     __rmul__ = __mul__
 
     def __pow__(self, degree: object) -> Kernel:
-        return _FORMS["power"](self, int(degree)) if isinstance(degree, int | np.integer) else NotImplemented
+        from multikernel.kernels.algebra import Power
+
+        if isinstance(degree, int | np.integer):
+            return Power(self, int(degree))
+        return NotImplemented
 
 
 Inner = Annotated[Kernel, Instance(Kernel, "a kernel such as RBF(gamma=0.1)")]  # a kernel that another one is made of
-
-_FORMS: dict[str, Callable[..., Kernel]] = {}
-
-
-def register_form(name: str, make: Callable[..., Kernel]) -> None:
-    """Say what the views and the algebra above make: the files of these kernels do, which this one does not know.
-
-    Parameters
-    ----------
-    name : "on", "normalized", "centered", "standardized", "sum", "product", "scaled" or "power"
-    make : function of the kernel, and of what the method is given beside it
-    """
-    _FORMS[name] = make

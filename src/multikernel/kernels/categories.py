@@ -47,7 +47,8 @@ class OneHot(Encoding):
     def __call__(self, X: Any) -> Any:
         assert self.levels is not None
         starts = np.cumsum([0, *map(len, self.levels)])
-        width, n = int(starts[-1]), X.shape[0]
+        width = int(starts[-1])
+        n = X.shape[0]
         rows, columns = [], []
         for j, (cells, levels) in enumerate(zip(_columns(X), self.levels, strict=True)):
             number = {level: i for i, level in enumerate(levels)}
@@ -75,7 +76,9 @@ class OneHot(Encoding):
         warn_user(f"{name} of X has {what} that the training sample does not have: they count as no category at all")
 
     def __repr__(self) -> str:
-        return "OneHot()" if self.levels is None else f"OneHot(<{len(self.levels)} columns>)"
+        if self.levels is None:
+            return "OneHot()"
+        return f"OneHot(<{len(self.levels)} columns>)"
 
 
 def _columns(X: Any) -> list[list[Any]]:

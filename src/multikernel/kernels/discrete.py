@@ -75,4 +75,6 @@ class Tanimoto(Kernel):
 
 def _column(X: Any, j: int) -> Array:
     """Column j, dense."""
-    return X[:, [j]].toarray()[:, 0] if hasattr(X, "tocsr") else X[:, j]
+    if hasattr(X, "tocsr"):
+        return X[:, [j]].toarray()[:, 0]
+    return X[:, j]

@@ -50,16 +50,22 @@ def squared_distances(X: Any, Z: Any = None) -> Array:
 def far_middle(X: Array) -> Array | None:
     """The middle of samples that lie far from zero; None where they do not."""
     middle: Array = X.mean(axis=0)
-    return middle if float(middle @ middle) > _FAR * float(X.var(axis=0).sum()) else None
+    if float(middle @ middle) > _FAR * float(X.var(axis=0).sum()):
+        return middle
+    return None
 
 
 def _foreign_squares(X: Any, Z: Any) -> Any:
     """Squared distances of several columns, of arrays of another library."""
-    xp, same, middle = namespace(X), Z is X, namespace(X).mean(Z, axis=0) if Z.shape[0] else 0.0
+    xp = namespace(X)
+    same = Z is X
+    middle = namespace(X).mean(Z, axis=0) if Z.shape[0] else 0.0
     X, Z = X - middle, Z - middle
     D = squared_lengths(X)[:, None] + squared_lengths(Z)[None, :] - 2.0 * (X @ Z.T)
     D = xp.where(D > 0.0, D, xp.zeros_like(D))
-    return D * (1.0 - xp.eye(D.shape[0], dtype=D.dtype, device=D.device)) if same else D
+    if same:
+        return D * (1.0 - xp.eye(D.shape[0], dtype=D.dtype, device=D.device))
+    return D
 
 
 def _no_rows(X: Any, Z: Any) -> bool:
@@ -224,10 +230,13 @@ class Laplacian(ExponentialKernel):
     @staticmethod
     def distance(X: Any, Z: Any = None) -> Array:
         if foreign(X):
-            xp, Z = namespace(X), X if Z is None else Z
+            xp = namespace(X)
+            Z = X if Z is None else Z
             parts = (xp.abs(X[:, j, None] - Z[None, :, j]) for j in range(X.shape[1]))
             return reduce(add, parts)
         if _no_rows(X, Z):
             return np.zeros((X.shape[0], (X if Z is None else Z).shape[0]))
         D: Array = manhattan_distances(X, Z)
-        return D.astype(X.dtype, copy=False) if X.dtype.kind == "f" else D
+        if X.dtype.kind == "f":
+            return D.astype(X.dtype, copy=False)
+        return D

@@ -84,7 +84,9 @@ class Polynomial(Kernel):
 
     def learned(self, X: Any) -> Polynomial:
         width = Width.of(self.gamma)
-        return self if width is None else replace(self, gamma=width.gamma(X))
+        if width is None:
+            return self
+        return replace(self, gamma=width.gamma(X))
 
     def _of_dot(self, dot: Array) -> Array:
         value: Array = dot * float(self.gamma)

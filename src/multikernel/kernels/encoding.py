@@ -109,7 +109,9 @@ class Encoded(View):
     def learned(self, X: Any) -> Encoded:
         encoding = self.encoding.learned(X)
         kernel = self.kernel.learned(encoding(X))
-        return self if encoding is self.encoding and kernel is self.kernel else Encoded(kernel, encoding)
+        if encoding is self.encoding and kernel is self.kernel:
+            return self
+        return Encoded(kernel, encoding)
 
     def facts(self) -> tuple[Fact, ...]:
         return (Encodes(self.kernel, self.encoding),)
@@ -176,7 +178,9 @@ def beside(parts: list[Any]) -> Any:
     """Arrays and CSR arrays side by side; a CSR array where one of them is."""
     if len(parts) == 1:
         return parts[0]
-    return sparse.hstack(parts, "csr") if any(hasattr(part, "tocsr") for part in parts) else np.hstack(parts)
+    if any(hasattr(part, "tocsr") for part in parts):
+        return sparse.hstack(parts, "csr")
+    return np.hstack(parts)
 
 
 __all__ = ["Encoded", "Encoding", "Together", "beside"]

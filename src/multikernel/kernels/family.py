@@ -62,13 +62,17 @@ class KernelFamily(Specification, ABC):
     def __add__(self, other: object) -> KernelFamily:
         """The kernels of both, one after the other; the other may be a kernel or a list of kernels."""
         part = _addend(other)
-        return NotImplemented if part is None else Concatenation((self, part))
+        if part is None:
+            return NotImplemented
+        return Concatenation((self, part))
 
     def __radd__(self, other: object) -> KernelFamily:
         if isinstance(other, int) and other == 0:  # where sum() begins
             return self
         part = _addend(other)
-        return NotImplemented if part is None else Concatenation((part, self))
+        if part is None:
+            return NotImplemented
+        return Concatenation((part, self))
 
     def __getitem__(self, index: Any) -> Any:
         """A kernel by position or by name; a family of several by a slice, a list of these or a mask."""
@@ -136,7 +140,9 @@ class Names(Sequence[str]):
 
     def __getitem__(self, k: int | slice) -> str | tuple[str, ...]:
         chosen = range(len(self))[k]
-        return tuple(map(self.family.name, chosen)) if isinstance(chosen, range) else self.family.name(chosen)
+        if isinstance(chosen, range):
+            return tuple(map(self.family.name, chosen))
+        return self.family.name(chosen)
 
 
 @dataclass(repr=False)
@@ -172,7 +178,9 @@ class Kernels(KernelFamily):
 
     @property
     def names(self) -> tuple[str, ...]:
-        return self.labels if self.labels is not None else tuple(map(repr, self.kernels))
+        if self.labels is not None:
+            return self.labels
+        return tuple(map(repr, self.kernels))
 
     def resolve(self, features: Features) -> Kernels:
         return Kernels(tuple(k.resolve(features) for k in self.kernels), self.names)
@@ -207,7 +215,9 @@ class Concatenation(KernelFamily):
                     parts[-1] = Kernels(last.kernels + one.kernels, last.names + one.names)
                 else:
                     parts.append(one)
-        return parts[0] if len(parts) == 1 else Concatenation(tuple(parts))
+        if len(parts) == 1:
+            return parts[0]
+        return Concatenation(tuple(parts))
 
     def map(self, change: Callable[[Kernel], Kernel]) -> Concatenation:
         return Concatenation(tuple(family.map(change) for family in self.families))
@@ -240,7 +250,9 @@ def _addend(other: object) -> KernelFamily | None:
     """What can be added to a family; None where it is no kernel, list of kernels or family."""
     if isinstance(other, KernelFamily):
         return other
-    return as_family(other) if isinstance(other, Kernel | list | tuple) else None
+    if isinstance(other, Kernel | list | tuple):
+        return as_family(other)
+    return None
 
 
 def as_family(kernels: Any) -> KernelFamily:

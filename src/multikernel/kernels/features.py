@@ -46,7 +46,9 @@ class Features:
 
     def name(self, j: int) -> str:
         """How a sentence calls a column."""
-        return f"column {self.names[j]!r}" if self.names else f"column {j}"
+        if self.names:
+            return f"column {self.names[j]!r}"
+        return f"column {j}"
 
     def check_strings(self, user: object) -> None:
         """ValueError where a column holds strings; ``user`` is the kernel or encoding that takes numbers."""

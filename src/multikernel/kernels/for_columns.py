@@ -24,10 +24,9 @@ from multikernel.kernels.discrete import Hamming
 from multikernel.kernels.distance import RBF
 from multikernel.kernels.dot import Linear
 from multikernel.kernels.encoding import Encoded, Encoding, Together
+from multikernel.kernels.encodings import DateParts, Parsed, Ranks, Standardize
 from multikernel.kernels.families import rbf_grid
 from multikernel.kernels.family import KernelFamily, Kernels
-from multikernel.kernels.parsed import Parsed
-from multikernel.kernels.standardize import DateParts, Ranks, Standardize
 from multikernel.kernels.text import Grams, NGrams
 from multikernel.kernels.widths import Width
 from multikernel.tables.columns import TYPES, Column, ColumnType, Declared, typed
@@ -186,4 +185,6 @@ def _part(encoding: Encoding) -> str:
 def _label(kernel: Kernel) -> str:
     """How a rung of a ladder is named."""
     width = Width.of(getattr(kernel, "gamma", None))
-    return f"gamma x {width.times:g}" if width is not None else repr(kernel)
+    if width is not None:
+        return f"gamma x {width.times:g}"
+    return repr(kernel)

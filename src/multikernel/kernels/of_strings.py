@@ -70,12 +70,14 @@ class PairKernel(StringKernel):
     def __call__(self, X: Any, Z: Any = None) -> Array:
         rows = self._strings(X)
         if Z is not None:
-            packed, n = self._packed(rows + self._strings(Z)), len(rows)
+            packed = self._packed(rows + self._strings(Z))
+            n = len(rows)
             K = np.zeros((n, len(packed.starts) - 1 - n))
             for i in range(n):
                 self._row(packed, i, n, K[i])
             return K
-        packed, K = self._packed(rows), np.zeros((len(rows), len(rows)))
+        packed = self._packed(rows)
+        K = np.zeros((len(rows), len(rows)))
         for i in range(len(rows)):
             self._row(packed, i, i, K[i, i:])
             K[i:, i] = K[i, i:]
@@ -83,7 +85,8 @@ class PairKernel(StringKernel):
 
     def diagonal(self, X: Any) -> Array:
         strings = self._strings(X)
-        packed, values = self._packed(strings), np.zeros(len(strings))
+        packed = self._packed(strings)
+        values = np.zeros(len(strings))
         for i in range(len(strings)):
             self._row(packed, i, i, values[i : i + 1])
         return values

@@ -26,7 +26,7 @@ from multikernel.kernels.of_strings import Packed, PairKernel, characters
 
 
 @dataclass(frozen=True)
-class Weights(Rule):
+class StateWeights(Rule):
     """A weight for each state."""
 
     words = "one finite number for each state, such as (1.0, 0.0)"
@@ -89,8 +89,8 @@ class Rational(PairKernel):
     """
 
     moves: Annotated[Any, Moves()]
-    initial: Annotated[Any, Weights()]
-    final: Annotated[Any, Weights()]
+    initial: Annotated[Any, StateWeights()]
+    final: Annotated[Any, StateWeights()]
 
     def __post_init__(self) -> None:
         super().__post_init__()
@@ -113,7 +113,9 @@ class Rational(PairKernel):
         if len(letters):
             place = np.minimum(np.searchsorted(letters, packed.parts[0]), len(letters) - 1)
             kinds = np.where(letters[place] == packed.parts[0], place, len(letters))
-        moves, begin, end = self._tables(letters), np.array(self.initial, float), np.array(self.final, float)
+        moves = self._tables(letters)
+        begin = np.array(self.initial, float)
+        end = np.array(self.final, float)
         forward = begin @ moves  # of each character on its own
         begun = forward[:, :, None] * forward[:, None, :]
         return Packed(packed.starts, (*packed.parts, kinds, moves, begun, (forward @ end) ** 2, end))

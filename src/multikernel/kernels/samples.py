@@ -21,7 +21,9 @@ def as_floats(X: Any) -> Any:
 
 def in_double(X: Any) -> Any:
     """Samples in double precision; X itself where it is."""
-    return X if foreign(X) or X.dtype == np.float64 else X.astype(np.float64)
+    if foreign(X) or X.dtype == np.float64:
+        return X
+    return X.astype(np.float64)
 
 
 def dense(X: Any) -> Array:
@@ -34,21 +36,29 @@ def scaled_rows(X: Any, factors: Array) -> Any:
     """diag(factors) X, sparse where X is."""
     if foreign(X):
         return X * like(X, factors)[:, None]
-    return X.multiply(factors[:, None]).tocsr() if hasattr(X, "multiply") else X * factors[:, None]
+    if hasattr(X, "multiply"):
+        return X.multiply(factors[:, None]).tocsr()
+    return X * factors[:, None]
 
 
 def scaled_columns(X: Any, factors: Array) -> Any:
     """X diag(factors), sparse where X is."""
     if foreign(X):
         return X * like(X, factors)
-    return X.multiply(factors).tocsr() if hasattr(X, "multiply") else X * factors
+    if hasattr(X, "multiply"):
+        return X.multiply(factors).tocsr()
+    return X * factors
 
 
 def products(X: Any, Z: Any) -> Array:
     """x'z, shape (len(X), len(Z)), dense."""
-    return X @ Z.T if foreign(X) else safe_sparse_dot(X, Z.T, dense_output=True)
+    if foreign(X):
+        return X @ Z.T
+    return safe_sparse_dot(X, Z.T, dense_output=True)
 
 
 def squared_lengths(X: Any) -> Array:
     """x'x, shape (len(X),)."""
-    return namespace(X).sum(X * X, axis=1) if foreign(X) else row_norms(X, squared=True)
+    if foreign(X):
+        return namespace(X).sum(X * X, axis=1)
+    return row_norms(X, squared=True)

@@ -114,7 +114,9 @@ class Mismatches(PairKernel):
         return self.alphabet is None
 
     def learned(self, X: Any) -> Kernel:
-        return self._with_letters(self._strings(X)) if self.alphabet is None else self
+        if self.alphabet is None:
+            return self._with_letters(self._strings(X))
+        return self
 
     def __call__(self, X: Any, Z: Any = None) -> Array:
         known = self if self.alphabet else self._with_letters(self._strings(X if Z is None else Z))
@@ -143,7 +145,9 @@ class Mismatches(PairKernel):
 
     def _shared(self) -> Array:
         """How many words two substrings are both near, by the number of places in which they differ."""
-        q, m, s = int(self.length), int(self.mismatches), len(self.alphabet)
+        q = int(self.length)
+        m = int(self.mismatches)
+        s = len(self.alphabet)
         most = min(2 * min(m, q), q)
         return np.array([float(shared_words(q, m, s, d)) for d in range(most + 1)])
 

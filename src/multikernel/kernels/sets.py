@@ -79,7 +79,9 @@ class Items(StringKernel):
 
     def diagonal(self, X: Any) -> Array:
         sizes = np.diff(self._members(self._strings(X))[1]).astype(float)
-        return sizes if self.measure == "common" else (sizes > 0).astype(float)
+        if self.measure == "common":
+            return sizes
+        return (sizes > 0).astype(float)
 
     def _members(self, strings: list[str]) -> tuple[Array, Array, int]:
         """The items of all sets by number, each once a set; where each set begins and the last ends; how many items."""

@@ -134,7 +134,8 @@ def _numbers(characters: Array, length: int) -> tuple[Array, int]:
     for q in range(1, length):
         if bound * size > _LARGEST:
             numbers, bound = _ranks(numbers, bound)
-        numbers, bound = numbers[:-1] * size + digits[q:], bound * size
+        numbers = numbers[:-1] * size + digits[q:]
+        bound = bound * size
     return numbers, bound
 
 

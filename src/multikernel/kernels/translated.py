@@ -16,11 +16,11 @@ from typing import Any
 import numpy as np
 
 from multikernel._rules import listed, shown
-from multikernel.kernels.anisotropic import Anisotropic
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.discrete import Hamming
 from multikernel.kernels.distance import RBF, DistanceKernel, Laplacian
 from multikernel.kernels.dot import HomogeneousPolynomial, Linear, Polynomial
+from multikernel.kernels.metrics import Anisotropic
 from multikernel.kernels.radial import Matern, RationalQuadratic
 from multikernel.kernels.sequences import GappedSubsequences, Mismatches
 from multikernel.kernels.sets import Items

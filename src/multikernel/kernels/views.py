@@ -13,7 +13,7 @@ from multikernel._linalg import inverse_root
 from multikernel._rules import shown
 from multikernel._typing import Array, Columns
 from multikernel.kernels.algebra import View, within
-from multikernel.kernels.base import Fact, Kernel, register_form
+from multikernel.kernels.base import Fact, Kernel
 from multikernel.kernels.distance import OfDistance
 from multikernel.kernels.facts import Costly, Elementary, Encodes, ExplicitFeatures, PowerOf, Wrapped
 from multikernel.kernels.features import Features
@@ -63,7 +63,8 @@ class Restricted(View):
 
     def _take(self, X: Any) -> Any:
         if is_frame(X):
-            own, X = self.resolve(Features.of(X)), as_samples(X)
+            own = self.resolve(Features.of(X))
+            X = as_samples(X)
             return X[:, list(cast(tuple[int, ...], cast(Restricted, own).columns))]
         if not isinstance(self.columns, slice) and any(isinstance(c, str) for c in self.columns):
             raise ValueError(
@@ -131,7 +132,9 @@ class Restricted(View):
         return Restricted(kernel, index)
 
     def learned(self, X: Any) -> Kernel:
-        return replace(self, kernel=self.kernel.learned(self._take(X))) if self.kernel.learns else self
+        if self.kernel.learns:
+            return replace(self, kernel=self.kernel.learned(self._take(X)))
+        return self
 
     def __repr__(self) -> str:
         if isinstance(self.columns, slice):
@@ -236,8 +239,3 @@ class Centered(View):
 def _signs(diagonal: Array) -> Array:
     """1, 0 where d = 0 and NaN where d is not finite: the self-values of a normalised kernel."""
     return np.where(np.isfinite(diagonal), diagonal > 0, np.nan).astype(diagonal.dtype)
-
-
-register_form("on", Restricted)
-register_form("normalized", Normalized)
-register_form("centered", Centered)

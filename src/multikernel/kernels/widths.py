@@ -56,7 +56,9 @@ class Width:
         """What a parameter says: a rule, by name or with a multiple; None where it is a number."""
         if isinstance(gamma, Width):
             return gamma
-        return cls("scale" if gamma == "scale" else "median") if isinstance(gamma, str) else None
+        if isinstance(gamma, str):
+            return cls("scale" if gamma == "scale" else "median")
+        return None
 
     def gamma(self, X: Any, distance: Callable[[Any], Array] | None = None, degree: int = 2) -> float:
         """The number on a training sample.

@@ -25,12 +25,11 @@ import numpy as np
 from multikernel._parameters import Count, Positive, check_parameters
 from multikernel._typing import Array
 from multikernel._workers import time_is_up
-from multikernel.certificate import Certificate
+from multikernel.certificate import FINEST_GAP, Certificate
 from multikernel.observer import Observer, silent
 from multikernel.optimizers.state import Proposal, Result, State
 from multikernel.problem import Problem
 
-_FINEST = 1e-13  # the smallest gap that rounding allows to ask of an inner problem
 _UNKNOWN = 3  # evaluations in a row that hardly tell the value, after which further ones are given up
 _DOMINANT = 0.1  # of the outer gap: a larger inner one has to shrink before the algorithm goes on
 
@@ -144,7 +143,7 @@ class Optimizer(ABC):
         """
         gap, before = state.certificate.value if state is not None else 1.0, np.inf
         while True:
-            asked = max(self.inner_gap(min(max(gap, self.tol), 1.0)), _FINEST)
+            asked = max(self.inner_gap(min(max(gap, self.tol), 1.0)), FINEST_GAP)
             found = problem.evaluate(theta, warm, problem.machine.with_tolerance(asked))
             state = State.first(found) if state is None else state.told(found, self.tol)
             state = state.certified(self.certificate(problem, state))

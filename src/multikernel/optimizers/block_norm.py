@@ -22,9 +22,9 @@ from multikernel.optimizers.needs import need_block_update, need_linear
 from multikernel.optimizers.state import Proposal, State
 from multikernel.problem import Problem
 
-_INSIDE = 1e-3  # share of the central point in a start that has zeros, for a weight of zero would stay zero
+CENTRAL_SHARE = 1e-3  # share of the central point in a start that has zeros, for a weight of zero would stay zero
 _FURTHER = 1.5  # by which the exponent grows after a success
-_MOST = 100.0  # by which stretching changes a single weight in one step at most
+_MOST_STRETCH = 100.0  # by which stretching changes a single weight in one step at most
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class BlockNorm(Descent):
 
     def first(self, problem: Problem, start: Array | None) -> Array:
         theta = super().first(problem, start)
-        return theta if (theta > 0).all() else (1.0 - _INSIDE) * theta + _INSIDE * problem.start()
+        return theta if (theta > 0).all() else (1.0 - CENTRAL_SHARE) * theta + CENTRAL_SHARE * problem.start()
 
     def search(self, problem: Problem, state: State) -> Search:
         domain, stretch, tried = need_block_update(self, problem), 1.0, np.empty(0)
@@ -66,6 +66,6 @@ def _stretched(domain: Domain, d: Array, plain: Array, stretch: float) -> Array:
     if stretch == 1.0:
         return plain
     ratio = np.divide(plain, d, out=np.ones_like(d), where=d > 0)
-    factor = np.clip(ratio ** (stretch - 1.0), 1.0 / _MOST, _MOST)
+    factor = np.clip(ratio ** (stretch - 1.0), 1.0 / _MOST_STRETCH, _MOST_STRETCH)
     # every entry is at least the plain one, so the point is not inside, and the domain scales it back to its boundary
     return domain.feasible(plain * (factor / factor.min()))

@@ -18,6 +18,8 @@ import numpy as np
 from scipy.optimize import linprog
 
 from multikernel._typing import Array
+from multikernel.domains import Simplex
+from multikernel.duality import dual_value
 from multikernel.problem import Evaluation
 
 
@@ -87,7 +89,7 @@ class Cuts:
 
     def bound(self, multipliers: Array) -> float:
         """The bound from multipliers of the planes, with sum 1."""
-        return float(multipliers @ self.constant) - self.total * float((multipliers @ self.slope).max())
+        return dual_value(float(multipliers @ self.constant), multipliers @ self.slope, Simplex(self.total))
 
 
 def _constant(evaluation: Evaluation) -> float:

@@ -21,7 +21,7 @@ from multikernel.optimizers.needs import need_linear, need_simplex
 from multikernel.optimizers.state import Proposal, State
 from multikernel.problem import Problem
 
-_PATIENCE = 20  # rounds after which a plane without multipliers is dropped
+_IDLE_ROUNDS = 20  # rounds after which a plane without multipliers is dropped
 
 
 @dataclass(frozen=True)
@@ -64,6 +64,6 @@ class LevelMethod(Optimizer):
             bound = max(bound, state.bound)
             level = self.level * state.best.upper + (1.0 - self.level) * bound
             theta, own = nearest(state.latest.theta, cuts, level)
-            cuts = cuts.after_round((multipliers > 0) | (own > 0), _PATIENCE)
+            cuts = cuts.after_round((multipliers > 0) | (own > 0), _IDLE_ROUNDS)
             state = yield Proposal(theta, bound)
             cuts = cuts.with_plane(state.latest)

@@ -17,13 +17,18 @@ from scipy.linalg import lapack
 
 from multikernel._typing import Array
 from multikernel.domains import Simplex
+from multikernel.numerics.line_search import ARMIJO
 from multikernel.optimizers.cuts import Cuts
 
-_ACCURATE = 1e-9  # of the largest height of a plane above the level at z: so much any plane may be above it at the end
-_STEPS = 200  # of Newton's method at most
-_FIRST, _LEAST, _MOST = 1e-6, 1e-12, 1e12  # ridges, the slopes of the planes being of size one
-_FACTOR = 10.0  # by which the ridge shrinks after a step that leads up, and grows after one that does not
-_RISE = 1e-4  # of what the slope predicts: so much phi must be larger after a step
+_PLANE_ACCURACY = (
+    1e-9  # of the largest height of a plane above the level at z: so much any plane may be above it at the end
+)
+_MOST_STEPS = 200  # of Newton's method at most
+# of the diagonal, the slopes of the planes being of size one
+_FIRST_RIDGE = 1e-6
+_LEAST_RIDGE = 1e-12
+_MOST_RIDGE = 1e12
+_RIDGE_FACTOR = 10.0  # by which the ridge shrinks after a step that leads up, and grows after one that does not
 
 
 def nearest(z: Array, cuts: Cuts, level: float) -> tuple[Array, Array]:
@@ -40,22 +45,22 @@ def nearest(z: Array, cuts: Cuts, level: float) -> tuple[Array, Array]:
 
 
 def _ascend(z: Array, Q: Array, b: Array, simplex: Simplex) -> tuple[Array, Array]:
-    u, x, ridge = np.zeros(len(b)), z, _FIRST
+    u, x, ridge = np.zeros(len(b)), z, _FIRST_RIDGE
     value, slope = _phi(z, x, u, Q, b)
-    accuracy = _ACCURATE * max(float(slope.max(initial=0.0)), float(np.finfo(float).tiny))
-    for _ in range(_STEPS):
+    accuracy = _PLANE_ACCURACY * max(float(slope.max(initial=0.0)), float(np.finfo(float).tiny))
+    for _ in range(_MOST_STEPS):
         free = (u > 0) | (slope > 0)
         if float(np.where(u > 0, np.abs(slope), slope).max(initial=0.0)) <= accuracy:
             break
         up = np.maximum(u + _newton(Q[free], slope, free, x > 0, ridge), 0.0)
         there = simplex.project(z + up @ Q)
         higher, next_slope = _phi(z, there, up, Q, b)
-        if higher >= value + _RISE * float(slope @ (up - u)) and (up != u).any():
-            u, x, value, slope, ridge = up, there, higher, next_slope, max(ridge / _FACTOR, _LEAST)
-        elif ridge > _MOST:
+        if higher >= value + ARMIJO * float(slope @ (up - u)) and (up != u).any():
+            u, x, value, slope, ridge = up, there, higher, next_slope, max(ridge / _RIDGE_FACTOR, _LEAST_RIDGE)
+        elif ridge > _MOST_RIDGE:
             break
         else:
-            ridge *= _FACTOR
+            ridge *= _RIDGE_FACTOR
     return x, u
 
 

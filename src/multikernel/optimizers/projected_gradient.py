@@ -15,15 +15,13 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.certificate import Certificate
+from multikernel.numerics.line_search import ARMIJO, SHORTEST, length_of_size, shorter
 from multikernel.optimizers.base import Descent, Search
 from multikernel.optimizers.state import Proposal, State
-from multikernel.optimizers.steps import length_of_size, shorter
 from multikernel.problem import Evaluation, Problem
 
-_MEMORY = 8  # of the last values, the highest of which a new one has to be below
-_FALL = 1e-4  # of what the slope predicts: by so much the value must be lower at the end of a step
-_LEAST = 1e-12  # of a step: where a shorter part of it has no lower value, none has
-_RANGE = 1e10  # by which factor a step may be longer or shorter than the first
+_LAST_VALUES = 8  # of the last values, the highest of which a new one has to be below
+_LENGTH_RANGE = 1e10  # by which factor a step may be longer or shorter than the first
 
 
 @dataclass(frozen=True)
@@ -75,15 +73,15 @@ class ProjectedGradient(Descent):
             step, part = _step(problem, at, length), 1.0
             slope = float(at.gradient @ step)
             while True:
-                if not (slope < 0.0 and part > _LEAST):
+                if not (slope < 0.0 and part > SHORTEST):
                     return
                 state = yield Proposal(problem.domain.feasible(at.theta + part * step))
                 found = state.latest
-                if found.value <= max(values) + _FALL * part * slope:
+                if found.value <= max(values) + ARMIJO * part * slope:
                     break
                 part *= shorter(part * slope, found.value - at.value)
-            length = min(max(_spectral(at, found, length), first / _RANGE), first * _RANGE)
-            at, values = found, [*values[1 - _MEMORY :], found.upper]
+            length = min(max(_spectral(at, found, length), first / _LENGTH_RANGE), first * _LENGTH_RANGE)
+            at, values = found, [*values[1 - _LAST_VALUES :], found.upper]
 
 
 def _step(problem: Problem, at: Evaluation, length: float) -> Array:

@@ -18,15 +18,13 @@ import numpy as np
 from multikernel._parameters import NonNegativeVector
 from multikernel._typing import Array
 from multikernel.certificate import Certificate
+from multikernel.numerics.limited_memory import Curvature
+from multikernel.numerics.line_search import ARMIJO, SHORTEST, length_of_size, shorter
 from multikernel.optimizers.base import Optimizer, Search
-from multikernel.optimizers.limited_memory import Curvature
 from multikernel.optimizers.state import Proposal, State
-from multikernel.optimizers.steps import length_of_size, shorter
 from multikernel.problem import Problem
 
-_INNER = 1e-3  # of the stationarity asked for: the errors of the scores that inner gaps may cause
-_FALL = 1e-4  # of what the slope predicts: by so much the value must be lower at the end of a step
-_LEAST = 1e-8  # of a step: where a shorter part of it has no lower value, none has
+_SCORE_ERROR = 1e-3  # of the stationarity asked for: the errors of the scores that inner gaps may cause
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,7 +47,7 @@ class QuasiNewton(Optimizer):
 
     def inner_gap(self, gap: float) -> float:
         """The finest gap from the beginning: B is made of differences of scores, which err by the root of a gap."""
-        return (_INNER * self.tol) ** 2
+        return (_SCORE_ERROR * self.tol) ** 2
 
     def certificate(self, problem: Problem, state: State) -> Certificate:
         known, at = super().certificate(problem, state), state.best
@@ -78,10 +76,10 @@ class QuasiNewton(Optimizer):
                 else project(z - length_of_size(float(np.linalg.norm(z)) or typical, slopes) * slopes) - z
             )
             slope, part, lower = float(at.gradient @ step), 1.0, None
-            while slope < 0.0 and part > _LEAST and lower is None:
+            while slope < 0.0 and part > SHORTEST and lower is None:
                 state = yield Proposal(domain.feasible(at.theta + part * step))
                 rise = state.latest.value - at.value
-                if rise <= _FALL * part * slope + at.upper - at.value:
+                if rise <= ARMIJO * part * slope + at.upper - at.value:
                     lower = state.latest
                 part *= shorter(part * slope, rise)
             if lower is not None:

@@ -24,17 +24,17 @@ from dataclasses import dataclass
 import numpy as np
 
 from multikernel._typing import Array
+from multikernel.numerics.limited_memory import Curvature
+from multikernel.numerics.line_search import ARMIJO
 from multikernel.optimizers.base import Descent, Search
-from multikernel.optimizers.limited_memory import Curvature
 from multikernel.optimizers.needs import need_simplex
 from multikernel.optimizers.state import Proposal, State
 from multikernel.problem import Evaluation, Problem
 
-_ZERO = 1e-8  # of the total: a smaller weight becomes zero
-_FALL = 1e-4  # of what the slope predicts: by so much the value must be lower at the end of a step
-_FLAT = 0.3  # of the slope at the start of the way: the search along it ends at a smaller slope
-_TRIALS = 20  # along one way at most
-_APART = 0.05  # of an interval: a trial is at least so far from its ends, but for a corner
+_ZERO_WEIGHT = 1e-8  # of the total: a smaller weight becomes zero
+_FLAT_SLOPE = 0.3  # of the slope at the start of the way: the search along it ends at a smaller slope
+_TRIALS_ALONG = 20  # along one way at most
+_FROM_THE_ENDS = 0.05  # of an interval: a trial is at least so far from its ends, but for a corner
 _CORNER = 1e-6  # of t: what lies closer before a corner has its slopes
 
 Point = tuple[float, float, float]  # how far along the way, the value there, and its slope along the way
@@ -110,7 +110,7 @@ class _Way:
         d = np.maximum(self.d + t * self.direction, 0.0)
         d[self.largest] = 0.0
         d[self.largest] = self.total - d.sum()
-        d = np.where(d > _ZERO * self.total, d, 0.0)
+        d = np.where(d > _ZERO_WEIGHT * self.total, d, 0.0)
         return d * (self.total / d.sum())
 
     def slopes(self, t: float, found: Evaluation) -> tuple[float, float]:
@@ -162,14 +162,14 @@ def _lowest(way: _Way, at: Evaluation, state: State) -> Generator[Proposal, Stat
     left: Point = (0.0, at.value, first)
     right: Point | None = None
     lower: Evaluation | None = None
-    for _ in range(_TRIALS):
+    for _ in range(_TRIALS_ALONG):
         state = yield Proposal(way.point(t))
         found = state.latest
         before, after = way.slopes(t, found)
-        falls = found.value <= at.value + _FALL * t * first + at.upper - at.value
+        falls = found.value <= at.value + ARMIJO * t * first + at.upper - at.value
         if falls and (lower is None or found.value < lower.value):
             lower = found
-        lowest = before <= 0.0 <= after or abs(after) <= _FLAT * abs(first)
+        lowest = before <= 0.0 <= after or abs(after) <= _FLAT_SLOPE * abs(first)
         if falls and (lowest or (right is None and (way.scaled or after < 0.0))):
             break
         if falls and after < 0.0 and right is not None:
@@ -187,4 +187,4 @@ def _between(left: Point, right: Point) -> float:
     root = np.sqrt(max(w * w - down * up, 0.0))
     curvature = up - down + 2.0 * root
     part = 1.0 - (up + root - w) / curvature if curvature > 0.0 else 0.5
-    return s + min(max(part, _APART), 1.0 - _APART) * (t - s)
+    return s + min(max(part, _FROM_THE_ENDS), 1.0 - _FROM_THE_ENDS) * (t - s)

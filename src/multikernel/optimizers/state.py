@@ -11,7 +11,7 @@ from multikernel.certificate import Certificate
 from multikernel.observer import Event
 from multikernel.problem import Evaluation
 
-_HALF = 0.5  # the relative gap of a value of which half is known
+_HALF_KNOWN = 0.5  # the relative gap of a value of which half is known
 
 
 @dataclass(frozen=True, eq=False)
@@ -90,7 +90,7 @@ class State:
 
 def _unknown(evaluation: Evaluation) -> int:
     """1 where the machine could not tell more than half of the value, as where rounding hides the rest; else 0."""
-    return int(not evaluation.dual.converged and evaluation.dual.gap > _HALF)
+    return int(not evaluation.dual.converged and evaluation.dual.gap > _HALF_KNOWN)
 
 
 @dataclass(frozen=True, eq=False)

@@ -20,14 +20,15 @@ from scipy.optimize import brentq
 
 from multikernel._typing import Array
 from multikernel.domains import Domain
+from multikernel.duality import dual_value
 from multikernel.optimizers.base import Optimizer, Search
 from multikernel.optimizers.needs import need_linear
 from multikernel.optimizers.state import Proposal, State
 from multikernel.problem import Evaluation, Problem
 
 _FORGETTING = 3.0  # power of a tangent's number that weighs it: the first tangents say little of the optimum
-_GROWTH = 4.0  # by which a step length grows until the target is reached
-_TRIALS = 100  # of a longer step at most
+_LENGTH_GROWTH = 4.0  # by which a step length grows until the target is reached
+_LONGER_TRIALS = 100  # of a longer step at most
 
 
 @dataclass(frozen=True)
@@ -53,7 +54,7 @@ class Subgradient(Optimizer):
             if length == 0.0:
                 return
             mean = mean.plus(domain, at, length * number**_FORGETTING)
-            state = yield Proposal(_along(domain, at, length), mean.constant - domain.support(mean.slope))
+            state = yield Proposal(_along(domain, at, length), dual_value(mean.constant, mean.slope, domain))
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,8 +88,8 @@ def _length(domain: Domain, at: Evaluation, fall: float) -> float:
     if not (size > 0.0 and fall > 0.0):
         return 0.0
     length = fall / size
-    for _ in range(_TRIALS):
+    for _ in range(_LONGER_TRIALS):
         if left(length) <= 0.0:
             return float(brentq(left, 0.0, length, rtol=1e-3, xtol=np.finfo(float).tiny))
-        length *= _GROWTH
+        length *= _LENGTH_GROWTH
     return length

@@ -81,6 +81,15 @@ _RENAMED: dict[str, str] = {  # names of earlier versions, and what they are cal
     "multikernel.kernels:Column": "multikernel.tables:Column",
     "multikernel.kernels:Numerals": "multikernel.tables:Numerals",
     "multikernel.kernels:Table": "multikernel.tables:Table",
+    "multikernel.banks:Columns": "multikernel.banks:NumericColumns",
+    "multikernel.banks:Samples": "multikernel.banks:MatrixSamples",
+    "multikernel.banks:ScaledBank": "multikernel.banks:WeightedBank",
+    "multikernel.banks:WeighedBank": "multikernel.banks:WeightedBank",
+}
+_MAPPED = {  # banks of earlier versions that mapped their samples, and the map that a MappedBank now has for each
+    "multikernel.banks:EncodedBank": "multikernel.banks:EncodedSamples",
+    "multikernel.banks:FeaturedBank": "multikernel.banks:FeaturedSamples",
+    "multikernel.banks:ViewBank": "multikernel.banks:ViewSamples",
 }
 _REGISTERED: dict[str, type] = {}
 
@@ -154,6 +163,15 @@ def name_of(cls: type) -> str:
         if cls.__module__.startswith(face) and getattr(import_module(face), cls.__name__, None) is cls:
             return f"{face}:{cls.__name__}"
     return f"{'.'.join(cls.__module__.split('.')[:2])}:{cls.__qualname__}"
+
+
+def current(name: str, state: dict[str, Any]) -> tuple[str, dict[str, Any]]:
+    """The name and the fields, in JSON, that a dataclass of a file has in this version."""
+    if name in _MAPPED:
+        fields = {field: value for field, value in state.items() if field != "bank"}
+        samples = {"dataclass": _MAPPED[name], "state": fields}
+        return "multikernel.banks:MappedBank", {"bank": state["bank"], "samples": samples}
+    return name, state
 
 
 def class_of(name: str) -> type:

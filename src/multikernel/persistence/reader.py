@@ -15,7 +15,8 @@ from scipy.interpolate import interp1d
 from sklearn.metrics import get_scorer, get_scorer_names
 
 from multikernel._typing import Array
-from multikernel.persistence.names import TYPES, RefusedError, class_of, function_of, has_state
+from multikernel.certificate import Certificate, Kind
+from multikernel.persistence.names import TYPES, RefusedError, class_of, current, function_of, has_state
 
 ReadArray = Callable[[str], Array]
 Take = Callable[[float], None]
@@ -126,19 +127,28 @@ class Reader:
             raise RefusedError(f"{value['estimator']} is not an estimator")
         model: Any = object.__new__(cls)
         vars(model).update(_defaults(cls) | {k: self.decode(v) for k, v in value["state"].items()})
+        _join_certificate(model)
         return model
 
     def _dataclass(self, value: Any) -> Any:
-        cls = class_of(value["dataclass"])
+        name, state = current(value["dataclass"], value["state"])
+        cls = class_of(name)
         if not is_dataclass(cls):
-            raise RefusedError(f"{value['dataclass']} is not a specification")
-        unknown = set(value["state"]) - {f.name for f in fields(cls)}
+            raise RefusedError(f"{name} is not a specification")
+        unknown = set(state) - {f.name for f in fields(cls)}
         if unknown:
             raise RefusedError(
-                f"its {value['dataclass']} holds {', '.join(sorted(unknown))}, which the version installed here does "
-                "not know"
+                f"its {name} holds {', '.join(sorted(unknown))}, which the version installed here does not know"
             )
-        return cls(**{k: self.decode(v) for k, v in value["state"].items()})
+        return cls(**{k: self.decode(v) for k, v in state.items()})
+
+
+def _join_certificate(model: Any) -> None:
+    """In files of before version 4 the certificate is written under the name of its kind."""
+    kinds: dict[str, Kind] = {"duality_gap_": "duality gap", "stationarity_": "stationarity"}
+    for name, kind in kinds.items():
+        if isinstance(getattr(type(model), name, None), property) and name in vars(model):
+            model.certificate_ = Certificate(kind, vars(model).pop(name))
 
 
 @cache

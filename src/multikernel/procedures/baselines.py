@@ -20,7 +20,9 @@ from multikernel.banks import KernelBank
 from multikernel.procedures.base import Weights
 from multikernel.procedures.units import spread
 
-_ROUNDING = 1e-10  # of a kernel's trace, which is at least its norm: a smaller norm is what centring left by rounding
+_VANISHED_NORM = (
+    1e-10  # of a kernel's trace, which is at least its norm: a smaller norm is what centring left by rounding
+)
 
 
 def average(bank: KernelBank) -> Weights:
@@ -95,7 +97,7 @@ def _norms(bank: KernelBank, pairs: Array, s: Array | None) -> Array:
     """|K_kc| of every kernel; 0 where it is the rounding that centring left of a constant kernel."""
     norms = np.sqrt(np.maximum(np.diagonal(pairs), 0.0))
     traces = bank.traces() if s is None else bank.diagonal() @ s
-    return np.where(norms > _ROUNDING * traces, norms, 0.0)
+    return np.where(norms > _VANISHED_NORM * traces, norms, 0.0)
 
 
 def _shares(scores: Array) -> Array:

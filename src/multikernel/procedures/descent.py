@@ -1,40 +1,25 @@
 """Steps of limited memory (L-BFGS) to a stationary point of a smooth function F(x) = G(x) + ridge |x|^2.
 
-Stationarity is |dF|^2 / (4 ridge), the gain were ridge |x|^2 all that curves F, relative to F.
+Stationarity is |dF|^2 / (4 ridge), relative to F: what F could fall by, were ridge |x|^2 all that curves it (the third
+form in ``duality.py``). For the least value of F + dF's + ridge |s|^2 over s is at s = -dF / (2 ridge).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
-from scipy.optimize import OptimizeResult, minimize
 
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted, time_is_up
 from multikernel.certificate import Certificate
+from multikernel.duality import fall_in_box
+from multikernel.numerics.lbfgs import Function, lbfgs
 from multikernel.observer import Event, Observer
-
-Function = Callable[[Array], tuple[float, Array]]
-_MEMORY = 20  # pairs that L-BFGS keeps
 
 
 def stationarity(value: float, gradient: Array, ridge: float, inexact: float = 0.0) -> Certificate:
     """Of a point with this value and gradient; ``inexact`` is how much too small the value may be."""
-    return Certificate.stationarity(float(gradient @ gradient) / (4.0 * ridge) + inexact, value)
-
-
-def remembering(function: Function) -> Function:
-    """The function, which knows what it was at the last point: a step mostly ends where it was evaluated last."""
-    at, known = np.empty(0), (np.nan, np.empty(0))
-
-    def value(x: Array) -> tuple[float, Array]:
-        nonlocal at, known
-        if not np.array_equal(x, at):
-            known, at = function(x), x.copy()
-        return known[0], known[1].copy()
-
-    return value
+    fall = fall_in_box(gradient, np.zeros(len(gradient)), -np.inf, np.inf, 2.0 * ridge)
+    return Certificate.stationarity(fall + inexact, value)
 
 
 def descent(
@@ -49,34 +34,27 @@ def descent(
 
     Parameters
     ----------
-    function : of x, F and its gradient; it is asked for some points twice, ``remembering`` evaluates it once
+    function : of x, F and its gradient, best ``remembering``
     ridge : float > 0
     start : array
     tol : float, the relative stationarity to reach
     max_iter : int, steps at most
-    observe : told of each step
+    observe : called after each step
     """
     history: list[float] = []
-    latest, known = start, function(start)
+    latest = start
+    value, gradient = function(start)
 
-    def told(intermediate_result: OptimizeResult) -> None:
-        nonlocal latest, known
+    def goes_on(x: Array, at: float, slope: Array) -> bool:
+        nonlocal latest, value
         check_interrupted()
-        latest = intermediate_result.x.copy()
-        known = function(latest)
-        certificate = stationarity(*known, ridge)
+        latest, value = x, at
+        certificate = stationarity(at, slope, ridge)
         history.append(certificate.value)
-        observe(Event(len(history), certificate, latest, known[0], known[0]))
-        if certificate.reached(tol) or time_is_up():
-            raise StopIteration
+        observe(Event(len(history), certificate, x, at, at))
+        return not (certificate.reached(tol) or time_is_up())
 
-    if max_iter > 0 and not time_is_up() and (not stationarity(*known, ridge).reached(tol) or not start.any()):
-        minimize(
-            function,
-            start,
-            jac=True,
-            method="L-BFGS-B",
-            callback=told,
-            options={"maxiter": max_iter, "maxfun": 20 * max_iter, "maxcor": _MEMORY, "ftol": 0.0, "gtol": 0.0},
-        )
-    return latest, known[0], history
+    solved = stationarity(value, gradient, ridge).reached(tol) and start.any()
+    if max_iter > 0 and not time_is_up() and not solved:
+        lbfgs(function, start, max_iter, goes_on)
+    return latest, value, history

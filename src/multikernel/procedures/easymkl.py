@@ -35,8 +35,10 @@ from multikernel.optimizers.quasi_newton import QuasiNewton
 from multikernel.problem import Problem
 from multikernel.procedures.base import Weights, outcome
 
-_MACHINES = 300  # margin problems at most
-_STEPS = 1000  # for each sample in one of these, at most: where rounding hides the gap asked for, more lead nowhere
+_MOST_MACHINES = 300  # margin problems at most
+_STEPS_PER_SAMPLE = (
+    1000  # for each sample in one of these, at most: where rounding hides the gap asked for, more lead nowhere
+)
 
 
 def easymkl(bank: KernelBank, y: Array, machine: MarginMachine, warm: Array | None = None) -> Weights:
@@ -87,11 +89,11 @@ def max_min(
     quick = easymkl(bank, y, machine, warm)
     if machine.lam == 0.0 and _meet(bank, bank.quad(y * quick.warm)):
         return quick  # the largest margin is 0, whatever the weights
-    each = replace(machine, max_iter=min(machine.max_iter, _STEPS * len(y)))
+    each = replace(machine, max_iter=min(machine.max_iter, _STEPS_PER_SAMPLE * len(y)))
     problem = Problem(bank, Linear(), each, NormBall(2.0), y)
     start = quick.values / float(np.linalg.norm(quick.values))
     found, dual = outcome(
-        QuasiNewton(tol=machine.tol, max_iter=_MACHINES).minimise(problem, start, quick.warm, observe)
+        QuasiNewton(tol=machine.tol, max_iter=_MOST_MACHINES).minimise(problem, start, quick.warm, observe)
     )
     shares = quick.values if machine.lam == 1.0 else found.values / float(found.values.sum())
     assert found.bound is not None

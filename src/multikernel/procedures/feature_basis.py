@@ -15,16 +15,15 @@ import numpy as np
 from scipy import linalg
 
 from multikernel._arrays import foreign, host
+from multikernel._floats import EPS
 from multikernel._linalg import product, squared
 from multikernel._typing import Array
 from multikernel.banks.factor import FactorBank
 from multikernel.kernels.samples import dense
 from multikernel.machines.ridge.spectrum import beyond
 from multikernel.statistics import pivoted
+from multikernel.tuning import BASIS_KEPT, BASIS_OPERATIONS
 
-_ROUNDING = float(np.finfo(float).eps)
-_WORK = 2e10  # n q^2, beyond which the orthogonal factorisation takes more than some seconds
-_KEPT = 1 << 28  # bytes of Q that are kept for the next problem
 _FOUND: WeakKeyDictionary[FactorBank, tuple[Array, Array | None, FeatureBasis, FactorBank]] = WeakKeyDictionary()
 
 
@@ -94,7 +93,7 @@ class OfFeatures(FeatureBasis):
         P = Y
         for _ in range(2):  # the second time takes off what the first left by rounding
             P = P - self.samples(self.coordinates(P))
-        reached = np.linalg.norm(P, axis=0) <= len(Y) * _ROUNDING * np.linalg.norm(Y, axis=0)
+        reached = np.linalg.norm(P, axis=0) <= len(Y) * EPS * np.linalg.norm(Y, axis=0)
         return np.where(reached, 0.0, P)
 
 
@@ -110,7 +109,7 @@ def in_coordinates(bank: FactorBank, scale: Array, root: Array | None) -> tuple[
     if known is None or not (np.array_equal(known[0], scale) and _equal(known[1], root)):
         basis, G = basis_of(dense(bank.F), scale, root)
         known = scale, root, basis, replace(bank, F=G, H=G)
-        if not (isinstance(basis, Orthonormal) and basis.Q.nbytes > _KEPT):
+        if not (isinstance(basis, Orthonormal) and basis.Q.nbytes > BASIS_KEPT):
             _FOUND[bank] = known
     return known[2:]
 
@@ -129,7 +128,7 @@ def basis_of(F: Array, scale: Array, root: Array | None) -> tuple[FeatureBasis, 
     root : array (n, 1); None for 1
     """
     n, q = F.shape
-    if (foreign(F) or F.dtype == np.float64) and float(n) * q * q <= _WORK:
+    if (foreign(F) or F.dtype == np.float64) and float(n) * q * q <= BASIS_OPERATIONS:
         F = host(F)
         whole = F if (scale == 1.0).all() else F * scale
         return _orthogonal(whole if root is None else root * whole)
@@ -148,7 +147,7 @@ def _orthogonal(F: Array) -> tuple[Orthonormal, Array]:
     """
     Q, R, order = linalg.qr(F, mode="economic", pivoting=True, check_finite=False)
     sizes = np.linalg.norm(F, axis=0)[order]
-    independent = np.flatnonzero(np.abs(np.diagonal(R)) > len(F) * _ROUNDING * sizes)
+    independent = np.flatnonzero(np.abs(np.diagonal(R)) > len(F) * EPS * sizes)
     rank = int(independent[-1]) + 1 if len(independent) else 0
     G = np.empty((rank, F.shape[1]))
     G[:, order] = R[:rank]

@@ -20,30 +20,41 @@ import numpy as np
 
 from multikernel._work import Work
 from multikernel.banks.base import MEMORY
-from multikernel.banks.cost import OPERATION, STORED, BankCost, half
+from multikernel.banks.cost import BankCost, half
 from multikernel.banks.factor_gram import few_features
 from multikernel.domains import Separable
-from multikernel.procedures.rls2.solve import MANY
-
-SYSTEM = 4e9  # n q^2: where it is more, forming systems of q features costs more than machines, which make passes
-_PAIR = 6e-9  # of samples in a machine that starts from the last one
-_FRESH = 2.0  # times as long takes a machine that starts from nothing, to a small gap
-_VALUE = 2e-9  # of a product of a kernel in numpy's arithmetic
-_MIXTURES, _STEP = 8e-3, 1e-3  # of the smallest problem of the mixtures, and of the smallest step
-_STEPS = 17  # of the interior point method
-_FIRST, _ROOT = 4.0, 2.0  # turns: the first ones, and those for each root of the number of kernels
-_SMOOTH = 10.0  # how much fewer turns there are where weights follow the scores smoothly
-_USUAL, _DIGIT = 1e-3, 0.12  # for each digit beyond the usual gap a further part of the turns
-_WORKING = 30  # kernels that take part in the steps of RLS2, and as a part of many kernels, of few and of many samples:
-_OF_FEW, _OF_MANY = 0.6, 0.25
-_FEWER = 2.0  # times fewer steps of RLS2 on many samples, after those on a part of them
-_COPIED = 12  # kernels that it stores in double precision where not all are stored, if that fits
-_SUPPORT = 3.0  # factorisations of the support of a margin, which follows the data, as ones of all samples
-# memory, as measured (tests/estimators/test_forecast_memory.py), in matrices of all samples or copies of few features
-_SUPPORT_MATRICES, _RLS2, _RIDGE_CV = 4.6, 3.5, 5.6
-_INTERIOR_COPIES, _TURNS_COPIES, _MARGIN_COPIES, _RIDGE_CV_COPIES = 3.6, 1.6, 3.0, 3.0
-_SCALES = 3.6  # matrices of all samples, and one more for each kernel, with learned scales: 2.6 to 4.2 were measured
-_CALL = 2e-3  # of what does not follow the size: checks, certificates, what is published
+from multikernel.tuning import (
+    BLAS_OPERATION,
+    INTERIOR_COPIES,
+    INTERIOR_FEATURES,
+    INTERIOR_STEPS,
+    MACHINE_FRESH,
+    MACHINE_PAIR,
+    MARGIN_COPIES,
+    MARGIN_FACTORISATIONS,
+    MIXTURE_PROBLEM,
+    NUMPY_VALUE,
+    PASS_ENTRY,
+    RIDGE_CV_COPIES,
+    RIDGE_CV_MATRICES,
+    RLS2_COPIED,
+    RLS2_FEWER_STEPS,
+    RLS2_MATRICES,
+    RLS2_PART_FROM,
+    RLS2_WORKING,
+    RLS2_WORKING_PART,
+    RLS2_WORKING_PART_LATE,
+    ROUNDS_COPIES,
+    ROUNDS_FIRST,
+    ROUNDS_PER_DIGIT,
+    ROUNDS_PER_ROOT,
+    ROUNDS_SMOOTH,
+    ROUNDS_USUAL_GAP,
+    SCALES_MATRICES,
+    SMALLEST_FIT,
+    SMALLEST_STEP,
+    SUPPORT_MATRICES,
+)
 
 
 @dataclass(frozen=True)
@@ -95,16 +106,21 @@ def interior_steps(bank: BankCost) -> Steps:
     m, n = bank.m, float(bank.n)
     added = 2.0 * m * n**2 if m > 1 else 0.0
     return Steps(
-        _STEPS, 2.0 * bank.sweep + Work(algebra=OPERATION * (n**3 / 3.0 + added), steps=_VALUE * m * n + _STEP)
+        INTERIOR_STEPS,
+        2.0 * bank.sweep
+        + Work(
+            algebra=BLAS_OPERATION * (n**3 / 3.0 + added),
+            steps=NUMPY_VALUE * m * n + SMALLEST_STEP,
+        ),
     )
 
 
 def turns(bank: BankCost, domain: Separable, tol: float) -> Steps:
     """Machines and the problem of their mixtures by turns."""
     m, n = bank.m, float(bank.n)
-    count = _FIRST + _ROOT * np.sqrt(m) / (1.0 + _SMOOTH * _smoothness(domain, m))
-    count *= 1.0 + _DIGIT * max(0.0, np.log10(_USUAL / tol))
-    steps = _PAIR * n**2 + _STEPS * _VALUE * m * count**2 + _VALUE * m * n + _MIXTURES
+    count = ROUNDS_FIRST + ROUNDS_PER_ROOT * np.sqrt(m) / (1.0 + ROUNDS_SMOOTH * _smoothness(domain, m))
+    count *= 1.0 + ROUNDS_PER_DIGIT * max(0.0, np.log10(ROUNDS_USUAL_GAP / tol))
+    steps = MACHINE_PAIR * n**2 + INTERIOR_STEPS * NUMPY_VALUE * m * count**2 + NUMPY_VALUE * m * n + MIXTURE_PROBLEM
     return Steps(float(count), 2.0 * bank.sweep + Work(steps=steps))
 
 
@@ -119,17 +135,20 @@ def support(bank: BankCost, domain: Separable, tol: float) -> Cost:
     """The procedure ``support_mkl``, by the way that it chooses."""
     n, q = float(bank.n), bank.features
     if q is not None and few_features(q, bank.n):
-        step = Work(algebra=4.0 * OPERATION * n * float(q) ** 2, steps=_STEP + 10.0 * _VALUE * n * q)
-        copies = _TURNS_COPIES if n * float(q) ** 2 > SYSTEM else _INTERIOR_COPIES
-        return Cost(_STEPS * step + Work(steps=_CALL), copies * _features(bank))
+        step = Work(
+            algebra=4.0 * BLAS_OPERATION * n * float(q) ** 2,
+            steps=SMALLEST_STEP + 10.0 * NUMPY_VALUE * n * q,
+        )
+        copies = ROUNDS_COPIES if n * float(q) ** 2 > INTERIOR_FEATURES else INTERIOR_COPIES
+        return Cost(INTERIOR_STEPS * step + Work(steps=SMALLEST_FIT), copies * _features(bank))
     inside = interior_steps(bank)
     found = inside
     if domain.constrained:
         by_turns = turns(bank, domain, tol)
         found = by_turns if by_turns.seconds < inside.seconds else inside
     # what is stored in single precision is evaluated again, for the certificate
-    certified = 2.0 * bank.exact + (Work(steps=_PAIR * n**2) if bank.exact.seconds else Work())
-    return Cost(found.work + certified + Work(steps=_CALL), _SUPPORT_MATRICES * 8.0 * n**2)
+    certified = 2.0 * bank.exact + (Work(steps=MACHINE_PAIR * n**2) if bank.exact.seconds else Work())
+    return Cost(found.work + certified + Work(steps=SMALLEST_FIT), SUPPORT_MATRICES * 8.0 * n**2)
 
 
 def _matrices(bank: BankCost, count: float) -> float:
@@ -160,17 +179,25 @@ def hinge(bank: BankCost) -> Cost:
     """A support vector machine at given weights."""
     n, q = float(bank.n), bank.features
     if q is not None and few_features(q, bank.n):
-        return Cost(Work(algebra=20.0 * OPERATION * n * float(q) ** 2, steps=_CALL), 8.0 * n * q)
-    return Cost(gram(bank) + Work(steps=_FRESH * _PAIR * n**2 + _CALL), 8.0 * n**2)
+        return Cost(Work(algebra=20.0 * BLAS_OPERATION * n * float(q) ** 2, steps=SMALLEST_FIT), 8.0 * n * q)
+    return Cost(gram(bank) + Work(steps=MACHINE_FRESH * MACHINE_PAIR * n**2 + SMALLEST_FIT), 8.0 * n**2)
 
 
 def margin(bank: BankCost) -> Cost:
     """The margin between two hulls at given weights."""
     n, q = float(bank.n), bank.features
     if q is not None and few_features(q, bank.n):
-        return Cost(Work(algebra=20.0 * OPERATION * n * float(q) ** 2, steps=_CALL), _MARGIN_COPIES * _features(bank))
+        return Cost(
+            Work(algebra=20.0 * BLAS_OPERATION * n * float(q) ** 2, steps=SMALLEST_FIT),
+            MARGIN_COPIES * _features(bank),
+        )
     return Cost(
-        gram(bank) + Work(algebra=_SUPPORT * OPERATION * n**3 / 3.0, steps=_PAIR * n**2 + _CALL), 2.0 * 8.0 * n**2
+        gram(bank)
+        + Work(
+            algebra=MARGIN_FACTORISATIONS * BLAS_OPERATION * n**3 / 3.0,
+            steps=MACHINE_PAIR * n**2 + SMALLEST_FIT,
+        ),
+        2.0 * 8.0 * n**2,
     )
 
 
@@ -178,8 +205,11 @@ def ridge(bank: BankCost) -> Cost:
     """Ridge regression at given weights."""
     n, q = float(bank.n), bank.features
     if q is not None and q < bank.n:
-        return Cost(Work(algebra=2.0 * OPERATION * n * float(q) ** 2, steps=_CALL), 2.0 * 8.0 * n * q)
-    return Cost(gram(bank) + Work(algebra=OPERATION * n**3 / 3.0, memory=_VALUE * n**2, steps=_CALL), 16.0 * n**2)
+        return Cost(Work(algebra=2.0 * BLAS_OPERATION * n * float(q) ** 2, steps=SMALLEST_FIT), 2.0 * 8.0 * n * q)
+    return Cost(
+        gram(bank) + Work(algebra=BLAS_OPERATION * n**3 / 3.0, memory=NUMPY_VALUE * n**2, steps=SMALLEST_FIT),
+        16.0 * n**2,
+    )
 
 
 # -- procedures --------------------------------------------------------------------------------------------------------
@@ -193,28 +223,43 @@ def easymkl(bank: BankCost) -> Cost:
 def rls2(bank: BankCost) -> Cost:
     """Newton steps, most of them on few kernels, from the solution on a part of many samples."""
     m, n = bank.m, float(bank.n)
-    count = (6.0 + np.log2(m)) / (_FEWER if n >= MANY else 1.0)
-    working = max(min(m, _WORKING), m * (_OF_FEW if n < MANY else _OF_MANY))
-    step = Work(algebra=OPERATION * (n**3 / 3.0 + n**2 * working), memory=_VALUE * n**2, steps=_STEP)
-    some = Work(memory=2.0 * STORED * working * n**2)  # which are stored, whatever the others are
-    copied = half(int(max(min(m, _COPIED), m * _OF_MANY)), bank.n, 8)
+    count = (6.0 + np.log2(m)) / (RLS2_FEWER_STEPS if n >= RLS2_PART_FROM else 1.0)
+    working = max(
+        min(m, RLS2_WORKING),
+        m * (RLS2_WORKING_PART if n < RLS2_PART_FROM else RLS2_WORKING_PART_LATE),
+    )
+    step = Work(
+        algebra=BLAS_OPERATION * (n**3 / 3.0 + n**2 * working),
+        memory=NUMPY_VALUE * n**2,
+        steps=SMALLEST_STEP,
+    )
+    some = Work(memory=2.0 * PASS_ENTRY * working * n**2)  # which are stored, whatever the others are
+    copied = half(int(max(min(m, RLS2_COPIED), m * RLS2_WORKING_PART_LATE)), bank.n, 8)
     copied = 0.0 if bank.held or bank.features is not None or copied > MEMORY else copied
-    work = count * (step + some) + 3.0 * bank.sweep + bank.exact + Work(steps=_CALL)
-    return Cost(_of_samples(bank, work), _matrices(bank, _RLS2) + copied)
+    work = count * (step + some) + 3.0 * bank.sweep + bank.exact + Work(steps=SMALLEST_FIT)
+    return Cost(_of_samples(bank, work), _matrices(bank, RLS2_MATRICES) + copied)
 
 
 def polynomial(bank: BankCost, degree: int) -> Cost:
     """A power of a sum of kernels with ridge regression: second derivatives in each step."""
     n = float(bank.n)
-    step = Work(algebra=OPERATION * (n**3 + 2.0 * bank.m * n**2), memory=4.0 * _VALUE * degree * n**2, steps=_STEP)
-    work = 6.0 * (step + 2.0 * bank.sweep) + Work(steps=_CALL)
+    step = Work(
+        algebra=BLAS_OPERATION * (n**3 + 2.0 * bank.m * n**2),
+        memory=4.0 * NUMPY_VALUE * degree * n**2,
+        steps=SMALLEST_STEP,
+    )
+    work = 6.0 * (step + 2.0 * bank.sweep) + Work(steps=SMALLEST_FIT)
     return Cost(_of_samples(bank, work), _matrices(bank, 4.0))
 
 
 def quasi_newton(bank: BankCost, machine: Cost) -> Cost:
     """A machine in each step, whose number does not follow the samples."""
     n = float(bank.n)
-    values = Work(algebra=0.5 * OPERATION * n**3 / 3.0, arithmetic=6.0 * _VALUE * n**2, steps=_STEP)
+    values = Work(
+        algebra=0.5 * BLAS_OPERATION * n**3 / 3.0,
+        arithmetic=6.0 * NUMPY_VALUE * n**2,
+        steps=SMALLEST_STEP,
+    )
     return replace(35.0 * (machine + Cost(2.0 * bank.sweep + values)), bytes=machine.bytes + 3.0 * 8.0 * n**2)
 
 
@@ -222,14 +267,20 @@ def ridge_cv(bank: BankCost, folds: int) -> Cost:
     """Gauss-Newton steps, each of an inverse and of a pass with a column for each fold."""
     m, n = bank.m, float(bank.n)
     columns = min(folds, 10)
-    step = Work(algebra=OPERATION * (2.0 * n**3 + 2.0 * columns * m * n**2 + 4.0 * n * m**2), steps=_STEP)
-    work = 18.0 * (step + 2.0 * bank.sweep) + Work(steps=_CALL)
-    return Cost(_of_samples(bank, work), _matrices(bank, _RIDGE_CV if bank.features is None else _RIDGE_CV_COPIES))
+    step = Work(
+        algebra=BLAS_OPERATION * (2.0 * n**3 + 2.0 * columns * m * n**2 + 4.0 * n * m**2),
+        steps=SMALLEST_STEP,
+    )
+    work = 18.0 * (step + 2.0 * bank.sweep) + Work(steps=SMALLEST_FIT)
+    return Cost(
+        _of_samples(bank, work),
+        _matrices(bank, RIDGE_CV_MATRICES if bank.features is None else RIDGE_CV_COPIES),
+    )
 
 
 def learned_scales(bank: BankCost, kernels: int) -> Cost:
     """Scales inside so many kernels, by held-out errors: how many steps there will be is not known."""
-    return Cost(None, (_SCALES + kernels) * 8.0 * float(bank.n) ** 2)
+    return Cost(None, (SCALES_MATRICES + kernels) * 8.0 * float(bank.n) ** 2)
 
 
 def scale_steps(n: int, columns: int, scales: int) -> Steps:
@@ -240,10 +291,10 @@ def scale_steps(n: int, columns: int, scales: int) -> Steps:
     n, columns : int, samples and their features
     scales : int, one for all features or several; one is found in half as many steps
     """
-    each = Work(algebra=OPERATION * (6.0 * float(n) ** 3 + 3.0 * float(n) ** 2 * columns))
+    each = Work(algebra=BLAS_OPERATION * (6.0 * float(n) ** 3 + 3.0 * float(n) ** 2 * columns))
     return Steps(30.0 if scales == 1 else 60.0, each)
 
 
 def held_out_ridge(n: int, ridges: int) -> Work:
     """Held-out errors of ridge regression with one kernel, for several ridges: an inverse each."""
-    return Work(algebra=OPERATION * 2.0 * ridges * float(n) ** 3)
+    return Work(algebra=BLAS_OPERATION * 2.0 * ridges * float(n) ** 3)

@@ -29,13 +29,14 @@ from multikernel.banks import DenseGram, KernelBank
 from multikernel.banks.memberships import opened
 from multikernel.certificate import Certificate
 from multikernel.machines import DualSolution, Machine
+from multikernel.numerics.lbfgs import remembering
 from multikernel.observer import Observer, silent
 from multikernel.procedures.base import Weights
-from multikernel.procedures.descent import descent, remembering, stationarity
+from multikernel.procedures.descent import descent, stationarity
 
-_INNER = 1e-6  # of the stationarity asked for: the machine's gap
-_FIRST = 1e-3  # the machine's gap before anything is stored
-_FINEST = 1e-11  # the machine's gap at the end, whose root is what is told of the slopes
+_INNER_GAP = 1e-6  # of the stationarity asked for: the machine's gap
+_FIRST_GAP = 1e-3  # the machine's gap before anything is stored
+_FINAL_GAP = 1e-11  # the machine's gap at the end, whose root is what is told of the slopes
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -145,7 +146,7 @@ def gated_kernels(
         equal = np.broadcast_to(opened(np.zeros(m), kind), (n, m))
         nothing = Certificate.stationarity(np.inf, latest[0].value)
         return _told(equal, np.zeros(m * inputs.shape[1]), latest[0].value, nothing, 0, []), latest[0]
-    inner = machine.with_tolerance(max(_INNER * tol, _FINEST))
+    inner = machine.with_tolerance(max(_INNER_GAP * tol, _FINAL_GAP))
     problem = Gated(
         bank.matrices() if matrices is None else matrices, inputs, inner, target, weight, kind, ridge, latest
     )
@@ -158,7 +159,7 @@ def gated_kernels(
     ]
     x, _, history = min(runs, key=lambda run: run[1])
     if not time_is_up():
-        function = remembering(replace(problem, machine=machine.with_tolerance(_FINEST)).value)
+        function = remembering(replace(problem, machine=machine.with_tolerance(_FINAL_GAP)).value)
     x, value, further = descent(function, ridge, x, tol, max_iter - len(history), observe)  # mostly no step
     (_, gradient), history = function(x), history + further
     dual = problem.latest[-1]
@@ -174,7 +175,7 @@ def _with_equal_gates(
 ) -> DualSolution:
     """The machine where every height is 0, not to many digits: one pass over the kernels, of which none is stored."""
     K = bank.combine(opened(np.zeros(len(bank)), kind) ** 2)
-    return machine.with_tolerance(_FIRST).solve(K, target, None, weight)
+    return machine.with_tolerance(_FIRST_GAP).solve(K, target, None, weight)
 
 
 def _stored(bank: KernelBank) -> Array | None:

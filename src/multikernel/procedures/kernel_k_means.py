@@ -17,7 +17,7 @@ from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted
 
-_STEPS = 100  # of Lloyd's at most from each start
+_MOST_ITERATIONS = 100  # of Lloyd's at most from each start
 _STARTS = 10
 
 
@@ -59,7 +59,7 @@ def _first(K: Array, count: int, rng: np.random.Generator, weight: Array) -> Arr
 def _run(K: Array, labels: Array, count: int, weight: Array) -> tuple[Array, float]:
     """Lloyd's steps from an assignment: where they end, and the sum of squares there."""
     value = np.inf
-    for _ in range(_STEPS):
+    for _ in range(_MOST_ITERATIONS):
         check_interrupted()
         labels = _without_empty(K, labels, count, weight)
         squares = K.diagonal()[:, None] + distances(K, labels, count, weight)

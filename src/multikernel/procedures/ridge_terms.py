@@ -30,12 +30,13 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from multikernel._floats import EPS
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.banks import FactorGram, KernelBank
 from multikernel.banks.base import MEMORY
 from multikernel.banks.factor import FactorBank
-from multikernel.certificate import Certificate, relative
+from multikernel.certificate import FINEST_GAP, Certificate, relative
 from multikernel.combinations import HadamardPower, Linear
 from multikernel.domains import NormBall, Orthant, Simplex
 from multikernel.machines import DualSolution, RidgeMachine
@@ -51,11 +52,11 @@ Answer = tuple[Weights, DualSolution]
 Solve = Callable[[Problem, float, "Array | None", Observer], Answer]
 
 LARGE = 1e-3  # of |Y|^2: where the kernels explain no more at the first weights, values are told less |Y|^2 / alpha
-_TURNS = 3  # solutions at most, each to a finer gap where the one before left too large a part of what is explained
-_FINEST = 1e-13  # a gap below this is not asked for
+_MOST_SOLUTIONS = (
+    3  # solutions at most, each to a finer gap where the one before left too large a part of what is explained
+)
 _SEEN = 1e-7  # of the targets: larger errors of the function would be seen
-_CONSTANT = 1e-14  # of a target's size: what the rounding of its mean leaves of a constant
-_ROUNDING = float(np.finfo(float).eps)
+_CONSTANT_TARGET = 1e-14  # of a target's size: what the rounding of its mean leaves of a constant
 
 
 def solved_by_terms(problem: Problem, solve: Solve, tol: float, observe: Observer = silent) -> Answer:
@@ -74,11 +75,11 @@ def solved_by_terms(problem: Problem, solve: Solve, tol: float, observe: Observe
     if part <= LARGE:
         terms, part = terms.reduced(), 1.0
     asked, begin, n_iter = tol * min(part, 1.0), None, 0
-    for _ in range(_TURNS):
-        weights, dual = solve(terms.problem, max(asked, min(_FINEST, tol)), begin, terms.observer(observe))
+    for _ in range(_MOST_SOLUTIONS):
+        weights, dual = solve(terms.problem, max(asked, min(FINEST_GAP, tol)), begin, terms.observer(observe))
         left = terms.finer(weights)
         n_iter += weights.n_iter
-        if left.reached(tol) or not weights.converged or asked <= _FINEST:
+        if left.reached(tol) or not weights.converged or asked <= FINEST_GAP:
             break
         asked, begin = 0.5 * asked * tol / left.value, weights.values
     weights = terms.whole(replace(weights, n_iter=n_iter), tol)
@@ -131,7 +132,7 @@ class RidgeTerms:
             problem = replace(problem, combination=Linear())
         Y = as_columns(checked_target(problem.target, several=True))
         mean = np.average(Y, axis=0, weights=s) if machine.fit_intercept else np.zeros(Y.shape[1])
-        constant = np.abs(Y - mean).max(axis=0) <= _CONSTANT * np.abs(Y).max(axis=0)
+        constant = np.abs(Y - mean).max(axis=0) <= _CONSTANT_TARGET * np.abs(Y).max(axis=0)
         Y, root = np.where(constant, 0.0, Y - mean), None if s is None else np.sqrt(s)[:, None]
         inner, basis, P = replace(problem, machine=replace(machine, fit_intercept=False)), None, np.zeros_like(Y)
         known = _features(problem.bank) if isinstance(problem.combination, Linear) else None
@@ -143,7 +144,7 @@ class RidgeTerms:
             basis, bank = in_coordinates(*known, root)
             P, Z = basis.beyond(Y), basis.coordinates(Y)
             inner = replace(inner, bank=bank, sample_weight=None)
-        Z = np.where(np.linalg.norm(Z, axis=0) <= len(Y) * _ROUNDING * np.linalg.norm(Y, axis=0), 0.0, Z)
+        Z = np.where(np.linalg.norm(Z, axis=0) <= len(Y) * EPS * np.linalg.norm(Y, axis=0), 0.0, Z)
         single = problem.target.ndim == 1
         inner = replace(inner, target=Z[:, 0] if single else Z)
         counts = 1.0 if inner.sample_weight is None else inner.sample_weight[:, None]
@@ -224,7 +225,7 @@ class RidgeTerms:
         """
         beyond = self.beyond / self.alpha
         trace = float(self.problem.combination.gram(self.problem.bank, theta).diagonal().sum())
-        hidden = beyond if _ROUNDING * trace <= _SEEN * self.alpha else 0.0
+        hidden = beyond if EPS * trace <= _SEEN * self.alpha else 0.0
         coef, factor = self._over_samples(found.coef, hidden), self._over_samples(found.factor, beyond)
         intercept = float(self.mean[0]) if self.single else self.mean
         value, upper = found.value + self.shift, found.upper + self.shift
@@ -283,7 +284,7 @@ def _unreached(problem: Problem, Y: Array) -> Array:
     if isinstance(gram, FactorGram) and not hasattr(gram.F, "multiply") and 2 * gram.F.shape[1] <= gram.shape[0]:
         return basis_of(gram.F, np.ones(gram.F.shape[1]), None)[0].beyond(Y)
     if problem.linear and gram.stored:
-        least = len(Y) * _ROUNDING * float(gram.diagonal().sum())
+        least = len(Y) * EPS * float(gram.diagonal().sum())
         reached = np.einsum("nt,nt->t", Y, gram.multiply(Y)) > least * np.einsum("nt,nt->t", Y, Y)
         return np.where(reached, 0.0, Y)
     return np.zeros_like(Y)

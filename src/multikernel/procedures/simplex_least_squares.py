@@ -20,11 +20,11 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import blas, lapack
 
-from multikernel._cholesky import factorise
 from multikernel._typing import Array
 from multikernel.banks.checks import numbers
+from multikernel.numerics.cholesky import factorise
 
-_ROUNDING = 4e-15  # slopes that differ by less than this part of |z_k| times the length of Z d are equal
+_EQUAL_SLOPES = 4e-15  # slopes that differ by less than this part of |z_k| times the length of Z d are equal
 _CONDITION = 1e-4  # pivots of columns of unit length below this need the columns themselves: products lose their digits
 _DEPENDENT = 1e-13  # a column of unit length with a smaller pivot is a mixture of the columns before it
 
@@ -86,7 +86,7 @@ def nearest_point(Z: Array, start: Array | None = None) -> Array:
         size = float(face.d @ lengths[face.S])
         slopes[refused] = np.inf
         entering = int(slopes.argmin())
-        if slopes[entering] >= point @ point - _ROUNDING * size * (size + lengths[entering]) or entering in face.S:
+        if slopes[entering] >= point @ point - _EQUAL_SLOPES * size * (size + lengths[entering]) or entering in face.S:
             break
         grown = face.grown(entering, Z[:, entering]).settled()
         if grown.squared_norm < face.squared_norm:

@@ -19,6 +19,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from multikernel._floats import TINY
 from multikernel._typing import Array
 from multikernel._workers import time_is_up
 from multikernel.banks import KernelBank
@@ -27,10 +28,9 @@ from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.base import Weights
 from multikernel.procedures.smoothed_problem import SmoothedProblem
 
-_LONGER = 0.8  # the curvature is multiplied with this after each step: it need not be the largest anywhere
-_SHORTER = 2.0  # the curvature is multiplied with this after a step that was too long
-_ROUNDING = 1e-13  # values that differ by less than this part of their terms are equal
-_TINY = float(np.finfo(float).tiny)
+_CURVATURE_DECAY = 0.8  # the curvature is multiplied with this after each step: it need not be the largest anywhere
+_CURVATURE_GROWTH = 2.0  # the curvature is multiplied with this after a step that was too long
+_EQUAL_VALUES = 1e-13  # values that differ by less than this part of their terms are equal
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -158,7 +158,7 @@ class _State:
             z_scores=z_scores,
             z_value=problem.value(z, z_scores),
             momentum=momentum,
-            curvature=curvature * _LONGER,
+            curvature=curvature * _CURVATURE_DECAY,
             bound=self.bound,
         )
 
@@ -168,7 +168,7 @@ class _State:
         None where all steps are too long, down to those that do not move z.
         """
         curvature = self.curvature or _curvature_along(problem, self, g)
-        rounding = _ROUNDING * (abs(self.z_value) + float(self.z.sum()) + float(self.z_scores.max()))
+        rounding = _EQUAL_VALUES * (abs(self.z_value) + float(self.z.sum()) + float(self.z_scores.max()))
         while True:
             x = problem.clip(self.z - g / curvature)
             moved = x - self.z
@@ -178,13 +178,13 @@ class _State:
                 return x, scores, difference, curvature
             if not (np.abs(moved) > 0.0).any():  # also where the gradient is not a number
                 return None
-            curvature *= _SHORTER
+            curvature *= _CURVATURE_GROWTH
 
 
 def _curvature_along(problem: SmoothedProblem, state: _State, g: Array) -> float:
     """A first guess of the curvature: g'Y K(theta) Y g / |g|^2, the part that K has in it."""
     along = float(problem.weights(state.z_scores) @ problem.scores(g)[0])
-    return max(along, _ROUNDING * float(state.z_scores.max()), _TINY) / max(float(g @ g), _TINY)
+    return max(along, _EQUAL_VALUES * float(state.z_scores.max()), TINY) / max(float(g @ g), TINY)
 
 
 def _result(problem: SmoothedProblem, state: _State, tol: float, history: tuple[float, ...]) -> SmoothedWeights:

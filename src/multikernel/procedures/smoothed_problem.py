@@ -17,13 +17,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from multikernel._floats import TINY
 from multikernel._rules import Number
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
+from multikernel.duality import fall_in_box
 from multikernel.machines import HingeMachine
 from multikernel.machines.base import check_signs
-
-_TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,10 +94,10 @@ class SmoothedProblem:
 
     def fall(self, a: Array, g: Array) -> float:
         """max over the box of g'(a - u)."""
-        return float(np.where(g > 0.0, g * a, g * (a - self.upper)).sum())
+        return fall_in_box(g, a, 0.0, self.upper)
 
     def unsmoothed_gap(self, a: Array, q: Array, g: Array) -> float:
         """Primal minus dual value of L1-MKL without intercept, relative to the primal."""
         primal = 0.5 * float(self.weights(q) @ q) + float(self.upper @ np.maximum(-g, 0.0))
         dual = float(a.sum()) - 0.5 * float(q.max())
-        return max(primal - dual, 0.0) / max(primal, _TINY)
+        return max(primal - dual, 0.0) / max(primal, TINY)

@@ -30,15 +30,15 @@ from multikernel.machines.support.coefficients import feasible
 from multikernel.machines.support.program import SupportProgram
 from multikernel.observer import Event, Observer
 from multikernel.procedures.interior import Saddle, interior_point
+from multikernel.procedures.interior.driver import NO_PROGRESS
 from multikernel.procedures.support_pair import SupportPair, SupportSaddle
 
-_ROUGH = 1e-2  # the gap of a machine at most
-_INNER = 0.05  # of the gap reached so far, or of the one asked for: the gap of a machine
+_MOST_MACHINE_GAP = 1e-2  # the gap of a machine at most
+_MACHINE_GAP = 0.05  # of the gap reached so far, or of the one asked for: the gap of a machine
 _MIXED = 0.02  # likewise: the gap of the problem of the mixtures
 _BACK = 0.3  # of the way back to the best weights that steps stop short, where the model sends weights to corners
-_SMALL = 0.01  # of the largest weight: a smaller one that the model has at zero becomes zero
-_PROGRESS = 0.9  # of a gap: turns that together leave more of it made no progress
-_PATIENCE = 10  # turns without progress until giving up
+_ZEROED_WEIGHT = 0.01  # of the largest weight: a smaller one that the model has at zero becomes zero
+_STALLED_ROUNDS = 10  # turns without progress until giving up
 
 
 @dataclass(frozen=True, eq=False)
@@ -100,7 +100,7 @@ def by_turns(
     weights = domain.start(len(bank)) if start is None else domain.feasible(start)
     warm, gap = None if near is None else near.dual.warm, 1.0
     while len(history) < max_iter:
-        inner = min(_INNER * max(gap, tol), _ROUGH)
+        inner = min(_MACHINE_GAP * max(gap, tol), _MOST_MACHINE_GAP)
         gram = bank.combine(weights)
         dual, sizes = replace(support.machine, tol=inner).solve_program(gram, program, warm), roots(gram.diagonal())
         del gram  # the next one takes as much memory, which many samples do not have twice
@@ -114,10 +114,10 @@ def by_turns(
         gap = best.certificate.value
         history.append(gap)
         observe(Event(len(history), best.certificate, weights, dual.value, dual.upper, best.bound))
-        stalled = len(history) > _PATIENCE and gap > _PROGRESS * history[-1 - _PATIENCE]
+        stalled = len(history) > _STALLED_ROUNDS and gap > NO_PROGRESS * history[-1 - _STALLED_ROUNDS]
         if best.certificate.reached(tol) or stalled or not dual.converged:
             break
         mixed = (1.0 - back) * weights_next + back * best.weights
-        weights = domain.feasible(np.where((weights_next > 0.0) | (mixed > _SMALL * mixed.max()), mixed, 0.0))
+        weights = domain.feasible(np.where((weights_next > 0.0) | (mixed > _ZEROED_WEIGHT * mixed.max()), mixed, 0.0))
     assert best is not None
     return best, history

@@ -34,26 +34,23 @@ from multikernel.observer import Observer, silent
 from multikernel.optimizers import BlockNorm, LevelMethod, Optimizer, ProjectedGradient
 from multikernel.problem import Problem
 from multikernel.procedures.base import Weights, outcome
-from multikernel.procedures.forecast import SYSTEM, interior_steps, turns
+from multikernel.procedures.forecast import interior_steps, turns
 from multikernel.procedures.interior import InteriorPoint, Saddle, interior_point
 from multikernel.procedures.support_hull import by_turns
 from multikernel.procedures.support_pair import SupportPair, SupportSaddle
+from multikernel.tuning import INTERIOR_ALL, INTERIOR_FEATURES, INTERIOR_SAMPLES, ROUNDS_PRODUCTS, ROUNDS_TRIED
 
-_SHARE = 0.05  # the interior point method leaves at most this part of the gap asked for
-_FINEST = 1e-11  # a gap below this is not asked of the interior point method
-_LARGE = 8000  # samples beyond which a factorisation costs more than the machines that an optimizer solves
-_TRIED = 1.5  # times as long as the interior point method will take: so long turns may go on before it takes over
-_PRODUCTS = 1 << 26  # the largest number of products of kernels that turns may hold, one for each kernel and sample
-_SOME, _SOME_STEPS = 1000, 40  # samples that say where to begin there, and steps on them
-_FEW_SAMPLES = 1000  # up to so many samples all take part from the beginning
+_INTERIOR_SHARE = 0.05  # the interior point method leaves at most this part of the gap asked for
+_FINEST_INTERIOR = 1e-11  # a gap below this is not asked of the interior point method
+_SCOUT_SAMPLES, _SCOUT_STEPS = 1000, 40  # samples that say where to begin there, and steps on them
 _MARGIN = 0.5  # samples nearest to being support vectors that take part, too, as a part of these
 _KNOWN = 0.3  # likewise where the support vectors are a neighbour's
 _RESERVE = 0.1  # of the samples, of 1000 at most: so many more of the nearest take part
-_MOST = 0.7  # where more than this part of the samples would take part, all do
+_MOST_SAMPLES = 0.7  # where more than this part of the samples would take part, all do
 _SPARE = 0.05  # of the samples: so many kernels of the largest scores take part beside a neighbour's; they cost little
-_ROUGH = 1e-2  # gap of the machine that chooses the first samples, and of the first round
+_CHOOSING_GAP = 1e-2  # gap of the machine that chooses the first samples, and of the first round
 _COARSE = 0.05  # gap that an optimizer reaches from a neighbour's weights with fewer passes, if all kernels take part
-_NEARLY = 0.05  # gap of a pair that is nearly a solution: a machine at its weights may make one of it, if polished
+_NEAR_GAP = 0.05  # gap of a pair that is nearly a solution: a machine at its weights may make one of it, if polished
 
 
 def support_mkl(
@@ -103,7 +100,7 @@ def _near_solution(support: SupportSaddle, start: Array | None, warm: Array | No
     pair = support.at(start, points[0], witness=points[1] if len(points) > 1 else None)
     if pair.certificate.reached(support.tol) or time_is_up():
         return pair
-    rough = None if pair.certificate.reached(_NEARLY) else _ROUGH
+    rough = None if pair.certificate.reached(_NEAR_GAP) else _CHOOSING_GAP
     return support.of_machine(pair.weights, pair.dual.warm, rough).better(pair)
 
 
@@ -117,10 +114,10 @@ def _solved(
 ) -> tuple[Weights, DualSolution]:
     n, tol = support.saddle.program.n, support.tol
     # the machine's scores differ from the interior point's by the square root of its gap; digits cost a step or two
-    inner = min(max(0.01 * tol**2, _FINEST), _SHARE * tol)
+    inner = min(max(0.01 * tol**2, _FINEST_INTERIOR), _INTERIOR_SHARE * tol)
     n_features = problem.bank.n_features
     few = n_features is not None and few_features(n_features, n)
-    many = few and float(n) * float(n_features or 0) ** 2 > SYSTEM
+    many = few and float(n) * float(n_features or 0) ** 2 > INTERIOR_FEATURES
     few = few and not many
     history: list[float] = []
     most = 0 if few else _most_turns(problem, support.saddle.domain, tol, max_iter)
@@ -134,9 +131,9 @@ def _solved(
     rows, best = np.arange(n) if few else _first_samples(support, start, near), near
     trial = near is None and len(rows) < n  # whether the samples that take part are a guess
     while True:
-        if len(rows) > _LARGE and not few:
+        if len(rows) > INTERIOR_SAMPLES and not few:
             return _by_machines(problem, tol, max_iter, start, None if near is None else near.dual.warm, observe)
-        gap, kernels = _ROUGH if trial else inner, _first_kernels(support, start, best)
+        gap, kernels = _CHOOSING_GAP if trial else inner, _first_kernels(support, start, best)
         found = _on_samples(support, rows, gap, max_iter - len(history), kernels, observe)
         history += found.history
         pair = support.of_machine(np.where(found.active, found.weights, 0.0), found.a)
@@ -163,14 +160,14 @@ def _by_machines(
 def _most_turns(problem: Problem, domain: Separable, tol: float, max_iter: int) -> int:
     """How many turns are worth trying before the interior point method; 0 where the latter takes less time."""
     n = problem.bank.shape[0]
-    if not domain.constrained or n * len(problem.bank) > _PRODUCTS:
+    if not domain.constrained or n * len(problem.bank) > ROUNDS_PRODUCTS:
         return 0
     cost = problem.bank.cost()
     by_turns, interior = turns(cost, domain, tol), interior_steps(cost)
-    if n > _LARGE:
+    if n > INTERIOR_SAMPLES:
         return max_iter
     return (
-        min(max_iter, int(_TRIED * interior.seconds / by_turns.each.seconds))
+        min(max_iter, int(ROUNDS_TRIED * interior.seconds / by_turns.each.seconds))
         if by_turns.seconds < interior.seconds
         else 0
     )
@@ -190,25 +187,25 @@ def _optimizer(domain: Domain) -> type[Optimizer]:
 def _first_samples(support: SupportSaddle, start: Array | None, near: SupportPair | None) -> Array:
     """The support vectors at a neighbour's or at equal weights, and half as many samples that are nearly so."""
     n, bank = support.saddle.program.n, support.saddle.bank
-    if not bank.local or (near is None and n <= _FEW_SAMPLES):
+    if not bank.local or (near is None and n <= INTERIOR_ALL):
         return np.arange(n)
     if near is not None:
         return _near(support, near.dual, near.f, _KNOWN)
     weights = start if start is not None and start.any() else support.saddle.domain.start(len(bank))
     gram = bank.combine(weights)
-    rough = replace(support.machine, tol=_ROUGH).solve_program(gram, support.saddle.program)
+    rough = replace(support.machine, tol=_CHOOSING_GAP).solve_program(gram, support.saddle.program)
     return _near(support, rough, gram.multiply(rough.coef))
 
 
 def _of_some_samples(support: SupportSaddle) -> Array:
     """The weights where some samples stand for all of them: losses count by how many each stands for."""
     program, bank = support.saddle.program, support.saddle.bank
-    rows = np.sort(np.random.default_rng(0).choice(program.n, min(program.n, _SOME), replace=False))
+    rows = np.sort(np.random.default_rng(0).choice(program.n, min(program.n, _SCOUT_SAMPLES), replace=False))
     share = program.n / len(rows)
     some = program.restricted(rows)
     some = replace(some, upper=share * some.upper, ridge=some.ridge / share)
     found = interior_point(
-        Saddle(precomputed(bank.block(rows, rows).matrices()), some, support.saddle.domain), _ROUGH, _SOME_STEPS
+        Saddle(precomputed(bank.block(rows, rows).matrices()), some, support.saddle.domain), _CHOOSING_GAP, _SCOUT_STEPS
     )
     return found.weights if found.weights.any() else support.saddle.domain.start(len(bank))
 
@@ -235,8 +232,8 @@ def _near(support: SupportSaddle, dual: DualSolution, f: Array, part: float = _M
     n = program.n
     margin = (program.linear - program.sign * (f + dual.intercept)[program.sample]).reshape(-1, n).max(axis=0)
     margin[dual.coef != 0] = np.inf
-    most = int((1.0 + part) * np.count_nonzero(dual.coef)) + int(_RESERVE * min(n, _FEW_SAMPLES))
-    return np.arange(n) if most > _MOST * n else np.sort(np.argsort(-margin, kind="stable")[:most])
+    most = int((1.0 + part) * np.count_nonzero(dual.coef)) + int(_RESERVE * min(n, INTERIOR_ALL))
+    return np.arange(n) if most > _MOST_SAMPLES * n else np.sort(np.argsort(-margin, kind="stable")[:most])
 
 
 def _on_samples(

@@ -34,9 +34,11 @@ from multikernel.procedures.base import Weights, at_rest
 
 Answer = tuple[Weights, DualSolution]
 Known = TypeVar("Known", bound=Weights)
-_EXTREME = 1e305  # a size beyond this, or below its inverse, is left as it is: its inverse would have no digits
-_RANGE = 100.0  # decades that a power of the kernels may grow by: products of three such matrices are finite
-_CONSTANT = 1e-12  # of the largest entry: a target that varies less is a constant
+_LARGEST_SIZE = 1e305  # a size beyond this, or below its inverse, is left as it is: its inverse would have no digits
+_DECADES_OF_POWERS = (
+    100.0  # decades that a power of the kernels may grow by: products of three such matrices are finite
+)
+_NEARLY_CONSTANT = 1e-12  # of the largest entry: a target that varies less is a constant
 
 
 @dataclass(frozen=True)
@@ -168,7 +170,7 @@ class Restated:
 
 def solved_in_own_units(
     problem: Problem,
-    solve: Callable[[Problem, Array | None, Any, Observer], Answer],
+    solve: Callable[..., Answer],
     start: Array | None = None,
     warm: Any = None,
     observe: Observer = silent,
@@ -178,7 +180,8 @@ def solved_in_own_units(
     Parameters
     ----------
     problem : Problem
-    solve : function of a problem, weights to start from, the machine's variables to start from, and an observer
+    solve : function of a problem, and by keyword of weights to ``start`` from, of the machine's variables to start from
+        (``warm``), and of an observer (``observe``)
     start : array (d,), weights of a neighbouring problem's solution
     warm : ``warm`` of its machine's solution
     observe : told of each step
@@ -189,7 +192,12 @@ def solved_in_own_units(
     """
     restated = Restated.of(problem)
     _check_range(restated)
-    found = solve(restated.problem, restated.weights(start), restated.variables(warm), restated.observer(observe))
+    found = solve(
+        restated.problem,
+        start=restated.weights(start),
+        warm=restated.variables(warm),
+        observe=restated.observer(observe),
+    )
     return restated.answer(*found)
 
 
@@ -200,7 +208,7 @@ def _check_range(restated: Restated) -> None:
     if not isinstance(ball, NormBall) or not np.isfinite(powers).all():
         return
     reach = float(ball.offset(problem.size).max()) + ball.radius
-    if reach > 1.0 and powers.max() * math.log10(reach) > _RANGE:
+    if reach > 1.0 and powers.max() * math.log10(reach) > _DECADES_OF_POWERS:
         raise ValueError(
             f"weights up to {restated.weight * reach:.3g} make kernels to the power of {powers.max():g} larger than "
             "numbers can be: lower radius or offset, or the degree"
@@ -223,8 +231,8 @@ def spread(target: Array) -> float:
     if not 0.0 < peak < np.inf:
         return 1.0
     about_mean = size_of(y / peak - np.mean(y / peak, axis=0))
-    return _usable(peak * about_mean if about_mean > _CONSTANT else size_of(y))
+    return _usable(peak * about_mean if about_mean > _NEARLY_CONSTANT else size_of(y))
 
 
 def _usable(size: float) -> float:
-    return size if 1.0 / _EXTREME < size < _EXTREME else 1.0
+    return size if 1.0 / _LARGEST_SIZE < size < _LARGEST_SIZE else 1.0

@@ -20,7 +20,7 @@ from multikernel._typing import Array
 from multikernel._workers import on_threads
 from multikernel.banks import KernelBank
 from multikernel.banks.dense import DenseBank
-from multikernel.estimators.predictor import knowing
+from multikernel.estimators.predictor import with_known_values
 from multikernel.estimators.protocol import Fitted
 from multikernel.estimators.scores import quick_scorer
 from multikernel.estimators.several import in_one_pass, informed, share_reference
@@ -168,7 +168,7 @@ class Trials:
         scores = []
         for model, (fitted, values) in zip(models, fits, strict=True):
             model.publish(inner, [fitted], single=True)
-            known = knowing(model, values)
+            known = with_known_values(model, values)
             scores.append({name: float(scorer(known, outer, y[test])) for name, scorer in self.scorers.items()})
         return scores
 

@@ -1,6 +1,6 @@
 """Arrays, data frames, CSR matrices and .npy files as a source.
 
-A file is mapped into memory anew for every chunk, and its rows are copied: pages of chunks that are done do not stay.
+A file is mapped into memory again for every chunk, and its rows are copied: pages of earlier chunks do not stay.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ class ArraySource(Source):
 
     @property
     def identity(self) -> str:
-        return "; ".join(_told(each) for each in self._given.values())
+        return "; ".join(_identity(each) for each in self._given.values())
 
     def _chunks(self, start: int, height: int) -> Iterator[Chunk]:
         file = str(self.X) if isinstance(self.X, str | Path) else ""
@@ -99,7 +99,9 @@ def arrays(X: Given, y: Given = None, weight: Given = None, **options: Any) -> A
 
 
 def _open(given: Given) -> Any:
-    return np.load(given, mmap_mode="r") if isinstance(given, str | Path) else given
+    if isinstance(given, str | Path):
+        return np.load(given, mmap_mode="r")
+    return given
 
 
 def _shape(name: str, given: Given) -> tuple[int, ...]:
@@ -112,21 +114,25 @@ def _shape(name: str, given: Given) -> tuple[int, ...]:
 
 def _described(given: Given) -> str:
     shape = _shape("X", given)
-    return f"shape {shape}" if shape else f"{shown(given)} of type {type(given).__name__}"
+    if shape:
+        return f"shape {shape}"
+    return f"{shown(given)} of type {type(given).__name__}"
 
 
 def _rows(given: Given, part: slice) -> Any:
     opened = _open(given)
     if hasattr(opened, "iloc"):
         return opened.iloc[part]
-    return opened[part] if hasattr(opened, "toarray") else np.array(opened[part])
+    if hasattr(opened, "toarray"):
+        return opened[part]
+    return np.array(opened[part])
 
 
 def _some(given: Given, part: slice) -> Array | None:
     return None if given is None else np.asarray(_rows(given, part))
 
 
-def _told(given: Given) -> str:
+def _identity(given: Given) -> str:
     if isinstance(given, str | Path):
         about = Path(given).stat()
         return f"{Path(given).resolve()} {about.st_size} {about.st_mtime_ns}"

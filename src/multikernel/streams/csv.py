@@ -17,12 +17,11 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.streams.parquet import FrameSource, _names, _plain, paths_of
-from multikernel.streams.records import Records, is_missing
+from multikernel.streams.records import Record, Records, is_missing
 from multikernel.streams.source import Chunk
 from multikernel.tables.numerals import Numerals, numbers_in, written_in
 
-_HEAD = 10_000  # rows that tell what columns hold
-Row = tuple[int, list[str]]
+_HEAD = 10_000  # rows that decide what columns hold
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -32,7 +31,7 @@ class CSVSource(FrameSource):
     Parameters
     ----------
     files, target, weight, features : as in ``FrameSource``
-    delimiter : character between cells; None to tell it from the first rows
+    delimiter : character between cells; None to infer it from the first rows
     decimal : character before the decimals of numbers; "," for columns that could be read with either
     memory, checkpoint, every : as in ``Source``
     """
@@ -53,10 +52,9 @@ class CSVSource(FrameSource):
         """How the numbers of each column are written, by the first rows; None for a column of strings."""
         cells = [row for _, row in islice(self._first, _HEAD)]
         columns = zip(*cells, strict=True) if cells else ([] for _ in self.names)
+        comma = True if self.decimal == "," else None
         return {
-            name: written_in(
-                [cell for cell in column if not is_missing(cell)], comma=self.decimal == "," or None
-            ).numerals
+            name: written_in([cell for cell in column if not is_missing(cell)], comma=comma).numerals
             for name, column in zip(self.names, columns, strict=True)
         }
 
@@ -68,7 +66,7 @@ class CSVSource(FrameSource):
         before = 0  # rows of earlier files, and of this one
         for file in self.files:
             records = self._first if file == self.files[0] else Records.of(file, self.delimiter)
-            missing = set(self._asked).difference(records.names)
+            missing = set(self.read).difference(records.names)
             if missing:
                 raise ValueError(f"{file} lacks the column {min(missing)!r}, which {self.files[0]} has")
             rows = iter(records)
@@ -79,20 +77,16 @@ class CSVSource(FrameSource):
                     chunk = self._chunk(self._frame(file, records.names, part), before - len(part), file, part[0][0])
                     yield replace(chunk, numbers=[number for number, _ in part])
 
-    @property
-    def _asked(self) -> list[str]:
-        return [*self.taken, *self.targets, *([] if self.weight is None else [self.weight])]
-
-    def _frame(self, file: Path, names: Sequence[str], rows: Sequence[Row]) -> Any:
+    def _frame(self, file: Path, names: Sequence[str], rows: Sequence[Record]) -> Any:
         """Some rows as a data frame."""
         try:
             import pandas as pd
         except ImportError:
             raise ImportError("a CSV file becomes data frames of pandas: pip install 'multikernel[streams]'") from None
         columns = dict(zip(names, zip(*(cells for _, cells in rows), strict=True), strict=True))
-        return pd.DataFrame({name: self._values(file, name, columns[name], rows) for name in self._asked})
+        return pd.DataFrame({name: self._values(file, name, columns[name], rows) for name in self.read})
 
-    def _values(self, file: Path, name: str, cells: Sequence[str], rows: Sequence[Row]) -> Array:
+    def _values(self, file: Path, name: str, cells: Sequence[str], rows: Sequence[Record]) -> Array:
         numerals = self._numerals[name]
         if numerals is None:
             return np.array([None if is_missing(cell) else cell for cell in cells], dtype=object)
@@ -101,7 +95,7 @@ class CSVSource(FrameSource):
             if not is_missing(cells[i]):
                 raise ValueError(
                     f"{file}, row {rows[i][0]}, column {name!r}: {cells[i]!r} is no number, and the first rows of the "
-                    "column are; mend the cell, or leave the row out"
+                    "column are; correct the cell, or leave the row out"
                 )
         return values
 
@@ -121,8 +115,8 @@ def csv(
     files : path of a file or of a directory of ``.csv`` files, or several paths; compressed ones too
     target : name of a column, or a list of them
     weight : name of the column of weights
-    delimiter : character between cells; by default told from the first rows
-    decimal : character before the decimals of numbers, where the cells of a column do not tell it
+    delimiter : character between cells; by default inferred from the first rows
+    decimal : character before the decimals of numbers, where the cells of a column do not show it
     **options : features (names of columns), and memory, checkpoint, every, as in ``Source``
     """
     given = {"target": _names(target), "weight": weight, "delimiter": delimiter, "decimal": decimal}

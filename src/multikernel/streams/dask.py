@@ -31,7 +31,7 @@ class DaskSource(Source):
     targets, weights : delayed objects of the same rows; None where pieces hold these, or there are none
     target : name of the column, or names of the columns, that are the target of data frames; None for none
     known : how many rows each part has; None where that has to be counted
-    width : how many features a row has; None where the first part tells
+    width : how many features a row has; None to take it from the first part
     client : dask.distributed.Client; by default the one that is connected, and threads of this process without any
     memory : as in ``Source``, for each task
     """
@@ -44,7 +44,7 @@ class DaskSource(Source):
     width: int | None = None
     client: Any = None
 
-    # -- what a source says --------------------------------------------------------------------------------------------
+    # -- the members of a source ------------------------------------------------------------------------------------
 
     @cached_property
     def _pieces(self) -> list[Any]:
@@ -103,7 +103,8 @@ class DaskSource(Source):
 
         shared = delayed(work, traverse=False, pure=False)  # one object of the graph, which goes to each worker once
         made, both = delayed(_worked, pure=False), delayed(_merged, pure=False)
-        firsts, height = np.cumsum([0, *self._sizes]).tolist(), self.height
+        firsts = np.cumsum([0, *self._sizes]).tolist()
+        height = self.height
         if not self.parts:
             raise ValueError("streams.dask: there is no part of rows")
         left = [made(shared, piece, first, height) for piece, first in zip(self._pieces, firsts, strict=False)]
@@ -117,7 +118,8 @@ class DaskSource(Source):
         from dask import delayed
 
         shared, made = delayed(work, traverse=False, pure=False), delayed(_each, pure=False)
-        firsts, height = np.cumsum([0, *self._sizes]).tolist(), self.height
+        firsts = np.cumsum([0, *self._sizes]).tolist()
+        height = self.height
         for found in self._computed(
             [made(shared, piece, first, height) for piece, first in zip(self._pieces, firsts, strict=False)]
         ):
@@ -255,13 +257,9 @@ def _width(chunk: Chunk) -> int:
 def _cut(chunk: Chunk, height: int) -> Iterator[Chunk]:
     """Some rows of a chunk at a time."""
     for start in range(0, len(chunk), height):
-        some = chunk.after(start)
-        kept: Any = slice(height)
-        X = some.X.iloc[kept] if hasattr(some.X, "iloc") else some.X[kept]
-        y, weight = (None if each is None else each[kept] for each in (some.y, some.weight))
-        own = replace(some, X=X, y=y, weight=weight)
-        own.check_target()
-        yield own
+        part = chunk.after(start).head(height)
+        part.check_target()
+        yield part
 
 
 def _worked(work: Callable[[Iterator[Chunk]], T], chunk: Chunk, first: int, height: int) -> T:

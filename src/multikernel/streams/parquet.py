@@ -15,6 +15,8 @@ from multikernel._typing import Array
 from multikernel.files import path_of
 from multikernel.streams.source import Chunk, Source
 
+_LISTED = 20  # names of columns that a sentence lists
+
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class FrameSource(Source):
@@ -47,27 +49,39 @@ class FrameSource(Source):
         ------
         ValueError : where a column that was named is not there or was named twice
         """
-        names, targets = self.names, self.targets
-        asked = [*targets, *([] if self.weight is None else [self.weight]), *(self.features or ())]
+        names = self.names
+        named = [*self._beside, *(self.features or ())]
         known = set(names)
-        for name in asked:
+        for name in named:
             if name not in known:
-                raise ValueError(f"{self.files[0]} has no column {name!r}; it has {', '.join(names[:20])}")
-        twice = repeated(asked)
+                raise ValueError(f"{self.files[0]} has no column {name!r}; it has {', '.join(names[:_LISTED])}")
+        twice = repeated(named)
         if twice is not None:
             raise ValueError(
                 f"the column {twice!r} was named twice: a column is the target, the weight or one of the features"
             )
         if self.features is not None:
             return list(self.features)
-        return [name for name in names if name not in asked and not name.startswith("_")]
+        return [name for name in names if name not in named and not name.startswith("_")]
+
+    @property
+    def read(self) -> list[str]:
+        """The names of all columns that are read."""
+        return [*self.taken, *self._beside]
+
+    @property
+    def _beside(self) -> list[str]:
+        """The names of the columns beside the features: targets and weight."""
+        return self.targets if self.weight is None else [*self.targets, self.weight]
 
     @property
     def targets(self) -> list[str]:
         """The names of the targets."""
         if self.target is None:
             return []
-        return [self.target] if isinstance(self.target, str) else list(self.target)
+        if isinstance(self.target, str):
+            return [self.target]
+        return list(self.target)
 
     @property
     def columns(self) -> int:
@@ -75,8 +89,8 @@ class FrameSource(Source):
 
     @property
     def identity(self) -> str:
-        told = [(str(file.resolve()), file.stat().st_size, file.stat().st_mtime_ns) for file in self.files]
-        return repr((told, self.target, self.weight, self.taken))
+        files = [(str(file.resolve()), file.stat().st_size, file.stat().st_mtime_ns) for file in self.files]
+        return repr((files, self.target, self.weight, self.taken))
 
     def _chunk(self, frame: Any, first: int, file: Path, row: int) -> Chunk:
         """The chunk of a data frame."""
@@ -108,17 +122,16 @@ class ParquetSource(FrameSource):
         return sum(self._rows)
 
     def _chunks(self, start: int, height: int) -> Iterator[Chunk]:
-        asked = [*self.taken, *self.targets, *([] if self.weight is None else [self.weight])]
         before = 0
         for file, rows in zip(self.files, self._rows, strict=True):
             if before + rows > start:
-                yield from self._of_file(file, before, max(0, start - before), height, asked)
+                yield from self._of_file(file, before, max(0, start - before), height)
             before += rows
 
-    def _of_file(self, file: Path, before: int, start: int, height: int, asked: list[str]) -> Iterator[Chunk]:
+    def _of_file(self, file: Path, before: int, start: int, height: int) -> Iterator[Chunk]:
         opened = _opened(file)
         own = opened.schema_arrow
-        for name in asked:
+        for name in self.read:
             if name not in own.names or _kind(own.field(name).type) != _kind(self._schema.field(name).type):
                 found = f"is of type {own.field(name).type}" if name in own.names else "is missing"
                 raise ValueError(
@@ -129,8 +142,8 @@ class ParquetSource(FrameSource):
         ends = np.cumsum(sizes)
         groups = [g for g, end in enumerate(ends) if end > start]
         row = int(ends[groups[0]] - sizes[groups[0]]) if groups else 0
-        batches = opened.iter_batches(batch_size=height, row_groups=groups, columns=asked, use_threads=False)
-        for batch in _readable(batches, opened, file, asked):
+        batches = opened.iter_batches(batch_size=height, row_groups=groups, columns=self.read, use_threads=False)
+        for batch in _readable(batches, opened, file, self.read):
             chunk = self._chunk(batch.to_pandas(), before + row, file, row)
             row += len(chunk)
             if row > start:
@@ -143,10 +156,12 @@ def _kind(of: Any) -> Any:
 
     if pa.types.is_integer(of) or pa.types.is_floating(of):
         return "numbers"
-    return "strings" if pa.types.is_string(of) or pa.types.is_large_string(of) else of
+    if pa.types.is_string(of) or pa.types.is_large_string(of):
+        return "strings"
+    return of
 
 
-def _readable(batches: Iterator[Any], opened: Any, file: Path, asked: list[str]) -> Iterator[Any]:
+def _readable(batches: Iterator[Any], opened: Any, file: Path, names: list[str]) -> Iterator[Any]:
     """The batches; ValueError with the row group and the column that cannot be read."""
     try:
         yield from batches
@@ -155,7 +170,7 @@ def _readable(batches: Iterator[Any], opened: Any, file: Path, asked: list[str])
             (
                 f"row group {group}, column {name!r}"
                 for group in range(opened.num_row_groups)
-                for name in asked
+                for name in names
                 if not _reads(opened, group, name)
             ),
             "its rows",
@@ -200,10 +215,11 @@ def paths_of(files: Any, pattern: str) -> tuple[Path, ...]:
     for each in (path_of(file, "streams: files") for file in several):
         found += sorted(each.glob(pattern)) if each.is_dir() else [each]
     absent = [each for each in found if not each.is_file()]
-    if absent or not found:
-        raise FileNotFoundError(
-            f"there is no file {absent[0] if absent else Path(str(several[0] if several else '')) / pattern}"
-        )
+    if absent:
+        raise FileNotFoundError(f"there is no file {absent[0]}")
+    if not found:
+        folder = Path(str(several[0])) if several else Path()
+        raise FileNotFoundError(f"there is no file {folder / pattern}")
     return tuple(found)
 
 

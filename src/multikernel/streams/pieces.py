@@ -19,7 +19,7 @@ class PieceSource(Source):
     Parameters
     ----------
     make : function without arguments that yields (X, y) or (X, y, weight) from the beginning, each time it is called
-    name : str, what tells these rows from others
+    name : str, which distinguishes these rows from others
     memory, checkpoint, every : as in ``Source``
     """
 
@@ -36,7 +36,7 @@ class PieceSource(Source):
         super().__post_init__()
         if not callable(self.make):
             raise TypeError(
-                f"streams.pieces takes a function that yields the chunks afresh in every call, got a "
+                f"streams.pieces takes a function that yields the chunks again in every call, got a "
                 f"{type(self.make).__name__}: give lambda: chunks, or streams.arrays(X, y)"
             )
 
@@ -62,7 +62,7 @@ class PieceSource(Source):
         return f"{self.name} {self.columns}"
 
     def _chunks(self, start: int, height: int) -> Iterator[Chunk]:
-        """As they come: what yields them sees to their size."""
+        """As they come: their size is up to the function that yields them."""
         for chunk in self._pieces():
             if chunk.first + len(chunk) > start:
                 yield chunk.after(max(0, start - chunk.first))
@@ -99,7 +99,7 @@ def pieces(make: Callable[[], Iterable[Any]], name: str = "", **options: Any) ->
     Parameters
     ----------
     make : function without arguments that yields (X, y) or (X, y, weight) from the beginning, each time it is called
-    name : str, what tells these rows from others, where a checkpoint is kept
+    name : str, which distinguishes these rows from others where a checkpoint is kept
     **options : memory, checkpoint, every, as in ``Source``
 
     Examples

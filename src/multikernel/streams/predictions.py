@@ -84,7 +84,8 @@ def write_predictions(model: Any, source: Source, path: str | Path, method: Meth
     OSError : where the file cannot be written
     """
     _check(model, source, method)
-    path, rows = path_of(path, "write_predictions: path"), 0
+    path = path_of(path, "write_predictions: path")
+    rows = 0
     with replacing(path) as temporary:
         write = _parquet if path.suffix.lower() == ".parquet" else _csv
         for count in write(temporary, predict(model, source, method), _names(model, method)):
@@ -97,7 +98,9 @@ def _names(model: Any, method: Method) -> list[str]:
     if method == "predict" or classes is None:
         return ["prediction"]
     word = "probability" if method == "predict_proba" else "decision"
-    return [f"{word} {label}" for label in classes] if method == "predict_proba" or len(classes) > 2 else [word]
+    if method == "predict_proba" or len(classes) > 2:
+        return [f"{word} {label}" for label in classes]
+    return [word]
 
 
 def _columns(values: Array, names: list[str]) -> dict[str, Array]:
@@ -121,7 +124,9 @@ def _csv(path: Path, parts: Iterator[Array], names: list[str]) -> Iterator[int]:
 
 def harmless(value: Any) -> Any:
     """A label that a spreadsheet would run as a formula, as text."""
-    return f"'{value}" if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")) else value
+    if isinstance(value, str) and value.startswith(("=", "+", "-", "@", "\t", "\r")):
+        return f"'{value}"
+    return value
 
 
 def _parquet(path: Path, parts: Iterator[Array], names: list[str]) -> Iterator[int]:

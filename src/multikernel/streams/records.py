@@ -1,4 +1,4 @@
-"""The rows of a CSV file, one after the other: compression, encoding and delimiter are told from the file.
+"""The rows of a CSV file, one after the other: compression, encoding and delimiter are inferred from the file.
 
 A row has as many cells as there are names of columns, or the file is refused with the row. Lines without any cell are
 no rows, and neither are rows of empty cells at the end. Rows are counted as a spreadsheet shows them: the names of the
@@ -39,14 +39,16 @@ _KINDS = {
 }
 _ENCRYPTED = 1  # the flag of a member of a zip archive
 _HINT = re.compile(r"sep=(.)\r?\n")  # Excel's line about the delimiter, which is no row
-_SAMPLE = 50  # lines by which the delimiter is told, and rows of them
-_LONG = 1 << 20  # characters of these lines, but for the first two, at most
+_SAMPLE = 50  # lines from which the delimiter is inferred
+_LONG = 1 << 20  # characters of these lines at most; the first two are read whole
+Record = tuple[int, list[str]]  # the number of a row, as a spreadsheet shows it, and its cells
+
 _MISSING = frozenset({"", "?", "na", "n/a", "nan", "null", "#n/a", "<na>"})
 
 
 @dataclass(frozen=True)
 class Records:
-    """The rows of a CSV file; they are read anew in each pass over them.
+    """The rows of a CSV file; they are read again in each pass over them.
 
     Parameters
     ----------
@@ -66,7 +68,7 @@ class Records:
         Parameters
         ----------
         path : the file
-        delimiter : the character between cells; None to tell it from the first rows
+        delimiter : the character between cells; None to infer it from the first rows
 
         Raises
         ------
@@ -75,14 +77,14 @@ class Records:
         with _lines(path) as lines:
             hint, text = _without_hint(lines)
             first = _some(text)
-            told = delimiter or hint or _delimiter("".join(first))
-            header = next(_rows(path, chain(first, text), told), None)
+            found = delimiter or hint or _delimiter("".join(first))
+            header = next(_rows(path, chain(first, text), found), None)
         if header is None:
             raise ValueError(f"{path} is empty; a row of column names was expected")
         check_header(path, header[1])
-        return cls(path, told, header[1])
+        return cls(path, found, header[1])
 
-    def __iter__(self) -> Iterator[tuple[int, list[str]]]:
+    def __iter__(self) -> Iterator[Record]:
         """The number and the cells of each row after the names.
 
         Raises
@@ -98,11 +100,11 @@ def is_missing(cell: str) -> bool:
     return cell.lower() in _MISSING
 
 
-def _rows(path: Path, lines: Iterator[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def _rows(path: Path, lines: Iterator[str], delimiter: str) -> Iterator[Record]:
     """The number and the cells of each row that is not blank; the first one has the names of the columns."""
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     names: list[str] = []
-    held: list[tuple[int, list[str]]] = []  # rows of empty cells, which are none at the end of the file
+    held: list[Record] = []  # rows of empty cells, which do not count at the end of the file
     number = blank = 0  # of this row, and of the last line without a cell
 
     def where() -> str:
@@ -124,7 +126,7 @@ def _rows(path: Path, lines: Iterator[str], delimiter: str) -> Iterator[tuple[in
             if names and len(cells) != len(names):
                 raise ValueError(
                     f"{path}: {where()} has {_count(cells)}, and row 1 has {len(names)}; "
-                    + _mend(cells, names, delimiter)
+                    + _advice(cells, names, delimiter)
                 )
             if names and cells == names and len(names) > 1:
                 raise ValueError(f"{path}: {where()} repeats the names of the columns; delete the line")
@@ -143,7 +145,7 @@ def _count(cells: list[str]) -> str:
     return f"{len(cells)} cell" + ("s" if len(cells) > 1 else "")
 
 
-def _mend(cells: list[str], names: list[str], delimiter: str) -> str:
+def _advice(cells: list[str], names: list[str], delimiter: str) -> str:
     """What to do about a row that is not as long as the names."""
     if len(cells) > len(names):
         return f"put a cell that holds the delimiter {delimiter!r} in double quotes"
@@ -199,7 +201,8 @@ def _no_text(path: Path, error: UnicodeDecodeError) -> str:
     with _opened(path) as file:
         lines = io.BytesIO(file.read().decode("utf-16", "replace").encode()) if utf16 else file
         line = next(k for k, content in enumerate(lines, start=1) if not _is_text(content))
-    name, more = ("UTF-16", "") if utf16 else ("UTF-8", ", or convert it with iconv -f WINDOWS-1252 -t UTF-8")
+    name = "UTF-16" if utf16 else "UTF-8"
+    more = "" if utf16 else ", or convert it with iconv -f WINDOWS-1252 -t UTF-8"
     return f"{path} cannot be read as CSV: line {line} is not {name} text; save it as 'CSV UTF-8'{more}"
 
 
@@ -215,11 +218,13 @@ def _without_hint(lines: Iterator[str]) -> tuple[str, Iterator[str]]:
     """The delimiter that Excel's line about it names, empty where there is no such line, and the lines without it."""
     first = next(lines, "")
     hint = _HINT.fullmatch(first)
-    return (hint[1], lines) if hint and hint[1] in DELIMITERS else ("", chain([first], lines))
+    if hint and hint[1] in DELIMITERS:
+        return (hint[1], lines)
+    return ("", chain([first], lines))
 
 
 def _some(lines: Iterator[str]) -> list[str]:
-    """The first lines, by which the delimiter is told."""
+    """The first lines, from which the delimiter is inferred."""
     found: list[str] = []
     size = 0
     for line in islice(lines, _SAMPLE):

@@ -1,6 +1,6 @@
-"""A source of samples: chunks of rows that can be read again and again, each of which knows where it stands.
+"""A source of samples: chunks of rows that can be read again and again, each of which knows its place.
 
-A chunk is never larger than a part of the memory that the source is given; what reads it sees to the rest. Rows have
+A chunk is never larger than 1/64 of the memory that the source is given; the rest is left to what reads it. Rows have
 numbers, counted from 0 over all files, so that a pass can begin where another one was cut off.
 """
 
@@ -32,9 +32,9 @@ _UNITS = {
     "gib": 2.0**30,
 }
 _DEFAULT = 2e9  # bytes, or a quarter of the machine's memory where that is less
-_LEAST = 1e8  # bytes: libraries that read files take as much
-_PART = 64  # a chunk takes this part of the memory
-_CELL = 32  # bytes of a cell while it is read
+_FEWEST_BYTES = 1e8  # that a fit takes: libraries that read files take as much
+_CHUNKS = 64  # a chunk takes 1/64 of the memory: what is made of it, features above all, is larger than it
+_CELL = 32  # bytes of a cell while it is read: four numbers in double precision
 _MOST_ROWS = 1 << 16
 
 
@@ -67,20 +67,24 @@ class Chunk:
     def place(self, i: int) -> str:
         """Where row i of the chunk is, as a sentence begins."""
         number = self.row + i if self.numbers is None else self.numbers[i]
-        return f"{self.file}, row {number}" if self.file else f"row {number}"
+        if self.file:
+            return f"{self.file}, row {number}"
+        return f"row {number}"
 
     def after(self, rows: int) -> Chunk:
         """Without its first rows."""
-        return replace(self._part(slice(rows, None)), first=self.first + rows, row=self.row + rows)
+        return replace(self.part(slice(rows, None)), first=self.first + rows, row=self.row + rows)
 
     def head(self, rows: int) -> Chunk:
         """Its first rows."""
-        return self._part(slice(rows))
+        return self.part(slice(rows))
 
-    def _part(self, kept: slice) -> Chunk:
+    def part(self, kept: slice | Array) -> Chunk:
+        """Some of its rows, whose numbers in the source are not changed."""
         X = self.X.iloc[kept] if hasattr(self.X, "iloc") else self.X[kept]
         y, weight = (None if each is None else each[kept] for each in (self.y, self.weight))
-        return replace(self, X=X, y=y, weight=weight, numbers=None if self.numbers is None else self.numbers[kept])
+        numbers = None if self.numbers is None or not isinstance(kept, slice) else self.numbers[kept]
+        return replace(self, X=X, y=y, weight=weight, numbers=numbers)
 
     def check_target(self) -> None:
         """ValueError with file and row where a target or a weight is missing, or a weight is negative."""
@@ -98,13 +102,14 @@ class Chunk:
     def first_absent(self) -> str | None:
         """The place of the first cell of X that is missing or infinite; None where there is none."""
         X = self.X.toarray() if hasattr(self.X, "toarray") else self.X
-        if not is_frame(X):
-            bad = ~np.isfinite(np.asarray(X, dtype=float)) if np.asarray(X).dtype.kind in "fiub" else absent(X)
-            names = None
-        else:
-            columns = [np.asarray(X[name]) for name in X.columns]
-            bad = np.stack([absent(each) for each in columns], axis=1)
+        names = None
+        if is_frame(X):
             names = list(X.columns)
+            bad = np.stack([absent(np.asarray(X[name])) for name in names], axis=1)
+        elif np.asarray(X).dtype.kind in "fiub":
+            bad = ~np.isfinite(np.asarray(X, dtype=float))
+        else:
+            bad = absent(X)
         if not bad.any():
             return None
         i, j = np.argwhere(bad.reshape(len(bad), -1))[0]
@@ -119,7 +124,7 @@ class Source(ABC):
     ----------
     memory : number of bytes, or text such as "2GB", that a fit from this source may take beside what the process holds
         before; by default 2 GB, or a quarter of the machine's memory where that is less
-    checkpoint : file that keeps the state of a fit, so that one that was killed goes on from there; None for none
+    checkpoint : file that keeps the state of a fit, so that one that was interrupted resumes from there; None for none
     every : int, after how many rows the state is written
     """
 
@@ -138,19 +143,19 @@ class Source(ABC):
     @property
     @abstractmethod
     def rows(self) -> int | None:
-        """How many rows there are; None where only a pass would tell."""
+        """How many rows there are; None where only a pass would show it."""
 
     @property
     @abstractmethod
     def identity(self) -> str:
-        """What tells this source from another one, and from itself after a change."""
+        """A text that differs from that of every other source, and from its own after a change."""
 
     @abstractmethod
     def _chunks(self, start: int, height: int) -> Iterator[Chunk]:
         """Chunks of at most so many rows, from the row with this number on."""
 
     def chunks(self, start: int = 0) -> Iterator[Chunk]:
-        """Chunks of rows, from the row with this number on; each call reads afresh.
+        """Chunks of rows, from the row with this number on; each call reads them again.
 
         Raises
         ------
@@ -189,7 +194,7 @@ class Source(ABC):
     @property
     def height(self) -> int:
         """How many rows a chunk has at most."""
-        cells = self.budget / _PART / _CELL
+        cells = self.budget / _CHUNKS / _CELL
         return int(min(_MOST_ROWS, max(1.0, cells / max(1, self.columns))))
 
 
@@ -208,7 +213,7 @@ def bytes_of(memory: float | str | None) -> float:
         found = float(number) * _UNITS[text[len(number) :]]
     except (KeyError, ValueError):
         raise ValueError(f"memory must be a number of bytes or a text such as '2GB', got {memory!r}") from None
-    if not found >= _LEAST:
+    if not found >= _FEWEST_BYTES:
         raise ValueError(
             f"memory must be at least 100 MB, which libraries that read files take themselves; got {memory!r}"
         )
@@ -227,4 +232,6 @@ def absent(values: Any) -> Array:
         bad = np.array(flat, dtype=bool).reshape(values.shape)
     else:
         return np.zeros(len(values), dtype=bool)
-    return np.asarray(bad.any(axis=1)) if bad.ndim == 2 and values.ndim == 2 and values.dtype.kind != "O" else bad
+    if bad.ndim == 2 and values.ndim == 2 and values.dtype.kind != "O":
+        return np.asarray(bad.any(axis=1))
+    return bad

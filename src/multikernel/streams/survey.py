@@ -18,7 +18,7 @@ from multikernel.streams.source import Chunk, Source
 
 @dataclass(frozen=True, eq=False)
 class Survey:
-    """What a look at all rows tells.
+    """What is known of all rows.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ def survey(source: Source, count: int, seed: int = 0, most: int = 10_000) -> Sur
     """
     found = source.over(_Look(count, seed, most), _both)
     if found.sample is None:
-        raise ValueError("the source has no row; chunks that a function yields must come afresh in every call")
+        raise ValueError("the source has no row; chunks that a function yields must come again in every call")
     known = None if not found.classes else np.array(sorted(found.classes))
     return Survey(found.rows, found.sample[1], known)
 
@@ -58,7 +58,7 @@ Kept = tuple[Array, Chunk]  # rows and the numbers that they drew
 
 @dataclass(frozen=True, eq=False)
 class _Seen:
-    """What some of the rows tell: how many, those of the smallest numbers, and the values of the target."""
+    """What is known of some of the rows: how many, those of the smallest numbers, and the values of the target."""
 
     rows: int
     sample: Kept | None
@@ -76,7 +76,10 @@ class _Look:
     most: int
 
     def __call__(self, chunks: Iterator[Chunk]) -> _Seen:
-        rows, kept, size, largest = 0, list[Kept](), 0, np.inf
+        rows = 0
+        kept = list[Kept]()
+        size = 0
+        largest = np.inf
         classes: set[Any] | None = set()
         for chunk in chunks:
             # a row draws one number; as many as there are rows before are left out
@@ -91,13 +94,14 @@ class _Look:
                 size += len(near)
             if size > 2 * self.count:
                 kept = [_smallest(kept, self.count)]
-                size, largest = self.count, float(kept[0][0].max())
+                size = self.count
+                largest = float(kept[0][0].max())
         sample = _smallest(kept, self.count) if kept else None
         return _Seen(rows, sample, None if classes is None else frozenset(classes), self.count, self.most)
 
 
 def _both(one: _Seen, other: _Seen) -> _Seen:
-    """What the rows of both tell."""
+    """What is known of the rows of both."""
     kept = [each.sample for each in (one, other) if each.sample is not None]
     known = None if one.classes is None or other.classes is None else one.classes | other.classes
     return _Seen(
@@ -117,9 +121,8 @@ def _smallest(kept: list[tuple[Array, Chunk]], count: int) -> tuple[Array, Chunk
 
 def taken(chunk: Chunk, rows: Array) -> Chunk:
     """Some rows of a chunk, whose places are not known any more."""
-    X = chunk.X.iloc[rows] if hasattr(chunk.X, "iloc") else chunk.X[rows]
-    y, weight = (None if each is None else each[rows] for each in (chunk.y, chunk.weight))
-    return Chunk(X, y, weight, file="a sample of the rows")
+    some = chunk.part(rows)
+    return Chunk(some.X, some.y, some.weight, file="a sample of the rows")
 
 
 def joined(chunks: list[Chunk]) -> Chunk:

@@ -115,7 +115,9 @@ class Column:
 
     @property
     def name(self) -> str:
-        return self.key if isinstance(self.key, str) else f"column {self.key}"
+        if isinstance(self.key, str):
+            return self.key
+        return f"column {self.key}"
 
     @property
     def used(self) -> bool:

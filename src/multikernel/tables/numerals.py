@@ -115,7 +115,8 @@ def written_in(texts: Iterable[str], share: float = 1.0, comma: bool | None = No
         several = len(parts) == len(texts) and len(counts) <= _FEW and min(counts.values()) > 1
         return Written(None, units=tuple(sorted(counts)) if several else ())
     values = {mark: np.array([_value(body, mark) for body in bodies]) for mark in ".,"}
-    point, either_way = ~np.isnan(values["."]), ~np.isnan(values["."]) & ~np.isnan(values[","])
+    point = ~np.isnan(values["."])
+    either_way = ~np.isnan(values["."]) & ~np.isnan(values[","])
     twofold = either_way & (values["."] != values[","])
     if either_way.all():
         doubtful = np.flatnonzero(twofold & np.array(["," in body for body in bodies]))

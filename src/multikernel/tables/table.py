@@ -158,7 +158,9 @@ def _of_frame(X: Any) -> Table | None:
             absent = values.dtype.kind == "f" and np.isnan(values).any()
             return Table.of_numbers(values) if absent else None
     table = Table.of_columns(list(frame_columns(X)), X.shape[0])
-    return table if len(table.strings) or len(table.times) or len(table.missing) else None
+    if len(table.strings) or len(table.times) or len(table.missing):
+        return table
+    return None
 
 
 def _objects(X: Any) -> Array:
@@ -173,4 +175,6 @@ def _objects(X: Any) -> Array:
     if values.dtype.kind not in "OUT" or values.ndim not in (1, 2):
         return none
     objects: Array = np.asarray(X, dtype=object)  # numbers beside strings would have become strings
-    return objects.reshape(len(objects), -1) if objects.size else none
+    if objects.size:
+        return objects.reshape(len(objects), -1)
+    return none

@@ -1,8 +1,19 @@
 """From kernels on samples, or from a bank, to a bank of few features, and how far it is from the kernels.
 
 The error of kernel k is |K_k - F_k F_k'| / |K_k|, Frobenius norms. It is estimated on ``_TRIED`` samples that are drawn
-afresh: diagonal and other entries are weighed by how many of each the whole matrix has, so that numerator and
-denominator have the right means.
+for this purpose: diagonal and other entries are weighted by how many of each the whole matrix has, so that numerator
+and denominator have the right means.
+
+Landmarks of Nystroem's approximation are
+
+    uniform     any samples
+    kmeans++    chosen one after the other, in proportion to the squared distance of a sample from the landmarks so far,
+                in the feature space of all kernels together: far samples are soon covered
+    leverage    chosen without replacement in proportion to the ridge leverage scores diag K (K + a I)^{-1}, a such that
+                their sum is the rank: samples count by how far others cannot represent them (Alaoui and Mahoney 2015)
+
+The last two look at a pool of samples, drawn uniformly, and at the mean of all kernels of unit size: the landmarks are
+those of every kernel, so that samples meet them once.
 """
 
 from __future__ import annotations
@@ -12,6 +23,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import numpy as np
+from scipy import linalg
+from scipy.optimize import brentq
 
 from multikernel._arrays import taken
 from multikernel._typing import Array, Index
@@ -19,15 +32,78 @@ from multikernel.banks.base import MEMORY, KernelBank
 from multikernel.banks.bind import bind_kernels
 from multikernel.banks.low_rank.bank import LowRankBank
 from multikernel.banks.low_rank.feature_map import FeatureMap, SideBySide
-from multikernel.banks.low_rank.landmarks import Rule, choose, pool_size
 from multikernel.banks.low_rank.nystroem import Nystroem
 from multikernel.banks.low_rank.random_maps import random_map
 from multikernel.kernels.base import Kernel
 from multikernel.kernels.facts import Wrapped
 
+Rule = Literal["uniform", "kmeans++", "leverage"]
+_POOL, _LARGEST = 1000, 4000  # samples of the pool: at least, and at most where the rank is not larger
+_TIMES = 4  # the pool is so many times as large as the rank
+_LEAST = 1e-12  # of the largest eigenvalue: the smallest ridge of the scores
 Method = Literal["nystroem", "fourier"]
 _TRIED = 500  # samples on which errors are estimated
 _FIRST = 32  # the rank that is tried first where an accuracy is asked for
+Made = tuple[FeatureMap, Callable[[Index, Any], Array]]  # a map, and the features of some samples in a precision
+
+
+def pool_size(rule: Rule, rank: int, n: int) -> int:
+    """How many samples the rule looks at."""
+    return min(n, rank if rule == "uniform" else max(rank, min(_LARGEST, max(_POOL, _TIMES * rank))))
+
+
+def choose(rule: Rule, pool: KernelBank | None, rank: int, rng: np.random.Generator) -> Array:
+    """Positions of ``rank`` landmarks in a pool.
+
+    Parameters
+    ----------
+    rule : "uniform", "kmeans++" or "leverage"
+    pool : square KernelBank of the pool; None for "uniform", whose pool is as large as the rank
+    rank : how many landmarks, at most as many as samples in the pool
+    rng : source of random numbers
+    """
+    if rule == "uniform" or pool is None or rank >= pool.shape[0]:
+        return np.arange(rank)
+    sizes = pool.traces() / pool.shape[0]
+    weights = np.divide(1.0, sizes, out=np.zeros(len(sizes)), where=sizes > 0) / max(1, len(sizes))
+    K = pool.combine(weights).dense().astype(np.float64, copy=False)
+    if rule == "kmeans++":
+        return _by_distance(K, rank, rng)
+    return _by_leverage(K, rank, rng)
+
+
+def _by_distance(K: Array, rank: int, rng: np.random.Generator) -> Array:
+    diagonal = np.diagonal(K)
+    distance = np.full(len(K), np.inf)
+    chosen = [int(rng.integers(len(K)))]
+    while len(chosen) < rank:
+        last = chosen[-1]
+        distance = np.minimum(distance, np.maximum(diagonal - 2.0 * K[last] + K[last, last], 0.0))
+        distance[chosen] = 0.0
+        total = float(distance.sum())
+        if total <= 0.0:  # the others equal landmarks
+            rest = np.setdiff1d(np.arange(len(K)), chosen)
+            return np.array([*chosen, *rest[: rank - len(chosen)]])
+        chosen.append(int(rng.choice(len(K), p=distance / total)))
+    return np.array(chosen)
+
+
+def _by_leverage(K: Array, rank: int, rng: np.random.Generator) -> Array:
+    values, U = linalg.eigh(K, driver="evd", check_finite=False)
+    values = np.maximum(values, 0.0)
+    largest = float(values.max())
+    if largest == 0.0:
+        return np.arange(rank)
+
+    def excess(log: float) -> float:
+        return float((values / (values + np.exp(log))).sum()) - rank
+
+    low = np.log(_LEAST * largest)
+    high = np.log(largest) + np.log(float(len(K)))
+    log = brentq(excess, low, high) if excess(low) > 0.0 > excess(high) else low
+    scores = np.einsum("ij,ij,j->i", U, U, values / (values + np.exp(log)))
+    keys = rng.exponential(size=len(K)) / np.maximum(scores, np.finfo(float).tiny)  # the smallest: without replacement
+    return np.argsort(keys, kind="stable")[:rank]
 
 
 @dataclass(frozen=True)
@@ -51,9 +127,6 @@ class Approximation:
     def generator(self, part: int) -> np.random.Generator:
         """A source of random numbers, the same for every rank."""
         return np.random.default_rng([self.seed, part])
-
-
-Made = tuple[FeatureMap, Callable[[Index, Any], Array]]  # a map, and the features of some samples in a precision
 
 
 @dataclass(frozen=True, eq=False)
@@ -137,9 +210,11 @@ def approximate_bank(bank: KernelBank, asked: Approximation) -> tuple[LowRankBan
 
 
 def _approximated(exact: _Exact, asked: Approximation) -> tuple[LowRankBank, Array]:
-    n, by_accuracy = exact.n, asked.rank < 1
+    n = exact.n
+    by_accuracy = asked.rank < 1
     rows = np.sort(asked.generator(1).choice(n, size=min(n, _TRIED), replace=False))
-    truth, rank = exact.among(rows), min(n, _FIRST if by_accuracy else int(asked.rank))
+    truth = exact.among(rows)
+    rank = min(n, _FIRST if by_accuracy else int(asked.rank))
     while True:
         map, features = exact.made(rank)
         errors = _errors(truth, LowRankBank.of(map, features(rows, np.float64)), n)
@@ -170,7 +245,8 @@ def _errors(truth: KernelBank, approximate: LowRankBank, n: int) -> Array:
 
 def _landmarks(asked: Approximation, rank: int, n: int, on: Callable[[Array], KernelBank]) -> Array:
     """The landmarks, of a pool of samples."""
-    rng, rank = asked.generator(0), min(rank, n)
+    rng = asked.generator(0)
+    rank = min(rank, n)
     pool = rng.permutation(n)[: pool_size(asked.landmarks, rank, n)]
     return pool[choose(asked.landmarks, on(pool) if len(pool) > rank else None, rank, rng)]
 

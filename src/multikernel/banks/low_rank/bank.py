@@ -6,7 +6,7 @@ anew; new samples lose that of the training sample.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -19,11 +19,11 @@ from multikernel.banks.base import KernelBank
 from multikernel.banks.factor import FactorBank
 from multikernel.banks.indices import positions
 from multikernel.banks.low_rank.feature_map import FeatureMap
-from multikernel.banks.wrappers import WrapperBank, around, asked
+from multikernel.banks.wrappers import SameKernelsBank, delegate, rewrap
 
 
 @dataclass(frozen=True, eq=False, repr=False)
-class LowRankBank(WrapperBank):
+class LowRankBank(SameKernelsBank):
     """K_k = F_k H_k', the features of new samples by a map.
 
     The features are the kernels, in whatever precision they are stored.
@@ -60,15 +60,7 @@ class LowRankBank(WrapperBank):
     def n_features(self) -> int:
         return self.bank.n_features
 
-    def tiles(self, rows: Index) -> Iterator[Array]:
-        return self.bank.tiles(rows)
-
-    combine, combine_all, apply = asked("combine"), asked("combine_all"), asked("apply")
-    quad, quads, inner = asked("quad"), asked("quads"), asked("inner")
-    pairs, pair_forms, hadamard_apply = asked("pairs"), asked("pair_forms"), asked("hadamard_apply")
-    diagonal, traces = asked("diagonal"), asked("traces")
-    rotation, rotated, about_mean = asked("rotation"), asked("rotated"), asked("about_mean")
-    by_features, principal = asked("by_features"), asked("principal", around)
+    principal = delegate("principal", rewrap)
 
     def centred(self, which: Array) -> LowRankBank:
         """With these kernels, by a mask, centred as well."""
@@ -133,9 +125,11 @@ class LowRankBank(WrapperBank):
         F = self.map(like(self.bank.H, X), self.bank.H.dtype)
         return F - _beside(F, self.mean) if self.mean.any() else F
 
-    def weighed(self, weight: Array) -> KernelBank:
-        """By features that are weighed; a centred kernel follows the sample, and not its weights."""
-        return around(self, self.bank.weighed(weight)) if self.local else super().weighed(weight)
+    def weighted(self, weight: Array) -> KernelBank:
+        """By weighted features; a centred kernel follows the sample, and not its weights."""
+        if not self.local:
+            return super().weighted(weight)
+        return replace(self, bank=self.bank.weighted(weight))
 
 
 def _beside(F: Array, row: Array) -> Array:

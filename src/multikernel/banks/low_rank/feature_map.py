@@ -41,7 +41,8 @@ class FeatureMap(ABC):
         Those of arrays of another library are such arrays, in double precision.
         """
         X = X if hasattr(X, "shape") else as_samples(X)
-        n, q = X.shape[0], sum(self.sizes)
+        n = X.shape[0]
+        q = sum(self.sizes)
         F = zeros(X, (n, q)) if foreign(X) else space(n, q, dtype)
         for rows in slices(n, max(1, TILE_VALUES // max(1, q))):
             F[rows, :] = like(F, self._features(taken(X, rows)))

@@ -1,25 +1,176 @@
-"""Which features a kernel takes that do not look at the samples, by what it states of itself."""
+"""Random features of kernels that do not look at the samples, by what a kernel states of itself.
+
+**Fourier features**: k(x - z) is the mean of cos w'(x - z) over frequencies w of the kernel's spectral density.
+
+    exp(-gamma |d|^2)       w normal with variance 2 gamma
+    exp(-gamma |d|_1)       w_j Cauchy with scale gamma
+    Matern(gamma, nu)       w multivariate t with 2 nu degrees of freedom and scale sqrt(gamma)
+
+The features sqrt(2 / r) (cos w'x, sin w'x), r / 2 frequencies, have length one. Frequencies of the first and the last
+are orthogonal in blocks as large as there are columns, with which the variance is smaller (Rahimi and Recht 2007; Yu
+and others 2016).
+
+**Features of (gamma x'z + coef0)^d**: all monomials where these are few, else a sketch of them. With
+u = (sqrt(gamma) x, sqrt(coef0)) the kernel is (u'v)^d. Its features are the monomials of degree d in u, each times the
+root of its multinomial coefficient. TensorSketch (Pham and Pagh 2013) makes r features without listing them: d
+independent count sketches of u, convolved by fast Fourier transforms; their inner products have the right mean.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import combinations_with_replacement
+from math import comb, factorial, prod
 from typing import Any
 
 import numpy as np
 
-from multikernel._arrays import host
+from multikernel._arrays import foreign, host, like, namespace, taken
 from multikernel._arrays import taken as columns_of
-from multikernel._linalg import inverse_root
+from multikernel._linalg import inverse_root, product
 from multikernel._typing import Array, Columns
 from multikernel.banks.low_rank.feature_map import EncodedMap, OneKernel
-from multikernel.banks.low_rank.fourier import fourier
-from multikernel.banks.low_rank.polynomial import polynomial
 from multikernel.kernels.base import Kernel
-from multikernel.kernels.distance import OfDistance
+from multikernel.kernels.distance import RBF, DistanceKernel, Laplacian, OfDistance
 from multikernel.kernels.dot import Linear, Polynomial
 from multikernel.kernels.facts import Encodes, ExplicitFeatures, PowerOf, Wrapped
+from multikernel.kernels.radial import Matern
 from multikernel.kernels.samples import dense, scaled_rows
 from multikernel.kernels.views import Normalized, Restricted
+
+
+@dataclass(frozen=True, eq=False)
+class Fourier(OneKernel):
+    """sqrt(2 / r) (cos w'x, sin w'x).
+
+    Parameters
+    ----------
+    columns : int array (p,), the columns of x
+    frequencies : array (p, r / 2), w
+    """
+
+    columns: Array
+    frequencies: Array
+
+    @property
+    def size(self) -> int:
+        return 2 * self.frequencies.shape[1]
+
+    def _features(self, X: Any) -> Array:
+        if foreign(X):
+            xp = namespace(X)
+            angles = taken(X, self.columns, axis=1) @ like(X, self.frequencies)
+            return xp.concat([xp.cos(angles), xp.sin(angles)], axis=1) * float(np.sqrt(2.0 / max(1, self.size)))
+        angles = product(dense(X[:, self.columns]).astype(np.float64, copy=False), self.frequencies)
+        return np.hstack([np.cos(angles), np.sin(angles)]) * np.sqrt(2.0 / max(1, self.size))
+
+
+def fourier(kernel: DistanceKernel, columns: Array, rank: int, rng: np.random.Generator) -> Fourier | None:
+    """The features of a kernel of a distance; None where its spectral density is not known here."""
+    p = len(columns)
+    count = max(1, rank // 2)
+    match kernel:
+        case RBF(gamma):
+            return Fourier(columns, np.sqrt(2.0 * gamma) * _orthogonal(p, count, rng))
+        case Laplacian(gamma):
+            return Fourier(columns, gamma * rng.standard_cauchy((p, count)))
+        case Matern(gamma, nu):
+            scale = np.sqrt(gamma * 2.0 * nu / rng.chisquare(2.0 * nu, count))
+            return Fourier(columns, scale * _orthogonal(p, count, rng))
+    return None
+
+
+def _orthogonal(p: int, count: int, rng: np.random.Generator) -> Array:
+    """Normal vectors as columns, shape (p, count), orthogonal in blocks of p."""
+    blocks = [np.linalg.qr(rng.normal(size=(p, p)))[0] for _ in range(-(-count // p))]
+    directions = np.hstack(blocks)[:, :count]
+    return directions * np.sqrt(rng.chisquare(p, count))
+
+
+@dataclass(frozen=True, eq=False)
+class Monomials(OneKernel):
+    """All monomials.
+
+    Parameters
+    ----------
+    columns : int array (p,), the columns of x
+    gamma, coef0 : floats, of the kernel
+    index : int array (q, d), the factors of each monomial, p being the constant
+    roots : array (q,), the roots of the multinomial coefficients
+    """
+
+    columns: Array
+    gamma: float
+    coef0: float
+    index: Array
+    roots: Array
+
+    @property
+    def size(self) -> int:
+        return len(self.roots)
+
+    def _features(self, X: Any) -> Array:
+        U = _augmented(X, self.columns, self.gamma, self.coef0)
+        F = np.tile(self.roots, (len(U), 1))
+        for factor in self.index.T:
+            F *= U[:, factor]
+        return F
+
+
+@dataclass(frozen=True, eq=False)
+class TensorSketch(OneKernel):
+    """A sketch of all monomials.
+
+    Parameters
+    ----------
+    columns : int array (p,), the columns of x
+    gamma, coef0 : floats, of the kernel
+    buckets : int array (d, p + 1), where each entry of u goes in each of the sketches
+    signs : array (d, p + 1) of -1 and 1, with which sign
+    rank : int, r
+    """
+
+    columns: Array
+    gamma: float
+    coef0: float
+    buckets: Array
+    signs: Array
+    rank: int
+
+    @property
+    def size(self) -> int:
+        return self.rank
+
+    def _features(self, X: Any) -> Array:
+        U = _augmented(X, self.columns, self.gamma, self.coef0)
+        spectrum = np.ones((len(U), self.rank // 2 + 1), dtype=complex)
+        for buckets, signs in zip(self.buckets, self.signs, strict=True):
+            sketch = np.zeros((self.rank, len(U)))
+            np.add.at(sketch, buckets, (U * signs).T)
+            spectrum *= np.fft.rfft(sketch.T, axis=1)
+        return np.fft.irfft(spectrum, n=self.rank, axis=1)
+
+
+def polynomial(
+    columns: Array, gamma: float, coef0: float, degree: int, rank: int, rng: np.random.Generator
+) -> Monomials | TensorSketch:
+    """At most ``rank`` features of a polynomial kernel."""
+    p = len(columns)
+    constant = coef0 > 0.0
+    if comb(p + constant + degree - 1, degree) <= rank:
+        index = list(combinations_with_replacement(range(p + constant), degree))
+        roots = [np.sqrt(factorial(degree) / prod(factorial(each.count(j)) for j in set(each))) for each in index]
+        shaped = np.array(index, dtype=int).reshape(len(index), degree)
+        return Monomials(columns, gamma, coef0, shaped, np.array(roots))
+    buckets = rng.integers(rank, size=(degree, p + 1))
+    signs = rng.choice([-1.0, 1.0], size=(degree, p + 1))
+    return TensorSketch(columns, gamma, coef0, buckets, signs, rank)
+
+
+def _augmented(X: Any, columns: Array, gamma: float, coef0: float) -> Array:
+    """u, shape (len(X), p + 1)."""
+    x = np.sqrt(gamma) * dense(host(X)[:, columns]).astype(np.float64, copy=False)
+    return np.column_stack([x, np.full(len(x), np.sqrt(coef0))])
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,7 +234,9 @@ def random_map(kernel: Kernel, X: Any, rank: int, rng: np.random.Generator) -> O
                 made = random_map(inner, X, rank, rng)
                 if made is None:
                     return None
-                return Multiplied(made, inner) if isinstance(by, str) else Multiplied(made, None, float(np.sqrt(by)))
+                if isinstance(by, str):
+                    return Multiplied(made, inner)
+                return Multiplied(made, None, float(np.sqrt(by)))
             case Encodes(inner, encoding, columns):
                 own = None if columns is None else np.asarray(columns, dtype=int)
                 encoded = encoding(X[:1] if own is None else X[:1][:, own.tolist()])
@@ -117,4 +270,6 @@ def _power(base: Kernel, degree: int, X: Any, rank: int, rng: np.random.Generato
 
 
 def _columns(columns: Columns | None, X: Any) -> Array:
-    return np.arange(X.shape[1]) if columns is None else np.asarray(columns, dtype=int)
+    if columns is None:
+        return np.arange(X.shape[1])
+    return np.asarray(columns, dtype=int)

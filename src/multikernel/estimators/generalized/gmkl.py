@@ -1,19 +1,38 @@
-"""Generalised multiple kernel learning of classes: kernels that depend on their weights in any differentiable way."""
+"""Generalised multiple kernel learning: kernels that depend on their weights in any differentiable way."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
 
 from multikernel._typing import Array
-from multikernel.estimators.chosen import Samples, loss_weights
-from multikernel.estimators.classifier import WeightedClassifier
-from multikernel.estimators.generalized.base import GeneralizedMKL
-from multikernel.estimators.parameters import PositiveOrAuto
-from multikernel.machines import SquaredHingeMachine
+from multikernel.estimators.classifier import BinaryClassifier
+from multikernel.estimators.generalized.method import GeneralizedModel, generalized_method
+from multikernel.estimators.method import Method
+from multikernel.estimators.parameters import AUTO, ClassWeight, NonNegativeOrAuto, PositiveOrAuto
+from multikernel.estimators.posterior import alpha_of
+from multikernel.estimators.regressor import KernelRegressor
+from multikernel.estimators.ridge_model import RidgeRegressor
+from multikernel.estimators.search import Samples, Search, loss_weights, names_of, ridges
+from multikernel.estimators.support.method import tube
+from multikernel.estimators.targets import binary_tasks
+from multikernel.machines import EpsilonMachine, Machine, RidgeMachine, SquaredHingeMachine
+
+# -- classes -----------------------------------------------------------------------------------------------------------
+
+
+def _squared_hinge(model: Any) -> Machine:
+    return SquaredHingeMachine(C=model.C, fit_intercept=model.fit_intercept)
+
+
+def _for_labels(model: Any, name: str, whole: Samples) -> Array:
+    return loss_weights(1.0)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class GMKLClassifier(GeneralizedMKL, WeightedClassifier):
+class GMKLClassifier(GeneralizedModel, BinaryClassifier):
     """A sum, a power of a sum or a product of kernels, its weights learned together with a support vector machine.
 
     Solves min over theta >= 0 of T(theta) + penalty |theta|_norm^norm, or of T(theta) over
@@ -45,7 +64,7 @@ class GMKLClassifier(GeneralizedMKL, WeightedClassifier):
         Laplacian() with q = 1 in the place of q = 2.
     degree : int >= 1, default 2, of "polynomial"
     C : float > 0 or "auto", default 1.0
-        Weight of the squared hinge losses; "auto" takes the value of least held-out error, which ``C_`` tells.
+        Weight of the squared hinge losses; "auto" takes the value of least held-out error, published as ``C_``.
     fit_intercept : bool, default True
         Whether there is an intercept, and with it the equality y'a = 0.
     penalty : float > 0, default 1.0
@@ -83,6 +102,7 @@ class GMKLClassifier(GeneralizedMKL, WeightedClassifier):
     stationarity_ : float, the others: what other weights could gain to first order, relative to ``objective_``; all
         weights in the ball, or with a penalty those of a sum up to that of the present ones and of the start. Only the
         loss is replaced by its tangent there: the penalty is kept exact
+    certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
     converged_ : bool, whether the one of these that there is is at most ``tol``
     n_iter_ : int
     history_ : list, the gap or the stationarity along the way of each problem
@@ -90,7 +110,8 @@ class GMKLClassifier(GeneralizedMKL, WeightedClassifier):
     Notes
     -----
     "rbf_product" learns on distances. A bank that stands where X stands is turned into one of distances; to predict on
-    rows of a bank, take those of ``bank.distances()``, since kernels alone do not tell how far a new sample is.
+    rows of a bank, take those of ``bank.distances()``, since kernels alone do not determine how far away a new sample
+    is.
 
     References
     ----------
@@ -110,12 +131,148 @@ class GMKLClassifier(GeneralizedMKL, WeightedClassifier):
 
     C: PositiveOrAuto = 1.0
     fit_intercept: bool = True
+    class_weight: ClassWeight = None
 
-    def _regularises(self) -> tuple[str, ...]:
-        return ("C",)
+    _method: ClassVar[Method] = generalized_method(
+        _squared_hinge, tasks=binary_tasks, search=Search(names=names_of("C"), candidates=_for_labels)
+    )
 
-    def _candidates(self, name: str, whole: Samples) -> Array:
-        return loss_weights(1.0)
 
-    def _machine(self) -> SquaredHingeMachine:
-        return SquaredHingeMachine(C=self.C, fit_intercept=self.fit_intercept)
+# -- numbers: the penalty may follow the unit of the target ------------------------------------------------------------
+
+
+def _penalty(model: Any, whole: Samples) -> dict[str, float]:
+    if model.radius is not None or not AUTO.accepts(model.penalty):
+        return {}
+    return {"penalty": whole.spread**2 * whole.size**model.norm}
+
+
+def _ridge_machine(model: Any) -> Machine:
+    return RidgeMachine(model.alpha, model.fit_intercept)
+
+
+def _ridge_names(model: Any) -> tuple[str, ...]:
+    return ("alpha", "penalty") if model.radius is None else ("alpha",)
+
+
+def _ridges(model: Any, name: str, whole: Samples) -> Array:
+    return ridges(np.sqrt(whole.share.sum()))
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class GMKLRegressor(GeneralizedModel, RidgeRegressor):
+    """A sum, a power of a sum or a product of kernels, its weights learned together with kernel ridge regression.
+
+    Solves min over theta >= 0 of T(theta) + penalty |theta|_norm^norm, or of T(theta) over
+    |theta - offset|_norm <= radius, with T(theta) = y'(K(theta) + alpha I)^-1 y, y less its mean where an intercept is
+    fitted. T grows with the square of the target: a penalty means the same only for a target of the same scale.
+
+    Parameters
+    ----------
+    alpha : float > 0 or "auto", default "auto"
+        What is added to the diagonal of the kernel; "auto" takes the value of least held-out error, which ``alpha_``
+        tells.
+    penalty : float > 0 or "auto", default "auto"
+        As in GMKLClassifier; "auto" is the variance of the target times the mean self-value of the kernels to the power
+        of the norm, published as ``penalty_``. Of a sum of kernels alpha and penalty matter as one number.
+    fit_intercept : bool, default True
+        Whether the mean of the targets is taken off first and is the intercept.
+    kernels, combination, profile, degree, norm, radius, offset, n_init, tol, max_iter, random_state,
+    time_budget, verbose : as in GMKLClassifier
+    approximation, rank : as in L1MKLClassifier
+    cv : as in L1MKLRegressor
+
+    Attributes
+    ----------
+    As those of GMKLClassifier, without ``classes_``; a constant target has a ``duality_gap_`` with every combination.
+    In a ball, and for "linear" with a penalty of norm 2, certificates are relative to what the kernels explain where
+    that is less than ``objective_``: its distance to the value |y|^2 / alpha without kernels (y less its mean).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import GMKLRegressor
+    >>> X = np.random.default_rng(0).normal(size=(100, 4))
+    >>> model = GMKLRegressor(combination="rbf_product", alpha=0.1).fit(X, np.sin(2.0 * X[:, 1]))
+    >>> (model.weights_ > 0).astype(int)  # widths along the features: only one matters
+    array([0, 1, 0, 0])
+    """
+
+    alpha: PositiveOrAuto = "auto"
+    penalty: PositiveOrAuto = "auto"
+    fit_intercept: bool = True
+
+    _method: ClassVar[Method] = generalized_method(
+        _ridge_machine,
+        ridge=alpha_of,
+        search=Search(names=_ridge_names, candidates=_ridges, rules=_penalty, by_rule=("penalty",)),
+    )
+
+
+def _epsilon_machine(model: Any) -> Machine:
+    return EpsilonMachine(C=model.C, epsilon=model.epsilon, fit_intercept=model.fit_intercept)
+
+
+def _support_names(model: Any) -> tuple[str, ...]:
+    return ("C", "epsilon", "penalty") if model.radius is None else ("C", "epsilon")
+
+
+def _support_rules(model: Any, whole: Samples) -> dict[str, float]:
+    return _penalty(model, whole) | tube(model, whole)
+
+
+def _for_numbers(model: Any, name: str, whole: Samples) -> Array:
+    return loss_weights(1.0, whole.spread)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class GMKLSupportRegressor(GeneralizedModel, KernelRegressor):
+    """A sum, a power of a sum or a product of kernels, its weights learned together with support vector regression.
+
+    Solves min over theta >= 0 of T(theta) + penalty |theta|_norm^norm, or of T(theta) over
+    |theta - offset|_norm <= radius, with
+
+        T(theta) = max over b of y'b - epsilon |b|_1 - 1/2 b'K(theta) b, |b| <= C, sum b = 0,
+
+    the value of support vector regression. Residuals count by their size, not by its square, so that a few wild targets
+    do not decide; those up to epsilon cost nothing, and only samples beyond it are in the predictor.
+
+    Parameters
+    ----------
+    C, epsilon : as in L1MKLRegressor
+    penalty : float > 0 or "auto", default "auto"
+        As in GMKLRegressor.
+    fit_intercept : bool, default True
+        Whether there is an intercept, and with it the equality sum b = 0.
+    kernels, combination, profile, degree, norm, radius, offset, n_init, tol, max_iter, random_state,
+    time_budget, verbose : as in GMKLClassifier
+    approximation, rank : as in L1MKLClassifier
+    cv : as in L1MKLRegressor
+
+    Attributes
+    ----------
+    As those of GMKLClassifier, without ``classes_``.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from multikernel import GMKLSupportRegressor
+    >>> X = np.random.default_rng(0).normal(size=(100, 4))
+    >>> y = np.sin(2.0 * X[:, 1])
+    >>> y[::20] += 50.0  # five wild targets
+    >>> model = GMKLSupportRegressor(combination="rbf_product", C=1.0, epsilon=0.1, penalty=1.0).fit(X, y)
+    >>> (model.weights_ > 0.01).astype(int)  # widths along the features: only one matters
+    array([0, 1, 0, 0])
+    """
+
+    C: PositiveOrAuto = "auto"
+    epsilon: NonNegativeOrAuto = "auto"
+    penalty: PositiveOrAuto = "auto"
+    fit_intercept: bool = True
+
+    _method: ClassVar[Method] = generalized_method(
+        _epsilon_machine,
+        search=Search(
+            names=_support_names, candidates=_for_numbers, rules=_support_rules, by_rule=("epsilon", "penalty")
+        ),
+    )

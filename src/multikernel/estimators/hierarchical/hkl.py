@@ -1,24 +1,249 @@
-"""Hierarchical kernel learning: products of kernels selected from all subsets, simple ones before their products."""
+"""Hierarchical kernel learning: products of kernels selected from all subsets, simple ones before their products.
+
+The bank holds the p base kernels. What is learned has a weight for each selected node of the lattice of their subsets,
+so the names and the number of the weights are known after the fit only.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Annotated, Any, ClassVar, cast
 
 import numpy as np
+from sklearn.utils.validation import check_is_fitted
 
+from multikernel._parameters import Count, Part, Positive, Verbosity
+from multikernel._rules import AnyOf, Nothing, Number, Rule, Vector, Whole
+from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.estimators.classifier import WeightedClassifier
-from multikernel.estimators.hierarchical.base import HierarchicalKernelLearning
+from multikernel.combinations.subset_products import SubsetProducts
+from multikernel.estimators.base import KernelEstimator
+from multikernel.estimators.binding import Binding, double_precision
+from multikernel.estimators.classifier import BinaryClassifier
+from multikernel.estimators.method import Method
+from multikernel.estimators.parameters import ClassWeight, PositiveOrAuto
 from multikernel.estimators.protocol import Fitted, Learned, Task
-from multikernel.estimators.regressor import WeightedRegressor
 from multikernel.estimators.ridge_model import RidgeRegressor
+from multikernel.estimators.search import Samples, Search, loss_weights, names_of
+from multikernel.estimators.targets import binary_tasks
+from multikernel.kernels import RBF, KernelFamily, per_feature
 from multikernel.machines import HingeMachine, SupportMachine
 from multikernel.observer import Observer
+from multikernel.procedures import Weights
+from multikernel.procedures.hkl import Grid, Listed, Node, NodeWeights, depths, hierarchical_mkl
+from multikernel.procedures.hkl.lattice import in_order, names
 from multikernel.procedures.ridge_program import RidgeSupport
+
+_TINY = 1e-100  # the least cost of a node
+
+
+# -- parameters --------------------------------------------------------------------------------------------------------
+
+
+class Lists(Rule):
+    """The numbers of the parents of each kernel."""
+
+    words = "a list with the numbers of the parents of each kernel, such as [[], [0], [0, 1]]"
+
+    def accepts(self, value: Any) -> bool:
+        if not isinstance(value, list | tuple) or not value:
+            return False
+        return all(isinstance(own, list | tuple) and all(map(Whole(0).accepts, own)) for own in value)
+
+
+@dataclass(frozen=True)
+class Lengths(Rule):
+    """How many kernels each chain has."""
+
+    words = "a whole number >= 1, for chains that are equally long, or a list of such numbers"
+
+    def accepts(self, value: Any) -> bool:
+        return (
+            all(map(Whole(1).accepts, value)) and len(value) > 0
+            if isinstance(value, list | tuple)
+            else Whole(1).accepts(value)
+        )
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class HKLClassifier(HierarchicalKernelLearning, WeightedClassifier):
+class HierarchicalModel(KernelEstimator):
+    """The parameters of the classifier and of the regressor, and the lattice of a fitted model."""
+
+    kernels: Any = field(default=None, kw_only=False)
+    C: PositiveOrAuto = 1.0
+    rho: Annotated[float, Number(above=1, most=2, why="2 is hierarchical kernel learning")] = 2.0
+    beta: Positive = 2.0
+    chains: Annotated[Any, AnyOf((Lengths(), Nothing()))] = None
+    parents: Annotated[Any, AnyOf((Lists(), Nothing()))] = None
+    node_weights: Annotated[Any, AnyOf((Vector(least=_TINY), Nothing()))] = None
+    tol: Part = 1e-3
+    max_iter: Count = 100
+    max_nodes: Count = 2000
+    verbose: Verbosity = 0
+
+    def kernel_keys(self) -> Sequence[Any]:
+        """The selected products, small ones first: each fit selects its own."""
+        return [(len(node), node) for node in self.nodes_]
+
+    def plot_lattice(self, ax: Any = None) -> Any:
+        """The selected nodes drawn by how many factors they have; needs matplotlib. Returns the axes.
+
+        A disc's area is the weight (their mean over the problems), a line joins a product to those of one factor less.
+
+        Parameters
+        ----------
+        ax : axes of matplotlib; new ones by default
+        """
+        from multikernel.estimators.hierarchical.lattice_plot import draw_lattice
+
+        check_is_fitted(self)
+        weights = np.atleast_2d(self.weights_).mean(axis=0)
+        return draw_lattice(self.nodes_, weights, self.base_kernel_names_, ax)
+
+
+def _check(model: Any) -> None:
+    if model.parents is not None and model.chains is not None:
+        raise ValueError(
+            f"{type(model).__name__}: parents list a graph of single kernels, and chains make one of products: give "
+            "one of the two"
+        )
+    if model.parents is not None:
+        try:
+            depths(model.parents)
+        except ValueError as wrong:
+            raise ValueError(f"{type(model).__name__}: {wrong}") from None
+    elif model.node_weights is not None:
+        raise ValueError(
+            f"{type(model).__name__}: node_weights are those of a graph of your own; give its parents, or leave "
+            "them out: products of kernels cost beta to the number of their factors"
+        )
+
+
+def _candidates(model: Any, name: str, whole: Samples) -> Array:
+    return loss_weights(whole.size)
+
+
+def _default_kernels(model: Any) -> KernelFamily:
+    return per_feature(RBF(0.5))
+
+
+def _finished(model: Any, bank: KernelBank, weight: Array | None) -> KernelBank:
+    """The base kernels have names; those of the learned products are known after the fit."""
+    known = model.kernel_names_
+    if model.kernels is None and model._samples_bound is not None:  # a kernel for each feature: its name says it all
+        known = getattr(model, "feature_names_in_", [f"x{i}" for i in range(len(bank))])
+    model.base_kernel_names_ = np.array([str(name) for name in known], dtype=object)
+    return bank
+
+
+# -- learning ----------------------------------------------------------------------------------------------------------
+
+
+def _learn(
+    machine: Callable[[Any], SupportMachine],
+    model: Any,
+    bank: KernelBank,
+    task: Task,
+    warm: Fitted | None,
+    observe: Observer,
+) -> Learned:
+    return hierarchical_mkl(
+        bank,
+        machine(model),
+        task.target,
+        model.rho,
+        model.beta,
+        model.max_iter,
+        model.max_nodes,
+        _nodes(warm.weights) if warm is not None else (),
+        task.sample_weight,
+        observe,
+        _graph(model, len(bank)),
+    )
+
+
+def _graph(model: Any, m: int) -> Listed | Grid | None:
+    """The graph of the m kernels that the user listed, or of chains; None for that of all their products."""
+    if model.chains is not None:
+        return Grid(_lengths(model, m), model.beta)
+    if model.parents is None:
+        return None
+    for name, given in (("parents", model.parents), ("node_weights", model.node_weights)):
+        if given is not None and len(given) != m:
+            raise ValueError(
+                f"{type(model).__name__}: {name} has {len(given)} entries for {m} kernels; it needs one for each"
+            )
+    listed = tuple(tuple(int(parent) for parent in own) for own in model.parents)
+    costs = model.beta ** depths(listed) if model.node_weights is None else np.asarray(model.node_weights, dtype=float)
+    return Listed(listed, costs)
+
+
+def _lengths(model: Any, m: int) -> tuple[int, ...]:
+    """How many of the m kernels are on each chain."""
+    if np.ndim(model.chains):
+        lengths = tuple(map(int, model.chains))
+    else:
+        lengths = (int(model.chains),) * (m // int(model.chains))
+    if sum(lengths) != m:
+        raise ValueError(
+            f"{type(model).__name__}: chains={model.chains!r} does not part {m} kernels: the lengths of the chains "
+            "have to sum to the number of kernels"
+        )
+    return lengths
+
+
+# -- after fitting -----------------------------------------------------------------------------------------------------
+
+
+def _with_all_nodes(model: Any, bank: KernelBank, fitted: Sequence[Fitted]) -> list[Fitted]:
+    """Every problem has nodes of its own: the weights are over the nodes of any."""
+    model.nodes_ = tuple(in_order({node for f in fitted for node in _nodes(f.weights)}))
+    place = {node: k for k, node in enumerate(model.nodes_)}
+    spread = []
+    for f in fitted:
+        values = np.zeros(len(place))
+        values[[place[node] for node in _nodes(f.weights)]] = f.weights.values
+        spread.append(replace(f, weights=replace(f.weights, values=values)))
+    base = getattr(model, "base_kernel_names_", [f"kernel {k}" for k in range(len(bank))])
+    model.kernel_names_ = np.array(names(model.nodes_, base), dtype=object)
+    model.n_nodes_searched_ = max(cast(NodeWeights, f.weights).hull for f in fitted)
+    return spread
+
+
+def _combination(model: Any) -> SubsetProducts:
+    return SubsetProducts(model.nodes_)
+
+
+def _nodes(weights: Weights) -> tuple[Node, ...]:
+    return cast(NodeWeights, weights).nodes
+
+
+def hierarchical_method(machine: Callable[[Any], SupportMachine], **others: Any) -> Method:
+    """The method of an estimator with this machine."""
+    said = {
+        "learn": partial(_learn, machine),
+        "binding": Binding(
+            default_kernels=_default_kernels, finished=_finished, precision=double_precision, reach=10.0
+        ),
+        "search": Search(names=names_of("C"), candidates=_candidates),
+        "combination": _combination,
+        "before_publishing": _with_all_nodes,
+        "check": _check,
+    }
+    return Method(**{**said, **others})
+
+
+# -- classes -----------------------------------------------------------------------------------------------------------
+
+
+def _hinge(model: Any) -> SupportMachine:
+    return HingeMachine(C=model.C, tol=model.tol)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class HKLClassifier(HierarchicalModel, BinaryClassifier):
     """Products of kernels selected by hierarchical kernel learning, with a support vector machine.
 
     Solves min over f = sum_w f_w and b of 1/2 Omega(f)^2 + C sum_i max(0, 1 - y_i (f(x_i) + b)) over all 2^p subsets w
@@ -36,7 +261,7 @@ class HKLClassifier(HierarchicalKernelLearning, WeightedClassifier):
     kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"
         The p kernels whose products are searched, best with k(x, x) about 1; by default a Gaussian on each feature.
     C : float > 0 or "auto", default 1.0
-        Weight of the hinge losses; "auto" takes the value of least held-out error, which ``C_`` tells.
+        Weight of the hinge losses; "auto" takes the value of least held-out error, published as ``C_``.
     rho : float in (1, 2], default 2.0
         2 is hierarchical kernel learning (Bach 2009). Smaller values, its generalisation, select fewer kernels among
         those that the hierarchy allows.
@@ -76,6 +301,7 @@ class HKLClassifier(HierarchicalKernelLearning, WeightedClassifier):
     objective_ : float or array (problems,), the value at the model's weights, or more where a fit stopped early
     objective_bound_ : float or array (problems,), a value that the optimum is not below
     duality_gap_ : float, the largest relative gap of ``objective_`` over the problems
+    certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
     converged_ : bool, whether ``duality_gap_`` is at most ``tol``
     n_iter_ : int
     history_ : list, the gap after each round of the search, of each problem
@@ -96,12 +322,31 @@ class HKLClassifier(HierarchicalKernelLearning, WeightedClassifier):
     (True, True)
     """
 
-    def _machine(self) -> SupportMachine:
-        return HingeMachine(C=self.C, tol=self.tol)
+    class_weight: ClassWeight = None
+
+    _method: ClassVar[Method] = hierarchical_method(_hinge, tasks=binary_tasks)
+
+
+# -- numbers -----------------------------------------------------------------------------------------------------------
+
+
+def _squares(model: Any) -> SupportMachine:
+    return RidgeSupport(alpha=0.5 / model.C, scale=1.0, tol=model.tol)
+
+
+def _ridge(model: Any, fitted: Fitted) -> float:
+    return 0.5 / float(fitted.numbers.get("C", model.C))
+
+
+def _learn_numbers(model: Any, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
+    """The problem of the target less its mean, which is the intercept."""
+    mean = float(np.average(task.target, weights=task.sample_weight))
+    weights, dual = _learn(_squares, model, bank, replace(task, target=task.target - mean), warm, observe)
+    return weights, replace(dual, intercept=mean)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class HKLRegressor(HierarchicalKernelLearning, RidgeRegressor, WeightedRegressor):
+class HKLRegressor(HierarchicalModel, RidgeRegressor):
     """Products of kernels selected by hierarchical kernel learning, with least squares.
 
     Solves min over f of 1/2 Omega(f)^2 + C sum_i (y_i - f(x_i) - b)^2 over all 2^p products of the p kernels, with b
@@ -136,13 +381,4 @@ class HKLRegressor(HierarchicalKernelLearning, RidgeRegressor, WeightedRegressor
     (True, False, True)
     """
 
-    def _machine(self) -> SupportMachine:
-        return RidgeSupport(alpha=0.5 / self.C, scale=1.0, tol=self.tol)
-
-    def _ridge(self, fitted: Fitted) -> float:
-        return 0.5 / float(fitted.numbers.get("C", self.C))
-
-    def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
-        mean = float(np.average(task.target, weights=task.sample_weight))
-        weights, dual = super()._learn(bank, replace(task, target=task.target - mean), warm, observe)
-        return weights, replace(dual, intercept=mean)
+    _method: ClassVar[Method] = hierarchical_method(_squares, learn=_learn_numbers, ridge=_ridge)

@@ -2,14 +2,226 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Annotated, Any, ClassVar, Literal
 
-from multikernel.estimators.localized.base import LocalizedMKL
-from multikernel.estimators.support.base import SupportClassifier, SupportRegressor
+import numpy as np
+from sklearn.base import clone
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from multikernel._memory import check_memory
+from multikernel._parameters import Count, NonNegative, Part, Seed, Verbosity
+from multikernel._rules import Number
+from multikernel._typing import Array
+from multikernel.banks import KernelBank
+from multikernel.banks.cost import BankCost
+from multikernel.banks.indexed import IndexedBank
+from multikernel.banks.localized import LocalizedBank
+from multikernel.banks.memberships import Memberships, NearestCentre, OfFunction, as_memberships, evaluated
+from multikernel.banks.views import BankRows
+from multikernel.domains import Domain, NormBall, Product
+from multikernel.estimators.approximated import ApproximationName, Rank
+from multikernel.estimators.base import KernelEstimator
+from multikernel.estimators.binding import Binding, is_given, kernels_against
+from multikernel.estimators.classifier import BinaryClassifier
+from multikernel.estimators.method import Method
+from multikernel.estimators.parameters import ClassWeight, NonNegativeOrAuto, PositiveOrAuto
+from multikernel.estimators.regressor import KernelRegressor
+from multikernel.estimators.samples import samples_of
+from multikernel.estimators.support.lp import SOLVERS
+from multikernel.estimators.support.method import (
+    CLASSIFIER_BINDING,
+    REGRESSOR_BINDING,
+    SupportMKL,
+    classifier_method,
+    epsilon_machine,
+    hinge_machine,
+    regressor_method,
+)
+from multikernel.optimizers import BlockNorm, Optimizer
+from multikernel.procedures.kernel_k_means import kernel_k_means, shares_of
+
+# -- groups ------------------------------------------------------------------------------------------------------------
+
+
+def _name_of(group: int, kernel: Any) -> str:
+    """What a kernel of a group is called."""
+    return f"group {group}: {kernel}"
+
+
+def _groups(bank: Any) -> int:
+    """How many groups the kernels of a bank are of, which others may be around."""
+    while not isinstance(bank, LocalizedBank):
+        bank = bank.parent if isinstance(bank, IndexedBank) else bank.bank
+    return len(bank.left)
+
+
+def _is_rule(given: Any) -> bool:
+    """Whether memberships follow from a function of the samples, or by a clustering that is to be fitted."""
+    return callable(given) or hasattr(given, "predict")
+
+
+def _check(model: Any) -> None:
+    given = model.memberships
+    if given is not None and not _is_rule(given) and np.ndim(given) == 0:
+        raise ValueError(
+            f"{type(model).__name__}: memberships must be an array, a function of the samples or a clustering with "
+            f"fit and predict, got {given!r}"
+        )
+
+
+def _grouped(model: Any, bank: KernelBank, names: Sequence[Any], weight: Array | None = None) -> LocalizedBank:
+    """The kernels of all groups; their names and memberships are published."""
+    try:
+        h, rule = _groups_of(model, bank, np.ones(bank.shape[0]) if weight is None else weight)
+    except ValueError as error:
+        raise ValueError(f"{type(model).__name__}: {error}") from None
+    model.n_clusters_ = h.shape[1]
+    model.memberships_ = h
+    model.kernel_names_ = np.array([_name_of(j, name) for j in range(h.shape[1]) for name in names], dtype=object)
+    return LocalizedBank.of(bank, h, rule)
+
+
+def _groups_of(model: Any, bank: KernelBank, weight: Array) -> tuple[Array, Memberships]:
+    """Memberships of the training samples, and the rule for others."""
+    given, n = model.memberships, bank.shape[0]
+    if given is not None and _is_rule(given):
+        samples = model._samples_bound
+        if samples is None:
+            raise ValueError(
+                "memberships by a function or a clustering need samples, and there are kernel matrices only: leave "
+                "memberships out, or give them as an array"
+            )
+        rule = clone(given).fit(samples) if hasattr(given, "predict") else given
+        h = as_memberships(evaluated(rule, samples), n)
+        return h, OfFunction(rule, h.shape[1])
+    sizes = np.average(bank.diagonal(), axis=1, weights=weight)
+    weights = np.divide(1.0, sizes, out=np.zeros(len(sizes)), where=sizes > 0.0) / len(sizes)
+    if given is not None:
+        return (h := as_memberships(given, n)), _nearest(model, bank, weights, h * weight[:, None])
+    check_memory(float(n) * n, f"the matrix that {n} samples are clustered by", "give memberships as a function")
+    generator = np.random.default_rng(check_random_state(model.random_state).randint(np.iinfo(np.int32).max))
+    count = min(int(model.n_clusters), int(np.count_nonzero(weight)))
+    labels = kernel_k_means(bank.combine(weights).dense(), count, generator, weight=weight)
+    nearest = _nearest(model, bank, weights, np.eye(count)[labels] * weight[:, None])
+    return nearest.near(bank), nearest
+
+
+def _nearest(model: Any, bank: KernelBank, weights: Array, h: Array) -> NearestCentre:
+    """New samples belong to the groups whose centres are near."""
+    shares = shares_of(h)
+    inner = bank.combine(weights).multiply(np.ascontiguousarray(shares))
+    return NearestCentre(bank.reference(), weights, shares, (shares * inner).sum(axis=0), model.temperature)
+
+
+def _finished(model: Any, bank: KernelBank, weight: Array | None) -> KernelBank:
+    """The groups that the weights of the samples make: a sample of weight 2 is like two samples."""
+    return _grouped(model, bank, model.kernel_names_, weight)
+
+
+def _against(model: Any, Z: Any) -> KernelBank:
+    bank, rule = kernels_against(model, Z), _rule(model)
+    h = np.ascontiguousarray(rule.of(Z).T)
+    return LocalizedBank(bank, h[:, : bank.shape[0]], h, rule, np.arange(len(h) * len(bank)))
+
+
+def _of_new(model: Any, X: Any) -> Any:
+    """Kernels with the training samples become those of the groups."""
+    if isinstance(X, BankRows):
+        X = X.bank.block(X.rows, slice(None) if model._rows is None else model._rows)
+    if isinstance(X, KernelBank) and not isinstance(X, LocalizedBank):
+        return _localised(model, X)
+    return X
+
+
+def _localised(model: Any, bank: KernelBank) -> LocalizedBank:
+    """The kernels of the groups of new samples whose kernels with the training samples are given."""
+    rule, h = _rule(model), np.ascontiguousarray(model.memberships_.T)
+    if not isinstance(rule, NearestCentre):
+        raise ValueError(f"{type(model).__name__}: memberships by a function need samples, not kernel matrices")
+    m = len(rule.weights)
+    if bank.shape[1] != h.shape[1] or len(bank) != m:
+        raise ValueError(
+            f"a bank of new samples must hold {m} kernels against the {h.shape[1]} training samples, "
+            f"got {len(bank)} kernels against {bank.shape[1]}"
+        )
+    left = np.ascontiguousarray(rule.near(bank).T)
+    return LocalizedBank(bank, left, h, rule, np.arange(len(h) * len(bank)))
+
+
+def _rule(model: Any) -> Memberships:
+    predictor: Any = model.predictor_
+    rule: Memberships = predictor.reference.rule
+    return rule
+
+
+# -- learning ----------------------------------------------------------------------------------------------------------
+
+
+def _domain(model: Any, bank: Any) -> Domain:
+    """A ball for the weights of each group; a ``BankCost`` knows no groups, and is one of a single one."""
+    groups, m = (1, 1) if isinstance(bank, BankCost) else (_groups(bank), len(bank) // _groups(bank))
+    return Product.copies(NormBall(norm=model.p), groups, m)
+
+
+def _sizes(model: Any, bank: KernelBank) -> KernelBank | None:
+    """Of the kernels that the user gave: those of a small group are small, as they should be."""
+    return bank.whole if isinstance(bank, LocalizedBank) else bank
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class LocalizedMKLClassifier(LocalizedMKL, SupportClassifier):
+class LocalizedModel(KernelEstimator):
+    """The parameters of the classifier and of the regressor, and the groups of a fitted model."""
+
+    kernels: Any = field(default=None, kw_only=False)
+    n_clusters: Count = 2
+    memberships: Any = None
+    temperature: NonNegative = 0.0
+    p: Annotated[float, Number(least=1, why="below 1 the problem is not convex")] = 2.0
+    fit_intercept: bool = True
+    random_state: Seed = None
+    solver: Literal["auto", "block_norm", "projected_gradient"] = "auto"
+    tol: Part = 1e-4
+    max_iter: Count = 1000
+    verbose: Verbosity = 0
+    approximation: ApproximationName = None
+    rank: Rank = 256
+
+    _bank_parameters: ClassVar[tuple[str, ...]] = (
+        *KernelEstimator._bank_parameters,
+        *("n_clusters", "memberships", "temperature", "random_state"),
+    )
+
+    @property
+    def cluster_weights_(self) -> Array:
+        """The weights by group: shape (groups, m), or (problems, groups, m)."""
+        check_is_fitted(self)
+        predictor: Any = self.predictor_
+        return self.weights_.reshape(*self.weights_.shape[:-1], _groups(predictor.reference), -1)
+
+    def membership(self, X: Any) -> Array:
+        """How much samples belong to each group, shape (len(X), groups).
+
+        Parameters
+        ----------
+        X : samples like those of ``fit``; with ``kernels="precomputed"`` matrices (m, len(X), n_train)
+        """
+        check_is_fitted(self)
+        return _rule(self).of(X if is_given(self, X) else samples_of(self, X))
+
+
+_SOLVERS: Mapping[str, type[Optimizer]] = {"auto": BlockNorm, **SOLVERS}
+_SHARED: dict[str, Any] = {"check": _check, "sizes": _sizes}
+
+
+def _binding(binding: Binding) -> Binding:
+    return replace(binding, finished=_finished, of_new=_of_new, against=_against)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class LocalizedMKLClassifier(LocalizedModel, BinaryClassifier):
     """Kernel weights that differ between groups of samples, and a support vector classifier, learned together.
 
     With memberships h_j(x) >= 0 in groups j, which are known before, solves
@@ -20,7 +232,7 @@ class LocalizedMKLClassifier(LocalizedMKL, SupportClassifier):
 
     max over a of sum a - 1/2 a'Y K Y a, 0 <= a <= C, y'a = 0. It is convex, and ``objective_`` is its value. The
     groups are clusters in the feature space of the mean of the kernels, each divided by its mean self-value, unless
-    ``memberships`` tells others; a new sample belongs to the group whose centre is nearest there. Centres and clusters
+    ``memberships`` gives others; a new sample belongs to the group whose centre is nearest there. Centres and clusters
     follow ``sample_weight``: a sample of weight 2 is like two samples.
 
     Parameters
@@ -39,7 +251,7 @@ class LocalizedMKLClassifier(LocalizedMKL, SupportClassifier):
     p : finite float >= 1, default 2.0
         The norm of each group's ball; 1 selects few kernels in each group.
     C : float > 0 or "auto", default 1.0
-        Weight of the hinge losses; "auto" takes the value of least held-out error, which ``C_`` tells.
+        Weight of the hinge losses; "auto" takes the value of least held-out error, published as ``C_``.
     fit_intercept : bool, default True
         Whether there is an intercept, and with it the equality y'a = 0.
     solver : {"auto", "block_norm", "projected_gradient"}, default "auto"
@@ -77,9 +289,16 @@ class LocalizedMKLClassifier(LocalizedMKL, SupportClassifier):
     array([2, 1])
     """
 
+    C: PositiveOrAuto = 1.0
+    class_weight: ClassWeight = None
+
+    _method: ClassVar[Method] = classifier_method(
+        SupportMKL(_domain, hinge_machine, _SOLVERS), binding=_binding(CLASSIFIER_BINDING), **_SHARED
+    )
+
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class LocalizedMKLRegressor(LocalizedMKL, SupportRegressor):
+class LocalizedMKLRegressor(LocalizedModel, KernelRegressor):
     """Kernel weights that differ between groups of samples, and support vector regression, learned together.
 
     The problem is that of LocalizedMKLClassifier with the epsilon-insensitive loss.
@@ -107,3 +326,10 @@ class LocalizedMKLRegressor(LocalizedMKL, SupportRegressor):
     >>> model.cluster_weights_.argmax(axis=1)
     array([1, 0])
     """
+
+    C: PositiveOrAuto = "auto"
+    epsilon: NonNegativeOrAuto = "auto"
+
+    _method: ClassVar[Method] = regressor_method(
+        SupportMKL(_domain, epsilon_machine, _SOLVERS), binding=_binding(REGRESSOR_BINDING), **_SHARED
+    )

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal, cast
+from functools import partial
+from typing import Any, ClassVar, Literal, cast
 
 import numpy as np
 from scipy.sparse import issparse
@@ -15,19 +15,22 @@ from sklearn.utils.validation import check_is_fitted
 from multikernel._parameters import Count, Part, Positive, Seed, Starts, Verbosity
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.banks.featured import FeaturedBank
 from multikernel.banks.indexed import IndexedBank
 from multikernel.banks.localized import LocalizedBank
+from multikernel.banks.mapped import FeaturedSamples, MappedBank
 from multikernel.banks.memberships import Gates
 from multikernel.banks.threads import one_blas_thread
 from multikernel.combinations import Linear
 from multikernel.estimators.base import KernelEstimator
-from multikernel.estimators.chosen import Samples, loss_weights, ridges
-from multikernel.estimators.classifier import WeightedClassifier
-from multikernel.estimators.parameters import PositiveOrAuto
+from multikernel.estimators.binding import Binding, double_precision, kernels_against
+from multikernel.estimators.classifier import BinaryClassifier
+from multikernel.estimators.method import Method
+from multikernel.estimators.parameters import ClassWeight, PositiveOrAuto
 from multikernel.estimators.predictor import KernelPredictor
 from multikernel.estimators.protocol import Fitted, Learned, Task
-from multikernel.estimators.regressor import WeightedRegressor
+from multikernel.estimators.regressor import KernelRegressor
+from multikernel.estimators.search import Samples, Search, loss_weights, names_of, ridges
+from multikernel.estimators.targets import binary_tasks
 from multikernel.kernels import KernelFamily, Kernels, polynomials, rbf_grid
 from multikernel.machines import Machine, RidgeMachine, SquaredHingeMachine
 from multikernel.observer import Observer
@@ -63,11 +66,11 @@ class GatedPredictor(KernelPredictor):
 
     def _gated(self, bank: KernelBank) -> KernelBank:
         """Every kernel behind the gates of every problem."""
-        features = cast(FeaturedBank, bank)
+        features = _featured(bank)
         m = len(bank)
         number = np.arange(self.weights.shape[1])
         return LocalizedBank(
-            features.bank,
+            cast(MappedBank, bank).bank,
             np.ascontiguousarray(self.gates.of(features.rows).T),
             np.ascontiguousarray(self.gates.of(features.columns).T),
             self.gates,
@@ -75,76 +78,109 @@ class GatedPredictor(KernelPredictor):
         )
 
 
+# -- samples beside their kernels --------------------------------------------------------------------------------------
+
+
+def _finished(model: Any, bank: KernelBank, weight: Array | None) -> KernelBank:
+    """The bank also holds the samples, standardised, which the gates look at."""
+    samples = model._samples_bound
+    if samples is None or issparse(samples) or not isinstance(samples, np.ndarray) or samples.dtype.kind != "f":
+        raise ValueError(
+            f"{type(model).__name__}: gates are functions of numeric features, so X must be an array or a frame of "
+            "numbers, not sparse, not kernel matrices and not views"
+        )
+    return MappedBank(bank, FeaturedSamples.of(np.asarray(samples, dtype=float)))
+
+
+def _against(model: Any, Z: Any) -> KernelBank:
+    reference = _featured(cast(GatedPredictor, model.predictor_).reference)
+    bank = kernels_against(model, Z)
+    features = reference.features(Z)
+    return MappedBank(bank, replace(reference, rows=features[: bank.shape[0]], columns=features))
+
+
+def _features(bank: KernelBank) -> Array:
+    """The features of a bank's samples; of some of them where kernels follow the sample that they are of."""
+    if isinstance(bank, IndexedBank):
+        return _features(bank.parent)[bank.rows]
+    return _featured(bank).rows
+
+
+def _featured(bank: KernelBank) -> FeaturedSamples:
+    """The features of a bank that ``_finished`` made."""
+    return cast(FeaturedSamples, cast(MappedBank, bank).samples)
+
+
+def _coefficients(weights: GateWeights) -> Array:
+    return np.column_stack([weights.slopes, weights.levels]).ravel()
+
+
+# -- learning ----------------------------------------------------------------------------------------------------------
+
+
+def _learn(
+    machine_of: Callable[[Any], Machine],
+    model: Any,
+    bank: KernelBank,
+    task: Task,
+    warm: Fitted | None,
+    observe: Observer,
+) -> Learned:
+    size, machine = kernel_size(bank), machine_of(model)
+    unit = spread(task.target) if machine.numeric else 1.0
+    units = MachineUnits.of(machine, size, unit) or MachineUnits(machine, 1.0, 1.0, 1.0)
+    seed = int(check_random_state(model.random_state).randint(np.iinfo(np.int32).max))
+    with one_blas_thread(bank.shape[0]):
+        weights, dual = gated_kernels(
+            bank.scaled(np.full(len(bank), 1.0 / units.factor)),
+            _features(bank),
+            units.machine,
+            task.target / units.target,
+            task.sample_weight,
+            model.gates,
+            model.ridge,
+            model.tol,
+            model.max_iter,
+            model.n_init,
+            seed,
+            None if warm is None else _coefficients(cast(GateWeights, warm.weights)),
+            observe,
+        )
+    return units.weights(weights), units.solution(dual)
+
+
+def _publish(model: Any, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
+    found = [cast(GateWeights, each.weights) for each in fitted]
+    gates = Gates(model.gates, np.stack([f.slopes for f in found]), np.stack([f.levels for f in found]))
+    coef, intercept = np.atleast_2d(model.dual_coef_), np.atleast_1d(model.intercept_)
+    own = np.kron(np.eye(len(found)), np.ones(len(bank)))
+    plain = KernelPredictor.of(bank, coef, intercept, own, Linear())
+    model.predictor_ = GatedPredictor(**vars(plain), gates=gates)
+
+
+def _default_kernels(model: Any) -> KernelFamily:
+    each = polynomials((1, 2)) + rbf_grid(np.logspace(-2, 0, 3))
+    return Kernels(tuple(kernel.normalized() for kernel in each))
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
-class GatedMKL(KernelEstimator):
-    """Gates of every kernel and a machine."""
+class GatedModel(KernelEstimator):
+    """The parameters of the classifier and of the regressor, and the gates of a fitted model."""
 
     kernels: Any = field(default=None, kw_only=False)
     gates: Literal["softmax", "sigmoid"] = "softmax"
     ridge: Positive = 0.1
+    fit_intercept: bool = True
     tol: Part = 1e-3
     max_iter: Count = 500
     n_init: Starts = 1
     random_state: Seed = None
     verbose: Verbosity = 0
 
-    @abstractmethod
-    def _machine(self) -> Machine:
-        """The inner problem, whose value is smooth in the kernel."""
-
-    def _default_kernels(self) -> KernelFamily:
-        each = polynomials((1, 2)) + rbf_grid(np.logspace(-2, 0, 3))
-        return Kernels(tuple(kernel.normalized() for kernel in each))
-
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = False
         return tags
-
-    def _precision(self, m: int, n: int) -> Any:
-        return np.float64
-
-    def _bind(self, X: Any, y: Any, **checks: Any) -> tuple[KernelBank, Array]:
-        bank, target = super()._bind(X, y, **checks)
-        samples = self._samples_bound
-        if samples is None or issparse(samples) or not isinstance(samples, np.ndarray) or samples.dtype.kind != "f":
-            raise ValueError(
-                f"{type(self).__name__}: gates are functions of numeric features, so X must be an array or a frame of "
-                "numbers, not sparse, not kernel matrices and not views"
-            )
-        return FeaturedBank.of(bank, np.asarray(samples, dtype=float)), target
-
-    def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
-        size, machine = kernel_size(bank), self._machine()
-        unit = spread(task.target) if machine.numeric else 1.0
-        units = MachineUnits.of(machine, size, unit) or MachineUnits(machine, 1.0, 1.0, 1.0)
-        seed = int(check_random_state(self.random_state).randint(np.iinfo(np.int32).max))
-        with one_blas_thread(bank.shape[0]):
-            weights, dual = gated_kernels(
-                bank.scaled(np.full(len(bank), 1.0 / units.factor)),
-                _features(bank),
-                units.machine,
-                task.target / units.target,
-                task.sample_weight,
-                self.gates,
-                self.ridge,
-                self.tol,
-                self.max_iter,
-                self.n_init,
-                seed,
-                None if warm is None else _coefficients(cast(GateWeights, warm.weights)),
-                observe,
-            )
-        return units.weights(weights), units.solution(dual)
-
-    def publish(self, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
-        super().publish(bank, fitted, single)
-        found = [cast(GateWeights, each.weights) for each in fitted]
-        gates = Gates(self.gates, np.stack([f.slopes for f in found]), np.stack([f.levels for f in found]))
-        coef, intercept = np.atleast_2d(self.dual_coef_), np.atleast_1d(self.intercept_)
-        own = np.kron(np.eye(len(found)), np.ones(len(bank)))
-        plain = KernelPredictor.of(bank, coef, intercept, own, Linear())
-        self.predictor_ = GatedPredictor(**vars(plain), gates=gates)
 
     def gating(self, X: Any) -> Array:
         """How far the gate of each kernel is open at samples: shape (len(X), m), or (len(X), m, problems).
@@ -155,31 +191,34 @@ class GatedMKL(KernelEstimator):
         """
         check_is_fitted(self)
         predictor = cast(GatedPredictor, self.predictor_)
-        rows = [predictor.gates.of(cast(FeaturedBank, bank).rows) for bank in self.banks(X)]
+        rows = [predictor.gates.of(_featured(bank).rows) for bank in self.banks(X)]
         problems = len(predictor.weights)
         found = np.concatenate(rows).reshape(-1, problems, predictor.n_kernels).transpose(0, 2, 1)
         return found[:, :, 0] if problems == 1 else found
 
-    def _against(self, Z: Any) -> KernelBank:
-        reference = cast(FeaturedBank, cast(GatedPredictor, self.predictor_).reference)
-        bank = super()._against(Z)
-        features = (np.asarray(Z, dtype=float) - reference.center) / reference.scale
-        return replace(reference, bank=bank, rows=features[: bank.shape[0]], columns=features)
+
+def gated_method(machine: Callable[[Any], Machine], **others: Any) -> Method:
+    """The method of an estimator with this machine, whose value is smooth in the kernel."""
+    return Method(
+        learn=partial(_learn, machine),
+        binding=Binding(
+            default_kernels=_default_kernels, finished=_finished, against=_against, precision=double_precision
+        ),
+        publish=_publish,
+        **others,
+    )
 
 
-def _features(bank: KernelBank) -> Array:
-    """The features of a bank's samples; of some of them where kernels follow the sample that they are of."""
-    if isinstance(bank, IndexedBank):
-        return _features(bank.parent)[bank.rows]
-    return cast(FeaturedBank, bank).rows
+def _squared_hinge(model: Any) -> Machine:
+    return SquaredHingeMachine(C=model.C, fit_intercept=model.fit_intercept, tol=model.tol)
 
 
-def _coefficients(weights: GateWeights) -> Array:
-    return np.column_stack([weights.slopes, weights.levels]).ravel()
+def _loss_weights(model: Any, name: str, whole: Samples) -> Array:
+    return loss_weights(whole.size, 1.0)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class GatedMKLClassifier(GatedMKL, WeightedClassifier):
+class GatedMKLClassifier(GatedModel, BinaryClassifier):
     """Gates that say how much each kernel counts at a sample, learned with a support vector classifier.
 
     With the features standardised, and e_k(x) the softmax over the kernels of v_k'x + u_k, or its sigmoid, solves
@@ -201,7 +240,7 @@ class GatedMKLClassifier(GatedMKL, WeightedClassifier):
     ridge : float > 0, default 0.1
         Keeps the gates from turning from one kernel to another at once.
     C : float > 0 or "auto", default 1.0
-        Weight of the squared losses; "auto" takes the value of least held-out error, which ``C_`` tells.
+        Weight of the squared losses; "auto" takes the value of least held-out error, published as ``C_``.
     fit_intercept : bool, default True
         Whether there is an intercept.
     tol : float, default 1e-3
@@ -239,20 +278,23 @@ class GatedMKLClassifier(GatedMKL, WeightedClassifier):
     """
 
     C: PositiveOrAuto = 1.0
-    fit_intercept: bool = True
+    class_weight: ClassWeight = None
 
-    def _regularises(self) -> tuple[str, ...]:
-        return ("C",)
+    _method: ClassVar[Method] = gated_method(
+        _squared_hinge, tasks=binary_tasks, search=Search(names=names_of("C"), candidates=_loss_weights)
+    )
 
-    def _candidates(self, name: str, whole: Samples) -> Array:
-        return loss_weights(whole.size, 1.0)
 
-    def _machine(self) -> Machine:
-        return SquaredHingeMachine(C=self.C, fit_intercept=self.fit_intercept, tol=self.tol)
+def _ridge_machine(model: Any) -> Machine:
+    return RidgeMachine(model.alpha, model.fit_intercept)
+
+
+def _ridges(model: Any, name: str, whole: Samples) -> Array:
+    return ridges(whole.size)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class GatedMKLRegressor(GatedMKL, WeightedRegressor):
+class GatedMKLRegressor(GatedModel, KernelRegressor):
     """Gates that say how much each kernel counts at a sample, learned with kernel ridge regression.
 
     The problem is that of GatedMKLClassifier with J = y'(K + alpha I)^-1 y, y less its mean where an intercept is
@@ -284,13 +326,5 @@ class GatedMKLRegressor(GatedMKL, WeightedRegressor):
     """
 
     alpha: PositiveOrAuto = "auto"
-    fit_intercept: bool = True
 
-    def _regularises(self) -> tuple[str, ...]:
-        return ("alpha",)
-
-    def _candidates(self, name: str, whole: Samples) -> Array:
-        return ridges(whole.size)
-
-    def _machine(self) -> Machine:
-        return RidgeMachine(self.alpha, self.fit_intercept)
+    _method: ClassVar[Method] = gated_method(_ridge_machine, search=Search(names=names_of("alpha"), candidates=_ridges))

@@ -1,18 +1,204 @@
-"""Polynomial combinations of kernels, learned with kernel ridge regression."""
+"""Polynomial combinations of kernels, learned with kernel ridge regression: a regressor and a classifier."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Annotated, Any, ClassVar, Literal
 
-from multikernel.estimators.labels_regression import LabelsRegression
-from multikernel.estimators.polynomial.base import PolynomialMKL
-from multikernel.estimators.regressor import WeightedRegressor
-from multikernel.estimators.ridge_model import RidgeRegressor
+import numpy as np
+from sklearn.utils import check_random_state
+
+from multikernel._parameters import (
+    Count,
+    NonNegative,
+    NonNegativeVector,
+    Part,
+    Positive,
+    Power,
+    Seed,
+    Starts,
+    Verbosity,
+)
+from multikernel._rules import Number
+from multikernel._typing import Array
+from multikernel.banks import KernelBank
+from multikernel.banks.cost import NONE, BankCost
+from multikernel.combinations import Combination, HadamardPower, TiedAndFree
+from multikernel.combinations.tied_and_free import Products
+from multikernel.domains import Domain, NormBall, Orthant, Product, as_separable
+from multikernel.estimators.approximated import ApproximationName, Rank
+from multikernel.estimators.binding import Binding
+from multikernel.estimators.classifier import BinaryClassifier
+from multikernel.estimators.method import Method
+from multikernel.estimators.parameters import ClassWeight, PositiveOrAuto
+from multikernel.estimators.posterior import alpha_of
+from multikernel.estimators.protocol import Fitted, Learned, Task
+from multikernel.estimators.ridge_model import RidgeModel, RidgeRegressor
+from multikernel.estimators.schedule import one_matrix
+from multikernel.estimators.search import Samples, Search, names_of, ridges
+from multikernel.estimators.streamed.estimator import LearnsFromSums
+from multikernel.estimators.streamed.streaming import Streaming
+from multikernel.estimators.targets import binary_or_shared_tasks
+from multikernel.kernels import KernelFamily, homogeneous_polynomials, linear_features
+from multikernel.machines import RidgeMachine
+from multikernel.observer import Observer
+from multikernel.problem import Problem
+from multikernel.procedures import solved_in_own_units
+from multikernel.procedures.forecast import Cost, ridge, support
+from multikernel.procedures.forecast import polynomial as polynomial_cost
+from multikernel.procedures.polynomial import polynomial_mkl
+
+_MACHINES = 5.0  # that are factored in alternation: of squared losses every sample is a support vector
+
+
+# -- parameters --------------------------------------------------------------------------------------------------------
+
+
+def _combination(model: Any) -> Combination:
+    free = tuple(tuple(product) for product in model.free)
+    if model.tied is not None:
+        return TiedAndFree(tuple(tuple(product) for product in model.tied), free)
+    return TiedAndFree(model.degree, free) if free else HadamardPower(model.degree)
+
+
+def _domain(model: Any, size: int) -> Domain:
+    """Where so many weights live; those of free products may have a ball of their own."""
+    if model.penalty is not None:
+        return Orthant(model.penalty, 2)
+    m = size - len(model.free)
+    if model.free_radius is None or not model.free or m < 1:
+        return NormBall(model.norm, model.radius, model.offset)
+    first = last = model.offset
+    if np.ndim(model.offset):
+        first, last = np.split(np.asarray(model.offset), [m])
+    balls = NormBall(model.norm, model.radius, first), NormBall(model.norm, model.free_radius, last)
+    return Product(balls, (m, len(model.free)))
+
+
+def _check(model: Any) -> None:
+    try:
+        _combination(model)
+    except ValueError as error:
+        raise ValueError(f"{type(model).__name__}: {error}") from None
+    _domain(model, 0)
+    largest = float(np.max(model.offset))
+    lost = model.radius > 0 and largest + model.radius == largest
+    if model.degree == 1 and model.penalty is None and lost:
+        raise ValueError(
+            f"{type(model).__name__}: a radius of {model.radius:g} is lost in the rounding of an offset of "
+            f"{largest:g}: give a smaller offset, or a larger radius"
+        )
+
+
+def _candidates(model: Any, name: str, whole: Samples) -> Array:
+    """In units of the combined kernel's mean self-value where a search begins."""
+    combination = _combination(model)
+    size = combination.n_parameters(whole.bank)
+    start = _domain(model, size).start(size)
+    with np.errstate(over="ignore"):  # powers beyond the range of numbers are refused where the problem is solved
+        mean = float(np.average(combination.gram(whole.bank, start).diagonal(), weights=whole.share))
+    return ridges(mean if 0.0 < mean < np.inf else 1.0)
+
+
+def _default_kernels(model: Any) -> KernelFamily:
+    return homogeneous_polynomials(0, normalize=False) + linear_features()
+
+
+# -- learning ----------------------------------------------------------------------------------------------------------
+
+
+def _cost(model: Any, bank: BankCost, task: Task) -> Cost:
+    if model.solver not in ("auto", "trust_region") or model.free or model.tied is not None:
+        return one_matrix(model, bank, task)
+    ball = as_separable(_domain(model, bank.m))
+    few = bank.features is not None and 2 * bank.features <= bank.n
+    if model.degree == 1 and task.target.ndim == 1 and ball is not None and not few:
+        return support(bank, ball, model.tol) + _MACHINES * ridge(replace(bank, sweep=NONE))
+    return model.n_init * polynomial_cost(bank, model.degree)
+
+
+def _learn(model: Any, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
+    machine = RidgeMachine(model.alpha, model.fit_intercept)
+    combination = _combination(model)
+    domain = _domain(model, combination.n_parameters(bank))
+    problem = Problem(bank, combination, machine, domain, task.target, task.sample_weight)
+    start, variables = (warm.weights.values, warm.solution.warm) if warm else (None, None)
+    return solved_in_own_units(problem, partial(_solve, model), start, variables, observe)
+
+
+def _solve(model: Any, problem: Problem, start: Array | None, warm: Array | None, observe: Observer) -> Learned:
+    """The problem in its own units."""
+    return polynomial_mkl(
+        problem,
+        solver=model.solver,
+        tol=model.tol,
+        max_iter=model.max_iter,
+        n_init=model.n_init,
+        rng=check_random_state(model.random_state),
+        start=start,
+        observe=observe,
+        warm=warm,
+    )
+
+
+def _check_sums(model: Any) -> None:
+    if model.degree != 1 or model.free:
+        raise ValueError(
+            f"{type(model).__name__} learns from sums over the rows where kernels are added: use degree=1 and no "
+            f"free products, got degree={model.degree}"
+        )
+
+
+def _finished(model: Any, bank: KernelBank, weight: Array | None) -> KernelBank:
+    """The bank is that of the kernels, and free products have names as well."""
+    size = _combination(model).n_parameters(bank)  # which refuses products of kernels that are not there
+    if size > len(bank):
+        names = model.kernel_names_
+        products = [" * ".join(str(names[k]) for k in product) for product in model.free]
+        model.kernel_names_ = np.array([*names, *products], dtype=object)
+    return bank
+
+
+_SHARED: dict[str, Any] = {
+    "learn": _learn,
+    "cost": _cost,
+    "binding": Binding(default_kernels=_default_kernels, finished=_finished),
+    "search": Search(names=names_of("alpha"), candidates=_candidates),
+    "combination": _combination,
+    "check": _check,
+    "ridge": alpha_of,
+    "streaming": Streaming(check=_check_sums),
+}
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class PolynomialMKLRegressor(PolynomialMKL, RidgeRegressor, WeightedRegressor):
+class PolynomialModel(LearnsFromSums, RidgeModel):
+    """The parameters of the regressor and of the classifier."""
+
+    kernels: Any = field(default=None, kw_only=False)
+    alpha: PositiveOrAuto = "auto"
+    degree: Power = 2
+    norm: Annotated[float, Number(least=1)] = 2
+    radius: NonNegative = 1.0
+    offset: NonNegative | NonNegativeVector = 1.0
+    penalty: Positive | None = None
+    solver: Literal["auto", "projected_gradient", "interpolated", "trust_region", "branch_and_bound"] = "auto"
+    tied: Products | None = None
+    free: Products = ()
+    free_radius: NonNegative | None = None
+    fit_intercept: bool = True
+    n_init: Starts = 1
+    tol: Part = 1e-4
+    max_iter: Count = 1000
+    random_state: Seed = None
+    verbose: Verbosity = 0
+    approximation: ApproximationName = None
+    rank: Rank = 256
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class PolynomialMKLRegressor(PolynomialModel, RidgeRegressor):
     """Kernel ridge regression on a power of a weighted sum of kernels, the weights learned with it.
 
     Solves
@@ -94,6 +280,7 @@ class PolynomialMKLRegressor(PolynomialMKL, RidgeRegressor, WeightedRegressor):
         relative to ``objective_``; of a ball, and with a penalty for degree 1, relative to what the kernels explain
         where that is less: the distance of ``objective_`` to its value |y|^2 / alpha without kernels (y less its mean)
     stationarity_ : float, elsewhere: what other weights could gain to first order, relative to the same
+    certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
     converged_ : bool, whether the one of these that there is is at most ``tol``
     n_iter_ : int
     history_ : list, the gap or the stationarity along the way
@@ -114,11 +301,11 @@ class PolynomialMKLRegressor(PolynomialMKL, RidgeRegressor, WeightedRegressor):
     (True, True)
     """
 
-    _multi_target: ClassVar[bool] = True
+    _method: ClassVar[Method] = Method(several_targets=True, **_SHARED)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class PolynomialMKLClassifier(PolynomialMKL, LabelsRegression):
+class PolynomialMKLClassifier(PolynomialModel, BinaryClassifier):
     """Classification by regression on a power of a weighted sum of kernels, the weights learned with it.
 
     The labels are -1 and +1, kernel ridge regression is fitted to them, and the sign decides. Everything else is as in
@@ -156,3 +343,8 @@ class PolynomialMKLClassifier(PolynomialMKL, LabelsRegression):
     >>> bool((model.weights_[1:3] > 0.6).all()), bool(model.score(X, y) > 0.9)
     (True, True)
     """
+
+    multiclass: Literal["ovr", "ovo", "shared"] = "ovr"  # type: ignore[assignment]  # one value more
+    class_weight: ClassWeight = None
+
+    _method: ClassVar[Method] = Method(tasks=binary_or_shared_tasks, squared_losses=True, **_SHARED)

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from copy import copy
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self, cast
 
 import numpy as np
 
-from multikernel._parameters import Count
+from multikernel._parameters import Count, Part, Verbosity
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.factor import FactorBank
-from multikernel.estimators.classifier import WeightedClassifier
-from multikernel.estimators.posterior import FeaturePosterior, Posterior
+from multikernel.estimators.binding import Binder, Binding, bound_given
+from multikernel.estimators.classifier import BinaryClassifier
+from multikernel.estimators.method import Method
+from multikernel.estimators.parameters import ClassWeight, PositiveOrAuto
+from multikernel.estimators.posterior import FeaturePosterior, Posterior, posed
 from multikernel.estimators.predictor import Predictor
 from multikernel.estimators.protocol import Fitted, Learned, Task
-from multikernel.estimators.regressor import WeightedRegressor
 from multikernel.estimators.ridge_model import RidgeRegressor
-from multikernel.estimators.rls2.base import ScaledEstimator
+from multikernel.estimators.rls2.scaled import SCALED, ScaledModel, factors, fit_scaled, publish_scaling, scaled_weights
+from multikernel.estimators.samples import family_of, features_of
+from multikernel.estimators.targets import binary_tasks
 from multikernel.kernels import KernelFamily, linear_features
 from multikernel.kernels.samples import dense
 from multikernel.observer import Observer
@@ -57,79 +60,104 @@ class LinearPredictor(Predictor):
         return dense(cast(FactorBank, bank).F)[:, :, None] * self.coef.T
 
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class LinearRLS2Estimator(ScaledEstimator):
-    """The bank holds the features themselves, and so does the predictor."""
+# -- the bank holds the features themselves ----------------------------------------------------------------------------
 
-    _on_arrays: ClassVar[bool] = False
 
-    kernels = None
-    scaling: str = "norm"
-    max_iter: Count = 10_000
+def _default_kernels(model: Any) -> KernelFamily:
+    return linear_features()
 
-    def _default_kernels(self) -> KernelFamily:
-        return linear_features()
 
-    def _given(self, X: Any) -> KernelBank:
-        bank = super()._given(X)
-        if not (isinstance(bank, FactorBank) and (bank.sizes == 1).all()):
-            raise ValueError(
-                f"{type(self).__name__}: a bank in place of X must hold the features themselves, as that of "
-                "kernels.linear_features() does for fewer features than samples: pass X itself, as one table"
-            )
-        return bank
-
-    def _bound(self, X: Any) -> KernelBank:
-        """The features as they are, also where they are more than the samples."""
-        p = X.shape[1]
-        self.kernel_names_ = np.array(self._family().resolve(self._features(X)).names, dtype=object)
-        F = X.astype(np.float64, copy=False)
-        return FactorBank(F, F, np.ones(p, dtype=np.intp), np.arange(p))
-
-    def _learn(
-        self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer, further: Array | None = None
-    ) -> Learned:
-        return linear_rls2(
-            cast(FactorBank, bank).F,
-            task.target,
-            self.alpha,
-            self._factors(bank, task, further),
-            fit_intercept=self.fit_intercept,
-            tol=self.tol,
-            max_iter=self.max_iter,
-            start=warm.weights.warm if warm is not None else None,
-            sample_weight=task.sample_weight,
-            observe=observe,
+def _of_given(model: Any, X: Any, binder: Binder) -> KernelBank:
+    bank = bound_given(model, X, binder)
+    if not (isinstance(bank, FactorBank) and (bank.sizes == 1).all()):
+        raise ValueError(
+            f"{type(model).__name__}: a bank in place of X must hold the features themselves, as that of "
+            "kernels.linear_features() does for fewer features than samples: pass X itself, as one table"
         )
+    return bank
 
-    def _against(self, Z: Any) -> KernelBank:
-        return copy(self)._bound(Z)
 
-    def _kernel_of(self, bank: KernelBank) -> Array:
-        weights = np.atleast_2d(self.weights_ * self.scaling_)
-        return bank.combine(weights.mean(axis=0)).dense()
+def _of_samples(model: Any, X: Any, weight: Array | None, binder: Binder) -> KernelBank:
+    """The features as they are, also where they are more than the samples."""
+    p = X.shape[1]
+    model.kernel_names_ = np.array(family_of(model).resolve(features_of(model, X)).names, dtype=object)
+    F = X.astype(np.float64, copy=False)
+    return FactorBank(F, F, np.ones(p, dtype=np.intp), np.arange(p))
 
-    def _posterior_of(self, bank: KernelBank, fitted: Sequence[Fitted]) -> Posterior:
-        """Of the features with a weight."""
-        F, posed = cast(FactorBank, bank).F, [self._posed(each) for each in fitted]
-        weights = [self._kernel_weights(each) for each in fitted]
-        features = tuple(np.flatnonzero(each) for each in weights)
-        roots = tuple(np.sqrt(each[kept]) for each, kept in zip(weights, features, strict=True))
-        return FeaturePosterior(tuple(posed), self.fit_intercept, bank.shape[0], features, roots, F)
 
-    def publish(self, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
-        super().publish(bank, fitted, single)
-        found = [cast(LinearWeights, f.weights) for f in fitted]
-        coef = np.stack([cast(Array, weights.coef) for weights in found])
-        self.coef_ = coef[0] if single else coef
-        nobody = np.empty(0, dtype=np.intp)
-        self.predictor_ = LinearPredictor(
-            bank.reference(nobody), nobody, bank.shape[1], coef, np.atleast_1d(self.intercept_)
-        )
+def _against(model: Any, Z: Any) -> KernelBank:
+    F = Z.astype(np.float64, copy=False)
+    return FactorBank(F, F, np.ones(Z.shape[1], dtype=np.intp), np.arange(Z.shape[1]))
+
+
+def _gram(model: Any, bank: KernelBank) -> Array:
+    weights = np.atleast_2d(model.weights_ * model.scaling_)
+    return bank.combine(weights.mean(axis=0)).dense()
+
+
+# -- learning ----------------------------------------------------------------------------------------------------------
+
+
+def _learn(
+    model: Any,
+    bank: KernelBank,
+    task: Task,
+    warm: Fitted | None,
+    observe: Observer,
+    further: Array | None = None,
+) -> Learned:
+    """``further``: the sum of the self-values of every kernel over the further inputs."""
+    return linear_rls2(
+        cast(FactorBank, bank).F,
+        task.target,
+        model.alpha,
+        factors(model, bank, task, further),
+        fit_intercept=model.fit_intercept,
+        tol=model.tol,
+        max_iter=model.max_iter,
+        start=warm.weights.warm if warm is not None else None,
+        sample_weight=task.sample_weight,
+        observe=observe,
+    )
+
+
+def _publish(model: Any, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
+    """The coefficients of the features are the predictor: no training sample is kept."""
+    publish_scaling(model, bank, fitted, single)
+    coef = np.stack([cast(Array, cast(LinearWeights, f.weights).coef) for f in fitted])
+    model.coef_ = coef[0] if single else coef
+    nobody = np.empty(0, dtype=np.intp)
+    model.predictor_ = LinearPredictor(
+        bank.reference(nobody), nobody, bank.shape[1], coef, np.atleast_1d(model.intercept_)
+    )
+
+
+def _posterior(model: Any, bank: KernelBank, fitted: Sequence[Fitted]) -> Posterior:
+    """Of the features with a weight."""
+    weights = [scaled_weights(model, each) for each in fitted]
+    features = tuple(np.flatnonzero(each) for each in weights)
+    roots = tuple(np.sqrt(each[kept]) for each, kept in zip(weights, features, strict=True))
+    problems = tuple(posed(model, each) for each in fitted)
+    return FeaturePosterior(problems, model.fit_intercept, bank.shape[0], features, roots, cast(FactorBank, bank).F)
+
+
+_SHARED: dict[str, Any] = SCALED | {
+    "learn": _learn,
+    "binding": Binding(
+        default_kernels=_default_kernels,
+        of_samples=_of_samples,
+        of_given=_of_given,
+        against=_against,
+        foreign_arrays=False,
+    ),
+    "gram": _gram,
+    "publish": _publish,
+    "posterior": _posterior,
+}
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class LinearRLS2Regressor(LinearRLS2Estimator, RidgeRegressor, WeightedRegressor):
+class LinearRLS2Regressor(ScaledModel, RidgeRegressor):
     """A sparse linear model: RLS2 with one kernel s_j x_j x_j' for each feature, exactly.
 
     Solves min over d >= 0, sum d = 1 of (alpha / 2) y'(sum_j d_j s_j x_j x_j' + alpha I)^-1 y, y less its mean where an
@@ -145,7 +173,7 @@ class LinearRLS2Regressor(LinearRLS2Estimator, RidgeRegressor, WeightedRegressor
     ----------
     alpha : float > 0 or "auto", default "auto"
         With scaling="norm", values of interest lie between 1e-4 and 1; ``multikernel.path`` follows them. "auto" takes
-        the value of least held-out error, which ``alpha_`` tells.
+        the value of least held-out error, published as ``alpha_``.
     scaling : {"norm", "transductive", "none"}, default "norm"
         s_j = 1 / |x_j|^2 over the training samples, or with "transductive" over these and further inputs, given to
         ``fit`` as ``unlabeled``; or 1. A feature that is zero has factor 0 and coefficient 0.
@@ -176,6 +204,7 @@ class LinearRLS2Regressor(LinearRLS2Estimator, RidgeRegressor, WeightedRegressor
     objective_ : float
     objective_bound_ : float, a value that the optimum is not below
     duality_gap_ : float, an upper bound of how far ``objective_`` is above the optimum, relative to it
+    certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
     converged_ : bool, whether ``duality_gap_`` is at most ``tol``
     n_iter_ : int
     history_ : list, the gap along the way
@@ -196,7 +225,15 @@ class LinearRLS2Regressor(LinearRLS2Estimator, RidgeRegressor, WeightedRegressor
     True
     """
 
+    kernels = None
+    alpha: PositiveOrAuto = "auto"
     scaling: Literal["norm", "transductive", "none"] = "norm"
+    fit_intercept: bool = True
+    tol: Part = 1e-4
+    max_iter: Count = 10_000
+    verbose: Verbosity = 0
+
+    _method: ClassVar[Method] = Method(**_SHARED)
 
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, unlabeled: Any = None, groups: Any = None
@@ -211,11 +248,11 @@ class LinearRLS2Regressor(LinearRLS2Estimator, RidgeRegressor, WeightedRegressor
         unlabeled : further inputs for scaling="transductive", of shape (n_u, p)
         groups : array (n,), the group of each sample: folds of the fit hold out whole groups
         """
-        return self._fit_with(X, y, sample_weight, unlabeled, groups)
+        return cast(Self, fit_scaled(self, X, y, sample_weight, unlabeled, groups))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class LinearRLS2Classifier(LinearRLS2Estimator, WeightedClassifier):
+class LinearRLS2Classifier(ScaledModel, BinaryClassifier):
     """A sparse linear classifier: LinearRLS2Regressor on labels -1 and +1, for every binary problem.
 
     Parameters
@@ -244,9 +281,15 @@ class LinearRLS2Classifier(LinearRLS2Estimator, WeightedClassifier):
     (True, True)
     """
 
-    _squared_losses: ClassVar[bool] = True
-
+    kernels = None
+    alpha: PositiveOrAuto = "auto"
     scaling: Literal["norm", "transductive", "fisher", "fisher_root", "none"] = "norm"
+    fit_intercept: bool = True
+    class_weight: ClassWeight = None
+    tol: Part = 1e-4
+    max_iter: Count = 10_000
+
+    _method: ClassVar[Method] = Method(tasks=binary_tasks, squared_losses=True, **_SHARED)
 
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, unlabeled: Any = None, groups: Any = None
@@ -261,4 +304,4 @@ class LinearRLS2Classifier(LinearRLS2Estimator, WeightedClassifier):
         unlabeled : further inputs for scaling="transductive", of shape (n_u, p)
         groups : array (n,), the group of each sample: folds of the fit hold out whole groups
         """
-        return self._fit_with(X, y, sample_weight, unlabeled, groups)
+        return cast(Self, fit_scaled(self, X, y, sample_weight, unlabeled, groups))

@@ -2,17 +2,121 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Self, cast
 
-from multikernel.estimators.labels_regression import LabelsRegression
-from multikernel.estimators.regressor import WeightedRegressor
+from multikernel._parameters import Count, Part, Verbosity
+from multikernel._typing import Array
+from multikernel.banks import KernelBank
+from multikernel.banks.cost import BankCost
+from multikernel.banks.low_rank import LowRankBank
+from multikernel.estimators.approximated import ApproximationName, Rank
+from multikernel.estimators.binding import Binding
+from multikernel.estimators.classifier import BinaryClassifier
+from multikernel.estimators.method import Method
+from multikernel.estimators.parameters import ClassWeight, PositiveOrAuto
+from multikernel.estimators.protocol import Fitted, Learned, Task
 from multikernel.estimators.ridge_model import RidgeRegressor
-from multikernel.estimators.rls2.base import RLS2Estimator
+from multikernel.estimators.rls2.scaled import SCALED, ScaledModel, factors, fit_scaled
+from multikernel.estimators.streamed.estimator import LearnsFromSums
+from multikernel.estimators.streamed.streaming import SampleTask, Streaming, learned_like_samples
+from multikernel.estimators.targets import binary_or_shared_tasks
+from multikernel.kernels import KernelFamily, rls2_basis
+from multikernel.observer import Observer
+from multikernel.procedures.forecast import Cost
+from multikernel.procedures.forecast import rls2 as rls2_cost
+from multikernel.procedures.rls2 import ScaledWeights, rls2, scaling_factors
+from multikernel.statistics import Moments
+
+
+def _default_kernels(model: Any) -> KernelFamily:
+    return rls2_basis()
+
+
+def _cost(model: Any, bank: BankCost, task: Task) -> Cost:
+    return rls2_cost(bank)
+
+
+def _learn(
+    model: Any,
+    bank: KernelBank,
+    task: Task,
+    warm: Fitted | None,
+    observe: Observer,
+    further: Array | None = None,
+) -> Learned:
+    """``further``: the sum of the self-values of every kernel over the further inputs."""
+    return rls2(
+        bank,
+        task.target,
+        model.alpha,
+        factors(model, bank, task, further),
+        fit_intercept=model.fit_intercept,
+        mode=model.mode,
+        tol=model.tol,
+        max_iter=model.max_iter,
+        warm=cast(ScaledWeights, warm.weights) if warm is not None else None,
+        sample_weight=task.sample_weight,
+        observe=observe,
+    )
+
+
+# -- from sums over samples --------------------------------------------------------------------------------------------
+
+
+def _check_sums(model: Any) -> None:
+    if model.scaling not in ("trace", "none"):
+        raise ValueError(
+            f"{type(model).__name__} learns from sums over the rows, which scaling={model.scaling!r} does not follow "
+            "from: use 'trace' or 'none'"
+        )
+
+
+def _learn_sums(
+    model: Any,
+    bank: LowRankBank,
+    task: Task,
+    held: tuple[Moments, ...],
+    sample: SampleTask,
+    warm: Fitted | None,
+    observe: Observer,
+) -> Learned:
+    """The steps begin at the weights for a sample."""
+    if warm is None and model.scaling == "trace" and model.mode == "certified":
+        few, own, _ = sample
+        found = rls2(
+            few,
+            own.target,
+            model.alpha,
+            scaling_factors(model.scaling, few, own.target, None, own.sample_weight),
+            tol=model.tol,
+            max_iter=model.max_iter,
+            sample_weight=own.sample_weight,
+        )
+        warm = Fitted(own.rows, *found)
+    return learned_like_samples(model, bank, task, held, sample, warm, observe)
+
+
+# -- the estimators ----------------------------------------------------------------------------------------------------
+
+_SHARED: dict[str, Any] = SCALED | {
+    "learn": _learn,
+    "cost": _cost,
+    "binding": Binding(default_kernels=_default_kernels),
+    "streaming": Streaming(learn=_learn_sums, check=_check_sums),
+}
+
+
+def _check_shared(model: Any) -> None:
+    if model.multiclass == "shared" and model.scaling.startswith("fisher"):
+        raise ValueError(
+            f"RLS2Classifier: scaling={model.scaling!r} is of two classes, and classes that share the weights have "
+            "one scaling: use multiclass='ovr', or scaling='trace'"
+        )
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RLS2Regressor(RLS2Estimator, RidgeRegressor, WeightedRegressor):
+class RLS2Regressor(ScaledModel, LearnsFromSums, RidgeRegressor):
     """Few kernels of many, their weights learned together with kernel ridge regression (RLS2).
 
     Solves, with scaled kernels R_k = s_k K_k,
@@ -30,7 +134,7 @@ class RLS2Regressor(RLS2Estimator, RidgeRegressor, WeightedRegressor):
         Kernels are taken as they are; ``kernel.centered()`` centres one in its feature space.
     alpha : float > 0 or "auto", default "auto"
         Scaled kernels have trace 1, so values of interest lie between 1e-6 and 1; ``multikernel.path`` follows them.
-        "auto" takes the value of least held-out error, which ``alpha_`` tells.
+        "auto" takes the value of least held-out error, published as ``alpha_``.
     scaling : {"trace", "transductive", "none"}, default "trace"
         s_k = 1 / tr K_k; or one over the sum of the self-values of the training samples and of further ones
         (``unlabeled`` in ``fit``); or 1. A kernel that is zero has factor 0 and weight 0.
@@ -38,7 +142,7 @@ class RLS2Regressor(RLS2Estimator, RidgeRegressor, WeightedRegressor):
         Whether the mean of the targets is taken off first and is the intercept.
     mode : {"certified", "paper"}, default "certified"
         Newton steps to a relative duality gap of ``tol``, or the paper's alternation with its stopping rule, which for
-        small alpha stops early; ``duality_gap_`` tells by how much at most. Where that rule was met no warning says
+        small alpha stops early; ``duality_gap_`` bounds by how much. Where that rule was met no warning says
         that the gap is above ``tol``.
     tol : float, default 1e-4
         Relative duality gap at which to stop.
@@ -64,6 +168,7 @@ class RLS2Regressor(RLS2Estimator, RidgeRegressor, WeightedRegressor):
     objective_bound_ : float, a value that the optimum is not below
     duality_gap_ : float, ``objective_ - objective_bound_`` relative to ``objective_`` or to what the kernels explain,
         its distance to the value |y|^2 / 2 without kernels (y less its mean), whichever is smaller
+    certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
     converged_ : bool, whether ``duality_gap_`` is at most ``tol``
     n_iter_ : int
     history_ : list, the gap along the way
@@ -84,9 +189,18 @@ class RLS2Regressor(RLS2Estimator, RidgeRegressor, WeightedRegressor):
     ['Polynomial.on(1)', 'RBF.on(1)']
     """
 
-    _multi_target: ClassVar[bool] = True
-
+    kernels: Any = field(default=None, kw_only=False)
+    alpha: PositiveOrAuto = "auto"
     scaling: Literal["trace", "transductive", "none"] = "trace"
+    fit_intercept: bool = True
+    mode: Literal["certified", "paper"] = "certified"
+    tol: Part = 1e-4
+    max_iter: Count = 200
+    verbose: Verbosity = 0
+    approximation: ApproximationName = None
+    rank: Rank = 256
+
+    _method: ClassVar[Method] = Method(several_targets=True, **_SHARED)
 
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, unlabeled: Any = None, groups: Any = None
@@ -104,11 +218,11 @@ class RLS2Regressor(RLS2Estimator, RidgeRegressor, WeightedRegressor):
             their self-values k_k(x, x), of shape (m, n_u)
         groups : array (n,), the group of each sample: folds of the fit hold out whole groups
         """
-        return self._fit_with(X, y, sample_weight, unlabeled, groups)
+        return cast(Self, fit_scaled(self, X, y, sample_weight, unlabeled, groups))
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class RLS2Classifier(RLS2Estimator, LabelsRegression):
+class RLS2Classifier(ScaledModel, LearnsFromSums, BinaryClassifier):
     """Few kernels of many, their weights learned together with kernel ridge regression on labels -1 and +1.
 
     Solves the problem of RLS2Regressor for every binary problem, each with weights of its own, or for all classes
@@ -145,15 +259,21 @@ class RLS2Classifier(RLS2Estimator, LabelsRegression):
     (True, True, True)
     """
 
+    kernels: Any = field(default=None, kw_only=False)
+    alpha: PositiveOrAuto = "auto"
     scaling: Literal["trace", "transductive", "fisher", "fisher_root", "none"] = "trace"
+    fit_intercept: bool = True
+    mode: Literal["certified", "paper"] = "certified"
+    multiclass: Literal["ovr", "ovo", "shared"] = "ovr"  # type: ignore[assignment]  # one value more
+    class_weight: ClassWeight = None
+    tol: Part = 1e-4
+    max_iter: Count = 200
+    approximation: ApproximationName = None
+    rank: Rank = 256
 
-    def check_parameters(self) -> None:
-        super().check_parameters()
-        if self.multiclass == "shared" and self.scaling.startswith("fisher"):
-            raise ValueError(
-                f"RLS2Classifier: scaling={self.scaling!r} is of two classes, and classes that share the weights have "
-                "one scaling: use multiclass='ovr', or scaling='trace'"
-            )
+    _method: ClassVar[Method] = Method(
+        tasks=binary_or_shared_tasks, squared_losses=True, check=_check_shared, **_SHARED
+    )
 
     def fit(
         self, X: Any, y: Any = None, sample_weight: Any = None, *, unlabeled: Any = None, groups: Any = None
@@ -170,4 +290,4 @@ class RLS2Classifier(RLS2Estimator, LabelsRegression):
         unlabeled : as in RLS2Regressor
         groups : array (n,), the group of each sample: folds of the fit hold out whole groups
         """
-        return self._fit_with(X, y, sample_weight, unlabeled, groups)
+        return cast(Self, fit_scaled(self, X, y, sample_weight, unlabeled, groups))

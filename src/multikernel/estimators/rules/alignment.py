@@ -2,22 +2,47 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from multikernel._parameters import Count, Part
 from multikernel.banks import KernelBank
+from multikernel.estimators.approximated import ApproximationName, Rank
+from multikernel.estimators.classifier import BinaryClassifier
+from multikernel.estimators.method import Method
+from multikernel.estimators.parameters import ClassWeight, PositiveOrAuto, WithinOneOrAuto
 from multikernel.estimators.protocol import Task
-from multikernel.estimators.rules.base import AlphaFreeRegressor, RuleClassifier
+from multikernel.estimators.rules.method import (
+    AlphaFreeRegressor,
+    RuleMKL,
+    classifier_rule,
+    regressor_rule,
+    ridge_machine,
+)
 from multikernel.machines import Machine
 from multikernel.procedures import Weights, alignf, alignment
 
 _METHODS = {"alignf": alignf, "align": alignment}
 
 
+def _weigh_for_labels(model: Any, bank: KernelBank, task: Task, machine: Machine) -> Weights:
+    return _METHODS[model.method](bank, task.target, task.sample_weight)
+
+
+def _weigh_for_numbers(model: Any, bank: KernelBank, task: Task, machine: Machine) -> Weights:
+    centred = task.target - np.average(task.target, axis=0, weights=task.sample_weight)
+    return _METHODS[model.method](bank, centred, task.sample_weight)
+
+
+def _sizes(model: Any, bank: KernelBank) -> KernelBank | None:
+    """The mix of largest alignment is the same whatever the sizes of the kernels."""
+    return bank if model.method == "align" else None
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
-class AlignmentMKLClassifier(RuleClassifier):
+class AlignmentMKLClassifier(BinaryClassifier):
     """A classifier on kernels weighted by their centred alignment with the labels.
 
     Weights of samples, and of classes, count in the alignment as in the losses: weight two is a sample that is there
@@ -50,14 +75,18 @@ class AlignmentMKLClassifier(RuleClassifier):
     (True, 1.0)
     """
 
+    kernels: Any = field(default=None, kw_only=False)
     method: Literal["alignf", "align"] = "alignf"
+    learner: Literal["margin", "svc"] = "svc"
+    C: PositiveOrAuto = "auto"
+    lam: WithinOneOrAuto = 0.1
+    class_weight: ClassWeight = None
+    tol: Part = 1e-6
+    max_iter: Count = 1_000_000
+    approximation: ApproximationName = None
+    rank: Rank = 256
 
-    def _weigh(self, bank: KernelBank, task: Task, machine: Machine) -> Weights:
-        return _METHODS[self.method](bank, task.target, task.sample_weight)
-
-    def _advise_on_sizes(self, bank: KernelBank) -> None:
-        if self.method == "align":  # the mix of largest alignment is the same whatever the sizes
-            super()._advise_on_sizes(bank)
+    _method: ClassVar[Method] = classifier_rule(_weigh_for_labels, sizes=_sizes)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
@@ -83,15 +112,12 @@ class AlignmentMKLRegressor(AlphaFreeRegressor):
     Cortes, Mohri and Rostamizadeh (2012), Algorithms for learning kernels based on centered alignment, JMLR 13.
     """
 
+    kernels: Any = field(default=None, kw_only=False)
     method: Literal["alignf", "align"] = "alignf"
+    alpha: PositiveOrAuto = "auto"
+    fit_intercept: bool = True
+    approximation: ApproximationName = None
+    rank: Rank = 256
 
-    def _weigh(self, bank: KernelBank, task: Task, machine: Machine) -> Weights:
-        centred = task.target - np.average(task.target, axis=0, weights=task.sample_weight)
-        return _METHODS[self.method](bank, centred, task.sample_weight)
-
-    def _advise_on_sizes(self, bank: KernelBank) -> None:
-        if self.method == "align":  # the mix of largest alignment is the same whatever the sizes
-            super()._advise_on_sizes(bank)
-
-    def _looks_at_target(self) -> bool:
-        return True
+    _rule: ClassVar[RuleMKL] = RuleMKL(_weigh_for_numbers, ridge_machine)
+    _method: ClassVar[Method] = regressor_rule(_rule, sizes=_sizes)

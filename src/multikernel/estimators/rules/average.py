@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
 
+from multikernel._parameters import Count, Part
 from multikernel.banks import KernelBank
-from multikernel.banks.cost import BankCost
+from multikernel.estimators.approximated import ApproximationName, Rank
+from multikernel.estimators.classifier import BinaryClassifier
+from multikernel.estimators.method import Method
+from multikernel.estimators.parameters import ClassWeight, PositiveOrAuto, WithinOneOrAuto
 from multikernel.estimators.protocol import Task
-from multikernel.estimators.rules.base import AlphaFreeRegressor, RuleClassifier
-from multikernel.estimators.streamed.base import StreamedEstimator
+from multikernel.estimators.rules.method import (
+    AlphaFreeRegressor,
+    RuleMKL,
+    classifier_rule,
+    learner_cost,
+    regressor_rule,
+    ridge_cost,
+    ridge_machine,
+)
+from multikernel.estimators.streamed.estimator import LearnsFromSums
+from multikernel.estimators.streamed.streaming import Streaming
 from multikernel.machines import Machine
 from multikernel.procedures import Weights, average
-from multikernel.procedures.forecast import Cost
+
+
+def _weigh(model: Any, bank: KernelBank, task: Task, machine: Machine) -> Weights:
+    return average(bank)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class AverageMKLClassifier(RuleClassifier):
+class AverageMKLClassifier(BinaryClassifier):
     """A classifier on the average of the kernels: every weight is 1 / m.
 
     Parameters
@@ -24,7 +41,7 @@ class AverageMKLClassifier(RuleClassifier):
     learner : {"svc", "margin"}, default "svc"
         The classifier on the weighted kernel: a support vector machine, or the margin machine of EasyMKL.
     C : float > 0 or "auto", default "auto"
-        Loss weight of "svc"; "auto" takes the value of least held-out error, which ``C_`` tells.
+        Loss weight of "svc"; "auto" takes the value of least held-out error, published as ``C_``.
     lam : float in [0, 1] or "auto", default 0.1
         Of "margin", as in EasyMKLClassifier.
     class_weight : None, "balanced" or dict from labels to weights, default None
@@ -33,9 +50,9 @@ class AverageMKLClassifier(RuleClassifier):
     multiclass : {"ovr", "ovo"}, default "ovr"
         One problem for each class or for each pair; all problems share one bank.
     probability : {None, "platt", "isotonic"}, default None
-        Whether ``predict_proba`` tells probabilities: by a sigmoid of the decision value (Platt), or by any function of
-        it that does not decrease, which needs many samples. They are calibrated on held-out fifths of the training
-        samples, by models that start from the one on all samples and stop at a gap of 5e-2.
+        How decision values become the probabilities of ``predict_proba``: by a sigmoid of the decision value (Platt),
+        or by any function of it that does not decrease, which needs many samples. They are calibrated on held-out
+        fifths of the training samples, by models that start from the one on all samples and stop at a gap of 5e-2.
     tol : float, default 1e-6
         Relative duality gap at which the learner stops.
     max_iter : int, default 1_000_000
@@ -43,12 +60,12 @@ class AverageMKLClassifier(RuleClassifier):
     n_jobs : int or None
         Threads over the binary problems.
     checkpoint : str, path or None, default None
-        A directory where binary problems that are solved are kept: the same fit goes on where it was killed.
+        A directory where binary problems that are solved are kept: the same fit resumes from them after it was killed.
     time_budget : float > 0 or None, default None
         Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap. The step
         under way is ended first.
     verbose : int, default 0
-        1 prints a forecast; a rule takes no steps that could be told.
+        1 prints a forecast; a rule takes no steps that could be reported.
     approximation, rank : as in L1MKLClassifier
     cv : as in L1MKLClassifier
 
@@ -67,15 +84,21 @@ class AverageMKLClassifier(RuleClassifier):
     ((3, 2), True)
     """
 
-    def _cost(self, bank: BankCost, task: Task) -> Cost:
-        return self._cost_at_weights(bank)
+    kernels: Any = field(default=None, kw_only=False)
+    learner: Literal["margin", "svc"] = "svc"
+    C: PositiveOrAuto = "auto"
+    lam: WithinOneOrAuto = 0.1
+    class_weight: ClassWeight = None
+    tol: Part = 1e-6
+    max_iter: Count = 1_000_000
+    approximation: ApproximationName = None
+    rank: Rank = 256
 
-    def _weigh(self, bank: KernelBank, task: Task, machine: Machine) -> Weights:
-        return average(bank)
+    _method: ClassVar[Method] = classifier_rule(_weigh, cost=learner_cost)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class AverageMKLRegressor(StreamedEstimator, AlphaFreeRegressor):
+class AverageMKLRegressor(LearnsFromSums, AlphaFreeRegressor):
     """Kernel ridge regression on the average of the kernels: every weight is 1 / m.
 
     Parameters
@@ -108,11 +131,11 @@ class AverageMKLRegressor(StreamedEstimator, AlphaFreeRegressor):
     True
     """
 
-    def _cost(self, bank: BankCost, task: Task) -> Cost:
-        return self._cost_at_weights(bank)
+    kernels: Any = field(default=None, kw_only=False)
+    alpha: PositiveOrAuto = "auto"
+    fit_intercept: bool = True
+    approximation: ApproximationName = None
+    rank: Rank = 256
 
-    def _weigh(self, bank: KernelBank, task: Task, machine: Machine) -> Weights:
-        return average(bank)
-
-    def _looks_at_target(self) -> bool:
-        return False
+    _rule: ClassVar[RuleMKL] = RuleMKL(_weigh, ridge_machine, follows_target=False)
+    _method: ClassVar[Method] = regressor_rule(_rule, cost=ridge_cost, streaming=Streaming())

@@ -2,25 +2,47 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.metrics import r2_score, roc_auc_score
 
-from multikernel._parameters import Seed
+from multikernel._parameters import Count, Part, Seed
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.estimators.parameters import CrossValidation
+from multikernel.estimators.approximated import ApproximationName, Rank
+from multikernel.estimators.classifier import BinaryClassifier
+from multikernel.estimators.method import Method, of_no_size
+from multikernel.estimators.parameters import ClassWeight, CrossValidation, PositiveOrAuto, WithinOneOrAuto
 from multikernel.estimators.protocol import Task
-from multikernel.estimators.rules.base import RuleClassifier, RuleRegressor
+from multikernel.estimators.ridge_model import RidgeRegressor
 from multikernel.estimators.rules.folds import folds_of_classes, folds_of_numbers
+from multikernel.estimators.rules.method import RuleMKL, classifier_rule, regressor_rule, ridge_machine
 from multikernel.machines import Machine
 from multikernel.procedures import Weights, best_kernel
 
 
+def _best_auc(model: Any, bank: KernelBank, task: Task, machine: Machine) -> Weights:
+    folds = folds_of_classes(model.cv, model.random_state, task) if len(bank) > 1 else ()
+    return best_kernel(bank, task.target, machine, folds, roc_auc_score, task.sample_weight)
+
+
+def _best_r2(model: Any, bank: KernelBank, task: Task, machine: Machine) -> Weights:
+    folds = folds_of_numbers(model.cv, model.random_state, task) if len(bank) > 1 else ()
+    return best_kernel(bank, task.target, machine, folds, r2_score, task.sample_weight)
+
+
+def _each_alone(model: Any, bank: KernelBank, task: Task) -> Array:
+    return np.eye(len(bank))
+
+
+# each kernel is learned with, alone: so its size does not matter, and it is read many times
+_SAID: dict[str, Any] = {"sizes": of_no_size, "reads_kernels_few_times": False, "own_folds": True}
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
-class BestKernelClassifier(RuleClassifier):
+class BestKernelClassifier(BinaryClassifier):
     """A classifier on the single kernel of the best cross-validated area under the curve.
 
     With several classes each binary problem chooses a kernel of its own. Weights of samples are those of the losses on
@@ -41,22 +63,23 @@ class BestKernelClassifier(RuleClassifier):
     As those of AverageMKLClassifier.
     """
 
-    _size_matters: ClassVar[bool] = False
-    few_passes: ClassVar[bool] = False  # each kernel is learned with, alone
-    _own_folds: ClassVar[bool] = True
+    kernels: Any = field(default=None, kw_only=False)
+    learner: Literal["margin", "svc"] = "svc"
+    C: PositiveOrAuto = "auto"
+    lam: WithinOneOrAuto = 0.1
+    class_weight: ClassWeight = None
+    tol: Part = 1e-6
+    max_iter: Count = 1_000_000
+    approximation: ApproximationName = None
+    rank: Rank = 256
     cv: CrossValidation = 5
     random_state: Seed = None
 
-    def _weigh(self, bank: KernelBank, task: Task, machine: Machine) -> Weights:
-        folds = folds_of_classes(self.cv, self.random_state, task) if len(bank) > 1 else ()
-        return best_kernel(bank, task.target, machine, folds, roc_auc_score, task.sample_weight)
-
-    def _tried(self, bank: KernelBank, task: Task) -> Array:
-        return np.eye(len(bank))
+    _method: ClassVar[Method] = classifier_rule(_best_auc, _each_alone, **_SAID)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class BestKernelRegressor(RuleRegressor):
+class BestKernelRegressor(RidgeRegressor):
     """Kernel ridge regression on the single kernel of the best cross-validated R^2.
 
     Weights of samples are those of the losses on the training folds and of R^2 on the others.
@@ -77,15 +100,12 @@ class BestKernelRegressor(RuleRegressor):
     As those of AverageMKLRegressor.
     """
 
-    _size_matters: ClassVar[bool] = False
-    few_passes: ClassVar[bool] = False  # each kernel is learned with, alone
-    _own_folds: ClassVar[bool] = True
+    kernels: Any = field(default=None, kw_only=False)
+    alpha: PositiveOrAuto = "auto"
+    fit_intercept: bool = True
+    approximation: ApproximationName = None
+    rank: Rank = 256
     cv: CrossValidation = 5
     random_state: Seed = None
 
-    def _weigh(self, bank: KernelBank, task: Task, machine: Machine) -> Weights:
-        folds = folds_of_numbers(self.cv, self.random_state, task) if len(bank) > 1 else ()
-        return best_kernel(bank, task.target, machine, folds, r2_score, task.sample_weight)
-
-    def _tried(self, bank: KernelBank, task: Task) -> Array:
-        return np.eye(len(bank))
+    _method: ClassVar[Method] = regressor_rule(RuleMKL(_best_r2, ridge_machine, _each_alone), **_SAID)

@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.metrics import accuracy_score, r2_score
 
 from multikernel._folds import Fold
-from multikernel._parameters import Seed
+from multikernel._parameters import Count, Part, Seed
 from multikernel._rules import AnyOf, Choice, Number
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.estimators.parameters import CrossValidation
+from multikernel.estimators.approximated import ApproximationName, Rank
+from multikernel.estimators.classifier import BinaryClassifier
+from multikernel.estimators.method import Method
+from multikernel.estimators.parameters import ClassWeight, CrossValidation, PositiveOrAuto, WithinOneOrAuto
 from multikernel.estimators.protocol import Task
-from multikernel.estimators.rules.base import RuleClassifier, RuleRegressor
+from multikernel.estimators.ridge_model import RidgeRegressor
 from multikernel.estimators.rules.folds import folds_of_classes, folds_of_numbers
+from multikernel.estimators.rules.method import RuleMKL, classifier_rule, regressor_rule, ridge_machine
 from multikernel.machines import Machine, RidgeMachine
 from multikernel.procedures import Weights, held_out_scores, proportional
 from multikernel.procedures.units import kernel_size
@@ -26,8 +30,35 @@ CHANCE = Choice(("chance",))
 _ACCURACY = Number(least=0, below=1)
 
 
+# -- classes -----------------------------------------------------------------------------------------------------------
+
+
+def _weigh_by_accuracy(model: Any, bank: KernelBank, task: Task, machine: Machine) -> Weights:
+    folds = list(folds_of_classes(model.cv, model.random_state, task)) if len(bank) > 1 else []
+    scores = held_out_scores(bank, task.target, machine, folds, _accuracy, task.sample_weight)
+    threshold = _chance(task, folds) if CHANCE.accepts(model.threshold) else model.threshold
+    return proportional(scores, threshold)
+
+
+def _tried_classes(model: Any, bank: KernelBank, task: Task) -> Array:
+    return _weigh_by_accuracy(model, bank, task, RidgeMachine(kernel_size(bank))).values[None, :]
+
+
+def _accuracy(y: Array, values: Array, sample_weight: Array | None = None) -> float:
+    """The share of samples whose decision value has the right sign."""
+    return float(accuracy_score(y > 0, values >= 0, sample_weight=sample_weight))
+
+
+def _chance(task: Task, folds: Sequence[Fold]) -> float:
+    """The mean accuracy over the folds of naming the larger class of the training samples."""
+    s = np.ones(len(task.target)) if task.sample_weight is None else task.sample_weight
+    constant = (np.full(len(test), s[train] @ task.target[train]) for train, test in folds)
+    found = [_accuracy(task.target[test], f, s[test]) for f, (_, test) in zip(constant, folds, strict=True)]
+    return float(np.mean(found)) if found else 1.0
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
-class ProportionalMKLClassifier(RuleClassifier):
+class ProportionalMKLClassifier(BinaryClassifier):
     """A classifier on kernels weighted by the accuracy of each of them alone, on held-out samples (PWMK).
 
     With the accuracy a_k of kernel k, averaged over the folds, its weight is max(a_k - threshold, 0), scaled to sum 1;
@@ -70,22 +101,38 @@ class ProportionalMKLClassifier(RuleClassifier):
     (1, 1.0)
     """
 
+    kernels: Any = field(default=None, kw_only=False)
+    learner: Literal["margin", "svc"] = "svc"
+    C: PositiveOrAuto = "auto"
+    lam: WithinOneOrAuto = 0.1
+    class_weight: ClassWeight = None
+    tol: Part = 1e-6
+    max_iter: Count = 1_000_000
+    approximation: ApproximationName = None
+    rank: Rank = 256
     threshold: Annotated[Any, AnyOf((_ACCURACY, CHANCE))] = "chance"
-    _own_folds: ClassVar[bool] = True
     cv: CrossValidation = 5
     random_state: Seed = None
 
-    def _weigh(self, bank: KernelBank, task: Task, machine: Machine) -> Weights:
-        folds = list(folds_of_classes(self.cv, self.random_state, task)) if len(bank) > 1 else []
-        scores = held_out_scores(bank, task.target, machine, folds, _accuracy, task.sample_weight)
-        return proportional(scores, _chance(task, folds) if CHANCE.accepts(self.threshold) else self.threshold)
+    _method: ClassVar[Method] = classifier_rule(_weigh_by_accuracy, _tried_classes, own_folds=True)
 
-    def _tried(self, bank: KernelBank, task: Task) -> Array:
-        return self._weigh(bank, task, RidgeMachine(kernel_size(bank))).values[None, :]
+
+# -- numbers -----------------------------------------------------------------------------------------------------------
+
+
+def _weigh_by_r2(model: Any, bank: KernelBank, task: Task, machine: Machine) -> Weights:
+    folds = folds_of_numbers(model.cv, model.random_state, task) if len(bank) > 1 else ()
+    scores = held_out_scores(bank, task.target, machine, folds, r2_score, task.sample_weight)
+    return proportional(scores, model.threshold)
+
+
+def _tried_numbers(model: Any, bank: KernelBank, task: Task) -> Array:
+    machine = RidgeMachine(kernel_size(bank), model.fit_intercept)
+    return _weigh_by_r2(model, bank, task, machine).values[None, :]
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class ProportionalMKLRegressor(RuleRegressor):
+class ProportionalMKLRegressor(RidgeRegressor):
     """Kernel ridge regression on kernels weighted by the R^2 of each of them alone, on held-out samples.
 
     The weights are max(R^2_k - threshold, 0), scaled to sum 1; they are equal where no kernel is above the threshold.
@@ -121,28 +168,13 @@ class ProportionalMKLRegressor(RuleRegressor):
     (1, 1.0)
     """
 
+    kernels: Any = field(default=None, kw_only=False)
+    alpha: PositiveOrAuto = "auto"
+    fit_intercept: bool = True
+    approximation: ApproximationName = None
+    rank: Rank = 256
     threshold: Annotated[float, _ACCURACY] = 0.0
-    _own_folds: ClassVar[bool] = True
     cv: CrossValidation = 5
     random_state: Seed = None
 
-    def _weigh(self, bank: KernelBank, task: Task, machine: Machine) -> Weights:
-        folds = folds_of_numbers(self.cv, self.random_state, task) if len(bank) > 1 else ()
-        scores = held_out_scores(bank, task.target, machine, folds, r2_score, task.sample_weight)
-        return proportional(scores, self.threshold)
-
-    def _tried(self, bank: KernelBank, task: Task) -> Array:
-        return self._weigh(bank, task, RidgeMachine(kernel_size(bank), self.fit_intercept)).values[None, :]
-
-
-def _accuracy(y: Array, values: Array, sample_weight: Array | None = None) -> float:
-    """The share of samples whose decision value has the right sign."""
-    return float(accuracy_score(y > 0, values >= 0, sample_weight=sample_weight))
-
-
-def _chance(task: Task, folds: Sequence[Fold]) -> float:
-    """The mean accuracy over the folds of naming the larger class of the training samples."""
-    s = np.ones(len(task.target)) if task.sample_weight is None else task.sample_weight
-    constant = (np.full(len(test), s[train] @ task.target[train]) for train, test in folds)
-    found = [_accuracy(task.target[test], f, s[test]) for f, (_, test) in zip(constant, folds, strict=True)]
-    return float(np.mean(found)) if found else 1.0
+    _method: ClassVar[Method] = regressor_rule(RuleMKL(_weigh_by_r2, ridge_machine, _tried_numbers), own_folds=True)

@@ -2,22 +2,48 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 
+from multikernel._parameters import Count, NonNegative, Positive, Seed, Verbosity
 from multikernel._typing import Array
-from multikernel.estimators.classifier import weight_of_losses
-from multikernel.estimators.labels import LabelsEstimator
-from multikernel.estimators.parameters import ClassWeight
+from multikernel.estimators.classifier import KernelClassifier
+from multikernel.estimators.fit import fit_model
+from multikernel.estimators.method import Method
+from multikernel.estimators.parameters import ClassWeight, CrossValidation
 from multikernel.estimators.protocol import Task
 from multikernel.estimators.ridge_model import RidgeRegressor
-from multikernel.estimators.scales.base import LearnedScalesEstimator
+from multikernel.estimators.scales.method import ScalesModel, shared_method
+from multikernel.estimators.targets import loss_weight, numbered_labels, signs_of_classes
+
+Groups = Sequence[Sequence[int | str]]
+
+
+def _whole_task(model: Any, target: Array, sample_weight: Array | None) -> list[Task]:
+    """One problem of all samples, also of those of weight zero, which folds hold out like the others."""
+    return [Task(np.arange(len(target)), target, sample_weight)]
+
+
+def _one_label(target: Array) -> Array:
+    return np.zeros(len(target), dtype=int)
+
+
+def _signs_task(model: Any, target: Array, sample_weight: Array | None) -> list[Task]:
+    """One problem with a column of labels -1 and +1 for each class, or one column for two classes."""
+    labels = numbered_labels(model, target)
+    signs = signs_of_classes(labels, len(model.classes_))
+    return _whole_task(model, signs, loss_weight(model, target, sample_weight))
+
+
+def _labels_of_signs(target: Array) -> Array:
+    return (target > 0).astype(int) if target.ndim == 1 else target.argmax(axis=1)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class LearnedScalesRegressor(LearnedScalesEstimator, RidgeRegressor):
+class LearnedScalesRegressor(ScalesModel, RidgeRegressor):
     """Kernel ridge regression whose kernel has a scale for each feature, learned on held-out samples.
 
     Solves, with the kernel k(x, z) = sum_r w_r f_r(sum_j s_rj |x_j - z_j|^q), f_r the profiles of the kernels given,
@@ -93,6 +119,7 @@ class LearnedScalesRegressor(LearnedScalesEstimator, RidgeRegressor):
     intercept_ : float or array (t,)
     objective_ : float, ``cv_loss_``
     stationarity_ : float, the largest derivative in a logarithm of a scale or a weight; zero at a stationary point
+    certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
     converged_ : bool, whether ``stationarity_`` is at most ``tol``
     n_iter_ : int
     history_ : list, the stationarity along the way
@@ -119,14 +146,36 @@ class LearnedScalesRegressor(LearnedScalesEstimator, RidgeRegressor):
     (True, True)
     """
 
-    _multi_target: ClassVar[bool] = True
+    kernels: Any = field(default=None, kw_only=False)
+    metric: Literal["diagonal", "full"] | Count = "diagonal"
+    shared_scales: bool = False
+    groups: Groups | None = None
+    cv: CrossValidation | Literal["loo"] = 5
+    penalty: NonNegative | None = None
+    fit_intercept: bool = True
+    tol: Positive = 1e-2
+    max_iter: Count = 100
+    random_state: Seed = 0
+    verbose: Verbosity = 0
 
-    def _labels(self, target: Array) -> Array:
-        return np.zeros(len(target), dtype=int)
+    _method: ClassVar[Method] = Method(tasks=_whole_task, several_targets=True, **shared_method(_one_label))
+
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None) -> Self:
+        """Learn the scales, the kernel weights, the ridge and the function.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n, p); or a square KernelBank of distances
+        y : targets of shape (n,) or (n, t), or labels of shape (n,)
+        sample_weight : array (n,) >= 0, what the squared error of each sample is multiplied with
+        groups : array (n,), the group of each sample: folds hold out whole groups. The parameter ``groups`` is of
+            features
+        """
+        return fit_model(self, X, y, sample_weight, groups)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class LearnedScalesClassifier(LearnedScalesEstimator, LabelsEstimator):
+class LearnedScalesClassifier(ScalesModel, KernelClassifier):
     """Classification by kernel ridge regression of the labels, with a learned scale for each feature.
 
     The targets are -1 and +1 for two classes, and such a column for each class where there are more; all share the
@@ -158,15 +207,30 @@ class LearnedScalesClassifier(LearnedScalesEstimator, LabelsEstimator):
     True
     """
 
+    kernels: Any = field(default=None, kw_only=False)
+    metric: Literal["diagonal", "full"] | Count = "diagonal"
+    shared_scales: bool = False
+    groups: Groups | None = None
+    cv: CrossValidation | Literal["loo"] = 5
+    penalty: NonNegative | None = None
+    fit_intercept: bool = True
     class_weight: ClassWeight = None
+    tol: Positive = 1e-2
+    max_iter: Count = 100
+    random_state: Seed = 0
+    verbose: Verbosity = 0
 
-    def _loss_weight(self, target: Array, sample_weight: Array | None) -> Array | None:
-        return weight_of_losses(self.class_weight, target, sample_weight)
+    _method: ClassVar[Method] = Method(tasks=_signs_task, **shared_method(_labels_of_signs))
 
-    def _tasks(self, target: Array, sample_weight: Array | None) -> list[Task]:
-        labels, weight = self._numbered(target), self._loss_weight(target, sample_weight)
-        columns = 2.0 * np.eye(len(self.classes_))[labels] - 1.0
-        return super()._tasks(columns[:, 1] if len(self.classes_) == 2 else columns, weight)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, *, groups: Any = None) -> Self:
+        """Learn the scales, the kernel weights, the ridge and the function.
 
-    def _labels(self, target: Array) -> Array:
-        return (target > 0).astype(int) if target.ndim == 1 else target.argmax(axis=1)
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n, p); or a square KernelBank of distances
+        y : targets of shape (n,) or (n, t), or labels of shape (n,)
+        sample_weight : array (n,) >= 0, what the squared error of each sample is multiplied with
+        groups : array (n,), the group of each sample: folds hold out whole groups. The parameter ``groups`` is of
+            features
+        """
+        return fit_model(self, X, y, sample_weight, groups)

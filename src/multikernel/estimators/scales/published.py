@@ -1,4 +1,4 @@
-"""What an estimator with learned scales tells of them: by feature, as a metric, and as a kernel for use elsewhere."""
+"""Fitted attributes of an estimator with learned scales: by feature, as a metric, and as a kernel for use elsewhere."""
 
 from __future__ import annotations
 
@@ -25,15 +25,15 @@ def published(bank: KernelBank, combination: Profiles, found: LearnedScales) -> 
     if isinstance(bank, ColumnProductsBank):
         return _of_metrics(bank, combination, found)
     scales, relative = found.scales, found.scales * found.means
-    told: dict[str, Any] = {}
+    attributes: dict[str, Any] = {}
     if isinstance(bank, ColumnDistancesBank):
         scales, relative = bank.by_feature(scales), bank.by_feature(relative)
         if bank.columns.plain:
             rows = [tuple(row) for row in _each(scales, combination).tolist()]
-            told["kernel_"] = _sum(
+            attributes["kernel_"] = _sum(
                 found, (Anisotropic(k, row) for k, row in zip(combination.kernels, rows, strict=True))
             )
-    return {"scales_": _alone(scales), "relative_scales_": _alone(relative), **told}
+    return {"scales_": _alone(scales), "relative_scales_": _alone(relative), **attributes}
 
 
 def _of_metrics(bank: ColumnProductsBank, combination: Profiles, found: LearnedScales) -> dict[str, Any]:
@@ -43,11 +43,13 @@ def _of_metrics(bank: ColumnProductsBank, combination: Profiles, found: LearnedS
     scales, relative = np.zeros((2, bank.columns.p, len(metrics)))
     np.maximum.at(scales, features, diagonals.T)
     np.maximum.at(relative, features, (diagonals * found.means).T)
-    told: dict[str, Any] = {"metric_": _alone(metrics), "metric_features_": features}
+    attributes: dict[str, Any] = {"metric_": _alone(metrics), "metric_features_": features}
     if bank.columns.plain:
         factors = [_factor(M) for M in _each(metrics, combination)]
-        told["kernel_"] = _sum(found, (Mahalanobis(k, A) for k, A in zip(combination.kernels, factors, strict=True)))
-    return {"scales_": _alone(scales.T), "relative_scales_": _alone(relative.T), **told}
+        attributes["kernel_"] = _sum(
+            found, (Mahalanobis(k, A) for k, A in zip(combination.kernels, factors, strict=True))
+        )
+    return {"scales_": _alone(scales.T), "relative_scales_": _alone(relative.T), **attributes}
 
 
 def _alone(values: Array) -> Array:

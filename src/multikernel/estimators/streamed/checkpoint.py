@@ -21,7 +21,7 @@ _ALIKE = 1e-6  # features that another machine makes of the same landmarks
 
 
 def key_of(model: Any, source: Source) -> str:
-    """What tells the pass of a model over a source from others."""
+    """A digest of the model and of the source: another pass has another one."""
     what = repr((type(model).__name__, model.get_params(), source.identity))
     return hashlib.sha256(what.encode()).hexdigest()
 

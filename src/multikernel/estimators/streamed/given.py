@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 
 from multikernel._arrays import host
-from multikernel._cholesky import factorise
 from multikernel._row_labels import check_rows
 from multikernel._rules import shown
 from multikernel._typing import Array
+from multikernel.numerics.cholesky import factorise
 from multikernel.statistics import Moments
 from multikernel.streams import Chunk
 from multikernel.streams.survey import taken
@@ -57,7 +57,7 @@ def beyond(left: Moments, before: Moments) -> bool:
     """Whether more was taken off than there was: no samples have the sums that are left.
 
     Sums of products over samples, with 1 and a target beside the features, are a matrix without negative eigenvalues.
-    Where it has none, what was taken off may still be no part of what was given: sums do not tell.
+    Where it has none, what was taken off may still be no part of what was given: sums do not show that.
     """
     return any(_indefinite(_products(left, t), _products(before, t)) for t in range(len(left.target_sums)))
 

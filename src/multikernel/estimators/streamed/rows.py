@@ -13,6 +13,7 @@ from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.banks.low_rank import LowRankBank
 from multikernel.banks.threads import n_threads, one_blas_thread, over_rows, slices
+from multikernel.estimators.samples import samples_of
 from multikernel.estimators.streamed.parts import parts
 from multikernel.statistics import Moments, Summing
 from multikernel.streams import Chunk
@@ -80,7 +81,7 @@ class Pass:
     def samples(self, chunk: Chunk) -> Any:
         """The rows as kernels take them."""
         try:
-            return self.model._samples(chunk.X)
+            return samples_of(self.model, chunk.X)
         except ValueError as error:
             bad = chunk.first_absent()
             if bad is None:
@@ -133,7 +134,7 @@ def _check_features(F: Any, chunk: Chunk, rows: slice) -> None:
     if not fits.all():
         raise ValueError(
             f"{chunk.place(rows.start + int(np.argmin(fits)))}: the features that kernels make of this sample are "
-            f"beyond {_LARGEST:g}, and sums of their squares are no numbers; give the columns in another unit"
+            f"beyond {_LARGEST:g}, and sums of their squares overflow; give the columns in another unit"
         )
 
 

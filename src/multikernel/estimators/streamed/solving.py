@@ -16,10 +16,10 @@ from sklearn.base import is_classifier
 from multikernel._parameters import check_parameters
 from multikernel._typing import Array
 from multikernel.banks.low_rank import LowRankBank
-from multikernel.estimators.chosen import Samples, chosen, with_numbers
-from multikernel.estimators.parameters import AUTO
+from multikernel.estimators.advice import advise_on_sizes_of
 from multikernel.estimators.progress import Reporter
 from multikernel.estimators.protocol import Fitted, Task
+from multikernel.estimators.search import Samples, choose_parameters, with_parameters
 from multikernel.estimators.streamed.state import Sample, State
 from multikernel.statistics import Moments, coordinates
 
@@ -29,12 +29,12 @@ def solve(model: Any, state: State, warm: Sequence[Fitted]) -> list[Fitted]:
 
     Parameters
     ----------
-    model : estimator with ``_learn_sums``
+    model : estimator whose ``Method`` has a ``Streaming``
     state : State with the sums over all samples
     warm : what an earlier fit to similar sums returned; may be empty
     """
     held, total, bank = _about_mean(state)
-    unweighted = with_numbers(model, **_values(model, state, total.count))
+    unweighted = with_parameters(model, **_values(model, state, total.count))
     means = total.means * float(model.fit_intercept)
     G, Z = coordinates(total.about(means))
     inner = bank.on_features(G)
@@ -48,16 +48,16 @@ def solve(model: Any, state: State, warm: Sequence[Fitted]) -> list[Fitted]:
         task = Task(np.arange(len(Z)), Z[:, which[0]] if alone else Z)
         start = warm[number] if len(warm) == len(problems) else None
         own = tuple(each.of_targets(which) for each in held)
-        weights, solution = unweighted._learn_sums(
-            inner, task, own, (few, *_start(state, which)), start, reporter.observer(number)
+        weights, solution = model._method.streaming.learn(
+            unweighted, inner, task, own, (few, *_start(state, which)), start, reporter.observer(number)
         )
         intercept = float(means[which[0]]) if alone else means[which]
         solution = replace(solution, intercept=intercept)
-        fitted.append(Fitted(task.rows, weights, solution, unweighted._numbers()))
+        fitted.append(Fitted(task.rows, weights, solution, model._method.search.numbers(unweighted)))
     single = len(fitted) == 1 and (is_classifier(model) or state.flat or together)
     model.publish(inner, fitted, single)
     if model.kernels is not None:
-        model._advise_on_sizes(few)
+        advise_on_sizes_of(model, few)
     return fitted
 
 
@@ -94,12 +94,14 @@ def _start(state: State, which: Array) -> tuple[Task, Array]:
 
 def numbers(model: Any, bank: LowRankBank, sample: Sample) -> dict[str, float]:
     """Parameters that are "auto": the value of least held-out error on the sample, relative to its unit."""
-    names = [name for name in model._regularises() if AUTO.accepts(getattr(model, name))]
+    names = model._method.search.automatic(model)
     if not names:
         return {}
     own = bank.on_features(sample.F)
     held_out = model.resampling(None, sample.y)
-    found = chosen(with_numbers(model), type(model)._learn, own, sample.y, sample.weight, resampling=held_out)
+    found = choose_parameters(
+        with_parameters(model), model._method.learn, own, sample.y, sample.weight, resampling=held_out
+    )
     return {name: getattr(found, name) / _unit(model, name, own, sample, None) for name in names}
 
 
@@ -110,7 +112,7 @@ def _values(model: Any, state: State, count: float) -> dict[str, float]:
     for name, multiple in state.numbers.items():
         bank = bank or state.bank.on_features(sample.F)
         values[name] = multiple * _unit(model, name, bank, sample, count)
-    check_parameters(with_numbers(model, **values))
+    check_parameters(with_parameters(model, **values))
     return values
 
 
@@ -119,4 +121,4 @@ def _unit(model: Any, name: str, bank: LowRankBank, sample: Sample, count: float
     n = len(sample.Y)
     share = np.ones(n) if sample.weight is None else sample.weight
     weight = share if count is None else share * (count / share.sum())
-    return float(model._candidates(name, Samples(bank, sample.Y, weight))[0])
+    return float(model._method.search.candidates(model, name, Samples(bank, sample.Y, weight))[0])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Any
 
 from multikernel._typing import Array
 from multikernel.banks.low_rank import LowRankBank
@@ -61,3 +62,9 @@ class State:
         for each in self.sums[1:]:
             whole = whole.merge(each)
         return whole
+
+
+def forget_sums(model: Any) -> None:
+    """Take off what an earlier fit to sums left on an estimator."""
+    for name in ("_state", "_solved_last"):
+        vars(model).pop(name, None)

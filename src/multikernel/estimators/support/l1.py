@@ -3,12 +3,26 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal
 
+from multikernel._parameters import Count, Part, Verbosity
 from multikernel.domains import Domain, Simplex
-from multikernel.estimators.support.base import SupportClassifier, SupportEstimator, SupportRegressor
+from multikernel.estimators.approximated import ApproximationName, Rank
+from multikernel.estimators.classifier import BinaryClassifier
+from multikernel.estimators.method import Method
+from multikernel.estimators.parameters import ClassWeight, NonNegativeOrAuto, PositiveOrAuto
+from multikernel.estimators.regressor import KernelRegressor
+from multikernel.estimators.support.method import (
+    SupportMKL,
+    classifier_method,
+    epsilon_machine,
+    hinge_machine,
+    regressor_method,
+)
 from multikernel.optimizers import CuttingPlane, LevelMethod, Optimizer, ReducedGradient, Subgradient
 
+Solver = Literal["auto", "reduced_gradient", "cutting_plane", "level", "subgradient"]
 _SOLVERS: Mapping[str, type[Optimizer]] = {
     "reduced_gradient": ReducedGradient,
     "cutting_plane": CuttingPlane,
@@ -17,18 +31,13 @@ _SOLVERS: Mapping[str, type[Optimizer]] = {
 }
 
 
-class WeightsOfSumOne(SupportEstimator):
-    """Weights in the simplex."""
-
-    def _domain(self) -> Domain:
-        return Simplex()
-
-    def _optimizers(self) -> Mapping[str, type[Optimizer]]:
-        return _SOLVERS
+def of_sum_one(model: Any, bank: Any) -> Domain:
+    """The weights are positive, and their sum is one."""
+    return Simplex()
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class L1MKLClassifier(WeightsOfSumOne, SupportClassifier):
+class L1MKLClassifier(BinaryClassifier):
     """Sparse kernel weights and a support vector classifier, learned together.
 
     Solves min over d >= 0, sum d = 1 of max over a of sum a - 1/2 a'Y K(d) Y a, 0 <= a <= C, y'a = 0, with
@@ -41,21 +50,21 @@ class L1MKLClassifier(WeightsOfSumOne, SupportClassifier):
         By default polynomials of degrees 1 to 3, normalised, and seven Gaussians, of the gamma of ``SVC()``, 1 / (p v)
         with v the variance of all entries of the p features, and of its halves down to the 64th part.
     C : float > 0 or "auto", default 1.0
-        Weight of the hinge losses; "auto" takes the value of least held-out error, which ``C_`` tells.
+        Weight of the hinge losses; "auto" takes the value of least held-out error, published as ``C_``.
     fit_intercept : bool, default True
         Whether there is an intercept, and with it the equality y'a = 0.
     solver : {"auto", "reduced_gradient", "cutting_plane", "level", "subgradient"}, default "auto"
         "auto" forecasts what is fastest, an interior point method over weights and support vectors together or a few
-        support vector machines and the problem of their mixtures by turns; the others are SimpleMKL, SILP, the level
+        support vector machines and the problem of their mixtures alternately; the others are SimpleMKL, SILP, the level
         method and projected subgradients, which solve a support vector machine a step.
     class_weight : None, "balanced" or dict from labels to weights, default None
         What C is multiplied with for the samples of each class, as in scikit-learn.
     multiclass : {"ovr", "ovo"}, default "ovr"
         One problem for each class or for each pair; all problems share one bank, each learns weights of its own.
     probability : {None, "platt", "isotonic"}, default None
-        Whether ``predict_proba`` tells probabilities: by a sigmoid of the decision value (Platt), or by any function of
-        it that does not decrease, which needs many samples. They are calibrated on held-out fifths of the training
-        samples, by models that start from the one on all samples and stop at a gap of 5e-2.
+        How decision values become the probabilities of ``predict_proba``: by a sigmoid of the decision value (Platt),
+        or by any function of it that does not decrease, which needs many samples. They are calibrated on held-out
+        fifths of the training samples, by models that start from the one on all samples and stop at a gap of 5e-2.
     tol : float, default 1e-4
         Relative duality gap at which to stop.
     max_iter : int, default 1000
@@ -63,7 +72,7 @@ class L1MKLClassifier(WeightsOfSumOne, SupportClassifier):
     n_jobs : int or None
         Threads over the binary problems of "ovo"; those of "ovr" run together, each pass made once for all of them.
     checkpoint : str, path or None, default None
-        A directory where binary problems that are solved are kept: the same fit goes on where it was killed.
+        A directory where binary problems that are solved are kept: the same fit resumes from them after it was killed.
     time_budget : float > 0 or None, default None
         Seconds after which a fit returns the best that it has, with a ConvergenceWarning that states the gap, and one
         that says what was not compared where C="auto" had no time for all candidates. The step under way is ended
@@ -94,6 +103,7 @@ class L1MKLClassifier(WeightsOfSumOne, SupportClassifier):
     duality_gap_ : float, the largest relative gap of ``objective_`` over the problems
     approximation_error_ : array (m,), where kernels are approximated: how far each kernel matrix is from its own,
         relative Frobenius norms, estimated on samples drawn afresh
+    certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
     converged_ : bool, whether ``duality_gap_`` is at most ``tol``
     n_iter_ : int
     history_ : list, the gaps along the way of each problem
@@ -117,9 +127,21 @@ class L1MKLClassifier(WeightsOfSumOne, SupportClassifier):
     (True, True, True)
     """
 
+    kernels: Any = field(default=None, kw_only=False)
+    C: PositiveOrAuto = 1.0
+    fit_intercept: bool = True
+    solver: Solver = "auto"
+    class_weight: ClassWeight = None
+    tol: Part = 1e-4
+    max_iter: Count = 1000
+    approximation: ApproximationName = None
+    rank: Rank = 256
+
+    _method: ClassVar[Method] = classifier_method(SupportMKL(of_sum_one, hinge_machine, _SOLVERS))
+
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class L1MKLRegressor(WeightsOfSumOne, SupportRegressor):
+class L1MKLRegressor(KernelRegressor):
     """Sparse kernel weights and support vector regression, learned together.
 
     Solves min over d >= 0, sum d = 1 of max over b of y'b - epsilon |b|_1 - 1/2 b'K(d) b, |b| <= C, sum b = 0.
@@ -128,10 +150,10 @@ class L1MKLRegressor(WeightsOfSumOne, SupportRegressor):
     ----------
     C : float > 0 or "auto", default "auto"
         Weight of the losses, in units of the target: scale C with it. "auto" takes the value of least held-out error,
-        which ``C_`` tells.
+        published as ``C_``.
     epsilon : float >= 0 or "auto", default "auto"
-        Residuals up to it cost nothing, in units of the target; "auto" is a tenth of its standard deviation, which
-        ``epsilon_`` tells.
+        Half-width of the tube in which residuals cost nothing, in units of the target; "auto" is a tenth of its
+        standard deviation, published as ``epsilon_``.
     fit_intercept : bool, default True
         Whether there is an intercept, and with it the equality sum b = 0.
     kernels : kernel, its name, list or dict of kernels, KernelFamily or "precomputed"
@@ -155,3 +177,16 @@ class L1MKLRegressor(WeightsOfSumOne, SupportRegressor):
     >>> bool(model.score(X, y) > 0.4)
     True
     """
+
+    kernels: Any = field(default=None, kw_only=False)
+    C: PositiveOrAuto = "auto"
+    epsilon: NonNegativeOrAuto = "auto"
+    fit_intercept: bool = True
+    solver: Solver = "auto"
+    tol: Part = 1e-4
+    max_iter: Count = 1000
+    verbose: Verbosity = 0
+    approximation: ApproximationName = None
+    rank: Rank = 256
+
+    _method: ClassVar[Method] = regressor_method(SupportMKL(of_sum_one, epsilon_machine, _SOLVERS))

@@ -3,50 +3,55 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Annotated, Any
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, Literal
 
 import numpy as np
 
-from multikernel._parameters import NonNegative, NonNegativeVector
+from multikernel._parameters import Count, NonNegative, NonNegativeVector, Part, Verbosity
 from multikernel._rules import AnyOf, Nothing, Number
 from multikernel.domains import Domain, Ellipsoid, NormBall
 from multikernel.domains.ellipsoid import DefiniteMatrix
-from multikernel.estimators.support.base import SupportClassifier, SupportEstimator, SupportRegressor
+from multikernel.estimators.approximated import ApproximationName, Rank
+from multikernel.estimators.classifier import BinaryClassifier
+from multikernel.estimators.method import Method
+from multikernel.estimators.parameters import ClassWeight, NonNegativeOrAuto, PositiveOrAuto
+from multikernel.estimators.regressor import KernelRegressor
+from multikernel.estimators.support.method import (
+    SupportMKL,
+    classifier_method,
+    epsilon_machine,
+    hinge_machine,
+    regressor_method,
+)
 from multikernel.optimizers import BlockNorm, Optimizer, ProjectedGradient
 
+Norm = Annotated[float, Number(least=1, why="below 1 the problem is not convex")]
+Shape = Annotated[Any, AnyOf((DefiniteMatrix(), Nothing()))]
+Solver = Literal["auto", "block_norm", "projected_gradient"]
+SOLVERS: Mapping[str, type[Optimizer]] = {"block_norm": BlockNorm, "projected_gradient": ProjectedGradient}
 
-@dataclass(eq=False, repr=False, kw_only=True)
-class WeightsInBall(SupportEstimator):
-    """Weights of p-norm at most one."""
 
-    p: Annotated[float, Number(least=1, why="below 1 the problem is not convex")] = 2.0
-    shape: Annotated[Any, AnyOf((DefiniteMatrix(), Nothing()))] = None
-    offset: NonNegative | NonNegativeVector = 0.0
+def in_ball(model: Any, bank: Any) -> Domain:
+    """The weights are positive, and in a ball of norm p, or in an ellipsoid."""
+    if model.shape is not None:
+        return Ellipsoid(model.shape, model.offset)
+    return NormBall(norm=model.p, center=model.offset)
 
-    def check_parameters(self) -> None:
-        super().check_parameters()
-        if self.shape is not None and self.p != 2:
-            raise ValueError(
-                f"{type(self).__name__}: shape takes the place of the ball of norm p, so leave p at 2; got p={self.p}"
-            )
-        if self.solver == "block_norm" and (self.shape is not None or np.any(self.offset)):
-            raise ValueError(
-                f"{type(self).__name__}: solver='block_norm' has a formula for balls around 0 only; leave shape and "
-                "offset out, or take solver='auto'"
-            )
 
-    def _domain(self) -> Domain:
-        if self.shape is not None:
-            return Ellipsoid(self.shape, self.offset)
-        return NormBall(norm=self.p, center=self.offset)
-
-    def _optimizers(self) -> Mapping[str, type[Optimizer]]:
-        return {"block_norm": BlockNorm, "projected_gradient": ProjectedGradient}
+def _check(model: Any) -> None:
+    name = type(model).__name__
+    if model.shape is not None and model.p != 2:
+        raise ValueError(f"{name}: shape takes the place of the ball of norm p, so leave p at 2; got p={model.p}")
+    if model.solver == "block_norm" and (model.shape is not None or np.any(model.offset)):
+        raise ValueError(
+            f"{name}: solver='block_norm' has a formula for balls around 0 only; leave shape and offset out, or take "
+            "solver='auto'"
+        )
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class LpMKLClassifier(WeightsInBall, SupportClassifier):
+class LpMKLClassifier(BinaryClassifier):
     """Kernel weights of bounded p-norm and a support vector classifier, learned together.
 
     Solves min over d >= 0, |d|_p <= 1 of max over a of sum a - 1/2 a'Y K(d) Y a, 0 <= a <= C, y'a = 0, with
@@ -67,7 +72,7 @@ class LpMKLClassifier(WeightsInBall, SupportClassifier):
         The centre of the ball, |d - offset|_p <= 1, or of the ellipsoid: weights that are thought right before the data
         are seen.
     C : float > 0 or "auto", default 1.0
-        Weight of the hinge losses; "auto" takes the value of least held-out error, which ``C_`` tells.
+        Weight of the hinge losses; "auto" takes the value of least held-out error, published as ``C_``.
     fit_intercept : bool, default True
         Whether there is an intercept, and with it the equality y'a = 0.
     solver : {"auto", "block_norm", "projected_gradient"}, default "auto"
@@ -98,9 +103,24 @@ class LpMKLClassifier(WeightsInBall, SupportClassifier):
     (True, 1.0)
     """
 
+    kernels: Any = field(default=None, kw_only=False)
+    p: Norm = 2.0
+    C: PositiveOrAuto = 1.0
+    fit_intercept: bool = True
+    shape: Shape = None
+    offset: NonNegative | NonNegativeVector = 0.0
+    solver: Solver = "auto"
+    class_weight: ClassWeight = None
+    tol: Part = 1e-4
+    max_iter: Count = 1000
+    approximation: ApproximationName = None
+    rank: Rank = 256
+
+    _method: ClassVar[Method] = classifier_method(SupportMKL(in_ball, hinge_machine, SOLVERS), check=_check)
+
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class LpMKLRegressor(WeightsInBall, SupportRegressor):
+class LpMKLRegressor(KernelRegressor):
     """Kernel weights of bounded p-norm and support vector regression, learned together.
 
     Solves min over d >= 0, |d|_p <= 1 of max over b of y'b - epsilon |b|_1 - 1/2 b'K(d) b, |b| <= C, sum b = 0.
@@ -129,3 +149,19 @@ class LpMKLRegressor(WeightsInBall, SupportRegressor):
     >>> bool(model.score(X, y) > 0.4)
     True
     """
+
+    kernels: Any = field(default=None, kw_only=False)
+    p: Norm = 2.0
+    C: PositiveOrAuto = "auto"
+    epsilon: NonNegativeOrAuto = "auto"
+    fit_intercept: bool = True
+    shape: Shape = None
+    offset: NonNegative | NonNegativeVector = 0.0
+    solver: Solver = "auto"
+    tol: Part = 1e-4
+    max_iter: Count = 1000
+    verbose: Verbosity = 0
+    approximation: ApproximationName = None
+    rank: Rank = 256
+
+    _method: ClassVar[Method] = regressor_method(SupportMKL(in_ball, epsilon_machine, SOLVERS), check=_check)

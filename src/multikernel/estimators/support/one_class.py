@@ -2,25 +2,46 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Self
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Literal, Self
 
 import numpy as np
 from sklearn.base import OutlierMixin
 
 from multikernel._arrays import returned
-from multikernel._parameters import Part
+from multikernel._parameters import Count, Part, Verbosity
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
-from multikernel.estimators.protocol import Fitted, Task
-from multikernel.estimators.support.l1 import WeightsOfSumOne
-from multikernel.machines import OneClassMachine, SupportMachine
-from multikernel.optimizers import CuttingPlane, LevelMethod, Optimizer, ReducedGradient
+from multikernel.estimators.approximated import ApproximationName, Rank
+from multikernel.estimators.base import KernelEstimator
+from multikernel.estimators.binding import Training, bind_training
+from multikernel.estimators.fit import fit_model
+from multikernel.estimators.method import Method
+from multikernel.estimators.protocol import Fitted
+from multikernel.estimators.support.l1 import of_sum_one
+from multikernel.estimators.support.method import REGRESSOR_BINDING, SupportMKL
+from multikernel.machines import OneClassMachine
+from multikernel.optimizers import CuttingPlane, LevelMethod, ReducedGradient
+
+
+def _machine(model: Any) -> OneClassMachine:
+    return OneClassMachine(nu=model.nu, tol=model.tol)
+
+
+def _publish(model: Any, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
+    model.offset_ = -model.intercept_
+
+
+_PROBLEM = SupportMKL(
+    of_sum_one,
+    _machine,
+    {"reduced_gradient": ReducedGradient, "cutting_plane": CuttingPlane, "level": LevelMethod},
+)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class OneClassMKL(OutlierMixin, WeightsOfSumOne):  # type: ignore[misc]
+class OneClassMKL(OutlierMixin, KernelEstimator):  # type: ignore[misc]
     """Kernel weights of sum one and a one-class support vector machine, learned together.
 
     Solves min over d >= 0, sum d = 1 of max over a of -1/2 a'K(d) a, 0 <= a <= 1 / (nu n), sum a = 1: among all mixes
@@ -54,16 +75,18 @@ class OneClassMKL(OutlierMixin, WeightsOfSumOne):  # type: ignore[misc]
     array([ 1, -1])
     """
 
+    kernels: Any = field(default=None, kw_only=False)
     nu: Part = 0.1
+    solver: Literal["auto", "reduced_gradient", "cutting_plane", "level"] = "auto"
+    tol: Part = 1e-4
+    max_iter: Count = 1000
+    verbose: Verbosity = 0
+    approximation: ApproximationName = None
+    rank: Rank = 256
 
-    def _regularises(self) -> tuple[str, ...]:
-        return ()
-
-    def _machine(self) -> SupportMachine:
-        return OneClassMachine(nu=self.nu, tol=self.tol)
-
-    def _optimizers(self) -> Mapping[str, type[Optimizer]]:
-        return {"reduced_gradient": ReducedGradient, "cutting_plane": CuttingPlane, "level": LevelMethod}
+    _method: ClassVar[Method] = Method(
+        learn=_PROBLEM.learn, cost=_PROBLEM.cost, binding=REGRESSOR_BINDING, publish=_publish
+    )
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the kernel weights and the region; y is ignored.
@@ -76,18 +99,10 @@ class OneClassMKL(OutlierMixin, WeightsOfSumOne):  # type: ignore[misc]
         y : not used
         sample_weight : array (n,) >= 0, how much each sample counts: at most ``nu`` of the whole weight is outside
         """
-        return self._fit(X, None, sample_weight)
+        return fit_model(self, X, None, sample_weight)
 
-    def bind(self, X: Any, y: Any = None) -> tuple[KernelBank, Array]:
-        bank = self._bind_samples(X)
-        return bank, np.zeros(bank.shape[0])
-
-    def _tasks(self, target: Array, sample_weight: Array | None) -> list[Task]:
-        return [Task.of(np.arange(len(target)), target, sample_weight)]
-
-    def publish(self, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
-        super().publish(bank, fitted, single)
-        self.offset_ = -self.intercept_
+    def _bind(self, X: Any, y: Any, sample_weight: Any = None, sketch: bool = False) -> Training:
+        return bind_training(self, X, None, sample_weight, sketch)
 
     def score_samples(self, X: Any) -> Array:
         """Scores of samples, shape (len(X),); larger is more usual; X as in ``decision_function``."""

@@ -2,31 +2,92 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from typing import Annotated, cast
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Annotated, Any, ClassVar, Literal, cast
 
+from multikernel._parameters import Count, Part, Verbosity
 from multikernel._rules import Number
-from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.cost import BankCost
 from multikernel.certificate import Certificate
 from multikernel.combinations import Linear
-from multikernel.domains import Domain, EntropySimplex
-from multikernel.estimators.chosen import Samples
-from multikernel.estimators.parameters import AUTO, PositiveOrAuto
+from multikernel.domains import EntropySimplex
+from multikernel.estimators.approximated import ApproximationName, Rank
+from multikernel.estimators.classifier import BinaryClassifier
+from multikernel.estimators.method import Method
+from multikernel.estimators.parameters import AUTO, ClassWeight, NonNegativeOrAuto, PositiveOrAuto
 from multikernel.estimators.protocol import Fitted, Learned, Task
-from multikernel.estimators.support.base import SupportClassifier, SupportRegressor
+from multikernel.estimators.regressor import KernelRegressor
+from multikernel.estimators.search import Samples, Search, names_of
+from multikernel.estimators.support.method import (
+    SupportMKL,
+    classifier_method,
+    epsilon_machine,
+    regressor_method,
+    tube,
+)
 from multikernel.machines import HingeMachine
 from multikernel.observer import Observer
-from multikernel.optimizers import Optimizer
 from multikernel.problem import Problem
 from multikernel.procedures import Weights, smoothed, solved_in_own_units, support_mkl
 from multikernel.procedures.forecast import Cost, hinge
 
 
+def with_entropy(model: Any, bank: Any) -> EntropySimplex:
+    """The weights have sum one, and their entropy counts."""
+    return EntropySimplex(0.5 * model.smoothing)
+
+
+# -- classes -----------------------------------------------------------------------------------------------------------
+
+
+def without_intercept(model: Any) -> HingeMachine:
+    """The machine of the smoothed problem."""
+    return HingeMachine(C=model.C, fit_intercept=False, tol=model.tol)
+
+
+_PROBLEM = SupportMKL(with_entropy, without_intercept)
+
+
+def _learn(model: Any, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
+    domain = with_entropy(model, bank)
+    problem = Problem(bank, Linear(), without_intercept(model), domain, task.target, task.sample_weight)
+    start, variables = (warm.weights.values, warm.variables) if warm else (None, None)
+    return solved_in_own_units(problem, partial(_solve, model), start, variables, observe)
+
+
+def _solve(model: Any, problem: Problem, start: Any, warm: Any, observe: Observer) -> Learned:
+    """The weights, by the problem without an intercept; then the machine, with one where it is asked for."""
+    bank, y, sample_weight = problem.bank, problem.target, problem.sample_weight
+    machine, domain = cast(HingeMachine, problem.machine), cast(EntropySimplex, problem.domain)
+    if model.solver == "accelerated":
+        upper, smoothing = machine.program(y, sample_weight).upper, 2.0 * domain.strength
+        accelerated = smoothed(bank, y, upper, smoothing, model.tol, model.max_iter, observe=observe)
+        weights, a = cast(Weights, accelerated), accelerated.a
+    else:
+        found, dual = support_mkl(problem, model.tol, model.max_iter, start, observe, warm)
+        weights, a = _over_variables(found, model.tol), dual.warm
+    last = replace(machine, fit_intercept=model.fit_intercept)
+    gram = bank.combine(weights.values)
+    return weights, last.polished(gram, last.program(y, sample_weight), a, model.tol)
+
+
+def _over_variables(found: Weights, tol: float) -> Weights:
+    """The solution of the problem over the weights, as one of the problem over a, whose values have the other sign."""
+    if found.objective is None or found.bound is None:
+        return found
+    certificate = Certificate.gap(-found.bound, -found.objective)
+    converged = certificate.reached(tol)
+    return replace(found, objective=-found.bound, bound=-found.objective, certificate=certificate, converged=converged)
+
+
+def _cost(model: Any, bank: BankCost, task: Task) -> Cost:
+    return _PROBLEM.cost(model, bank, task) + hinge(bank)
+
+
 @dataclass(eq=False, repr=False, kw_only=True)
-class SMKLClassifier(SupportClassifier):
+class SMKLClassifier(BinaryClassifier):
     """Kernel weights by smoothed multiple kernel learning, then a support vector classifier on the weighted kernel.
 
     Solves min over 0 <= a <= C of -sum a + (s/2) log sum_k exp(a'Y K_k Y a / s), without an intercept; the weights are
@@ -40,7 +101,7 @@ class SMKLClassifier(SupportClassifier):
         By default polynomials of degrees 1 to 3, normalised, and seven Gaussians, of the gamma of ``SVC()``, 1 / (p v)
         with v the variance of all entries of the p features, and of its halves down to the 64th part.
     C : float > 0 or "auto", default 1.0
-        Weight of the hinge losses; "auto" takes the value of least held-out error, which ``C_`` tells.
+        Weight of the hinge losses; "auto" takes the value of least held-out error, published as ``C_``.
     fit_intercept : bool, default True
         Whether the support vector machine at the end has an intercept; the smoothed problem has none.
     smoothing : float > 0, default 1.0
@@ -73,55 +134,34 @@ class SMKLClassifier(SupportClassifier):
     (True, 1.0)
     """
 
+    kernels: Any = field(default=None, kw_only=False)
+    C: PositiveOrAuto = 1.0
+    fit_intercept: bool = True
     smoothing: Annotated[float, Number(above=0, why="without smoothing use L1MKLClassifier")] = 1.0
+    solver: Literal["auto", "accelerated"] = "auto"
+    class_weight: ClassWeight = None
+    tol: Part = 1e-4
+    max_iter: Count = 1000
+    approximation: ApproximationName = None
+    rank: Rank = 256
 
-    def _machine(self) -> HingeMachine:
-        """The machine of the smoothed problem, which has no intercept."""
-        return HingeMachine(C=self.C, fit_intercept=False, tol=self.tol)
-
-    def _cost(self, bank: BankCost, task: Task) -> Cost:
-        return super()._cost(bank, task) + hinge(bank)
-
-    def _solvers(self) -> tuple[str, ...]:
-        return ("auto", "accelerated")
-
-    def _domain(self) -> Domain:
-        return EntropySimplex(0.5 * self.smoothing)
-
-    def _optimizers(self) -> Mapping[str, type[Optimizer]]:
-        return {}
-
-    def _learn(self, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
-        problem = Problem(bank, Linear(), self._machine(), self._domain(), task.target, task.sample_weight)
-        start, variables = (warm.weights.values, warm.variables) if warm else (None, None)
-        return solved_in_own_units(problem, self._solve, start, variables, observe)
-
-    def _solve(self, problem: Problem, start: Array | None, warm: Array | None, observe: Observer) -> Learned:
-        """The weights, without an intercept; then the machine, with one where it is asked for."""
-        bank, y, sample_weight = problem.bank, problem.target, problem.sample_weight
-        machine, domain = cast(HingeMachine, problem.machine), cast(EntropySimplex, problem.domain)
-        if self.solver == "accelerated":
-            upper, smoothing = machine.program(y, sample_weight).upper, 2.0 * domain.strength
-            accelerated = smoothed(bank, y, upper, smoothing, self.tol, self.max_iter, observe=observe)
-            weights, a = cast(Weights, accelerated), accelerated.a
-        else:
-            found, dual = support_mkl(problem, self.tol, self.max_iter, start, observe, warm)
-            weights, a = _over_variables(found, self.tol), dual.warm
-        last, gram = replace(machine, fit_intercept=self.fit_intercept), bank.combine(weights.values)
-        return weights, last.polished(gram, last.program(y, sample_weight), a, self.tol)
+    _method: ClassVar[Method] = replace(classifier_method(_PROBLEM), learn=_learn, cost=_cost)
 
 
-def _over_variables(found: Weights, tol: float) -> Weights:
-    """The solution of the problem over the weights, as one of the problem over a, whose values have the other sign."""
-    if found.objective is None or found.bound is None:
-        return found
-    certificate = Certificate.gap(-found.bound, -found.objective)
-    converged = certificate.reached(tol)
-    return replace(found, objective=-found.bound, bound=-found.objective, certificate=certificate, converged=converged)
+# -- numbers -----------------------------------------------------------------------------------------------------------
+
+
+def _rules(model: Any, whole: Samples) -> dict[str, float]:
+    if AUTO.accepts(model.smoothing):
+        return {"smoothing": whole.spread**2 / whole.size, **tube(model, whole)}
+    return tube(model, whole)
+
+
+_NUMBERS = SupportMKL(with_entropy, epsilon_machine)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class SMKLRegressor(SupportRegressor):
+class SMKLRegressor(KernelRegressor):
     """Kernel weights by smoothed multiple kernel learning, together with support vector regression.
 
     Solves min over d >= 0, sum d = 1 of (s/2) sum_k d_k log d_k + max over b of y'b - epsilon |b|_1 - 1/2 b'K(d) b,
@@ -135,8 +175,8 @@ class SMKLRegressor(SupportRegressor):
     fit_intercept : bool, default True
         Whether there is an intercept, and with it the equality sum b = 0.
     smoothing : float > 0 or "auto", default "auto"
-        s, in units of b'K_k b. "auto" is the variance of the target over the mean self-value of the kernels, which
-        ``smoothing_`` tells.
+        s, in units of b'K_k b. "auto" is the variance of the target over the mean self-value of the kernels, published
+        as ``smoothing_``.
     solver : {"auto"}
         An interior point method over weights and support vectors together.
     kernels : as in L1MKLRegressor
@@ -158,17 +198,24 @@ class SMKLRegressor(SupportRegressor):
     (True, True)
     """
 
+    kernels: Any = field(default=None, kw_only=False)
+    C: PositiveOrAuto = "auto"
+    epsilon: NonNegativeOrAuto = "auto"
     smoothing: PositiveOrAuto = "auto"
+    fit_intercept: bool = True
+    solver: Literal["auto"] = "auto"
+    tol: Part = 1e-4
+    max_iter: Count = 1000
+    verbose: Verbosity = 0
+    approximation: ApproximationName = None
+    rank: Rank = 256
 
-    def _regularises(self) -> tuple[str, ...]:
-        return (*super()._regularises(), "smoothing")
-
-    def _by_rule(self, whole: Samples) -> dict[str, float]:
-        rule = {"smoothing": whole.spread**2 / whole.size} if AUTO.accepts(self.smoothing) else {}
-        return super()._by_rule(whole) | rule
-
-    def _domain(self) -> Domain:
-        return EntropySimplex(0.5 * self.smoothing)
-
-    def _optimizers(self) -> Mapping[str, type[Optimizer]]:
-        return {}
+    _method: ClassVar[Method] = regressor_method(
+        _NUMBERS,
+        search=Search(
+            names=names_of("C", "epsilon", "smoothing"),
+            candidates=_NUMBERS.candidates,
+            rules=_rules,
+            by_rule=("epsilon", "smoothing"),
+        ),
+    )

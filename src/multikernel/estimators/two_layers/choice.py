@@ -14,8 +14,8 @@ from sklearn.base import is_classifier
 from multikernel._typing import Array
 from multikernel._warnings import keeping
 from multikernel._workers import time_is_up, warn_of_cut_choice
-from multikernel.estimators.chosen import Samples, at_candidate, best_place, folds_of, roughly, with_numbers
 from multikernel.estimators.parameters import AUTO
+from multikernel.estimators.search import Samples, at_candidate, best_place, folds_of, roughly, with_parameters
 
 LAYERS = ("linear", "polynomial", "gaussian")
 
@@ -28,9 +28,9 @@ def chosen_layer(model: Any, whole: Samples) -> dict[str, Any]:
     model : an estimator whose ``second`` is "auto"
     whole : the training samples
     """
-    learn, losses, ridges = type(model)._learn, dict[str, Array](), dict[str, float]()
+    learn, losses, ridges = model._method.learn, dict[str, Array](), dict[str, float]()
     for name in LAYERS:
-        each = with_numbers(model, second=name)
+        each = with_parameters(model, second=name)
         if AUTO.accepts(each.alpha):
             each = at_candidate(each, "alpha", whole, best_place(each, "alpha", learn, whole))
         ridges[name] = each.alpha
@@ -52,7 +52,7 @@ def _plainly_best(losses: dict[str, Array]) -> str:
 
 def _losses(model: Any, learn: Any, whole: Samples) -> Array:
     """The weighted losses of the samples, each by the model of a fold that it is not in; infinite where a fit fails."""
-    rough, found = roughly(with_numbers(model, class_weight=None)), [np.zeros(1)]
+    rough, found = roughly(with_parameters(model, class_weight=None)), [np.zeros(1)]
     for train, test in folds_of(whole, is_classifier(model)):
         try:
             keeping(

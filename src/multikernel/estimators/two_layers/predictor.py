@@ -63,7 +63,9 @@ class TwoLayerPredictor(Predictor):
         return product(self.second(self.first_layer(bank), self.outputs), self.coef.T) + self.intercept
 
     def contributions(self, bank: KernelBank) -> Array:
-        raise ValueError("the second layer is no sum of what kernels add: first_layer(X) tells what each of them says")
+        raise ValueError(
+            "the second layer is no sum of what kernels add: first_layer(X) returns the function of each of them"
+        )
 
     @property
     def functions(self) -> tuple[TwoLayerPredictor, ...]:

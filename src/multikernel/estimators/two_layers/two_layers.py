@@ -1,18 +1,164 @@
-"""Kernel machines with two layers, the second one linear, polynomial or Gaussian."""
+"""Kernel machines with two layers, the second one linear, polynomial or Gaussian: a regressor and a classifier."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import ClassVar
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, ClassVar, Literal, cast
 
-from multikernel.estimators.classifier import WeightedClassifier
-from multikernel.estimators.regressor import WeightedRegressor
-from multikernel.estimators.ridge_model import RidgeRegressor
-from multikernel.estimators.two_layers.base import TwoLayers
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from multikernel._linalg import as_columns
+from multikernel._parameters import Count, Part, Positive, Power, Seed, Starts, Verbosity
+from multikernel._typing import Array
+from multikernel.banks import KernelBank
+from multikernel.banks.threads import one_blas_thread
+from multikernel.estimators.binding import Binding, double_precision
+from multikernel.estimators.classifier import BinaryClassifier
+from multikernel.estimators.method import Method
+from multikernel.estimators.parameters import AUTO, ClassWeight, PositiveOrAuto
+from multikernel.estimators.posterior import Posterior, alpha_of, posed
+from multikernel.estimators.protocol import Fitted, Learned, Task
+from multikernel.estimators.ridge_model import RidgeModel, RidgeRegressor
+from multikernel.estimators.search import Samples, Search, names_of
+from multikernel.estimators.targets import binary_tasks
+from multikernel.estimators.two_layers.choice import chosen_layer
+from multikernel.estimators.two_layers.predictor import TwoLayerPosterior, TwoLayerPredictor, TwoLayerPredictors
+from multikernel.kernels import KernelFamily, polynomials, rbf_grid
+from multikernel.observer import Observer
+from multikernel.procedures.two_layers import LayerWeights, SecondLayer, two_layers
+
+_RIDGES = np.geomspace(1e3, 1e-4, 15)  # of a kernel whose mean self-value is 1
+
+
+# -- learning ----------------------------------------------------------------------------------------------------------
+
+
+def _default_kernels(model: Any) -> KernelFamily:
+    return rbf_grid(np.logspace(-2, 0, 5)) + polynomials((1,))
+
+
+def _candidates(model: Any, name: str, whole: Samples) -> Array:
+    return _RIDGES
+
+
+def _rules(model: Any, whole: Samples) -> dict[str, Any]:
+    return chosen_layer(model, whole) if AUTO.accepts(model.second) else {}
+
+
+def _learn(model: Any, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer) -> Learned:
+    samples = Samples(bank, task.target, task.sample_weight)
+    mean = np.average(task.target, axis=0, weights=task.sample_weight) if model.fit_intercept else 0.0
+    unit, size = samples.spread, samples.size
+    seed = int(check_random_state(model.random_state).randint(np.iinfo(np.int32).max))
+    scaled = bank.scaled(np.full(len(bank), 1.0 / size))
+    second = SecondLayer(cast(Any, model.second), int(model.degree))
+    y, limits = (task.target - mean) / unit, (model.tol, model.max_iter, model.n_init, seed)
+    with one_blas_thread(len(y)):
+        weights, dual = two_layers(
+            scaled, y, second, model.alpha, model.beta, *limits, observe, weight=task.sample_weight
+        )
+    return replace(weights, first=weights.first / size), replace(
+        dual, coef=unit * dual.coef, intercept=_intercept_of(mean, task)
+    )
+
+
+def _intercept_of(mean: Any, task: Task) -> Any:
+    """A float, or for several targets an array."""
+    return float(mean) if task.target.ndim == 1 else np.full(task.target.shape[1], mean, dtype=float)
+
+
+# -- after fitting -----------------------------------------------------------------------------------------------------
+
+
+def _predictor_of(model: Any, bank: KernelBank, fitted: Sequence[Fitted]) -> TwoLayerPredictor | TwoLayerPredictors:
+    n, reference = bank.shape[1], bank.reference()
+    functions = []
+    for each in fitted:
+        found = cast(LayerWeights, each.weights)
+        first = np.zeros((n, len(bank)))
+        first[each.rows] = found.first
+        second = SecondLayer(cast(Any, _known_second(model, each)), int(model.degree))
+        coef, intercept = as_columns(each.solution.coef).T, np.atleast_1d(each.solution.intercept)
+        functions.append(TwoLayerPredictor(reference, np.arange(n), n, first, found.outputs, second, coef, intercept))
+    return functions[0] if len(functions) == 1 else TwoLayerPredictors(tuple(functions))
+
+
+def _known_second(model: Any, fitted: Fitted) -> str:
+    return str(fitted.numbers.get("second", model.second))
+
+
+def _publish(model: Any, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
+    model.predictor_ = _predictor_of(model, bank, fitted)
+
+
+def _posterior(model: Any, bank: KernelBank, fitted: Sequence[Fitted]) -> Posterior:
+    problems = tuple(posed(model, each) for each in fitted)
+    return TwoLayerPosterior(problems, model.fit_intercept, bank.shape[0], model.predictor_)
+
+
+_SHARED: dict[str, Any] = {
+    "learn": _learn,
+    "binding": Binding(default_kernels=_default_kernels, precision=double_precision),  # roots of the kernels are taken
+    "search": Search(names=names_of("second", "alpha"), candidates=_candidates, rules=_rules),
+    "publish": _publish,
+    "ridge": alpha_of,
+    "posterior": _posterior,
+}
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class TwoLayerRegressor(TwoLayers, RidgeRegressor, WeightedRegressor):
+class TwoLayerModel(RidgeModel):
+    """The parameters of the regressor and of the classifier, and the layers of a fitted model."""
+
+    kernels: Any = field(default=None, kw_only=False)
+    second: Literal["auto", "linear", "polynomial", "gaussian"] = "auto"
+    degree: Power = 2
+    alpha: PositiveOrAuto = "auto"
+    beta: Positive = 0.1
+    fit_intercept: bool = True
+    tol: Part = 1e-3
+    max_iter: Count = 2000
+    n_init: Starts = 1
+    random_state: Seed = None
+    verbose: Verbosity = 0
+
+    def first_layer(self, X: Any) -> Array:
+        """f1(x) = (g_1(x), .., g_m(x)) of every sample: shape (len(X), m), or (len(X), m, problems) for several.
+
+        Parameters
+        ----------
+        X : samples like those of ``fit``; with ``kernels="precomputed"`` matrices (m, len(X), n_train)
+        """
+        check_is_fitted(self)
+        predictor = cast(TwoLayerPredictor | TwoLayerPredictors, self.predictor_)
+        return np.concatenate([predictor.first_layer(bank) for bank in self.banks(X)])
+
+    def kernel(self, X: Any, Z: Any = None) -> Array:
+        """The learned kernel k2(f1(x), f1(z)), shape (len(X), len(Z)); of several problems the mean.
+
+        Parameters
+        ----------
+        X, Z : as for ``first_layer``; Z is X by default
+        """
+        one = self.first_layer(X)
+        other = one if Z is None else self.first_layer(Z)
+        return cast(TwoLayerPredictor | TwoLayerPredictors, self.predictor_).kernel(one, other)
+
+    def kernel_matrix(self, X: Any, Z: Any = None) -> Array:
+        """The learned kernel, as ``kernel`` returns it.
+
+        Parameters
+        ----------
+        X, Z : as for ``first_layer``; Z is X by default
+        """
+        return self.kernel(X, Z)
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class TwoLayerRegressor(TwoLayerModel, RidgeRegressor):
     """A function of functions: one in the space of each kernel, and a second layer on their values.
 
     Solves
@@ -36,11 +182,12 @@ class TwoLayerRegressor(TwoLayers, RidgeRegressor, WeightedRegressor):
         By default Gaussians of five widths and the linear kernel, on all features, which should be standardised.
     second : {"auto", "linear", "polynomial", "gaussian"}, default "auto"
         k2(z, w) = z'w, (1 + z'w)^degree or exp(-|z - w|^2 / 2); "auto" takes the one of least held-out error, the
-        linear one unless another is better by more than a standard error, and ``second_`` tells which.
+        linear one unless another is better by more than a standard error, and the one taken is published as
+        ``second_``.
     degree : int, default 2
         Of the polynomial.
     alpha : float > 0 or "auto", default "auto"
-        The ridge of the second layer; "auto" takes the value of least held-out error, which ``alpha_`` tells.
+        The ridge of the second layer; "auto" takes the value of least held-out error, published as ``alpha_``.
     beta : float > 0, default 0.1
         The ridge of the first layer.
     fit_intercept : bool, default True
@@ -69,6 +216,7 @@ class TwoLayerRegressor(TwoLayers, RidgeRegressor, WeightedRegressor):
     intercept_ : float or array (t,)
     objective_ : float, in the units above
     stationarity_ : float, the gain that the slope of the objective promises where only beta curves it, relative to it
+    certificate_ : Certificate, its ``kind`` and its ``value``; ``duality_gap_`` or ``stationarity_`` is that value
     converged_ : bool, whether ``stationarity_`` is at most ``tol``
     n_iter_ : int
     history_ : list, the stationarity along the way
@@ -89,11 +237,11 @@ class TwoLayerRegressor(TwoLayers, RidgeRegressor, WeightedRegressor):
     (True, (200, 3))
     """
 
-    _multi_target: ClassVar[bool] = True
+    _method: ClassVar[Method] = Method(several_targets=True, **_SHARED)
 
 
 @dataclass(eq=False, repr=False, kw_only=True)
-class TwoLayerClassifier(TwoLayers, WeightedClassifier):
+class TwoLayerClassifier(TwoLayerModel, BinaryClassifier):
     """Classification by a function of functions: one in the space of each kernel, and a second layer on their values.
 
     The labels are -1 and +1, the problem of ``TwoLayerRegressor`` is solved for them, and the sign decides. Of more
@@ -128,4 +276,6 @@ class TwoLayerClassifier(TwoLayers, WeightedClassifier):
     (True, True)
     """
 
-    _squared_losses: ClassVar[bool] = True
+    class_weight: ClassWeight = None
+
+    _method: ClassVar[Method] = Method(tasks=binary_tasks, squared_losses=True, **_SHARED)

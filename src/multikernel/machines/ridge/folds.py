@@ -20,13 +20,13 @@ import numpy as np
 from scipy import linalg
 from scipy.linalg import blas
 
-from multikernel._cholesky import factor_of, solved
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.banks import DenseGram, Gram
 from multikernel.machines.base import DualSolution
 from multikernel.machines.ridge.solved import ACCURATE, Solved
 from multikernel.machines.ridge.spectrum import spectrum
+from multikernel.numerics.cholesky import factor_of, solved
 
 # Measured costs, half a matrix product being 1: the first three times n^3, of blocks times w^2 n.
 _EIGENVECTORS, _TRIDIAGONAL, _FACTOR, _BLOCK = 11.0, 4.5, 0.9, 1.6

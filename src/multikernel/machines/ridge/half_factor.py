@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import lapack
 
-from multikernel._cholesky import factorise_halves
 from multikernel._typing import Array
+from multikernel.numerics.cholesky import factorise_halves
 
 
 def space(n: int) -> Array:

@@ -17,9 +17,9 @@ from functools import cached_property
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
 
-from multikernel._cholesky import cholesky, solved
 from multikernel._linalg import product
 from multikernel._typing import Array
+from multikernel.numerics.cholesky import cholesky, solved
 
 
 @dataclass(frozen=True, eq=False)

@@ -13,9 +13,9 @@ from __future__ import annotations
 import numpy as np
 from scipy.linalg import blas
 
-from multikernel._cholesky import factorise, solved
 from multikernel._typing import Array
 from multikernel.machines.support.program import SupportProgram, equality_multiplier
+from multikernel.numerics.cholesky import factorise, solved
 
 _JITTER = 1e-12  # of the largest self-value, added to the diagonal of a matrix that may be singular
 _MORE = (1.0, 1e2, 1e4, 1e6)  # times the jitter, in turn, until the factorisation succeeds

@@ -19,27 +19,31 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 
 import numpy as np
-from scipy.linalg import LinAlgError, blas
+from scipy.linalg import blas
 
-from multikernel._cholesky import cholesky, solved
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.machines.base import DualSolution, out_of_time
 from multikernel.machines.support.certified import solution, value_floor
 from multikernel.machines.support.coefficients import central, feasible, fitting
-from multikernel.machines.support.point import Point
 from multikernel.machines.support.program import SupportProgram
 from multikernel.machines.support.settled import at_bounds, settled
+from multikernel.numerics.cholesky import cholesky, solved
+from multikernel.numerics.interior_point import (
+    FIRST_INSIDE,
+    NEGLIGIBLE_STEP,
+    PINNED,
+    BarrierPoint,
+    NewtonSystem,
+    Targets,
+    advance,
+)
 
 _STEPS = 100  # of the interior point method at most: it needs some twenty
-_STAY = 0.995  # the part of the way to the boundary that a step may go
-_SHORT = 1e-6  # a step of this length leads nowhere: rounding has the better of the system
 _NOTHING = 1e-2  # of the gap asked for: a smaller sum of complementarity products promises no smaller gap
-_PINNED = 1e-12  # where all slacks are below this part of the largest variable there is one feasible point
-_INSIDE = 0.01  # of the middle of a bounded box: the first variables are not nearer to zero
 _ROUNDS = 5  # of settling
 
 
@@ -117,26 +121,18 @@ class FactoredProgram:
     def _pinned(self) -> bool:
         """Whether the sum of the coefficients leaves one feasible point."""
         a = np.minimum(central(self.program), self.program.upper)
-        return bool((self.program.upper - a).max() <= _PINNED * a.max())
+        return bool((self.program.upper - a).max() <= PINNED * a.max())
 
-    def _path(self) -> Iterator[Point]:
+    def _path(self) -> Iterator[BarrierPoint]:
         """Points nearer and nearer to the optimum, until rounding keeps the steps from leading anywhere."""
-        point, length = self._first(), 1.0
+        point = self._first()
         for _ in range(_STEPS):
             yield point
-            try:
-                system = _System(self, point)
-                predictor = system.step(0.0)
-                predicted = point.moved(predictor, point.longest(predictor)).mu
-                step = system.step((predicted / point.mu) ** 3 * point.mu, predictor)
-            except LinAlgError:
+            length, point = advance(point, partial(_System, self, point))
+            if length < NEGLIGIBLE_STEP:
                 return
-            length = min(1.0, _STAY * point.longest(step))
-            if length < _SHORT:
-                return
-            point = point.moved(step, length)
 
-    def _first(self) -> Point:
+    def _first(self) -> BarrierPoint:
         """Inside the box, where the linear and the quadratic part agree if that is not too near zero; F_a is zero."""
         program, none = self.program, np.empty(0)
         a = self._middle()
@@ -144,9 +140,9 @@ class FactoredProgram:
         linear, quadratic = float(np.abs(program.linear) @ a), float(w @ w) + program.cost(a)
         bounded = np.isfinite(program.upper)
         if program.total == 0.0 and quadratic > 0.0:
-            a = a * min(max(linear / quadratic, _INSIDE if bounded.any() else 0.0), 1.0)
+            a = a * min(max(linear / quadratic, FIRST_INSIDE if bounded.any() else 0.0), 1.0)
         below, above, c = fitting(program, a, self.values(program.coef(a)))
-        return Point(a, program.upper - a, below, above, c, none, none, 0.0)
+        return BarrierPoint(a, program.upper - a, below, above, c, none, none, 0.0)
 
     def _middle(self) -> Array:
         """The middle of the box, whatever its size."""
@@ -155,16 +151,16 @@ class FactoredProgram:
         return size * central(replace(self.program, upper=upper / size, total=self.program.total / size))
 
 
-class _System:
+class _System(NewtonSystem):
     """The linear system at one point: factored once, solved for several right-hand sides."""
 
-    def __init__(self, of: FactoredProgram, at: Point) -> None:
+    def __init__(self, of: FactoredProgram, at: BarrierPoint) -> None:
         self.program, self.at, program = of.program, at, of.program
         f = of.values(program.coef(at.a))
         slope = program.linear - program.ridge * at.a - program.sign * (f + at.intercept)[program.sample]
         self.F_a = slope + at.below - at.above
         self.F_b = float(program.sign @ at.a) - program.total
-        self.theta = program.ridge + at.below / at.a + at.above / at.slack
+        self.theta = at.curvature(program.ridge)
         D = (1.0 / self.theta).reshape(-1, program.n).sum(axis=0)
         self.G = np.column_stack([of.G, np.ones(program.n)]) if program.intercept else of.G
         scaled = np.sqrt(D)[:, None] * self.G
@@ -175,24 +171,12 @@ class _System:
         self.scale = 1.0 / np.sqrt(M.diagonal())
         self.factor = cholesky(M * self.scale[:, None] * self.scale)
 
-    def step(self, mu: float, predictor: Point | None = None) -> Point:
-        """The step towards mu; a predictor corrects for the second order of the complementarity products."""
-        at, program, p = self.at, self.program, predictor
-        below = mu - (p.a * p.below if p else 0.0)
-        above = np.where(np.isfinite(at.slack), mu + (p.a * p.above if p else 0.0), 0.0)
-        r = self.F_a + (below / at.a - at.below) - (above / at.slack - at.above)
+    def step(self, mu: float, predictor: BarrierPoint | None = None) -> BarrierPoint:
+        program, targets = self.program, Targets.of(self.at, mu, predictor)
+        r = targets.slope(self.F_a)
         right = product(self.G.T, program.coef(r / self.theta))
         if program.intercept:
             right[-1] += self.F_b
         x = self.scale * solved(self.factor, self.scale * right)
         da = (r - program.sign * product(self.G, x)[program.sample]) / self.theta
-        return Point(
-            a=da,
-            slack=-da,
-            below=below / at.a - at.below - at.below / at.a * da,
-            above=above / at.slack - at.above + at.above / at.slack * da,
-            intercept=float(x[-1]) if program.intercept else 0.0,
-            delta=np.empty(0),
-            reduced_cost=np.empty(0),
-            multiplier=0.0,
-        )
+        return targets.step(da, float(x[-1]) if program.intercept else 0.0)

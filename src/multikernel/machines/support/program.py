@@ -21,9 +21,10 @@ from functools import cached_property
 
 import numpy as np
 
+from multikernel._floats import EPS, TINY
 from multikernel._typing import Array
+from multikernel.duality import fall_in_box, form_rounding
 
-_EPS, _TINY = float(np.finfo(float).eps), float(np.finfo(float).tiny)
 _SNAP = 1e-9  # of a variable's range: what an interior point method leaves between a variable and its bound
 
 
@@ -113,11 +114,7 @@ class SupportProgram:
     def gap(self, a: Array, f: Array, intercept: float) -> float:
         """Primal value at f = K b and the intercept minus dual value at a >= 0, without cancellation."""
         slope = self.linear - self.sign * (f + intercept)[self.sample] - self.ridge * a
-        bound = np.where(slope > 0.0, self.upper, 0.0) - a
-        if not self.ridged:
-            return self.scale * float(slope @ bound)
-        step = np.where(slope > 0.0, np.minimum(slope / self.ridge, bound), np.maximum(slope / self.ridge, bound))
-        return self.scale * float(step @ (slope - 0.5 * self.ridge * step))
+        return self.scale * fall_in_box(-slope, a, 0.0, self.upper, self.ridge if self.ridged else 0.0)
 
     def hidden(self, a: Array, f: Array, intercept: float, sizes: Array) -> float:
         """How much of the gap rounding may hide: the last digits of what values are sums of.
@@ -127,7 +124,7 @@ class SupportProgram:
         reach = float(sizes @ np.abs(self.coef(a)))
         slope = self.linear - self.sign * (f + intercept)[self.sample] - self.ridge * a
         sums = sizes * reach + np.where(f == 0.0, 0.0, np.abs(f) + abs(intercept))
-        error = _EPS * (sums[self.sample] + np.abs(slope))
+        error = EPS * (sums[self.sample] + np.abs(slope))
         room = np.where(slope > 0.0, self.upper - a, a)
         if not self.ridged:
             part = np.where(np.abs(slope) <= error, self.upper, room)
@@ -144,13 +141,12 @@ class SupportProgram:
         size = float(a.sum())
         if not self.intercept or size == 0.0:
             return 0.0
-        excess = abs(float(self.sign @ a) - self.total) + _EPS * size
+        excess = abs(float(self.sign @ a) - self.total) + EPS * size
         return excess * (abs(intercept) + float(a @ np.abs(slope)) / size)
 
     def rounding(self, a: Array, sizes: Array) -> float:
         """How much of the dual value at a rounding may hide; ``sizes`` are the roots of K_ii."""
-        reach = float(sizes @ np.abs(self.coef(a)))
-        return self.scale * _EPS * (reach * reach + float(np.abs(self.linear) @ a))  # reach**2 would raise, not be inf
+        return self.scale * (float(form_rounding(self.coef(a), sizes)) + EPS * float(np.abs(self.linear) @ a))
 
     def best_intercept(self, f: Array) -> float:
         """The intercept that makes the primal smallest at the function values f: a convex function of one number.
@@ -229,5 +225,5 @@ def equality_multiplier(t: Array, low: Array, high: Array, ridge: float | Array,
         return float(0.5 * (events[k] + events[last]))
     if k == 0:
         return float(events[0])
-    step = (total - sums[k - 1]) * least / max(growing[k - 1], _TINY)
+    step = (total - sums[k - 1]) * least / max(growing[k - 1], TINY)
     return float(max(events[k - 1] - step, events[k]))

@@ -27,19 +27,18 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.domains import NormBall
+from multikernel.numerics.trust_region import descend_in_ball, minimise_in_ball
 from multikernel.optimizers.base import Optimizer, Search
 from multikernel.optimizers.needs import need_power_of_sum, need_ridge, need_sphere
 from multikernel.optimizers.ridge.curvature import Map, hessian, hessian_product
-from multikernel.optimizers.ridge.trust_region import descend_in_ball, minimise_in_ball
 from multikernel.optimizers.state import Proposal, State
 from multikernel.problem import Evaluation, Problem
+from multikernel.tuning import HESSIAN_WEIGHTS, HESSIAN_WEIGHTS_CUBIC
 
-_INSIDE = 0.5  # of their mean is added to the x_k of a start with weights of zero, which may have no gradient
-_EXACT = 1000  # parameters up to which the second derivatives are a matrix
-_EXACT_CUBES = 100  # the same from degree 3 on, where every entry of the matrix is a pass over pairs of samples
-_FLAT = 1e-10  # of the gradient: where no more of it lies in the sphere, the point is stationary
-_ROUNDING = 1e-13  # of the value: smaller decreases are rounding
-_FIRST = 0.25  # of the radius of the ball: that of the first trust region
+_ADDED_TO_ZERO = 0.5  # of their mean is added to the x_k of a start with weights of zero, which may have no gradient
+_STATIONARY = 1e-10  # of the gradient: where no more of it lies in the sphere, the point is stationary
+_VALUE_ROUNDING = 1e-13  # of the value: smaller decreases are rounding
+_FIRST_RADIUS = 0.25  # of the radius of the ball: that of the first trust region
 _ACCEPTED, _POOR, _GOOD = 0.1, 0.25, 0.75  # ratios of the decrease to that of the model: taken, shorter, longer
 
 
@@ -83,15 +82,15 @@ class SphereTrustRegion(Optimizer):
         x = np.abs(theta - ball.offset(problem.size))
         if not x.any():
             return problem.start()
-        return _brought_back(ball, x if (theta > 0).all() else x + _INSIDE * x.mean())
+        return _brought_back(ball, x if (theta > 0).all() else x + _ADDED_TO_ZERO * x.mean())
 
     def search(self, problem: Problem, state: State) -> Search:
         ball = need_sphere(self, problem)
         if ball.radius == 0.0:
             return
-        reach, longest = _FIRST * ball.radius, 0.5 * np.pi * ball.radius
+        reach, longest = _FIRST_RADIUS * ball.radius, 0.5 * np.pi * ball.radius
         at, local = state.latest, _Local.of(problem, ball, state.latest)
-        while np.linalg.norm(local.slope) > _FLAT * np.linalg.norm(at.gradient):
+        while np.linalg.norm(local.slope) > _STATIONARY * np.linalg.norm(at.gradient):
             step = local.step(reach)
             predicted, size = local.decrease(step), float(np.linalg.norm(step))
             theta = _brought_back(ball, local.x + step)
@@ -99,7 +98,7 @@ class SphereTrustRegion(Optimizer):
                 return
             state = yield Proposal(theta)
             found = state.latest
-            if predicted <= _ROUNDING * abs(at.value) + (at.upper - at.value) + (found.upper - found.value):
+            if predicted <= _VALUE_ROUNDING * abs(at.value) + (at.upper - at.value) + (found.upper - found.value):
                 if not np.linalg.norm(_slope(ball, found)) < 0.5 * np.linalg.norm(local.slope):
                     return
                 ratio = 1.0
@@ -134,7 +133,9 @@ class _Local:
     def of(cls, problem: Problem, ball: NormBall, at: Evaluation) -> _Local:
         x, slope = _x(ball, at), _slope(ball, at)
         unit, curved = x / np.linalg.norm(x), -float(x @ at.gradient) / ball.radius / ball.radius
-        if problem.size <= (_EXACT if need_power_of_sum("SphereTrustRegion", problem) <= 2 else _EXACT_CUBES):
+        if problem.size <= (
+            HESSIAN_WEIGHTS if need_power_of_sum("SphereTrustRegion", problem) <= 2 else HESSIAN_WEIGHTS_CUBIC
+        ):
             R = _without(_without(hessian(problem, at), unit).T, unit)
             R.flat[:: len(R) + 1] += curved
             return cls(x, slope, partial(np.matmul, R), partial(minimise_in_ball, R, slope))

@@ -34,11 +34,14 @@ import numpy as np
 from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.domains import Domain, NormBall, Orthant, Product
+from multikernel.duality import lost_by_multiple
 from multikernel.machines import Machine, RidgeMachine, SupportMachine
 from multikernel.problem import Evaluation, Problem
 from multikernel.procedures.hidden_convexity.separable import PowerSum
 
-_NOTHING = 1e-50  # of the largest weight: at a smaller one floating point knows no tangent, as there is none at zero
+_UNDEFINED_TANGENT = (
+    1e-50  # of the largest weight: at a smaller one floating point knows no tangent, as there is none at zero
+)
 _FLOOR = 1e-8  # of the largest weight: where the tangent is taken in place of such a weight
 
 
@@ -99,7 +102,7 @@ class HiddenConvexProblem(Problem):
         """
         powers = self.combination.powers(self.bank)
         x = at.theta if x is None else x
-        bare = (powers > 1.0) & (x <= _NOTHING * float(x.max()))
+        bare = (powers > 1.0) & (x <= _UNDEFINED_TANGENT * float(x.max()))
         if bare.any():
             x = np.where(bare, _FLOOR * float(x.max()) or 1.0, x)
         A = at.dual.factor
@@ -132,7 +135,7 @@ class HiddenConvexProblem(Problem):
             case NormBall() | Product() as ball if value <= 0.0 or not isinstance(self.machine, RidgeMachine):
                 return value - max(rest + _largest(ball, c, powers), 0.0)
             case NormBall() | Product() as ball:
-                return value**2 / (value + max(rest + _largest(ball, c, powers), 0.0))
+                return value - lost_by_multiple(value, rest + _largest(ball, c, powers))
             case Orthant() as orthant if value > 0.0:
                 best = value / max(value + rest, 0.5 * value)  # without the penalty; alpha |A|^2 = value + rest
                 return max(_penalised(orthant, value, rest, c, powers, s) for s in (1.0, best))

@@ -21,14 +21,14 @@ from multikernel.optimizers import Optimizer, Result
 from multikernel.problem import Problem
 from multikernel.procedures.hidden_convexity.bound import HiddenConvexProblem
 
-_PASSES = 20  # over the kernels, for a better tangent
-_ROUNDS = 3  # of leaving a stationary point
+_TANGENTS = 20  # over the kernels, for a better tangent
+_RESTARTS = 3  # of leaving a stationary point
 
 
 def proved(problem: Problem, optimizer: Optimizer, start: Array, observe: Observer) -> Result:
     """The optimizer's result; where its gap is open, with a better bound, or from a point further on."""
     result = optimizer.minimise(problem, start, None, observe)
-    for _ in range(_ROUNDS):
+    for _ in range(_RESTARTS):
         if (
             result.converged
             or time_is_up()
@@ -54,7 +54,7 @@ def _sharpened(problem: HiddenConvexProblem, result: Result, tol: float) -> tupl
     like a power iteration. They need not start exactly: errors of small weights in the result vanish on the way.
     """
     at, x, bound = result.evaluation, result.theta, result.bound
-    for _ in range(_PASSES):
+    for _ in range(_TANGENTS):
         q = problem.combination.pullback(problem.bank, x, at.dual.factor)
         x = problem.domain.maximiser(q)
         if not problem.domain.constrained and x.any():  # a penalty alone does not tell the size of the weights

@@ -19,10 +19,10 @@ import numpy as np
 from scipy.optimize import brentq
 from scipy.special import logsumexp
 
+from multikernel._floats import EPS
 from multikernel._typing import Array
 
-_EPS = float(np.finfo(float).eps)
-_STEPS = 100  # of Newton's method at most; some six are the rule
+_MOST_STEPS = 100  # of Newton's method at most; some six are the rule
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,13 +54,13 @@ class PowerSum:
 
         # at the maximum t q = sum_k (slope in delta_k) delta_k, and delta_k <= 1
         high = np.log(float((self.c * self.p * (self.o + 1.0) ** (self.p - 1.0)).sum()))
-        first = np.log(8.0 * _EPS * end) if end > 0.0 else -np.inf
+        first = np.log(8.0 * EPS * end) if end > 0.0 else -np.inf
         low, width = max(high - 1.0, first), 1.0
         while excess(low) < 0.0:
             if low == first:
                 return self.dual(end + float(np.exp(low)))
             high, low, width = low, max(low - width, first), 2.0 * width
-        log = brentq(excess, low, high, xtol=1e-13, rtol=4.0 * _EPS) if excess(high) < 0.0 else high
+        log = brentq(excess, low, high, xtol=1e-13, rtol=4.0 * EPS) if excess(high) < 0.0 else high
         return self.dual(end + float(np.exp(log)))
 
     def dual(self, t: float) -> float:
@@ -96,10 +96,10 @@ def _root(log: Array, p: Array, q: float) -> Array:
     if (p == q).all():
         return log / q - np.log(-np.expm1(log / q))
     u = log / q
-    for _ in range(_STEPS):
+    for _ in range(_MOST_STEPS):
         soft = np.logaddexp(0.0, u)
         step = (log - q * u + p * soft) / (q - p * np.exp(u - soft))
         u = u + step
-        if (np.abs(step) <= 4.0 * _EPS * np.maximum(1.0, np.abs(u))).all():
+        if (np.abs(step) <= 4.0 * EPS * np.maximum(1.0, np.abs(u))).all():
             break
     return u

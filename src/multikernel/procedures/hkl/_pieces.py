@@ -8,8 +8,10 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
+from multikernel.tuning import HKL_STRETCH
+
 _FAST = {"reassoc", "contract", "nsz"}
-_STRETCH = 1024  # entries worked on at a time: they and those of some twenty kernels stay in the cache
+
 
 OUT, FACTOR, FREE = 0, 1, 2  # roles of a base kernel in a piece
 
@@ -21,10 +23,10 @@ def split(K, M, c, roles, out, first, last):  # type: ignore[no-untyped-def]
     With u the product of M and of the factors, out[s, i] = <u k_i prod_{l > i free} (1 + c k_l)> and out[s, p] = <u>.
     """
     p, N = K.shape
-    buffer = np.empty(_STRETCH)
+    buffer = np.empty(HKL_STRETCH)
     out[first:last] = 0.0
-    for start in range(0, N, _STRETCH):
-        stop = min(start + _STRETCH, N)
+    for start in range(0, N, HKL_STRETCH):
+        stop = min(start + HKL_STRETCH, N)
         v = buffer[: stop - start]
         for s in range(first, last):
             v[:] = M[start:stop]

@@ -19,12 +19,10 @@ import numpy as np
 
 from multikernel._typing import Array
 from multikernel.banks.packed import PackedBank
-from multikernel.procedures.hkl.graph import Graph
+from multikernel.procedures.hkl.graph import SINGLES, Graph
 from multikernel.procedures.hkl.lattice import ClosedSet, Node
 from multikernel.procedures.hkl.norm import exponent
 from multikernel.procedures.hkl.outside import Outside, powered_norm
-
-_FIRST = 100  # nodes without parents that the first hull has at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +109,7 @@ class Listed(Graph):
         for node in start:
             chosen |= self.above[node[0]]
         roots = np.flatnonzero(self.depth == 0)
-        chosen[roots[np.argsort(-base.quad(b)[roots], kind="stable")[:_FIRST]]] = True
+        chosen[roots[np.argsort(-base.quad(b)[roots], kind="stable")[:SINGLES]]] = True
         return ListedHull(tuple(self.in_order((int(k),) for k in np.flatnonzero(chosen))), self)
 
     def sources(self, hull: ClosedSet) -> list[Node]:

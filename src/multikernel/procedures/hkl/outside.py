@@ -42,12 +42,10 @@ from multikernel.procedures.hkl.lattice import Node
 from multikernel.procedures.hkl.norm import exponent
 from multikernel.procedures.hkl.partition import partitioned
 from multikernel.procedures.hkl.sums import Sums
+from multikernel.tuning import HKL_CHILDREN
 
 _LAMBDAS = np.geomspace(1.0, 4.5, 11)
 TERMS = 4  # powers that f is cut off to
-_MOST = (
-    1e11  # multiplications for the tables of children: a hull that would take more has far to grow, whatever they say
-)
 _NEAR_ONE = 1.3  # up to this rho partitions are tried as well (``partition`` has the figures)
 
 
@@ -144,7 +142,7 @@ def uneven_shares(
     powers = [_powers(factor) for factor in _LAMBDAS]
     rest = [np.maximum(np.tensordot(a, wholes, 1) - own, 0.0) for a in powers]
     exceeds = np.max([lam**2 * left for lam, left in zip(_LAMBDAS, rest, strict=True)], axis=0) > allowed
-    if time_is_up() or np.count_nonzero(exceeds) * sums.size > _MOST:
+    if time_is_up() or np.count_nonzero(exceeds) * sums.size > HKL_CHILDREN:
         exceeds[:] = False
     few = [candidates[int(k)] for k in np.flatnonzero(exceeds)]
     children = tables = np.zeros(0)

@@ -16,25 +16,27 @@ from dataclasses import dataclass, replace
 import numpy as np
 from scipy import linalg
 
+from multikernel._floats import TINY
 from multikernel._typing import Array
 from multikernel.banks import DenseGram, KernelBank
 from multikernel.domains import Simplex
 from multikernel.machines.support.coefficients import central, feasible
-from multikernel.machines.support.point import Point
 from multikernel.machines.support.program import SupportProgram
+from multikernel.numerics.interior_point import BarrierPoint
 from multikernel.procedures.hkl.lattice import ClosedSet
 from multikernel.procedures.hkl.norm import DualNorm, exponent
 from multikernel.procedures.interior.driver import InteriorPoint, InteriorProblem, solve
 from multikernel.procedures.interior.newton import Newton, Products
+from multikernel.procedures.interior.start import FIRST_MULTIPLIER
 
-_NEAR = 0.1  # the complementarity product of a node is kept above this part of the mean of all, and below 1 over it
-_SMOOTH = 1.1  # from this rho on the method starts at equal node weights
+_NEAR_MEAN = (
+    0.1  # the complementarity product of a node is kept above this part of the mean of all, and below 1 over it
+)
+_SMOOTH_RHO = 1.1  # from this rho on the method starts at equal node weights
 _NEARER = 1.5  # times the distance of rho from 1 is that of the one before
 _ON_THE_WAY = 1e-2  # gap of the solutions for larger rho
 _EVEN = 0.1  # where a sample has two variables, both start with this part of the mean target at least
-_ABOVE = 0.55  # times the largest slope of h is the first multiplier; with less than a half none is feasible
-_ROUNDING = 1e-16  # a score below this part of what the kernel's diagonal allows is zero
-_TINY = float(np.finfo(float).tiny)
+_ZERO_SCORE = 1e-16  # a score below this part of what the kernel's diagonal allows is zero
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -78,7 +80,7 @@ class Restricted(InteriorProblem[HullPoint]):
         assert found is not None
         return found
 
-    def read(self, point: Point) -> tuple[HullPoint, Point, Callable[[], Newton]]:
+    def read(self, point: BarrierPoint) -> tuple[HullPoint, BarrierPoint, Callable[[], Newton]]:
         """The pair at an interior point: node weights brought to sum 1, variables to the equality."""
         program, b = self.program, self.program.coef(point.a)
         Z = self._images(b)
@@ -110,16 +112,16 @@ class Restricted(InteriorProblem[HullPoint]):
             K = linalg.blas.dgemm(1.0, F.T, F.T, trans_b=True, beta=1.0, c=np.array(K, order="F"), overwrite_c=1)
         return Products(DenseGram(K), norm.mixed @ Z, norm.gradient, norm.weights @ Z)
 
-    def _first_point(self) -> Point | None:
+    def _first_point(self) -> BarrierPoint | None:
         """Equal node weights, variables at which linear and quadratic part agree; None where all kernels vanish."""
         program, m = self.program, len(self.bank)
         a = central(program)
         if len(a) > program.n:  # a variable above and one below for each sample, whose difference should not be zero
             a = np.maximum(program.linear, 0.0)
-            a = np.minimum(a + _EVEN * float(a.mean()) + _TINY, 0.5 * program.upper)
+            a = np.minimum(a + _EVEN * float(a.mean()) + TINY, 0.5 * program.upper)
         b = program.coef(a)
         q = self._images(b) @ b
-        if not (q > _ROUNDING * (np.sqrt(np.maximum(self.bank.diagonal(), 0.0)) @ np.abs(b)) ** 2).any():
+        if not (q > _ZERO_SCORE * (np.sqrt(np.maximum(self.bank.diagonal(), 0.0)) @ np.abs(b)) ** 2).any():
             return None
         gamma = np.full(m, 1.0 / m)
         norm = self.norm(gamma, q)
@@ -127,21 +129,21 @@ class Restricted(InteriorProblem[HullPoint]):
         size = min(1.0, linear / quadratic) if quadratic > 0 else 1.0
         a = size * a
         count = len(a) + int(np.isfinite(program.upper).sum()) + m
-        mu = max(float(np.abs(program.linear) @ a), _TINY) / count
+        mu = max(float(np.abs(program.linear) @ a), TINY) / count
         slack = program.upper - a
-        multiplier = max(_ABOVE * size**2 * float(norm.gradient.max()), mu)
-        return Point(a, slack, mu / a, mu / slack, 0.0, gamma, mu / gamma, multiplier)
+        multiplier = max(FIRST_MULTIPLIER * size**2 * float(norm.gradient.max()), mu)
+        return BarrierPoint(a, slack, mu / a, mu / slack, 0.0, gamma, mu / gamma, multiplier)
 
-    def _near(self, found: HullPoint) -> Point:
+    def _near(self, found: HullPoint) -> BarrierPoint:
         """The point near the central path where the complementarity products sum to the gap of a pair."""
         a, gamma, program = found.a, found.gamma, self.program
         slack = program.upper - a
         count = len(a) + int(np.isfinite(program.upper).sum()) + len(gamma)
-        mu = max(found.upper - found.bound, _TINY) / program.scale / count
+        mu = max(found.upper - found.bound, TINY) / program.scale / count
         b = program.coef(a)
         norm = self.norm(gamma, self._images(b) @ b)
-        multiplier = max(_ABOVE * float(norm.gradient.max()), mu)
-        return Point(a, slack, mu / a, mu / slack, found.intercept, gamma, mu / gamma, multiplier)
+        multiplier = max(FIRST_MULTIPLIER * float(norm.gradient.max()), mu)
+        return BarrierPoint(a, slack, mu / a, mu / slack, found.intercept, gamma, mu / gamma, multiplier)
 
     def _without_kernels(self) -> HullPoint:
         """Where all kernels vanish every sample has the coefficient that its loss alone asks for."""
@@ -164,15 +166,17 @@ class Restricted(InteriorProblem[HullPoint]):
 def _approach(rho: float) -> list[float]:
     """The values of rho for which the problem is solved in turn, the last of which is rho itself."""
     values = [rho]
-    while values[-1] < _SMOOTH:
+    while values[-1] < _SMOOTH_RHO:
         values.append(1.0 + _NEARER * (values[-1] - 1.0))
     return values[::-1]
 
 
-def _with_reduced_costs(point: Point, norm: DualNorm) -> Point:
+def _with_reduced_costs(point: BarrierPoint, norm: DualNorm) -> BarrierPoint:
     """The reduced costs brought to what the slopes of h ask for, as far as the products stay near their mean.
 
     h curves so strongly where node weights vanish together that a Newton step leaves much of this condition open.
     """
     mu = point.mu / point.delta
-    return replace(point, reduced_cost=np.clip(point.multiplier - 0.5 * norm.gradient, _NEAR * mu, mu / _NEAR))
+    return replace(
+        point, reduced_cost=np.clip(point.multiplier - 0.5 * norm.gradient, _NEAR_MEAN * mu, mu / _NEAR_MEAN)
+    )

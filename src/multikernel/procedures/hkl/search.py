@@ -30,6 +30,7 @@ from multikernel._workers import time_is_up
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
 from multikernel.certificate import Certificate
+from multikernel.duality import best_multiple, form_rounding
 from multikernel.machines import DualSolution, SupportMachine, SupportProgram
 from multikernel.machines.support.coefficients import central, feasible
 from multikernel.observer import Event, Observer, silent
@@ -40,14 +41,12 @@ from multikernel.procedures.hkl.node_kernels import NodeKernels
 from multikernel.procedures.hkl.restricted import HullPoint, Restricted
 from multikernel.procedures.units import MachineUnits, kernel_size
 
-_STEPS = 100  # Newton steps on a hull at most
-_ROUGH = 1e-2  # gap to which the first hulls are solved: they will grow
+_HULL_STEPS = 100  # Newton steps on a hull at most
+_FIRST_HULL_GAP = 1e-2  # gap to which the first hulls are solved: they will grow
 _ON_HULL = 0.1  # the gap on the hull may be this part of the gap over all nodes
 _GOAL = 0.8  # the search goes on to this part of the gap asked for: leaving nodes out at the end takes the rest
 _NEGLIGIBLE = 0.01  # times the gap asked for: the smallest coefficients that sum to this part of all count as zero
-_GROWTH = 1.0  # a round adds at most this many nodes for each node of the hull
-_EPS = float(np.finfo(float).eps)
-_FEWEST = 30  # a round may add this many nodes to a hull of any size
+_FEWEST_ADDED = 30  # a round may add this many nodes to a hull of any size, and as many as the hull has
 
 
 def hierarchical_mkl(
@@ -103,14 +102,14 @@ class _Search:
     ) -> tuple[NodeWeights, DualSolution]:
         tol, finest = self.machine.tol, _ON_HULL * self.machine.tol
         hull = self.graph.first(self.kernels.base, self.program.coef(central(self.program)), start)
-        inner, steps, bound = max(_ROUGH, finest), 0, -np.inf
+        inner, steps, bound = max(_FIRST_HULL_GAP, finest), 0, -np.inf
         history: list[float] = []
         while True:
             problem = Restricted(self.kernels.bank(hull.nodes), hull, self.program, self.rho)
-            found = problem.solved(inner, _STEPS)
+            found = problem.solved(inner, _HULL_STEPS)
             lower, entering = self._bound(problem, found)
             bound = max(bound, lower)
-            entering = entering[: min(max(_FEWEST, int(_GROWTH * len(hull))), max(max_nodes - len(hull), 0))]
+            entering = entering[: min(max(_FEWEST_ADDED, len(hull)), max(max_nodes - len(hull), 0))]
             steps += found.n_iter
             reached = Certificate.gap(found.upper, bound)
             history.append(reached.value)
@@ -137,9 +136,8 @@ class _Search:
         in_units = b / np.sqrt(self.kernels.unit)  # the sums are over products of the base kernels as they are
         beyond = self.graph.outside(base, in_units, hull, candidates, self.rho, allowed)
         # the best multiple of a: a whole one that costs more than it gives would bound nothing
-        given, cost = float(program.linear @ a), program.cost(a) + max(inside, beyond.bound)
-        part = min(1.0, max(given, 0.0) / cost) if cost > 0.0 else 1.0
-        bound = program.scale * part * (given - 0.5 * part * cost)
+        cost = program.cost(a) + max(inside, beyond.bound)
+        bound = program.scale * best_multiple(float(program.linear @ a), cost, most=1.0)[1]
         order = np.argsort(-beyond.norms, kind="stable")
         return bound, [candidates[k] for k in order if beyond.norms[k] > allowed]
 
@@ -147,16 +145,16 @@ class _Search:
         """The machine at the active nodes, solved for on their own; at the whole hull where that is not enough."""
         few = on_active_nodes(problem, found)
         if few is not None:
-            pair = Pair.of(self.machine, few, few.solved(_ON_HULL * self.machine.tol, _STEPS), bound)
+            pair = Pair.of(self.machine, few, few.solved(_ON_HULL * self.machine.tol, _HULL_STEPS), bound)
             if pair.certificate.reached(self.machine.tol):
                 return pair
         return Pair.of(self.machine, problem, found, bound)
 
 
 def _forms(bank: KernelBank, b: Array) -> Array:
-    """b'K_w b of every node, with what rounding may hide of it."""
-    reach = np.sqrt(np.maximum(bank.diagonal(), 0.0)) @ np.abs(b)
-    return bank.quad(b) + _EPS * reach * reach
+    """b'K_w b of every node, with a bound of its rounding error."""
+    sizes = np.sqrt(np.maximum(bank.diagonal(), 0.0))
+    return bank.quad(b) + form_rounding(b, sizes)
 
 
 def _without_negligible(a: Array, part: float) -> Array:

@@ -25,10 +25,9 @@ from multikernel.banks.packed import PackedBank
 from multikernel.banks.packing import weights_of_pairs
 from multikernel.banks.threads import one_blas_thread, over_rows
 from multikernel.procedures.hkl.lattice import Node, in_order
+from multikernel.tuning import HKL_BUFFER, HKL_PIECES
 
-_BUFFER = 1 << 20  # entries of products of kernels held at a time: 8 MB
-_SHARES = 4  # tables that are summed at the end: whatever the threads, so that sums do not depend on them
-_TOGETHER = 32  # pieces that a thread splits in one call
+_TABLES = 4  # tables that are summed at the end: whatever the threads, so that sums do not depend on them
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,7 +67,7 @@ class ProductSums(ABC):
             _pieces.products(parent, last, R, L)
             return blas.dgemm(1.0, R[used].T, L.T, trans_a=True)
 
-        size, n, kept = max(1, _BUFFER // len(place)), len(self.M), len(range(self.rows)[used])
+        size, n, kept = max(1, HKL_BUFFER // len(place)), len(self.M), len(range(self.rows)[used])
 
         def share(rows: slice) -> Array:
             """The sum over some of the entries: a table for each piece would be as many tables as there are pieces."""
@@ -79,7 +78,7 @@ class ProductSums(ABC):
             return total
 
         with one_blas_thread(0):
-            shares = over_rows(share, n, max(size, -(-n // _SHARES)))
+            shares = over_rows(share, n, max(size, -(-n // _TABLES)))
         return sum(shares, np.zeros((kept, len(place)))), place
 
 
@@ -132,7 +131,11 @@ class Sums(ProductSums):
         for role, (u, j) in zip(roles, pieces, strict=True):
             role[j:] = _pieces.FREE
             role[list(u)] = _pieces.FACTOR
-        over_rows(lambda r: _pieces.split(self.K, self.M, self.c, roles, sums, r.start, r.stop), len(pieces), _TOGETHER)
+        over_rows(
+            lambda r: _pieces.split(self.K, self.M, self.c, roles, sums, r.start, r.stop),
+            len(pieces),
+            HKL_PIECES,
+        )
         sums.clip(min=0.0, out=sums)
         return [
             (float(row[p]), [(int(i), float(row[i])) for i in np.flatnonzero(role == _pieces.FREE)])

@@ -17,17 +17,15 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel._workers import time_is_up
 from multikernel.certificate import Certificate
-from multikernel.machines.support.point import Point
+from multikernel.numerics.interior_point import NEGLIGIBLE_STEP, BarrierPoint, advance
 from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.interior.newton import Newton
-from multikernel.procedures.interior.steps import advance
 
 _FAR_BELOW = 1e-3  # the sum of the complementarity products is brought to this part of the gap asked for
-_NOTHING = 1e-20  # where the optimum is zero, the sum is brought to this part of its first value
-_NEARLY = 10.0  # a sum of less than so many times its final value promises no smaller gap than the one found
-_PROGRESS = 0.9  # a gap above this part of the best one is no progress
-_SHORT = 1e-6  # a step of this length leads nowhere: rounding has the better of the system
-_PATIENCE = 3  # steps without progress until the loop gives up
+_VANISHING = 1e-20  # where the optimum is zero, the sum is brought to this part of its first value
+_EXHAUSTED = 10.0  # a sum of less than so many times its final value promises no smaller gap than the one found
+NO_PROGRESS = 0.9  # a gap above this part of the best one is no progress
+_STALLED_STEPS = 3  # steps without progress until the loop gives up
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -72,20 +70,27 @@ class InteriorProblem(ABC, Generic[Found]):
     """Weights and support vectors together, as the loop sees them."""
 
     @abstractmethod
-    def read(self, point: Point) -> tuple[Found, Point, Callable[[], Newton]]:
+    def read(self, point: BarrierPoint) -> tuple[Found, BarrierPoint, Callable[[], Newton]]:
         """The pair at a point; the point to step from, and the Newton system there, made only where it is needed."""
 
     def due(self, gap: float, tol: float) -> bool:
         """Whether a pair of this gap is to be reviewed."""
         return gap <= tol
 
-    def reviewed(self, found: Found, point: Point, tol: float) -> tuple[Found, InteriorProblem[Found], Point | None]:
+    def reviewed(
+        self, found: Found, point: BarrierPoint, tol: float
+    ) -> tuple[Found, InteriorProblem[Found], BarrierPoint | None]:
         """The pair as one of the whole problem; the problem to go on with, and from where, if not from this point."""
         return found, self, None
 
 
 def solve(
-    problem: InteriorProblem[Found], point: Point, scale: float, tol: float, max_iter: int, observe: Observer = silent
+    problem: InteriorProblem[Found],
+    point: BarrierPoint,
+    scale: float,
+    tol: float,
+    max_iter: int,
+    observe: Observer = silent,
 ) -> Found:
     """From a first point to a relative duality gap of at most ``tol``, with at most ``max_iter`` Newton steps.
 
@@ -98,14 +103,14 @@ def solve(
         with np.errstate(over="ignore", invalid="ignore"):  # a point beyond the range of numbers proves nothing
             found, point, system = problem.read(point)
         value = max(min(abs(found.upper), abs(found.bound)), found.floor)  # the optimum is no smaller, if positive
-        target = max(_FAR_BELOW * tol * value / scale, _NOTHING * initial)
-        better = best is None or found.gap < _PROGRESS * best.gap
-        exhausted = point.complementarity <= _NEARLY * target and not better
-        stalled = stalled + 1 if exhausted or length < _SHORT else 0
+        target = max(_FAR_BELOW * tol * value / scale, _VANISHING * initial)
+        better = best is None or found.gap < NO_PROGRESS * best.gap
+        exhausted = point.complementarity <= _EXHAUSTED * target and not better
+        stalled = stalled + 1 if exhausted or length < NEGLIGIBLE_STEP else 0
         best = found if best is None or found.gap < best.gap else best
         history.append(found.gap)
         observe(Event(step + 1, Certificate("duality gap", found.gap)))
-        last = step == max_iter or stalled == _PATIENCE or time_is_up()
+        last = step == max_iter or stalled == _STALLED_STEPS or time_is_up()
         if problem.due(found.gap, tol) or last:
             found, revised, restart = problem.reviewed(best if last else found, point, tol)
             if found.gap <= tol or last:

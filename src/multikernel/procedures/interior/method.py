@@ -18,9 +18,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
+from multikernel._floats import EPS
 from multikernel._typing import Array
 from multikernel.machines.support.coefficients import central, feasible
-from multikernel.machines.support.point import Point
+from multikernel.numerics.interior_point import PINNED, BarrierPoint
 from multikernel.observer import Observer, silent
 from multikernel.procedures.interior.driver import InteriorPoint, InteriorProblem, solve
 from multikernel.procedures.interior.newton import Newton
@@ -30,8 +31,6 @@ from multikernel.procedures.interior.working import WorkingSet
 
 _FIRST_LOOK = 1e-2  # gap over the working set at which the scores of all kernels are computed for the first time
 _BEYOND = 2.0  # a score of so many times the largest allowed puts the point too far off the central path to go on
-_PINNED = 1e-12  # where all slacks are below this part of the largest variable there is one feasible point
-_ROUNDING = 4.0 * float(np.finfo(float).eps)
 
 
 def interior_point(
@@ -75,7 +74,7 @@ class SumOfKernels(InteriorProblem[InteriorPoint]):
     working: WorkingSet
     look_at: float
 
-    def read(self, point: Point) -> tuple[InteriorPoint, Point, Callable[[], Newton]]:
+    def read(self, point: BarrierPoint) -> tuple[InteriorPoint, BarrierPoint, Callable[[], Newton]]:
         """Any coefficients make a primal point; a dual point has to satisfy the equality, which the steps approach."""
         saddle, program, domain = self.saddle, self.saddle.program, self.saddle.domain
         products = self.working.products(saddle.weights(point.delta), program.coef(point.a))
@@ -93,7 +92,7 @@ class SumOfKernels(InteriorProblem[InteriorPoint]):
         )
         return found, point, lambda: Newton(program, domain, point, products)
 
-    def _active(self, point: Point) -> Array:
+    def _active(self, point: BarrierPoint) -> Array:
         """The kernels whose weight exceeds their reduced cost, each as a part of its largest value."""
         largest = self.saddle.largest_score(point.multiplier)
         if not self.working.sparse or largest <= 0.0:
@@ -104,8 +103,8 @@ class SumOfKernels(InteriorProblem[InteriorPoint]):
         return gap <= self.look_at
 
     def reviewed(
-        self, found: InteriorPoint, point: Point, tol: float
-    ) -> tuple[InteriorPoint, SumOfKernels, Point | None]:
+        self, found: InteriorPoint, point: BarrierPoint, tol: float
+    ) -> tuple[InteriorPoint, SumOfKernels, BarrierPoint | None]:
         """With weights and bound over all kernels, and with the working set that the scores of all ask for."""
         saddle, working = self.saddle, self.working
         b = saddle.program.coef(found.a)
@@ -129,12 +128,12 @@ def _known(saddle: Saddle) -> InteriorPoint | None:
     program, domain, m = saddle.program, saddle.domain, len(saddle.bank)
     if program.total == 0.0:
         f = np.zeros(program.n)
-        if program.primal(f, 0.0, program.best_intercept(f)) > _ROUNDING * program.primal(f, 0.0, 0.0):
+        if program.primal(f, 0.0, program.best_intercept(f)) > 4.0 * EPS * program.primal(f, 0.0, 0.0):
             return None
         a, scores = np.zeros(len(program.sign)), np.zeros(m)
     else:
         a = np.minimum(central(program), program.upper)
-        if saddle.floor > 0.0 and float((program.upper - a).max()) > _PINNED * float(a.max()):
+        if saddle.floor > 0.0 and float((program.upper - a).max()) > PINNED * float(a.max()):
             return None
         scores = saddle.bank.quad(program.coef(a))
     weights = domain.start(m)

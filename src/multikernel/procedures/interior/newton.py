@@ -24,20 +24,22 @@ to factor is the diagonal D, and nothing larger than G is formed.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import blas
 
-from multikernel._cholesky import cholesky, solved
 from multikernel._typing import Array
 from multikernel.banks import Gram
 from multikernel.domains import Separable
-from multikernel.machines.support.point import Point
 from multikernel.machines.support.program import SupportProgram
+from multikernel.numerics.cholesky import cholesky, solved
+from multikernel.numerics.interior_point import STAY, BarrierPoint, NewtonSystem, Targets
 
 _OUTSIDE = 4.0  # a step may lead to this value of the domain's constraint, which is 1 on its boundary, and no further
-_SHORTER = 0.8  # times the length of a step that leads further
+_SHORTER_STEP = 0.8  # times the length of a step that leads further
+_STAY_CURVED = 0.9  # the part of the way to the boundary to go where scores are no linear functions of the weights
+_LEFT_OF_MULTIPLIER = 0.1  # the part of the constraint's multiplier that a step leaves at least
 _SWAMPING = 10.0  # an eliminated kernel may add at most this many times the mean diagonal entry of K to the matrix
 
 
@@ -59,7 +61,7 @@ class Products:
     f: Array
 
 
-class Newton:
+class Newton(NewtonSystem):
     """The linear system at one point: factored once, solved for several right-hand sides.
 
     ``hessian``, positive semi-definite of shape (m, m), is what -v/2 adds to T where v is no linear function of the
@@ -67,7 +69,12 @@ class Newton:
     """
 
     def __init__(
-        self, program: SupportProgram, domain: Separable, at: Point, products: Products, hessian: Array | None = None
+        self,
+        program: SupportProgram,
+        domain: Separable,
+        at: BarrierPoint,
+        products: Products,
+        hessian: Array | None = None,
     ) -> None:
         self.program, self.domain, self.at = program, domain, at
         self.products, self.hessian = products, hessian
@@ -79,7 +86,7 @@ class Newton:
         self.F_b = float(program.sign @ a) - program.total
         self.F_delta = -0.5 * products.v + r1 / program.scale + at.multiplier * c1 - at.reduced_cost
         self.F_c = float(c.sum()) - 1.0
-        self.theta = program.ridge + at.below / a + at.above / at.slack
+        self.theta = at.curvature(program.ridge)
         self.c1, self.constrained, self.curved = c1, domain.constrained, bool(c2.any())
         self.T = r2 / program.scale + at.multiplier * c2 + at.reduced_cost / at.delta
         self.barrier = 1.0 / np.maximum((1.0 / self.theta).reshape(-1, n).sum(axis=0), 1e-300)
@@ -138,17 +145,14 @@ class Newton:
         self.MB = self._solve(self.B)
         self.schur = self.B.T @ self.MB + E
 
-    def step(self, mu: float, predictor: Point | None = None) -> Point:
+    def step(self, mu: float, predictor: BarrierPoint | None = None) -> BarrierPoint:
         """The step towards the barrier parameter mu.
 
         A predictor, an earlier step from the same point, corrects for the complementarity products' second order.
         """
-        at, program, Z, p = self.at, self.program, self.products.Z, predictor
-        below = mu - (p.a * p.below if p else 0.0)
-        above = np.where(np.isfinite(at.slack), mu + (p.a * p.above if p else 0.0), 0.0)
-        cost = mu - (p.delta * p.reduced_cost if p else 0.0)
-        r_a = self.F_a + (below / at.a - at.below) - (above / at.slack - at.above)
-        r_delta = -self.F_delta + cost / at.delta - at.reduced_cost
+        program, Z, targets = self.program, self.products.Z, Targets.of(self.at, mu, predictor)
+        r_a = targets.slope(self.F_a)
+        r_delta = targets.reduced_slope(-self.F_delta)
         inner = np.where(self.bordered, 0.0, r_delta / self.T)
         rhs = self.barrier * program.coef(r_a / self.theta) - inner @ Z
         wanted = [[-self.F_b]] * program.intercept + [[self.F_c + float(self.c1 @ inner)]] * self.constrained
@@ -162,26 +166,32 @@ class Newton:
         ddelta = (Z @ db - self.c1 * multiplier + r_delta) / self.T
         ddelta[self.bordered] = rest
         da = self._variables(db, r_a, self.products.K.multiply(db) + ddelta @ Z + intercept)
-        return Point(
-            a=da,
-            slack=-da,
-            below=below / at.a - at.below - at.below / at.a * da,
-            above=above / at.slack - at.above + at.above / at.slack * da,
-            intercept=intercept,
-            delta=ddelta,
-            reduced_cost=cost / at.delta - at.reduced_cost - at.reduced_cost / at.delta * ddelta,
-            multiplier=multiplier,
-        )
+        return targets.step(da, intercept, ddelta, multiplier)
 
-    def inside(self, step: Point, length: float) -> float:
+    @property
+    def stay(self) -> float:  # type: ignore[override]
+        """Shorter steps where the scores are no linear functions of the weights."""
+        return STAY if self.hessian is None else _STAY_CURVED
+
+    def correction(self, predictor: BarrierPoint) -> BarrierPoint:
+        """Of curved scores that of the variables alone: scores curve more than products of weights and costs do."""
+        if self.hessian is None:
+            return predictor
+        return replace(predictor, reduced_cost=np.zeros_like(predictor.reduced_cost))
+
+    def arrived(self, step: BarrierPoint, length: float) -> tuple[float, BarrierPoint]:
         """The length, shortened where the step leads far out of a curved domain: there its linearisation means nothing.
 
-        In a ball of norm p weights that are twice too large take log 2 p further steps to come back.
+        In a ball of norm p weights that are twice too large take log 2 p further steps to come back. The system is
+        definite while the multiplier of the constraint is not negative, and no complementarity product keeps it so.
         """
+        if not self.curved:
+            return length, self.at.moved(step, length)
         most = max(_OUTSIDE, self.F_c + 1.0)
-        while self.curved and self.domain.constraint(self.at.delta + length * step.delta)[0].sum() > most:
-            length *= _SHORTER
-        return length
+        while self.domain.constraint(self.at.delta + length * step.delta)[0].sum() > most:
+            length *= _SHORTER_STEP
+        moved = self.at.moved(step, length)
+        return length, replace(moved, multiplier=max(moved.multiplier, _LEFT_OF_MULTIPLIER * self.at.multiplier))
 
     def _variables(self, db: Array, r_a: Array, change: Array) -> Array:
         """The step of the variables from that of the coefficients and of the function values.

@@ -16,6 +16,7 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.domains import Separable
+from multikernel.duality import dual_value
 from multikernel.machines.support.program import SupportProgram
 
 _PART = 1e-5  # values below this part of the value for uncorrelated samples, at equal coefficients, count as zero
@@ -48,7 +49,7 @@ class Saddle:
         part = self.domain.finite_part(q)
         if part < 1.0 and self.program.total != 0.0:
             return -np.inf
-        return self.program.dual(np.sqrt(part) * a, 0.0) - self.domain.support(part * q)
+        return dual_value(self.program.dual(np.sqrt(part) * a, 0.0), part * q, self.domain)
 
     @cached_property
     def floor(self) -> float:

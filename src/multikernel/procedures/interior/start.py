@@ -4,23 +4,22 @@ from __future__ import annotations
 
 import numpy as np
 
+from multikernel._floats import TINY
 from multikernel._typing import Array
 from multikernel.machines.support.coefficients import central, fitting
-from multikernel.machines.support.point import Point
+from multikernel.numerics.interior_point import FIRST_INSIDE, BarrierPoint
 from multikernel.procedures.interior.newton import Products
 from multikernel.procedures.interior.saddle import Saddle
 from multikernel.procedures.interior.working import WorkingSet
 
-_EXTREME = 500.0  # first weights are sought between 2^-500 and 2^500
+_LARGEST_EXPONENT = 500.0  # first weights are sought between 2^-500 and 2^500
 _HALVINGS = 20  # so often the interval of the exponents is halved: weights are found to a factor of 2^0.001
-_ROUNDS = 20  # in which variables and weights that only a penalty bounds are brought to each other's size
-_INSIDE = 0.01  # of the middle of the box: where samples are very many no variable starts nearer to zero
-_ABOVE = 0.55  # times the largest score is the first multiplier; with less than a half none is feasible
-_LARGEST = 0.5  # of its upper bound: a first variable is at most this large
-_TINY = 1e-300
+_AGREEMENTS = 20  # in which variables and weights that only a penalty bounds are brought to each other's size
+FIRST_MULTIPLIER = 0.55  # times the largest score is the first multiplier; with less than a half none is feasible
+_OF_UPPER = 0.5  # of its upper bound: a first variable is at most this large
 
 
-def first_point(saddle: Saddle, working: WorkingSet) -> Point:
+def first_point(saddle: Saddle, working: WorkingSet) -> BarrierPoint:
     """The central point, brought to the size at which the linear and the quadratic part of the program agree."""
     program, domain, a = saddle.program, saddle.domain, central(saddle.program)
     m = len(working.index)
@@ -32,7 +31,7 @@ def first_point(saddle: Saddle, working: WorkingSet) -> Point:
     if not domain.constrained:
         size, delta = _agreed(saddle, a, size, _scores(saddle, working, products, a), count)
     if many:  # the two parts agree so near to zero that it would take many steps to get away from it
-        size = max(size, _INSIDE)
+        size = max(size, FIRST_INSIDE)
     size *= _finite(saddle, size**2 * products.v)  # twice the scores, so that the scores are half of what is allowed
     a, v = size * a, size**2 * products.v
     mu = _barrier(saddle, a, 0.5 * float(saddle.weights(delta) @ v), count)
@@ -43,16 +42,16 @@ def first_point(saddle: Saddle, working: WorkingSet) -> Point:
         mu = float(a @ below + slack @ above) / (2 * len(a))
     multiplier = 0.0
     if domain.constrained:
-        multiplier = max(_ABOVE * float(v.max()) / float(domain.constraint(delta)[1].max()), mu)
+        multiplier = max(FIRST_MULTIPLIER * float(v.max()) / float(domain.constraint(delta)[1].max()), mu)
     else:
         delta = _balanced(saddle, mu, 0.5 * v)
-    return Point(a, slack, below, above, intercept, delta, mu / delta, multiplier)
+    return BarrierPoint(a, slack, below, above, intercept, delta, mu / delta, multiplier)
 
 
 def _agreed(saddle: Saddle, a: Array, size: float, v: Array, count: int) -> tuple[float, Array]:
     """The multiple of a, and weights that only a penalty bounds, each of the size that the other asks for."""
     delta = np.zeros(len(v))
-    for _ in range(_ROUNDS):
+    for _ in range(_AGREEMENTS):
         size *= _finite(saddle, size**2 * v)
         delta = _balanced(saddle, _barrier(saddle, size * a, 0.0, count), 0.5 * size**2 * v)
         size = float(np.sqrt(size * _size(saddle, a, float(delta @ v))))
@@ -66,7 +65,7 @@ def _finite(saddle: Saddle, v: Array) -> float:
 
 def _barrier(saddle: Saddle, a: Array, quadratic: float, count: int) -> float:
     """The mean of ``count`` complementarity products whose sum is about the value."""
-    return max(float(np.abs(saddle.program.linear) @ a), quadratic, _TINY) / count
+    return max(float(np.abs(saddle.program.linear) @ a), quadratic, TINY) / count
 
 
 def _size(saddle: Saddle, a: Array, quadratic: float) -> float:
@@ -75,7 +74,7 @@ def _size(saddle: Saddle, a: Array, quadratic: float) -> float:
     curved = quadratic + program.cost(a)
     if program.total != 0.0 or not curved > 0.0:
         return 1.0
-    return min(float(np.abs(program.linear) @ a) / curved, float((_LARGEST * program.upper / a).min()))
+    return min(float(np.abs(program.linear) @ a) / curved, float((_OF_UPPER * program.upper / a).min()))
 
 
 def _opposed(saddle: Saddle, a: Array) -> bool:
@@ -100,7 +99,7 @@ def _scores(saddle: Saddle, working: WorkingSet, products: Products, a: Array) -
 
 def _balanced(saddle: Saddle, mu: float, half: Array) -> Array:
     """Weights that only a penalty bounds: its slope is half the score and mu / delta; by bisection."""
-    low, high = np.full(len(half), -_EXTREME), np.full(len(half), _EXTREME)
+    low, high = np.full(len(half), -_LARGEST_EXPONENT), np.full(len(half), _LARGEST_EXPONENT)
     for _ in range(_HALVINGS):
         exponent = 0.5 * (low + high)
         delta = np.exp2(exponent)

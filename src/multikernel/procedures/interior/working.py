@@ -15,14 +15,13 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.domains import Separable
-from multikernel.machines.support.point import Point
+from multikernel.numerics.interior_point import BarrierPoint
 from multikernel.procedures.interior.newton import Products
+from multikernel.tuning import WORKING_ALL, WORKING_FIRST
 
-_ALL = 1000  # banks of up to so many kernels take part as a whole from the beginning
-_FIRST = 200  # kernels of a larger bank that take part first
-_FAR = 0.1  # a kernel leaves whose reduced cost is more than this part of what a score of zero has
-_SMALL = 1e-3  # no kernel leaves whose weight is more than this part of the largest weight
-_NEAR = 0.01  # a kernel enters whose score is more than 1 less this part of the largest allowed
+_LEAVING_COST = 0.1  # a kernel leaves whose reduced cost is more than this part of what a score of zero has
+_STAYING_WEIGHT = 1e-3  # no kernel leaves whose weight is more than this part of the largest weight
+_ENTERING_SCORE = 0.01  # a kernel enters whose score is more than 1 less this part of the largest allowed
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,9 +55,9 @@ class WorkingSet:
         sparse = domain.lets_vanish(m)
         if sparse and start is not None and 0 < np.count_nonzero(start) < m:
             return cls.of(bank, np.flatnonzero(start), sparse)
-        if not sparse or m <= _ALL:
+        if not sparse or m <= WORKING_ALL:
             return cls.of(bank, np.arange(m), sparse)
-        return cls.of(bank, np.sort(np.argsort(-bank.quad(b), kind="stable")[:_FIRST]), sparse)
+        return cls.of(bank, np.sort(np.argsort(-bank.quad(b), kind="stable")[:WORKING_FIRST]), sparse)
 
     def products(self, weights: Array, b: Array) -> Products:
         """One pass: the combined matrix, and every K_k b."""
@@ -85,12 +84,14 @@ class WorkingSet:
         scores[self.index] = own
         return scores
 
-    def revised(self, point: Point, scores: Array, largest: float, keep: bool = False) -> tuple[WorkingSet, Point]:
+    def revised(
+        self, point: BarrierPoint, scores: Array, largest: float, keep: bool = False
+    ) -> tuple[WorkingSet, BarrierPoint]:
         """The set without kernels of a large reduced cost and with those that deserve a weight; the point on that set.
 
         Parameters
         ----------
-        point : Point over the present set
+        point : BarrierPoint over the present set
         scores : array, over all kernels
         largest : float, the score that no kernel of weight zero exceeds at the optimum
         keep : bool, whether no kernel leaves
@@ -98,17 +99,17 @@ class WorkingSet:
         if not self.sparse:
             return self, point
         cost = np.minimum(2.0 * point.reduced_cost, largest - scores[self.index])  # the two agree as the steps go on
-        matters = keep | (cost < _FAR * largest) | (point.delta > _SMALL * point.delta.max())
-        excess = scores - (1.0 - _NEAR) * largest
+        matters = keep | (cost < _LEAVING_COST * largest) | (point.delta > _STAYING_WEIGHT * point.delta.max())
+        excess = scores - (1.0 - _ENTERING_SCORE) * largest
         excess[self.index] = -np.inf
-        most = max(_FIRST // 2, len(self.index) // 2)
+        most = max(WORKING_FIRST // 2, len(self.index) // 2)
         entering = np.argsort(-excess, kind="stable")[:most]
         entering = entering[excess[entering] > 0]
         if matters.all() and not len(entering):
             return self, point
         index = np.concatenate([self.index[matters], entering])
-        cost, mu = 0.5 * np.maximum(largest - scores[entering], _NEAR * largest), point.mu
-        point = point.on(matters).with_kernels(mu / cost, cost)
+        cost, mu = 0.5 * np.maximum(largest - scores[entering], _ENTERING_SCORE * largest), point.mu
+        point = point.on(matters).joined_by(mu / cost, cost)
         if not (len(entering) or self.complete):  # the kernels that stay are in the bank of the set
             return replace(self, index=index, work=self.work.select(np.flatnonzero(matters))), point
         order = np.argsort(index)

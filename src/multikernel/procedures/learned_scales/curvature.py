@@ -22,10 +22,7 @@ from multikernel.combinations.profiles import Slopes
 from multikernel.procedures.learned_scales.error import ScalesError, Trial
 from multikernel.procedures.learned_scales.forms import Separate
 from multikernel.procedures.ridge_cv.residuals import Residuals, product
-
-_DEAR = 2.0  # columns in products with one matrix, in multiples of the samples: more cost more than they save
-_LARGE = 512  # samples from which a fold is worth a thread; smaller problems run beside each other
-_PART = 0.02  # of the samples: so many columns at a time
+from multikernel.tuning import JACOBIAN_COLUMNS, JACOBIAN_PART, JACOBIAN_THREADS_FROM
 
 
 def can_curve(error: ScalesError) -> bool:
@@ -33,7 +30,7 @@ def can_curve(error: ScalesError) -> bool:
     (n, t), X = error.held_out.Y.shape, error.columns
     if X is None or not isinstance(error.form, Separate):
         return False
-    return 2.0 * t * len(error.halves) * error.held_out.folds.count * X.shape[1] <= _DEAR * n
+    return 2.0 * t * len(error.halves) * error.held_out.folds.count * X.shape[1] <= JACOBIAN_COLUMNS * n
 
 
 def tried(error: ScalesError, u: Array) -> Trial | None:
@@ -100,7 +97,11 @@ def _in_scales(error: ScalesError, left: Residuals, S: Array, Q: Array) -> Array
     assert isinstance(form, Separate)
     used, first = np.flatnonzero(form.owner >= 0), product(S, Q)
     X = X[:, used] - X[:, used].mean(axis=0)
-    found, height, tests = np.zeros((len(form.means), len(X))), max(1, int(_PART * len(X))), left.blocks.folds.tests()
+    found, height, tests = (
+        np.zeros((len(form.means), len(X))),
+        max(1, int(JACOBIAN_PART * len(X))),
+        left.blocks.folds.tests(),
+    )
 
     def fold(numbers: slice) -> None:
         for f in range(numbers.start, numbers.stop):
@@ -114,7 +115,7 @@ def _in_scales(error: ScalesError, left: Residuals, S: Array, Q: Array) -> Array
                     found[k, V] += column
 
     with one_blas_thread(0):  # large folds are shared out among threads
-        over_rows(fold, len(tests), 1 if len(X) > _LARGE else len(tests))
+        over_rows(fold, len(tests), 1 if len(X) > JACOBIAN_THREADS_FROM else len(tests))
     return found[form.varied].T
 
 

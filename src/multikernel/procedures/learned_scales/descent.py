@@ -1,39 +1,153 @@
 """Descent from one point: Gauss-Newton steps where these are cheap, else limited-memory quasi-Newton steps.
 
-Both are in logarithms and within bounds, and never go uphill. Steps with the Gauss-Newton matrix (gauss_newton.py) are
-a fifth to a half as many; those without are SciPy's L-BFGS-B.
+Both are in logarithms and within bounds, and never go uphill. Steps with the Gauss-Newton matrix (curvature.py) are a
+fifth to a half as many. Parameters at a bound to which the gradient pushes stay there.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
-from scipy.optimize import OptimizeResult, minimize
 
 from multikernel._typing import Array
 from multikernel._workers import check_interrupted, time_is_up
 from multikernel.certificate import Certificate
+from multikernel.numerics.lbfgs import lbfgs, remembering
+from multikernel.numerics.levenberg_marquardt import Candidate, Model, descend
 from multikernel.observer import Event, Observer, silent
-from multikernel.procedures.learned_scales.bounds import Bounds, Run
+from multikernel.procedures.learned_scales.curvature import Begun, begun
 from multikernel.procedures.learned_scales.error import ScalesError, Trial
-from multikernel.procedures.learned_scales.gauss_newton import damped_steps
 
-_PAIRS = 20  # steps that a quasi-Newton matrix is made of
+_LARGEST_WEIGHT = 1e7  # relative to the ridge: the inverse of the matrix loses as many digits
+_SMALLEST_WEIGHT = 1e-8  # relative to the ridge: half of the digits of double precision
+_REACH = 14.0  # by how much a parameter of the scales may differ from the first one: a factor of 1e6
+_LONGEST_STEP = 3.0  # the most that a parameter moves in a Gauss-Newton step: a factor of 20
+_LEAST_ADDED = 1e-12  # to the diagonal of the Gauss-Newton matrix, where all of it vanishes
 
 
-def descended(error: ScalesError, start: Trial, tol: float, max_iter: int, observe: Observer = silent) -> Run:
+@dataclass(frozen=True, eq=False)
+class DescentEnd:
+    """The lowest point of a descent and its stationarity, and the stationarity along the way."""
+
+    best: Trial
+    certificate: Certificate
+    history: tuple[float, ...]
+
+
+@dataclass(frozen=True, eq=False)
+class Bounds:
+    """Of the logarithms of the weights, and of the parameters of the scales around those of the start."""
+
+    lower: Array
+    upper: Array
+
+    @classmethod
+    def around(cls, error: ScalesError, u: Array) -> Bounds:
+        R = len(error.combination.kernels)
+        lower = u - _REACH
+        upper = u + _REACH
+        lower[:R] = np.log(_SMALLEST_WEIGHT)
+        upper[:R] = np.log(_LARGEST_WEIGHT)
+        return cls(lower, upper)
+
+    def stationarity(self, u: Array, gradient: Array) -> Certificate:
+        """The largest entry of the projected gradient: E is a logarithm, so it is relative to the error."""
+        step = np.clip(u - gradient, self.lower, self.upper) - u
+        return Certificate("stationarity", float(np.abs(step).max(initial=0.0)))
+
+
+def descended(error: ScalesError, start: Trial, tol: float, max_iter: int, observe: Observer = silent) -> DescentEnd:
     """The end of the descent from a trial, where the stationarity is tol or steps do not get further."""
     bounds = Bounds.around(error, start.u)
     if start.curvature is None:
         return _quasi_newton(error, start, bounds, tol, max_iter, observe)
-    return damped_steps(error, start, bounds, tol, max_iter, observe)
+    return _gauss_newton(error, start, bounds, tol, max_iter, observe)
+
+
+# -- Gauss-Newton steps ------------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True, eq=False)
+class _ScalesModel(Model):
+    """E near a trial with its Gauss-Newton matrix."""
+
+    error: ScalesError
+    trial: Trial
+    bounds: Bounds
+
+    @property
+    def value(self) -> float:
+        return self.trial.value
+
+    def scale(self, before: Array | None) -> Array:
+        """The largest curvature for all parameters: as logarithms they have one unit."""
+        largest = float(np.diag(np.asarray(self.trial.curvature)).max(initial=0.0))
+        return np.full(len(self.trial.u), largest)
+
+    def step(self, damping: Array) -> tuple[Array, float]:
+        u, gradient, curvature = self.trial.u, self.trial.gradient, np.asarray(self.trial.curvature)
+        pushed_down = (u <= self.bounds.lower) & (gradient > 0.0)
+        pushed_up = (u >= self.bounds.upper) & (gradient < 0.0)
+        free = ~(pushed_down | pushed_up)
+        damped = curvature[np.ix_(free, free)] + np.diag(np.maximum(damping[free], _LEAST_ADDED))
+        step = np.zeros(len(u))
+        step[free] = -np.linalg.solve(damped, gradient[free])
+        step *= min(1.0, _LONGEST_STEP / max(float(np.abs(step).max(initial=0.0)), _LEAST_ADDED))
+        step = np.clip(u + step, self.bounds.lower, self.bounds.upper) - u
+        return step, -float(gradient @ step + 0.5 * step @ curvature @ step)
+
+    def tried(self, step: Array) -> _ScalesCandidate | None:
+        check_interrupted()
+        found = None if time_is_up() else begun(self.error, self.trial.u + step)
+        return None if found is None else _ScalesCandidate(found, self.bounds)
+
+
+@dataclass(frozen=True, eq=False)
+class _ScalesCandidate(Candidate):
+    """The value of E, of which the derivatives are made only where it is low enough."""
+
+    begun: Begun
+    bounds: Bounds
+
+    @property
+    def value(self) -> float:
+        return self.begun.value
+
+    def model(self) -> _ScalesModel:
+        return _ScalesModel(self.begun.error, self.begun.trial(), self.bounds)
+
+
+def _gauss_newton(
+    error: ScalesError, start: Trial, bounds: Bounds, tol: float, max_iter: int, observe: Observer
+) -> DescentEnd:
+    """From a trial with curvature, by Levenberg and Marquardt's method."""
+    history: list[float] = []
+    trial = start
+    certificate = bounds.stationarity(trial.u, trial.gradient)
+
+    def goes_on(model: Model) -> bool:
+        nonlocal trial, certificate
+        assert isinstance(model, _ScalesModel)
+        trial = model.trial
+        certificate = bounds.stationarity(trial.u, trial.gradient)
+        history.append(certificate.value)
+        observe(Event(len(history), certificate))
+        return not (certificate.reached(tol) or len(history) > max_iter or time_is_up())
+
+    descend(_ScalesModel(error, start, bounds), goes_on)
+    return DescentEnd(trial, certificate, tuple(history))
+
+
+# -- quasi-Newton steps ------------------------------------------------------------------------------------------------
 
 
 def _quasi_newton(
     error: ScalesError, start: Trial, bounds: Bounds, tol: float, max_iter: int, observe: Observer
-) -> Run:
+) -> DescentEnd:
     best = start
-    last: dict[bytes, Trial] = {}
-    history = [bounds.stationarity(start)]
+    first = bounds.stationarity(start.u, start.gradient)
+    history = [first.value]
 
     def value(u: Array) -> tuple[float, Array]:
         nonlocal best
@@ -41,21 +155,16 @@ def _quasi_newton(
         trial = start if np.array_equal(u, start.u) else error.at(u)
         if trial is None:  # a step too far: the line search shortens it
             return start.value + 1.0 + abs(start.value), np.zeros(len(u))
-        last[u.tobytes()] = trial
         best = min(best, trial, key=lambda each: each.value)
         return trial.value, trial.gradient
 
-    def told(intermediate_result: OptimizeResult) -> None:
-        step = last.get(np.asarray(intermediate_result.x).tobytes(), best)
-        last.clear()
-        history.append(bounds.stationarity(step))
-        observe(Event(len(history), Certificate("stationarity", history[-1])))
-        if time_is_up():
-            raise StopIteration  # by which SciPy is told to end
+    def goes_on(u: Array, at: float, gradient: Array) -> bool:
+        certificate = bounds.stationarity(u, gradient)
+        history.append(certificate.value)
+        observe(Event(len(history), certificate))
+        return not (certificate.reached(tol) or time_is_up())
 
-    observe(Event(1, Certificate("stationarity", history[0])))
-    options = {"maxiter": max_iter, "maxcor": _PAIRS, "gtol": tol, "ftol": 0.0}
-    if len(start.u) and history[0] > tol:
-        limits = np.column_stack([bounds.lower, bounds.upper])
-        minimize(value, start.u, (), "L-BFGS-B", True, bounds=limits, callback=told, options=options)  # type: ignore[call-overload]
-    return Run(best, Certificate("stationarity", bounds.stationarity(best)), tuple(history))
+    observe(Event(1, first))
+    if len(start.u) and not first.reached(tol):
+        lbfgs(remembering(value), start.u, max_iter, goes_on, (bounds.lower, bounds.upper))
+    return DescentEnd(best, bounds.stationarity(best.u, best.gradient), tuple(history))

@@ -20,6 +20,7 @@ from functools import cached_property
 
 import numpy as np
 
+from multikernel._floats import TINY
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.columns import ColumnDistancesBank
@@ -29,11 +30,10 @@ from multikernel.kernels.distance import DistanceKernel
 from multikernel.procedures.learned_scales.forms import Form
 from multikernel.procedures.ridge_cv.residuals import HeldOut
 
-_NOTHING = 1e-12  # of the error of the constant predictor: this is added to errors, and hides those far below it
-_TINY = float(np.finfo(float).tiny)
-_SOME = 128  # samples of which distances are looked at one by one
-_FAR = 100.0  # times the median: distances beyond it count as this
-_UNUSED = 1e-20  # a mean distance of less than so much of the largest kernel's is rounding
+_ERROR_FLOOR = 1e-12  # of the error of the constant predictor: this is added to errors, and hides those far below it
+_LOOKED_AT = 128  # samples of which distances are looked at one by one
+_OUTLYING = 100.0  # times the median: distances beyond it count as this
+_ZERO_DISTANCE = 1e-20  # a mean distance of less than so much of the largest kernel's is rounding
 
 
 @dataclass(frozen=True, eq=False)
@@ -88,7 +88,7 @@ class ScalesError:
 
     def floored(self, errors: Array) -> float:
         """The held-out error, which a logarithm is taken of: with a floor far below that of constants."""
-        return float(errors.sum()) + max(_NOTHING * self.held_out.constant(), _TINY)
+        return float(errors.sum()) + max(_ERROR_FLOOR * self.held_out.constant(), TINY)
 
     def prior(self, u: Array) -> tuple[float, Array]:
         """penalty / n times the prior of the rows of parameters, and its gradient."""
@@ -194,13 +194,13 @@ def mean_distances(bank: KernelBank, seed: int = 0, weight: Array | None = None)
     """
     n = bank.shape[0]
     means = bank.quad(np.full(n, 1.0 / n) if weight is None else weight / weight.sum())
-    rounded = bank.rounded if isinstance(bank, ColumnDistancesBank) else _UNUSED * means.max(initial=0.0)
+    rounded = bank.rounded if isinstance(bank, ColumnDistancesBank) else _ZERO_DISTANCE * means.max(initial=0.0)
     means = np.where(means > rounded, means, 0.0)
-    rows = np.sort(np.random.default_rng(seed).permutation(n)[:_SOME])
+    rows = np.sort(np.random.default_rng(seed).permutation(n)[:_LOOKED_AT])
     for k, D in enumerate(bank.block(rows, rows).tiles(slice(None))):
         apart = D[D > 0.0]
         if len(apart):
-            most = _FAR * float(np.median(apart))
+            most = _OUTLYING * float(np.median(apart))
             if float(apart.max()) > most:
                 means[k] = min(means[k], float(np.minimum(D, most).mean()))
     return means

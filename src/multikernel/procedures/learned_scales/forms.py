@@ -18,7 +18,7 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.columns import ColumnDistancesBank
 
-_LEAST = 0.01  # of a mean scale: what each feature has at least where gradients propose scales
+LEAST_SHARE = 0.01  # of a mean scale: what each feature has at least where gradients propose scales
 
 
 @dataclass(frozen=True, eq=False)
@@ -123,7 +123,7 @@ class Separate(Form):
         used = self.owner >= 0
         squares = np.bincount(self.owner[used], np.diag(outer)[used], len(self.means)) * self.means
         parts = np.sqrt(squares[self.varied])
-        parts = parts / (parts.mean() or 1.0) + _LEAST
+        parts = parts / (parts.mean() or 1.0) + LEAST_SHARE
         return np.asarray(np.log(total * parts / parts.sum()))
 
     def applied(self, scales: Array, B: Array) -> Array:

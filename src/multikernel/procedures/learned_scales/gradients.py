@@ -13,8 +13,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from multikernel._cholesky import factorise, solved
 from multikernel._typing import Array
+from multikernel.numerics.cholesky import factorise, solved
 from multikernel.procedures.learned_scales.error import ScalesError
 
 

@@ -18,11 +18,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from multikernel._floats import TINY
 from multikernel._typing import Array
-from multikernel.procedures.learned_scales.forms import _LEAST, Form
+from multikernel.procedures.learned_scales.forms import LEAST_SHARE, Form
 
-_TINY = 1e-300
-_NEAR = 1e-8  # eigenvalues that differ by less: the difference quotient is the derivative
+_EQUAL_EIGENVALUES = 1e-8  # eigenvalues that differ by less: the difference quotient is the derivative
 
 
 @dataclass(frozen=True, eq=False)
@@ -92,13 +92,13 @@ class FullMetric(Metric):
     def _pulled(self, v: Array, slope: Array) -> Array:
         values, V = np.linalg.eigh(self._symmetric(v))
         apart = values[:, None] - values
-        near = np.abs(apart) < _NEAR
+        near = np.abs(apart) < _EQUAL_EIGENVALUES
         middle = np.exp(0.5 * (values[:, None] + values))
         factors = np.where(near, middle, 2.0 * middle * np.sinh(0.5 * apart) / np.where(near, 1.0, apart))
         return self._vector(V @ (factors * (V.T @ slope @ V)) @ V.T)
 
     def _of_spectrum(self, roots: Array, V: Array, total: float) -> Array:
-        parts = roots + _LEAST
+        parts = roots + LEAST_SHARE
         return self._vector((V * np.log(total * parts / parts.sum())) @ V.T)
 
     def _symmetric(self, v: Array) -> Array:
@@ -128,7 +128,7 @@ class LowRankMetric(Metric):
     def prior(self, v: Array) -> tuple[float, Array]:
         B = self._rows(v)
         values, V = np.linalg.eigh(B @ B.T)
-        values = np.maximum(values, _TINY)
+        values = np.maximum(values, TINY)
         apart = np.log(values) - np.log(values).mean()
         return float((apart**2).sum()), np.append(0.0, 4.0 * (V * (apart / values)) @ (V.T @ B))
 
@@ -147,7 +147,7 @@ class LowRankMetric(Metric):
         return np.append(along, pulled - 2.0 * along / norm * B)
 
     def _of_spectrum(self, roots: Array, V: Array, total: float) -> Array:
-        parts = roots[-self.rank :] + _LEAST  # eigenvalues ascend
+        parts = roots[-self.rank :] + LEAST_SHARE  # eigenvalues ascend
         B = np.sqrt(parts / parts.mean())[:, None] * V[:, -self.rank :].T
         return np.append(np.log(total), B)
 

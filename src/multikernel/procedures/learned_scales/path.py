@@ -37,8 +37,8 @@ from multikernel.procedures.learned_scales.starts import Equal, beginning, propo
 PENALTIES = (30.0, 10.0, 3.0, 1.0)
 _JOINED = 3.0  # the penalty at which the second start joins; a larger one, where the path ends there
 _LOWER = 0.8  # times the held-out error of the path: less of a difference is as likely the folds'
-_ROUGH = 0.03  # the stationarity on the way
-_FOLDS, _OUT = 5, 3  # at most so many folds, of which so many are left out in turn
+_ON_THE_PATH = 0.03  # the stationarity on the way
+_OUTER_FOLDS, _LEFT_OUT = 5, 3  # at most so many folds, of which so many are left out in turn
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,7 +59,7 @@ def along(error: ScalesError, equal: Equal, penalties: Sequence[float], tol: flo
         before, error = error.penalty, replace(error, penalty=penalty)
         trial = error.repriced(trial, before)
         starts = _joining(error, trial, equal) if penalty == joined else [trial]
-        ends = [descended(error, start, max(tol, _ROUGH), max_iter).best for start in starts]
+        ends = [descended(error, start, max(tol, _ON_THE_PATH), max_iter).best for start in starts]
         trial = min(ends, key=lambda end: end.value)
         found.append(trial)
     return found
@@ -82,7 +82,7 @@ def given(error: ScalesError, equal: Equal, tol: float, max_iter: int) -> Chosen
 
 def chosen(error: ScalesError, equal: Equal, tol: float, max_iter: int) -> Chosen:
     """The penalty of least outer error. The paths on all samples and without each fold run at the same time."""
-    folds = error.held_out.folds.merged(_FOLDS).tests()[:_OUT]
+    folds = error.held_out.folds.merged(_OUTER_FOLDS).tests()[:_LEFT_OUT]
     whole = partial(along, error, equal, PENALTIES, tol, max_iter)
     rests = [partial(_outer, error, rows, equal, tol, max_iter) for rows in folds]
     works: list[Callable[[], Any]] = [whole, *rests]
@@ -102,5 +102,5 @@ def _outer(error: ScalesError, rows: Array, equal: Equal, tol: float, max_iter: 
 
 def can_choose(error: ScalesError) -> bool:
     """Whether two folds with weight are left where one is left out."""
-    folds = error.held_out.folds.merged(_FOLDS)
+    folds = error.held_out.folds.merged(_OUTER_FOLDS)
     return replace(error.held_out, folds=folds).used > 2 and bool(len(error.form.varied) > 1)

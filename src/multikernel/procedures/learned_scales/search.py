@@ -23,8 +23,7 @@ from multikernel.banks.threads import one_blas_thread
 from multikernel.combinations import Profiles
 from multikernel.observer import Observer, silent
 from multikernel.procedures.base import Weights
-from multikernel.procedures.learned_scales.bounds import Run
-from multikernel.procedures.learned_scales.descent import descended
+from multikernel.procedures.learned_scales.descent import DescentEnd, descended
 from multikernel.procedures.learned_scales.error import ScalesError, mean_distances
 from multikernel.procedures.learned_scales.forms import Form, Separate
 from multikernel.procedures.learned_scales.metrics import FullMetric, LowRankMetric
@@ -32,11 +31,11 @@ from multikernel.procedures.learned_scales.path import can_choose, chosen, given
 from multikernel.procedures.learned_scales.starts import at_point, equal_scales
 from multikernel.procedures.ridge_cv.residuals import HeldOut
 from multikernel.procedures.units import spread
+from multikernel.tuning import SCALES_ONE_THREAD
 
-MANY = 2000  # samples up to which BLAS has one thread: the passes have their own, and BLAS's would wait for each other
-_PENALTY = 3.0  # where none is given, and too few folds are there to choose it
-_FEW = 500  # samples on which the steps begin, where there are more
-_FEWEST = 250  # samples on which equal scales are compared
+_USUAL_PENALTY = 3.0  # where none is given, and too few folds are there to choose it
+_FIRST_SAMPLES = 500  # samples on which the steps begin, where there are more
+_COMPARED_SAMPLES = 250  # samples on which equal scales are compared
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -75,7 +74,7 @@ def learned_scales(
     bank: KernelBank,
     combination: Profiles,
     held_out: HeldOut,
-    penalty: float | None = _PENALTY,
+    penalty: float | None = _USUAL_PENALTY,
     tol: float = 1e-2,
     max_iter: int = 100,
     seed: int = 0,
@@ -105,11 +104,11 @@ def learned_scales(
     held_out = held_out if sample_weight is None else held_out.weighed(sample_weight)
     matrices = 3.0 + len(combination.kernels)
     check_memory(matrices * n * n, f"learning scales inside kernels of {n} samples", "take a part of the samples")
-    first = _PENALTY if penalty is None else penalty
+    first = _USUAL_PENALTY if penalty is None else penalty
     error = ScalesError(bank, combination, held_out, first, _form(bank, rank, seed, sample_weight))
-    few = _some(error, _FEW, seed)
+    few = _some(error, _FIRST_SAMPLES, seed)
     with one_blas_thread(0):
-        equal = equal_scales(few, _some(error, _FEWEST, seed))
+        equal = equal_scales(few, _some(error, _COMPARED_SAMPLES, seed))
         found = (chosen if penalty is None and can_choose(few) else given)(few, equal, tol, max_iter)
         error = replace(error, penalty=found.penalty)
     if time_is_up():
@@ -117,7 +116,7 @@ def learned_scales(
             "the descents were cut short by which the first scales"
             + (" and the penalty are compared" if penalty is None else " are compared")
         )
-    with one_blas_thread(n, MANY):
+    with one_blas_thread(n, SCALES_ONE_THREAD):
         loss, start = equal.loss(error), at_point(error, found.trial.u)
         if start.loss > loss and error.widened is error:  # up to the prior, which is 0 for equal scales
             start = at_point(error, error.equal(equal.weight, equal.width))
@@ -140,7 +139,7 @@ def _some(error: ScalesError, count: int, seed: int) -> ScalesError:
     return few if few.held_out.used > 1 else error
 
 
-def _result(error: ScalesError, run: Run, equal: float, outer: float, tol: float, unit: float) -> LearnedScales:
+def _result(error: ScalesError, run: DescentEnd, equal: float, outer: float, tol: float, unit: float) -> LearnedScales:
     """The scale of the weights goes into the ridge: they sum to 1."""
     R, theta = len(error.combination.kernels), error.theta(run.best.u)
     total = float(theta[:R].sum())

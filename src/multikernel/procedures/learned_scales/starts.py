@@ -18,9 +18,9 @@ from multikernel.procedures.learned_scales.error import ScalesError, Trial
 from multikernel.procedures.learned_scales.gradients import outer_product
 from multikernel.procedures.learned_scales.screening import evidence
 
-_WIDTHS = (0.1, 0.3, 1.0, 3.0)  # the mean of the distance in equal scales
-_RIDGES = (1.0, 10.0, 100.0, 1e3, 1e4)  # weights of the kernel relative to the ridge
-_TURNS = 6
+_FIRST_WIDTHS = (0.1, 0.3, 1.0, 3.0)  # the mean of the distance in equal scales
+_FIRST_WEIGHTS = (1.0, 10.0, 100.0, 1e3, 1e4)  # weights of the kernel relative to the ridge
+_GRADIENT_ROUNDS = 6
 _LESS = 0.95  # times the held-out error of a turn: with less of a gain there are no more
 _WIDER = (1.0, 3.0)  # factors of all scales that are tried: fewer features need larger ones
 _HEAVIER = (0.1, 10.0)  # factors of the weights of the kernels that are tried after that
@@ -46,8 +46,8 @@ def equal_scales(error: ScalesError, few: ScalesError) -> Equal:
     for on in (few, error):
         tried = {
             (weight, width): loss
-            for width in _WIDTHS
-            for weight, loss in on.losses(Equal(1.0, width).theta(on), _RIDGES)
+            for width in _FIRST_WIDTHS
+            for weight, loss in on.losses(Equal(1.0, width).theta(on), _FIRST_WEIGHTS)
         }
         for pair in sorted(tried, key=lambda pair: tried[pair]):
             if Equal(*pair).loss(error) < np.inf:
@@ -88,7 +88,7 @@ def proposed(error: ScalesError, equal: Equal) -> Array | None:
 def from_gradients(error: ScalesError, theta: Array) -> Array | None:
     """The lowest of some turns from these scales; None without gradients."""
     lowest, best = np.inf, None
-    for _ in range(_TURNS):
+    for _ in range(_GRADIENT_ROUNDS):
         outer = outer_product(error, theta)
         if outer is None:
             return best

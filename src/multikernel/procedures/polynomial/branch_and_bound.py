@@ -30,7 +30,7 @@ from multikernel.observer import Event, Observer
 from multikernel.optimizers import Result
 from multikernel.problem import Evaluation, Problem
 
-_INSIDE = 1e-4  # of the radius: a plane touches at weights at least this far from zero
+_FROM_ZERO = 1e-4  # of the radius: a plane touches at weights at least this far from zero
 _PLANES = 80  # that take part in a linear program: those that are highest at its box
 _BISECTIONS = 60
 
@@ -102,10 +102,10 @@ class _Planes:
     def touch(self, theta: Array) -> None:
         """A plane that touches F at these weights of the ball, or near them where one of them is zero."""
         x = theta
-        bare = (self.powers > 1.0) & (theta < _INSIDE * self.ball.radius)
+        bare = (self.powers > 1.0) & (theta < _FROM_ZERO * self.ball.radius)
         if bare.any():
             self._look(theta)
-            x = self._onto(np.where(bare, _INSIDE * self.ball.radius, theta))
+            x = self._onto(np.where(bare, _FROM_ZERO * self.ball.radius, theta))
         found = self._look(x)
         c = np.maximum(found.scores, 0.0) / (self.powers * x ** (self.powers - 1.0))
         self.planes.append(np.concatenate([[found.value + float(c @ x**self.powers)], -c]))

@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from multikernel._floats import TINY
 from multikernel._warnings import warn_user
 from multikernel.certificate import Certificate
 from multikernel.combinations import HadamardPower
@@ -23,9 +24,8 @@ from multikernel.problem import Problem
 from multikernel.procedures.base import Weights, within
 from multikernel.procedures.hidden_convexity import HiddenConvexProblem, hidden_convex
 
-_STEPS = 400  # of power iteration at most
-_ROUNDING = 1e-12  # relative: an eigenvalue that grows less in a step is known
-_TINY = float(np.finfo(float).tiny)
+_POWER_STEPS = 400  # of power iteration at most
+_SETTLED = 1e-12  # relative: an eigenvalue that grows less in a step is known
 
 
 def collapsed(problem: Problem, tol: float) -> tuple[Weights, DualSolution] | None:
@@ -35,13 +35,13 @@ def collapsed(problem: Problem, tol: float) -> tuple[Weights, DualSolution] | No
         return None
     known, zero = HiddenConvexProblem.of(problem), np.zeros(problem.size)
     at, x, largest = known.evaluate(zero), np.ones(problem.size), 0.0
-    for _ in range(_STEPS):
-        x = x / max(float(np.linalg.norm(x)), _TINY)
+    for _ in range(_POWER_STEPS):
+        x = x / max(float(np.linalg.norm(x)), TINY)
         q = 0.5 * problem.combination.pullback(problem.bank, x, at.dual.factor)
         before, largest, x = largest, float(x @ q), q
         if largest > domain.strength:
             return None
-        if largest <= before * (1.0 + _ROUNDING):
+        if largest <= before * (1.0 + _SETTLED):
             break
     gap = Certificate.gap(at.upper, known.bound(at, x))
     warn_of_collapse(f"as it is from {largest:.3g} on")

@@ -39,10 +39,10 @@ from multikernel.procedures.polynomial.branch_and_bound import branch_and_bound
 from multikernel.procedures.polynomial.collapse import collapsed, warn_of_collapse
 from multikernel.procedures.polynomial.starts import central, further_starts, inside
 from multikernel.procedures.ridge_terms import solved_by_terms, unexplained
+from multikernel.tuning import NEWTON_WEIGHTS
 
 SOLVERS = ("auto", "projected_gradient", "interpolated", "trust_region", "branch_and_bound")
-_PROVED = 8  # weights up to which boxes are few enough to be cut
-_FEW = 50  # weights up to which second derivatives cost less than the steps that they save
+_BRANCHED_WEIGHTS = 8  # weights up to which boxes are few enough to be cut
 
 
 def polynomial_mkl(
@@ -154,14 +154,14 @@ def _optimizer(problem: Problem, middle: Array, solver: str, tol: float, max_ite
     sphere = isinstance(ball, NormBall) and ball.norm == 2 and ball.radius > 0 and power
     ridge = isinstance(problem.machine, RidgeMachine)
     if solver == "branch_and_bound" and not (
-        isinstance(ball, NormBall) and ball.radius > 0 and problem.size <= _PROVED
+        isinstance(ball, NormBall) and ball.radius > 0 and problem.size <= _BRANCHED_WEIGHTS
     ):
         raise ValueError(
-            f"solver='branch_and_bound' proves optima over a ball with a radius > 0, of up to {_PROVED} weights: for "
-            "more, n_init of solver='auto' tries several starts"
+            f"solver='branch_and_bound' proves optima over a ball with a radius > 0, of up to {_BRANCHED_WEIGHTS} "
+            "weights: for more, n_init of solver='auto' tries several starts"
         )
     match solver.replace("branch_and_bound", "auto"):
-        case "auto" if ridge and sphere and problem.size <= _FEW:
+        case "auto" if ridge and sphere and problem.size <= NEWTON_WEIGHTS:
             return SphereTrustRegion(tol, max_iter)
         case "auto" if interpolates(problem):
             return Interpolated(tol, max_iter)

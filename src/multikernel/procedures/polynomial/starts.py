@@ -14,10 +14,10 @@ import numpy as np
 from multikernel._typing import Array
 from multikernel.domains import NormBall, Separable
 from multikernel.machines import RidgeMachine
+from multikernel.optimizers.block_norm import CENTRAL_SHARE
 from multikernel.problem import Problem
 
-_INSIDE = 1e-3  # share of the central weights in every start
-_FEW = 10  # kernels up to which each has a start of its own
+_SINGLE_STARTS = 10  # kernels up to which each has a start of its own
 _SIZES = 10.0 ** np.arange(-2.0, 5.0)  # equal weights to try, relative to those at which K and alpha are of one size
 
 
@@ -37,13 +37,13 @@ def central(problem: Problem) -> Array:
 
 def inside(problem: Problem, theta: Array, middle: Array) -> Array:
     """The weights, moved a little to the central ones."""
-    return problem.domain.feasible((1.0 - _INSIDE) * theta + _INSIDE * middle)
+    return problem.domain.feasible((1.0 - CENTRAL_SHARE) * theta + CENTRAL_SHARE * middle)
 
 
 def further_starts(problem: Problem, middle: Array, rng: np.random.RandomState) -> Iterator[Array]:
     """Starts without end: near the single kernels where these are few, then random ones."""
     low = problem.domain.offset(problem.size) if isinstance(problem.domain, Separable) else np.zeros(problem.size)
-    if problem.size <= _FEW:
+    if problem.size <= _SINGLE_STARTS:
         for k in range(problem.size):
             single = low.copy()
             single[k] += _reach(problem, middle - low, k)

@@ -13,7 +13,7 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.procedures.ridge_cv.model import Model
 
-_LARGEST = 1e9  # the largest mean diagonal of K(v) relative to the ridge: the inverse loses as many digits
+_LARGEST_KERNEL = 1e9  # the largest mean diagonal of K(v) relative to the ridge: the inverse loses as many digits
 _ROUNDED = 1e-2  # the largest rounding of the stored diagonal relative to the ridge
 
 
@@ -70,7 +70,7 @@ class Criterion(ABC):
     @property
     def largest(self) -> float:
         """The largest mean of the diagonal of K(v), the ridge being 1, at which inverses keep enough digits."""
-        return min(_LARGEST, _ROUNDED / self.bank.rounding)
+        return min(_LARGEST_KERNEL, _ROUNDED / self.bank.rounding)
 
     def bounded(self, v: Array) -> Array:
         """Weights in the same ratios, scaled back where their kernel is too large."""

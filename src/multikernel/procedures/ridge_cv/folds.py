@@ -10,8 +10,8 @@ import numpy as np
 from sklearn.model_selection import check_cv
 
 from multikernel._arrays import foreign, host, namespace, taken
-from multikernel._cholesky import factorise, solved
 from multikernel._typing import Array
+from multikernel.numerics.cholesky import factorise, solved
 
 
 @dataclass(frozen=True, eq=False)

@@ -26,8 +26,8 @@ from multikernel.procedures.ridge_cv.folds import Blocks, Folds
 from multikernel.procedures.ridge_cv.model import Model, Tall, Wide
 from multikernel.procedures.ridge_cv.residuals import HeldOut, Residuals, product
 
-_FEW = 10  # folds of the Gauss-Newton matrix at most: each is a column in a pass over the kernels
-_MANY = 100  # the same where there are more weights than residuals, whose J has to lead to the gradient
+_MODEL_FOLDS = 10  # folds of the Gauss-Newton matrix at most: each is a column in a pass over the kernels
+_MODEL_FOLDS_WIDE = 100  # the same where there are more weights than residuals, whose J has to lead to the gradient
 
 
 @dataclass(frozen=True, eq=False)
@@ -73,7 +73,7 @@ class HeldOutError(Criterion):
         """
         count, left, n = self.folds.count, point.left, self.held_out.count
         wide = self.Y.size < len(self.bank)
-        few = self.folds if wide and count <= _MANY else self.folds.merged(_FEW)
+        few = self.folds if wide and count <= _MODEL_FOLDS_WIDE else self.folds.merged(_MODEL_FOLDS)
         exact = few.count == count
         blocks = left.blocks if exact else Blocks.of(left.H, few)
         R = left.values if exact else blocks.solve(self.held_out.centred(left.targets, left.ones, few))

@@ -21,27 +21,24 @@ from typing import Any
 import numpy as np
 
 from multikernel._arrays import taken
-from multikernel._cholesky import factorise, solved
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.banks import Gram, KernelBank
 from multikernel.banks.factor_gram import FactorGram
 from multikernel.banks.thin_root import Squares
 from multikernel.banks.threads import slices
+from multikernel.numerics.cholesky import factorise, solved
 from multikernel.procedures.ridge_cv.criterion import Criterion, Point
 from multikernel.procedures.ridge_cv.fold_sums import FoldSums
 from multikernel.procedures.ridge_cv.folds import Folds
 from multikernel.procedures.ridge_cv.held_out import HeldOutError
 from multikernel.procedures.ridge_cv.model import Model, Tall
 from multikernel.statistics import Moments, Summing
+from multikernel.tuning import FOLD_COORDINATES, FOLD_FACTORS_KEPT, FOLD_FEATURES_COPIED, FOLD_SUMS
 
-_LARGEST = 1e11  # the largest trace of the kernel relative to the ridge: systems lose as many digits
-_MOST_FOLDS = 20  # each has sums of its own
-KEPT = 128 << 20  # bytes of the factors of all folds that a point keeps: a step from it needs them again
-_COPIED = 1 << 23  # features that are copied at a time
-_DENSE = 1500  # coordinates up to which matrices of them cost little
-_FEW = 2000  # samples that tell where to begin
-_MANY = 4 * _FEW  # samples of which these are a part
+_LARGEST_TRACE = 1e11  # the largest trace of the kernel relative to the ridge: systems lose as many digits
+_BEGINNING_SAMPLES = 2000  # samples that tell where to begin
+_BEGINNING_FROM = 8000  # samples from which a part of them is used to begin
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,16 +71,16 @@ class ErrorInFeatures(Criterion):
     def of(cls, bank: KernelBank, Y: Array, folds: Folds, fit_intercept: bool) -> ErrorInFeatures | None:
         """Of a bank that is known by dense features, where this costs less than matrices of the samples; else None."""
         known, n = bank.by_features(), len(Y)
-        if known is None or hasattr(known[0].F, "tocsr") or folds.count > _MOST_FOLDS:
+        if known is None or hasattr(known[0].F, "tocsr") or folds.count > FOLD_SUMS:
             return None
         q = known[0].n_features
         coordinates = min(n, folds.count * (q + Y.shape[1] + 1))
-        if coordinates <= _DENSE or folds.count * float(q) ** 3 > 2.0 * float(coordinates) ** 3:
+        if coordinates <= FOLD_COORDINATES or folds.count * float(q) ** 3 > 2.0 * float(coordinates) ** 3:
             return None
         held = tuple(_sums(known[0].F, Y, V) for V in folds.tests())
         part = None
-        if n > _MANY:
-            rows = np.sort(np.random.default_rng(0).choice(n, _FEW, replace=False))
+        if n > _BEGINNING_FROM:
+            rows = np.sort(np.random.default_rng(0).choice(n, _BEGINNING_SAMPLES, replace=False))
             own = folds.of_rows(rows)
             part = HeldOutError.of(bank.block(rows, rows), Y[rows], own, fit_intercept) if own.count > 1 else None
         return cls(bank, Y, FoldSums(known[1], known[0].sizes, held, fit_intercept), part)
@@ -113,7 +110,7 @@ class ErrorInFeatures(Criterion):
 
     @property
     def largest(self) -> float:
-        return _LARGEST / self.sums.whole.count
+        return _LARGEST_TRACE / self.sums.whole.count
 
     def constant(self) -> float:
         return float(sum(held.target_squares.sum() for held, _ in self.sums.pairs())) / self.sums.whole.count
@@ -133,7 +130,7 @@ class ErrorInFeatures(Criterion):
                 return None
             fold = _Fold.of(self.sums, system, held, trained)
             # a factor that is too large to be kept gives the derivatives now: a step that asks for them costs no other
-            kept = len(self.sums.held) * system.factor.nbytes <= KEPT
+            kept = len(self.sums.held) * system.factor.nbytes <= FOLD_FACTORS_KEPT
             found.append(
                 fold if kept else replace(fold, system=None, model=self._model_of(fold, system, held, trained))
             )
@@ -187,7 +184,7 @@ def _columns(M: Array, own: slice) -> Array:
 def _sums(F: Any, Y: Array, rows: Array) -> Moments:
     """The sums over some samples; features of a part of them are copied at a time."""
     sums = Summing(F.shape[1], Y.shape[1])
-    for part in slices(len(rows), max(1, _COPIED // max(1, F.shape[1]))):
+    for part in slices(len(rows), max(1, FOLD_FEATURES_COPIED // max(1, F.shape[1]))):
         sums.add(taken(F, rows[part]), Y[rows[part]])
     return sums.moments()
 

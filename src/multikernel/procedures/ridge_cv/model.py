@@ -21,15 +21,15 @@ import numpy as np
 from scipy.linalg import lapack
 from scipy.optimize import brentq, nnls
 
-from multikernel._cholesky import factor_of, solved
+from multikernel._floats import TINY
 from multikernel._linalg import product
 from multikernel._typing import Array
+from multikernel.numerics.cholesky import factor_of, solved
+from multikernel.numerics.line_search import SHORTEST
 
-_STEPS = 60  # of Newton's method at most; some ten are the rule
-_SHORTEST = 1e-10  # part of a Newton step; where a shorter one leads up, rounding does
-_ROUNDING = 1e-13  # relative to the dual value, and of the logarithm of a multiplier
+_MOST_STEPS = 60  # of Newton's method at most; some ten are the rule
+_DUAL_ROUNDING = 1e-13  # relative to the dual value, and of the logarithm of a multiplier
 _DECADE = math.log(10.0)
-_TINY = float(np.finfo(float).tiny)
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,12 +77,12 @@ class Model(ABC):
 
         if excess(-math.inf) <= 0.0:
             return found(-math.inf)
-        low = high = math.log(max(abs(float(self.slope @ self.v)) / largest, _TINY))
+        low = high = math.log(max(abs(float(self.slope @ self.v)) / largest, TINY))
         while excess(high) > 0.0:
             low, high = high, high + _DECADE
         while excess(low) < 0.0:
             low -= _DECADE
-        return found(float(brentq(excess, low, high, xtol=_ROUNDING)) if low < high else low)
+        return found(float(brentq(excess, low, high, xtol=_DUAL_ROUNDING)) if low < high else low)
 
     def decrease(self, s: Array) -> float:
         """What the model without damping loses by a step."""
@@ -129,16 +129,16 @@ class Wide(Model):
         G, low = np.ascontiguousarray(self.G[:, kept]), -self.v[kept]
         u = np.zeros(len(G))
         s, value = _dual(G, slope, low, damping, u)
-        for _ in range(_STEPS):
+        for _ in range(_MOST_STEPS):
             free = s > low
             B = G[:, free] / np.sqrt(damping[free])
             factor = factor_of(np.asfortranarray(np.eye(len(u)) + product(B, B.T)))
             ascent = solved(factor, G @ s - u)
             length = 1.0
-            while length > _SHORTEST:
+            while length > SHORTEST:
                 further = u + length * ascent
                 t, reached = _dual(G, slope, low, damping, further)
-                if reached >= value - _ROUNDING * abs(value):
+                if reached >= value - _DUAL_ROUNDING * abs(value):
                     break
                 length *= 0.5
             else:

@@ -26,14 +26,14 @@ from typing import Any
 
 import numpy as np
 
-from multikernel import _arrays, _lapack, _linalg
+from multikernel import _arrays, _linalg
 from multikernel._arrays import foreign, host, like
-from multikernel._cholesky import factorise
 from multikernel._typing import Array
 from multikernel.banks.threads import slices
+from multikernel.numerics import lapack
+from multikernel.numerics.cholesky import factorise
 from multikernel.procedures.ridge_cv.folds import Blocks, Folds
-
-_TILE = 64  # rows of a matrix that are mirrored at a time
+from multikernel.tuning import INVERTED_ROWS
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +126,7 @@ class HeldOut:
             if foreign(M):
                 M += 2.0 / self.count * (like(M, P) @ like(M, Q).T)
             else:
-                _lapack.product(P, Q.T, M, 2.0 / self.count)
+                lapack.product(P, Q.T, M, 2.0 / self.count)
         return M
 
     def centred(self, targets: Array, ones: Array, folds: Folds) -> Array:
@@ -164,9 +164,9 @@ def _inverse(K: Any) -> Any:
     if foreign(K):
         return _arrays.Cholesky.of(K, 1.0).inverse()
     K.flat[:: len(K) + 1] += 1.0
-    if not (factorise(K.T) and _lapack.inverted(K.T)):
+    if not (factorise(K.T) and lapack.inverted(K.T)):
         raise np.linalg.LinAlgError("the kernel matrix with its ridge is not positive definite")
-    for part in slices(len(K), _TILE):
+    for part in slices(len(K), INVERTED_ROWS):
         below, tile = slice(part.stop, None), K[part, part]
         K[below, part] = K[part, below].T
         tile[:] = np.triu(tile) + np.triu(tile, 1).T
@@ -177,4 +177,4 @@ def product(A: Any, B: Array) -> Array:
     """A B by SciPy's BLAS, beside whose factorisations the threads of NumPy's own would spin."""
     if foreign(A):
         return _linalg.product(A, B)
-    return _lapack.product(A, B)
+    return lapack.product(A, B)

@@ -32,8 +32,8 @@ from multikernel.procedures.ridge_cv.in_features import ErrorInFeatures
 
 _DECADES = range(6)  # of the mean diagonal of the kernel relative to the ridge, among which the error has its minima
 _SMALLER = 100.0  # by which the ridge of the second start is smaller
-_SHORT = 30  # steps on few samples at most
-_NEAR = (0.2, 1.0, 5.0)  # times the weights that few samples have found
+_FEW_SAMPLE_STEPS = 30  # steps on few samples at most
+_MULTIPLES = (0.2, 1.0, 5.0)  # times the weights that few samples have found
 _SCOUT = 1e-2  # stationarity to which several starts are followed; the best goes on
 _WORTH = 1e-4  # of the error: a further decade that gains less is not tried
 
@@ -153,8 +153,8 @@ def _first(error: Criterion) -> Point:
     """The lowest of equal weights, equal traces and no weights; or of multiples of the best for few samples."""
     few = error.few()
     if few is not None:
-        known = descend(few, _first(few), _SCOUT, _SHORT).point.v
-        near = [error.at(error.bounded(times * known)) for times in _NEAR] if known.any() else []
+        known = descend(few, _first(few), _SCOUT, _FEW_SAMPLE_STEPS).point.v
+        near = [error.at(error.bounded(times * known)) for times in _MULTIPLES] if known.any() else []
         tried = [point for point in near if point is not None]
         if tried:
             return min(tried, key=lambda point: point.value)

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from multikernel._cholesky import factorise, solved
 from multikernel._typing import Array
+from multikernel.numerics.cholesky import factorise, solved
 
 EQUAL = 1e-11  # slopes that exceed alpha |b|_1 by less than this part of it are equal to it
 

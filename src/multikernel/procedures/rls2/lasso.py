@@ -21,6 +21,7 @@ from multikernel._typing import Array
 from multikernel._workers import time_is_up
 from multikernel.banks.threads import one_blas_thread
 from multikernel.certificate import Certificate
+from multikernel.duality import best_multiple
 from multikernel.kernels.samples import scaled_rows
 from multikernel.machines import DualSolution
 from multikernel.observer import Event, Observer, silent
@@ -149,8 +150,9 @@ class _Fit:
         correlation = root * np.asarray(columns.T @ residual)
         square, size = float(residual @ residual), float(np.abs(b).sum())
         value = 0.5 * square + 0.5 * alpha * size**2
-        scale = alpha * square + float(np.abs(correlation).max()) ** 2
-        bound = 0.5 * alpha * float(residual @ y) ** 2 / scale if scale > 0 else 0.0
+        # of the multiples s C of C = residual / alpha:  s alpha C'y - s^2 alpha (alpha |C|^2 + max_j (G_j'C)^2) / 2
+        cost = square + float(np.abs(correlation).max()) ** 2 / alpha
+        bound = best_multiple(float(residual @ y), cost)[1]
         return cls(b, residual, correlation, alpha * size, value, bound)
 
     @property

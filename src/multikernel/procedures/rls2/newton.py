@@ -23,17 +23,19 @@ from multikernel._typing import Array
 from multikernel._workers import time_is_up
 from multikernel.banks import KernelBank
 from multikernel.certificate import Certificate
+from multikernel.numerics.line_search import SHORTEST
 from multikernel.observer import Event, Observer, silent
 from multikernel.procedures.rls2.point import Ridge, RidgePoint
 from multikernel.procedures.rls2.weights import ScaledWeights
 from multikernel.procedures.simplex_least_squares import nearest_point
 
-_SHARE = 0.8  # the scores of all kernels are computed once the gap over the working set is this part of the one asked
+_LOOK_AT_ALL = (
+    0.8  # the scores of all kernels are computed once the gap over the working set is this part of the one asked
+)
 _ARMIJO = 1e-3  # a step is long enough to be taken where J falls by this part of what its slope promises
 _LIKELY = 0.9  # kernels whose score for a similar problem was at least this part of the largest take part first
-_ROUNDING = 1e-14  # differences of J below this part of it are rounding
+_EQUAL_J = 1e-14  # differences of J below this part of it are rounding
 _FIRST = float(np.finfo(float).max)  # the value before the first one
-_SHORTEST = 1e-10  # a step shorter than this part of the Newton step is none
 
 
 def newton(
@@ -60,8 +62,8 @@ def newton(
         W, own = point.products(working.bank)
         here = point.gap(float(own.max()))
         observe(Event(n_iter + 1, Certificate("duality gap", here), value=point.value))
-        stalled = point.value > last[0] - _ROUNDING * abs(last[0]) and here >= last[1]
-        solved = solved or here <= _SHARE * tol or stalled
+        stalled = point.value > last[0] - _EQUAL_J * abs(last[0]) and here >= last[1]
+        solved = solved or here <= _LOOK_AT_ALL * tol or stalled
         over = n_iter >= max_iter or time_is_up()
         complete = solved or (scores is None and not history) or over  # whether all scores are computed here
         if complete:
@@ -124,9 +126,9 @@ def _step(
     V = point.whitened(W.T.reshape(-1, n).T).T.reshape(W.shape[1], -1).T
     u = V @ working.d + 0.5 * point.whitened(np.array(Y, order="F")).T.ravel()
     step = nearest_point(V - u[:, None], working.d) - working.d
-    slope, rounding = -float(scores @ step), _ROUNDING * abs(point.value)
+    slope, rounding = -float(scores @ step), _EQUAL_J * abs(point.value)
     length = 1.0
-    while slope < rounding and length > _SHORTEST:
+    while slope < rounding and length > SHORTEST:
         d = working.d + length * step
         trial = point.ridge.at(working.bank, d, work)
         change = trial.value - point.value

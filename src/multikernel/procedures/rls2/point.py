@@ -18,21 +18,21 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.sparse.linalg import LinearOperator, cg
 
-from multikernel._cholesky import factorise, solved
 from multikernel._linalg import product
 from multikernel._typing import Array
 from multikernel.banks import Gram, KernelBank
 from multikernel.certificate import relative
+from multikernel.duality import lost_by_multiple
 from multikernel.machines import DualSolution
 from multikernel.machines.ridge.half_factor import HalfFactor
 from multikernel.machines.ridge.half_factor import space as half_factor_space
 from multikernel.machines.ridge.solved import ACCURATE, Solved, reduced, spectral
 from multikernel.machines.ridge.spectrum import RidgeSpectrum
+from multikernel.numerics.cholesky import factorise, solved
+from multikernel.tuning import RLS2_FEATURES_FROM, RLS2_HALF_FROM
 
 Whiten = Callable[[Array], Array]
-_SMALL = 500  # samples up to which a factorisation of the matrix costs little
-_LARGE = 8000  # samples from which on matrices are factored in single precision, in half the memory
-_ROUGH = 1e-5  # the least gap for which a factor in single precision tells steps well enough
+_HALF_PRECISION_GAP = 1e-5  # the least gap for which a factor in single precision tells steps well enough
 _REFINED = 30  # steps that correct a factor in single precision, at most
 
 
@@ -56,7 +56,9 @@ class Ridge:
         small.
         """
         n = len(self.Y)
-        return half_factor_space(n) if n >= _LARGE and tol >= _ROUGH else np.empty((n, n), order="F")
+        return (
+            half_factor_space(n) if n >= RLS2_HALF_FROM and tol >= _HALF_PRECISION_GAP else np.empty((n, n), order="F")
+        )
 
     def at(self, bank: KernelBank, d: Array, work: Array) -> RidgePoint:
         """The solution at the weights d of all kernels of the bank; ``work``, from ``space``, is written to.
@@ -106,7 +108,7 @@ class Ridge:
 
             x'(R + alpha I)^{-1} x = |(x - G b, alpha^{1/2} b)|^2 / alpha.
         """
-        G = gram.thin() if len(self.Y) > _SMALL else None
+        G = gram.thin() if len(self.Y) > RLS2_FEATURES_FROM else None
         if G is None:
             return None
         B = G.square()
@@ -188,8 +190,7 @@ class RidgePoint:
         return self.solved.value + (self.ridge.empty if self.ridge.large else 0.0)
 
     def _excess(self, largest: float) -> float:
-        J, beyond = self._whole, max(largest - self.form, 0.0)
-        return self.solved.upper - self.solved.value + (beyond * J / (J + beyond) if beyond > 0.0 else 0.0)
+        return self.solved.upper - self.solved.value + lost_by_multiple(self._whole, largest - self.form)
 
     def solution(self) -> DualSolution:
         """As the ridge machine tells it."""

@@ -23,9 +23,11 @@ from multikernel.procedures.rls2.newton import newton
 from multikernel.procedures.rls2.point import Ridge
 from multikernel.procedures.rls2.weights import ScaledWeights, equal_weights
 from multikernel.procedures.units import spread
+from multikernel.tuning import RLS2_PART_FROM
 
-MANY = 1000  # samples from which on a part of them is solved first: as fast at 1,000 to 3,000, twice as fast at 5,000
-_PART = 4  # times fewer samples in that part: its matrices cost a sixteenth, its factorisations a sixty-fourth. Steps
+_PART_OF_SAMPLES = (
+    4  # times fewer samples in that part: its matrices cost a sixteenth, its factorisations a sixty-fourth. Steps
+)
 # in coordinates of few features cost the same for a part
 
 
@@ -65,9 +67,9 @@ def rls2(
     unit, w = spread(target), np.ones(1) if sample_weight is None else np.sqrt(sample_weight)
     Y = as_columns(target) / unit
     mean = np.average(Y, axis=0, weights=sample_weight) if fit_intercept else np.zeros(Y.shape[1])
-    scaled = (bank if sample_weight is None else bank.weighed(w)).scaled(scaling)
+    scaled = (bank if sample_weight is None else bank.weighted(w)).scaled(scaling)
     terms = RidgeTerms.of(Problem(scaled, Linear(), RidgeMachine(alpha, False), Simplex(), w[:, None] * (Y - mean)))
-    if warm is None and mode == "certified" and len(target) >= MANY and terms.basis is None:
+    if warm is None and mode == "certified" and len(target) >= RLS2_PART_FROM and terms.basis is None:
         warm = _of_a_part(bank, target, alpha, scaling, fit_intercept, tol, max_iter, sample_weight)
     scaled, Y = terms.problem.bank, np.asfortranarray(as_columns(terms.problem.target))
     with one_blas_thread(len(Y)):
@@ -115,7 +117,7 @@ def _of_a_part(
     Kernels are scaled to the trace that they have on all samples, as "trace" scales them.
     """
     n = len(target)
-    rows = np.sort(np.random.default_rng(0).permutation(n)[: n // _PART])
+    rows = np.sort(np.random.default_rng(0).permutation(n)[: n // _PART_OF_SAMPLES])
     return rls2(
         bank.block(rows, rows),
         target[rows],

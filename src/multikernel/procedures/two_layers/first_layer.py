@@ -38,13 +38,14 @@ from multikernel._workers import in_time, limited, seconds_left, time_is_up
 from multikernel.banks import DenseGram, KernelBank
 from multikernel.certificate import Certificate
 from multikernel.machines import DualSolution, RidgeMachine
+from multikernel.numerics.lbfgs import remembering
 from multikernel.observer import Observer, silent
 from multikernel.procedures.base import Weights
-from multikernel.procedures.descent import descent, remembering, stationarity
+from multikernel.procedures.descent import descent, stationarity
 from multikernel.procedures.two_layers.second_layer import SecondLayer
 from multikernel.procedures.units import spread
 
-_RANK = 1e-12  # of the largest self-value of a kernel: what is left of one is rounding
+_LEFT_OF_KERNEL = 1e-12  # of the largest self-value of a kernel: what is left of one is rounding
 _FACTORS = 0.5  # of the time at most, for the factors of the kernels
 
 
@@ -86,7 +87,7 @@ class _Root:
         n, size = len(K), float(K.diagonal().max(initial=0.0))
         if not size > 0.0:
             return cls.none(n)
-        L, order, rank, _ = lapack.dpstrf(K.T, tol=_RANK * size, lower=1)
+        L, order, rank, _ = lapack.dpstrf(K.T, tol=_LEFT_OF_KERNEL * size, lower=1)
         values = np.empty((n, rank))
         values[order - 1] = np.tril(L)[:, :rank]
         return cls(values, order[:rank] - 1)

@@ -1,0 +1,150 @@
+"""A bank whose samples are given in another form than its kernels take them, and what is known of these samples.
+
+The kernels are those of the bank inside. What differs stands in a ``SampleMap``: how new samples become samples of
+that bank (encoded by what the training sample determined; one of several views), and what goes with the samples beside
+their kernels (features of their own). It follows the rows, the columns and the kernels of the bank.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from dataclasses import dataclass, replace
+from typing import Any, Self
+
+import numpy as np
+
+from multikernel._typing import Array, Columns, Index
+from multikernel.banks.base import KernelBank
+from multikernel.banks.wrappers import SameKernelsBank
+from multikernel.kernels.encoding import Encoding, beside
+from multikernel.kernels.samples import dense
+from multikernel.tables.table import as_samples
+
+
+class SampleMap(ABC):
+    """How new samples are given to a bank, and what is known of its samples beside their kernels."""
+
+    @abstractmethod
+    def cross(self, bank: KernelBank, X: Any) -> KernelBank:
+        """The bank of new samples, as a user gives them, against the columns of ``bank``."""
+
+    @abstractmethod
+    def self_values(self, bank: KernelBank, X: Any) -> Array:
+        """k_k(x, x) of new samples: shape (m, len(X))."""
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        """The kernels' names, where they are known here; else None."""
+        return None
+
+    def block(self, rows: Index, columns: Index) -> Self:
+        """The map of a bank of some of the rows and columns."""
+        return self
+
+    def select(self, index: Index) -> Self:
+        """The map of a bank of some of the kernels."""
+        return self
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class MappedBank(SameKernelsBank):
+    """The kernels of another bank, whose new samples go through a map.
+
+    Parameters
+    ----------
+    bank : the kernels
+    samples : the map of its samples
+    """
+
+    samples: SampleMap
+
+    @property
+    def names(self) -> tuple[str, ...] | None:
+        return self.samples.names or self.bank.names
+
+    def block(self, rows: Index, columns: Index) -> MappedBank:
+        return MappedBank(self.bank.block(rows, columns), self.samples.block(rows, columns))
+
+    def principal(self, rows: Array) -> MappedBank:
+        return MappedBank(self.bank.principal(rows), self.samples.block(rows, rows))
+
+    def reference(self, columns: Index = slice(None)) -> MappedBank:
+        return MappedBank(self.bank.reference(columns), self.samples.block(slice(0), columns))
+
+    def select(self, index: Index) -> MappedBank:
+        return MappedBank(self.bank.select(index), self.samples.select(index))
+
+    def exact(self, index: Index = slice(None)) -> MappedBank:
+        return MappedBank(self.bank.exact(index), self.samples.select(index))
+
+    def cross(self, X: Any) -> KernelBank:
+        return self.samples.cross(self.bank, X)
+
+    def self_values(self, X: Any) -> Array:
+        return self.samples.self_values(self.bank, X)
+
+
+Parts = tuple[tuple[Encoding, Columns | None], ...]
+
+
+@dataclass(frozen=True, eq=False)
+class EncodedSamples(SampleMap):
+    """Samples as numbers: all kernels see one matrix, several encodings side by side.
+
+    Parameters
+    ----------
+    parts : the encodings, which have learned, each with its columns of the samples (None: all of them)
+    """
+
+    parts: Parts
+
+    def cross(self, bank: KernelBank, X: Any) -> MappedBank:
+        return MappedBank(bank.cross(encoded(self.parts, X)), self)
+
+    def self_values(self, bank: KernelBank, X: Any) -> Array:
+        return bank.self_values(encoded(self.parts, X))
+
+
+def encoded(parts: Parts, X: Any) -> Any:
+    """Samples, in the encodings side by side: numbers in double precision, whatever that of the samples is."""
+    X = as_samples(X)
+    each = [encoding(X if columns is None else X[:, list(columns)]) for encoding, columns in parts]
+    return beside(each).astype(np.float64, copy=False)
+
+
+@dataclass(frozen=True, eq=False)
+class FeaturedSamples(SampleMap):
+    """Samples with standardised features of their own, which go with them beside their kernels.
+
+    Parameters
+    ----------
+    rows, columns : arrays (r, p) and (c, p), features less the center, divided by the scale
+    center, scale : arrays (p,)
+    """
+
+    rows: Array
+    columns: Array
+    center: Array
+    scale: Array
+
+    @classmethod
+    def of(cls, X: Array) -> FeaturedSamples:
+        """The samples of a square bank."""
+        center = X.mean(axis=0)
+        scale = X.std(axis=0)
+        scale = np.where(scale > 1e-12 * np.abs(X).max(axis=0, initial=0.0), scale, 1.0)
+        features = (X - center) / scale
+        return cls(features, features, center, scale)
+
+    def features(self, X: Any) -> Array:
+        """The features of new samples."""
+        return (np.asarray(dense(X), dtype=float) - self.center) / self.scale
+
+    def block(self, rows: Index, columns: Index) -> FeaturedSamples:
+        return replace(self, rows=self.rows[rows], columns=self.columns[columns])
+
+    def cross(self, bank: KernelBank, X: Any) -> MappedBank:
+        return MappedBank(bank.cross(X), replace(self, rows=self.features(X)))
+
+    def self_values(self, bank: KernelBank, X: Any) -> Array:
+        return bank.self_values(X)

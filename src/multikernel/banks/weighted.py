@@ -1,0 +1,183 @@
+"""Multiples of kernels and weights of samples: s_k l(x) k_k(x, z) r(z) for every kernel k.
+
+With S = diag(s), L = diag(l) and R = diag(r) every pass is one of the kernels themselves,
+
+    sum_k w_k s_k L K_k R = L (sum_k (S w)_k K_k) R          a'(s_k L K_k L) a = s_k (L a)'K_k (L a)
+    <s_k L K_k R, M> = s_k <K_k, L M R>                      <N, K'_j o K'_k> = s_j s_k <L^2 N R^2, K_j o K_k>
+
+so the structure of the kernels (features, powers, low rank) remains of use. Weights of samples that differ from kernel
+to kernel do not commute with sums: a kernel divided by its self-values has a bank of its own (banks/self_valued.py).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from multikernel._linalg import as_columns
+from multikernel._typing import Array, Index
+from multikernel.banks.base import KernelBank
+from multikernel.banks.gram import DenseGram, Gram
+from multikernel.banks.rotation import Rotation
+from multikernel.banks.wrappers import WrapperBank
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class WeightedBank(WrapperBank):
+    """s_k L K_k R, with fixed multiples of the kernels, and weights of the samples; new samples have weight one.
+
+    Parameters
+    ----------
+    bank : the kernels
+    factors : array (m,), s; None where all are 1
+    left, right : arrays (r,) and (c,), the weights of the rows and of the columns; both None where all are 1
+    """
+
+    factors: Array | None = None
+    left: Array | None = None
+    right: Array | None = None
+
+    def _times(self, values: Array) -> Array:
+        """s_k times what belongs to kernel k."""
+        if self.factors is None:
+            return values
+        return self.factors.reshape(-1, *(1,) * (values.ndim - 1)) * values
+
+    def _times_both(self, values: Array) -> Array:
+        """s_j s_k times what belongs to the kernels j and k."""
+        if self.factors is None:
+            return values
+        return self.factors[:, None] * values * self.factors
+
+    def _rows(self, A: Array) -> Array:
+        """L A, for an array of shape (..., r, t)."""
+        return A if self.left is None else self.left[:, None] * A
+
+    def _entries(self, M: Array, power: int = 1) -> Array:
+        """L^p M R^p."""
+        if self.left is None or self.right is None:
+            return M
+        return self.left[:, None] ** power * M * self.right**power
+
+    # -- passes --------------------------------------------------------------------------------------------------
+
+    def tiles(self, rows: Index) -> Iterator[Array]:
+        factors = np.ones(len(self)) if self.factors is None else self.factors
+        left = None if self.left is None else self.left[rows][:, None]
+        for factor, K in zip(factors.tolist(), self.bank.tiles(rows), strict=True):
+            yield factor * K if left is None else factor * left * K * self.right
+
+    def combine(self, weights: Array) -> Gram:
+        return self._weighted(self.bank.combine(self._times(np.asarray(weights))))
+
+    def combine_all(self, W: Array) -> list[Gram]:
+        own = W if self.factors is None else self.factors * W
+        return [self._weighted(gram) for gram in self.bank.combine_all(own)]
+
+    def _weighted(self, gram: Gram) -> Gram:
+        """L K R for a sum of the kernels."""
+        if self.left is None:
+            return gram
+        if self.square:
+            return gram.congruent(self.left)
+        return DenseGram(self._entries(gram.dense()))
+
+    def apply(self, C: Array) -> Array:
+        weighted = C if self.right is None else self.right[:, None] * C
+        return self._times(self._rows(self.bank.apply(weighted)))
+
+    def quad(self, A: Array) -> Array:
+        return self._times(self.bank.quad(self._rows(as_columns(A))))
+
+    def quads(self, A: Array) -> Array:
+        return self._times(self.bank.quads(self._rows(A)))
+
+    def inner(self, M: Array) -> Array:
+        return self._times(self.bank.inner(self._entries(M)))
+
+    def pairs(self, N: Array | None = None) -> Array:
+        if self.left is not None:
+            N = self._entries(np.ones(self.shape) if N is None else N, 2)
+        return self._times_both(self.bank.pairs(N))
+
+    def pair_forms(self, A: Array) -> Array:
+        return self._times_both(self.bank.pair_forms(self._rows(self._rows(as_columns(A)))))
+
+    def hadamard_apply(self, P: Gram, C: Array) -> Array:
+        weighted = C if self.right is None else self.right[:, None] * C
+        return self._times(self._rows(self.bank.hadamard_apply(P, weighted)))
+
+    def diagonal(self) -> Array:
+        diagonal = self.bank.diagonal()
+        return self._times(diagonal if self.left is None else self.left**2 * diagonal)
+
+    def traces(self) -> Array:
+        if self.left is None:
+            return self._times(self.bank.traces())
+        return super().traces()
+
+    # -- structure, which weights of samples take away -----------------------------------------------------------
+
+    @property
+    def of_distances(self) -> bool:
+        return self.left is None and self.bank.of_distances
+
+    @property
+    def n_features(self) -> int | None:
+        return self.bank.n_features if self.left is None else None
+
+    def by_features(self) -> tuple[Any, Array] | None:
+        inside = self.bank.by_features() if self.left is None else None
+        if inside is None or self.factors is None:
+            return inside
+        features, scale = inside
+        if (self.factors < 0).any():
+            return None
+        return features, scale * np.sqrt(np.repeat(self.factors, features.sizes))
+
+    def rotation(self, Y: Array, groups: Sequence[Array] | None = None) -> Rotation | None:
+        if self.left is None:
+            return self.bank.rotation(Y, groups)
+        return None
+
+    def rotated(self, rotation: Rotation) -> WeightedBank:
+        return replace(self, bank=self.bank.rotated(rotation))
+
+    # -- parts, and new samples ----------------------------------------------------------------------------------
+
+    def block(self, rows: Index, columns: Index) -> WeightedBank:
+        return self._of_block(self.bank.block(rows, columns), rows, columns)
+
+    def principal(self, rows: Array) -> WeightedBank:
+        return self._of_block(self.bank.principal(rows), rows, rows)
+
+    def reference(self, columns: Index = slice(None)) -> WeightedBank:
+        return self._of_block(self.bank.reference(columns), slice(0), columns)
+
+    def _of_block(self, bank: KernelBank, rows: Index, columns: Index) -> WeightedBank:
+        if self.left is None or self.right is None:
+            return replace(self, bank=bank)
+        return replace(self, bank=bank, left=self.left[rows], right=self.right[columns])
+
+    def select(self, index: Index) -> WeightedBank:
+        return replace(self, bank=self.bank.select(index), factors=self._chosen(index))
+
+    def exact(self, index: Index = slice(None)) -> WeightedBank:
+        return replace(self, bank=self.bank.exact(index), factors=self._chosen(index))
+
+    def _chosen(self, index: Index) -> Array | None:
+        return None if self.factors is None else self.factors[index]
+
+    def cross(self, X: Any) -> WeightedBank:
+        bank = self.bank.cross(X)
+        return replace(self, bank=bank, left=None if self.left is None else np.ones(bank.shape[0]))
+
+    def self_values(self, X: Any) -> Array:
+        return self._times(self.bank.self_values(X))
+
+    def held_out_self_values(self, rows: Index, columns: Index) -> Array:
+        values = self.bank.held_out_self_values(rows, columns)
+        return self._times(values if self.left is None else self.left[rows] ** 2 * values)

@@ -1,0 +1,223 @@
+"""The one way in which every estimator of this package is fitted, from top to bottom.
+
+    fit_model       parameters are checked, X becomes a bank, y a target
+    fit_on_bank     the target becomes problems, parameters that are "auto" get values, the problems are solved,
+                    and what they found is published; paths and searches begin here
+    solve_tasks     every problem, from its start, within its part of the time
+
+Where matrices are stored in single precision, all problems are solved with these first, and then again from the
+solutions found, with every entry evaluated in double precision: the certificate has to hold for the kernels, and not
+for what is stored of them. Mostly the second pass only certifies the first.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import replace
+from functools import partial
+from numbers import Integral
+from typing import Any, TypeVar
+
+import numpy as np
+
+from multikernel._folds import UNDECIDED, Resampling, numbered
+from multikernel._typing import Array
+from multikernel._warnings import each_warning_once
+from multikernel._workers import limited, seconds_left
+from multikernel.banks import KernelBank
+from multikernel.banks.checks import check_values
+from multikernel.banks.views import check_samples_rows
+from multikernel.estimators.advice import advise_on_constant, advise_on_sizes_of
+from multikernel.estimators.binding import Training, is_given, require_target
+from multikernel.estimators.calibration import calibrate
+from multikernel.estimators.forecast import check_fits, forecast_of, forecast_on_bank
+from multikernel.estimators.progress import Reporter
+from multikernel.estimators.protocol import Fitted, Learned, Learner, Task
+from multikernel.estimators.publish import publish
+from multikernel.estimators.search import choose_parameters
+from multikernel.estimators.streamed.source import fit_source
+from multikernel.estimators.streamed.state import forget_sums
+from multikernel.estimators.unchanged import unchanged_on_error
+from multikernel.observer import listener
+from multikernel.persistence.checkpoint import UNKEPT, Checkpoint
+from multikernel.streams import Source
+from multikernel.streams.dask import as_source
+
+Model = TypeVar("Model")
+
+_CHOICE = 0.3  # of the time at most, for parameters given as "auto"
+_FIRST_PART = 0.5  # of the time, for kernels as they are stored, where passes over the kernels themselves follow
+
+
+def fit_model(model: Model, X: Any, y: Any, sample_weight: Any = None, groups: Any = None, **given: Any) -> Model:
+    """Fit an estimator, and return it.
+
+    Parameters
+    ----------
+    model : the estimator, which stays what it was where the fit fails or is interrupted
+    X, y, sample_weight, groups : as its ``fit`` takes them
+    given : what else its ``fit`` was given, for ``Method.prepare``
+    """
+    estimator: Any = model
+    method = estimator._method
+    with unchanged_on_error(estimator):
+        estimator.check_parameters()
+        check_samples_rows(X, y=y, sample_weight=sample_weight, groups=groups)
+        X, y = as_source(X, y, sample_weight)
+        with limited(estimator.time_budget):
+            if isinstance(X, Source):
+                fit_source(estimator, X, y, groups)
+                return model
+            require_target(estimator, y)
+            forget_sums(estimator)
+            checkpoint = Checkpoint.of(
+                getattr(estimator, "checkpoint", None),
+                f"fit of {type(estimator).__name__}",
+                *(estimator, X, y, sample_weight, *given.values(), groups),
+            )
+            training = _bound(estimator, X, y, sample_weight)
+            held_out = resampling(estimator, groups, training.target)
+            learn = None
+            if method.prepare is not None:
+                learn = method.prepare(estimator, training.bank, training.target, X, given)
+            fit_on_bank(
+                estimator,
+                training.bank,
+                training.target,
+                sample_weight=training.weight,
+                learn=learn,
+                checkpoint=checkpoint,
+                held_out=held_out,
+            )
+            if method.ridge is None:  # nothing asks for the training samples any more
+                estimator._samples_bound = None
+    return model
+
+
+def fit_on_bank(
+    model: Any,
+    bank: KernelBank,
+    target: Array,
+    warm: Sequence[Fitted] = (),
+    sample_weight: Array | None = None,
+    learn: Learner | None = None,
+    exact: bool = True,
+    checkpoint: Checkpoint = UNKEPT,
+    held_out: Resampling | None = None,
+) -> list[Fitted]:
+    """Fit an estimator on a bank that is bound already; the parameters are those of ``KernelEstimator.fit_bank``."""
+    method = model._method
+    held_out = resampling(model, None, target) if held_out is None else held_out
+    tasks = tasks_of(model, target, sample_weight, held_out)
+    check_fits(model, bank, tasks)
+    starts = warm if len(warm) == len(tasks) else [None] * len(tasks)
+    if learn is None:
+        learn = method.learn if method.prepare is None else method.prepare(model, bank, target, None, {})
+
+    with limited(model.time_budget):
+        with _causes_named(model, bank), each_warning_once():
+            with limited(_CHOICE * seconds_left()):
+                final = choose_parameters(model, learn, bank, target, sample_weight, checkpoint, held_out)
+            unrounded = bank.unrounded() if exact else bank
+            with limited(None if unrounded is bank else _FIRST_PART * seconds_left()):
+                fitted = solve_tasks(model, bank, tasks, starts, partial(learn, final), checkpoint)
+            if unrounded is not bank:
+                again = solve_tasks(model, unrounded, tasks, fitted, partial(learn, final), checkpoint.under("exact"))
+                fitted = [new.after(old) for new, old in zip(again, fitted, strict=True)]
+        numbers = method.search.numbers(final)
+        fitted = [replace(each, numbers=numbers) for each in fitted]
+        publish(model, bank, fitted, method.single(model, tasks, target))
+        vars(model).pop("calibrators_", None)  # of an earlier fit
+        if getattr(model, "probability", None) is not None:
+            calibrate(model, bank, target, fitted, sample_weight, learn, checkpoint, held_out)
+
+    advise_on_constant(type(model).__name__, model.dual_coef_, target, numbers)
+    advise_on_sizes_of(model, bank)
+    return fitted
+
+
+def solve_tasks(
+    model: Any,
+    bank: KernelBank,
+    tasks: Sequence[Task],
+    starts: Sequence[Fitted | None],
+    learn: Callable[..., Learned],
+    checkpoint: Checkpoint,
+) -> list[Fitted]:
+    """Every task; of tasks that wait for each other, each leaves the later ones their part of the time."""
+    schedule = model._method.schedule
+    count, whole_time = len(tasks), seconds_left()
+    at_once = schedule.all_at_once(model, count) or not np.isfinite(whole_time)
+    reporter = Reporter.of(model, count)
+    names = [f"problem {number + 1}" for number in range(count)]
+    checkpoint.expect(names)
+
+    def job(number: int, whole: KernelBank) -> Fitted:
+        """Solve the task with this number, on the bank that it shares with the others."""
+        task, start = tasks[number], starts[number]
+        if start is not None and not np.array_equal(start.rows, task.rows):
+            start = None
+        later = 0.0 if at_once else whole_time * (count - number - 1) / count
+        with limited(seconds_left() - later):
+            own, observe = task.bank(whole), reporter.observer(number)
+            if checkpoint.folder is None:
+                found = learn(own, task, start, observe)
+            else:
+                found = checkpoint.part(names[number], partial(learn, own, task, start, observe))
+            return Fitted(task.rows, *found, sample_weight=task.sample_weight)
+
+    if count == 1:
+        return [job(0, bank)]
+    return schedule.solve(model, bank, [partial(job, number) for number in range(count)])
+
+
+def tasks_of(model: Any, target: Array, sample_weight: Array | None, held_out: Resampling) -> list[Task]:
+    """The problems to solve, each of which knows how its samples are held out."""
+    tasks = model._method.tasks(model, target, sample_weight)
+    if not held_out.decided:
+        return list(tasks)
+    return [replace(task, resampling=held_out.among(task.rows)) for task in tasks]
+
+
+def resampling(model: Any, groups: Any, target: Array) -> Resampling:
+    """How samples are held out; the parameters are those of ``KernelEstimator.resampling``."""
+    method, name = model._method, type(model).__name__
+    cv = getattr(model, "cv", None)
+    numbered(name, groups, len(target))
+    if not (method.own_folds or method.search.automatic(model) or getattr(model, "probability", None) is not None):
+        return UNDECIDED
+    return Resampling.of(name, None if method.own_folds and isinstance(cv, Integral) else cv, groups, target)
+
+
+# -- steps of a fit ----------------------------------------------------------------------------------------------------
+
+
+def _bound(model: Any, X: Any, y: Any, sample_weight: Any) -> Training:
+    """The training bank and the target; with ``verbose`` a forecast is printed.
+
+    It is printed first where kernels will be evaluated, and afterwards where they are given and checked.
+    """
+    says = bool(getattr(model, "verbose", 0)) and listener() is None
+    given = is_given(model, X)
+    if says and not given:
+        print(forecast_of(model, X, y), flush=True)
+    training: Training = model._bind(X, y, sample_weight)
+    if says and given:
+        tasks = model._method.tasks(model, training.target, None)
+        print(forecast_on_bank(model, training.bank, tasks), flush=True)
+    return training
+
+
+@contextmanager
+def _causes_named(model: Any, bank: KernelBank) -> Iterator[None]:
+    """An error of the numbers names the kernel that is its cause, where one is, or says that numbers overflowed."""
+    try:
+        yield
+    except (ValueError, ArithmeticError) as error:
+        check_values(bank, getattr(model, "kernel_names_", ()))
+        if isinstance(error, OverflowError) or "infs or NaNs" in str(error):  # the words of SciPy
+            raise ValueError(
+                f"{type(model).__name__}: numbers overflowed; scale the target and the kernels to values of about 1"
+            ) from None
+        raise

@@ -1,0 +1,234 @@
+"""Generalised multiple kernel learning: what the classifier and the regressors have in common.
+
+They solve min over theta of J(K(theta)) + r(theta), with J the value of a machine, K a ``combination`` and r a penalty
+or a ball. A product of Gaussians, or another profile with scales inside, is learned on squared distances. They follow
+from the kernels on the training samples, and on new samples where the self-values of these are known: for samples, and
+for rows of a bank of distances; not for rows of a bank of kernels.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from copy import deepcopy
+from dataclasses import dataclass, field, replace
+from functools import partial
+from typing import Annotated, Any, Literal, cast
+
+import numpy as np
+from sklearn.utils import check_random_state
+
+from multikernel._parameters import (
+    Count,
+    NonNegative,
+    NonNegativeVector,
+    Part,
+    Positive,
+    Power,
+    Seed,
+    Starts,
+    Verbosity,
+)
+from multikernel._rules import Choice, Number, shown
+from multikernel._typing import Array
+from multikernel.banks import KernelBank
+from multikernel.banks.columns import ColumnDistancesBank
+from multikernel.banks.cost import BankCost
+from multikernel.banks.views import BankRows
+from multikernel.combinations import Combination, HadamardPower, Linear, ProductOfRBF, ScaledProfile
+from multikernel.domains import Domain, NormBall, Orthant, as_separable
+from multikernel.estimators.approximated import ApproximationName, Rank
+from multikernel.estimators.base import KernelEstimator
+from multikernel.estimators.binding import Binder, Binding, bound_samples, is_given, kernels_against
+from multikernel.estimators.method import Method
+from multikernel.estimators.protocol import Fitted, Learned, Task
+from multikernel.estimators.regressor import polynomials_and_gaussians
+from multikernel.estimators.samples import family_of, features_of
+from multikernel.kernels import (
+    DistanceKernel,
+    KernelFamily,
+    Matern,
+    homogeneous_polynomials,
+    linear_features,
+)
+from multikernel.machines import Machine
+from multikernel.observer import Observer
+from multikernel.problem import Problem
+from multikernel.procedures import generalized_mkl, solved_in_own_units
+from multikernel.procedures.forecast import Cost, hinge, quasi_newton, support
+from multikernel.procedures.generalized import central_start
+
+_PENALTIES = Choice((1, 2), why="where no radius is given")
+
+
+@dataclass(eq=False, repr=False, kw_only=True)
+class GeneralizedModel(KernelEstimator):
+    """The parameters of the classifier and of the regressors."""
+
+    kernels: Any = field(default=None, kw_only=False)
+    combination: Literal["linear", "polynomial", "rbf_product", "profile"] = "linear"
+    profile: Any = None
+    degree: Power = 2
+    penalty: Positive = 1.0
+    norm: Annotated[float, Number(least=1)] = 1
+    radius: NonNegative | None = None
+    offset: NonNegative | NonNegativeVector = 0.0
+    n_init: Starts = 1
+    tol: Part = 1e-4
+    max_iter: Count = 1000
+    random_state: Seed = None
+    verbose: Verbosity = 0
+    approximation: ApproximationName = None
+    rank: Rank = 256
+
+
+# -- parameters --------------------------------------------------------------------------------------------------------
+
+
+def _combination(model: Any) -> Combination:
+    match model.combination:
+        case "linear":
+            return Linear()
+        case "polynomial":
+            return HadamardPower(model.degree)
+        case "profile":
+            return ScaledProfile(_profile(model))
+    return ProductOfRBF()
+
+
+def _profile(model: Any) -> DistanceKernel:
+    return Matern(nu=1.5) if model.profile is None else deepcopy(model.profile)
+
+
+def _on_distances(model: Any) -> bool:
+    """Whether the weights are scales of distances."""
+    return model.combination in ("rbf_product", "profile")
+
+
+def _domain(model: Any) -> Domain:
+    if model.radius is not None:
+        return NormBall(model.norm, model.radius, model.offset)
+    return Orthant(model.penalty, cast(Literal[1, 2], model.norm))
+
+
+def _check(model: Any) -> None:
+    if model.approximation is not None and _on_distances(model):
+        raise ValueError(
+            f"{type(model).__name__}: combination={model.combination!r} is learned on distances, which have no "
+            "features: approximation takes combination='linear' or 'polynomial'"
+        )
+    if not (model.profile is None or isinstance(model.profile, DistanceKernel)):
+        raise ValueError(
+            f"{type(model).__name__}: profile must be None or a kernel of a distance, RBF() or Laplacian() say, got "
+            f"{shown(model.profile)}"
+        )
+    if model.radius is None:
+        _PENALTIES.check(model.norm, f"{type(model).__name__}: norm")
+        if np.any(model.offset):
+            raise ValueError(
+                f"{type(model).__name__}: offset is the centre of a ball, and there is none: give a radius, or "
+                "leave the offset at 0"
+            )
+
+
+def _default_kernels(model: Any) -> KernelFamily:
+    if model.combination == "polynomial":
+        return homogeneous_polynomials(0, normalize=False) + linear_features()
+    if _on_distances(model):
+        return linear_features()
+    return polynomials_and_gaussians(model)
+
+
+# -- kernels or distances ----------------------------------------------------------------------------------------------
+
+
+def _finished(model: Any, bank: KernelBank, weight: Array | None) -> KernelBank:
+    if bank.of_distances and not _on_distances(model):
+        raise ValueError(
+            f"{type(model).__name__}: a bank of distances holds no kernel matrices, and combination="
+            f"{model.combination!r} needs them; fit on the bank of kernels, or use combination='rbf_product'"
+        )
+    return _distances(bank) if _on_distances(model) else bank
+
+
+def _of_samples(model: Any, X: Any, weight: Array | None, binder: Binder) -> KernelBank:
+    if model.combination != "profile" or model.kernels is not None:
+        return bound_samples(model, X, weight, binder)
+    model.kernel_names_ = np.array(family_of(model).resolve(features_of(model, X)).names, dtype=object)
+    return ColumnDistancesBank.of(X, _profile(model).degree)
+
+
+def _of_new(model: Any, X: Any) -> Any:
+    """Kernels of new samples as distances, where the weights are scales of these."""
+    if _on_distances(model) and not (isinstance(X, KernelBank) and X.of_distances):
+        if isinstance(X, BankRows):
+            X = X if X.bank.of_distances else BankRows(_distances(X.bank), X.rows)
+        elif isinstance(X, KernelBank) and X.square:
+            X = _distances(X)
+        elif is_given(model, X):
+            raise ValueError(
+                f"{type(model).__name__}: kernels between new and training samples do not determine their distances; "
+                "take distances = bank.distances() of a bank of all samples, fit on distances[train, train] and "
+                "predict on distances[test, train]"
+            )
+    return X
+
+
+def _against(model: Any, Z: Any) -> KernelBank:
+    bank = kernels_against(model, Z)
+    return _distances(bank) if _on_distances(model) else bank
+
+
+def _distances(bank: KernelBank) -> KernelBank:
+    return bank if bank.of_distances else bank.distances()
+
+
+# -- learning ----------------------------------------------------------------------------------------------------------
+
+
+def _cost(model: Any, bank: BankCost, task: Task) -> Cost:
+    domain = as_separable(_domain(model))
+    if model.combination == "linear" and domain is not None and task.target.ndim == 1:
+        return support(bank, domain, model.tol)
+    whole = replace(bank, features=None)  # products of kernels have no few features
+    return model.n_init * quasi_newton(whole, hinge(whole))
+
+
+def _learn(
+    machine: Callable[[Any], Machine], model: Any, bank: KernelBank, task: Task, warm: Fitted | None, observe: Observer
+) -> Learned:
+    problem = Problem(bank, _combination(model), machine(model), _domain(model), task.target, task.sample_weight)
+    start, variables = (warm.weights.values, warm.solution.warm) if warm else (None, None)
+    return solved_in_own_units(problem, partial(_solve, model), start, variables, observe)
+
+
+def _solve(model: Any, problem: Problem, start: Array | None, warm: Array | None, observe: Observer) -> Learned:
+    """The problem in its own units."""
+    return generalized_mkl(problem, model.tol, model.max_iter, _starts(model, problem, start), warm, observe)
+
+
+def _starts(model: Any, problem: Problem, known: Array | None) -> list[Array]:
+    """An earlier model's weights or the central ones, then random multiples of these."""
+    # a model without weights is no start:  steps of a polynomial do not lead away from it
+    first = known if known is not None and known.any() else central_start(problem)
+    if problem.linear or model.n_init == 1:
+        return [first]
+    rng = check_random_state(model.random_state)
+    return [first, *(first * rng.exponential(size=len(first)) for _ in range(model.n_init - 1))]
+
+
+def generalized_method(machine: Callable[[Any], Machine], **others: Any) -> Method:
+    """The method of an estimator with this machine."""
+    return Method(
+        learn=partial(_learn, machine),
+        cost=_cost,
+        binding=Binding(
+            default_kernels=_default_kernels,
+            of_samples=_of_samples,
+            finished=_finished,
+            of_new=_of_new,
+            against=_against,
+        ),
+        combination=_combination,
+        check=_check,
+        **others,
+    )

@@ -1,0 +1,134 @@
+"""What one estimator says that the others do not: a frozen description, which the fit loop of ``fit.py`` reads.
+
+An estimator's class holds its parameters, its docstring and a ``Method``. Every function of a method takes the
+estimator first and reads its parameters. Two of them set fitted attributes on it beside ``publish``: a binding the
+names of the kernels, and the tasks of a classifier its ``classes_``.
+
+    method.binding      how samples become a bank                        binding.py
+    method.tasks        how a target becomes problems                    targets.py
+    method.search       which parameters may be "auto"                   search.py
+    method.learn        how one problem is solved                        the family's own file
+    method.schedule     which problems are solved together               schedule.py
+    method.cost         what that takes, known beforehand                forecast.py
+    method.publish      fitted attributes that only this family has      the family's own file
+    method.streaming    how it is learned from sums over rows            streamed/
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, cast
+
+from multikernel._typing import Array
+from multikernel.banks import KernelBank
+from multikernel.banks.cost import BankCost
+from multikernel.combinations import Combination, Linear
+from multikernel.estimators.binding import Binding
+from multikernel.estimators.posterior import Posterior, posterior_of
+from multikernel.estimators.protocol import Fitted, Learned, Learner, Task
+from multikernel.estimators.schedule import EACH_ALONE, Schedule, one_matrix
+from multikernel.estimators.search import NO_SEARCH, Search
+from multikernel.estimators.streamed.streaming import Streaming
+from multikernel.estimators.targets import one_task
+from multikernel.observer import Observer
+from multikernel.procedures.forecast import Cost
+
+
+def weighted_sum(model: Any) -> Combination:
+    """The kernels add up."""
+    return Linear()
+
+
+def learned_weights(model: Any, fitted: Fitted) -> Array:
+    """The weights of the kernels in the predictor are those that were learned."""
+    return fitted.weights.values
+
+
+def predictor_gram(model: Any, bank: KernelBank) -> Array:
+    """The learned kernel of a bank is known to the predictor."""
+    return cast(Array, model.predictor_.gram(bank))
+
+
+def nothing_more(model: Any, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
+    """No further fitted attributes."""
+
+
+def no_further_check(model: Any) -> None:
+    """The annotations of the parameters say all that has to be said."""
+
+
+def itself(model: Any, bank: KernelBank) -> KernelBank | None:
+    """The kernels whose sizes are compared are those of the bank."""
+    return bank
+
+
+def of_no_size(model: Any, bank: KernelBank) -> KernelBank | None:
+    """What a kernel counts does not depend on a number that it is multiplied with."""
+    return None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Method:
+    """All in which one estimator differs from another, beside its parameters.
+
+    Parameters
+    ----------
+    learn : (model, bank, task, warm, observe) -> (Weights, DualSolution)
+        Solves one task on the bank of its samples, from an earlier solution where there is one.
+    binding : Binding, how samples become a bank
+    tasks : (model, target, sample_weight) -> list of Task
+        The problems to solve for a checked target.
+    single : (model, tasks, target) -> bool
+        Whether fitted attributes are those of one problem, not a row for each of several.
+    prepare : (model, bank, target, samples, given) -> Learner
+        Makes the learner of one fit, where all its tasks share something: a seed, or what only ``fit`` was given.
+    search : Search, the parameters that may be "auto"
+    schedule : Schedule, which tasks are solved together
+    cost : (model, bank, task) -> Cost
+        What solving one task takes beside its bank.
+    combination : (model) -> Combination, how weights make a kernel
+    kernel_weights : (model, fitted) -> array (m,)
+        The weights in the predictor, where these are not those that were learned.
+    gram : (model, bank) -> array, the learned kernel of a bank
+    publish : (model, bank, fitted, single) -> None
+        Sets the fitted attributes that only this family has, after those that all have.
+    before_publishing : (model, bank, fitted) -> list of Fitted
+        The solutions as all problems share them, where each found kernels of its own.
+    check : (model) -> None
+        ValueError for parameters that do not fit each other.
+    ridge : (model, fitted) -> float
+        What is added to the diagonal of the kernel, in models with squared losses; None in others.
+    posterior : (model, bank, fitted) -> Posterior or None
+        What such a model knows of its errors.
+    streaming : how the model learns from sums over rows; None where it cannot
+    sizes : (model, bank) -> KernelBank or None
+        The kernels whose sizes should be alike; None where their sizes do not matter.
+    squared_losses : whether a classifier's problems are regressions on labels -1 and +1
+    several_targets : whether a regressor takes y of shape (n, t)
+    own_folds : whether learning itself holds samples out, in as many folds as the parameter ``cv`` says
+    reads_kernels_few_times : whether a fit reads every kernel a few times only, so that copying a part costs more
+    """
+
+    learn: Callable[[Any, KernelBank, Task, Fitted | None, Observer], Learned]
+    binding: Binding
+    tasks: Callable[[Any, Array, Array | None], list[Task]] = one_task
+    single: Callable[[Any, Sequence[Task], Array], bool] = lambda model, tasks, target: len(tasks) == 1
+    prepare: Callable[..., Learner] | None = None
+    search: Search = NO_SEARCH
+    schedule: Schedule = EACH_ALONE
+    cost: Callable[[Any, BankCost, Task], Cost] = one_matrix
+    combination: Callable[[Any], Combination] = weighted_sum
+    kernel_weights: Callable[[Any, Fitted], Array] = learned_weights
+    gram: Callable[[Any, KernelBank], Array] = predictor_gram
+    publish: Callable[[Any, KernelBank, Sequence[Fitted], bool], None] = nothing_more
+    before_publishing: Callable[[Any, KernelBank, Sequence[Fitted]], Sequence[Fitted]] | None = None
+    check: Callable[[Any], None] = no_further_check
+    ridge: Callable[[Any, Fitted], float] | None = None
+    posterior: Callable[[Any, KernelBank, Sequence[Fitted]], Posterior | None] = posterior_of
+    streaming: Streaming | None = None
+    sizes: Callable[[Any, KernelBank], KernelBank | None] = itself
+    squared_losses: bool = False
+    several_targets: bool = False
+    own_folds: bool = False
+    reads_kernels_few_times: bool = False

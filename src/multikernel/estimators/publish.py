@@ -1,0 +1,119 @@
+"""What a fit leaves on the estimator: fitted attributes, the predictor, and the warning where it did not converge."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+from sklearn.exceptions import ConvergenceWarning
+
+from multikernel._typing import Array
+from multikernel._warnings import warn_user
+from multikernel._workers import time_is_up
+from multikernel.banks import KernelBank
+from multikernel.banks.checks import check_values
+from multikernel.certificate import Certificate, worst
+from multikernel.estimators.feature_predictor import predictor_of
+from multikernel.estimators.protocol import Fitted
+
+_USABLE = 0.05  # of the objective: with less left to gain, predictions seldom change
+_ADVICE = (
+    "Raise max_iter; where that does not help, bring the kernels to about the same size, lower C (raise alpha), or "
+    "raise tol."
+)
+
+
+def publish(model: Any, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
+    """Set the fitted attributes; one problem gives vectors and numbers, several give a row each.
+
+    One problem with t targets that share the weights gives one vector of weights, and a row of coefficients and an
+    intercept for each target.
+
+    Parameters
+    ----------
+    model : an estimator
+    bank : its training bank
+    fitted : the solutions of its problems
+    single : whether fitted attributes are those of one problem
+    """
+    method = model._method
+    if method.before_publishing is not None:
+        fitted = method.before_publishing(model, bank, fitted)
+    whole = [f.over_all(bank.shape[1]) for f in fitted]
+    coef = np.concatenate([np.atleast_2d(f.solution.coef.T) for f in whole])
+    intercept = np.concatenate([np.atleast_1d(f.solution.intercept) for f in whole])
+    weights = np.stack([f.weights.values for f in whole])
+    vector = single and whole[0].solution.coef.ndim == 1
+
+    model.weights_ = weights[0] if single else weights
+    model.dual_coef_ = coef[0] if vector else coef
+    model.intercept_ = float(intercept[0]) if vector else intercept
+    model.n_iter_ = max(1, *(f.weights.n_iter + f.solution.n_iter for f in whole))
+    model.history_ = [f.weights.history or f.solution.history for f in whole]
+    for name, value in fitted[0].numbers.items():
+        setattr(model, f"{name}_", value)
+    _publish_certificate(model, whole, single)
+
+    in_predictor = np.stack([method.kernel_weights(model, f) for f in whole])
+    _check_finite(model, bank, coef, intercept, weights, in_predictor)
+    model.predictor_ = predictor_of(bank, coef, intercept, in_predictor, method.combination(model))
+    if not model.converged_ and not all(f.weights.rule_met for f in whole):
+        budget = model.time_budget if time_is_up() else None
+        warn_user(not_converged(type(model).__name__, model.certificate_, model.n_iter_, budget), ConvergenceWarning)
+
+    method.publish(model, bank, fitted, single)
+    if method.ridge is not None:
+        model._posterior = method.posterior(model, bank, fitted)
+
+
+def _publish_certificate(model: Any, fitted: Sequence[Fitted], single: bool) -> None:
+    """The value of each problem, a bound of its optimum where one is known, and the worst certificate."""
+    objectives = [f.weights.objective for f in fitted]
+    bounds = [f.weights.bound for f in fitted]
+    model.objective_ = objectives[0] if single else np.array(objectives)
+    vars(model).pop("objective_bound_", None)  # of an earlier fit
+    if None not in bounds:
+        model.objective_bound_ = bounds[0] if single else np.array(bounds)
+    model.certificate_ = worst(f.certificate for f in fitted)
+    model.converged_ = all(f.converged(getattr(model, "tol", None)) for f in fitted)
+
+
+def _check_finite(model: Any, bank: KernelBank, *found: Array) -> None:
+    """ValueError where numbers overflowed, which names the kernel that is the cause where one is."""
+    finite = all(np.isfinite(each).all() for each in found)
+    if not (finite and model.converged_):
+        check_values(bank, getattr(model, "kernel_names_", ()))
+    if not finite:
+        raise ValueError(
+            f"{type(model).__name__}: weights or coefficients are NaN or infinite, since numbers overflowed; scale "
+            "the target and the kernels to values of about 1"
+        )
+
+
+def not_converged(name: str, reached: Certificate, n_iter: int, budget: float | None = None) -> str:
+    """The sentence where a fit stopped before the certificate that was asked for: how good the model is, what to do.
+
+    Parameters
+    ----------
+    name : of the estimator's class
+    reached : the worst certificate over its problems
+    n_iter : the steps taken
+    budget : the seconds that it was given, where these are what ended it
+    """
+    said = f"{name} did not converge: it reached a {reached} in {n_iter} iterations. "
+    advice = _ADVICE
+    if budget is not None:
+        said = f"{name} stopped after its time budget of {budget:g} s: it reached a {reached} in {n_iter} iterations. "
+        advice = "Raise time_budget for a better one."
+    if not np.isfinite(reached.value):
+        return said + f"Nothing is known of how good the model is. {advice}"
+    model = "The model is usable" if reached.value <= _USABLE else "Do not rely on the model"
+    return said + f"{model}: {_meaning(reached)}. {advice}"
+
+
+def _meaning(reached: Certificate) -> str:
+    part = f"{reached.value:.2g} of its value"
+    if reached.kind == "duality gap":
+        return f"its objective is at most {part} above the optimum"
+    return f"to first order, other weights would lower its objective by at most {part}"

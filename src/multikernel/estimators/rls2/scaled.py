@@ -1,0 +1,144 @@
+"""What all RLS2 estimators have in common: kernels are scaled first, and the weights are those of the scaled kernels.
+
+The predictor's kernel is sum_k d_k s_k K_k, with the learned weights d and factors s that ``scaling`` names.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import partial
+from typing import Any, cast
+
+import numpy as np
+
+from multikernel._typing import Array
+from multikernel.banks import KernelBank
+from multikernel.estimators.binding import is_given
+from multikernel.estimators.fit import fit_model
+from multikernel.estimators.posterior import alpha_of
+from multikernel.estimators.protocol import Fitted, Learner, Task
+from multikernel.estimators.ridge_model import RidgeModel
+from multikernel.estimators.samples import samples_of
+from multikernel.estimators.search import Samples, Search, names_of, ridges
+from multikernel.procedures.rls2 import ScaledWeights, scaling_factors
+
+
+def fit_scaled(model: Any, X: Any, y: Any, sample_weight: Any, unlabeled: Any, groups: Any) -> Any:
+    """Fit, where ``unlabeled`` are further inputs, on which the factors of ``scaling="transductive"`` depend."""
+    model.check_parameters()
+    if unlabeled is not None and model.scaling != "transductive":
+        raise ValueError(
+            f"{type(model).__name__}: unlabeled inputs are used with scaling='transductive' only, and scaling is "
+            f"{model.scaling!r}"
+        )
+    return fit_model(model, X, y, sample_weight, groups, unlabeled=unlabeled)
+
+
+def learner(model: Any, bank: KernelBank, target: Array, X: Any, given: dict[str, Any]) -> Learner:
+    """How every problem of a fit is learned: they share the self-values of the further inputs."""
+    unlabeled = given.get("unlabeled")
+    further = None if unlabeled is None else _self_values(model, bank, X, unlabeled).sum(axis=1)
+    return partial(model._method.learn, further=further)
+
+
+def _self_values(model: Any, bank: KernelBank, X: Any, unlabeled: Any) -> Array:
+    """k_k(x, x) of the further inputs, shape (m, n_u): given where kernels are, else from samples."""
+    if not is_given(model, X):
+        return bank.self_values(samples_of(model, unlabeled))
+    values = np.asarray(unlabeled, dtype=float)
+    if values.ndim != 2 or len(values) != len(bank) or not (np.isfinite(values) & (values >= 0)).all():
+        raise ValueError(
+            f"{type(model).__name__}: beside a bank or precomputed kernels, unlabeled are the self-values "
+            f"k_k(x, x) >= 0 of the further inputs, shape ({len(bank)}, n_u); got shape {values.shape}"
+        )
+    return values
+
+
+def factors(model: Any, bank: KernelBank, task: Task, further: Array | None) -> Array:
+    """s of every kernel; ``further`` is the sum of its self-values over the further inputs."""
+    if model.scaling == "transductive" and further is None:
+        raise ValueError(
+            f"{type(model).__name__}: scaling='transductive' needs the further inputs, fit(X, y, unlabeled=...); "
+            "for a path or a search scale the bank itself, bank.scaled(factors), and use scaling='none'"
+        )
+    rule = "trace" if model.scaling == "norm" else model.scaling
+    return scaling_factors(rule, bank, task.target, further, task.sample_weight)
+
+
+def _candidates(model: Any, name: str, whole: Samples) -> Array:
+    """In units of the scaled kernels' mean self-value, which for those of trace 1 is 1 / n."""
+    return ridges(whole.size if model.scaling == "none" else 1.0 / float(whole.share.sum()))
+
+
+def unscaled(model: Any, bank: KernelBank) -> KernelBank | None:
+    """Sizes of kernels matter where they are not brought to one size."""
+    return bank if model.scaling == "none" else None
+
+
+def _scaling(fitted: Fitted) -> Array:
+    return cast(Array, cast(ScaledWeights, fitted.weights).scaling)
+
+
+def scaled_weights(model: Any, fitted: Fitted) -> Array:
+    """The weights d_k s_k of the kernels in the predictor."""
+    return fitted.weights.values * _scaling(fitted)
+
+
+def publish_scaling(model: Any, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
+    """Set ``scaling_``."""
+    scaling = np.stack([_scaling(f) for f in fitted])
+    model.scaling_ = scaling[0] if single else scaling
+
+
+SCALED: dict[str, Any] = {
+    "prepare": learner,
+    "search": Search(names=names_of("alpha"), candidates=_candidates),
+    "kernel_weights": scaled_weights,
+    "publish": publish_scaling,
+    "ridge": alpha_of,
+    "sizes": unscaled,
+}
+
+
+class ScaledModel(RidgeModel):
+    """The two layers of a fitted model."""
+
+    def first_layer(self, X: Any) -> Array:
+        """The functions of the first layer: (s_k d_k)^(1/2) sum_i c_i K_k(x_i, x), zero for kernels without a weight.
+
+        The second layer is linear: the predicted value is their sum times (s_k d_k)^(1/2), and the intercept.
+
+        Parameters
+        ----------
+        X : samples like those of ``fit``; with ``kernels="precomputed"`` matrices (m, len(X), n_train)
+
+        Returns
+        -------
+        array (len(X), m), or (len(X), m, problems) for several classes or targets
+        """
+        added = self.contributions(X)
+        root = np.sqrt(self.weights_ * self.scaling_).T
+        if added.ndim > root.ndim + 1:
+            root = root[:, None]
+        return np.divide(added, root, out=np.zeros_like(added), where=np.broadcast_to(root > 0, added.shape))
+
+    def kernel(self, X: Any, Z: Any = None) -> Array:
+        """The kernel of both layers, sum_k s_k g_k(x) g_k(z) of the functions g_k of the first layer.
+
+        That is the kernel of the second layer at the outputs of the first; ``kernel_matrix`` is sum_k d_k s_k K_k, with
+        which the same function is ridge regression.
+
+        Parameters
+        ----------
+        X, Z : as for ``first_layer``; Z is X by default
+
+        Returns
+        -------
+        array (len(X), len(Z)), or (len(X), len(Z), problems)
+        """
+        one = self.first_layer(X)
+        other = one if Z is None else self.first_layer(Z)
+        if one.ndim == 2:
+            return np.asarray((one * self.scaling_) @ other.T)
+        scaling = np.broadcast_to(np.atleast_2d(self.scaling_).T, one.shape[1:])
+        return np.einsum("ikp,kp,jkp->ijp", one, scaling, other)

@@ -1,0 +1,266 @@
+"""Scales inside kernels of a distance, learned with kernel ridge regression: what the estimators have in common."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, cast
+
+import numpy as np
+from sklearn.utils import check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from multikernel._linalg import as_columns
+from multikernel._rules import shown
+from multikernel._typing import Array
+from multikernel.banks import KernelBank
+from multikernel.banks.columns import ColumnDistancesBank
+from multikernel.banks.cost import BankCost
+from multikernel.banks.products import ColumnProductsBank
+from multikernel.banks.threads import one_blas_thread
+from multikernel.combinations import Profiles
+from multikernel.estimators.binding import Binder, Binding, is_precomputed
+from multikernel.estimators.predictor import KernelPredictor
+from multikernel.estimators.protocol import Fitted, Learned, Task
+from multikernel.estimators.ridge_model import RidgeModel
+from multikernel.estimators.samples import family_of, features_of
+from multikernel.estimators.scales.published import published
+from multikernel.kernels import DistanceKernel, KernelFamily, Kernels, Matern
+from multikernel.machines import RidgeMachine
+from multikernel.observer import Observer
+from multikernel.procedures.forecast import Cost
+from multikernel.procedures.forecast import learned_scales as learned_scales_cost
+from multikernel.procedures.learned_scales import LearnedScales, learned_scales
+from multikernel.procedures.ridge_cv import Folds
+from multikernel.procedures.ridge_cv.residuals import HeldOut
+from multikernel.procedures.units import MachineUnits, spread
+from multikernel.tuning import SCALES_ONE_THREAD
+
+# -- parameters --------------------------------------------------------------------------------------------------------
+
+
+def check(model: Any) -> None:
+    """ValueError for kernels without a scale inside, and for groups of features that are none."""
+    name = type(model).__name__
+    combination = profiles(model)
+    if _has_metric(model) and (combination.kernels[0].degree != 2 or model.groups is not None):
+        raise ValueError(
+            f"{name}: metric={model.metric!r} needs kernels of squared differences, RBF() or Matern() say, and "
+            f"groups=None; got {list(combination.kernels)!r} and groups={shown(model.groups)}"
+        )
+    if model.groups is not None and not _names_groups(model.groups):
+        raise ValueError(
+            f"{name}: groups must be None or a list of lists of one or more features, each a whole number or a name, "
+            f"got {shown(model.groups)}"
+        )
+
+
+def _has_metric(model: Any) -> bool:
+    return bool(model.metric != "diagonal")
+
+
+def _names_groups(groups: Any) -> bool:
+    """Whether these are lists of lists of whole numbers and names, of one or more of them each."""
+    return _is_list(groups) and all(_is_list(each) and len(each) and all(map(_is_feature, each)) for each in groups)
+
+
+def _is_list(value: Any) -> bool:
+    return isinstance(value, list | tuple) or (isinstance(value, np.ndarray) and value.ndim > 0)
+
+
+def _is_feature(value: Any) -> bool:
+    return isinstance(value, str | int | np.integer) and not isinstance(value, bool)
+
+
+def default_kernels(model: Any) -> KernelFamily:
+    """A Matern kernel of smoothness 3/2."""
+    return Kernels((Matern(nu=1.5),))
+
+
+def profiles(model: Any) -> Profiles:
+    """The kernels' own widths do not matter: the scales hold them."""
+    name = type(model).__name__
+    if is_precomputed(model):
+        raise ValueError(f"{name} learns scales inside kernels of samples, and takes no {model.kernels!r} matrices")
+    family = family_of(model)
+    one = np.zeros((1, 1))  # a sample on which every rule for a width finds 1
+    found = [kernel.learned(one) for kernel in family if isinstance(kernel, DistanceKernel)]
+    if len(found) < len(family):
+        raise ValueError(
+            f"{name}: kernels must be kernels of a distance on all features, RBF(), Laplacian() or Matern() say, "
+            f"got {list(family)!r}"
+        )
+    if len({kernel.degree for kernel in found}) > 1:
+        raise ValueError(f"{name}: kernels must be of one distance, got {found!r}; Laplacian() has its own")
+    return Profiles(tuple(found), model.shared_scales)
+
+
+# -- from samples to distances -----------------------------------------------------------------------------------------
+
+
+def _of_given(model: Any, X: Any, binder: Binder) -> KernelBank:
+    if not (isinstance(X, KernelBank) and X.square and X.of_distances):
+        raise ValueError(
+            f"{type(model).__name__} takes samples, or a square bank of distances (bank.distances()): scales cannot "
+            "be learned inside kernels that are computed already"
+        )
+    if _has_metric(model):
+        raise ValueError(f"{type(model).__name__}: metric={model.metric!r} needs samples; use 'diagonal' for a bank")
+    model.kernel_names_ = np.array([repr(kernel) for kernel in profiles(model).kernels], dtype=object)
+    return X
+
+
+def _of_samples(model: Any, X: Any, weight: Array | None, binder: Binder) -> KernelBank:
+    kernels = profiles(model).kernels
+    model.kernel_names_ = np.array([repr(kernel) for kernel in kernels], dtype=object)
+    if _has_metric(model):
+        return ColumnProductsBank.of(X)
+    return ColumnDistancesBank.of(X, kernels[0].degree, _owner(model, X))
+
+
+def _against(model: Any, Z: Any) -> KernelBank:
+    reference: Any = cast(KernelPredictor, model.predictor_).reference
+    return cast(KernelBank, replace(reference, Z=reference.columns.numbers(Z)))
+
+
+def _owner(model: Any, X: Any) -> Array:
+    """The group of each feature; those that ``groups`` does not name have one each, after the named ones."""
+    owner = np.full(X.shape[1], -1)
+    for k, columns in enumerate(model.groups or ()):
+        index = features_of(model, X).index(tuple(np.atleast_1d(np.asarray(columns, dtype=object))))
+        if (owner[list(index)] >= 0).any():
+            raise ValueError(f"{type(model).__name__}: groups name a feature twice, in {columns!r} for the second time")
+        owner[list(index)] = k
+    alone = np.flatnonzero(owner < 0)
+    owner[alone] = len(model.groups or ()) + np.arange(len(alone))
+    return owner
+
+
+# -- learning ----------------------------------------------------------------------------------------------------------
+
+
+def _cost(model: Any, bank: BankCost, task: Task) -> Cost:
+    return learned_scales_cost(bank, len(profiles(model).kernels))
+
+
+def _learn(
+    labels_of: Callable[[Array], Array],
+    model: Any,
+    bank: KernelBank,
+    task: Task,
+    warm: Fitted | None,
+    observe: Observer,
+) -> Learned:
+    """The scales by held-out errors, then kernel ridge regression on all samples with these scales.
+
+    ``labels_of`` are the classes of the samples, of which every fold gets its share.
+    """
+    combination, Y = profiles(model), as_columns(task.target)
+    seed = int(check_random_state(model.random_state).randint(np.iinfo(np.int32).max))
+    folds = _folds(model, task, labels_of(task.target), seed)
+    with one_blas_thread(len(Y), SCALES_ONE_THREAD):
+        found = learned_scales(
+            bank,
+            combination,
+            HeldOut(Y, folds, model.fit_intercept),
+            model.penalty,
+            model.tol,
+            model.max_iter,
+            seed,
+            observe,
+            task.sample_weight,
+            rank=int(model.metric) if isinstance(model.metric, int | np.integer) else None,
+        )
+        unit, machine = spread(task.target), RidgeMachine(found.alpha, model.fit_intercept)
+        gram = combination.gram(bank, found.theta)
+        solution = machine.solve(gram, task.target / unit, sample_weight=task.sample_weight)
+        return found, MachineUnits(machine, 1.0, unit, coef=unit).solution(solution)
+
+
+def _folds(model: Any, task: Task, labels: Array, seed: int) -> Folds:
+    """A number of folds is one of shuffled folds, each with as many samples of a class as the others."""
+    if task.resampling.given is not None:
+        return Folds.of(task.resampling.given, len(labels), labels)
+    count = len(labels) if isinstance(model.cv, str) else int(model.cv)
+    folds = task.resampling.drawn(labels, count, np.random.default_rng(seed))
+    return Folds(folds, int(folds.max()) + 1)
+
+
+# -- after fitting -----------------------------------------------------------------------------------------------------
+
+
+def _ridge(model: Any, fitted: Fitted) -> float:
+    return cast(LearnedScales, fitted.weights).alpha
+
+
+def _kernel_weights(model: Any, fitted: Fitted) -> Array:
+    return cast(LearnedScales, fitted.weights).theta
+
+
+def _publish(model: Any, bank: KernelBank, fitted: Sequence[Fitted], single: bool) -> None:
+    found = cast(LearnedScales, fitted[0].weights)
+    for name in {"kernel_", "metric_", "metric_features_"} & set(vars(model)):  # of an earlier fit
+        delattr(model, name)
+    for name, value in published(bank, profiles(model), found).items():
+        setattr(model, name, value)
+    model.alpha_ = found.alpha
+    model.cv_loss_ = found.objective
+    model.penalty_ = found.penalty
+    model.cv_loss_outer_ = found.outer
+    model.cv_loss_equal_ = found.equal
+    model.cv_loss_constant_ = found.constant
+
+
+def shared_method(labels_of: Callable[[Array], Array]) -> dict[str, Any]:
+    """What the methods of the regressor and of the classifier have in common."""
+    return {
+        "learn": partial(_learn, labels_of),
+        "cost": _cost,
+        "binding": Binding(
+            default_kernels=default_kernels,
+            of_samples=_of_samples,
+            of_given=_of_given,
+            against=_against,
+            missing_cells=True,
+            foreign_arrays=False,
+        ),
+        "combination": profiles,
+        "kernel_weights": _kernel_weights,
+        "publish": _publish,
+        "ridge": _ridge,
+        "check": check,
+        "own_folds": True,
+    }
+
+
+class ScalesModel(RidgeModel):
+    """A fitted model with scales."""
+
+    def plot_scales(self, ax: Any = None) -> Any:
+        """The relative scales of the features (the 40 largest), in logarithms; needs matplotlib. Returns the axes.
+
+        Parameters
+        ----------
+        ax : axes of matplotlib; new ones by default
+        """
+        import matplotlib.pyplot as plt
+
+        check_is_fitted(self)
+        scales = np.atleast_2d(self.relative_scales_)
+        names = getattr(self, "feature_names_in_", [f"feature {j}" for j in range(scales.shape[1])])
+        drawn = np.argsort(-scales.max(axis=0), kind="stable")[:40]
+        drawn = drawn[scales[:, drawn].max(axis=0) > 0]
+        if ax is None:
+            _, ax = plt.subplots(figsize=(6, 0.8 + 0.24 * len(drawn)), layout="constrained")
+        for own, name in zip(scales, self.kernel_names_, strict=True):
+            ax.plot(own[drawn], np.arange(len(drawn)), "o", label=str(name))
+        ax.set_yticks(np.arange(len(drawn)), [str(names[j]) for j in drawn])
+        ax.set_xscale("log")
+        ax.invert_yaxis()
+        ax.grid(axis="x", alpha=0.3)
+        most = "" if len(drawn) == scales.shape[1] else f" (the {len(drawn)} largest)"
+        ax.set_xlabel(f"scale times the mean distance in the feature{most}")
+        if len(scales) > 1:
+            ax.legend(fontsize="small")
+        return ax

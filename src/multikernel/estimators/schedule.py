@@ -1,0 +1,112 @@
+"""Which problems of a fit are solved together: each by itself, on threads; or several on shared passes over a bank."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+from multikernel._work import Work
+from multikernel._workers import on_cluster, on_threads
+from multikernel.banks import KernelBank
+from multikernel.banks.cost import BankCost
+from multikernel.banks.factor_gram import few_features
+from multikernel.banks.shared import together
+from multikernel.banks.threads import n_threads
+from multikernel.estimators.protocol import Fitted, Task
+from multikernel.procedures.forecast import Cost
+
+Job = Callable[[KernelBank], Fitted]  # solves one task on the bank that it shares with the others
+
+_TOGETHER = 2 << 30  # bytes for the matrices of the problems that are solved together
+_MATRICES = 4  # of n x n double-precision values that one problem has at a time
+_SHARED = 0.4  # of a pass is what a further problem adds to it
+
+
+def one_matrix(model: Any, bank: BankCost, task: Task) -> Cost:
+    """What solving a task takes where nobody knows more: one matrix, and a time that is not known."""
+    few = bank.features is not None and few_features(bank.features, bank.n)
+    return Cost(None, 0.0 if few else 8.0 * float(bank.n) ** 2)
+
+
+class Schedule(ABC):
+    """How the tasks of a fit are solved, and what that takes."""
+
+    @abstractmethod
+    def solve(self, model: Any, bank: KernelBank, jobs: Sequence[Job]) -> list[Fitted]:
+        """Every task."""
+
+    @abstractmethod
+    def at_a_time(self, model: Any, count: int, n: int) -> int:
+        """How many of so many tasks of n samples hold matrices at the same time."""
+
+    @abstractmethod
+    def all_at_once(self, model: Any, count: int) -> bool:
+        """Whether so many tasks are solved at the same time, rather than one after the other."""
+
+    @abstractmethod
+    def cost(self, model: Any, bank: BankCost, tasks: Sequence[Task]) -> Cost:
+        """What all tasks take."""
+
+
+def cost_of_task(model: Any, bank: BankCost, task: Task) -> Cost:
+    """What one task takes, on its part of the samples."""
+    return model._method.cost(model, bank if len(task.rows) == bank.n else bank.block(len(task.rows)), task)
+
+
+@dataclass(frozen=True)
+class EachAlone(Schedule):
+    """Each task by itself, as many at a time as ``n_jobs`` says."""
+
+    def solve(self, model: Any, bank: KernelBank, jobs: Sequence[Job]) -> list[Fitted]:
+        if len(jobs) == 1:
+            return [jobs[0](bank)]
+        return on_threads([partial(job, bank) for job in jobs], getattr(model, "n_jobs", None))
+
+    def at_a_time(self, model: Any, count: int, n: int) -> int:
+        jobs = getattr(model, "n_jobs", None) or 1
+        return min(count, jobs if jobs > 0 else n_threads())
+
+    def all_at_once(self, model: Any, count: int) -> bool:
+        return getattr(model, "n_jobs", None) not in (None, 1)
+
+    def cost(self, model: Any, bank: BankCost, tasks: Sequence[Task]) -> Cost:
+        return sum((cost_of_task(model, bank, task) for task in tasks), Cost(Work()))
+
+
+EACH_ALONE = EachAlone()
+
+
+@dataclass(frozen=True)
+class SharedPasses(Schedule):
+    """One-vs-rest problems make their passes over the kernels together, as many problems as memory allows.
+
+    Pairs of classes have banks of their own, and go each by itself; on a cluster each problem is a task.
+    """
+
+    def solve(self, model: Any, bank: KernelBank, jobs: Sequence[Job]) -> list[Fitted]:
+        if len(jobs) == 1 or model.multiclass != "ovr" or on_cluster():
+            return EACH_ALONE.solve(model, bank, jobs)
+        most = self.at_a_time(model, len(jobs), bank.shape[0])
+        groups = [jobs[first : first + most] for first in range(0, len(jobs), most)]
+        return [fitted for group in groups for fitted in together(bank, group)]
+
+    def at_a_time(self, model: Any, count: int, n: int) -> int:
+        if model.multiclass != "ovr":
+            return EACH_ALONE.at_a_time(model, count, n)
+        return min(count, max(1, _TOGETHER // (_MATRICES * 8 * n**2)))
+
+    def all_at_once(self, model: Any, count: int) -> bool:
+        return model.multiclass == "ovr" or EACH_ALONE.all_at_once(model, count)
+
+    def cost(self, model: Any, bank: BankCost, tasks: Sequence[Task]) -> Cost:
+        if len(tasks) == 1 or model.multiclass != "ovr":
+            return EACH_ALONE.cost(model, bank, tasks)
+        later = replace(bank, sweep=_SHARED * bank.sweep, exact=_SHARED * bank.exact)
+        cost = model._method.cost
+        return cost(model, bank, tasks[0]) + (len(tasks) - 1) * cost(model, later, tasks[1])
+
+
+SHARED_PASSES = SharedPasses()

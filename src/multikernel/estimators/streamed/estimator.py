@@ -1,0 +1,127 @@
+"""Estimators with squared losses on approximate kernels: what they learn follows from sums over the samples.
+
+The features of the kernels are settled by the first samples that a model sees: kernels learn their widths and scales
+from these, and landmarks are chosen among them. Each further row adds to the sums, and costs no memory.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Self
+
+from sklearn.utils.metaestimators import available_if
+from sklearn.utils.validation import check_is_fitted
+
+from multikernel._workers import limited
+from multikernel.estimators.protocol import Fitted
+from multikernel.estimators.streamed.given import beyond, given, sampled
+from multikernel.estimators.streamed.learning import (
+    begin_state,
+    check_classes,
+    check_settled,
+    learn_state,
+    pass_of,
+    sample_size,
+    warn_of_few,
+)
+from multikernel.estimators.streamed.rows import less, merged
+from multikernel.estimators.streamed.state import State
+from multikernel.estimators.streamed.streaming import check_sums
+from multikernel.estimators.unchanged import unchanged_on_error
+
+
+def _approximates(model: Any) -> bool:
+    if model.approximation is None:
+        raise AttributeError(
+            f"{type(model).__name__} learns chunk by chunk on approximate kernels: give approximation='nystroem'"
+        )
+    return True
+
+
+class LearnsFromSums:
+    """An estimator that can learn from sums over samples: its ``Method`` has a ``Streaming``."""
+
+    time_budget: Any
+    check_parameters: Any
+    _state: State | None = None  # the sums of a model that learns from them
+    _solved_last: Sequence[Fitted] = ()
+
+    @available_if(_approximates)  # type: ignore[untyped-decorator]
+    def partial_fit(self, X: Any, y: Any, sample_weight: Any = None, *, classes: Any = None) -> Self:
+        """Learn from further samples, beside all that were given before.
+
+        The first samples settle the features: they should be at least four times as many as ``rank``, and like those
+        that follow. The model is then the one of all samples so far, on these features. Where the first call has fewer
+        samples than ``rank``, a warning says so: widths and landmarks of a few samples serve those that follow badly.
+
+        Parameters that the first call settles cannot be changed afterwards: ``kernels``, ``approximation``, ``rank``,
+        ``cv``, ``class_weight``, and numbers that are "auto", or are to be. Others, such as ``alpha`` as a number, may
+        be, and the next call then solves the problem of all samples so far with their new values; ``random_state``
+        draws landmarks at the first call only.
+
+        Parameters
+        ----------
+        X : array, CSR matrix or data frame of shape (n, p), or n strings
+        y : their targets, as ``fit`` takes them
+        sample_weight : array (n,) >= 0, what the squared loss of each sample is multiplied with
+        classes : of a classifier, all labels that will come, at the first call; by default those of its y. Later calls
+            may repeat them.
+
+        Raises
+        ------
+        ValueError : where samples, targets, weights or labels do not fit those before, a sample is too large for sums,
+            or a parameter was changed that the first call settled; the model is then what it was before the call
+        """
+        self.check_parameters()
+        check_sums(self)
+        with unchanged_on_error(self), limited(self.time_budget):
+            chunk, state = given(X, y, sample_weight), self._state
+            check_classes(self, state, classes)
+            if state is None:
+                warn_of_few(self, len(chunk))
+                state = begin_state(self, sampled(chunk, sample_size(self)), classes)
+            check_settled(self, state)
+            sums = pass_of(self, state).of(chunk)
+            if state.sums:
+                sums = merged(state.sums, sums)
+            if sum(each.count for each in sums) <= 0.0:
+                raise ValueError(f"{type(self).__name__}: every sample has weight 0; give some of them a weight")
+            learn_state(self, replace(state, sums=sums, rows=state.rows + len(chunk)))
+        return self
+
+    @available_if(_approximates)  # type: ignore[untyped-decorator]
+    def forget(self, X: Any, y: Any, sample_weight: Any = None) -> Self:
+        """Take samples off again, which ``fit`` from a source or ``partial_fit`` was given with the same weights.
+
+        The model keeps sums over the samples, and no sample. So samples that were never given are refused only where no
+        samples could have the sums that are left; others go unnoticed, and the model is then one of no samples that
+        were given. Keep what was given where that may happen.
+
+        Parameters
+        ----------
+        X, y, sample_weight : as in ``partial_fit``
+
+        Raises
+        ------
+        ValueError : where no sample would be left, the samples cannot be among those that were given, or a parameter
+            was changed that the first samples settled; the model is then what it was before the call
+        """
+        check_is_fitted(self)
+        name, state = type(self).__name__, self._state
+        if state is None:
+            raise ValueError(
+                f"{name}: samples are taken off a model that learned by partial_fit or from a source; this one keeps "
+                "no sums"
+            )
+        with unchanged_on_error(self), limited(self.time_budget):
+            check_settled(self, state)
+            chunk = given(X, y, sample_weight)
+            left = state.rows - len(chunk)
+            sums = less(state.sums, pass_of(self, state).of(chunk))
+            if left < 2 or sum(each.count for each in sums) <= 0.0:
+                raise ValueError(f"{name}: {len(chunk)} of {state.rows} samples cannot be taken off")
+            if any(beyond(each, before) for each, before in zip(sums, state.sums, strict=True)):
+                raise ValueError(f"{name}: these {len(chunk)} samples are not among those that were given")
+            learn_state(self, replace(state, sums=sums, rows=left))
+        return self

@@ -1,0 +1,99 @@
+"""A model of rows that are read in chunks: a look at them, and then their sums."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.base import is_classifier
+from sklearn.utils import check_random_state
+
+from multikernel.estimators.progress import pace
+from multikernel.estimators.streamed import checkpoint
+from multikernel.estimators.streamed.learning import begin_state, learn_state, pass_of, sample_size
+from multikernel.estimators.streamed.rows import Pass, absent_cell, earlier, first_absent, merged, over
+from multikernel.estimators.streamed.state import State, forget_sums
+from multikernel.estimators.streamed.streaming import check_sums
+from multikernel.statistics import Moments
+from multikernel.streams import Chunk, Source, survey
+
+_MATRICES = 7  # of all features against each other that a fit holds beside the sums, at most
+_BESIDE = 8e7  # bytes of what is read, of its features, and of what libraries take
+
+
+def fit_source(model: Any, source: Source, y: Any = None, groups: Any = None) -> None:
+    """Fit a model to a source in two passes over its rows: a look at them, and the sums."""
+    if model._method.streaming is None:
+        raise ValueError(
+            f"{type(model).__name__} does not learn from a source in chunks, which takes squared losses on approximate "
+            "kernels: use RLS2, MultipleKernelRidgeCV, PolynomialMKL of degree 1 or AverageMKLRegressor with "
+            "approximation='nystroem', or read the rows into an array"
+        )
+    if groups is not None:
+        raise ValueError(
+            f"{type(model).__name__}: groups of rows that are read in chunks are not held out together: read the "
+            "rows into an array, or leave groups out"
+        )
+    if y is not None:
+        raise ValueError(f"{type(model).__name__}: a source holds its target: name it where the source is made")
+    check_sums(model)
+    forget_sums(model)
+    seen = survey(source, sample_size(model), seed=_random_seed(model))
+    if is_classifier(model) and seen.classes is None and seen.sample.y is not None:
+        raise ValueError(f"{type(model).__name__}: the target has more than 10,000 values, which are no classes")
+    if seen.sample.y is None:
+        raise ValueError(f"{type(model).__name__}: the source has no target; name it where the source is made")
+    try:
+        state = begin_state(model, seen.sample, seen.classes)
+    except ValueError as error:
+        if seen.sample.first_absent() is None:
+            raise
+        raise absent_cell(source.over(first_absent, earlier)) from error
+    _check_budget(model, state, source.budget)
+    sums = _summed(model, pass_of(model, state), source, seen.rows, seen.sample)
+    learn_state(model, replace(state, sums=sums, rows=seen.rows))
+    if source.checkpoint is not None:
+        Path(source.checkpoint).unlink(missing_ok=True)
+
+
+def _summed(model: Any, rows: Pass, source: Source, known: int, sample: Chunk) -> tuple[Moments, ...]:
+    """The sums over all rows, from a checkpoint on where there is one."""
+    if source.together:
+        return source.over(partial(over, rows), merged)
+    done, sums, path = 0, rows.nothing(), None
+    key, probe = "", np.zeros(0)
+    if source.checkpoint is not None:
+        path, key, probe = Path(source.checkpoint), checkpoint.key_of(model, source), checkpoint.probe(rows, sample)
+        done, sums = checkpoint.read(path, key, probe, rows)
+    report = pace(model, known, done)
+    written = done
+    for chunk in source.chunks(done):
+        rows.add(sums, chunk)
+        done += len(chunk)
+        report(done)
+        if path is not None and done - written >= source.every:
+            checkpoint.write(path, key, probe, done, sums)
+            written = done
+    return tuple(each.moments() for each in sums)
+
+
+def _check_budget(model: Any, state: State, budget: float) -> None:
+    """MemoryError where the sums alone would take more than the budget."""
+    q, m = int(state.bank.n_features), len(state.bank)
+    matrices = _MATRICES + model._method.streaming.folds(model)
+    beside = _BESIDE + model._method.streaming.kept_factors(model, q)
+    needed = 8.0 * q * q * matrices + 8.0 * q * len(state.sample.Y) + beside
+    if needed > budget:
+        most = int(np.sqrt(max(budget - beside, 0.0) / (8.0 * matrices)) / m * 0.9)
+        raise MemoryError(
+            f"{type(model).__name__}: sums over {q} features of {m} kernels, and a fit to them, take up to "
+            f"{needed / 1e9:.3g} GB, and the source is given {budget / 1e9:.3g} GB: give it "
+            f"memory='{np.ceil(needed / 1e8) / 10:.1f}GB', or take rank={max(most, 1)} or fewer kernels"
+        )
+
+
+def _random_seed(model: Any) -> int:
+    return int(check_random_state(getattr(model, "random_state", None) or 0).randint(np.iinfo(np.int32).max))

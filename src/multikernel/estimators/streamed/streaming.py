@@ -1,0 +1,99 @@
+"""What an estimator says of how it is learned from sums over rows, and what it refuses there."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from numbers import Integral
+from typing import Any, cast
+
+from multikernel._rules import shown
+from multikernel._typing import Array
+from multikernel.banks.low_rank import LowRankBank
+from multikernel.estimators.protocol import Fitted, Learned, Task
+from multikernel.observer import Observer
+from multikernel.statistics import Moments
+
+SampleTask = tuple[LowRankBank, Task, Array]  # the bank, the task and the folds of some of the first rows
+
+
+def learned_like_samples(
+    model: Any,
+    bank: LowRankBank,
+    task: Task,
+    held: tuple[Moments, ...],
+    sample: SampleTask,
+    warm: Fitted | None,
+    observe: Observer,
+) -> Learned:
+    """The bank of few samples that have the sums of all is learned like any other.
+
+    An earlier solution gives its weights alone: its variables are of other coordinates.
+    """
+    if warm is not None:
+        warm = replace(warm, solution=replace(warm.solution, warm=cast(Array, None)))
+    return cast(Learned, model._method.learn(model, bank, task, warm, observe))
+
+
+def one_sum(model: Any) -> int:
+    """All rows are in one sum."""
+    return 1
+
+
+def no_factors(model: Any, q: int) -> float:
+    """Steps keep no factors."""
+    return 0.0
+
+
+def nothing_refused(model: Any) -> None:
+    """All parameters follow from sums."""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False)
+class Streaming:
+    """How an estimator is learned from sums over rows.
+
+    Parameters
+    ----------
+    learn : (model, bank, task, held, sample, warm, observe) -> (Weights, DualSolution)
+        Solves one problem. ``bank`` is a LowRankBank of few samples that have the sums of all, ``task`` their targets,
+        less the means, ``held`` the sums of each fold over all samples, ``sample`` the bank, the task and the folds of
+        some of the first rows, ``warm`` the solution for similar sums.
+    folds : (model) -> how many sums are kept, of rows that are held out together
+    kept_factors : (model, q) -> bytes of factors of order q that steps keep, at most
+    check : (model) -> None
+        ValueError for parameters whose problem does not follow from sums.
+    """
+
+    learn: Callable[..., Learned] = learned_like_samples
+    folds: Callable[[Any], int] = one_sum
+    kept_factors: Callable[[Any, int], float] = no_factors
+    check: Callable[[Any], None] = nothing_refused
+
+
+_REFUSED = {
+    "probability": "probabilities are calibrated on held-out rows, which are not kept: leave probability out",
+    "class_weight": "weights of classes that are 'balanced' need all rows: give a dict of weights",
+    "multiclass": "pairs of classes have sums of their own: use multiclass='ovr' or 'shared'",
+}
+
+
+def check_sums(model: Any) -> None:
+    """ValueError where a model's problem does not follow from sums."""
+    name = type(model).__name__
+    if model.approximation is None:
+        raise ValueError(
+            f"{name} learns chunk by chunk on approximate kernels: give approximation='nystroem', and a rank"
+        )
+    cv = getattr(model, "cv", None)
+    if cv is not None and not isinstance(cv, Integral):
+        raise ValueError(
+            f"{name} learns from sums over the rows, which are held out by what they hold: give cv as a number of "
+            f"folds, got {shown(cv)}"
+        )
+    for parameter, why in _REFUSED.items():
+        value = getattr(model, parameter, None)
+        taken = value in (None, "ovr", "shared") or (parameter == "class_weight" and isinstance(value, dict))
+        if not taken:
+            raise ValueError(f"{name} learns from sums over the rows, and {why}")
+    model._method.streaming.check(model)

@@ -1,0 +1,8 @@
+"""Algorithms of numerical analysis, each written once, which know no kernel: arrays in, arrays out.
+
+cholesky              the factorisation of positive definite matrices of any size, and the systems solved by it
+lapack                LAPACK's and BLAS's routines without Python's lock
+lbfgs                 limited-memory quasi-Newton steps, with or without bounds
+levenberg_marquardt   damped Gauss-Newton steps
+interior_point        predictor and corrector steps along the central path, and the barrier of a box
+"""

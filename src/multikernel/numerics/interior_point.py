@@ -1,0 +1,201 @@
+"""Predictor-corrector steps of a primal-dual interior point method, and the barrier of a box.
+
+Variables 0 < a < u have multipliers ``below`` and ``above`` of their bounds, further variables delta > 0 (kernel
+weights, where these are learned) have ``reduced_cost``. On the central path all complementarity products are equal,
+
+    a below = mu,    (u - a) above = mu,    delta reduced_cost = mu,
+
+and mu -> 0 leads to the optimum. A Newton step linearises the products, a below + below da + a dbelow = target, so that
+each multiplier's step follows from that of its variable,
+
+    dbelow = (target / a - below) - (below / a) da,
+
+and what is left is a linear system in the variables, which the problem solves. Mehrotra (1992): a predictor step to
+mu = 0 shows how far the products could shrink, say to a mean of mu_p; then the step is taken to (mu_p / mu)^3 mu, its
+targets corrected by the predictor's da dbelow, which the linearisation leaves out.
+
+S. Mehrotra (1992), On the implementation of a primal-dual interior point method, SIAM J. Optimization 2.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+import numpy as np
+from scipy.linalg import LinAlgError
+
+from multikernel._typing import Array
+
+STAY = 0.995  # the part of the way to the boundary that a step may go (Mehrotra: 0.99 to 0.9995)
+NEGLIGIBLE_STEP = 1e-6  # a shorter step changes nothing: rounding dominates the system
+FIRST_INSIDE = 0.01  # of the middle of a bounded box: many first variables should not be nearer to zero
+PINNED = 1e-12  # where all slacks are below this part of the largest variable there is one feasible point
+
+
+@dataclass(frozen=True, eq=False)
+class BarrierPoint:
+    """A point inside, or a step from one point to another.
+
+    Parameters
+    ----------
+    a : array (N,), 0 < a < u
+    slack : array (N,), u - a, with the digits that subtraction would lose; infinite where u is
+    below, above : arrays (N,), multipliers of a >= 0 and of a <= u (0 where u is infinite)
+    intercept : float, multiplier of an equality
+    delta : array (m,) > 0; empty where there are no further variables
+    reduced_cost : array (m,), multipliers of delta >= 0
+    multiplier : float, of a constraint of delta
+    """
+
+    a: Array
+    slack: Array
+    below: Array
+    above: Array
+    intercept: float
+    delta: Array
+    reduced_cost: Array
+    multiplier: float
+
+    def moved(self, step: BarrierPoint, length: float) -> BarrierPoint:
+        """self + length step."""
+        return BarrierPoint(**{name: x + length * getattr(step, name) for name, x in vars(self).items()})
+
+    def longest(self, step: BarrierPoint) -> float:
+        """The largest step length, at most 1, for which self + length step stays inside."""
+        longest = 1.0
+        for name in ("a", "below", "slack", "above", "delta", "reduced_cost"):
+            x, dx = getattr(self, name), getattr(step, name)
+            falling = dx < 0
+            if falling.any():
+                longest = min(longest, float((-x[falling] / dx[falling]).min()))
+        return longest
+
+    @property
+    def complementarity(self) -> float:
+        """The sum of the complementarity products: each variable times its multiplier, zero at the optimum."""
+        bounded = np.isfinite(self.slack)
+        upper = self.slack[bounded] @ self.above[bounded]
+        return float(self.a @ self.below + upper + self.delta @ self.reduced_cost)
+
+    @property
+    def mu(self) -> float:
+        """The barrier parameter that fits the point: the mean of the complementarity products."""
+        return self.complementarity / (len(self.a) + int(np.isfinite(self.slack).sum()) + len(self.delta))
+
+    def on(self, kept: Array) -> BarrierPoint:
+        """The point with only some of the further variables."""
+        return replace(self, delta=self.delta[kept], reduced_cost=self.reduced_cost[kept])
+
+    def joined_by(self, delta: Array, reduced_cost: Array) -> BarrierPoint:
+        """The point with more of the further variables."""
+        return replace(
+            self,
+            delta=np.concatenate([self.delta, delta]),
+            reduced_cost=np.concatenate([self.reduced_cost, reduced_cost]),
+        )
+
+    @property
+    def finite(self) -> bool:
+        """Whether no number of it has overflowed."""
+        return all(np.isfinite(each).all() for each in (self.a, self.delta, self.intercept, self.multiplier))
+
+    def curvature(self, ridge: Array) -> Array:
+        """A ridge and the second derivatives of the barrier, ridge + below / a + above / (u - a): shape (N,)."""
+        return ridge + self.below / self.a + self.above / self.slack
+
+
+@dataclass(frozen=True, eq=False)
+class Targets:
+    """What the complementarity products of a point are to become in a step.
+
+    Parameters
+    ----------
+    at : BarrierPoint
+    below, above : arrays (N,), of the variables and of their slacks
+    cost : array (m,), of the further variables
+    """
+
+    at: BarrierPoint
+    below: Array
+    above: Array
+    cost: Array
+
+    @classmethod
+    def of(cls, at: BarrierPoint, mu: float, predictor: BarrierPoint | None) -> Targets:
+        """mu for each product, less what a predictor step from the same point adds to it in second order."""
+        bounded = np.isfinite(at.slack)
+        if predictor is None:
+            return cls(at, np.full(len(at.a), mu), np.where(bounded, mu, 0.0), np.full(len(at.delta), mu))
+        p = predictor  # its slack has the step -da
+        above = np.where(bounded, mu + p.a * p.above, 0.0)
+        return cls(at, mu - p.a * p.below, above, mu - p.delta * p.reduced_cost)
+
+    def slope(self, before: Array) -> Array:
+        """The slope in a, ``before`` with the changes of ``below`` less those of ``above`` at da = 0."""
+        at = self.at
+        return before + (self.below / at.a - at.below) - (self.above / at.slack - at.above)
+
+    def reduced_slope(self, before: Array) -> Array:
+        """The slope in delta, ``before`` with the changes of the reduced costs at ddelta = 0."""
+        return before + self.cost / self.at.delta - self.at.reduced_cost
+
+    def step(self, da: Array, intercept: float, ddelta: Array | None = None, multiplier: float = 0.0) -> BarrierPoint:
+        """The whole step from that of the variables."""
+        at = self.at
+        ddelta = np.empty(0) if ddelta is None else ddelta
+        return BarrierPoint(
+            a=da,
+            slack=-da,
+            below=self.below / at.a - at.below - at.below / at.a * da,
+            above=self.above / at.slack - at.above + at.above / at.slack * da,
+            intercept=intercept,
+            delta=ddelta,
+            reduced_cost=self.cost / at.delta - at.reduced_cost - at.reduced_cost / at.delta * ddelta,
+            multiplier=multiplier,
+        )
+
+
+class NewtonSystem(ABC):
+    """The linear system at one point: factored once, solved for several right-hand sides."""
+
+    at: BarrierPoint
+    stay: float = STAY
+
+    @abstractmethod
+    def step(self, mu: float, predictor: BarrierPoint | None = None) -> BarrierPoint:
+        """The step towards the barrier parameter mu, corrected by a predictor from the same point."""
+
+    def correction(self, predictor: BarrierPoint) -> BarrierPoint:
+        """The part of a predictor that corrects the targets."""
+        return predictor
+
+    def arrived(self, step: BarrierPoint, length: float) -> tuple[float, BarrierPoint]:
+        """The length to go, at most that one, and the point there."""
+        return length, self.at.moved(step, length)
+
+
+def advance(point: BarrierPoint, system: Callable[[], NewtonSystem], target: float = 0.0) -> tuple[float, BarrierPoint]:
+    """One predictor-corrector step: its length and the point that it leads to.
+
+    The length is 0 and the point the same where rounding made the system singular, or the step infinite.
+
+    Parameters
+    ----------
+    point : BarrierPoint
+    system : makes the system at the point
+    target : float, the sum of the complementarity products is not made smaller: it would promise more than is asked
+        for, and the system suffers from it
+    """
+    with np.errstate(over="ignore", invalid="ignore", divide="ignore"):
+        try:
+            newton = system()
+            predictor = newton.step(0.0)
+            predicted = point.moved(predictor, point.longest(predictor)).mu
+            part = max((predicted / point.mu) ** 3, target / point.complementarity)
+            step = newton.step(part * point.mu, newton.correction(predictor))
+        except LinAlgError:
+            return 0.0, point
+        length, moved = newton.arrived(step, min(1.0, newton.stay * point.longest(step)))
+    return (length, moved) if moved.finite else (0.0, point)

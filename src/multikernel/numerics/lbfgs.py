@@ -1,0 +1,70 @@
+"""Limited-memory quasi-Newton steps (L-BFGS-B: Byrd, Lu, Nocedal and Zhu 1995), by SciPy's implementation.
+
+    min_x F(x),        lower <= x <= upper where there are bounds
+
+SciPy's own tests of convergence are switched off: the caller sees the end of every step, with the value and the
+gradient there, and says whether to go on. So each caller stops by the certificate that it publishes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+from scipy.optimize import OptimizeResult, minimize
+
+from multikernel._typing import Array
+
+Function = Callable[[Array], tuple[float, Array]]
+GoesOn = Callable[[Array, float, Array], bool]
+_PAIRS = 20  # of steps and changes of the gradient that are kept: the upper end of SciPy's advice, 3 to 20
+_EVALUATIONS = 20  # a step at most: SciPy's limit for one line search
+
+
+def remembering(function: Function) -> Function:
+    """The function, which keeps its value at the last point: a step mostly ends where it was evaluated last."""
+    at, known = np.empty(0), (np.nan, np.empty(0))
+
+    def value(x: Array) -> tuple[float, Array]:
+        nonlocal at, known
+        if not np.array_equal(x, at):
+            known, at = function(x), x.copy()
+        return known[0], known[1].copy()
+
+    return value
+
+
+def lbfgs(
+    function: Function, start: Array, max_iter: int, goes_on: GoesOn, limits: tuple[Array, Array] | None = None
+) -> None:
+    """Steps from a start until the caller stops them, no step leads down, or there were ``max_iter`` of them.
+
+    Parameters
+    ----------
+    function : of x, the value and the gradient; it is asked for some points twice, ``remembering`` evaluates it once
+    start : array (d,)
+    max_iter : int, steps at most
+    goes_on : of x, the value and the gradient at the end of each step; False stops the run
+    limits : arrays (d,), the lower and the upper bounds of x
+    """
+
+    def step(intermediate_result: OptimizeResult) -> None:
+        x = intermediate_result.x.copy()
+        if not goes_on(x, *function(x)):
+            raise StopIteration  # the way in which SciPy lets a callback stop it
+
+    minimize(  # type: ignore[call-overload]
+        function,
+        start,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=None if limits is None else np.column_stack(limits),
+        callback=step,
+        options={
+            "maxiter": max_iter,
+            "maxfun": _EVALUATIONS * max_iter,
+            "maxcor": _PAIRS,
+            "ftol": 0.0,
+            "gtol": 0.0,
+        },
+    )

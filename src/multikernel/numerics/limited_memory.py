@@ -1,0 +1,96 @@
+"""A limited-memory BFGS matrix of the last gradients (Byrd, Nocedal and Schnabel 1994).
+
+    B = size I - W'M^{-1}W,    W = [size S; Y],    M = [[size S S', L], [L', -D]]
+
+of pairs of steps S and changes of the gradient Y, in rows from old to new, with L the part of S Y' below the diagonal,
+D its diagonal. The last pair allows sizes from s'y / s's to y'y / s'y. The largest, which is usual, makes short steps,
+near what is known of functions that are not convex. On convex ones the geometric mean |y| / |s| took half as many
+steps, with 403 kernels a third.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from multikernel._typing import Array
+
+_MODEL_PAIRS = 50  # pairs that B is made of
+_LEAST_COSINE = 1e-10  # cosine of a pair: with a smaller one it tells nothing of the curvature
+_MODEL_STEPS = 100  # of spectral projected gradient on the model, at most
+_MODEL_TOL = 1e-2  # of the model's first projected gradient: a smaller one ends these steps
+
+Map = Callable[[Array], Array]
+
+
+@dataclass(frozen=True, eq=False)
+class Curvature:
+    """B of pairs of steps and changes of the gradient, arrays (pairs, d), of a function, convex or not."""
+
+    steps: Array
+    changes: Array
+    convex: bool
+
+    @classmethod
+    def none(cls, d: int, convex: bool) -> Curvature:
+        return cls(np.empty((0, d)), np.empty((0, d)), convex)
+
+    def with_pair(self, s: Array, y: Array) -> Curvature:
+        """With a further pair if it shows positive curvature; then the oldest is dropped where there are many."""
+        if not float(s @ y) > _LEAST_COSINE * float(np.linalg.norm(s) * np.linalg.norm(y)):
+            return self
+        steps, changes = self.steps[1 - _MODEL_PAIRS :], self.changes[1 - _MODEL_PAIRS :]
+        return Curvature(np.vstack([steps, s]), np.vstack([changes, y]), self.convex)
+
+    def reduced(self, u: int) -> Curvature:
+        """Of the same function over vectors of a given sum, as one of their coordinates but u, which is left out."""
+        steps = self.steps.copy()
+        steps[:, u] = 0.0
+        return Curvature(steps, self.changes - self.changes[:, [u]], self.convex)
+
+    @cached_property
+    def _form(self) -> tuple[float, Array, Array]:
+        """size, W and M."""
+        S, Y = self.steps, self.changes
+        products = S @ Y.T
+        s, y = S[-1], Y[-1]
+        size = float(np.linalg.norm(y) / np.linalg.norm(s) if self.convex else y @ y / (s @ y))
+        L = np.tril(products, -1)
+        M = np.block([[size * (S @ S.T), L], [L.T, -np.diag(np.diag(products))]])
+        return size, np.vstack([size * S, Y]), M
+
+    def newton(self, slope: Array, free: Array) -> Array:
+        """-B^{-1} slope in the free coordinates, a boolean array (d,), the others being kept where they are."""
+        size, W, M = self._form
+        own, step = W[:, free], np.zeros(len(slope))
+        inside = np.linalg.lstsq(size * M - own @ own.T, own @ slope[free], rcond=None)[0]
+        step[free] = -(slope[free] + inside @ own) / size
+        return step
+
+    def step(self, z: Array, slope: Array, project: Map) -> Array:
+        """x - z for the model's minimiser x, by spectral projected gradient with exact line searches.
+
+        Where the curvature is so small that a step of the model overflows, the steps before it are returned.
+        """
+        size, W, M = self._form
+        inner = np.linalg.solve(M, W)
+        x, length, first = z, 1.0 / size, np.inf
+        with np.errstate(over="ignore", invalid="ignore"):
+            for _ in range(_MODEL_STEPS):
+                step = project(x - length * slope) - x
+                change = float(np.linalg.norm(step)) / length
+                first = min(first, change)
+                descent = float(slope @ step)
+                if change <= _MODEL_TOL * first or not descent < 0.0:
+                    break
+                image = size * step - (W @ step) @ inner
+                curved = float(step @ image)
+                if not np.isfinite(curved):
+                    break
+                part = min(1.0, -descent / curved) if curved > 0.0 else 1.0
+                x, slope = x + part * step, slope + part * image
+                length = float(step @ step) / curved if curved > 0.0 else 1.0 / size
+        return x - z

@@ -1,0 +1,37 @@
+"""Lengths of steps that several algorithms use.
+
+A step is taken where the value falls by at least a small part of what its slope promises (Armijo 1966; the part is that
+of Nocedal and Wright, Numerical optimization, section 3.1). A shorter one is tried at the minimum of the parabola
+through the value, the slope and the value found, kept between a tenth and a half of the last length.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from multikernel._typing import Array
+
+ARMIJO = 1e-4  # of what the slope promises: by so much the value has to fall
+SHORTEST = 1e-10  # of a whole step: where a shorter part of it has no lower value, rounding hides it
+_LEAST_PART = 0.1  # of the last length, for the next trial (Dennis and Schnabel 1983, algorithm A6.3.1)
+_MOST_PART = 0.5
+
+
+def length_of_size(size: float, gradient: Array) -> float:
+    """The length t at which |t gradient| is this size; 0 where there is no gradient."""
+    norm = float(np.linalg.norm(gradient))
+    return size / norm if norm > 0.0 else 0.0
+
+
+def shorter(slope: float, rise: float) -> float:
+    """The part of a step to try next: where the parabola through value, slope and the value found is lowest.
+
+    Parameters
+    ----------
+    slope : float < 0, of the value along the step, the whole step being of length 1
+    rise : float, by how much the value at its end is above that at its start
+    """
+    curvature = rise - slope
+    if not curvature > 0.0:
+        return _MOST_PART
+    return min(max(-0.5 * slope / curvature, _LEAST_PART), _MOST_PART)

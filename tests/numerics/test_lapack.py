@@ -1,0 +1,77 @@
+"""Products and factorisations without Python's lock, beside NumPy's, and that they hold no lock."""
+
+from __future__ import annotations
+
+import sys
+import threading
+import time
+
+import numpy as np
+import pytest
+
+from multikernel.numerics import lapack
+
+
+@pytest.fixture(params=["by address", "by wrapper"])
+def way(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What SciPy publishes, and a build of it that publishes nothing that is understood."""
+    if request.param == "by wrapper":
+        none = {precision: dict.fromkeys(routines) for precision, routines in lapack._ROUTINES.items()}
+        monkeypatch.setattr(lapack, "_ROUTINES", none)
+        for name in ("_potri", "_gemm"):
+            monkeypatch.setattr(lapack, name, None)
+
+
+@pytest.mark.usefixtures("way")
+@pytest.mark.parametrize(("m", "k", "n"), [(7, 5, 3), (1, 4, 1), (3, 0, 2), (0, 2, 3), (2, 3, 0)])
+def test_products(m: int, k: int, n: int) -> None:
+    rng = np.random.default_rng(0)
+    A, B, C = rng.normal(size=(m, k)), rng.normal(size=(n, k)).T, rng.normal(size=(m, n))
+    np.testing.assert_allclose(lapack.product(A, B), A @ B, rtol=1e-13, atol=1e-14)
+    expected = C + 2.0 * A @ B
+    found = lapack.product(A[:, ::-1], B[::-1], C, 2.0)
+    assert found is C
+    np.testing.assert_allclose(C, expected, rtol=1e-13, atol=1e-14)
+
+
+@pytest.mark.usefixtures("way")
+def test_inverse() -> None:
+    A = np.random.default_rng(0).normal(size=(9, 6))
+    K = A.T @ A
+    inverse = np.array(K, order="F")
+    assert lapack.factored(inverse, lower=True)
+    assert lapack.inverted(inverse)
+    np.testing.assert_allclose(np.tril(inverse), np.tril(np.linalg.inv(K)), rtol=1e-9, atol=1e-12)
+    assert not lapack.factored(np.asfortranarray(K - 100.0 * np.eye(6)), lower=True)
+
+
+def test_other_threads_go_on() -> None:
+    """Nobody takes the lock from a thread that holds it here: others have turns only where a call gives it back."""
+    A, turns, ended, interval = np.eye(700), [0], threading.Event(), sys.getswitchinterval()
+
+    def count() -> None:
+        while not ended.is_set():
+            turns[0] += 1
+            time.sleep(0.0)
+
+    thread = threading.Thread(target=count)
+    sys.setswitchinterval(100.0)
+    thread.start()
+    try:
+        most = 0
+        for _ in range(20):  # on however busy a machine
+            before = turns[0]
+            lapack.product(A, A)
+            most = max(most, turns[0] - before)
+            if most > 5:
+                break
+    finally:
+        sys.setswitchinterval(interval)
+        ended.set()
+        thread.join()
+    assert most > 5
+
+
+def test_integers_of_another_size_are_not_called() -> None:
+    assert lapack._routine(object(), "dpotrf") is None
+    assert all(routine is not None for routines in lapack._ROUTINES.values() for routine in routines.values())
