@@ -103,3 +103,7 @@ INTERIOR_COPIES = 3.6
 ROUNDS_COPIES = 1.6
 MARGIN_COPIES = 3.0
 RIDGE_CV_COPIES = 3.0
+
+# a search on one bank: also benchmarks/search.py
+SEARCH_ONE_THREAD = 1000  # samples up to which BLAS has one thread: idle ones spin between small products
+SEARCH_STORED = 256 << 20  # bytes of the matrices of test samples that are stored for all candidates of a fold

@@ -10,14 +10,14 @@ from sklearn.datasets import load_diabetes, make_friedman1
 from sklearn.exceptions import ConvergenceWarning
 
 from multikernel import MultiKernelRegressor, PredictionWarning
-from multikernel.auto.candidates import Candidate, candidates
+from multikernel.auto.candidates import KernelCandidate, candidates
 from multikernel.auto.limits import Limits, some
 from multikernel.auto.preparation import Preparation
 from multikernel.auto.table import read
 
 
 @pytest.fixture
-def tried() -> list[Candidate]:
+def tried() -> list[KernelCandidate]:
     table = read(np.random.default_rng(0).normal(size=(20, 4)))
     return candidates(Preparation.of(table).samples(table))
 

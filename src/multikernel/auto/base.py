@@ -28,7 +28,7 @@ from multikernel._parameters import Positive, Seed, Threads, Verbosity
 from multikernel._typing import Array
 from multikernel._warnings import PredictionWarning, warn_user
 from multikernel._workers import on_threads
-from multikernel.auto.candidates import Candidate, candidates
+from multikernel.auto.candidates import KernelCandidate, candidates
 from multikernel.auto.explanation import (
     CandidateRow,
     Explanation,
@@ -153,12 +153,12 @@ class MultiKernelEstimator(LearnedKernel, BaseEstimator):  # type: ignore[misc]
         )
 
     def _tried(
-        self, those: Sequence[Candidate], samples: PreparedSamples, task: RidgeTask, start: float
-    ) -> tuple[list[Tried], list[Candidate]]:
+        self, those: Sequence[KernelCandidate], samples: PreparedSamples, task: RidgeTask, start: float
+    ) -> tuple[list[Tried], list[KernelCandidate]]:
         """What came of the candidates, and those for which there was no time; the first is tried whatever the time."""
-        late: list[Candidate] = []
+        late: list[KernelCandidate] = []
 
-        def attempt(candidate: Candidate) -> Tried | None:
+        def attempt(candidate: KernelCandidate) -> Tried | None:
             if self.time_budget is not None and perf_counter() - start > self.time_budget and candidate is not those[0]:
                 late.append(candidate)
                 return None

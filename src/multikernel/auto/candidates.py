@@ -38,9 +38,9 @@ from multikernel.procedures.ridge_cv.residuals import HeldOut
 
 _MANY = 300  # groups of columns beyond which no scale is learned for each: more scales than that fit the folds
 _RIDGES = np.geomspace(1e-4, 1e3, 8)  # times the mean self-value of the kernel
-_STEPS = 60  # of learned scales and weights: the tolerance ends almost all of them earlier
+_SEARCH_STEPS = 60  # of learned scales and weights: the tolerance ends almost all of them earlier
 _PARTS = 20  # kernels that a sum is forecast to have
-_SHOWN = 3  # features that a line names
+_NAMED_FEATURES = 3  # features that a line names
 _WIDTHS = (0.05, 0.3, 2.0)  # of a Gaussian in a sum: the mean of its exponent over pairs
 
 
@@ -53,7 +53,7 @@ class KernelAndRidge:
     learned: str
 
 
-class Candidate(ABC):
+class KernelCandidate(ABC):
     """One way to learn a kernel and a ridge."""
 
     name: str  # what a table calls it
@@ -68,7 +68,7 @@ class Candidate(ABC):
 
 
 @dataclass(frozen=True)
-class Scales(Candidate):
+class Scales(KernelCandidate):
     """A kernel of a distance with scales inside.
 
     Parameters
@@ -88,7 +88,9 @@ class Scales(Candidate):
         Z = samples.ranked if self.ranked else samples.plain
         owner = {"all": np.zeros_like(samples.owner), "view": samples.view, "feature": samples.owner}[self.each]
         bank = ColumnDistancesBank.of(Z, self.kernel.degree, owner)
-        found = learned_scales(bank, Profiles((self.kernel,)), HeldOut(task.Y, task.folds), tol=1e-2, max_iter=_STEPS)
+        found = learned_scales(
+            bank, Profiles((self.kernel,)), HeldOut(task.Y, task.folds), tol=1e-2, max_iter=_SEARCH_STEPS
+        )
         scales = found.scales[0][owner]
         return KernelAndRidge(
             DistanceSimilarity(self.kernel, scales, self.ranked),
@@ -100,7 +102,7 @@ class Scales(Candidate):
         """The mean exponent, or the features with the largest part in it."""
         if self.each != "feature":
             return f"mean exponent {float(parts.sum()):.2g}"
-        largest = np.argsort(-parts, kind="stable")[:_SHOWN]
+        largest = np.argsort(-parts, kind="stable")[:_NAMED_FEATURES]
         return "mostly " + ", ".join(dict.fromkeys(names[k] for k in largest))
 
     def work(self, n: int, p: int) -> Work:
@@ -108,7 +110,7 @@ class Scales(Candidate):
 
 
 @dataclass(frozen=True)
-class LinearRidge(Candidate):
+class LinearRidge(KernelCandidate):
     """Ridge regression in the features."""
 
     name: str = "linear"
@@ -121,7 +123,7 @@ class LinearRidge(Candidate):
 
 
 @dataclass(frozen=True)
-class SumOfSources(Candidate):
+class SumOfSources(KernelCandidate):
     """A weighted sum of kernels on every source: Gaussians of several widths, linear ones, texts, matrices."""
 
     name: str = "sum over sources"
@@ -131,7 +133,7 @@ class SumOfSources(Candidate):
         if len(parts) == 1:
             return ridged(parts[0], samples, task)
         bank = precomputed(np.stack([part(samples, samples) for part in parts]), psd=1e-6)
-        found = ridge_cv(bank, task.Y, task.folds, tol=1e-3, max_iter=_STEPS)
+        found = ridge_cv(bank, task.Y, task.folds, tol=1e-3, max_iter=_SEARCH_STEPS)
         used = np.flatnonzero(found.values)
         if not len(used):
             return None
@@ -172,12 +174,12 @@ def ridged(similarity: Similarity, samples: PreparedSamples, task: RidgeTask) ->
     return KernelAndRidge(similarity, alpha, f"ridge {alpha:.2g}")
 
 
-def candidates(samples: PreparedSamples) -> list[Candidate]:
+def candidates(samples: PreparedSamples) -> list[KernelCandidate]:
     """What can be tried, cheap and safe ones first."""
     numbers = samples.plain.shape[1] > 0
     sources = len(samples.sparse) + len(samples.given) + len(np.unique(samples.view))
     groups = int(samples.owner.max(initial=-1)) + 1
-    found: list[Candidate] = []
+    found: list[KernelCandidate] = []
     if numbers:
         found += [
             Scales("Gaussian, one width", RBF(), False, "all"),

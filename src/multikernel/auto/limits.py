@@ -13,7 +13,7 @@ import numpy as np
 
 from multikernel._memory import available_memory
 from multikernel._typing import Array
-from multikernel.auto.candidates import Candidate
+from multikernel.auto.candidates import KernelCandidate
 from multikernel.banks.cost import BankCost
 from multikernel.procedures import forecast
 
@@ -21,7 +21,7 @@ from multikernel.procedures import forecast
 _CHOICE = 1000  # samples to choose on where no time is given
 _TRAINING = 8000  # samples to train on where no time is given
 _FEWEST = 100  # samples below which held-out errors say little
-_MOST = 4000  # samples to choose on at most, whatever the time
+_MOST_TO_CHOOSE = 4000  # samples to choose on at most, whatever the time
 _SHARE = 0.7  # of the time for the choice
 _MATRICES = 8.0  # of n x n numbers that are in memory at a time, which tests/auto/test_limits.py measures
 _MEMORY = 0.5  # of what is available
@@ -35,15 +35,17 @@ class Limits:
     Parameters
     ----------
     choice, training : int
-    candidates : tuple of Candidate
+    candidates : tuple of KernelCandidate
     """
 
     choice: int
     training: int
-    candidates: tuple[Candidate, ...]
+    candidates: tuple[KernelCandidate, ...]
 
     @classmethod
-    def of(cls, found: Sequence[Candidate], n: int, p: int, seconds: float | None, memory: float | None) -> Limits:
+    def of(
+        cls, found: Sequence[KernelCandidate], n: int, p: int, seconds: float | None, memory: float | None
+    ) -> Limits:
         """For n samples of p columns.
 
         Parameters
@@ -63,7 +65,7 @@ class Limits:
         def too_long(count: int) -> bool:
             return sum(candidate.work(count, p).seconds for candidate in tried) > allowed
 
-        choice = _fewer(min(n, fits, _MOST), min(3 * _FEWEST, n), too_long)
+        choice = _fewer(min(n, fits, _MOST_TO_CHOOSE), min(3 * _FEWEST, n), too_long)
         while len(tried) > 1 and too_long(choice):
             tried.pop()
         choice = _fewer(choice, min(_FEWEST, n), too_long)

@@ -8,13 +8,13 @@ from time import perf_counter
 import numpy as np
 
 from multikernel._typing import Array
-from multikernel.auto.candidates import Candidate
+from multikernel.auto.candidates import KernelCandidate
 from multikernel.auto.choice import Blend
 from multikernel.auto.goal import Goal
 from multikernel.auto.samples import PreparedSamples, Similarity
 from multikernel.auto.task import RidgeTask
 
-_VALUES = 1 << 24  # kernel values of new samples in memory at a time: 128 MB
+_KERNEL_VALUES = 1 << 24  # kernel values of new samples in memory at a time: 128 MB
 
 
 @dataclass(frozen=True, eq=False)
@@ -37,7 +37,7 @@ class Tried:
     seconds: float
 
 
-def tried(candidate: Candidate, samples: PreparedSamples, task: RidgeTask) -> Tried | None:
+def tried(candidate: KernelCandidate, samples: PreparedSamples, task: RidgeTask) -> Tried | None:
     """A candidate on some samples; None where no kernel of its own could be had."""
     start = perf_counter()
     found = candidate.learn(samples, task)
@@ -96,7 +96,7 @@ class Answer:
 
     def parts(self, new: PreparedSamples) -> Array:
         """What each member adds: shape (len(new), members, k)."""
-        height = max(1, _VALUES // max(1, len(self.samples)))
+        height = max(1, _KERNEL_VALUES // max(1, len(self.samples)))
         starts = range(0, len(new), height)
         return np.concatenate([self._of(new.of(np.arange(len(new))[start : start + height])) for start in starts])
 

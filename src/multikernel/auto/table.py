@@ -24,7 +24,7 @@ from multikernel.banks.views import is_views as is_several
 from multikernel.tables.cells import Cells, check_names, columns_of, is_frame
 from multikernel.tables.columns import Declared
 
-_FEW = 200  # columns up to which a sparse matrix is read as numbers
+_DENSE_COLUMNS = 200  # columns up to which a sparse matrix is read as numbers
 
 
 @dataclass(frozen=True, eq=False)
@@ -206,7 +206,7 @@ def _sparse(X: Any) -> GivenTable:
     matrix = X.tocsr().astype(float)
     if not np.isfinite(matrix.data).all():
         raise ValueError("X is sparse and has a NaN or infinity among its entries; leave these out or fill them in")
-    if matrix.shape[1] <= _FEW:
+    if matrix.shape[1] <= _DENSE_COLUMNS:
         return _array(matrix.toarray())
     return GivenTable(matrix.shape[0], {}, {"sparse": matrix})
 

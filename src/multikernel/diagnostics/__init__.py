@@ -5,7 +5,7 @@ from multikernel.diagnostics.complexity import rademacher_bound, spectral_radema
 from multikernel.diagnostics.curvature import Convexity, convexity
 from multikernel.diagnostics.fisher import fisher_scores
 from multikernel.diagnostics.margins import margin_bound
-from multikernel.diagnostics.mass import center_of_mass, effective_number
+from multikernel.diagnostics.mass import center_of_mass, effective_number, positive_weights
 from multikernel.diagnostics.montecarlo import Estimate, empirical_rademacher
 from multikernel.diagnostics.radius_margin import radius_margin_bound
 from multikernel.diagnostics.report import KernelReport, check_kernel
@@ -26,6 +26,7 @@ __all__ = [
     "fisher_scores",
     "margin_bound",
     "meb_radius",
+    "positive_weights",
     "rademacher_bound",
     "radius_margin_bound",
     "spectral_rademacher_bound",

@@ -91,3 +91,24 @@ def _non_negative(values: Any, name: str) -> Array:
     if len(wrong):
         raise ValueError(f"{name} must be finite and non-negative, got {array[wrong[0]]} at position {wrong[0]}")
     return array
+
+
+def positive_weights(weights: Any) -> Array:
+    """Which weights are positive: more than 1e-6 of the largest one, which is about what rounding leaves of zero.
+
+    Parameters
+    ----------
+    weights : array-like (..., m)
+
+    Returns
+    -------
+    bool array (..., m)
+
+    Examples
+    --------
+    >>> from multikernel.diagnostics import positive_weights
+    >>> positive_weights([0.7, 1e-9, 0.3]).tolist()
+    [True, False, True]
+    """
+    values = np.asarray(weights, dtype=float)
+    return np.asarray(values > 1e-6 * values.max(axis=-1, keepdims=True))

@@ -15,11 +15,11 @@ from sklearn.utils import check_random_state
 from multikernel._rules import Number, Whole
 from multikernel._typing import Array
 from multikernel._workers import on_threads
+from multikernel.diagnostics import positive_weights
 from multikernel.estimators.base import KernelEstimator
 from multikernel.estimators.learned_kernel import called
 from multikernel.estimators.names import short_names
 
-_POSITIVE = 1e-6  # of the largest weight: what counts as a positive weight
 _STEADY = 0.9  # of the parts of the sample, in which a kernel that is reported has a positive weight
 
 
@@ -58,7 +58,7 @@ class WeightStability:
     @property
     def frequency(self) -> Array:
         """In which share of the parts a kernel has a positive weight, array (problems, m)."""
-        return (self.weights > _POSITIVE * self.weights.max(axis=2, keepdims=True)).mean(axis=0)
+        return np.asarray(positive_weights(self.weights).mean(axis=0))
 
     def frame(self) -> Any:
         """A pandas data frame with a row for each kernel (the mean over problems); needs pandas."""

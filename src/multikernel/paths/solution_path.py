@@ -15,6 +15,7 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.views import check_samples_rows
 from multikernel.certificate import certificate_of
+from multikernel.diagnostics import positive_weights
 from multikernel.estimators.several import informed
 from multikernel.estimators.simplicity import simplest_first
 from multikernel.estimators.steps import joined
@@ -82,13 +83,9 @@ def losses_of(models: Sequence[Any], X: Any, y: Any) -> Array:
     return np.stack([((as_columns(model.predict(X)) - truth) ** 2).sum(axis=1) for model in models])
 
 
-_POSITIVE = 1e-6  # of the largest weight: what counts as a positive weight
-
-
 def n_positive(weights: Array) -> int:
     """How many kernels have a positive weight in some problem; shape (m,) or (problems, m)."""
-    positive = weights > _POSITIVE * weights.max(axis=-1, keepdims=True)
-    return int(np.atleast_2d(positive).any(axis=0).sum())
+    return int(np.atleast_2d(positive_weights(weights)).any(axis=0).sum())
 
 
 @dataclass(frozen=True, eq=False, repr=False)

@@ -28,10 +28,9 @@ from multikernel.persistence.checkpoint import Checkpoint
 from multikernel.selection.folds import folds_of
 from multikernel.selection.groups import Group, Searched
 from multikernel.selection.table import Scored
+from multikernel.tuning import SEARCH_ONE_THREAD, SEARCH_STORED
 
 _ALL = "all folds"  # the one part of candidates that are found together
-_FEW = 1000  # samples up to which BLAS threads cost more than they bring: the idle ones spin between small products
-_STORED = 256 << 20  # bytes of the matrices of test samples that are stored for all candidates of a fold
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,11 +179,11 @@ def _named(folds: list[Fold]) -> list[tuple[str, Fold]]:
 
 def _stored(outer: KernelBank) -> KernelBank:
     """The bank with its matrices stored, where candidates ask for them one after the other and memory allows it."""
-    if outer.of_distances or outer.n_features is not None or 8 * len(outer) * np.prod(outer.shape) > _STORED:
+    if outer.of_distances or outer.n_features is not None or 8 * len(outer) * np.prod(outer.shape) > SEARCH_STORED:
         return outer
     return DenseBank(outer, outer.matrices())
 
 
 def blas_threads(n: int, n_jobs: int | None = None) -> Any:
     """As many BLAS threads as pay with n samples; one beside other threads of ours."""
-    return threadpool_limits(1 if n <= _FEW or n_jobs else None, user_api="blas")
+    return threadpool_limits(1 if n <= SEARCH_ONE_THREAD or n_jobs else None, user_api="blas")

@@ -13,6 +13,7 @@ from sklearn.preprocessing import MinMaxScaler
 from multikernel.app.jobs.methods import (
     INNER_FOLDS,
     OUTER_FOLDS,
+    PRINTED_WEIGHTS,
     FitRequest,
     check,
     folds_of,
@@ -28,8 +29,6 @@ from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor
 from multikernel.certificate import certificate_of
 from multikernel.datasets import Task
 from multikernel.typing import Array
-
-_SHOWN = 10  # how many of the largest weights are printed
 
 
 @dataclass(frozen=True)
@@ -159,7 +158,7 @@ def describe(trained: Trained) -> list[tuple[str, list[str], list[list[str]]]]:
         _certificate(model),
     ]
     weights = np.atleast_2d(model.weights_).mean(axis=0)
-    top = np.argsort(-weights, kind="stable")[:_SHOWN]
+    top = np.argsort(-weights, kind="stable")[:PRINTED_WEIGHTS]
     title = f"Largest weights ({len(top)} of {len(weights)})"
     if model.weights_.ndim == 2:
         title += f", mean of {len(model.weights_)} problems"

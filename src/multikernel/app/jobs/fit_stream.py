@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from multikernel import streams
-from multikernel.app.jobs.methods import FitRequest, make_model
+from multikernel.app.jobs.methods import PRINTED_WEIGHTS, FitRequest, make_model
 from multikernel.app.jobs.watch import Watch
 from multikernel.certificate import certificate_of
 from multikernel.datasets import Task
@@ -21,12 +21,11 @@ from multikernel.typing import Array
 
 _METHOD = "rls2"  # without --method: weights of few kernels, from sums
 _CLASSES = 20  # distinct integers at most that are taken for classes
-_SHOWN = 10  # how many of the largest weights are printed
 _CELLS = 4.0  # times its size that a CSV file takes where it is read at once
 
 
 @dataclass(frozen=True)
-class Streaming:
+class StreamOptions:
     """How a file is read in chunks; None for what was not given.
 
     Parameters
@@ -53,7 +52,7 @@ class Streaming:
 
 
 def train(
-    path: Path, request: FitRequest, streaming: Streaming, watch: Watch
+    path: Path, request: FitRequest, streaming: StreamOptions, watch: Watch
 ) -> tuple[Any, dict[str, Any], dict[str, Any]]:
     """The model, the metadata of its file, and what was learned, by names."""
     if request.types:
@@ -107,13 +106,13 @@ def describe(found: Mapping[str, Any]) -> list[tuple[str, list[str], list[list[s
         ["error of the approximate kernels, at most", f"{found['approximation_error']:.2g}"],
         [f"relative {found['certificate']['kind']}", f"{found['certificate']['value']:.1e}"],
     ]
-    largest = sorted(found["weights"], key=lambda each: -each["weight"])[:_SHOWN]
+    largest = sorted(found["weights"], key=lambda each: -each["weight"])[:PRINTED_WEIGHTS]
     rows = [[each["kernel"], f"{each['weight']:.4f}"] for each in largest]
     title = f"Largest weights ({len(rows)} of {found['kernels']})"
     return [("Model", ["", ""], facts), (title, ["kernel", "weight"], rows)]
 
 
-def source_of(path: Path, metadata: Mapping[str, Any], streaming: Streaming) -> Source:
+def source_of(path: Path, metadata: Mapping[str, Any], streaming: StreamOptions) -> Source:
     """The rows that a model learned from a stream is to predict."""
     found: Source = streaming.source(path, None, tuple(metadata["stream"]["features"]))
     return found

@@ -38,12 +38,13 @@ PATHS = {
 }
 INNER_FOLDS = 3  # by which parameters are chosen
 OUTER_FOLDS = 5  # whose scores are reported
+PRINTED_WEIGHTS = 10  # the largest ones
 # Kernels have a language of their own, and each application shows progress in its own way.
 _ELSEWHERE = {"kernels": "use --kernels", "verbose": "progress is shown anyway"}
 
 
 @dataclass(frozen=True)
-class Method:
+class NamedMethod:
     """The estimators of a method, and the options that regularise them."""
 
     classifier: str | None = None  # the name of the estimator, None where there is none
@@ -54,27 +55,28 @@ class Method:
     kernels: KernelFamily | None = None  # None for the estimator's own default
 
 
+_SMALL_ALPHAS = (1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 1e-1)
 METHODS = {
-    "easymkl": Method("EasyMKLClassifier", classes=("lam", "C")),
-    "l1mkl": Method("L1MKLClassifier", "L1MKLRegressor", ("C",), ("C",)),
-    "lpmkl": Method("LpMKLClassifier", "LpMKLRegressor", ("C",), ("C",)),
-    "localized": Method("LocalizedMKLClassifier", "LocalizedMKLRegressor", ("C",), ("C",)),
-    "gated": Method("GatedMKLClassifier", "GatedMKLRegressor", ("C",)),
-    "smkl": Method("SMKLClassifier", "SMKLRegressor", ("C",), ("C",)),
+    "easymkl": NamedMethod("EasyMKLClassifier", classes=("lam", "C")),
+    "l1mkl": NamedMethod("L1MKLClassifier", "L1MKLRegressor", ("C",), ("C",)),
+    "lpmkl": NamedMethod("LpMKLClassifier", "LpMKLRegressor", ("C",), ("C",)),
+    "localized": NamedMethod("LocalizedMKLClassifier", "LocalizedMKLRegressor", ("C",), ("C",)),
+    "gated": NamedMethod("GatedMKLClassifier", "GatedMKLRegressor", ("C",)),
+    "smkl": NamedMethod("SMKLClassifier", "SMKLRegressor", ("C",), ("C",)),
     # Its kernels are scaled to trace 1, for which alpha is smaller.
-    "rls2": Method("RLS2Classifier", "RLS2Regressor", ("alpha",), grids={"alpha": (1e-6, 1e-5, 1e-4, 1e-3, 0.01, 0.1)}),
-    "twolayers": Method("TwoLayerClassifier", "TwoLayerRegressor", numbers=()),
-    "polynomial": Method("PolynomialMKLClassifier", "PolynomialMKLRegressor", ("alpha",)),
+    "rls2": NamedMethod("RLS2Classifier", "RLS2Regressor", ("alpha",), grids={"alpha": _SMALL_ALPHAS}),
+    "twolayers": NamedMethod("TwoLayerClassifier", "TwoLayerRegressor", numbers=()),
+    "polynomial": NamedMethod("PolynomialMKLClassifier", "PolynomialMKLRegressor", ("alpha",)),
     # A feature spread evenly over [0, 1] has variance 1/12; the width is gamma = 1 / (2 variance).
-    "hkl": Method("HKLClassifier", "HKLRegressor", ("C",), ("C",), kernels=per_feature(RBF(6.0))),
-    "gmkl": Method("GMKLClassifier", "GMKLRegressor", ("C",)),
-    "linearrls2": Method("LinearRLS2Classifier", "LinearRLS2Regressor", ("alpha",)),
-    "scales": Method("LearnedScalesClassifier", "LearnedScalesRegressor", numbers=()),
-    "ridgecv": Method(regressor="MultipleKernelRidgeCV", numbers=()),
-    "average": Method("AverageMKLClassifier", "AverageMKLRegressor", ("lam", "C")),
-    "alignment": Method("AlignmentMKLClassifier", "AlignmentMKLRegressor", ("lam", "C")),
-    "proportional": Method("ProportionalMKLClassifier", "ProportionalMKLRegressor", ("lam", "C")),
-    "best": Method("BestKernelClassifier", "BestKernelRegressor", ("lam", "C")),
+    "hkl": NamedMethod("HKLClassifier", "HKLRegressor", ("C",), ("C",), kernels=per_feature(RBF(6.0))),
+    "gmkl": NamedMethod("GMKLClassifier", "GMKLRegressor", ("C",)),
+    "linearrls2": NamedMethod("LinearRLS2Classifier", "LinearRLS2Regressor", ("alpha",)),
+    "scales": NamedMethod("LearnedScalesClassifier", "LearnedScalesRegressor", numbers=()),
+    "ridgecv": NamedMethod(regressor="MultipleKernelRidgeCV", numbers=()),
+    "average": NamedMethod("AverageMKLClassifier", "AverageMKLRegressor", ("lam", "C")),
+    "alignment": NamedMethod("AlignmentMKLClassifier", "AlignmentMKLRegressor", ("lam", "C")),
+    "proportional": NamedMethod("ProportionalMKLClassifier", "ProportionalMKLRegressor", ("lam", "C")),
+    "best": NamedMethod("BestKernelClassifier", "BestKernelRegressor", ("lam", "C")),
 }
 
 
@@ -134,7 +136,7 @@ def estimators_of(name: str | None) -> tuple[type, ...]:
     if name:
         method = METHODS[name]
     else:
-        method = Method("MultiKernelClassifier", "MultiKernelRegressor")
+        method = NamedMethod("MultiKernelClassifier", "MultiKernelRegressor")
     return tuple(getattr(mk, found) for found in (method.classifier, method.regressor) if found)
 
 

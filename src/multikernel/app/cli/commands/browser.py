@@ -52,9 +52,6 @@ def app(
         serve(settings, port, browser=browser, report=typer.echo)
 
 
-_SHOWN = 10  # weights
-
-
 def repeat(
     run: Annotated[Path, typer.Argument(metavar="RUN.TOML", help="A run that the browser application has exported.")],
     data: Annotated[Path | None, typer.Option(help="Its table [default: table.csv beside it].")] = None,
@@ -84,6 +81,8 @@ def repeat(
 
 def _tables(found: dict[str, Any]) -> Iterator[tuple[str, list[str], list[list[str]]]]:
     """What a person reads of it: titles, headers and rows."""
+    from multikernel.app.jobs.methods import PRINTED_WEIGHTS
+
     learned = "scores" in found
     if learned:
         scores = found["scores"]
@@ -98,7 +97,7 @@ def _tables(found: dict[str, Any]) -> Iterator[tuple[str, list[str], list[list[s
     if weights["views"]:
         own = [[row["name"], f"{row['part']:.1%}", f"{row['spread']:.1%}"] for row in weights["views"]]
         yield "Weights of each view", ["view", "part of the sum", "deviation"], own
-    largest = weights["rows"][:_SHOWN]
+    largest = weights["rows"][:PRINTED_WEIGHTS]
     own = [[row["name"], f"{row['weight']:.4f}", f"{row['spread']:.4f}"] for row in largest]
     yield f"Largest weights ({len(own)} of {len(weights['rows'])})", [weights["what"], "weight", "deviation"], own
     if found["path"]:

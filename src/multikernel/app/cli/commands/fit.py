@@ -15,7 +15,7 @@ from multikernel.app.cli.console import ConsoleWatch, check_new, one_line_failur
 from multikernel.app.cli.options import MethodName, TaskName, request_of
 
 if TYPE_CHECKING:
-    from multikernel.app.jobs.fit_stream import Streaming
+    from multikernel.app.jobs.fit_stream import StreamOptions
     from multikernel.app.jobs.methods import FitRequest
     from multikernel.app.tables.table import CsvTable
 import warnings
@@ -110,7 +110,7 @@ def fit(
     from multikernel.app.cli.commands.fit import working_on
 
     with one_line_failures():
-        from multikernel.app.jobs.fit_stream import Streaming
+        from multikernel.app.jobs.fit_stream import StreamOptions
 
         request = request_of(target, method, task, kernels, (lam, C, alpha), given, seed, proba, types)
         check_new(out, force=force, inputs=(data,))
@@ -120,7 +120,7 @@ def fit(
             request, parameters={k: v for k, v in more.items() if v is not None} | dict(request.parameters)
         )
         with working_on(scheduler):
-            found, show = _found(data, leave_out, groups, request, Streaming(memory, checkpoint), out)
+            found, show = _found(data, leave_out, groups, request, StreamOptions(memory, checkpoint), out)
         save_config(ctx, save_config_to)
         if as_json:
             show_json("fit", found | {"model": str(out)})
@@ -134,7 +134,7 @@ def _found(
     leave_out: list[str] | None,
     groups: str | None,
     request: FitRequest,
-    streaming: Streaming,
+    streaming: StreamOptions,
     out: Path,
 ) -> tuple[dict[str, Any], Callable[[], None]]:
     """What was learned, from the whole table or in chunks."""
@@ -167,7 +167,7 @@ def _learned(table: CsvTable, request: FitRequest, out: Path) -> tuple[dict[str,
 
 
 def _streamed(
-    path: Path, request: FitRequest, streaming: Streaming, out: Path
+    path: Path, request: FitRequest, streaming: StreamOptions, out: Path
 ) -> tuple[dict[str, Any], Callable[[], None]]:
     """The same from a file that is read in chunks."""
     from multikernel.app.jobs import fit_stream

@@ -24,7 +24,7 @@ from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor, Prepar
 from multikernel.datasets import Task
 from multikernel.typing import Array
 
-_MOST = 800  # rows that it is tuned on, and as many that it is tried on, to save time and memory
+_TUNED_ROWS = 800  # rows that it is tuned on, and as many that it is tried on, to save time and memory
 
 
 def trivial(task: Task, train: Array, test: Array) -> float:
@@ -45,9 +45,9 @@ def single_kernel(recipe: Recipe, X: pd.DataFrame, y: Any, train: Array, test: A
 
 
 def _some(rows: Array, seed: int) -> Array:
-    if len(rows) <= _MOST:
+    if len(rows) <= _TUNED_ROWS:
         return rows
-    chosen: Array = np.sort(np.random.default_rng(seed).choice(rows, _MOST, replace=False))
+    chosen: Array = np.sort(np.random.default_rng(seed).choice(rows, _TUNED_ROWS, replace=False))
     return chosen
 
 

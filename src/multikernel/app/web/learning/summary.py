@@ -14,6 +14,7 @@ from sklearn.metrics import auc, confusion_matrix, roc_curve
 from multikernel.app.web.learning.held_out import FoldResult
 from multikernel.app.web.learning.recipe import Recipe
 from multikernel.certificate import certificate_of
+from multikernel.diagnostics import positive_weights
 from multikernel.paths import path
 from multikernel.typing import Array
 
@@ -187,7 +188,7 @@ def path_of(search: Any, recipe: Recipe, X: Any, y: Array) -> dict[str, Any] | N
     counts = []
     for folds in getattr(search, "fold_weights_", []):
         each = [np.atleast_2d(w) for w in folds]
-        counts.append(float(np.mean([(w > 1e-6 * w.max()).any(axis=0).sum() for w in each])))
+        counts.append(float(np.mean([positive_weights(w).any(axis=0).sum() for w in each])))
     best = int(mean.argmax())
     freedom: list[float] = []
     if freedom_of(search.best_estimator_) is not None:

@@ -17,8 +17,8 @@ from multikernel.app.web.reading import BUNDLED, Loaded, of_name, own_sets, uplo
 from multikernel.app.web.site import Site, text_of
 from multikernel.app.web.store import DataSet
 
-_SHOWN = 8  # rows of the preview
-_WIDE = 40  # columns of the preview
+_PREVIEW_ROWS = 8  # rows of the preview
+_PREVIEW_COLUMNS = 40  # columns of the preview
 
 
 def start(site: Site, request: Request) -> Response:
@@ -93,8 +93,8 @@ def look(site: Site, request: Request) -> Response:
     except ValueError as error:
         problem = str(error).replace(str(data.table), data.name)
     table = cells(data.table)
-    names = list(table.columns)[:_WIDE]
-    rows = [[table.columns[name].cells[i] for name in names] for i in range(min(_SHOWN, data.n_rows))]
+    names = list(table.columns)[:_PREVIEW_COLUMNS]
+    rows = [[table.columns[name].cells[i] for name in names] for i in range(min(_PREVIEW_ROWS, data.n_rows))]
     return site.page(
         request,
         "data.html",

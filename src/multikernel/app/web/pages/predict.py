@@ -18,7 +18,7 @@ from multikernel.app.web.reading import uploaded
 from multikernel.app.web.site import Site, text_of
 from multikernel.app.web.store import StoredRun
 
-_SHOWN = 12  # bars of a chart
+_BARS = 12  # bars of a chart
 
 
 def _model(run: StoredRun) -> tuple[Any, Any]:
@@ -104,7 +104,7 @@ def _page(
             ("effects", "What each column does to this answer", f"change of the {found['what']}"),
             ("parts", "What each part of the model says", "part of the value"),
         ):
-            rows = [(n, v, 0.0, f"{n}: {number(v)}") for n, v in found[name][:_SHOWN]]
+            rows = [(n, v, 0.0, f"{n}: {number(v)}") for n, v in found[name][:_BARS]]
             if rows:
                 charts[name] = bars(title, rows, axis)
     more |= {"run": run, "result": result, "cells": cells, "found": found, "charts": charts}

@@ -19,15 +19,17 @@ from multikernel.app.web.jobs import RunProgress
 from multikernel.app.web.site import Site, seconds, text_of
 from multikernel.app.web.store import StoredRun
 
-_MOST = 200  # runs that a page lists
-_NAME = 120  # characters of a name
+_LISTED_RUNS = 200  # runs that a page lists
+_NAME_LENGTH = 120  # characters of a name
 
 
 def index(site: Site, request: Request) -> Response:
     """The list."""
     words = request.query_params.get("q", "")[:200]
     found = site.store.runs(words)
-    return site.page(request, "runs.html", runs=found[:_MOST], more=max(len(found) - _MOST, 0), words=words)
+    return site.page(
+        request, "runs.html", runs=found[:_LISTED_RUNS], more=max(len(found) - _LISTED_RUNS, 0), words=words
+    )
 
 
 def compare(site: Site, request: Request) -> Response:
@@ -64,7 +66,7 @@ def rename(site: Site, request: Request, form: FormData) -> Response:
     """A name of the person's own."""
     run = site.run(request)
     name = " ".join(text_of(form, "name").split())
-    name = "".join(sign for sign in name if sign.isprintable())[:_NAME]
+    name = "".join(sign for sign in name if sign.isprintable())[:_NAME_LENGTH]
     if not name:
         raise ValueError("A run needs a name; write one.")
     site.store.set_run(run.id, name=name)
