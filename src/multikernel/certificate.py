@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Literal
 
 import numpy as np
 
@@ -78,18 +78,3 @@ def worst(certificates: Iterable[Certificate]) -> Certificate:
     found = list(certificates)
     stationary = [each for each in found if each.kind == "stationarity"]
     return max(stationary or found, key=lambda each: (np.isnan(each.value), each.value))
-
-
-def certificate_of(model: Any) -> Certificate:
-    """The certificate of a fitted model; of one without any a stationarity that is NaN, which certifies nothing.
-
-    Parameters
-    ----------
-    model : fitted estimator
-    """
-    found: Certificate | None = getattr(model, "certificate_", None)
-    if found is not None:
-        return found
-    if hasattr(model, "duality_gap_"):  # of an estimator from elsewhere, which has the number alone
-        return Certificate("duality gap", float(model.duality_gap_))
-    return Certificate("stationarity", float(getattr(model, "stationarity_", np.nan)))

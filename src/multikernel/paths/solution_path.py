@@ -14,7 +14,6 @@ from multikernel._linalg import as_columns
 from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.views import check_samples_rows
-from multikernel.certificate import certificate_of
 from multikernel.diagnostics import positive_weights
 from multikernel.estimators.several import informed
 from multikernel.estimators.simplicity import simplest_first
@@ -184,7 +183,7 @@ class Path:
     @property
     def duality_gap(self) -> Array:
         """The relative duality gap of every step; the relative stationarity where the problem is not convex."""
-        return np.array([certificate_of(model).value for model in self.models])
+        return np.array([model.certificate_.value for model in self.models])
 
     @property
     def converged(self) -> Array:

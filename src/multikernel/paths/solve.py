@@ -19,7 +19,6 @@ from multikernel._typing import Array
 from multikernel.banks import KernelBank
 from multikernel.banks.threads import one_blas_thread
 from multikernel.banks.views import check_samples_rows
-from multikernel.certificate import certificate_of
 from multikernel.estimators.protocol import FitsManyAlphas, Fitted
 from multikernel.estimators.several import share_reference
 from multikernel.estimators.simplicity import simplest_first
@@ -190,4 +189,4 @@ def _with(estimator: Any, parameter: str, value: float) -> Any:
 
 
 def _line(model: Any, seconds: float) -> str:
-    return f"{n_positive(model.weights_)} kernels, gap {certificate_of(model).value:.1e}, {seconds:.2f} s"
+    return f"{n_positive(model.weights_)} kernels, gap {model.certificate_.value:.1e}, {seconds:.2f} s"

@@ -26,7 +26,6 @@ from multikernel.app.tables.columns import ColumnKinds
 from multikernel.app.tables.encoding import TableEncoding
 from multikernel.app.tables.table import CsvTable, read_target
 from multikernel.auto import MultiKernelClassifier, MultiKernelRegressor
-from multikernel.certificate import certificate_of
 from multikernel.datasets import Task
 from multikernel.typing import Array
 
@@ -112,7 +111,7 @@ def summary(trained: Trained) -> dict[str, Any]:
         "score_training": trained.score,
         "score_folds": list(trained.fold_scores) or None,
         "chosen": trained.chosen,
-        "certificate": asdict(certificate_of(model)),
+        "certificate": asdict(model.certificate_),
         "kernels": len(model.kernel_names_),
         "weights": [
             {"kernel": str(name), "weight": weight}
@@ -167,7 +166,7 @@ def describe(trained: Trained) -> list[tuple[str, list[str], list[list[str]]]]:
 
 
 def _certificate(model: Any) -> list[str]:
-    found = certificate_of(model)
+    found = model.certificate_
     note = "" if found.kind == "duality gap" else " (no convex problem)"
     return [f"relative {found.kind}", f"{found.value:.1e}{note}"]
 

@@ -13,7 +13,6 @@ import numpy as np
 from multikernel import streams
 from multikernel.app.jobs.methods import PRINTED_WEIGHTS, FitRequest, make_model
 from multikernel.app.jobs.watch import Watch
-from multikernel.certificate import certificate_of
 from multikernel.datasets import Task
 from multikernel.kernels import for_columns
 from multikernel.streams import Source, bytes_of
@@ -84,7 +83,7 @@ def train(
             "features": list(source.taken),
             "score_first_rows": float(model.score(head.X, head.y)),
             "measure": "accuracy" if task == "classification" else "R2",
-            "certificate": asdict(certificate_of(model)),
+            "certificate": asdict(model.certificate_),
             "kernels": len(weights),
             "approximation_error": float(np.max(model.approximation_error_)),
             "weights": [

@@ -13,7 +13,7 @@ from sklearn.metrics import confusion_matrix
 from multikernel.app.jobs.predict import samples_of
 from multikernel.app.tables.table import CsvTable
 from multikernel.auto import Explanation
-from multikernel.certificate import Certificate, certificate_of
+from multikernel.certificate import Certificate
 from multikernel.datasets import Task, decide
 from multikernel.persistence import read
 from multikernel.typing import Array
@@ -133,7 +133,7 @@ def inspect_model(model: Any, file: str, target: str | None, tested: Tested | No
         classes=model.classes_.tolist() if is_classifier(model) else None,
         names=tuple(names[k] for k in order),
         weights=weights[order],
-        certificate=certificate_of(model),
+        certificate=model.certificate_,
         explanation=explanation,
         tested=tested,
     )

@@ -15,7 +15,7 @@ from multikernel.app.jobs.methods import METHODS, FitRequest, make_model
 from multikernel.app.jobs.watch import Watch
 from multikernel.app.tables.encoding import TableEncoding
 from multikernel.app.tables.table import CsvTable
-from multikernel.certificate import Certificate, certificate_of
+from multikernel.certificate import Certificate
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def _timed(name: str, model: Any, X: Any, y: Any, repeat: int) -> Timed:
             model.fit(X, y)
             seconds.append(time.perf_counter() - start)
     return Timed(
-        name, type(model).__name__, tuple(seconds), len(model.kernel_names_), model.n_iter_, certificate_of(model)
+        name, type(model).__name__, tuple(seconds), len(model.kernel_names_), model.n_iter_, model.certificate_
     )
 
 

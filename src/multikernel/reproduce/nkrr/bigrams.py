@@ -10,7 +10,6 @@ from scipy import sparse
 from sklearn.feature_extraction.text import CountVectorizer
 
 from multikernel import BankSearchCV, PolynomialMKLRegressor, kernels
-from multikernel.certificate import certificate_of
 from multikernel.reproduce.data import DataSource, folds, share
 from multikernel.reproduce.experiment import Cell, Experiment, Figure, Scalar
 from multikernel.reproduce.published import PublishedNumber
@@ -71,7 +70,7 @@ def _measure(cell: Cell, source: DataSource, given: Mapping[str, Any]) -> Mappin
     return {
         "point": f"{method} {cell['bigrams']}",
         "error": float(np.sqrt(np.mean((model.predict(X[test]) - y[test]) ** 2))),
-        "certificate": certificate_of(model).value,
+        "certificate": model.certificate_.value,
         "iterations": int(model.n_iter_),
     }
 

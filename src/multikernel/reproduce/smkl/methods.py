@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from multikernel import AverageMKLClassifier, BankSearchCV, KernelBank, L1MKLClassifier, LpMKLClassifier, SMKLClassifier
-from multikernel.certificate import certificate_of
 from multikernel.machines import HingeMachine
 from multikernel.reproduce.data import folds
 from multikernel.typing import Array
@@ -95,5 +94,5 @@ def _told(model: Any, weights: Array, new: KernelBank, y_test: Array) -> Mapping
         "accuracy": 100.0 * float(np.mean(model.predict(new) == y_test)),
         "selected": int((w > 1e-8 * w.max()).sum()),
         "effective": float(np.exp(-(w[w > 0] @ np.log(w[w > 0])))),
-        "certificate": certificate_of(model).value,
+        "certificate": model.certificate_.value,
     }

@@ -13,7 +13,6 @@ from sklearn.metrics import auc, confusion_matrix, roc_curve
 
 from multikernel.app.web.learning.held_out import FoldResult
 from multikernel.app.web.learning.recipe import Recipe
-from multikernel.certificate import certificate_of
 from multikernel.diagnostics import positive_weights
 from multikernel.paths import path
 from multikernel.typing import Array
@@ -209,7 +208,7 @@ def path_of(search: Any, recipe: Recipe, X: Any, y: Array) -> dict[str, Any] | N
 
 def proof_of(model: Any) -> dict[str, Any]:
     """What is proved of the answer, in plain words."""
-    found = certificate_of(model)
+    found = model.certificate_
     if hasattr(model, "explanation_"):
         said = (
             "The answer is a blend. Each of its machines is the exact solution of one linear system, and the weights "
