@@ -221,7 +221,7 @@ BROKEN = {
     SaysThatItFollowsTheSample: "it is not local",
     WrongHeldOut: "held_out_self_values",
     TooFewNames: "names are",
-    SaysDistances: "of_distances is told",
+    SaysDistances: "of_distances is true",
     WrongSelfValues: "self_values of new samples: an entry is off",
 }
 

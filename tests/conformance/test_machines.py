@@ -83,7 +83,7 @@ class Faulty(Machine):
         ("growing", "tangent|J rises"),
         ("opposite", "no positive multiple of the factor"),
         ("shifted", "opposite predictor"),
-        ("secretive", "the gap told"),
+        ("secretive", "the reported gap"),
         ("deaf", "with_tolerance"),
         ("fickle", "two solutions"),
         ("overwriting", "writes into the start"),

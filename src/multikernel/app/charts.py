@@ -194,15 +194,15 @@ def folds(title: str, rows: Sequence[tuple[str, Sequence[float]]], measure: str)
         drawing.text(_NAMES - 8, y + 4, shortened(name, 17), "end", "t strong" if k == 0 else "t")
         for fold, value in enumerate(scores):
             level = y + 3.2 * (fold - (len(scores) - 1) / 2)  # equal scores do not hide each other
-            tip = f"{name}, fold {fold + 1}: {_said(value, measure)}"
+            tip = f"{name}, fold {fold + 1}: {_score(value, measure)}"
             drawing.dot(scale(max(value, scale.low)), level, 3.5, f"c{min(k, 2)} faint", tip, focus=False)
         mid = scale(max(mean, scale.low))
-        drawing.bar(mid - 2, y - 11, 4, 22, f"c{min(k, 2)}", f"{name}: mean {_said(mean, measure)}")
-        drawing.text(_WIDTH - 54, y + 4, _said(mean, measure), "start", "t small")
+        drawing.bar(mid - 2, y - 11, 4, 22, f"c{min(k, 2)}", f"{name}: mean {_score(mean, measure)}")
+        drawing.text(_WIDTH - 54, y + 4, _score(mean, measure), "start", "t small")
     return drawing.svg()
 
 
-def _said(value: float, measure: str) -> str:
+def _score(value: float, measure: str) -> str:
     if measure == "accuracy":
         return f"{value:.1%}"
     return f"{value:.3f}".replace("-", "−")

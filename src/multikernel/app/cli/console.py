@@ -75,12 +75,12 @@ def sentence(error: BaseException) -> str:
 
 
 def _showing_each_once() -> Callable[..., None]:
-    said: set[str] = set()
+    earlier: set[str] = set()
 
     def show(message: Warning | str, *_: Any, **__: Any) -> None:
         text = " ".join(str(message).split())
-        if text not in said:
-            said.add(text)
+        if text not in earlier:
+            earlier.add(text)
             typer.echo(f"warning: {text}", err=True)
 
     return show
@@ -161,7 +161,7 @@ def check_new(path: Path, *, force: bool, inputs: tuple[Path, ...] = (), option:
 
 
 def read(path: Path, leave_out: Sequence[str] | None = None, groups: str | None = None) -> CsvTable:
-    """A table without some columns, and with groups; what is unusual is said, on stderr since results go to stdout."""
+    """A table without some columns, and with groups; notes on it go to stderr, since results go to stdout."""
     from multikernel.app.tables.table import read_table
 
     table = read_table(path)

@@ -53,13 +53,13 @@ def headline(comparison: Comparison) -> str:
     best = ordered[0]
     own = next((result for result in ordered if result.method == "automatic"), None)
     name = "The automatic estimator" if own is best else f"The method {best.method!r}"
-    said = f"{name} has the highest mean {comparison.measure}, {best.mean:.3f} ± {best.std:.3f}."
+    text = f"{name} has the highest mean {comparison.measure}, {best.mean:.3f} ± {best.std:.3f}."
     if own is not None and own is not best:
-        said += f" The automatic estimator reaches {own.mean:.3f} ± {own.std:.3f}."
-        return f"{said} {_beside(own, best)}"
+        text += f" The automatic estimator reaches {own.mean:.3f} ± {own.std:.3f}."
+        return f"{text} {_beside(own, best)}"
     if len(ordered) < 2:
-        return said
-    return f"{said} {_beside(best, ordered[1])}"
+        return text
+    return f"{text} {_beside(best, ordered[1])}"
 
 
 def _beside(one: MethodScores, other: MethodScores) -> str:

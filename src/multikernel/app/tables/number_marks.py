@@ -35,10 +35,10 @@ def plainly(
     sure = {own.only for own in found.values()} - {""}
     changed: dict[str, Sequence[str]] = {}
     numerals: dict[str, Numerals] = {}
-    said: dict[str, list[tuple[str, str]]] = {}
+    notes: dict[str, list[tuple[str, str]]] = {}
     for name, own in found.items():
         if own.units:
-            said.setdefault("numbers with several units", []).append((name, " and ".join(map(repr, own.units))))
+            notes.setdefault("numbers with several units", []).append((name, " and ".join(map(repr, own.units))))
         if own.twofold:
             own = written_in(known[name], comma=_comma(sure, delimiter, known[name], (before or {}).get(name)))
         if own.numerals is None:
@@ -51,11 +51,11 @@ def plainly(
         if pairs:
             changed[name] = cells
             what, (old, new) = _what(own.numerals, pairs)
-            said.setdefault(what, []).append((name, f"{old!r} is {new}"))
+            notes.setdefault(what, []).append((name, f"{old!r} is {new}"))
         if own.doubt:
             other = f"{own.doubt!r} might be {other_reading(own.doubt):g}"
-            said.setdefault("numbers that can be read in two ways", []).append((name, other))
-    return dict(columns) | changed, numerals, [_sentence(what, pairs) for what, pairs in said.items()]
+            notes.setdefault("numbers that can be read in two ways", []).append((name, other))
+    return dict(columns) | changed, numerals, [_sentence(what, pairs) for what, pairs in notes.items()]
 
 
 def _comma(sure: set[str], delimiter: str, cells: Sequence[str], before: Numerals | None) -> bool | None:

@@ -109,15 +109,15 @@ def _load_libraries() -> None:
 
 async def _refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
-    said = _TAKES_FORMS if error.status_code == 405 else str(error.detail)
-    if said == "Not Found":  # there is no sentence of our own
-        said = "There is no page at this address; begin at the data."
-    return _page(request, error.status_code, said, dict(error.headers or {}))
+    sentence = _TAKES_FORMS if error.status_code == 405 else str(error.detail)
+    if sentence == "Not Found":  # there is no sentence of our own
+        sentence = "There is no page at this address; begin at the data."
+    return _page(request, error.status_code, sentence, dict(error.headers or {}))
 
 
-def _refusal(scope: Scope, status: int, said: str) -> Response:
+def _refusal(scope: Scope, status: int, sentence: str) -> Response:
     """A page that refuses a request before anything of it is read."""
-    return _page(Request(scope), status, said, {"Connection": "close"})
+    return _page(Request(scope), status, sentence, {"Connection": "close"})
 
 
 async def _wrong(request: Request, error: Exception) -> Response:
@@ -133,7 +133,7 @@ async def _broken(request: Request, error: Exception) -> Response:
     return _page(request, 500, f"The server ran into an error of its own: {type(error).__name__}: {error}")
 
 
-def _page(request: Request, status: int, said: str, headers: dict[str, str] | None = None) -> Response:
+def _page(request: Request, status: int, sentence: str, headers: dict[str, str] | None = None) -> Response:
     site: Site = request.app.state.site
     title = _TITLES.get(status, "That did not work")
     before = urlsplit(request.headers.get("referer", ""))
@@ -142,7 +142,7 @@ def _page(request: Request, status: int, said: str, headers: dict[str, str] | No
         back = f"{before.path}?{before.query}".rstrip("?")
     else:
         back = ""
-    answer = site.page(request, "error.html", status, title=title, said=said, back=back)
+    answer = site.page(request, "error.html", status, title=title, said=sentence, back=back)
     answer.headers.update(headers or {})
     return answer
 

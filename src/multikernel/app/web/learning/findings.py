@@ -127,14 +127,20 @@ def _metadata(recipe: Recipe, words: Mapping[str, list[str]]) -> dict[str, Any]:
 
 
 def _explained(model: Any) -> dict[str, Any] | None:
-    said = getattr(model, "explanation_", None)
-    if said is None:
+    explanation = getattr(model, "explanation_", None)
+    if explanation is None:
         return None
     rows = [
         {"candidate": r.candidate, "error": r.error, "spread": r.spread, "weight": r.weight, "learned": r.learned}
-        for r in said.rows
+        for r in explanation.rows
     ]
-    return {"data": said.data, "choice": said.choice, "warnings": said.warnings, "measure": said.measure, "rows": rows}
+    return {
+        "data": explanation.data,
+        "choice": explanation.choice,
+        "warnings": explanation.warnings,
+        "measure": explanation.measure,
+        "rows": rows,
+    }
 
 
 def _headline(result: Mapping[str, Any]) -> dict[str, Any]:
